@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs'
+import { type Setting, settings } from './settings.ts'
+
+export type Config = { readonly [K in keyof typeof settings]: SettingValue<(typeof settings)[K]> }
+type SettingValue<S> = S extends Setting<infer T> ? T : never
+
+export type ConfigInput = {
+  readonly flags?: Readonly<Partial<Record<keyof Config, string>>>
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** The path given by `--config`; without it `bursar.config.json` is read where it exists. */
+  readonly file?: string | undefined
+}
+
+/** Every fault of the configuration at once; one line each, naming where the value came from. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+/** Flags over environment over file over defaults. Throws a ConfigError that names every fault. */
+export function loadConfig(input: ConfigInput): Config {
+  const file = readConfigFile(input.file)
+  const faults = file.faults.slice()
+  const config: Record<string, unknown> = {}
+  for (const [name, setting] of Object.entries<Setting<unknown>>(settings)) {
+    const given = firstGiven(name, setting, input, file.values)
+    if (given === undefined) {
+      config[name] = setting.fallback
+      continue
+    }
+    const parsed = setting.parse(given.value)
+    if ('fault' in parsed) faults.push(`${given.origin} ${parsed.fault}`)
+    else config[name] = parsed.value
+  }
+  if (faults.length > 0) throw new ConfigError(faults.join('\n'))
+  return config as Config
+}
+
+type Given = { readonly origin: string; readonly value: unknown }
+
+function firstGiven(
+  name: string,
+  setting: Setting<unknown>,
+  input: ConfigInput,
+  file: Readonly<Record<string, unknown>>,
+): Given | undefined {
+  const flag = input.flags?.[name as keyof Config]
+  if (flag !== undefined) return { origin: `--${setting.flag ?? name}`, value: flag }
+  const variable = input.env[setting.env]
+  if (variable !== undefined && variable !== '') return { origin: setting.env, value: variable }
+  if (Object.hasOwn(file, name))
+    return { origin: `${name} in the configuration file`, value: file[name] }
+  return undefined
+}
+
+function readConfigFile(path: string | undefined): {
+  values: Readonly<Record<string, unknown>>
+  faults: string[]
+} {
+  const name = path ?? 'bursar.config.json'
+  let text: string
+  try {
+    text = readFileSync(name, 'utf8')
+  } catch {
+    return { values: {}, faults: path === undefined ? [] : [`--config ${path} cannot be read`] }
+  }
+  try {
+    const values: unknown = JSON.parse(text)
+    if (typeof values !== 'object' || values === null || Array.isArray(values)) {
+      return { values: {}, faults: [`${name} must hold one JSON object`] }
+    }
+    const unknown = Object.keys(values).filter((key) => !Object.hasOwn(settings, key))
+    const faults = unknown.map((key) => `${name} has ${key}, which is no setting of Bursar's`)
+    return { values: values as Record<string, unknown>, faults }
+  } catch (error) {
+    return { values: {}, faults: [`${name} is not JSON: ${(error as Error).message}`] }
+  }
+}

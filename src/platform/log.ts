@@ -1,0 +1,35 @@
+import { type Logger as PinoLogger, pino } from 'pino'
+
+export type Logger = PinoLogger
+
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+/**
+ * One JSON object a line on stderr, so that stdout stays free for what a command answers.
+ * An error is written as its type, code and stack; never its `detail`, where a database puts the row's values.
+ */
+export function openLog(level: LogLevel): Logger {
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: describeError },
+    },
+    pino.destination({ fd: 2, sync: true }),
+  )
+}
+
+function describeError(error: unknown): object {
+  if (!(error instanceof Error)) return { type: typeof error }
+  const { code } = error as { code?: unknown }
+  const frames = (error.stack ?? '').split('\n').filter((line) => line.startsWith('    at '))
+  return {
+    type: error.name,
+    ...(typeof code === 'string' && { code }),
+    message: error.message.slice(0, 300),
+    stack: frames.join('\n'),
+  }
+}

@@ -1,0 +1,128 @@
+import { type LogLevel, logLevels } from './log.ts'
+import { Secret } from './secret.ts'
+
+type Parsed<T> = { readonly value: T } | { readonly fault: string }
+
+/** One setting: where it comes from, how it is read, and its line in docs/configuration.md. */
+export type Setting<T> = {
+  readonly env: string
+  readonly flag?: string
+  readonly fallback: T
+  readonly parse: (given: unknown) => Parsed<T>
+  readonly meaning: string
+}
+
+type Naming = { readonly env: string; readonly flag?: string; readonly meaning: string }
+
+/**
+ * Every setting by its name in `bursar.config.json`. The tests fail when one of them is missing from
+ * docs/configuration.md.
+ */
+export const settings = {
+  databaseUrl: text('sqlite:data/bursar.db', {
+    env: 'DATABASE_URL',
+    flag: 'database',
+    meaning: 'The store: `sqlite:PATH`.',
+  }),
+  host: text('127.0.0.1', { env: 'HOST', flag: 'host', meaning: 'The address to listen on.' }),
+  port: integer(8080, 0, 65_535, {
+    env: 'PORT',
+    flag: 'port',
+    meaning: 'The port to listen on; 0 takes a free one.',
+  }),
+  publicUrl: url({
+    env: 'BURSAR_PUBLIC_URL',
+    meaning: 'The issuer of tokens and the base of links. `http://HOST:PORT` where it is not set.',
+  }),
+  logLevel: oneOf<LogLevel>('info', logLevels, {
+    env: 'LOG_LEVEL',
+    meaning: `How much is logged: ${logLevels.join(', ')}.`,
+  }),
+  masterKey: masterKey({
+    env: 'BURSAR_MASTER_KEY',
+    meaning:
+      'Wraps the keys that the store holds: 32 bytes in base64. Without it the embedded store keeps a 0600 file beside itself.',
+  }),
+  previousMasterKey: masterKey({
+    env: 'BURSAR_MASTER_KEY_PREVIOUS',
+    meaning: 'The master key before this one, while the store moves from one to the other.',
+  }),
+} as const
+
+export function text(fallback: string, naming: Naming): Setting<string> {
+  const parse = (given: unknown): Parsed<string> =>
+    typeof given === 'string' && given !== '' ? { value: given } : { fault: 'must be text' }
+  return { ...naming, fallback, parse }
+}
+
+export function integer(
+  fallback: number,
+  min: number,
+  max: number,
+  naming: Naming,
+): Setting<number> {
+  const parse = (given: unknown): Parsed<number> => {
+    const value = typeof given === 'string' && /^\d{1,15}$/.test(given) ? Number(given) : given
+    return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max
+      ? { value }
+      : { fault: `must be a whole number from ${min} to ${max}` }
+  }
+  return { ...naming, fallback, parse }
+}
+
+export function flag(fallback: boolean, naming: Naming): Setting<boolean> {
+  const parse = (given: unknown): Parsed<boolean> => {
+    if (given === true || given === 'true') return { value: true }
+    if (given === false || given === 'false') return { value: false }
+    return { fault: 'must be true or false' }
+  }
+  return { ...naming, fallback, parse }
+}
+
+export function oneOf<T extends string>(
+  fallback: T,
+  members: readonly T[],
+  naming: Naming,
+): Setting<T> {
+  const parse = (given: unknown): Parsed<T> => {
+    const value = members.find((member) => member === given)
+    return value === undefined ? { fault: `must be one of ${members.join(', ')}` } : { value }
+  }
+  return { ...naming, fallback, parse }
+}
+
+/** A list: comma-separated in the environment, an array of strings in the file. */
+export function list(fallback: readonly string[], naming: Naming): Setting<readonly string[]> {
+  const parse = (given: unknown): Parsed<readonly string[]> => {
+    const parts = typeof given === 'string' ? given.split(',').map((part) => part.trim()) : given
+    return Array.isArray(parts) && parts.every((part) => typeof part === 'string' && part !== '')
+      ? { value: parts }
+      : { fault: 'must be a list of texts' }
+  }
+  return { ...naming, fallback, parse }
+}
+
+function url(naming: Naming): Setting<string | undefined> {
+  const parse = (given: unknown): Parsed<string> => {
+    const parsed = typeof given === 'string' ? URL.parse(given) : null
+    const plain =
+      parsed !== null && parsed.search === '' && parsed.hash === '' && parsed.username === ''
+    return plain && (parsed.protocol === 'https:' || parsed.protocol === 'http:')
+      ? { value: String(given).replace(/\/+$/, '') }
+      : { fault: 'must be an http or https URL without a query' }
+  }
+  return { ...naming, fallback: undefined, parse }
+}
+
+function masterKey(naming: Naming): Setting<Secret | undefined> {
+  const parse = (given: unknown): Parsed<Secret> => {
+    const isKey =
+      typeof given === 'string' &&
+      /^[A-Za-z0-9+/]{43}=?$/.test(given) &&
+      Buffer.from(given, 'base64').length === 32
+    return isKey
+      ? { value: new Secret(given) }
+      : { fault: 'must be 32 bytes in base64, as `openssl rand -base64 32` prints them' }
+  }
+  return { ...naming, fallback: undefined, parse }
+}
