@@ -1,0 +1,62 @@
+-- Instants are microseconds since 1970, UTC.
+
+-- Bumped in the transaction of every change that a running server must hear of: it polls this one number.
+create table revision (
+  one integer primary key check (one = 1),
+  value integer not null
+) strict;
+insert into revision values (1, 1);
+
+create table client (
+  id text primary key,
+  customer_id text,            -- null: a client of the operator's own
+  name text not null,
+  scopes text not null,        -- separated by single blanks
+  method text not null check (method in ('secret', 'keys', 'issuer')),
+  jwks text,
+  issuer text,
+  external_id text,
+  created_at integer not null,
+  not_before integer not null, -- tokens issued before this are refused
+  disabled_at integer,
+  last_used_at integer,
+  check ((method = 'keys') = (jwks is not null)),
+  check ((method = 'issuer') = (issuer is not null)),
+  check ((method = 'issuer') = (external_id is not null))
+) strict, without rowid;
+create unique index client_by_external_id on client (issuer, external_id) where issuer is not null;
+
+create table client_secret (
+  sequence integer primary key,
+  id text not null unique,
+  client_id text not null references client (id),
+  hash text not null,          -- hmac256:<key id>:<hex>
+  created_at integer not null,
+  last_used_at integer
+) strict;
+create index client_secret_by_client on client_secret (client_id, sequence);
+
+create table purpose_key (
+  sequence integer primary key,
+  id text not null unique,
+  purpose text not null,
+  wrapped text not null,
+  master_id text not null,
+  created_at integer not null,
+  active_from integer not null,
+  revoked_at integer
+) strict;
+
+create table denied_token (
+  jti text primary key,
+  expires_at integer not null
+) strict, without rowid;
+create index denied_token_by_expiry on denied_token (expires_at);
+
+create table used_assertion (
+  client_id text not null,
+  jti text not null,
+  expires_at integer not null,
+  primary key (client_id, jti)
+) strict, without rowid;
+create index used_assertion_by_expiry on used_assertion (expires_at);

@@ -1,0 +1,212 @@
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync, type StatementResultingChanges } from 'node:sqlite'
+import { Problem } from '../../contract/problem.ts'
+import type { PurposeKeyStore, WrappedKey } from '../../vault/purpose-key.ts'
+import type { Client, CredentialStore, NewSecret } from '../credentials.ts'
+import { instant, readClient, readPurposeKey, readSecret, text } from './credentials-rows.ts'
+import { prepareStatements, type Statements } from './credentials-statements.ts'
+import { inTransaction, type Migration, migrate } from './migrate.ts'
+
+const migrationOf = (id: number, file: string): Migration => ({
+  id,
+  sql: readFileSync(new URL(`./credentials-migrations/${file}`, import.meta.url), 'utf8'),
+})
+
+const migrations = [migrationOf(1, '0001-credentials.sql')]
+
+/**
+ * The credential store in a database file of its own, made (0600) and brought up to date where needed. Beside the
+ * records and not among them, so that a long import never holds up a token or a revocation.
+ */
+export function openSqliteCredentials(path: string): CredentialStore {
+  const db = openDatabase(path)
+  migrate(db, 'credentials', migrations)
+  const statements = prepareStatements(db)
+  const run: Run = async (work) => guarded(work)
+  const change: Run = async (work) =>
+    guarded(() =>
+      inTransaction(db, () => {
+        const result = work()
+        statements.bump.run()
+        return result
+      }),
+    )
+  return {
+    ...stateMethods(statements, run),
+    ...clientMethods(db, statements, run, change),
+    ...keyMethods(statements, run, change),
+    ...tokenMethods(db, statements, run, change),
+    close: async () => db.close(),
+  }
+}
+
+/** Runs statements; those of a `change` in one transaction that also bumps the revision. */
+type Run = <T>(work: () => T) => Promise<T>
+
+// Waiting blocks the process, so not for long: a writer here holds the file for a few milliseconds.
+const BUSY_TIMEOUT_MS = 2000
+
+function openDatabase(path: string): DatabaseSync {
+  if (path !== ':memory:') {
+    mkdirSync(dirname(path), { recursive: true })
+    // SQLite gives its WAL the mode of the database, so the file is made here, for the owner alone.
+    closeSync(openSync(path, 'a', 0o600))
+  }
+  const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
+  db.exec('pragma journal_mode = wal; pragma synchronous = full; pragma trusted_schema = off')
+  return db
+}
+
+/** SQLite's result codes that pass by themselves or by the operator's hand: busy, locked, I/O error, full. */
+const passing = new Set([5, 6, 10, 13])
+
+function guarded<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    const code = (error as { errcode?: unknown }).errcode
+    // The low byte is the primary code; the rest says more precisely what happened.
+    if (typeof code !== 'number' || !passing.has(code & 0xff)) throw error
+    throw new Problem(503, 'the store is not available, try again shortly', {
+      headers: { 'Retry-After': '1' },
+      cause: error,
+    })
+  }
+}
+
+function stateMethods(statements: Statements, run: Run) {
+  const readRevision = () => instant(statements.revision.get() ?? {}, 'value')
+  return {
+    revision: () => run(readRevision),
+    readStates: (now) =>
+      run(() => ({
+        // First, and outside any transaction: what changes while the rest is read carries a later number, so the next
+        // poll reads again.
+        revision: readRevision(),
+        clients: statements.listClients.all().map(readClient),
+        deniedTokens: statements.deniedTokens.all(now).map((row) => ({
+          jti: text(row, 'jti'),
+          expiresAt: instant(row, 'expires_at'),
+        })),
+      })),
+  } satisfies Partial<CredentialStore>
+}
+
+// A comparison and not an equation: the count comes as a bigint, and 0n is not 0.
+const touched = (result: StatementResultingChanges) => result.changes > 0
+
+function clientMethods(db: DatabaseSync, statements: Statements, run: Run, change: Run) {
+  const addSecret = (clientId: string, secret: NewSecret) =>
+    statements.addSecret.run(clientId, secret.id, secret.hash, secret.createdAt)
+  return {
+    findClient: (id) =>
+      run(() => {
+        const row = statements.findClient.get(id)
+        // Asked for an unknown client too, so that both take the same time.
+        const secrets = statements.secretsOfClient.all(id).map(readSecret)
+        return row && { ...readClient(row), secrets }
+      }),
+    listClients: () =>
+      run(() => {
+        const byClient = Map.groupBy(statements.listSecrets.all(), (row) => text(row, 'client_id'))
+        return statements.listClients.all().map((row) => {
+          const secrets = (byClient.get(text(row, 'id')) ?? []).map(readSecret)
+          return { ...readClient(row), secrets }
+        })
+      }),
+    addClient: (client, secret) =>
+      change(() => {
+        if (!touched(statements.addClient.run(...clientColumns(client)))) return 'taken'
+        if (secret !== undefined) addSecret(client.id, secret)
+        return 'added'
+      }),
+    rotateSecret: (clientId, { secret, kept, notBefore }) =>
+      change(() => {
+        if (!touched(statements.raiseNotBefore.run(notBefore ?? 0n, clientId))) return false
+        statements.dropOlderSecrets.run(clientId, kept)
+        addSecret(clientId, secret)
+        return true
+      }),
+    disableClient: (clientId, at, notBefore) =>
+      change(() => {
+        statements.raiseNotBefore.run(notBefore, clientId)
+        return touched(statements.disableClient.run(at, clientId))
+      }),
+    recordUse: (clientId, secretId, at) =>
+      run(() =>
+        inTransaction(db, () => {
+          statements.useClient.run(at, clientId)
+          if (secretId !== undefined) statements.useSecret.run(at, secretId)
+        }),
+      ),
+  } satisfies Partial<CredentialStore>
+}
+
+function clientColumns(client: Client) {
+  const { method } = client
+  return [
+    client.id,
+    client.customerId,
+    client.name,
+    client.scopes.join(' '),
+    method.kind,
+    method.kind === 'keys' ? method.jwks : null,
+    method.kind === 'issuer' ? method.issuer : null,
+    method.kind === 'issuer' ? method.externalId : null,
+    client.createdAt,
+    client.notBefore,
+  ] as const
+}
+
+function keyMethods(statements: Statements, run: Run, change: Run): PurposeKeyStore {
+  const add = (key: WrappedKey) =>
+    statements.addKey.run(
+      key.id,
+      key.purpose,
+      key.wrapped,
+      key.masterId,
+      key.createdAt,
+      key.activeFrom,
+      key.revokedAt ?? null,
+    )
+  return {
+    readPurposeKeys: () =>
+      run(() =>
+        statements.listKeys
+          .all()
+          .map(readPurposeKey)
+          .filter((key) => key !== undefined),
+      ),
+    addPurposeKey: (key, joining) =>
+      change(() => {
+        if (joining === 'if-none' && statements.hasKey.get(key.purpose) !== undefined) return false
+        add(key)
+        if (joining === 'instead') {
+          statements.revokeOtherKeys.run(key.createdAt, key.purpose, key.id)
+        }
+        return true
+      }),
+    rewrapPurposeKeys: (keys) =>
+      change(() => {
+        for (const key of keys) statements.rewrapKey.run(key.wrapped, key.masterId, key.id)
+      }),
+  }
+}
+
+function tokenMethods(db: DatabaseSync, statements: Statements, run: Run, change: Run) {
+  return {
+    denyToken: (jti, expiresAt, now) =>
+      change(() => {
+        statements.forgetDeniedTokens.run(now)
+        statements.denyToken.run(jti, expiresAt)
+      }),
+    useAssertion: (clientId, jti, expiresAt, now) =>
+      run(() =>
+        inTransaction(db, () => {
+          statements.forgetAssertions.run(now)
+          return touched(statements.useAssertion.run(clientId, jti, expiresAt))
+        }),
+      ),
+  } satisfies Partial<CredentialStore>
+}

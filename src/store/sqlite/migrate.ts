@@ -1,0 +1,67 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { ConfigError } from '../../platform/config.ts'
+
+/** One step of a schema. Ids rise from 1 without a gap; a step that has been released is never edited. */
+export type Migration = { readonly id: number; readonly sql: string }
+
+/**
+ * Brings one schema of a database file up to date, each step in a transaction of its own together with the line that
+ * says it was done. Several schemas may share a file, each with its own numbers. Answers the ids that were applied.
+ * Throws a ConfigError where the file was written by a later version than this one.
+ */
+export function migrate(
+  db: DatabaseSync,
+  schema: string,
+  migrations: readonly Migration[],
+): readonly number[] {
+  db.exec(
+    `create table if not exists schema_migration (
+       schema text not null, id integer not null, applied_at text not null, primary key (schema, id)
+     ) strict, without rowid`,
+  )
+  const applied: number[] = []
+  for (const migration of migrations) {
+    // Asked again inside each transaction: another process may be migrating the same file.
+    const done = inTransaction(db, () => {
+      const last = lastApplied(db, schema)
+      refuseLaterVersion(schema, last, migrations.at(-1)?.id ?? 0)
+      if (migration.id <= last) return false
+      db.exec(migration.sql)
+      db.prepare(`insert into schema_migration values (?, ?, datetime('now'))`).run(
+        schema,
+        migration.id,
+      )
+      return true
+    })
+    if (done) applied.push(migration.id)
+  }
+  return applied
+}
+
+function lastApplied(db: DatabaseSync, schema: string): number {
+  const row = db
+    .prepare('select coalesce(max(id), 0) as last from schema_migration where schema = ?')
+    .get(schema)
+  return Number(row?.last)
+}
+
+function refuseLaterVersion(schema: string, last: number, known: number): void {
+  if (last <= known) return
+  throw new ConfigError(
+    `The database's ${schema} schema is at step ${last}, this version of Bursar knows steps up to ${known}. Run the version that wrote it, or a later one.`,
+  )
+}
+
+/** Runs the work inside one immediate transaction: committed as a whole, or undone and thrown on. */
+export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
+  // Immediate, so that a second writer waits here for busy_timeout instead of failing half way.
+  db.exec('begin immediate')
+  try {
+    const result = work()
+    db.exec('commit')
+    return result
+  } catch (error) {
+    if (db.isTransaction) db.exec('rollback')
+    throw error
+  }
+}

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { createECDH } from 'node:crypto'
+import type { Clock } from '../platform/clock.ts'
+import { ConfigError } from '../platform/config.ts'
+import type { MasterKeys } from './master-key.ts'
+import { type Purpose, type PurposeKeyStore, purposes, type WrappedKey } from './purpose-key.ts'
+import type { Random } from './random.ts'
+import { unwrapKey, wrapKey } from './wrap.ts'
+
+/** A key in use: 32 random bytes (for token-signing, the private scalar of a P-256 key). */
+export type PurposeKey = Omit<WrappedKey, 'wrapped'> & { readonly key: Buffer }
+
+/** The keys in the clear, in memory only. Everything but the three changes at the end is synchronous. */
+export type Keyring = {
+  /** What new work is sealed, hashed or signed with. */
+  current(purpose: Purpose): PurposeKey
+  /** The key that older work names; undefined for one that never was or is revoked. */
+  byId(id: string): PurposeKey | undefined
+  /** Every key of a purpose, revoked ones too, in the order they were added. */
+  all(purpose: Purpose): readonly PurposeKey[]
+  /** Reads the store again. On failure the keys known so far stay. */
+  reload(): Promise<void>
+  /** Adds a key; `revokeOthers` refuses the others from now on instead of letting them run out. */
+  rotate(purpose: Purpose, options: { readonly revokeOthers: boolean }): Promise<PurposeKey>
+  /** Wraps every key under the current master; answers how many were under another. */
+  rewrap(): Promise<number>
+}
+
+export type KeyringSources = {
+  readonly store: PurposeKeyStore
+  readonly masters: MasterKeys
+  readonly clock: Clock
+  readonly random: Random
+}
+
+/**
+ * Every running process polls within two seconds. A new key waits for longer than that before it is used, so
+ * that none meets a token or a cursor made with a key that it has not heard of.
+ */
+const HEAD_START = 5_000_000n
+
+/**
+ * Opens the store's keys, making the first of each purpose where there is none. Throws a ConfigError where a key is
+ * wrapped under a master that is not configured.
+ */
+export async function openKeyring(sources: KeyringSources): Promise<Keyring> {
+  const { store, masters, clock, random } = sources
+  let keys = await readKeys(store, masters)
+  for (const purpose of purposes) {
+    if (keys.some((key) => key.purpose === purpose)) continue
+    await store.addPurposeKey(makeKey(sources, purpose, clock()), 'if-none')
+  }
+  keys = await readKeys(store, masters)
+
+  const reload = async () => {
+    keys = await readKeys(store, masters)
+  }
+  return {
+    current: (purpose) => newestActive(keys, purpose, clock()),
+    byId: (id) => keys.find((key) => key.id === id && key.revokedAt === undefined),
+    all: (purpose) => keys.filter((key) => key.purpose === purpose),
+    reload,
+    rotate: async (purpose, { revokeOthers }) => {
+      const now = clock()
+      const wrapped = makeKey(sources, purpose, revokeOthers ? now : now + HEAD_START)
+      await store.addPurposeKey(wrapped, revokeOthers ? 'instead' : 'beside')
+      await reload()
+      return openKey(masters, wrapped)
+    },
+    rewrap: async () => {
+      await reload()
+      const stale = keys.filter((key) => key.masterId !== masters.current.id)
+      await store.rewrapPurposeKeys(stale.map((key) => sealKey(masters, key, random)))
+      await reload()
+      return stale.length
+    },
+  }
+}
+
+async function readKeys(store: PurposeKeyStore, masters: MasterKeys): Promise<PurposeKey[]> {
+  const wrapped = await store.readPurposeKeys()
+  return wrapped.map((key) => openKey(masters, key))
+}
+
+function openKey(masters: MasterKeys, wrapped: WrappedKey): PurposeKey {
+  const { current, previous } = masters
+  const master = [current, previous].find((candidate) => candidate?.id === wrapped.masterId)
+  if (master === undefined) {
+    const configured = previous ? `${current.id} and ${previous.id}` : current.id
+    throw new ConfigError(
+      `The store's keys are wrapped under master key ${wrapped.masterId}, but ${configured} is configured. Set BURSAR_MASTER_KEY to the master key that this store was last used with, or set that one as BURSAR_MASTER_KEY_PREVIOUS and run \`bursar keys rewrap\`.`,
+    )
+  }
+  const key = unwrapKey(master, wrapped.wrapped, boundTo(wrapped))
+  if (key === undefined) {
+    throw new ConfigError(
+      `Key ${wrapped.id} (${wrapped.purpose}) is damaged in the store: its master key is right, yet it does not open. Restore the credentials database from a backup.`,
+    )
+  }
+  const { wrapped: _sealed, ...rest } = wrapped
+  return { ...rest, key }
+}
+
+function sealKey(masters: MasterKeys, key: PurposeKey, random: Random): WrappedKey {
+  const { key: bytes, ...rest } = key
+  const wrapped = wrapKey(masters.current, bytes, boundTo(key), random)
+  return { ...rest, masterId: masters.current.id, wrapped }
+}
+
+const boundTo = (key: { id: string; purpose: Purpose }) => `${key.id}|${key.purpose}`
+
+function makeKey(sources: KeyringSources, purpose: Purpose, activeFrom: bigint): WrappedKey {
+  const { masters, clock, random } = sources
+  const id = `key_${random(10).toString('hex')}`
+  const key = purpose === 'token-signing' ? drawScalar(random) : random(32)
+  const masterId = masters.current.id
+  const made = { id, purpose, key, masterId, createdAt: clock(), activeFrom, revokedAt: undefined }
+  return sealKey(masters, made, random)
+}
+
+/** 32 bytes that are a P-256 private key: one draw in four thousand million is out of range and drawn again. */
+function drawScalar(random: Random): Buffer {
+  for (;;) {
+    const scalar = random(32)
+    try {
+      createECDH('prime256v1').setPrivateKey(scalar)
+      return scalar
+    } catch {}
+  }
+}
+
+function newestActive(keys: readonly PurposeKey[], purpose: Purpose, now: bigint): PurposeKey {
+  const live = keys.filter((key) => key.purpose === purpose && key.revokedAt === undefined)
+  // Where the clock has jumped back behind every key's beginning, the oldest is still better than none.
+  const found = live.findLast((key) => key.activeFrom <= now) ?? live[0]
+  assert(found !== undefined, `The keyring holds no live key for ${purpose}.`)
+  return found
+}

@@ -1,0 +1,23 @@
+import type { Clock } from '../platform/clock.ts'
+import type { Secret } from '../platform/secret.ts'
+import { type Keyring, openKeyring } from './keyring.ts'
+import { openMasterKeys } from './master-key.ts'
+import type { PurposeKeyStore } from './purpose-key.ts'
+import type { Random } from './random.ts'
+
+export type VaultSources = {
+  readonly store: PurposeKeyStore
+  readonly masterKey: Secret | undefined
+  readonly previousMasterKey: Secret | undefined
+  /** Beside an embedded store: its path with `.master-key` for its ending. Undefined for PostgreSQL. */
+  readonly keyFile: string | undefined
+  readonly clock: Clock
+  readonly random: Random
+}
+
+/** The keyring of a store: finds the master key, then opens every purpose key. Throws a ConfigError. */
+export async function openVault(sources: VaultSources): Promise<Keyring> {
+  const held = await sources.store.readPurposeKeys()
+  const masters = openMasterKeys({ ...sources, storeHoldsKeys: held.length > 0 })
+  return openKeyring({ ...sources, masters })
+}

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { type TestContext, test } from 'node:test'
+import type { Client, CredentialStore } from '../../src/store/credentials.ts'
+import { openSqliteCredentials } from '../../src/store/sqlite/credentials.ts'
+import { migrate } from '../../src/store/sqlite/migrate.ts'
+import { temporaryFolder } from './support/temporary.ts'
+
+function newStore(context: TestContext): { store: CredentialStore; path: string } {
+  const path = join(temporaryFolder(context), 'credentials.db')
+  const store = openSqliteCredentials(path)
+  context.after(() => store.close())
+  return { store, path }
+}
+
+const acme: Client = {
+  id: 'client_acme',
+  customerId: 'acme',
+  name: 'Acme treasury',
+  scopes: ['transfer:read_fiat_account', 'statements:read_statement'],
+  method: { kind: 'secret' },
+  createdAt: 1_000_000n,
+  notBefore: 0n,
+  disabledAt: undefined,
+  lastUsedAt: undefined,
+}
+
+const secretOf = (id: string, createdAt = 1n) => ({ id, hash: `hmac256:key:${id}`, createdAt })
+
+test('gives a client back as it was added, with its secret', async (t) => {
+  const { store } = newStore(t)
+  assert.equal(await store.addClient(acme, secretOf('s1')), 'added')
+  const found = await store.findClient('client_acme')
+  assert.deepEqual(found, { ...acme, secrets: [{ ...secretOf('s1'), lastUsedAt: undefined }] })
+  assert.equal(await store.findClient('client_other'), undefined)
+})
+
+test('keeps what was acknowledged when the process ends without closing', async (t) => {
+  const { store, path } = newStore(t)
+  await store.addClient(acme, secretOf('s1'))
+  const again = openSqliteCredentials(path)
+  t.after(() => again.close())
+  assert.equal((await again.findClient('client_acme'))?.name, 'Acme treasury')
+  assert.equal(statSync(path).mode & 0o777, 0o600)
+})
+
+test('refuses an id or an external client that is taken', async (t) => {
+  const { store } = newStore(t)
+  const method = { kind: 'issuer', issuer: 'https://id.example', externalId: 'ext' } as const
+  assert.equal(await store.addClient({ ...acme, method }, undefined), 'added')
+  assert.equal(await store.addClient(acme, undefined), 'taken')
+  assert.equal(await store.addClient({ ...acme, id: 'client_b', method }, undefined), 'taken')
+})
+
+test('keeps two live secrets at most, the newest, or only the new one', async (t) => {
+  const { store } = newStore(t)
+  await store.addClient(acme, secretOf('s1'))
+  const live = async () => (await store.findClient('client_acme'))?.secrets.map(({ id }) => id)
+  await store.rotateSecret('client_acme', { secret: secretOf('s2'), kept: 1, notBefore: undefined })
+  assert.deepEqual(await live(), ['s1', 's2'])
+  await store.rotateSecret('client_acme', { secret: secretOf('s3'), kept: 1, notBefore: undefined })
+  assert.deepEqual(await live(), ['s2', 's3'])
+  await store.rotateSecret('client_acme', { secret: secretOf('s4'), kept: 0, notBefore: 5n })
+  assert.deepEqual(await live(), ['s4'])
+  assert.equal((await store.findClient('client_acme'))?.notBefore, 5n)
+  const nobody = { secret: secretOf('s5'), kept: 1, notBefore: undefined } as const
+  assert.equal(await store.rotateSecret('nobody', nobody), false)
+})
+
+test('bumps the revision for what servers must hear of, and for nothing else', async (t) => {
+  const { store } = newStore(t)
+  const bumps = async (work: () => Promise<unknown>) => {
+    const before = await store.revision()
+    await work()
+    return Number((await store.revision()) - before)
+  }
+  assert.equal(await bumps(() => store.addClient(acme, secretOf('s1'))), 1)
+  assert.equal(await bumps(() => store.denyToken('jti', 9n, 1n)), 1)
+  assert.equal(await bumps(() => store.disableClient('client_acme', 2n, 3n)), 1)
+  assert.equal(await bumps(() => store.recordUse('client_acme', 's1', 7n)), 0)
+  assert.equal(await bumps(() => store.useAssertion('client_acme', 'a', 9n, 1n)), 0)
+  const states = await store.readStates(8n)
+  assert.deepEqual(states.deniedTokens, [{ jti: 'jti', expiresAt: 9n }])
+  assert.deepEqual(states.clients, [{ ...acme, disabledAt: 2n, notBefore: 3n, lastUsedAt: 7n }])
+  assert.deepEqual((await store.readStates(9n)).deniedTokens, [])
+})
+
+test('lets an assertion be used once until it expires', async (t) => {
+  const { store } = newStore(t)
+  assert.equal(await store.useAssertion('c', 'a', 10n, 1n), true)
+  assert.equal(await store.useAssertion('c', 'a', 10n, 9n), false)
+  assert.equal(await store.useAssertion('d', 'a', 10n, 9n), true)
+  assert.equal(await store.useAssertion('c', 'a', 20n, 10n), true)
+})
+
+test('answers 503 with Retry-After while another process holds the file', async (t) => {
+  const { store, path } = newStore(t)
+  const other = new DatabaseSync(path)
+  t.after(() => other.close())
+  other.exec('begin immediate')
+  await assert.rejects(store.denyToken('jti', 9n, 1n), {
+    name: 'Problem',
+    status: 503,
+    headers: { 'Retry-After': '1' },
+  })
+  other.exec('rollback')
+  await store.denyToken('jti', 9n, 1n)
+})
+
+test('migrates each schema of a file by its own numbers, and undoes a step that fails', () => {
+  const db = new DatabaseSync(':memory:')
+  const one = { id: 1, sql: 'create table a (x integer) strict' }
+  const bad = { id: 2, sql: 'create table b (x integer) strict; insert into nowhere values (1)' }
+  assert.deepEqual(migrate(db, 'first', [one]), [1])
+  assert.deepEqual(migrate(db, 'first', [one]), [])
+  assert.throws(() => migrate(db, 'first', [one, bad]), /nowhere/)
+  assert.throws(() => db.prepare('select * from b'), /no such table/)
+  assert.deepEqual(migrate(db, 'second', [{ id: 1, sql: 'create table c (x integer)' }]), [1])
+})
+
+test('refuses a file that a later version has migrated', () => {
+  const db = new DatabaseSync(':memory:')
+  const steps = [1, 2].map((id) => ({ id, sql: `create table t${id} (x integer)` }))
+  migrate(db, 'records', steps)
+  assert.throws(() => migrate(db, 'records', steps.slice(0, 1)), {
+    name: 'ConfigError',
+    message: /records schema is at step 2, this version of Bursar knows steps up to 1/,
+  })
+})
