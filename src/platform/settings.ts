@@ -1,5 +1,6 @@
 import { type LogLevel, logLevels } from './log.ts'
 import { Secret } from './secret.ts'
+import { parseTrustedIssuers, type TrustedIssuer } from './trusted-issuers.ts'
 
 type Parsed<T> = { readonly value: T } | { readonly fault: string }
 
@@ -46,6 +47,20 @@ export const settings = {
   previousMasterKey: masterKey({
     env: 'BURSAR_MASTER_KEY_PREVIOUS',
     meaning: 'The master key before this one, while the store moves from one to the other.',
+  }),
+  tokenLifeSeconds: integer(900, 60, 3600, {
+    env: 'BURSAR_TOKEN_LIFE_SECONDS',
+    meaning: 'How long an access token is good for.',
+  }),
+  credentialsAgeSecondsMax: integer(60, 5, 3600, {
+    env: 'BURSAR_CREDENTIALS_AGE_SECONDS_MAX',
+    meaning:
+      'When clients, keys and revoked tokens could not be read for so long, requests answer 503.',
+  }),
+  trustedIssuers: trustedIssuers({
+    env: 'BURSAR_TRUSTED_ISSUERS',
+    meaning:
+      'Other OAuth 2 servers whose tokens are accepted: an array (JSON in the environment) as docs/oauth.md describes.',
   }),
 } as const
 
@@ -112,6 +127,10 @@ function url(naming: Naming): Setting<string | undefined> {
       : { fault: 'must be an http or https URL without a query' }
   }
   return { ...naming, fallback: undefined, parse }
+}
+
+function trustedIssuers(naming: Naming): Setting<readonly TrustedIssuer[]> {
+  return { ...naming, fallback: [], parse: parseTrustedIssuers }
 }
 
 function masterKey(naming: Naming): Setting<Secret | undefined> {

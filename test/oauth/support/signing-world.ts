@@ -1,0 +1,101 @@
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { pino } from 'pino'
+import { type ClientSources, createClient, createSampleClient } from '../../../src/oauth/clients.ts'
+import { openTrustedIssuers } from '../../../src/oauth/external-token.ts'
+import { issueToken } from '../../../src/oauth/own-token.ts'
+import { openStates } from '../../../src/oauth/states.ts'
+import { openUseRecorder } from '../../../src/oauth/use-recorder.ts'
+import { openVerifier } from '../../../src/oauth/verifier.ts'
+import type { TrustedIssuer } from '../../../src/platform/trusted-issuers.ts'
+import type { Client, ClientMethod, CredentialStore } from '../../../src/store/credentials.ts'
+import { openSqliteCredentials } from '../../../src/store/sqlite/credentials.ts'
+import { openVault } from '../../../src/vault/open.ts'
+import { systemRandom } from '../../../src/vault/random.ts'
+import { temporaryFolder } from './temporary.ts'
+import { setClock } from './time.ts'
+
+export const issuer = 'https://api.bursar.example'
+export const log = pino({ level: 'silent' })
+
+export type WorldOptions = {
+  readonly issuers?: readonly TrustedIssuer[]
+  /** Stands between the server and its store, to make it fail. */
+  readonly through?: (store: CredentialStore) => CredentialStore
+}
+
+/** A server's keys, clients and verifier on a store in a folder of its own. Polls only when told to. */
+export async function signingWorld(context: TestContext, options: WorldOptions = {}) {
+  const folder = temporaryFolder(context)
+  const path = join(folder, 'credentials.db')
+  const direct = openSqliteCredentials(path)
+  const store = options.through?.(direct) ?? direct
+  const clock = setClock()
+  const openKeys = (to: CredentialStore) =>
+    openVault({
+      store: to,
+      masterKey: undefined,
+      previousMasterKey: undefined,
+      keyFile: join(folder, 'bursar.master-key'),
+      clock,
+      random: systemRandom,
+    })
+  const keyring = await openKeys(store)
+  const every = () => () => undefined
+  const states = await openStates({ store, keyring, clock, log, every, ageSecondsMax: 60 })
+  const issuers = openTrustedIssuers({ issuers: options.issuers ?? [], clock, log, every })
+  const uses = openUseRecorder({ store, clock, log })
+  const verifier = openVerifier({ states, issuers, issuer: () => issuer, clock, uses })
+
+  // What a command in another process would use: its own connection and keyring on the same file.
+  const outside = openSqliteCredentials(path)
+  const command: ClientSources = {
+    store: outside,
+    keyring: await openKeys(outside),
+    clock,
+    random: systemRandom,
+  }
+  context.after(async () => {
+    states.close()
+    issuers.close()
+    await store.close()
+    await outside.close()
+  })
+  const sample = async (
+    id: string,
+    customerId = 'acme',
+    scopes = ['transfer:read_fiat_account'],
+  ) => {
+    await createSampleClient(command, { id, secret: `${id}_secret`, customerId, name: id, scopes })
+    await states.refresh()
+    return clientOf(id)
+  }
+  const clientOf = (id: string): Client => {
+    const client = states.current().clients.get(id)
+    if (client === undefined) throw new Error(`No client ${id} in this world.`)
+    return client
+  }
+  const tokenFor = (client: Client) => {
+    const key = states.current().signingKeys.get(keyring.current('token-signing').id)
+    if (key === undefined) throw new Error('This world has no key to sign with.')
+    const { scopes } = client
+    return issueToken({ issuer, client, scopes, lifeSeconds: 900, key, now: clock() })
+  }
+  const addExternal = async (method: ClientMethod, scopes?: readonly string[]) => {
+    const made = await createClient(command, { customerId: 'acme', name: 'ext', scopes, method })
+    if ('refused' in made) throw new Error(made.refused)
+    return made.client
+  }
+  return {
+    clock,
+    store,
+    keyring,
+    states,
+    issuers,
+    verifier,
+    command,
+    sample,
+    tokenFor,
+    addExternal,
+  }
+}

@@ -1,0 +1,301 @@
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { type TestContext, test } from 'node:test'
+import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
+import { disableClient, rotateClient } from '../../src/oauth/clients.ts'
+import { issueToken } from '../../src/oauth/own-token.ts'
+import { everyInterval, openStates } from '../../src/oauth/states.ts'
+import type { CredentialStore } from '../../src/store/credentials.ts'
+import { issuer, log, signingWorld } from './support/signing-world.ts'
+
+const readFiat = 'transfer:read_fiat_account'
+
+/** A world with one client, its good claims, and a way to sign anything with the server's own key. */
+async function forgeryWorld(context: TestContext) {
+  const world = await signingWorld(context)
+  const client = await world.sample('client_acme')
+  const key = world.states.current().signingKeys.get(world.keyring.current('token-signing').id)
+  assert(key !== undefined)
+  const now = Number(world.clock() / 1_000_000n)
+  const claims: JWTPayload = {
+    ...{ iss: issuer, aud: issuer, sub: client.id, client_id: client.id, scope: readFiat },
+    ...{ jti: 'jti-1', iat: now, exp: now + 900 },
+  }
+  const header = { alg: 'ES256', typ: 'at+jwt', kid: key.id }
+  const sign = (changes: object, headerChanges: object = {}, signer = key.privateKey) =>
+    new SignJWT({ ...claims, ...changes })
+      .setProtectedHeader({ ...header, ...headerChanges })
+      .sign(signer)
+  const byHand = (headerChanges: object, signature: (signed: string) => string) => {
+    const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')
+    const signed = `${encode({ ...header, ...headerChanges })}.${encode(claims)}`
+    return `${signed}.${signature(signed)}`
+  }
+  return { ...world, client, key, now, sign, byHand }
+}
+
+test('answers client, tenant and scopes of a good token, the tenant from the local table', async (t) => {
+  const { sign, verifier } = await forgeryWorld(t)
+  const token = await sign({ customer_id: 'globex', tenant: 'globex' })
+  assert.deepEqual(await verifier.verify(token), {
+    clientId: 'client_acme',
+    tenant: 'acme',
+    scopes: new Set([readFiat]),
+  })
+})
+
+test('answers a token that it has verified before without a promise', async (t) => {
+  const { sign, verifier } = await forgeryWorld(t)
+  const token = await sign({})
+  const first = await verifier.verify(token)
+  assert.equal(verifier.verify(token), first)
+})
+
+test('grants only scopes that the token names and the client has now', async (t) => {
+  const { sign, verifier } = await forgeryWorld(t)
+  const token = await sign({ scope: `${readFiat} statements:read_statement unknown:scope` })
+  const principal = await verifier.verify(token)
+  assert(principal !== 'invalid')
+  assert.deepEqual([...principal.scopes], [readFiat])
+})
+
+const badClaims: Readonly<Record<string, object>> = {
+  'another issuer': { iss: 'https://evil.example' },
+  'an issuer that begins like ours': { iss: `${issuer}.evil.example` },
+  'an array of issuers': { iss: [issuer] },
+  'no issuer': { iss: undefined },
+  'another audience': { aud: 'https://other.example' },
+  'an audience that begins like ours': { aud: `${issuer}/` },
+  'two audiences': { aud: [issuer, 'https://other.example'] },
+  'our audience in an array': { aud: [issuer] },
+  'no audience': { aud: undefined },
+  'no expiry': { exp: undefined },
+  'an expiry in text': { exp: '9999999999' },
+  'no time of issue': { iat: undefined },
+  'no token id': { jti: undefined },
+  'an empty token id': { jti: '' },
+  'no client': { client_id: undefined },
+  'no subject': { sub: undefined },
+  'another subject': { sub: 'client_other' },
+  'an unknown client': { client_id: 'client_nobody', sub: 'client_nobody' },
+  'no scope claim': { scope: undefined },
+  'scopes in an array': { scope: [readFiat] },
+}
+
+for (const [what, changes] of Object.entries(badClaims)) {
+  test(`refuses a token with ${what}`, async (t) => {
+    const { sign, verifier } = await forgeryWorld(t)
+    assert.equal(await verifier.verify(await sign(changes)), 'invalid')
+  })
+}
+
+test('refuses what has expired, was issued in the future, lives too long or is not valid yet', async (t) => {
+  const { now, sign, verifier } = await forgeryWorld(t)
+  const cases = [
+    { iat: now - 900, exp: now },
+    { iat: now - 900, exp: now - 1 },
+    { iat: now + 6, exp: now + 100 },
+    { iat: now, exp: now + 3601 },
+    { iat: now, exp: now + 10 * 365 * 86_400 },
+    { iat: now - 5000, exp: now + 100 },
+    { nbf: now + 60 },
+  ]
+  for (const changes of cases) {
+    assert.equal(await verifier.verify(await sign(changes)), 'invalid', JSON.stringify(changes))
+  }
+  assert.notEqual(await verifier.verify(await sign({ iat: now + 5, exp: now + 100 })), 'invalid')
+})
+
+test('refuses other types, missing or strange key ids and unknown critical headers', async (t) => {
+  const { byHand, sign, verifier } = await forgeryWorld(t)
+  const headers = [
+    ...[{ typ: 'JWT' }, { typ: undefined }, { typ: 'id+jwt' }, { typ: 'at+jwt+x' }],
+    ...[{ kid: undefined }, { kid: '' }, { kid: '../../etc/passwd' }, { kid: '__proto__' }],
+    ...[{ kid: "' or 1=1 --" }, { kid: 'constructor' }],
+  ]
+  for (const header of headers) {
+    assert.equal(await verifier.verify(await sign({}, header)), 'invalid', JSON.stringify(header))
+  }
+  const critical = byHand({ crit: ['exp'], exp: 1 }, () => 'AAAA')
+  assert.equal(await verifier.verify(critical), 'invalid')
+})
+
+test('refuses unsigned tokens and our public key used as a shared secret', async (t) => {
+  const { byHand, key, verifier } = await forgeryWorld(t)
+  const hs256 = (secret: string) => (signed: string) =>
+    createHmac('sha256', secret).update(signed).digest('base64url')
+  const pem = await exportSPKI(key.publicKey)
+  const attacks = [
+    ...['none', 'None', 'nOnE', 'ES256', 'HS256'].map((alg) => byHand({ alg }, () => '')),
+    byHand({ alg: 'none' }, () => 'AAAA'),
+    byHand({ alg: 'HS256' }, hs256(pem)),
+    byHand({ alg: 'HS256' }, hs256(pem.trim())),
+    byHand({ alg: 'HS256' }, hs256(JSON.stringify(key.publicJwk))),
+    byHand({ alg: 'HS256' }, hs256(String(key.publicJwk.x))),
+    byHand({}, () => Buffer.alloc(64).toString('base64url')),
+  ]
+  for (const token of attacks) assert.equal(await verifier.verify(token), 'invalid', token)
+})
+
+test('never takes a key from the token itself', async (t) => {
+  const { key, sign, verifier } = await forgeryWorld(t)
+  const attacker = await generateKeyPair('ES256', { extractable: true })
+  const jwk = await exportJWK(attacker.publicKey)
+  const headers = [
+    ...[{}, { jwk }, { jku: 'https://evil.example/jwks' }, { x5u: 'https://evil.example' }],
+    { kid: 'mine', jwk },
+  ]
+  for (const header of headers) {
+    const token = await sign({}, header, attacker.privateKey)
+    assert.equal(await verifier.verify(token), 'invalid', JSON.stringify(header))
+  }
+  assert.notEqual(await verifier.verify(await sign({}, {}, key.privateKey)), 'invalid')
+})
+
+test('refuses what is no token at all', async (t) => {
+  const { sign, verifier } = await forgeryWorld(t)
+  const good = await sign({})
+  const texts = [
+    '',
+    '.',
+    '..',
+    '...',
+    'a.b.c',
+    `${good}.x`,
+    `${good} `,
+    good.slice(0, -4),
+    '\0',
+    '🙂',
+  ]
+  for (const text of [...texts, 'a'.repeat(100_000), `e30.${'e30'.repeat(5000)}.x`]) {
+    assert.equal(await verifier.verify(text), 'invalid', text.slice(0, 40))
+  }
+})
+
+test('checks the expiry of a remembered token again', async (t) => {
+  const { clock, now, sign, verifier } = await forgeryWorld(t)
+  const token = await sign({ iat: now, exp: now + 30 })
+  assert.notEqual(await verifier.verify(token), 'invalid')
+  clock.advance(29)
+  assert.notEqual(await verifier.verify(token), 'invalid')
+  clock.advance(1)
+  assert.equal(await verifier.verify(token), 'invalid')
+})
+
+test('refuses a denied token from the next poll on, remembered or not', async (t) => {
+  const { client, clock, command, states, tokenFor, verifier } = await forgeryWorld(t)
+  const [denied, other] = [await tokenFor(client), await tokenFor(client)]
+  assert.notEqual(await verifier.verify(denied), 'invalid')
+  const payload = JSON.parse(Buffer.from(String(denied.split('.')[1]), 'base64url').toString())
+  await command.store.denyToken(payload.jti, clock() + 900_000_000n, clock())
+  await states.refresh()
+  assert.equal(await verifier.verify(denied), 'invalid')
+  assert.notEqual(await verifier.verify(other), 'invalid')
+})
+
+test('refuses a disabled client from the next poll on', async (t) => {
+  const { client, command, states, tokenFor, verifier } = await forgeryWorld(t)
+  const token = await tokenFor(client)
+  assert.notEqual(await verifier.verify(token), 'invalid')
+  await disableClient(command, client.id)
+  await states.refresh()
+  assert.equal(await verifier.verify(token), 'invalid')
+})
+
+test('refuses older tokens after a rotation that expires the old secret, and takes new ones at once', async (t) => {
+  const { client, command, states, tokenFor, verifier } = await forgeryWorld(t)
+  const older = await tokenFor(client)
+  await rotateClient(command, client.id, { expireOld: true })
+  await states.refresh()
+  const current = states.current().clients.get(client.id)
+  assert(current !== undefined)
+  assert.equal(await verifier.verify(older), 'invalid')
+  assert.notEqual(await verifier.verify(await tokenFor(current)), 'invalid')
+})
+
+test('knows a client that was created after the last poll', async (t) => {
+  const { sign, addExternal, command, verifier } = await forgeryWorld(t)
+  const method = { kind: 'secret' } as const
+  const made = await addExternal(method)
+  assert.notEqual(await command.store.findClient(made.id), undefined)
+  const token = await sign({ sub: made.id, client_id: made.id })
+  assert.notEqual(await verifier.verify(token), 'invalid')
+})
+
+test('takes tokens of the old key after a rotation until they have expired, then no more', async (t) => {
+  const { client, clock, command, keyring, sign, states, tokenFor, verifier } =
+    await forgeryWorld(t)
+  const older = await tokenFor(client)
+  const next = await command.keyring.rotate('token-signing', { revokeOthers: false })
+  clock.advance(10)
+  await states.refresh()
+  assert.equal(keyring.current('token-signing').id, next.id)
+  assert.notEqual(await verifier.verify(older), 'invalid')
+  assert.notEqual(await verifier.verify(await tokenFor(client)), 'invalid')
+  clock.advance(3610)
+  await states.refresh()
+  const late = Number(clock() / 1_000_000n)
+  assert.equal(await verifier.verify(await sign({ iat: late, exp: late + 60 })), 'invalid')
+})
+
+test('refuses tokens of a revoked key, remembered or not', async (t) => {
+  const { client, command, states, tokenFor, verifier } = await forgeryWorld(t)
+  const [seen, unseen] = [await tokenFor(client), await tokenFor(client)]
+  assert.notEqual(await verifier.verify(seen), 'invalid')
+  await command.keyring.rotate('token-signing', { revokeOthers: true })
+  await states.refresh()
+  assert.equal(await verifier.verify(seen), 'invalid')
+  assert.equal(await verifier.verify(unseen), 'invalid')
+  assert.notEqual(await verifier.verify(await tokenFor(client)), 'invalid')
+})
+
+test('meets a key that another process made a moment ago without waiting for the poll', async (t) => {
+  const { client, command, states, verifier, keyring, tokenFor, clock } = await forgeryWorld(t)
+  const before = await tokenFor(client)
+  const other = await openStates({ ...command, log, every: everyInterval, ageSecondsMax: 60 })
+  t.after(() => other.close())
+  await command.keyring.rotate('token-signing', { revokeOthers: true })
+  await other.refresh()
+  assert.equal(states.current().signingKeys.has(command.keyring.current('token-signing').id), false)
+  const key = other.current().signingKeys.get(command.keyring.current('token-signing').id)
+  assert(key !== undefined)
+  const { scopes } = client
+  const token = await issueToken({ issuer, client, scopes, lifeSeconds: 60, key, now: clock() })
+  assert.notEqual(await verifier.verify(token), 'invalid')
+  assert.equal(keyring.current('token-signing').id, key.id)
+  assert.equal(await verifier.verify(before), 'invalid')
+})
+
+test('is closed, not open: answers 503 when the states are older than 60 s, also for what it remembers', async (t) => {
+  let isDown = false
+  const failing = (store: CredentialStore): CredentialStore => ({
+    ...store,
+    revision: () => (isDown ? Promise.reject(new Error('the disk is gone')) : store.revision()),
+  })
+  const { clock, sample, states, tokenFor, verifier } = await signingWorld(t, { through: failing })
+  const token = await tokenFor(await sample('client_acme'))
+  await verifier.verify(token)
+  isDown = true
+  await assert.rejects(states.refresh(), /disk is gone/)
+  clock.advance(60)
+  assert.notEqual(await verifier.verify(token), 'invalid')
+  assert.deepEqual(states.freshness(), { fresh: true, ageMs: 60_000 })
+  clock.advance(1)
+  assert.deepEqual(states.freshness(), { fresh: false, ageMs: 61_000 })
+  assert.throws(() => verifier.verify(token), { name: 'Problem', status: 503 })
+  isDown = false
+  await states.refresh()
+  assert.notEqual(await verifier.verify(token), 'invalid')
+})
+
+test('remembers a bounded number of tokens and answers one in microseconds', async (t) => {
+  const { sign, verifier } = await forgeryWorld(t)
+  const token = await sign({})
+  await verifier.verify(token)
+  const rounds = 20_000
+  const began = performance.now()
+  for (let round = 0; round < rounds; round += 1) verifier.verify(token)
+  const microseconds = ((performance.now() - began) * 1000) / rounds
+  t.diagnostic(`${microseconds.toFixed(2)} µs a remembered token, its hash included`)
+  assert(microseconds < 100, `${microseconds} µs`)
+})
