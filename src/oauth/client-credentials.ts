@@ -1,0 +1,76 @@
+import { Secret } from '../platform/secret.ts'
+import { oauthError } from './oauth-error.ts'
+import type { Form } from './read-form.ts'
+import type { OAuthRequest } from './route.ts'
+
+/** What a request presents to prove which client sends it, not yet checked. */
+export type Presented =
+  | { readonly by: 'basic' | 'post'; readonly clientId: string; readonly secret: Secret }
+  | { readonly by: 'assertion'; readonly clientId: string; readonly assertion: Secret }
+
+const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
+
+export const basicChallenge = { 'WWW-Authenticate': 'Basic realm="bursar", charset="UTF-8"' }
+
+/**
+ * Finds the one method by which a request authenticates (RFC 6749 section 2.3, RFC 7523 section 2.2). Two at once are
+ * `invalid_request`, none is `invalid_client`.
+ */
+export function readPresented(request: OAuthRequest, form: Form): Presented {
+  const header = readAuthorization(request)
+  const secret = form.get('client_secret')
+  const assertion = form.get('client_assertion')
+  const methods = [header, secret, assertion].filter((method) => method !== undefined)
+  if (methods.length > 1) {
+    throw oauthError(400, 'invalid_request', 'authenticate the client by one method only')
+  }
+  const clientId = form.get('client_id')
+  if (header !== undefined) return readBasic(header, clientId)
+  if (assertion !== undefined) {
+    if (form.get('client_assertion_type') !== assertionType) {
+      throw oauthError(400, 'invalid_request', `client_assertion_type must be ${assertionType}`)
+    }
+    return { by: 'assertion', clientId: clientId ?? '', assertion: new Secret(assertion) }
+  }
+  if (secret === undefined || clientId === undefined) {
+    throw oauthError(401, 'invalid_client', 'no client authentication was sent')
+  }
+  return { by: 'post', clientId, secret: new Secret(secret) }
+}
+
+function readAuthorization({ rawHeaders }: OAuthRequest): string | undefined {
+  const values = rawHeaders.filter(
+    (_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === 'authorization',
+  )
+  // Node keeps the first of several and says nothing of the others.
+  if (values.length > 1) {
+    throw oauthError(400, 'invalid_request', 'there are two Authorization headers')
+  }
+  return values[0]
+}
+
+const badHeader = () =>
+  oauthError(401, 'invalid_client', 'the Authorization header must be Basic', basicChallenge)
+
+function readBasic(header: string, bodyClientId: string | undefined): Presented {
+  const encoded = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(header)?.[1]
+  if (encoded === undefined) throw badHeader()
+  const text = Buffer.from(encoded, 'base64').toString('utf8')
+  const colon = text.indexOf(':')
+  if (colon < 0) throw badHeader()
+  const clientId = decodePart(text.slice(0, colon))
+  const secret = decodePart(text.slice(colon + 1))
+  if (bodyClientId !== undefined && bodyClientId !== clientId) {
+    throw oauthError(400, 'invalid_request', 'client_id is not the one that the header names')
+  }
+  return { by: 'basic', clientId, secret: new Secret(secret) }
+}
+
+/** RFC 6749 section 2.3.1: both parts are form-encoded before they are joined. */
+function decodePart(part: string): string {
+  try {
+    return decodeURIComponent(part.replaceAll('+', ' '))
+  } catch {
+    throw badHeader()
+  }
+}

@@ -1,0 +1,48 @@
+import { serverMetadata } from './metadata.ts'
+import { jsonAnswer, withOAuthErrors } from './oauth-error.ts'
+import {
+  introspectionPath,
+  keySetPath,
+  metadataPath,
+  type OAuthRoute,
+  revocationPath,
+  tokenPath,
+} from './route.ts'
+import { publishedKeys } from './signing-keys.ts'
+import { answerToken, type TokenEndpointSources } from './token-endpoint.ts'
+import {
+  answerIntrospection,
+  answerRevocation,
+  type TokenStateSources,
+} from './token-states-endpoints.ts'
+
+export type OAuthRouteSources = TokenEndpointSources & TokenStateSources
+
+// Short, so that whoever verifies our tokens elsewhere hears of a new key before many are signed with it.
+const briefly = { 'Cache-Control': 'public, max-age=60' }
+
+/** Every endpoint of the authorization server, for a web server to mount. */
+export function oauthRoutes(sources: OAuthRouteSources): readonly OAuthRoute[] {
+  const post = (path: string, handle: OAuthRoute['handle']): OAuthRoute => ({
+    method: 'POST',
+    path,
+    handle: withOAuthErrors(handle),
+  })
+  const document = (path: string, read: () => object): OAuthRoute => ({
+    method: 'GET',
+    path,
+    handle: async () => jsonAnswer(200, read(), briefly),
+  })
+  const metadata = () => serverMetadata(sources.issuer())
+  return [
+    post(tokenPath, (request) => answerToken(request, sources)),
+    post(revocationPath, (request) => answerRevocation(request, sources)),
+    post(introspectionPath, (request) => answerIntrospection(request, sources)),
+    document(metadataPath, metadata),
+    // Not OpenID Connect, but where several client libraries look first.
+    document('/.well-known/openid-configuration', metadata),
+    document(keySetPath, () => ({
+      keys: publishedKeys(sources.states.current().signingKeys, sources.clock()),
+    })),
+  ]
+}

@@ -1,0 +1,103 @@
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { type Logger as PinoLogger, pino } from 'pino'
+import { type ClientSources, createSampleClient } from '../../../src/oauth/clients.ts'
+import { openOAuth } from '../../../src/oauth/open.ts'
+import type { OAuthRoute } from '../../../src/oauth/route.ts'
+import type { TrustedIssuer } from '../../../src/platform/trusted-issuers.ts'
+import type { CredentialStore } from '../../../src/store/credentials.ts'
+import { openSqliteCredentials } from '../../../src/store/sqlite/credentials.ts'
+import { openVault } from '../../../src/vault/open.ts'
+import { systemRandom } from '../../../src/vault/random.ts'
+import { listen } from './server.ts'
+import { temporaryFolder } from './temporary.ts'
+import { setClock } from './time.ts'
+
+export type OAuthWorldOptions = {
+  /** The real time, for libraries that read it themselves. */
+  readonly clock?: () => bigint
+  readonly issuers?: readonly TrustedIssuer[]
+  readonly log?: PinoLogger
+  readonly through?: (store: CredentialStore) => CredentialStore
+}
+
+export const acme = { id: 'client_acme', secret: 'acme_secret_1', customerId: 'acme' }
+export const acmeScopes = ['transfer:read_fiat_account', 'statements:read_statement']
+export const acmeBasic = `Basic ${Buffer.from(`${acme.id}:${acme.secret}`).toString('base64')}`
+
+/** A running authorization server with two sample clients, acme's and globex's, and a command's access to its store. */
+export async function oauthWorld(context: TestContext, options: OAuthWorldOptions = {}) {
+  const folder = temporaryFolder(context)
+  const path = join(folder, 'credentials.db')
+  const keyFile = join(folder, 'bursar.master-key')
+  const set = setClock()
+  const clock = options.clock ?? set
+  const openKeys = (store: CredentialStore) => {
+    const masters = { masterKey: undefined, previousMasterKey: undefined, keyFile }
+    return openVault({ store, ...masters, clock, random: systemRandom })
+  }
+  const outside = openSqliteCredentials(path)
+  const keyring = await openKeys(outside)
+  const command: ClientSources = { store: outside, keyring, clock, random: systemRandom }
+  await createSampleClient(command, { ...acme, name: 'Acme', scopes: acmeScopes })
+  const globex = { id: 'client_globex', secret: 'globex_secret_1', customerId: 'globex' }
+  await createSampleClient(command, { ...globex, name: 'Globex', scopes: acmeScopes })
+
+  const inside = openSqliteCredentials(path)
+  const store = options.through?.(inside) ?? inside
+  let routes: readonly OAuthRoute[] = []
+  const { url, stop } = await listen(() => routes)
+  const trustedIssuers = options.issuers ?? []
+  const oauth = await openOAuth({
+    store,
+    keyring: await openKeys(store),
+    config: { tokenLifeSeconds: 900, credentialsAgeSecondsMax: 60, trustedIssuers },
+    issuer: () => url,
+    clock,
+    log: options.log ?? pino({ level: 'silent' }),
+    every: () => () => undefined,
+  })
+  routes = oauth.routes
+  context.after(async () => {
+    await stop()
+    oauth.close()
+    await outside.close()
+    await inside.close()
+  })
+  return { url, oauth, command, clock: set, folder, path, keyFile, ...callers(url) }
+}
+
+type Call = { readonly headers?: Record<string, string>; readonly query?: string }
+export type Answered = {
+  readonly status: number
+  readonly headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: whatever the server wrote; each test compares it whole.
+  readonly body: any
+}
+
+function callers(url: string) {
+  const send = async (path: string, init: RequestInit): Promise<Answered> => {
+    const answer = await fetch(url + path, init)
+    const text = await answer.text()
+    const isJson = answer.headers.get('content-type')?.includes('json')
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      body: isJson === true ? JSON.parse(text) : text,
+    }
+  }
+  const post = (
+    path: string,
+    form: Record<string, string> | string,
+    { headers = {}, query = '' }: Call = {},
+  ) => {
+    const type = { 'content-type': 'application/x-www-form-urlencoded' }
+    const body = typeof form === 'string' ? form : new URLSearchParams(form).toString()
+    return send(path + query, { method: 'POST', headers: { ...type, ...headers }, body })
+  }
+  const grant = { grant_type: 'client_credentials' }
+  const credentials = { client_id: acme.id, client_secret: acme.secret }
+  const token = (form: Record<string, string> = {}, call: Call = {}) =>
+    post('/oauth2/token', { ...grant, ...credentials, ...form }, call)
+  return { send, post, token }
+}

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createSampleClient, disableClient } from '../../src/oauth/clients.ts'
+import { acme, acmeScopes, oauthWorld } from './support/oauth-world.ts'
+
+const asAcme = { client_id: acme.id, client_secret: acme.secret }
+const asGlobex = { client_id: 'client_globex', client_secret: 'globex_secret_1' }
+
+test('introspects a token of its own customer, naming the customer', async (t) => {
+  const { clock, post, token, url } = await oauthWorld(t)
+  const { access_token } = (await token()).body
+  const { status, headers, body } = await post('/oauth2/introspect', {
+    ...asAcme,
+    token: access_token,
+  })
+  const iat = Number(clock() / 1_000_000n)
+  const { jti, ...rest } = body
+  assert.equal(status, 200)
+  assert.equal(headers.get('cache-control'), 'no-store')
+  assert.equal(typeof jti, 'string')
+  assert.deepEqual(rest, {
+    ...{ active: true, token_type: 'Bearer', client_id: acme.id, customer_id: 'acme' },
+    ...{ scope: acmeScopes.join(' '), iss: url, sub: acme.id, iat, exp: iat + 900, aud: url },
+  })
+})
+
+test('answers "not active" alike for a foreign, a made-up, an expired and a revoked token', async (t) => {
+  const { clock, oauth, post, token } = await oauthWorld(t)
+  const introspect = async (of: object, by = asAcme) =>
+    (await post('/oauth2/introspect', { ...by, ...of, token_type_hint: 'refresh_token' })).body
+  const [first, second] = [(await token()).body.access_token, (await token()).body.access_token]
+  assert.deepEqual(await introspect({ token: first }, asGlobex), { active: false })
+  assert.deepEqual(await introspect({ token: 'no.such.token' }), { active: false })
+  await post('/oauth2/revoke', { ...asAcme, token: first })
+  assert.deepEqual(await introspect({ token: first }), { active: false })
+  assert.equal((await introspect({ token: second })).active, true)
+  clock.advance(900)
+  await oauth.refresh()
+  assert.deepEqual(await introspect({ token: second }), { active: false })
+})
+
+test('refuses a revoked token at once on this server and after a poll on another', async (t) => {
+  const { oauth, post, token } = await oauthWorld(t)
+  const { access_token } = (await token()).body
+  assert.notEqual(await oauth.verify(access_token), 'invalid')
+  const answer = await post('/oauth2/revoke', { ...asAcme, token: access_token })
+  assert.deepEqual([answer.status, answer.body], [200, ''])
+  assert.equal(await oauth.verify(access_token), 'invalid')
+  assert.equal((await post('/oauth2/revoke', { ...asAcme, token: access_token })).status, 200)
+})
+
+test('does not let a customer revoke another customer’s token, nor tells it apart', async (t) => {
+  const { oauth, post, token } = await oauthWorld(t)
+  const { access_token } = (await token()).body
+  const foreign = await post('/oauth2/revoke', { ...asGlobex, token: access_token })
+  const unknown = await post('/oauth2/revoke', { ...asGlobex, token: 'no.such.token' })
+  assert.deepEqual([foreign.status, foreign.body], [unknown.status, unknown.body])
+  assert.notEqual(await oauth.verify(access_token), 'invalid')
+})
+
+test('lets another client of the same customer revoke', async (t) => {
+  const { command, oauth, post, token } = await oauthWorld(t)
+  const other = { id: 'client_acme_2', secret: 'second', customerId: 'acme' }
+  await createSampleClient(command, { ...other, name: 'Acme 2', scopes: acmeScopes })
+  const { access_token } = (await token()).body
+  const by = { client_id: other.id, client_secret: other.secret }
+  await post('/oauth2/revoke', { ...by, token: access_token })
+  assert.equal(await oauth.verify(access_token), 'invalid')
+})
+
+for (const path of ['/oauth2/revoke', '/oauth2/introspect']) {
+  test(`${path} authenticates the client and wants a token`, async (t) => {
+    const { post } = await oauthWorld(t)
+    const cases = [
+      await post(path, { token: 'x' }),
+      await post(path, { ...asAcme, client_secret: 'no', token: 'x' }),
+      await post(path, asAcme),
+      await post(path, asAcme, { query: '?token=x' }),
+    ]
+    assert.deepEqual(
+      cases.map(({ status, body }) => [status, body.error]),
+      [
+        [401, 'invalid_client'],
+        [401, 'invalid_client'],
+        [400, 'invalid_request'],
+        [400, 'invalid_request'],
+      ],
+    )
+  })
+}
+
+test('a disabled client gets no token and its old ones are refused after the next poll', async (t) => {
+  const { command, oauth, token } = await oauthWorld(t)
+  const { access_token } = (await token()).body
+  await disableClient(command, acme.id)
+  assert.equal((await token()).status, 401)
+  await oauth.refresh()
+  assert.equal(await oauth.verify(access_token), 'invalid')
+})
+
+test('describes itself by its configured address under both well-known names', async (t) => {
+  const { send, url } = await oauthWorld(t)
+  const headers = { 'x-forwarded-host': 'evil.example' }
+  const first = await send('/.well-known/oauth-authorization-server', { headers })
+  const second = await send('/.well-known/openid-configuration', { headers })
+  assert.deepEqual(first.body, second.body)
+  assert.equal(first.status, 200)
+  assert.equal(first.body.issuer, url)
+  assert.equal(first.body.token_endpoint, `${url}/oauth2/token`)
+  assert.deepEqual(first.body.grant_types_supported, ['client_credentials'])
+})
+
+test('publishes the public halves of its keys: the signing one, the next, the last until it has run out', async (t) => {
+  const { clock, command, oauth, send } = await oauthWorld(t)
+  const published = async () => (await send('/.well-known/jwks.json', {})).body.keys
+  const [first] = await published()
+  assert.deepEqual(Object.keys(first), ['kty', 'crv', 'x', 'y', 'kid', 'alg', 'use'])
+  const next = await command.keyring.rotate('token-signing', { revokeOthers: false })
+  await oauth.refresh()
+  const ids = async () => (await published()).map(({ kid }: { kid: string }) => kid)
+  assert.deepEqual(await ids(), [first.kid, next.id])
+  clock.advance(3600 + 5 + 5)
+  assert.deepEqual(await ids(), [next.id])
+})
