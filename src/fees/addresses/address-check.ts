@@ -7,6 +7,8 @@ export type AddressKind =
   | 'p2tr'
   | 'p2pkh-token-aware'
   | 'p2sh-token-aware'
+  | 'p2sh32'
+  | 'p2sh32-token-aware'
   | 'evm'
   | 'wallet'
   | 'off-curve'

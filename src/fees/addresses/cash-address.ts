@@ -14,6 +14,12 @@ const checksumWords = 8
 /** The type bits of the version byte (CashAddr, and CashTokens CHIP-2022-02 for the last two). */
 const kinds: readonly AddressKind[] = ['p2pkh', 'p2sh', 'p2pkh-token-aware', 'p2sh-token-aware']
 
+/** Only scripts have a 32-byte form (CHIP-2022-05 P2SH32); its output is larger and so is its dust. */
+const longKinds: Readonly<Partial<Record<AddressKind, AddressKind>>> = {
+  p2sh: 'p2sh32',
+  'p2sh-token-aware': 'p2sh32-token-aware',
+}
+
 /** The bytes of a hash by the size bits of the version byte; only 20 and 32 are spent by any rule. */
 const hashBytes: readonly number[] = [20, 24, 28, 32, 40, 48, 56, 64]
 
@@ -68,12 +74,11 @@ function checkPayload(words: readonly number[]): AddressCheck {
   const kind = kinds[version >> 3]
   const size = hashBytes[version & 7]
   if (kind === undefined) return refuse('unsupported_kind', 'The type of address is unknown.')
-  const isHash20 = size === 20
-  const isHash32 = size === 32 && kind.startsWith('p2sh')
-  if (bytes.length - 1 !== size || !(isHash20 || isHash32)) {
-    return refuse('length', 'The address must hold 20 bytes, or 32 for a script.')
-  }
-  return accept(kind)
+  if (bytes.length - 1 === size && size === 20) return accept(kind)
+  const longKind = bytes.length - 1 === size && size === 32 ? longKinds[kind] : undefined
+  return longKind === undefined
+    ? refuse('length', 'The address must hold 20 bytes, or 32 for a script.')
+    : accept(longKind)
 }
 
 const prefixWords = (prefix: string): number[] =>

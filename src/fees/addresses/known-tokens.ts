@@ -1,5 +1,5 @@
 import type { CryptoNetwork } from '../../money/network.ts'
-import schedule from '../fee-schedule.json' with { type: 'json' }
+import schedule from '../schedule/fee-schedule.json' with { type: 'json' }
 
 type TokenPlace = { readonly kind: string; readonly contract?: string; readonly mint?: string }
 type AssetsByNetwork = Readonly<Record<string, Readonly<Record<string, TokenPlace>>>>
