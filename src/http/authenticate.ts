@@ -3,8 +3,11 @@ import { Problem } from '../contract/problem.ts'
 import type { Scope } from '../contract/scopes.ts'
 import type { Request } from './exchange.ts'
 
-/** Undefined for a token that is malformed, expired, revoked or of a client that is disabled. */
-export type VerifyToken = (token: string) => Promise<Principal | undefined>
+/**
+ * `invalid` for a token that is malformed, expired, revoked or of a client that is disabled. One that was seen a moment
+ * ago is answered at once.
+ */
+export type VerifyToken = (token: string) => Principal | Promise<Principal | 'invalid'>
 
 /** Who is asking, from the one Authorization header; 401 as RFC 6750 section 3 words it. */
 export async function authenticate(request: Request, verify: VerifyToken): Promise<Principal> {
@@ -26,7 +29,7 @@ export async function authenticate(request: Request, verify: VerifyToken): Promi
     throw invalidToken("the Authorization header must read 'Bearer <access token>'")
   }
   const principal = await verify(token)
-  if (principal === undefined) {
+  if (principal === 'invalid') {
     throw invalidToken('the access token is invalid, expired or revoked; get a new one')
   }
   request.trace.client = principal.clientId

@@ -175,7 +175,8 @@ function requestOf(raw: FastifyRequest): Request {
 
 function send(reply: FastifyReply, answer: Answer): FastifyReply {
   reply.code(answer.status).header('content-type', 'application/json').headers(answer.headers)
-  return reply.send(answer.body)
+  // Bytes, never a string: a string is encoded on the way out, and gets a charset that JSON has none of.
+  return reply.send(typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body)
 }
 
 function sendProblem(error: unknown, raw: FastifyRequest, reply: FastifyReply): FastifyReply {

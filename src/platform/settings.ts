@@ -48,6 +48,31 @@ export const settings = {
     env: 'BURSAR_MASTER_KEY_PREVIOUS',
     meaning: 'The master key before this one, while the store moves from one to the other.',
   }),
+  corsOrigins: list([], {
+    env: 'BURSAR_CORS_ORIGINS',
+    meaning: 'Origins whose pages may call the API from a browser; none by default.',
+  }),
+  trustedProxies: list([], {
+    env: 'BURSAR_TRUSTED_PROXIES',
+    meaning:
+      'Addresses or CIDR ranges of proxies whose `X-Forwarded-For` is believed; none by default.',
+  }),
+  requestsPerSecondMax: integer(0, 0, 1_000_000, {
+    env: 'BURSAR_REQUESTS_PER_SECOND_MAX',
+    meaning: 'Requests of one client in a second, on each process; 0 is no limit.',
+  }),
+  statementTypes: list(['STATEMENT_TYPE_USDG_REWARD'], {
+    env: 'BURSAR_STATEMENT_TYPES',
+    meaning: 'The statement types that import takes.',
+  }),
+  statementProducts: list(['USDG_REWARDS'], {
+    env: 'BURSAR_STATEMENT_PRODUCTS',
+    meaning: 'The statement products that import takes.',
+  }),
+  testnetAddresses: flag(false, {
+    env: 'BURSAR_TESTNET_ADDRESSES',
+    meaning: 'Take addresses of test networks beside those of the main ones.',
+  }),
   tokenLifeSeconds: integer(900, 60, 3600, {
     env: 'BURSAR_TOKEN_LIFE_SECONDS',
     meaning: 'How long an access token is good for.',
