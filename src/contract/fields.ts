@@ -1,4 +1,4 @@
-import { type Static, type TSchema, Type } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 import { type Instant, parseInstant } from '../platform/instant.ts'
 import { limits } from '../platform/limits.ts'
 import { echo } from './problem.ts'
@@ -95,5 +95,3 @@ export function mustBeOneOf(members: readonly string[]): string {
   const others = members.slice(0, -1)
   return others.length === 0 ? `must be ${last}` : `must be ${others.join(', ')} or ${last}`
 }
-
-export type { Static, TSchema }

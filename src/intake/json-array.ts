@@ -16,15 +16,19 @@ export async function* readJsonArray(chunks: AsyncIterable<Uint8Array>): AsyncIt
   const state = { depth: 0, inString: false, escaped: false, line: 1, ended: false }
   let element: number[] = []
   let startLine = 1
+  let afterComma = false
   for await (const chunk of chunks) {
     for (const byte of chunk) {
       const before = state.depth
       const role = step(state, byte)
-      if (role === 'separator' || (before === 1 && state.depth === 0)) {
+      const isEnd = before === 1 && state.depth === 0
+      if (role === 'separator' || isEnd) {
         const entry = parseJson(startLine, Uint8Array.from(element))
         if (entry !== undefined) yield entry
-        else if (role === 'separator')
+        else if (!isEnd || afterComma) {
           yield { line: state.line, reason: 'has a comma without a record' }
+        }
+        afterComma = !isEnd
         element = []
         continue
       }

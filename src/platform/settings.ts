@@ -89,18 +89,13 @@ export const settings = {
   }),
 } as const
 
-export function text(fallback: string, naming: Naming): Setting<string> {
+function text(fallback: string, naming: Naming): Setting<string> {
   const parse = (given: unknown): Parsed<string> =>
     typeof given === 'string' && given !== '' ? { value: given } : { fault: 'must be text' }
   return { ...naming, fallback, parse }
 }
 
-export function integer(
-  fallback: number,
-  min: number,
-  max: number,
-  naming: Naming,
-): Setting<number> {
+function integer(fallback: number, min: number, max: number, naming: Naming): Setting<number> {
   const parse = (given: unknown): Parsed<number> => {
     const value = typeof given === 'string' && /^\d{1,15}$/.test(given) ? Number(given) : given
     return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max
@@ -110,7 +105,7 @@ export function integer(
   return { ...naming, fallback, parse }
 }
 
-export function flag(fallback: boolean, naming: Naming): Setting<boolean> {
+function flag(fallback: boolean, naming: Naming): Setting<boolean> {
   const parse = (given: unknown): Parsed<boolean> => {
     if (given === true || given === 'true') return { value: true }
     if (given === false || given === 'false') return { value: false }
@@ -119,11 +114,7 @@ export function flag(fallback: boolean, naming: Naming): Setting<boolean> {
   return { ...naming, fallback, parse }
 }
 
-export function oneOf<T extends string>(
-  fallback: T,
-  members: readonly T[],
-  naming: Naming,
-): Setting<T> {
+function oneOf<T extends string>(fallback: T, members: readonly T[], naming: Naming): Setting<T> {
   const parse = (given: unknown): Parsed<T> => {
     const value = members.find((member) => member === given)
     return value === undefined ? { fault: `must be one of ${members.join(', ')}` } : { value }
@@ -132,7 +123,7 @@ export function oneOf<T extends string>(
 }
 
 /** A list: comma-separated in the environment, an array of strings in the file. */
-export function list(fallback: readonly string[], naming: Naming): Setting<readonly string[]> {
+function list(fallback: readonly string[], naming: Naming): Setting<readonly string[]> {
   const parse = (given: unknown): Parsed<readonly string[]> => {
     const parts = typeof given === 'string' ? given.split(',').map((part) => part.trim()) : given
     return Array.isArray(parts) && parts.every((part) => typeof part === 'string' && part !== '')

@@ -10,7 +10,7 @@ import type { RecordFault, RecordInput } from '../contract/resource.ts'
 
 /** The shared objects of the contract, sections 2.1 to 2.4. */
 
-export const address = nullable(
+const address = nullable(
   objectMember({
     country: textMember(1),
     address1: Type.Optional(textMember()),
@@ -21,9 +21,9 @@ export const address = nullable(
   }),
 )
 
-export const routingNumberTypes = ['ABA', 'SWIFT'] as const
+const routingNumberTypes = ['ABA', 'SWIFT'] as const
 
-export const routingDetails = objectMember({
+const routingDetails = objectMember({
   routing_number_type: enumMember(routingNumberTypes),
   routing_number: identifierMember,
   bank_name: textMember(1),

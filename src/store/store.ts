@@ -1,5 +1,5 @@
 import type { Tenant } from '../contract/principal.ts'
-import type { RecordFault, RecordKind, Resource, View } from '../contract/resource.ts'
+import type { RecordFault, Resource, View } from '../contract/resource.ts'
 import type { Position } from './keyset.ts'
 
 /**
@@ -92,5 +92,3 @@ export type MergeReport = {
   readonly changed: number
   readonly unchanged: number
 }
-
-export type { RecordKind }

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import type { RecordInput, RecordKind, RecordRules, Resource } from '../../src/contract/resource.ts'
 import { type ImportReport, importEntries } from '../../src/intake/import-file.ts'
 import type { Entry } from '../../src/intake/lines.ts'
@@ -19,6 +20,8 @@ export type TestStore = {
     options?: Partial<MergeOptions>,
   ): Promise<ImportReport>
   exported(kind: RecordKind): Promise<RecordInput[]>
+  /** What a record was before, the oldest version first. */
+  superseded(id: string): { storedAt: bigint; replacedAt: bigint; body: string }[]
   close(): Promise<void>
 }
 
@@ -52,11 +55,27 @@ export function openTestStore(clock: Clock = systemClock): TestStore {
       const lines = await Array.fromAsync(store.operator.exportLines(resourceOf(kind), undefined))
       return lines.map((line) => JSON.parse(line))
     },
+    superseded: (id) => supersededIn(path, id),
     close: async () => {
       await store.close()
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+function supersededIn(path: string, id: string) {
+  const db = new DatabaseSync(path)
+  const statement = db.prepare(
+    'select stored_at, replaced_at, body from superseded where id = ? order by replaced_at',
+  )
+  statement.setReadBigInts(true)
+  const rows = statement.all(id)
+  db.close()
+  return rows.map((row) => ({
+    storedAt: BigInt(String(row.stored_at)),
+    replacedAt: BigInt(String(row.replaced_at)),
+    body: String(row.body),
+  }))
 }
 
 async function* entriesOf(records: readonly unknown[]): AsyncIterable<Entry> {

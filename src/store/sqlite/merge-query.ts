@@ -15,7 +15,7 @@ export function contentColumns(resource: Resource): string[] {
   ]
 }
 
-export function memberColumns(resource: Resource): string[] {
+function memberColumns(resource: Resource): string[] {
   return [...new Set(['ref_id', ...Object.values<string>(resource.columns)])]
 }
 
@@ -92,7 +92,7 @@ function clash(
   { table, on }: { table: string; on: string },
 ): string {
   return `
-    select s.line, '${member}' as member, '${reason}' as reason
+    select distinct s.line, '${member}' as member, '${reason}' as reason
     from temp.staged as s cross join ${table} as k indexed by ${index} where ${on}`
 }
 
@@ -112,9 +112,9 @@ function repeated(key: string, member: string, where: string, by: string): strin
     .split(', ')
     .map((column) => `s.${column} = g.${column}`)
     .join(' and ')
-  const whose = by === 'id' ? 'another record' : 'another customer'
+  const whose = by === 'id' ? 'another record' : "another customer''s record"
   return `
-    select s.line, '${member}' as member, 'stands in line ' || g.first || ' too, in ${whose}''s record' as reason
+    select s.line, '${member}' as member, 'stands in line ' || g.first || ' too, in ${whose}' as reason
     from (
       select ${key}, min(line) as first from temp.staged ${where}
       group by ${key} having count(distinct ${by}) > 1
