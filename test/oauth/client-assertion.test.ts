@@ -83,6 +83,9 @@ test('refuses other keys, algorithms and types of assertion', async (t) => {
     'x',
   ]
   for (const attack of attacks) assert.equal((await send(attack)).status, 401)
+  const otherName = await send(await assertion(), { client_id: acme.id })
+  assert.deepEqual([otherName.status, otherName.body.error], [400, 'invalid_request'])
+  assert.equal((await send(await assertion(), { client_id: id })).status, 200)
   const wrongType = await send(await assertion(), { client_assertion_type: 'x' })
   assert.deepEqual([wrongType.status, wrongType.body.error], [400, 'invalid_request'])
 })
