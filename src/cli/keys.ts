@@ -1,5 +1,6 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { describeSigningKeys } from '../oauth/signing-keys.ts'
+import type { Purpose } from '../vault/purpose-key.ts'
 import {
   type CredentialCommandSources,
   isoOf,
@@ -37,22 +38,28 @@ function listCommand(sources: CredentialCommandSources): Command {
   )
 }
 
+type RotateOptions = StoreOptions & { readonly revoke?: boolean; readonly purpose: Purpose }
+
 function rotateCommand(sources: CredentialCommandSources): Command {
-  const command = storeCommand(
-    'rotate',
-    'Make a new signing key; running servers sign with it within 10 s.',
-  ).option('--revoke', 'refuse the old keys, and every token signed with them, at once')
-  return command.action((options: StoreOptions & { revoke?: boolean }) =>
+  const command = storeCommand('rotate', 'Make a new key; running servers use it within 10 s.')
+    .option('--revoke', 'refuse the old keys, and what was made with them, at once')
+    .addOption(
+      // The key that secrets are hashed under is not among them: revoking it would void every client's secret.
+      new Option('--purpose <purpose>', 'which key: of tokens, or of page cursors')
+        .choices(['token-signing', 'cursor'] satisfies Purpose[])
+        .default('token-signing'),
+    )
+  return command.action((options: RotateOptions) =>
     withCredentials(sources, options, async ({ keyring }) => {
       const revokeOthers = options.revoke === true
-      const key = await keyring.rotate('token-signing', { revokeOthers })
+      const key = await keyring.rotate(options.purpose, { revokeOthers })
       const answer = { key_id: key.id, active_from: isoOf(key.activeFrom), revoked: revokeOthers }
       if (options.json === true) return sources.print(JSON.stringify(answer))
-      sources.print(`${key.id} signs from ${answer.active_from} on.`)
+      sources.print(`${key.id} is used from ${answer.active_from} on.`)
       sources.print(
         revokeOthers
-          ? 'Every token signed before is refused.'
-          : 'Tokens signed before stay good until they expire.',
+          ? 'What was made with the keys before it is refused.'
+          : 'What was made with the key before it stays good until it expires.',
       )
     }),
   )

@@ -199,6 +199,19 @@ test('keys rotate --revoke refuses every older token', async (t) => {
   assert.match((await run('keys list')).out, /revoked.*\n.*signing/)
 })
 
+test('keys rotate --purpose cursor leaves tokens alone, and takes no purpose that it should not', async (t) => {
+  const { clock, oauth, run, token } = await commandWorld(t)
+  const { access_token } = (await token()).body
+  const { revoked } = (await run('keys rotate --purpose cursor --revoke --json')).json()
+  assert.equal(revoked, true)
+  clock.advance(5)
+  await oauth.refresh()
+  assert.notEqual(await oauth.verify(access_token), 'invalid')
+  const refused = await run('keys rotate --purpose client-secret')
+  assert.notEqual(refused.exitCode, 0)
+  assert.match(refused.errors, /Allowed choices are token-signing, cursor/)
+})
+
 test('keys rewrap moves every key to a new master while clients keep their secrets', async (t) => {
   const { keyFile, run, oauth } = await commandWorld(t)
   const previousMasterKey = new Secret(readFileSync(keyFile, 'utf8').trim())
