@@ -8,6 +8,11 @@ import { instant, readClient, readPurposeKey, readSecret, text } from './credent
 import { prepareStatements, type Statements } from './credentials-statements.ts'
 import { inTransaction, type Migration, migrate } from './migrate.ts'
 
+export type SqliteCredentials = CredentialStore & {
+  /** What SQLite finds wrong with the file; nothing where it is sound. Reads all of it. */
+  checkIntegrity(): readonly string[]
+}
+
 const migrationOf = (id: number, file: string): Migration => ({
   id,
   sql: readFileSync(new URL(`./credentials-migrations/${file}`, import.meta.url), 'utf8'),
@@ -19,7 +24,7 @@ const migrations = [migrationOf(1, '0001-credentials.sql')]
  * The credential store in a database file of its own, made (0600) and brought up to date where needed. Beside the
  * records and not among them, so that a long import never holds up a token or a revocation.
  */
-export function openSqliteCredentials(path: string): CredentialStore {
+export function openSqliteCredentials(path: string): SqliteCredentials {
   const db = openDatabase(path)
   migrate(db, 'credentials', migrations)
   const statements = prepareStatements(db)
@@ -37,6 +42,10 @@ export function openSqliteCredentials(path: string): CredentialStore {
     ...clientMethods(db, statements, run, change),
     ...keyMethods(statements, run, change),
     ...tokenMethods(db, statements, run, change),
+    checkIntegrity: () => {
+      const found = db.prepare('pragma integrity_check').all()
+      return found.map((row) => text(row, 'integrity_check')).filter((line) => line !== 'ok')
+    },
     close: async () => db.close(),
   }
 }
