@@ -10,6 +10,7 @@ import {
 } from '../oauth/clients.ts'
 import type { Secret } from '../platform/secret.ts'
 import type { Client, ClientMethod, ClientWithSecrets } from '../store/credentials.ts'
+import { type CommonOptions, withCommonOptions } from './options.ts'
 
 /** The credentials of the store that a command works on. */
 export type CredentialAccess = ClientSources & {
@@ -18,16 +19,9 @@ export type CredentialAccess = ClientSources & {
   close(): Promise<void>
 }
 
-/** What every command may be told about where to find its store. */
-export type StoreOptions = {
-  readonly database?: string
-  readonly config?: string
-  readonly json?: boolean
-}
-
 /** What the commands on credentials need from the outside. */
 export type CredentialCommandSources = {
-  open(options: StoreOptions): Promise<CredentialAccess>
+  open(options: CommonOptions): Promise<CredentialAccess>
   /** One line to stdout. */
   print(line: string): void
 }
@@ -42,18 +36,14 @@ export function clientCommand(sources: CredentialCommandSources): Command {
     .addCommand(disableCommand(sources))
 }
 
-/** A command with the options that all of them take. */
+/** A command on credentials, with the options that every command takes. */
 export const storeCommand = (name: string, description: string): Command =>
-  new Command(name)
-    .description(description)
-    .option('--database <url>', 'the store: sqlite:PATH')
-    .option('--config <file>', 'the configuration file')
-    .option('--json', 'answer one JSON document on stdout and nothing else')
+  withCommonOptions(new Command(name)).description(description)
 
 /** Opens the store for one piece of work and closes it again, whatever comes of that. */
 export async function withCredentials<T>(
   sources: CredentialCommandSources,
-  options: StoreOptions,
+  options: CommonOptions,
   work: (access: CredentialAccess) => Promise<T>,
 ): Promise<T> {
   const access = await sources.open(options)
@@ -64,7 +54,7 @@ export async function withCredentials<T>(
   }
 }
 
-type CreateOptions = StoreOptions & {
+type CreateOptions = CommonOptions & {
   readonly customer: string
   readonly name: string
   readonly scope?: string
@@ -131,7 +121,7 @@ function readText(command: Command, path: string): string {
 
 function listCommand(sources: CredentialCommandSources): Command {
   const command = storeCommand('list', 'Show every client and when it was last used.')
-  return command.action((options: StoreOptions) =>
+  return command.action((options: CommonOptions) =>
     withCredentials(sources, options, async ({ store }) => {
       const clients = await store.listClients()
       if (options.json === true) {
@@ -150,7 +140,7 @@ function rotateCommand(sources: CredentialCommandSources): Command {
   )
     .argument('<id>', 'the client')
     .option('--expire-old', 'refuse the old secrets, and all tokens so far, at once')
-  return command.action((id: string, options: StoreOptions & { expireOld?: boolean }) =>
+  return command.action((id: string, options: CommonOptions & { expireOld?: boolean }) =>
     withCredentials(sources, options, async (access) => {
       const expireOld = options.expireOld === true
       const { client, secret } = settle(command, await rotateClient(access, id, { expireOld }))
@@ -164,7 +154,7 @@ function disableCommand(sources: CredentialCommandSources): Command {
     '<id>',
     'the client',
   )
-  return command.action((id: string, options: StoreOptions) =>
+  return command.action((id: string, options: CommonOptions) =>
     withCredentials(sources, options, async (access) => {
       const client = settle(command, await disableClient(access, id))
       const answer = { client_id: client.id, disabled_at: isoOf(client.disabledAt) }
@@ -189,7 +179,7 @@ function refuseUsage(command: Command, fault: string | undefined): void {
 
 function printClient(
   { print }: CredentialCommandSources,
-  { json }: StoreOptions,
+  { json }: CommonOptions,
   client: Client,
   secret: Secret | undefined,
 ): void {

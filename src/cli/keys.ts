@@ -1,13 +1,8 @@
 import { Command, Option } from 'commander'
 import { describeSigningKeys } from '../oauth/signing-keys.ts'
 import type { Purpose } from '../vault/purpose-key.ts'
-import {
-  type CredentialCommandSources,
-  isoOf,
-  type StoreOptions,
-  storeCommand,
-  withCredentials,
-} from './client.ts'
+import { type CredentialCommandSources, isoOf, storeCommand, withCredentials } from './client.ts'
+import type { CommonOptions } from './options.ts'
 
 /** `keys list|rotate|rewrap`: what tokens are signed with, and what keeps every key of the store sealed. */
 export function keysCommand(sources: CredentialCommandSources): Command {
@@ -20,7 +15,7 @@ export function keysCommand(sources: CredentialCommandSources): Command {
 
 function listCommand(sources: CredentialCommandSources): Command {
   const command = storeCommand('list', 'Show the token signing keys and where each stands.')
-  return command.action((options: StoreOptions) =>
+  return command.action((options: CommonOptions) =>
     withCredentials(sources, options, async ({ keyring, clock }) => {
       const keys = describeSigningKeys(keyring, clock()).map(({ key, state }) => ({
         key_id: key.id,
@@ -38,7 +33,7 @@ function listCommand(sources: CredentialCommandSources): Command {
   )
 }
 
-type RotateOptions = StoreOptions & { readonly revoke?: boolean; readonly purpose: Purpose }
+type RotateOptions = CommonOptions & { readonly revoke?: boolean; readonly purpose: Purpose }
 
 function rotateCommand(sources: CredentialCommandSources): Command {
   const command = storeCommand('rotate', 'Make a new key; running servers use it within 10 s.')
@@ -70,7 +65,7 @@ function rewrapCommand(sources: CredentialCommandSources): Command {
     'rewrap',
     'Wrap every key of the store under BURSAR_MASTER_KEY, opening those of BURSAR_MASTER_KEY_PREVIOUS.',
   )
-  return command.action((options: StoreOptions) =>
+  return command.action((options: CommonOptions) =>
     withCredentials(sources, options, async ({ keyring }) => {
       const rewrapped = await keyring.rewrap()
       const { masterId } = keyring.current('token-signing')

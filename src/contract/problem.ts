@@ -1,12 +1,77 @@
 import { STATUS_CODES } from 'node:http'
 
+export type ProblemGuide = {
+  readonly status: number
+  readonly meaning: string
+  readonly remedy: string
+}
+
 /**
  * The problems that have a type and a page of their own under `/problems/<slug>`. Every other problem is
- * `about:blank`, which says no more than its status (RFC 9457 section 4.2.1).
+ * `about:blank`, which says no more than its status (RFC 9457 section 4.2.1) and is told in `statusGuides`.
  */
-export const problemTypes = {} as const satisfies Readonly<
-  Record<string, { status: number; meaning: string; remedy: string }>
->
+export const problemTypes = {} as const satisfies Readonly<Record<string, ProblemGuide>>
+
+export const statusGuides: readonly ProblemGuide[] = [
+  {
+    status: 400,
+    meaning: 'A parameter, the path or the body is not of its form.',
+    remedy: 'Read `detail`; `meta.errors` names every parameter at fault with its reason.',
+  },
+  {
+    status: 401,
+    meaning:
+      'The access token is missing, malformed, expired or revoked, or its client is disabled.',
+    remedy:
+      'Get a new token from `POST /oauth2/token` and send it once, as `Authorization: Bearer …`.',
+  },
+  {
+    status: 403,
+    meaning: 'The token is good but lacks the scope of this operation.',
+    remedy: 'Ask for a token with the scope that `detail` names, or have it granted to the client.',
+  },
+  {
+    status: 404,
+    meaning: 'Nothing is at this path, or no record of yours has this id.',
+    remedy:
+      'Check the id. A deleted account is shown with `include_deleted=true`; what belongs to another customer is never told apart from nothing.',
+  },
+  {
+    status: 405,
+    meaning: 'The path exists, but not with this method.',
+    remedy: 'Use a method of the `Allow` header.',
+  },
+  {
+    status: 408,
+    meaning: 'The request was not sent whole in time.',
+    remedy: 'Send it again over a connection that stays open.',
+  },
+  {
+    status: 413,
+    meaning: 'The body is larger than any operation takes.',
+    remedy: 'Send a body of at most 16 KiB.',
+  },
+  {
+    status: 429,
+    meaning: 'The client has sent more requests than its limit allows.',
+    remedy: 'Wait for the seconds in `Retry-After`; `RateLimit-*` headers show what is left.',
+  },
+  {
+    status: 431,
+    meaning: 'The request line and headers are too long.',
+    remedy: 'Split long filters over several requests.',
+  },
+  {
+    status: 500,
+    meaning: 'Something broke on our side.',
+    remedy: 'Report it with the `request_id`.',
+  },
+  {
+    status: 503,
+    meaning: 'The service cannot answer now: it is shutting down, or a store cannot be reached.',
+    remedy: 'Send the request again after the seconds in `Retry-After`.',
+  },
+]
 
 export type ProblemSlug = keyof typeof problemTypes
 

@@ -48,6 +48,31 @@ export const settings = {
     env: 'BURSAR_MASTER_KEY_PREVIOUS',
     meaning: 'The master key before this one, while the store moves from one to the other.',
   }),
+  corsOrigins: list([], {
+    env: 'BURSAR_CORS_ORIGINS',
+    meaning: 'Origins whose pages may call the API from a browser; none by default.',
+  }),
+  trustedProxies: list([], {
+    env: 'BURSAR_TRUSTED_PROXIES',
+    meaning:
+      'Addresses or CIDR ranges of proxies whose `X-Forwarded-For` is believed; none by default.',
+  }),
+  requestsPerSecondMax: integer(0, 0, 1_000_000, {
+    env: 'BURSAR_REQUESTS_PER_SECOND_MAX',
+    meaning: 'Requests of one client in a second, on each process; 0 is no limit.',
+  }),
+  statementTypes: list(['STATEMENT_TYPE_USDG_REWARD'], {
+    env: 'BURSAR_STATEMENT_TYPES',
+    meaning: 'The statement types that import takes.',
+  }),
+  statementProducts: list(['USDG_REWARDS'], {
+    env: 'BURSAR_STATEMENT_PRODUCTS',
+    meaning: 'The statement products that import takes.',
+  }),
+  testnetAddresses: flag(false, {
+    env: 'BURSAR_TESTNET_ADDRESSES',
+    meaning: 'Take addresses of test networks beside those of the main ones.',
+  }),
   tokenLifeSeconds: integer(900, 60, 3600, {
     env: 'BURSAR_TOKEN_LIFE_SECONDS',
     meaning: 'How long an access token is good for.',
@@ -64,18 +89,13 @@ export const settings = {
   }),
 } as const
 
-export function text(fallback: string, naming: Naming): Setting<string> {
+function text(fallback: string, naming: Naming): Setting<string> {
   const parse = (given: unknown): Parsed<string> =>
     typeof given === 'string' && given !== '' ? { value: given } : { fault: 'must be text' }
   return { ...naming, fallback, parse }
 }
 
-export function integer(
-  fallback: number,
-  min: number,
-  max: number,
-  naming: Naming,
-): Setting<number> {
+function integer(fallback: number, min: number, max: number, naming: Naming): Setting<number> {
   const parse = (given: unknown): Parsed<number> => {
     const value = typeof given === 'string' && /^\d{1,15}$/.test(given) ? Number(given) : given
     return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max
@@ -85,7 +105,7 @@ export function integer(
   return { ...naming, fallback, parse }
 }
 
-export function flag(fallback: boolean, naming: Naming): Setting<boolean> {
+function flag(fallback: boolean, naming: Naming): Setting<boolean> {
   const parse = (given: unknown): Parsed<boolean> => {
     if (given === true || given === 'true') return { value: true }
     if (given === false || given === 'false') return { value: false }
@@ -94,11 +114,7 @@ export function flag(fallback: boolean, naming: Naming): Setting<boolean> {
   return { ...naming, fallback, parse }
 }
 
-export function oneOf<T extends string>(
-  fallback: T,
-  members: readonly T[],
-  naming: Naming,
-): Setting<T> {
+function oneOf<T extends string>(fallback: T, members: readonly T[], naming: Naming): Setting<T> {
   const parse = (given: unknown): Parsed<T> => {
     const value = members.find((member) => member === given)
     return value === undefined ? { fault: `must be one of ${members.join(', ')}` } : { value }
@@ -107,7 +123,7 @@ export function oneOf<T extends string>(
 }
 
 /** A list: comma-separated in the environment, an array of strings in the file. */
-export function list(fallback: readonly string[], naming: Naming): Setting<readonly string[]> {
+function list(fallback: readonly string[], naming: Naming): Setting<readonly string[]> {
   const parse = (given: unknown): Parsed<readonly string[]> => {
     const parts = typeof given === 'string' ? given.split(',').map((part) => part.trim()) : given
     return Array.isArray(parts) && parts.every((part) => typeof part === 'string' && part !== '')

@@ -1,0 +1,65 @@
+import cliProgress from 'cli-progress'
+import type { Clock } from '../platform/clock.ts'
+
+export type Progress = {
+  update(records: number): void
+  stop(): void
+}
+
+type Extent = { readonly bytesTotal: number | undefined; readonly bytesRead: () => number }
+
+const LINE_EVERY_MICROS = 5_000_000n
+
+/** A bar with rate and time left where stderr is a terminal, a line every five seconds elsewhere. */
+export function openProgress(extent: Extent, clock: Clock): Progress {
+  return process.stderr.isTTY && extent.bytesTotal !== undefined
+    ? bar(extent.bytesTotal, extent, clock)
+    : lines(extent, clock)
+}
+
+function bar(bytesTotal: number, { bytesRead }: Extent, clock: Clock): Progress {
+  const startedAt = clock()
+  const single = new cliProgress.SingleBar({
+    stream: process.stderr,
+    hideCursor: true,
+    clearOnComplete: true,
+    etaBuffer: 100,
+    format: (options, parameters, payload) =>
+      `${cliProgress.Format.BarFormat(parameters.progress, options)} ${Math.floor(parameters.progress * 100)} % | ${payload.records} records | ${payload.rate}/s | ${parameters.eta} s left`,
+  })
+  single.start(bytesTotal, 0, { records: 0, rate: 0 })
+  return {
+    update: (records) => {
+      // A bar that is painted for every record would cost more than the record.
+      if (records % 500 !== 0) return
+      single.update(bytesRead(), { records, rate: ratePerSecond(records, clock() - startedAt) })
+    },
+    stop: () => single.stop(),
+  }
+}
+
+function lines({ bytesTotal, bytesRead }: Extent, clock: Clock): Progress {
+  const startedAt = clock()
+  let toldAt = startedAt
+  return {
+    update: (records) => {
+      const now = clock()
+      if (now - toldAt < LINE_EVERY_MICROS) return
+      toldAt = now
+      const rate = ratePerSecond(records, now - startedAt)
+      process.stderr.write(
+        `${records} records read, ${rate}/s${timeLeft(bytesTotal, bytesRead(), now - startedAt)}\n`,
+      )
+    },
+    stop: () => {},
+  }
+}
+
+const ratePerSecond = (records: number, elapsedMicros: bigint): number =>
+  Math.round((records * 1e6) / Math.max(1, Number(elapsedMicros)))
+
+function timeLeft(total: number | undefined, read: number, elapsedMicros: bigint): string {
+  if (total === undefined || read === 0) return ''
+  const secondsLeft = Math.round((Number(elapsedMicros) / 1e6) * (total / read - 1))
+  return `, about ${Math.max(0, secondsLeft)} s left`
+}

@@ -1,0 +1,16 @@
+import type { Logger } from '../platform/log.ts'
+
+/** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
+export function untilSignalled(log: Logger): Promise<void> {
+  return new Promise((resolve) => {
+    let signalled = false
+    const onSignal = (signal: NodeJS.Signals) => {
+      if (signalled) process.exit(1)
+      signalled = true
+      log.info({ signal }, 'shutting down')
+      resolve()
+    }
+    process.on('SIGTERM', onSignal)
+    process.on('SIGINT', onSignal)
+  })
+}

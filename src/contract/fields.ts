@@ -1,0 +1,97 @@
+import { type TSchema, Type } from 'typebox'
+import { type Instant, parseInstant } from '../platform/instant.ts'
+import { limits } from '../platform/limits.ts'
+import { echo } from './problem.ts'
+
+/**
+ * One query or path parameter: what OpenAPI says of it and how its text is read. `reason` follows the
+ * parameter's name in the fault ("limit" + " must be between 1 and 1000").
+ */
+export type Field<T> = {
+  readonly schema: TSchema
+  readonly description?: string
+  readonly read: (raw: string) => Reading<T>
+}
+
+/** A parameter that may be repeated: OR inside one filter, at most `limits.filterEntriesMax` entries. */
+export type ArrayField<T> = { readonly each: Field<T>; readonly description?: string }
+
+export type Reading<T> = { readonly value: T } | { readonly reason: string }
+
+const uuidPattern = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
+const uuidForm = new RegExp(uuidPattern)
+
+/** A record id: a UUID in either case, compared and answered in lower case. */
+export const uuid: Field<string> = {
+  schema: Type.String({ format: 'uuid' }),
+  read: (raw) =>
+    uuidForm.test(raw)
+      ? { value: raw.toLowerCase() }
+      : { reason: `must be uuid, given '${echo(raw)}'` },
+}
+
+/** Any identifier that is not ours: 1 to 200 characters that match or do not. */
+export const text: Field<string> = {
+  schema: Type.String({ minLength: 1, maxLength: limits.identifierLengthMax }),
+  read: (raw) =>
+    raw.length >= 1 && [...raw].length <= limits.identifierLengthMax
+      ? { value: raw }
+      : { reason: `must be 1 to ${limits.identifierLengthMax} characters long` },
+}
+
+export const instant: Field<Instant> = {
+  schema: Type.String({ format: 'date-time' }),
+  read: (raw) => {
+    const value = parseInstant(raw)
+    return value === undefined
+      ? { reason: 'must be an RFC 3339 date-time such as 2026-01-31T09:30:00Z' }
+      : { value }
+  },
+}
+
+export const flag: Field<boolean> = {
+  schema: Type.Boolean(),
+  read: (raw) =>
+    raw === 'true' || raw === 'false'
+      ? { value: raw === 'true' }
+      : { reason: 'must be true or false' },
+}
+
+export function enumOf<const M extends readonly string[]>(members: M): Field<M[number]> {
+  return {
+    schema: Type.Enum([...members]),
+    read: (raw) => (members.includes(raw) ? { value: raw } : { reason: mustBeOneOf(members) }),
+  }
+}
+
+export const pageSize: Field<number> = {
+  schema: Type.Integer({
+    format: 'int32',
+    minimum: 1,
+    maximum: limits.pageSizeMax,
+    default: limits.pageSizeDefault,
+  }),
+  read: (raw) => {
+    const value = /^[0-9]{1,9}$/.test(raw) ? Number(raw) : 0
+    return value >= 1 && value <= limits.pageSizeMax
+      ? { value }
+      : { reason: `must be between 1 and ${limits.pageSizeMax}` }
+  },
+}
+
+export const upTo100 = <T>(each: Field<T>, description?: string): ArrayField<T> => ({
+  each,
+  ...(description !== undefined && { description }),
+})
+
+export const described = <T>(field: Field<T>, description: string): Field<T> => ({
+  ...field,
+  description,
+})
+
+/** "must be A, B or C", as every enum's fault reads, in queries and in imported records alike. */
+export function mustBeOneOf(members: readonly string[]): string {
+  const last = members.at(-1)
+  const others = members.slice(0, -1)
+  return others.length === 0 ? `must be ${last}` : `must be ${others.join(', ')} or ${last}`
+}

@@ -1,0 +1,101 @@
+import type { Instant } from '../platform/instant.ts'
+import { type ArrayField, type Field, instant } from './fields.ts'
+import type { Resource, View } from './resource.ts'
+import type { Scope } from './scopes.ts'
+
+/** What a list parameter does to the page. Each kind is carried out by the store, never by an operation. */
+export type Filter<Column extends string = string> =
+  | { readonly kind: 'anyOf'; readonly column: Column }
+  | { readonly kind: 'bound'; readonly operator: BoundOperator }
+  | { readonly kind: 'revealsDeleted' }
+  | { readonly kind: 'namesTenant' }
+
+export type BoundOperator = 'lt' | 'lte' | 'eq' | 'gte' | 'gt'
+
+type Parameter = Field<string> | Field<Instant> | Field<boolean> | ArrayField<string>
+
+type Common = {
+  readonly id: string
+  readonly summary: string
+  readonly path: `/v2/${string}`
+  readonly scope: Scope
+  readonly tag: string
+}
+
+export type GetOperation = Common & {
+  readonly kind: 'get'
+  readonly query: Readonly<Record<string, Field<boolean>>>
+  readonly view: View
+  readonly malformedId: (given: string) => string
+  readonly unknownId: (id: string) => string
+}
+
+export type ListOperation = Common & {
+  readonly kind: 'list'
+  readonly query: Readonly<Record<string, Parameter>>
+  readonly filter: Readonly<Record<string, Filter>>
+  readonly required: readonly string[]
+  readonly order: ListOrder
+  readonly envelope: string
+  readonly view: View
+}
+
+/** The member that pages are sorted by, then by id. `named` is the one value that `order_by` takes. */
+export type ListOrder = {
+  readonly by: 'created_at' | 'period_start'
+  readonly first: 'newest'
+  readonly named?: 'CREATED_AT'
+}
+
+export type Operation = GetOperation | ListOperation
+
+/**
+ * Declares a list. It does not compile when a parameter has no filter, a filter no parameter, or a filter
+ * names a column that the view's resource lacks. `limit`, `order` and `page_cursor` come with every list.
+ */
+export function listOperation<
+  const Query extends Readonly<Record<string, Parameter>>,
+  const Columns extends string,
+  const Filters extends { readonly [P in keyof Query]: Filter<Columns | 'id' | 'refId'> },
+>(
+  declaration: Common & {
+    readonly query: Query
+    readonly filter: Filters & { readonly [P in Exclude<keyof Filters, keyof Query>]: never }
+    readonly required?: readonly (keyof Query & string)[]
+    readonly order: ListOrder
+    readonly envelope: string
+    readonly view: View<Resource<Columns>>
+  },
+): ListOperation {
+  return { ...declaration, kind: 'list', required: declaration.required ?? [] }
+}
+
+export function getOperation(declaration: Omit<GetOperation, 'kind'>): GetOperation {
+  return { ...declaration, kind: 'get' }
+}
+
+export const anyOf = <const Column extends string>(column: Column) =>
+  ({ kind: 'anyOf', column }) as const
+
+export const revealsDeleted = { kind: 'revealsDeleted' } as const
+export const namesTenant = { kind: 'namesTenant' } as const
+export const notBefore = { kind: 'bound', operator: 'gte' } as const
+export const notAfter = { kind: 'bound', operator: 'lte' } as const
+
+/** The five creation-time bounds of the contract, sections 4.2 and 4.5, as parameters … */
+export const createdAtBounds = {
+  'created_at.lt': instant,
+  'created_at.lte': instant,
+  'created_at.eq': instant,
+  'created_at.gte': instant,
+  'created_at.gt': instant,
+} as const
+
+/** … and as what they do. */
+export const createdAtFilters = {
+  'created_at.lt': { kind: 'bound', operator: 'lt' },
+  'created_at.lte': { kind: 'bound', operator: 'lte' },
+  'created_at.eq': { kind: 'bound', operator: 'eq' },
+  'created_at.gte': { kind: 'bound', operator: 'gte' },
+  'created_at.gt': { kind: 'bound', operator: 'gt' },
+} as const

@@ -1,0 +1,61 @@
+import type { TObject, TSchema } from 'typebox'
+
+/** The five kinds of record, as the command line spells them. */
+export const recordKinds = [
+  'fiat-accounts',
+  'fiat-deposit-instructions',
+  'deposit-addresses',
+  'statements',
+  'issuer-quote-executions',
+] as const
+export type RecordKind = (typeof recordKinds)[number]
+
+/** A record as it came in, already of its schema's shape. */
+export type RecordInput = Readonly<Record<string, unknown>>
+
+export type RecordFault = { readonly member: string; readonly reason: string }
+
+/** What the operator's configuration adds to the rules of a record. */
+export type RecordRules = {
+  readonly statementTypes: ReadonlySet<string>
+  readonly statementProducts: ReadonlySet<string>
+  /** Deposit addresses of test networks are taken beside the main ones. */
+  readonly testnets: boolean
+}
+
+/**
+ * A noun of the contract: the shape in which records enter, the members that lists filter on, and how a record is
+ * rendered to the bytes that will be answered.
+ */
+export type Resource<Column extends string = string> = {
+  readonly kind: RecordKind
+  /** The table's name on every store, and the stem of its indexes' names. */
+  readonly table: string
+  readonly noun: string
+  /** The record as import takes it: the contract's members and the operator's own. */
+  readonly record: TObject
+  /** Filter columns besides id and ref_id, the most selective first: a page starts from the first one given. */
+  readonly columns: Readonly<Record<Column, string>>
+  readonly orderBy: 'created_at' | 'period_start'
+  readonly deletable: boolean
+  /** Members whose values no two records may share, whoever owns them. */
+  readonly uniqueMembers: readonly string[]
+  /** Members that together belong to one customer: another customer's record may not repeat them. */
+  readonly exclusiveMembers: readonly string[]
+  /** Members that the operator sends and no view answers. */
+  readonly withheldMembers: readonly string[]
+  /** What a schema cannot say: checksums, members that depend on each other. */
+  readonly check: (record: RecordInput, rules: RecordRules) => readonly RecordFault[]
+  /** Fills in what the contract always answers, so that what is stored is whole. */
+  readonly complete: (record: RecordInput) => RecordInput
+  /** The masked form for lists; absent where lists answer the full record. */
+  readonly mask?: (full: RecordInput) => RecordInput
+}
+
+/** One way to answer a resource: everything, or as lists show it. */
+export type View<R extends Resource = Resource> = {
+  readonly name: string
+  readonly resource: R
+  readonly masked: boolean
+  readonly schema: TSchema
+}

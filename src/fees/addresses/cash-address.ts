@@ -1,0 +1,122 @@
+import {
+  type AddressCheck,
+  type AddressKind,
+  type AddressPolicy,
+  accept,
+  refuse,
+} from './address-check.ts'
+
+const alphabet = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'
+const mainPrefix = 'bitcoincash'
+const testPrefixes = ['bchtest', 'bchreg']
+const checksumWords = 8
+
+/** The type bits of the version byte (CashAddr, and CashTokens CHIP-2022-02 for the last two). */
+const kinds: readonly AddressKind[] = ['p2pkh', 'p2sh', 'p2pkh-token-aware', 'p2sh-token-aware']
+
+/** Only scripts have a 32-byte form (CHIP-2022-05 P2SH32); its output is larger and so is its dust. */
+const longKinds: Readonly<Partial<Record<AddressKind, AddressKind>>> = {
+  p2sh: 'p2sh32',
+  'p2sh-token-aware': 'p2sh32-token-aware',
+}
+
+/** The bytes of a hash by the size bits of the version byte; only 20 and 32 are spent by any rule. */
+const hashBytes: readonly number[] = [20, 24, 28, 32, 40, 48, 56, 64]
+
+/**
+ * CashAddr (its specification, section "Encoding"), the prefix optional. The legacy Base58Check forms are
+ * refused, since they are the same strings as Bitcoin's.
+ */
+export function checkCashAddress(address: string, policy: AddressPolicy): AddressCheck {
+  if (/^[13][1-9A-HJ-NP-Za-km-z]{24,34}$/.test(address)) {
+    return refuse(
+      'legacy_format',
+      'The legacy form is also a Bitcoin address; send the CashAddr form.',
+    )
+  }
+  const lower = address.toLowerCase()
+  if (address !== lower && address !== address.toUpperCase()) {
+    return refuse('mixed_case', 'A CashAddr address must not mix upper and lower case.')
+  }
+  const colon = lower.indexOf(':')
+  const body = lower.slice(colon + 1)
+  const allowed = policy.testnets === true ? [mainPrefix, ...testPrefixes] : [mainPrefix]
+  const candidates = colon === -1 ? allowed : [lower.slice(0, colon)]
+  if (candidates.some((prefix) => !allowed.includes(prefix))) {
+    return refuse('wrong_network', 'The address must have the prefix bitcoincash: or none.')
+  }
+  const words = [...body].map((character) => alphabet.indexOf(character))
+  if (words.includes(-1)) {
+    return refuse('charset', 'The address has a character that CashAddr does not.')
+  }
+  if (!candidates.some((prefix) => checksum([...prefixWords(prefix), 0, ...words]) === 0n)) {
+    return refuse('checksum', 'The checksum of the address is wrong.')
+  }
+  return checkPayload(words.slice(0, -checksumWords))
+}
+
+/** Twenty or thirty-two bytes as P2PKH or P2SH32 on the main network, with the prefix. */
+export function encodeCashAddress(payload: Uint8Array): string {
+  const version = payload.length === 20 ? 0 : (1 << 3) | 3
+  const words = regroup([version, ...payload], 8, 5, true) ?? []
+  const remainder = checksum([...prefixWords(mainPrefix), 0, ...words, ...Array(8).fill(0)])
+  const checks = Array.from({ length: 8 }, (_, index) =>
+    Number((remainder >> BigInt(5 * (7 - index))) & 31n),
+  )
+  const body = [...words, ...checks].map((word) => alphabet.charAt(word)).join('')
+  return `${mainPrefix}:${body}`
+}
+
+function checkPayload(words: readonly number[]): AddressCheck {
+  const bytes = regroup(words, 5, 8, false)
+  if (bytes === undefined) return refuse('padding', 'The last character holds unused bits.')
+  const version = bytes[0] ?? 0x80
+  const kind = kinds[version >> 3]
+  const size = hashBytes[version & 7]
+  if (kind === undefined) return refuse('unsupported_kind', 'The type of address is unknown.')
+  if (bytes.length - 1 === size && size === 20) return accept(kind)
+  const longKind = bytes.length - 1 === size && size === 32 ? longKinds[kind] : undefined
+  return longKind === undefined
+    ? refuse('length', 'The address must hold 20 bytes, or 32 for a script.')
+    : accept(longKind)
+}
+
+const prefixWords = (prefix: string): number[] =>
+  [...prefix].map((character) => character.charCodeAt(0) & 31)
+
+/** The 40-bit BCH code of CashAddr; zero over a whole valid address. */
+function checksum(words: readonly number[]): bigint {
+  const generators = [0x98f2bc8e61n, 0x79b76d99e2n, 0xf33e5fb3c4n, 0xae2eabe2a8n, 0x1e4f43e470n]
+  let remainder = 1n
+  for (const word of words) {
+    const top = remainder >> 35n
+    remainder = ((remainder & 0x07ffffffffn) << 5n) ^ BigInt(word)
+    generators.forEach((generator, bit) => {
+      if ((top >> BigInt(bit)) & 1n) remainder ^= generator
+    })
+  }
+  return remainder ^ 1n
+}
+
+/** Groups of bits to groups of another width; undefined where unused bits at the end are not zero. */
+function regroup(
+  groups: readonly number[],
+  from: number,
+  to: number,
+  pad: boolean,
+): number[] | undefined {
+  let held = 0
+  let bits = 0
+  const regrouped: number[] = []
+  for (const group of groups) {
+    held = ((held << from) | group) & 0xffff
+    bits += from
+    while (bits >= to) {
+      bits -= to
+      regrouped.push((held >> bits) & ((1 << to) - 1))
+    }
+  }
+  const rest = held & ((1 << bits) - 1)
+  if (pad) return bits === 0 ? regrouped : [...regrouped, (rest << (to - bits)) & ((1 << to) - 1)]
+  return bits < from && rest === 0 ? regrouped : undefined
+}

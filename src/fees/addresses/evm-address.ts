@@ -1,0 +1,55 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { bytesToHex } from '@noble/hashes/utils.js'
+import type { CryptoNetwork } from '../../money/network.ts'
+import { type AddressCheck, type AddressPolicy, accept, refuse } from './address-check.ts'
+import { isKnownToken } from './known-tokens.ts'
+
+/** Addresses up to 0xffff are the zero address and precompiled contracts on every chain of the family. */
+const precompile = /^0{36}/
+
+/** `0x` and 40 hexadecimal digits: in one case without a checksum, in mixed case exactly as EIP-55 says. */
+export function checkEvmAddress(
+  network: CryptoNetwork,
+  address: string,
+  policy: AddressPolicy,
+): AddressCheck {
+  if (/^(?:0x)?[0-9a-fA-F]{64}$/.test(address)) {
+    return refuse('secret_key', '64 digits are a private key or a transaction hash, no address.')
+  }
+  if (!address.startsWith('0x')) {
+    return refuse('format', 'The address must start with 0x; names are not resolved.')
+  }
+  const digits = address.slice(2)
+  if (!/^[0-9a-fA-F]{40}$/.test(digits)) {
+    return refuse('length', 'The address must be 0x and 40 hexadecimal digits.')
+  }
+  const lower = digits.toLowerCase()
+  const isSingleCase = digits === lower || digits === digits.toUpperCase()
+  if (!isSingleCase && digits !== mixCase(lower)) {
+    return refuse('checksum', 'The EIP-55 checksum in its upper and lower case is wrong.')
+  }
+  if (policy.requireEvmChecksum === true && digits !== mixCase(lower)) {
+    return refuse('checksum_missing', 'The address must be in its EIP-55 mixed-case form.')
+  }
+  if (precompile.test(lower)) {
+    return refuse('precompile', 'The address is the zero address or a precompiled contract.')
+  }
+  if (isKnownToken(network, `0x${lower}`)) {
+    return refuse('token_contract', 'The address is a token contract; it cannot hold a deposit.')
+  }
+  return accept('evm')
+}
+
+/** Twenty bytes in their EIP-55 form. */
+export const encodeEvmAddress = (payload: Uint8Array): string => `0x${mixCase(bytesToHex(payload))}`
+
+/** EIP-55: a letter is upper case where the same digit of keccak-256 over the lower-case text is 8 or more. */
+function mixCase(lower: string): string {
+  const hash = bytesToHex(keccak_256(Buffer.from(lower, 'ascii')))
+  let mixed = ''
+  for (let index = 0; index < lower.length; index++) {
+    const digit = lower.charAt(index)
+    mixed += hash.charAt(index) >= '8' ? digit.toUpperCase() : digit
+  }
+  return mixed
+}

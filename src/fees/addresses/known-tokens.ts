@@ -1,0 +1,26 @@
+import type { CryptoNetwork } from '../../money/network.ts'
+import schedule from '../schedule/fee-schedule.json' with { type: 'json' }
+
+type TokenPlace = { readonly kind: string; readonly contract?: string; readonly mint?: string }
+type AssetsByNetwork = Readonly<Record<string, Readonly<Record<string, TokenPlace>>>>
+
+const assets: AssetsByNetwork = schedule.assets
+
+/**
+ * The contracts and mints of the embedded schedule, by network, EVM ones in lower case. What is sent to a
+ * token's own contract is lost, and people do paste it, because block explorers show it first.
+ */
+const knownTokens: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  Object.entries(assets).map(([network, tokens]) => [
+    network,
+    new Set(Object.values(tokens).flatMap(tokenAddresses)),
+  ]),
+)
+
+export const isKnownToken = (network: CryptoNetwork, address: string): boolean =>
+  knownTokens.get(network)?.has(address) ?? false
+
+function tokenAddresses({ contract, mint }: TokenPlace): string[] {
+  if (contract !== undefined) return [contract.toLowerCase()]
+  return mint === undefined ? [] : [mint]
+}

@@ -1,0 +1,80 @@
+import { base32nopad } from '@scure/base'
+import { type AddressCheck, accept, refuse } from './address-check.ts'
+
+/** StrKey version bytes (SEP-23), by the letter that they make at the front. */
+const versions: Readonly<Record<string, number>> = { G: 6 << 3, M: 12 << 3 }
+
+const accountCharacters = 56
+const muxedCharacters = 69
+const publicKeyBytes = 32
+
+/**
+ * StrKey: an account `G…` (32 bytes) or a muxed account `M…` (32 bytes and a 64-bit id), each under a CRC-16.
+ * Seeds, contracts, claimable balances, hashes and federation names are refused by kind.
+ */
+export function checkStellarAddress(address: string): AddressCheck {
+  const isSeedLike = /^s[a-z2-7]{50,60}$/i.test(address)
+  if (isSeedLike) {
+    return refuse('secret_key', 'This is a secret seed, not an address: move the funds it guards.')
+  }
+  if (!/^[A-Z2-7]+$/.test(address)) {
+    return refuse('charset', 'The address must be a G… or M… account in upper-case base32.')
+  }
+  const letter = address.charAt(0)
+  const version = versions[letter]
+  if (version === undefined) {
+    return refuse('unsupported_kind', 'Only accounts, G… and M…, can receive a withdrawal.')
+  }
+  const fault = lengthFault(address, letter === 'G' ? accountCharacters : muxedCharacters)
+  if (fault !== undefined) return fault
+  const bytes = decode(address)
+  if (bytes === undefined) return refuse('padding', 'The last character holds unused bits.')
+  if (bytes[0] !== version) return refuse('unsupported_kind', 'The kind of account is unknown.')
+  if (readChecksum(bytes) !== crc16(bytes.subarray(0, -2))) {
+    return refuse('checksum', 'The checksum of the address is wrong.')
+  }
+  if (letter === 'G') return accept('account')
+  const memoId = new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(1 + publicKeyBytes)
+  return { valid: true, kind: 'muxed', memoId: memoId.toString() }
+}
+
+/** Thirty-two bytes as an account, or as a muxed account where a 64-bit `memoId` is given. */
+export function encodeStellarAddress(payload: Uint8Array, memoId?: bigint): string {
+  const id = Buffer.alloc(memoId === undefined ? 0 : 8)
+  if (memoId !== undefined) id.writeBigUInt64BE(memoId)
+  const version = memoId === undefined ? versions.G : versions.M
+  const body = Buffer.concat([Buffer.of(version ?? 0), payload, id])
+  const checksum = Buffer.alloc(2)
+  checksum.writeUInt16LE(crc16(body))
+  return base32nopad.encode(Buffer.concat([body, checksum]))
+}
+
+function lengthFault(address: string, characters: number): AddressCheck | undefined {
+  if (address.length === characters) return undefined
+  // A length that no whole number of bytes makes is padding gone wrong (SEP-23), not another payload.
+  return [1, 3, 6].includes(address.length % 8)
+    ? refuse('padding', `The address must have ${characters} characters, without padding.`)
+    : refuse('length', `The address must have ${characters} characters.`)
+}
+
+function decode(address: string): Uint8Array | undefined {
+  try {
+    return base32nopad.decode(address)
+  } catch {
+    return undefined
+  }
+}
+
+const readChecksum = (bytes: Uint8Array): number => Buffer.from(bytes.subarray(-2)).readUInt16LE()
+
+/** CRC-16/XMODEM, polynomial 0x1021 from 0, as StrKey takes it. */
+function crc16(bytes: Uint8Array): number {
+  let remainder = 0
+  for (const byte of bytes) {
+    remainder ^= byte << 8
+    for (let bit = 0; bit < 8; bit++) {
+      remainder = remainder & 0x8000 ? ((remainder << 1) ^ 0x1021) & 0xffff : remainder << 1
+    }
+  }
+  return remainder
+}

@@ -1,0 +1,154 @@
+import { schnorr } from '@noble/curves/secp256k1.js'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { base58check, bech32, bech32m } from '@scure/base'
+import {
+  type AddressCheck,
+  type AddressKind,
+  type AddressPolicy,
+  accept,
+  refuse,
+} from './address-check.ts'
+
+type Base58Kind = 'p2pkh' | 'p2sh'
+
+/** The forms of one coin of Bitcoin's line: version bytes of Base58Check and the readable part of Bech32. */
+export type UtxoForms = {
+  readonly versions: Readonly<Record<number, Base58Kind>>
+  readonly testVersions: Readonly<Record<number, Base58Kind>>
+  readonly prefix: string
+  readonly testPrefixes: readonly string[]
+  /** A version byte that is the same string on another chain, so that nobody can tell what was meant. */
+  readonly ambiguousVersion?: number
+}
+
+export const bitcoinForms: UtxoForms = {
+  versions: { 0: 'p2pkh', 5: 'p2sh' },
+  testVersions: { 111: 'p2pkh', 196: 'p2sh' },
+  prefix: 'bc',
+  testPrefixes: ['tb', 'bcrt'],
+}
+
+export const litecoinForms: UtxoForms = {
+  versions: { 48: 'p2pkh', 50: 'p2sh' },
+  testVersions: { 111: 'p2pkh', 58: 'p2sh' },
+  prefix: 'ltc',
+  testPrefixes: ['tltc', 'rltc'],
+  ambiguousVersion: 0x05,
+}
+
+const checkedBase58 = base58check(sha256)
+const hashBytes = 20
+/** A 20-byte hash in Base58Check has at most 35 characters; a private key (WIF) has 51 or 52. */
+const base58CharactersMax = 36
+const segwitCharactersMax = 90
+const wrongNetwork = (): AddressCheck =>
+  refuse('wrong_network', 'The address belongs to another network.')
+
+/** Base58Check first: a Litecoin address may begin with letters that look like Bech32's prefix. */
+export function checkUtxoAddress(
+  forms: UtxoForms,
+  address: string,
+  policy: AddressPolicy,
+): AddressCheck {
+  const payload = address.length <= base58CharactersMax ? decodeBase58(address) : undefined
+  if (payload !== undefined) return checkBase58Payload(forms, payload, policy)
+  if (/^(?:[5KLc9][1-9A-HJ-NP-Za-km-z]{50,51}|6P[1-9A-HJ-NP-Za-km-z]{56})$/.test(address)) {
+    return refuse('secret_key', 'This is a private key, not an address: move the funds it guards.')
+  }
+  const separator = address.lastIndexOf('1')
+  const prefix = address.slice(0, Math.max(0, separator)).toLowerCase()
+  if (prefix === forms.prefix || forms.testPrefixes.includes(prefix)) {
+    return checkSegwit(forms, prefix, address, policy)
+  }
+  if (decodeBech32(bech32, address) ?? decodeBech32(bech32m, address)) return wrongNetwork()
+  return refuse('checksum', 'The text is no address of this network, or its checksum is wrong.')
+}
+
+/** Twenty bytes as P2WPKH, thirty-two as P2WSH, on the main network. */
+export const encodeSegwitAddress = (forms: UtxoForms, program: Uint8Array): string =>
+  bech32.encode(forms.prefix, [0, ...bech32.toWords(program)])
+
+function checkBase58Payload(
+  forms: UtxoForms,
+  payload: Uint8Array,
+  policy: AddressPolicy,
+): AddressCheck {
+  const version = payload[0] ?? -1
+  if (payload.length !== 1 + hashBytes) return refuse('length', 'The address must hold 20 bytes.')
+  if (version === forms.ambiguousVersion) {
+    return refuse(
+      'ambiguous_legacy_p2sh',
+      'The legacy form 3… is also a Bitcoin address; send its M… form.',
+    )
+  }
+  const testKind = policy.testnets === true ? forms.testVersions[version] : undefined
+  const kind = forms.versions[version] ?? testKind
+  return kind === undefined ? wrongNetwork() : accept(kind)
+}
+
+function checkSegwit(
+  forms: UtxoForms,
+  prefix: string,
+  address: string,
+  policy: AddressPolicy,
+): AddressCheck {
+  if (address !== address.toLowerCase() && address !== address.toUpperCase()) {
+    return refuse('mixed_case', 'A Bech32 address must not mix upper and lower case.')
+  }
+  const asBech32 = decodeBech32(bech32, address)
+  const words = asBech32 ?? decodeBech32(bech32m, address)
+  if (words === undefined) return refuse('checksum', 'The checksum of the address is wrong.')
+  const version = words[0]
+  if (version === undefined) return refuse('length', 'The address holds no program.')
+  if (version > 16) return refuse('witness_version', 'There is no such witness version.')
+  if ((version === 0) !== (asBech32 !== undefined)) {
+    return refuse('checksum_variant', 'Version 0 takes Bech32, later versions Bech32m (BIP-350).')
+  }
+  if (prefix !== forms.prefix && policy.testnets !== true) return wrongNetwork()
+  return checkProgram(version, words.slice(1))
+}
+
+/** BIP-141 and BIP-341. Versions that no rule spends yet, and pay-to-anchor, are no customer's destination. */
+function checkProgram(version: number, words: number[]): AddressCheck {
+  const program = programBytes(words)
+  if (program === undefined) return refuse('padding', 'The last character holds unused bits.')
+  if (version === 0) {
+    const kinds: Readonly<Record<number, AddressKind>> = { 20: 'p2wpkh', 32: 'p2wsh' }
+    const kind = kinds[program.length]
+    return kind === undefined
+      ? refuse('length', 'A version 0 program must hold 20 or 32 bytes.')
+      : accept(kind)
+  }
+  if (version !== 1 || program.length !== 32) {
+    return refuse('unsupported_witness', 'Only witness programs of version 0 and taproot are paid.')
+  }
+  return isOnCurve(program)
+    ? accept('p2tr')
+    : refuse('off_curve', 'No key can spend from this taproot address.')
+}
+
+function decodeBase58(address: string): Uint8Array | undefined {
+  try {
+    return checkedBase58.decode(address)
+  } catch {
+    return undefined
+  }
+}
+
+function decodeBech32(coder: typeof bech32 | typeof bech32m, address: string) {
+  return coder.decodeUnsafe(address, segwitCharactersMax)?.words
+}
+
+function programBytes(words: number[]): Uint8Array | undefined {
+  return bech32.fromWordsUnsafe(words) ?? undefined
+}
+
+/** Consensus takes any 32 bytes; without a point of that x the output can never be spent. */
+function isOnCurve(x: Uint8Array): boolean {
+  try {
+    schnorr.utils.lift_x(BigInt(`0x${Buffer.from(x).toString('hex')}`))
+    return true
+  } catch {
+    return false
+  }
+}

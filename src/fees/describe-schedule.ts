@@ -1,0 +1,104 @@
+import { printDecimal } from '../money/decimal.ts'
+import { type CryptoNetwork, cryptoNetworks } from '../money/network.ts'
+import type { AddressKind } from './addresses/address-check.ts'
+import { costsInForce, type FeeBasis, type Unavailable } from './fee-basis.ts'
+import { networkFee } from './network-fee.ts'
+import { amountUnitsMin } from './quote-fee.ts'
+import type { AssetPair } from './schedule/fee-schedule.ts'
+
+/** One (asset, network) pair as `fee schedule` prints it. Figures are decimal text, in the coin that is named. */
+export type ScheduleRow = {
+  readonly asset: string
+  readonly network: CryptoNetwork
+  readonly kind: AssetPair['kind']
+  readonly decimals: number
+  readonly token: string | undefined
+  readonly certainty: AssetPair['certainty']
+  readonly enabled: boolean
+  readonly marginBasisPoints: number
+  /** The least amount, to the commonest kind of address of the network. */
+  readonly minimum: string
+  readonly charge:
+    | {
+        readonly cost: string
+        readonly costAsset: string
+        readonly fee: string
+        readonly source: string
+        readonly ageSeconds: number
+      }
+    | { readonly unavailable: Unavailable['cause'] }
+}
+
+/** The kind of address that wallets of each family give out today; dust and sizes follow from it. */
+const commonKind: Readonly<Record<CryptoNetwork, AddressKind>> = {
+  BITCOIN: 'p2wpkh',
+  LITECOIN: 'p2wpkh',
+  BITCOIN_CASH: 'p2pkh',
+  ETHEREUM: 'evm',
+  POLYGON_POS: 'evm',
+  BASE: 'evm',
+  ARBITRUM_ONE: 'evm',
+  INK: 'evm',
+  XLAYER: 'evm',
+  SOLANA: 'wallet',
+  STELLAR: 'account',
+}
+
+/** Every pair of the schedule in force, those that are off too, by network in the contract's order. */
+export function describeSchedule(basis: FeeBasis, now: bigint): ScheduleRow[] {
+  return cryptoNetworks.flatMap((network) =>
+    [...(basis.schedule.pairs.get(network)?.values() ?? [])].map((pair) =>
+      describePair(basis, pair, now),
+    ),
+  )
+}
+
+export type NetworkState = {
+  readonly network: CryptoNetwork
+  readonly source: 'live' | 'schedule' | 'unavailable'
+  readonly ageSeconds: number | undefined
+  readonly cause: Unavailable['cause'] | undefined
+  /** The node that answered last, by host; never a URL, which may hold a key. */
+  readonly host: string | undefined
+}
+
+/** Per network what quotes are made from and how old it is: for logs and the readiness details. */
+export function describeNetworks(basis: FeeBasis, now: bigint): NetworkState[] {
+  return cryptoNetworks.map((network) => {
+    const costs = costsInForce(basis, network, now)
+    return {
+      network,
+      source: costs.ok ? costs.source : 'unavailable',
+      ageSeconds: costs.ok ? costs.ageSeconds : undefined,
+      cause: costs.ok ? undefined : costs.cause,
+      host: basis.costs.get(network)?.host,
+    }
+  })
+}
+
+function describePair(basis: FeeBasis, pair: AssetPair, now: bigint): ScheduleRow {
+  const plan = basis.schedule.networks[pair.network]
+  const address = commonKind[pair.network]
+  const fee = networkFee(basis, pair, address, now)
+  const charge = fee.ok
+    ? {
+        cost: printDecimal(fee.costUnits, plan.nativeDecimals),
+        costAsset: plan.native,
+        fee: printDecimal(fee.feeUnits, pair.decimals),
+        source: fee.origin.costSource,
+        ageSeconds: fee.origin.costAgeSeconds,
+      }
+    : { unavailable: fee.cause }
+  return {
+    asset: pair.asset,
+    network: pair.network,
+    kind: pair.kind,
+    decimals: pair.decimals,
+    token: pair.token,
+    certainty: pair.certainty,
+    enabled: pair.enabled,
+    marginBasisPoints: Number(plan.marginBasisPoints),
+    minimum: printDecimal(amountUnitsMin(basis, pair, address), pair.decimals),
+    charge,
+  }
+}

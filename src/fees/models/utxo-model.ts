@@ -1,0 +1,37 @@
+import { divideUp } from '../../money/rounding.ts'
+import type { AddressKind } from '../addresses/address-check.ts'
+
+/** Bitcoin and Litecoin. The rate is in satoshi (litoshi) per 1000 virtual bytes. */
+export type UtxoRates = {
+  readonly family: 'utxo'
+  readonly ratePerKvb: bigint
+  readonly inputs: bigint
+  readonly inputVb: bigint
+  readonly overheadVb: bigint
+  readonly changeVb: bigint
+}
+
+/** Output sizes in bytes: 8 of value, 1 of length, and the script. Built and signed to check. */
+const outputVb: Readonly<Partial<Record<AddressKind, bigint>>> = {
+  p2pkh: 34n,
+  p2sh: 32n,
+  p2wpkh: 31n,
+  p2wsh: 43n,
+  p2tr: 43n,
+}
+
+/** The largest of them, so that a kind that is added later is never undercharged. */
+const outputVbMax = 43n
+
+/**
+ * A quote cannot know which coins will be spent, so it counts a fixed number of inputs and one change output:
+ * two inputs to P2WPKH are 209 virtual bytes, 2090 satoshi at 10 a byte.
+ */
+export function utxoCost(rates: UtxoRates, address: AddressKind): bigint {
+  const virtualBytes =
+    rates.overheadVb +
+    rates.inputs * rates.inputVb +
+    (outputVb[address] ?? outputVbMax) +
+    rates.changeVb
+  return divideUp(virtualBytes * rates.ratePerKvb, 1_000n)
+}

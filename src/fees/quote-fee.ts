@@ -1,0 +1,197 @@
+import { largest } from '../money/bounds.ts'
+import { type ParsedDecimal, parseDecimal, printDecimal } from '../money/decimal.ts'
+import type { CryptoNetwork } from '../money/network.ts'
+import { divideDown, divideUp } from '../money/rounding.ts'
+import type { AddressFault, AddressKind, AddressPolicy } from './addresses/address-check.ts'
+import { checkAddress } from './addresses/check-address.ts'
+import type { FeeBasis, Unavailable } from './fee-basis.ts'
+import { type FeeOrigin, networkFee } from './network-fee.ts'
+import type { AssetPair } from './schedule/fee-schedule.ts'
+
+export type QuoteRequest = {
+  readonly asset: string
+  readonly network: CryptoNetwork
+  readonly address: string
+  /** Which of the two the caller named, and its text as sent. */
+  readonly figure: { readonly name: 'amount' | 'total'; readonly text: string }
+}
+
+/** A fee that the house stands by for `ttlSeconds`. Units are smallest units; amount + fee = total, exactly. */
+export type FeeQuote = {
+  readonly ok: true
+  readonly pair: AssetPair
+  readonly feeUnits: bigint
+  readonly amountUnits: bigint
+  readonly totalUnits: bigint
+  /** The same as text; the caller's own figure is the very text that was sent. */
+  readonly fee: string
+  readonly amount: string
+  readonly total: string
+  readonly addressKind: AddressKind
+  readonly memoId: string | undefined
+  readonly ttlSeconds: number
+  readonly origin: FeeOrigin
+}
+
+/** Why there is no quote, with the figures that the caller needs to ask better. Figures are decimal text. */
+export type QuoteRefusal = { readonly ok: false } & (
+  | {
+      readonly problem: 'invalid-figure'
+      readonly figure: 'amount' | 'total'
+      readonly fault: 'form' | 'length' | 'zero'
+    }
+  | {
+      readonly problem: 'unsupported-asset-network'
+      readonly fault: 'unknown' | 'off'
+      /** The assets that this network does offer, in order of the alphabet. */
+      readonly offered: readonly string[]
+    }
+  | {
+      readonly problem: 'exceed-precision'
+      readonly figure: 'amount' | 'total'
+      readonly decimals: number
+    }
+  | {
+      readonly problem: 'unsupported-address'
+      readonly fault: AddressFault
+      /** One sentence; it never holds the address. */
+      readonly detail: string
+    }
+  | { readonly problem: 'fee-source-unavailable'; readonly cause: Unavailable['cause'] }
+  | { readonly problem: 'total-not-above-fee'; readonly fee: string; readonly total: string }
+  | {
+      readonly problem: 'below-min-withdraw-limit'
+      readonly minimum: string
+      readonly amount: string
+      readonly fee: string
+    }
+)
+
+/**
+ * The guaranteed fee of one withdrawal (contract sections 2.11 and 4.7). Pure and synchronous: `now` is the time
+ * in microseconds, everything else is in `basis`. The fee is rounded up; the caller's figure is never rounded.
+ *
+ * Refusals come in the order: figure, pair, precision, address, sources, total, minimum. An amount of 0.001 BTC
+ * to a P2WPKH address costs 0.00002613 by the sample schedule, 0.00102613 in total.
+ */
+export function quoteFee(
+  basis: FeeBasis,
+  request: QuoteRequest,
+  now: bigint,
+  policy: AddressPolicy = {},
+): FeeQuote | QuoteRefusal {
+  const { network, figure } = request
+  const pairs = basis.schedule.pairs.get(network)
+  const pair = pairs?.get(request.asset)
+  const given = parseDecimal(figure.text, pair?.decimals ?? 0)
+  const figureFault = figureFaultOf(given, figure.text)
+  if (figureFault !== undefined) {
+    return { ok: false, problem: 'invalid-figure', figure: figure.name, fault: figureFault }
+  }
+  if (pair === undefined || !pair.enabled) return unsupportedPair(pair, pairs)
+  if (!given.ok) {
+    return { ok: false, problem: 'exceed-precision', figure: figure.name, decimals: pair.decimals }
+  }
+  const check = checkAddress(network, request.address, policy)
+  if (!check.valid) return unsupportedAddress(check.reason, check.detail)
+  if (isToken(pairs, request.address)) {
+    return unsupportedAddress('token_contract', 'The address is a token; it cannot hold a deposit.')
+  }
+  const flat = networkFee(basis, pair, check.kind, now)
+  if (!flat.ok) return { ok: false, problem: 'fee-source-unavailable', cause: flat.cause }
+  const split = splitFigure(figure.name, given.units, flat.feeUnits, pair.transferPpm)
+  const print = (units: bigint): string => printDecimal(units, pair.decimals)
+  const fee = print(split.feeUnits)
+  if (split.amountUnits <= 0n) {
+    return { ok: false, problem: 'total-not-above-fee', fee, total: figure.text }
+  }
+  const minimum = amountUnitsMin(basis, pair, check.kind)
+  const amount = figure.name === 'amount' ? figure.text : print(split.amountUnits)
+  if (split.amountUnits < minimum) {
+    return { ok: false, problem: 'below-min-withdraw-limit', minimum: print(minimum), amount, fee }
+  }
+  const total = figure.name === 'total' ? figure.text : print(split.totalUnits)
+  const { ttlSeconds } = basis.schedule.quote
+  const addressKind = check.kind
+  const { memoId } = check
+  return {
+    ok: true,
+    pair,
+    ...split,
+    fee,
+    amount,
+    total,
+    addressKind,
+    memoId,
+    ttlSeconds,
+    origin: flat.origin,
+  }
+}
+
+/** The least that may be withdrawn: the pair's own minimum or, for a native coin, what its network demands. */
+export function amountUnitsMin(basis: FeeBasis, pair: AssetPair, address: AddressKind): bigint {
+  const { nativeUnitsMin } = basis.schedule.networks[pair.network]
+  const networkUnits = pair.kind === 'native' ? nativeUnitsMin(address) : 1n
+  return largest(networkUnits, pair.amountUnitsMin)
+}
+
+function figureFaultOf(given: ParsedDecimal, text: string): 'form' | 'length' | 'zero' | undefined {
+  if (!given.ok && given.fault !== 'precision') return given.fault
+  return /[1-9]/.test(text) ? undefined : 'zero'
+}
+
+function unsupportedPair(
+  pair: AssetPair | undefined,
+  pairs: ReadonlyMap<string, AssetPair> | undefined,
+): QuoteRefusal {
+  const enabled = [...(pairs?.values() ?? [])].filter((offered) => offered.enabled)
+  const offered = enabled.map(({ asset }) => asset).sort()
+  const fault = pair === undefined ? 'unknown' : 'off'
+  return { ok: false, problem: 'unsupported-asset-network', fault, offered }
+}
+
+const unsupportedAddress = (fault: AddressFault, detail: string): QuoteRefusal => ({
+  ok: false,
+  problem: 'unsupported-address',
+  fault,
+  detail,
+})
+
+/** The tokens of the schedule in force, beside the embedded ones that `checkAddress` knows. */
+function isToken(pairs: ReadonlyMap<string, AssetPair> | undefined, address: string): boolean {
+  for (const { kind, token } of pairs?.values() ?? []) {
+    if (token === undefined || kind === 'trustline') continue
+    if (kind === 'erc20' ? token.toLowerCase() === address.toLowerCase() : token === address) {
+      return true
+    }
+  }
+  return false
+}
+
+type Split = {
+  readonly feeUnits: bigint
+  readonly amountUnits: bigint
+  readonly totalUnits: bigint
+}
+
+const wholePpm = 1_000_000n
+
+/**
+ * The proportional part is rounded up to one unit, not to the fee's increment: only so does the total that an
+ * amount gave give that amount back. With A the amount and p its millionths, the total less the flat fee is
+ * A + ceil(Ap), and floor(that ÷ (1 + p)) is A again. A total at or under the fee leaves no amount above 0.
+ */
+function splitFigure(
+  name: 'amount' | 'total',
+  units: bigint,
+  flatUnits: bigint,
+  transferPpm: bigint,
+): Split {
+  if (name === 'amount') {
+    const feeUnits = flatUnits + divideUp(units * transferPpm, wholePpm)
+    return { feeUnits, amountUnits: units, totalUnits: units + feeUnits }
+  }
+  if (units <= flatUnits) return { feeUnits: flatUnits, amountUnits: 0n, totalUnits: units }
+  const amountUnits = divideDown((units - flatUnits) * wholePpm, wholePpm + transferPpm)
+  return { feeUnits: units - amountUnits, amountUnits, totalUnits: units }
+}

@@ -1,0 +1,60 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { POSITION_BYTES, type Position } from '../store/keyset.ts'
+
+/** The purpose key that cursors are sealed with, by the vault. */
+export type CursorKeys = {
+  current(): { readonly id: string; readonly key: Uint8Array }
+  byId(id: string): { readonly key: Uint8Array } | undefined
+}
+
+const VERSION = 1
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+
+/**
+ * A cursor is the position of a page's last record, sealed (AES-256-GCM) to what it may be used for: tenant, operation,
+ * order and filters. Layout before base64url: version, length of the key's id, the id, nonce, sealed position, tag.
+ * Nobody can read one, change one or use it elsewhere (docs/decisions/0006-cursor-sealing.md).
+ */
+export function sealCursor(
+  keys: CursorKeys,
+  position: Position,
+  boundTo: readonly string[],
+): string {
+  const { id, key } = keys.current()
+  const head = Buffer.concat([Buffer.from([VERSION, id.length]), Buffer.from(id, 'latin1')])
+  const nonce = randomBytes(NONCE_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
+  cipher.setAAD(associated(head, boundTo))
+  const sealed = Buffer.concat([cipher.update(position), cipher.final()])
+  return Buffer.concat([head, nonce, sealed, cipher.getAuthTag()]).toString('base64url')
+}
+
+/** The position, or undefined for anything that was not sealed so. */
+export function openCursor(
+  keys: CursorKeys,
+  cursor: string,
+  boundTo: readonly string[],
+): Position | undefined {
+  const bytes = Buffer.from(cursor, 'base64url')
+  // Base64 has several spellings of the same bytes; only the one that was given out is a cursor.
+  if (bytes.toString('base64url') !== cursor || bytes[0] !== VERSION) return undefined
+  const headBytes = 2 + (bytes[1] ?? 0)
+  if (bytes.length !== headBytes + NONCE_BYTES + POSITION_BYTES + TAG_BYTES) return undefined
+  const head = bytes.subarray(0, headBytes)
+  const key = keys.byId(head.toString('latin1', 2))?.key
+  if (key === undefined) return undefined
+  const nonce = bytes.subarray(headBytes, headBytes + NONCE_BYTES)
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
+  decipher.setAAD(associated(head, boundTo))
+  decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
+  try {
+    const sealed = bytes.subarray(headBytes + NONCE_BYTES, -TAG_BYTES)
+    return Buffer.concat([decipher.update(sealed), decipher.final()])
+  } catch {
+    return undefined
+  }
+}
+
+const associated = (head: Uint8Array, boundTo: readonly string[]): Buffer =>
+  Buffer.concat([head, Buffer.from(JSON.stringify(boundTo))])

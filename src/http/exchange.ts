@@ -1,0 +1,33 @@
+import type { IncomingHttpHeaders } from 'node:http'
+
+/** A request as the walk sees it, free of the web framework. */
+export type Request = {
+  readonly method: string
+  readonly path: string
+  /** What follows the question mark, undecoded. */
+  readonly rawQuery: string
+  readonly parameters: Readonly<Record<string, string>>
+  readonly headers: IncomingHttpHeaders
+  /** Names and values in turn, repeated ones too. */
+  readonly rawHeaders: readonly string[]
+  readonly body: Uint8Array
+  readonly address: string
+  readonly id: string
+  readonly trace: Trace
+}
+
+/** What the request's one log line tells beside method, route and time; filled in along the walk. */
+export type Trace = {
+  operation?: string
+  client?: string
+  rows?: number
+  problem?: string
+  /** The cause of a 500 or 503, for the log alone. */
+  cause?: unknown
+}
+
+export type Answer = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array | string
+}

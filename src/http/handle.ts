@@ -1,0 +1,75 @@
+import type { GetOperation, ListOperation, Operation } from '../contract/operation.ts'
+import type { Principal } from '../contract/principal.ts'
+import { echo, Problem } from '../contract/problem.ts'
+import type { Store } from '../store/store.ts'
+import { authenticate, requireScope, type VerifyToken } from './authenticate.ts'
+import type { CursorKeys } from './cursor.ts'
+import type { Answer, Request } from './exchange.ts'
+import { closePage, readPage } from './page.ts'
+import type { RequestLimit } from './request-limit.ts'
+import { unlessHeld } from './respond.ts'
+import { validateGet, validateList } from './validate.ts'
+
+/** What the walk needs, composed once in service.ts. */
+export type WalkDependencies = {
+  readonly verify: VerifyToken
+  readonly store: Store
+  readonly cursorKeys: CursorKeys
+  readonly requestLimit: RequestLimit | undefined
+}
+
+/**
+ * The one walk that serves every operation. Each step is one line, and none goes back to an earlier one; any of them
+ * may throw a Problem, which the server turns into bytes.
+ */
+export async function handle(
+  operation: Operation,
+  request: Request,
+  dependencies: WalkDependencies,
+): Promise<Answer> {
+  const principal = await authenticate(request, dependencies.verify)
+  const limitHeaders = await dependencies.requestLimit?.(principal.clientId)
+  requireScope(principal, operation.scope)
+  const answer =
+    operation.kind === 'get'
+      ? await handleGet(operation, request, principal, dependencies)
+      : await handleList(operation, request, principal, dependencies)
+  return limitHeaders === undefined
+    ? answer
+    : { ...answer, headers: { ...answer.headers, ...limitHeaders } }
+}
+
+async function handleGet(
+  operation: GetOperation,
+  request: Request,
+  principal: Principal,
+  { store }: WalkDependencies,
+): Promise<Answer> {
+  const { id, includeDeleted } = validateGet(
+    operation,
+    request.parameters.id ?? '',
+    request.rawQuery,
+  )
+  const body = await store.customers.get(principal.tenant, operation.view, id, includeDeleted)
+  if (body === undefined) throw new Problem(404, operation.unknownId(echo(id)))
+  request.trace.rows = 1
+  return { status: 200, headers: { 'cache-control': 'no-store' }, body }
+}
+
+async function handleList(
+  operation: ListOperation,
+  request: Request,
+  principal: Principal,
+  { store, cursorKeys }: WalkDependencies,
+): Promise<Answer> {
+  const input = validateList(operation, request.rawQuery)
+  const selection = readPage(operation, principal, input, cursorKeys)
+  const page = input.namedTenants.every((named) => named === principal.tenant)
+    ? await store.customers.page(principal.tenant, operation.view, selection)
+    : emptyPage
+  request.trace.rows = page.rows
+  const answer = closePage(operation, principal, input, page, cursorKeys)
+  return unlessHeld(answer, request.headers['if-none-match'])
+}
+
+const emptyPage = { items: new Uint8Array(0), rows: 0, last: undefined, more: false }

@@ -1,0 +1,29 @@
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import { Problem } from '../contract/problem.ts'
+
+/** Counts one request of a client; answers the `RateLimit-*` headers, or throws the 429. */
+export type RequestLimit = (clientId: string) => Promise<Readonly<Record<string, string>>>
+
+/**
+ * At most this many requests of one client in a second, on this process. Keys are client ids from verified tokens, so
+ * nobody can fill the memory with names of his own.
+ */
+export function openRequestLimit(requestsPerSecond: number): RequestLimit {
+  const limiter = new RateLimiterMemory({ points: requestsPerSecond, duration: 1 })
+  const headersOf = (state: RateLimiterRes) => ({
+    'ratelimit-limit': String(requestsPerSecond),
+    'ratelimit-remaining': String(state.remainingPoints),
+    'ratelimit-reset': String(Math.ceil(state.msBeforeNext / 1000)),
+  })
+  return async (clientId) => {
+    try {
+      return headersOf(await limiter.consume(clientId))
+    } catch (refused) {
+      if (!(refused instanceof RateLimiterRes)) throw refused
+      const headers = headersOf(refused)
+      throw new Problem(429, 'too many requests; wait for the seconds that Retry-After names', {
+        headers: { ...headers, 'retry-after': headers['ratelimit-reset'] },
+      })
+    }
+  }
+}

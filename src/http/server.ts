@@ -1,0 +1,245 @@
+import { randomUUID } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import cors from '@fastify/cors'
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import { Problem } from '../contract/problem.ts'
+import { limits } from '../platform/limits.ts'
+import type { Logger } from '../platform/log.ts'
+import type { Answer, Request, Trace } from './exchange.ts'
+import { logRequest } from './request-log.ts'
+import { problemAnswer } from './respond.ts'
+
+/** One path and method, and what answers them. `:name` in a path is a parameter. */
+export type Route = {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  /** What the log calls it. */
+  readonly operation: string
+  readonly answer: (request: Request) => Answer | Promise<Answer>
+}
+
+export type ServerOptions = {
+  readonly routes: readonly Route[]
+  readonly log: Logger
+  readonly corsOrigins: readonly string[]
+  readonly trustedProxies: readonly string[]
+  /** Mounts what brings its own Fastify plugin: the API page. */
+  readonly plugins: readonly ((server: FastifyInstance) => Promise<void>)[]
+}
+
+export type Server = {
+  /** Resolves with the URL that is listened on. */
+  listen(host: string, port: number): Promise<string>
+  /** Refuses what is new, answers what is in flight, then resolves. */
+  close(): Promise<void>
+}
+
+export async function buildServer(options: ServerOptions): Promise<Server> {
+  const server = fastify({
+    logger: false,
+    bodyLimit: limits.bodyBytesMax,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
+    routerOptions: { maxParamLength: limits.headerBytesMax },
+    http: {
+      maxHeaderSize: limits.headerBytesMax,
+      headersTimeout: limits.headersTimeoutMs,
+      connectionsCheckingInterval: 1000,
+    },
+    genReqId: (raw) => requestId(raw.headers['x-request-id']),
+    requestIdHeader: false,
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    frameworkErrors: (error, request, reply) => sendProblem(error, request, reply),
+    clientErrorHandler: answerBrokenRequest,
+  })
+  server.server.maxConnections = limits.connectionsMax
+  const draining = { now: false }
+  takeBodiesAsBytes(server)
+  addHooks(server, options, draining)
+  if (options.corsOrigins.length > 0) {
+    await server.register(cors, {
+      origin: [...options.corsOrigins],
+      allowedHeaders: ['authorization', 'content-type', 'if-none-match', 'x-request-id'],
+      exposedHeaders: ['etag', 'retry-after', 'x-request-id', 'www-authenticate'],
+      maxAge: 600,
+    })
+  }
+  for (const plugin of options.plugins) await server.register(plugin)
+  for (const route of options.routes) addRoute(server, route)
+  return {
+    listen: async (host, port) => server.listen({ host, port }),
+    close: async () => {
+      draining.now = true
+      const deadline = setTimeout(() => server.server.closeAllConnections(), limits.drainTimeoutMs)
+      await server.close()
+      clearTimeout(deadline)
+    },
+  }
+}
+
+function addRoute(server: FastifyInstance, route: Route): void {
+  server.route({
+    method: route.method,
+    url: route.path,
+    handler: async (raw, reply) => {
+      const request = requestOf(raw)
+      request.trace.operation = route.operation
+      return send(reply, await route.answer(request))
+    },
+  })
+}
+
+/** Bodies are parsed by the operations, as JSON or as forms, whatever the Content-Type says. */
+function takeBodiesAsBytes(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers()
+  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {
+    done(null, body)
+  })
+}
+
+const traces = new WeakMap<FastifyRequest, Trace>()
+
+function traceOf(raw: FastifyRequest): Trace {
+  const trace = traces.get(raw) ?? {}
+  traces.set(raw, trace)
+  return trace
+}
+
+function addHooks(
+  server: FastifyInstance,
+  { routes, log }: ServerOptions,
+  draining: { readonly now: boolean },
+): void {
+  const paths = routes.map((route) => ({ ...route, pattern: patternOf(route.path) }))
+  server.addHook('onRequest', async (raw, reply) => {
+    reply.header('x-request-id', raw.id).header('x-content-type-options', 'nosniff')
+    if (draining.now) {
+      reply.header('connection', 'close')
+      throw new Problem(503, 'the service is shutting down; send the request again', {
+        headers: { 'retry-after': '1' },
+      })
+    }
+    // Before the body is read, so that route and method are the first thing judged.
+    if (raw.is404) throw unknownRoute(raw, paths)
+  })
+  server.addHook('onResponse', async (raw, reply) => {
+    logRequest(log, {
+      trace: traceOf(raw),
+      id: raw.id,
+      method: raw.method,
+      status: reply.statusCode,
+      durationMs: reply.elapsedTime,
+    })
+  })
+  server.setErrorHandler((error, raw, reply) => sendProblem(error, raw, reply))
+}
+
+type KnownPath = { readonly pattern: RegExp; readonly method: string }
+
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/:[a-z]+/g, '[^/]+')}$`)
+}
+
+function unknownRoute(raw: FastifyRequest, paths: readonly KnownPath[]): Problem {
+  const path = pathOf(raw)
+  const methods = paths.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
+  if (methods.length === 0) {
+    return new Problem(404, 'there is nothing at this path; /openapi.json lists every operation')
+  }
+  const allowed = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+  return new Problem(405, `the method must be ${allowed.join(' or ')}`, {
+    headers: { allow: allowed.join(', ') },
+  })
+}
+
+const pathOf = (raw: FastifyRequest): string => raw.url.split('?', 1)[0] ?? ''
+
+function requestOf(raw: FastifyRequest): Request {
+  const cut = raw.url.indexOf('?')
+  return {
+    method: raw.method,
+    path: pathOf(raw),
+    rawQuery: cut < 0 ? '' : raw.url.slice(cut + 1),
+    parameters: raw.params as Readonly<Record<string, string>>,
+    headers: raw.headers,
+    rawHeaders: raw.raw.rawHeaders,
+    body: raw.body instanceof Uint8Array ? raw.body : new Uint8Array(0),
+    address: raw.ip,
+    id: raw.id,
+    trace: traceOf(raw),
+  }
+}
+
+function send(reply: FastifyReply, answer: Answer): FastifyReply {
+  reply.code(answer.status).header('content-type', 'application/json').headers(answer.headers)
+  // Bytes, never a string: a string is encoded on the way out, and gets a charset that JSON has none of.
+  return reply.send(typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body)
+}
+
+function sendProblem(error: unknown, raw: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const problem = asProblem(error)
+  const trace = traceOf(raw)
+  trace.problem =
+    problem instanceof Problem ? (problem.slug ?? problem.title) : 'Internal Server Error'
+  trace.cause = problem instanceof Problem ? problem.cause : error
+  return send(reply, problemAnswer(problem, { id: raw.id, path: pathOf(raw) }))
+}
+
+/** The framework's own refusals, told as ours. */
+function asProblem(error: unknown): unknown {
+  if (error instanceof Problem) return error
+  const { statusCode, code } = error as { statusCode?: number; code?: string }
+  if (statusCode === 413) {
+    return new Problem(413, `the body must have at most ${limits.bodyBytesMax} bytes`)
+  }
+  if (code === 'FST_ERR_BAD_URL') return new Problem(400, 'the path has a malformed percent escape')
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    return new Problem(statusCode, 'the request cannot be read; check its headers and its length')
+  }
+  return error
+}
+
+/** A caller's own id is taken over where it is harmless in a header and a log. */
+function requestId(given: string | string[] | undefined): string {
+  const isUsable =
+    typeof given === 'string' &&
+    given.length <= limits.requestIdLengthMax &&
+    /^[A-Za-z0-9._:/+=-]+$/.test(given)
+  return isUsable ? given : randomUUID()
+}
+
+const brokenRequests: Readonly<Record<string, { status: number; detail: string }>> = {
+  HPE_HEADER_OVERFLOW: {
+    status: 431,
+    detail: `the request line and headers must have at most ${limits.headerBytesMax} bytes`,
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: 'the request was not sent whole in time' },
+}
+
+/** What is no HTTP never reaches a route; it is answered on the bare socket, and the connection ends. */
+function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const { status, detail } = brokenRequests[error.code ?? ''] ?? {
+    status: 400,
+    detail: 'the request is not well-formed HTTP',
+  }
+  const id = randomUUID()
+  const { body } = problemAnswer(new Problem(status, detail), { id, path: '' })
+  socket.end(
+    [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      'content-type: application/problem+json',
+      `content-length: ${Buffer.byteLength(body)}`,
+      `x-request-id: ${id}`,
+      'connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  )
+}

@@ -1,0 +1,95 @@
+import type { TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import type { RecordFault, RecordInput, RecordRules, Resource } from '../contract/resource.ts'
+
+/** Judges one value of a file: every fault at once, or the record. */
+export type RecordCheck = (
+  value: unknown,
+) => { readonly faults: readonly RecordFault[] } | { readonly record: RecordInput }
+
+export function recordCheck(resource: Resource, rules: RecordRules): RecordCheck {
+  const schema = Compile(resource.record)
+  return (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      return { faults: [{ member: 'record', reason: 'must be a JSON object' }] }
+    }
+    const record = value as RecordInput
+    const faults = schema.Check(value)
+      ? []
+      : uniqueFaults(schema.Errors(value).flatMap((error) => faultsOf(error, resource)))
+    // The resource's own checks read members that the schema may have refused; they take only what is there.
+    const all = [...faults, ...textFaults(record, ''), ...resource.check(record, rules)]
+    return all.length === 0 ? { record } : { faults: uniqueFaults(all) }
+  }
+}
+
+type SchemaError = {
+  readonly keyword: string
+  readonly schemaPath: string
+  readonly instancePath: string
+  readonly params: object
+}
+
+function faultsOf(error: SchemaError, resource: Resource): RecordFault[] {
+  const member = dotted(error.instancePath)
+  const params = error.params as {
+    requiredProperties?: readonly string[]
+    additionalProperties?: readonly string[]
+  }
+  switch (error.keyword) {
+    case 'required':
+      return (params.requiredProperties ?? []).map((name) => ({
+        member: join(member, name),
+        reason: 'must be given',
+      }))
+    case 'additionalProperties':
+      return (params.additionalProperties ?? []).map((name) => ({
+        member: join(member, name),
+        reason: `is no member of a ${resource.noun}; take it out`,
+      }))
+    // The library tells a refused member twice: once here, once as additionalProperties above.
+    case 'boolean':
+      return []
+    default:
+      return [{ member, reason: reasonAt(resource.record, error.schemaPath) }]
+  }
+}
+
+function reasonAt(schema: TSchema, pointer: string): string {
+  let node: unknown = schema
+  let reason = 'is not of its form'
+  for (const part of ['', ...pointer.split('/').slice(1)]) {
+    if (part !== '')
+      node = (node as Readonly<Record<string, unknown>> | undefined)?.[unescapePointer(part)]
+    const found = (node as { reason?: unknown } | undefined)?.reason
+    if (typeof found === 'string') reason = found
+  }
+  return reason
+}
+
+/** RFC 6901 section 4. */
+const unescapePointer = (part: string): string => part.replaceAll('~1', '/').replaceAll('~0', '~')
+
+const dotted = (pointer: string): string =>
+  pointer.split('/').slice(1).map(unescapePointer).join('.')
+
+const join = (parent: string, member: string): string =>
+  parent === '' ? member : `${parent}.${member}`
+
+/** No store and no client could carry these on unchanged. */
+function textFaults(value: unknown, member: string): RecordFault[] {
+  if (typeof value === 'string') {
+    if (value.includes('\u0000')) return [{ member, reason: 'must not contain a NUL' }]
+    return value.isWellFormed() ? [] : [{ member, reason: 'must be well-formed Unicode' }]
+  }
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, child]) => [
+    ...textFaults(name, join(member, 'key')),
+    ...textFaults(child, join(member, name)),
+  ])
+}
+
+function uniqueFaults(faults: readonly RecordFault[]): RecordFault[] {
+  const told = new Map(faults.map((fault) => [`${fault.member}: ${fault.reason}`, fault]))
+  return [...told.values()]
+}

@@ -1,0 +1,98 @@
+import { Readable } from 'node:stream'
+import { parse } from 'csv-parse'
+import type { TSchema } from 'typebox'
+import { limits } from '../platform/limits.ts'
+import { type Entry, UnreadableFile } from './lines.ts'
+
+/**
+ * CSV with a header line. Nested members are dotted columns (`fiat_network_instructions.wire.account_number`), items of
+ * an array are numbered from 0 (`statement_balances.0.asset`), and whatever follows `metadata.` is one key. An empty
+ * cell is an absent member; `null` stands for null where the member may be null.
+ */
+export async function* readCsv(
+  chunks: AsyncIterable<Uint8Array>,
+  schema: TSchema,
+): AsyncIterable<Entry> {
+  const parser = Readable.from(chunks, { objectMode: false }).pipe(
+    parse({
+      bom: true,
+      columns: (header: string[]) => uniqueHeader(header),
+      info: true,
+      skip_empty_lines: true,
+      max_record_size: limits.recordBytesMax,
+    }),
+  )
+  try {
+    for await (const { record, info } of parser as AsyncIterable<CsvRow>) {
+      yield { line: info.lines, value: nest(record, schema) }
+    }
+  } catch (error) {
+    throw new UnreadableFile((error as Error).message)
+  }
+}
+
+type CsvRow = {
+  readonly record: Readonly<Record<string, string>>
+  readonly info: { readonly lines: number }
+}
+
+function uniqueHeader(header: readonly string[]): string[] {
+  const twice = header.find((column, at) => header.indexOf(column) !== at)
+  if (twice !== undefined) throw new UnreadableFile(`the header names the column ${twice} twice`)
+  return [...header]
+}
+
+type Node = { [member: string]: Node | string | number | null }
+
+function nest(row: Readonly<Record<string, string>>, schema: TSchema): unknown {
+  const root: Node = Object.create(null)
+  for (const [column, cell] of Object.entries(row)) {
+    if (cell !== '') place(root, column.split('.'), cell, schema as SchemaNode)
+  }
+  return shape(root, schema as SchemaNode)
+}
+
+type SchemaNode = {
+  readonly type?: string | readonly string[]
+  readonly properties?: Readonly<Record<string, SchemaNode>>
+  readonly items?: SchemaNode
+  readonly patternProperties?: Readonly<Record<string, SchemaNode>>
+}
+
+function place(parent: Node, path: readonly string[], cell: string, schema: SchemaNode): void {
+  const [member = '', ...rest] = path
+  // A record's keys are free text: a dot in one is part of it.
+  const isFreeKey = schema.patternProperties !== undefined
+  if (isFreeKey || rest.length === 0) {
+    parent[isFreeKey ? path.join('.') : member] = typed(cell, schema.properties?.[member])
+    return
+  }
+  const child = parent[member]
+  const node: Node = typeof child === 'object' && child !== null ? child : Object.create(null)
+  parent[member] = node
+  place(node, rest, cell, schema.properties?.[member] ?? schema.items ?? {})
+}
+
+function typed(cell: string, schema: SchemaNode | undefined): string | number | null {
+  const types = [schema?.type ?? 'string'].flat()
+  if (cell === 'null' && types.includes('null')) return null
+  if (types.includes('integer') && /^-?\d{1,16}$/.test(cell)) return Number(cell)
+  return cell
+}
+
+/** Turns numbered members into arrays where the schema has one. A gap in the numbers leaves an undefined item. */
+function shape(node: Node | string | number | null, schema: SchemaNode): unknown {
+  if (typeof node !== 'object' || node === null) return node
+  if (schema.items !== undefined) {
+    const items = schema.items
+    return Object.keys(node)
+      .toSorted((a, b) => Number(a) - Number(b))
+      .map((at) => shape(node[at] ?? null, items))
+  }
+  return Object.fromEntries(
+    Object.entries(node).map(([member, value]) => [
+      member,
+      shape(value, schema.properties?.[member] ?? {}),
+    ]),
+  )
+}

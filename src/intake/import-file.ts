@@ -1,0 +1,107 @@
+import type { RecordFault, RecordRules, Resource } from '../contract/resource.ts'
+import { limits } from '../platform/limits.ts'
+import type { LineFault, MergeOptions, RecordLoad, Store } from '../store/store.ts'
+import { type RecordCheck, recordCheck } from './check.ts'
+import { type Entry, UnreadableFile } from './lines.ts'
+import { renderRecord } from './render.ts'
+
+export type ImportOptions = MergeOptions & {
+  /** Fills in `customer_id` where a record has none; one that names another customer is a fault. */
+  readonly customerId?: string | undefined
+  readonly rules: RecordRules
+  readonly onProgress?: (records: number) => void
+}
+
+export type ImportReport = {
+  readonly records: number
+  readonly added: number
+  readonly changed: number
+  readonly unchanged: number
+  /** The first faults, in order of lines; `faultCount` counts them all. */
+  readonly faults: readonly LineFault[]
+  readonly faultCount: number
+}
+
+/**
+ * Records flow one way: read, check, render, stage; then one transaction merges them all. With a single fault
+ * nothing is changed, and every fault is told with its line.
+ */
+export async function importEntries(
+  store: Store,
+  resource: Resource,
+  entries: AsyncIterable<Entry>,
+  options: ImportOptions,
+): Promise<ImportReport> {
+  const load = store.operator.beginLoad(resource)
+  try {
+    const staged = await stageEntries(load, resource, entries, options)
+    if (staged.faultCount > 0) {
+      return { ...staged, added: 0, changed: 0, unchanged: 0 }
+    }
+    const merged = await load.merge(options)
+    const repeats = staged.records - merged.added - merged.changed - merged.unchanged
+    return {
+      records: staged.records,
+      added: merged.added,
+      changed: merged.changed,
+      unchanged: merged.faults.length > 0 ? 0 : merged.unchanged + repeats,
+      faults: merged.faults,
+      faultCount: merged.faults.length,
+    }
+  } finally {
+    load.close()
+  }
+}
+
+type Staged = { records: number; faultCount: number; faults: LineFault[] }
+
+async function stageEntries(
+  load: RecordLoad,
+  resource: Resource,
+  entries: AsyncIterable<Entry>,
+  options: ImportOptions,
+): Promise<Staged> {
+  const check = recordCheck(resource, options.rules)
+  const staged: Staged = { records: 0, faultCount: 0, faults: [] }
+  try {
+    for await (const entry of entries) {
+      staged.records += 1
+      options.onProgress?.(staged.records)
+      noteFaults(staged, entry.line, stageEntry(load, resource, check, entry, options.customerId))
+    }
+  } catch (error) {
+    if (!(error instanceof UnreadableFile)) throw error
+    noteFaults(staged, 0, [{ member: 'file', reason: error.message }])
+  }
+  return staged
+}
+
+function stageEntry(
+  load: RecordLoad,
+  resource: Resource,
+  check: RecordCheck,
+  entry: Entry,
+  customerId: string | undefined,
+): readonly RecordFault[] {
+  if ('reason' in entry) return [{ member: 'record', reason: entry.reason }]
+  const checked = check(
+    customerId === undefined ? entry.value : ofCustomer(entry.value, customerId),
+  )
+  if ('faults' in checked) return checked.faults
+  if (customerId !== undefined && checked.record.customer_id !== customerId) {
+    return [{ member: 'customer_id', reason: 'must be the customer that --customer names' }]
+  }
+  load.stage(renderRecord(resource, checked.record, entry.line))
+  return []
+}
+
+function ofCustomer(value: unknown, customerId: string): unknown {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isObject ? { customer_id: customerId, ...value } : value
+}
+
+function noteFaults(staged: Staged, line: number, faults: readonly RecordFault[]): void {
+  staged.faultCount += faults.length
+  const room = limits.faultsReportedMax - staged.faults.length
+  staged.faults.push(...faults.slice(0, room).map((fault) => ({ ...fault, line })))
+}

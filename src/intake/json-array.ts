@@ -1,0 +1,82 @@
+import { limits } from '../platform/limits.ts'
+import { type Entry, parseJson, UnreadableFile } from './lines.ts'
+
+const code = { quote: 0x22, backslash: 0x5c, newline: 0x0a, comma: 0x2c } as const
+const opening = new Set([0x5b, 0x7b])
+const closing = new Set([0x5d, 0x7d])
+const blank = new Set([0x20, 0x09, 0x0a, 0x0d])
+const byteOrderMark = new Set([0xef, 0xbb, 0xbf])
+
+/**
+ * The elements of one JSON array, each with the line that it starts on; memory holds one element at a time. The
+ * bytes are only cut here, at commas of the array's own depth outside of strings; JSON.parse judges each piece. (The
+ * streaming parsers on the registry tell no line numbers, and a fault without its line cannot be found in a long file.)
+ */
+export async function* readJsonArray(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Entry> {
+  const state = { depth: 0, inString: false, escaped: false, line: 1, ended: false }
+  let element: number[] = []
+  let startLine = 1
+  let afterComma = false
+  for await (const chunk of chunks) {
+    for (const byte of chunk) {
+      const before = state.depth
+      const role = step(state, byte)
+      const isEnd = before === 1 && state.depth === 0
+      if (role === 'separator' || isEnd) {
+        const entry = parseJson(startLine, Uint8Array.from(element))
+        if (entry !== undefined) yield entry
+        else if (!isEnd || afterComma) {
+          yield { line: state.line, reason: 'has a comma without a record' }
+        }
+        afterComma = !isEnd
+        element = []
+        continue
+      }
+      if (before === 0) continue
+      if (element.length === 0) {
+        if (blank.has(byte)) continue
+        startLine = state.line
+      }
+      element.push(byte)
+      if (element.length > limits.recordBytesMax) {
+        throw new UnreadableFile(
+          `the record that starts in line ${startLine} is longer than a record may be`,
+        )
+      }
+    }
+  }
+  if (!state.ended) throw new UnreadableFile('the JSON array has no end; is the file complete?')
+}
+
+type ScanState = {
+  depth: number
+  inString: boolean
+  escaped: boolean
+  line: number
+  ended: boolean
+}
+
+/** Takes one byte in and says whether it separates two elements. */
+function step(state: ScanState, byte: number): 'separator' | 'other' {
+  if (byte === code.newline) state.line += 1
+  if (state.inString) {
+    if (state.escaped) state.escaped = false
+    else if (byte === code.backslash) state.escaped = true
+    else if (byte === code.quote) state.inString = false
+    return 'other'
+  }
+  if (state.depth === 0) {
+    if (byte === 0x5b && !state.ended) state.depth = 1
+    else if (!blank.has(byte) && !byteOrderMark.has(byte)) {
+      throw new UnreadableFile(`line ${state.line} is not part of one JSON array`)
+    }
+    return 'other'
+  }
+  if (byte === code.quote) state.inString = true
+  else if (opening.has(byte)) state.depth += 1
+  else if (closing.has(byte)) {
+    state.depth -= 1
+    state.ended = state.depth === 0
+  } else if (byte === code.comma && state.depth === 1) return 'separator'
+  return 'other'
+}

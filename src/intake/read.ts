@@ -1,0 +1,87 @@
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { createGunzip } from 'node:zlib'
+import type { TSchema } from 'typebox'
+import { readCsv } from './csv.ts'
+import { readJsonArray } from './json-array.ts'
+import { type Entry, readNdjson, UnreadableFile } from './lines.ts'
+
+/** An open file of records. `bytesRead` counts the file's own bytes, before decompression, for the progress line. */
+export type RecordFile = {
+  readonly name: string
+  readonly entries: AsyncIterable<Entry>
+  readonly bytesTotal: number | undefined
+  readonly bytesRead: () => number
+}
+
+/**
+ * Opens a file by its ending: `.ndjson` or `.jsonl`, `.json` (one array), `.csv`, each also with `.gz`; `-` is standard
+ * input as NDJSON. Throws an UnreadableFile for any other ending or a file that is not there.
+ */
+export async function openRecordFile(path: string, schema: TSchema): Promise<RecordFile> {
+  const fromStdin = path === '-'
+  const format = fromStdin ? 'ndjson' : formatOf(path)
+  const bytesTotal = fromStdin ? undefined : await sizeOf(path)
+  const source = fromStdin ? process.stdin : createReadStream(path, { highWaterMark: 1 << 20 })
+  let bytesRead = 0
+  source.on('data', (chunk) => {
+    bytesRead += chunk.length
+  })
+  source.pause()
+  const chunks = path.endsWith('.gz') ? gunzip(source) : source
+  return {
+    name: fromStdin ? 'stdin' : path,
+    entries: entriesOf(format, chunks as AsyncIterable<Uint8Array>, schema),
+    bytesTotal,
+    bytesRead: () => bytesRead,
+  }
+}
+
+type Format = 'ndjson' | 'json' | 'csv'
+
+function formatOf(path: string): Format {
+  const ending = /\.(ndjson|jsonl|json|csv)(?:\.gz)?$/.exec(path)?.[1]
+  switch (ending) {
+    case 'ndjson':
+    case 'jsonl':
+      return 'ndjson'
+    case 'json':
+    case 'csv':
+      return ending
+    default:
+      throw new UnreadableFile(
+        `${path}: the ending must be .ndjson, .jsonl, .json or .csv, or one of these and .gz`,
+      )
+  }
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    const file = await stat(path)
+    if (file.isFile()) return file.size
+  } catch {
+    throw new UnreadableFile(`${path}: there is no such file, or it may not be read`)
+  }
+  throw new UnreadableFile(`${path}: is not a file`)
+}
+
+function gunzip(source: NodeJS.ReadableStream): AsyncIterable<Uint8Array> {
+  const unzipped = createGunzip()
+  source.on('error', (error) => unzipped.destroy(error))
+  return source.pipe(unzipped)
+}
+
+function entriesOf(
+  format: Format,
+  chunks: AsyncIterable<Uint8Array>,
+  schema: TSchema,
+): AsyncIterable<Entry> {
+  switch (format) {
+    case 'ndjson':
+      return readNdjson(chunks)
+    case 'json':
+      return readJsonArray(chunks)
+    case 'csv':
+      return readCsv(chunks, schema)
+  }
+}

@@ -1,0 +1,17 @@
+import { described, flag } from '../contract/fields.ts'
+import { getOperation } from '../contract/operation.ts'
+import { fiatAccount } from '../resources/fiat-account.ts'
+
+export const getFiatAccount = getOperation({
+  id: 'getFiatAccount',
+  summary: 'One fiat account of the caller, with its account numbers in full.',
+  tag: 'Fiat accounts',
+  path: '/v2/transfer/fiat-accounts/:id',
+  scope: 'transfer:read_fiat_account',
+  query: {
+    include_deleted: described(flag, 'When true, a deleted account is answered too.'),
+  },
+  view: fiatAccount.full,
+  malformedId: (given) => `id must be uuid, given '${given}'`,
+  unknownId: (id) => `no fiat account found for id: '${id}'`,
+})

@@ -1,0 +1,19 @@
+import type { Operation } from '../contract/operation.ts'
+import { getFiatAccount } from './get-fiat-account.ts'
+import { getFiatDepositInstructions } from './get-fiat-deposit-instructions.ts'
+import { listDepositAddresses } from './list-deposit-addresses.ts'
+import { listFiatAccounts } from './list-fiat-accounts.ts'
+import { listFiatDepositInstructions } from './list-fiat-deposit-instructions.ts'
+import { listIssuerQuoteExecutions } from './list-issuer-quote-executions.ts'
+import { listStatements } from './list-statements.ts'
+
+/** The API: every operation under `/v2`, in the contract's order. */
+export const operations: readonly Operation[] = [
+  getFiatAccount,
+  listFiatAccounts,
+  listStatements,
+  getFiatDepositInstructions,
+  listFiatDepositInstructions,
+  listDepositAddresses,
+  listIssuerQuoteExecutions,
+]

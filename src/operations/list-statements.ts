@@ -1,0 +1,27 @@
+import { described, enumOf, text, upTo100, uuid } from '../contract/fields.ts'
+import { anyOf, listOperation, namesTenant } from '../contract/operation.ts'
+import { statement, statementStatuses } from '../resources/statement.ts'
+
+export const listStatements = listOperation({
+  id: 'listStatements',
+  summary: 'Statements of the caller, latest period first.',
+  tag: 'Statements',
+  path: '/v2/statements',
+  scope: 'statements:read_statement',
+  query: {
+    customer_id: described(text, 'The caller’s own customer id; another’s gives an empty page.'),
+    ref_ids: upTo100(text, 'Filter by client-specified identifiers.'),
+    statement_ids: upTo100(uuid, 'Filter by ids of statements.'),
+    statuses: upTo100(enumOf(statementStatuses), 'Filter by status; all where absent.'),
+  },
+  filter: {
+    customer_id: namesTenant,
+    ref_ids: anyOf('refId'),
+    statement_ids: anyOf('id'),
+    statuses: anyOf('status'),
+  },
+  required: ['customer_id'],
+  order: { by: 'period_start', first: 'newest' },
+  envelope: 'statements',
+  view: statement.full,
+})

@@ -1,0 +1,54 @@
+/**
+ * An RFC 3339 date-time as whole microseconds since 1970 (UTC), rounded down; `finer` says that digits below
+ * the microsecond were cut off, so that a bound can still be compared exactly.
+ */
+export type Instant = { readonly micros: bigint; readonly finer: boolean }
+
+const dateTime =
+  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+\- ])(\d{2}):(\d{2}))$/
+
+/** 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999999Z: beyond them RFC 3339 has no year to write. */
+const EARLIEST_MICROS = -62_135_596_800_000_000n
+const LATEST_MICROS = 253_402_300_799_999_999n
+
+/**
+ * Reads an RFC 3339 date-time: `T` and `Z` in either case, any offset, 0 to 9 fraction digits, every part in
+ * its range. A blank before the offset is the `+` that URL decoding lost. Undefined where the text is no such
+ * date-time; a leap second (`:60`) is none, as it names no microsecond of its own.
+ */
+export function parseInstant(text: string): Instant | undefined {
+  const match = dateTime.exec(text)
+  if (match === null) return undefined
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as NumericParts
+  const fraction = (match[7] ?? '').padEnd(9, '0')
+  const offsetHours = Number(match[9] ?? 0)
+  const offsetMinutes = Number(match[10] ?? 0)
+  if (year < 1 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined
+  if (hour > 23 || minute > 59 || second > 59) return undefined
+  if (offsetHours > 23 || offsetMinutes > 59) return undefined
+  const local = new Date(0)
+  local.setUTCFullYear(year, month - 1, day)
+  local.setUTCHours(hour, minute, second)
+  const east = BigInt(offsetHours * 60 + offsetMinutes) * (match[8] === '-' ? -1n : 1n)
+  const micros = BigInt(local.getTime()) * 1000n + BigInt(fraction.slice(0, 6)) - east * 60_000_000n
+  if (micros < EARLIEST_MICROS || micros > LATEST_MICROS) return undefined
+  return { micros, finer: fraction.slice(6) !== '000' }
+}
+
+type NumericParts = [number, number, number, number, number, number]
+
+const daysIn = (year: number, month: number): number =>
+  new Date(Date.UTC(year < 100 ? year + 400 : year, month, 0)).getUTCDate()
+
+/** Prints microseconds in UTC with `Z` and 0, 3 or 6 fraction digits, the fewest that lose nothing. */
+export function printInstant(micros: bigint): string {
+  const second = (micros - modulo(micros, 1_000_000n)) / 1_000_000n
+  const fraction = modulo(micros, 1_000_000n)
+  const whole = new Date(Number(second) * 1000).toISOString().slice(0, 19)
+  if (fraction === 0n) return `${whole}Z`
+  const digits = String(fraction).padStart(6, '0')
+  return `${whole}.${digits.endsWith('000') ? digits.slice(0, 3) : digits}Z`
+}
+
+/** The remainder that is never negative, so that instants before 1970 keep their fraction. */
+const modulo = (value: bigint, by: bigint): bigint => ((value % by) + by) % by

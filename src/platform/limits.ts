@@ -1,0 +1,30 @@
+/** Every bound of the service in one place, each with its reason. */
+export const limits = {
+  /** Contract, section 8, and for statements the same (decisions: all four lists). */
+  pageSizeMax: 1000,
+  pageSizeDefault: 100,
+  /** Contract, section 8: entries of one identifier filter. */
+  filterEntriesMax: 100,
+  /** No identifier that a core system issues is longer; it bounds an index entry. */
+  identifierLengthMax: 200,
+  /** The largest body an operation takes is a fee request of a few hundred bytes. */
+  bodyBytesMax: 16 * 1024,
+  /**
+   * Request line and headers. Node's own 16 KiB would refuse a deposit-address list that uses the 100 entries
+   * it may have in several filters: 100 UUIDs take 5 KB each, 100 references of 200 characters 21 KB.
+   */
+  headerBytesMax: 128 * 1024,
+  /** Nothing is computed for longer than this, so a client that has not sent its request by then is gone. */
+  requestTimeoutMs: 15_000,
+  headersTimeoutMs: 10_000,
+  /** Longer than the idle time of the usual load balancers (60 s), so that they close first. */
+  keepAliveTimeoutMs: 72_000,
+  connectionsMax: 10_000,
+  /** What is in flight at a shutdown has this long to be answered. */
+  drainTimeoutMs: 10_000,
+  requestIdLengthMax: 128,
+  /** One record of an import; the largest legal one is far below. */
+  recordBytesMax: 1024 * 1024,
+  /** An import reports this many faults and counts the rest. */
+  faultsReportedMax: 1000,
+} as const

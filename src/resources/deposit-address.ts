@@ -1,0 +1,88 @@
+import { Type } from 'typebox'
+import {
+  enumMember,
+  identifierMember,
+  metadataMember,
+  objectMember,
+  timestampMember,
+  uuidMember,
+} from '../contract/members.ts'
+import { operatorMembers } from '../contract/operator-members.ts'
+import type { RecordFault, RecordInput, RecordRules, Resource, View } from '../contract/resource.ts'
+import { checkAddress } from '../fees/addresses/check-address.ts'
+import { cryptoNetworks, isCryptoNetwork } from '../money/network.ts'
+
+export const conversionTargets = ['NO_CONVERSION', 'USD'] as const
+
+const network = enumMember(cryptoNetworks)
+
+const answered = {
+  id: uuidMember,
+  profile_id: identifierMember,
+  customer_id: identifierMember,
+  identity_id: Type.Optional(identifierMember),
+  account_id: Type.Optional(identifierMember),
+  ref_id: Type.Optional(identifierMember),
+  crypto_network: network,
+  address: identifierMember,
+  conversion_target_asset: enumMember(conversionTargets),
+  compatible_crypto_networks: Type.Array(network, {
+    maxItems: 100,
+    reason: 'must be an array of networks',
+  }),
+  metadata: Type.Optional(metadataMember(50, 500, 500)),
+  created_at: timestampMember,
+} as const
+
+/** Where a profile receives coins (contract, section 2.7). */
+const resource = {
+  kind: 'deposit-addresses',
+  table: 'deposit_address',
+  noun: 'deposit address',
+  record: objectMember({
+    ...answered,
+    ...operatorMembers.versioned,
+  }),
+  columns: {
+    address: 'address',
+    accountId: 'account_id',
+    identityId: 'identity_id',
+    profileId: 'profile_id',
+    network: 'crypto_network',
+  },
+  orderBy: 'created_at',
+  deletable: false,
+  uniqueMembers: [],
+  exclusiveMembers: ['crypto_network', 'address'],
+  withheldMembers: ['source_version'],
+  check: addressFaults,
+  complete,
+} as const satisfies Resource
+
+const full: View<typeof resource> = {
+  name: 'DepositAddress',
+  resource,
+  masked: false,
+  schema: Type.Object(answered),
+}
+
+export const depositAddress = { resource, full }
+
+/** An address that fails its network's checksum would send a customer's money to nobody. */
+function addressFaults(record: RecordInput, { testnets }: RecordRules): RecordFault[] {
+  const { crypto_network, address } = record
+  if (!isCryptoNetwork(crypto_network) || typeof address !== 'string') return []
+  const check = checkAddress(crypto_network, address, { testnets })
+  if (check.valid) return []
+  return [{ member: 'address', reason: `is no address on ${crypto_network}: ${check.detail}` }]
+}
+
+/** `compatible_crypto_networks` always holds the address's own network, and each network once. */
+function complete(record: RecordInput): RecordInput {
+  const own = record.crypto_network
+  const given: unknown[] = Array.isArray(record.compatible_crypto_networks)
+    ? record.compatible_crypto_networks
+    : []
+  const networks = given.includes(own) ? given : [own, ...given]
+  return { ...record, compatible_crypto_networks: [...new Set(networks)] }
+}

@@ -1,0 +1,141 @@
+import { Type } from 'typebox'
+import { maskAccountNumber, maskAddress } from '../contract/masking.ts'
+import {
+  enumMember,
+  identifierMember,
+  metadataMember,
+  nullable,
+  objectMember,
+  timestampMember,
+  uuidMember,
+} from '../contract/members.ts'
+import { operatorMembers } from '../contract/operator-members.ts'
+import type { RecordInput, Resource, View } from '../contract/resource.ts'
+import {
+  fiatAccountOwner,
+  fiatNetworkInstructions,
+  networkMembers,
+  objectAt,
+  routingFaults,
+} from './bank-details.ts'
+
+export const fiatAccountStatuses = ['PENDING', 'APPROVED', 'REJECTED'] as const
+
+const status = enumMember(fiatAccountStatuses)
+const metadata = metadataMember(6, 100, 100)
+
+const answered = {
+  id: uuidMember,
+  ref_id: Type.Optional(identifierMember),
+  identity_id: Type.Optional(identifierMember),
+  account_id: Type.Optional(identifierMember),
+  status,
+  fiat_network_instructions: fiatNetworkInstructions,
+  fiat_account_owner: Type.Optional(fiatAccountOwner),
+  metadata: Type.Optional(metadata),
+  created_at: timestampMember,
+  updated_at: Type.Optional(timestampMember),
+} as const
+
+/** A fiat account registered for transfers (contract, section 2.5). */
+const resource = {
+  kind: 'fiat-accounts',
+  table: 'fiat_account',
+  noun: 'fiat account',
+  record: objectMember({
+    customer_id: identifierMember,
+    ...answered,
+    ...operatorMembers.deletable,
+  }),
+  columns: {},
+  orderBy: 'created_at',
+  deletable: true,
+  uniqueMembers: [],
+  exclusiveMembers: [],
+  withheldMembers: ['customer_id', 'deleted_at', 'source_version'],
+  check: routingFaults,
+  complete: (record) => record,
+  mask: maskFiatAccount,
+} as const satisfies Resource<never>
+
+const full: View<typeof resource> = {
+  name: 'FiatAccount',
+  resource,
+  masked: false,
+  schema: Type.Object(answered),
+}
+
+const { wire } = networkMembers
+
+/** The list's view: contract section 2.3 and decisions section 5. */
+const brief: View<typeof resource> = {
+  name: 'FiatAccountListItem',
+  resource,
+  masked: true,
+  schema: Type.Object({
+    ...answered,
+    fiat_network_instructions: Type.Object({
+      ...networkMembers,
+      wire: Type.Optional(
+        Type.Object({
+          ...wire.properties,
+          status: Type.Optional(status),
+          metadata: Type.Optional(metadata),
+        }),
+      ),
+    }),
+    fiat_account_owner: Type.Optional(Type.Object({ person_details: nullable(objectMember({})) })),
+  }),
+}
+
+export const fiatAccount = { resource, full, brief }
+
+/**
+ * Account numbers keep their last four characters, addresses their country; the owner's name is withheld, for
+ * institutions too. wire repeats the account's status and metadata.
+ */
+function maskFiatAccount(account: RecordInput): RecordInput {
+  const networks = objectAt(account, 'fiat_network_instructions') ?? {}
+  const masked = Object.fromEntries(
+    Object.entries(networks).map(([network, details]) => [
+      network,
+      maskNetwork(network, details as RecordInput, account),
+    ]),
+  )
+  return {
+    ...account,
+    fiat_network_instructions: masked,
+    ...(account.fiat_account_owner !== undefined && {
+      fiat_account_owner: { person_details: null },
+    }),
+  }
+}
+
+function maskNetwork(network: string, details: RecordInput, account: RecordInput): RecordInput {
+  const masked = Object.fromEntries(
+    Object.entries(details).map(([member, value]) => [member, maskMember(member, value)]),
+  )
+  if (network !== 'wire') return masked
+  return {
+    ...masked,
+    status: account.status,
+    ...(account.metadata !== undefined && { metadata: account.metadata }),
+  }
+}
+
+function maskMember(member: string, value: unknown): unknown {
+  switch (member) {
+    case 'account_number':
+      return maskAccountNumber(String(value))
+    case 'fiat_account_owner_address':
+    case 'bank_address':
+      return maskAddress(value)
+    case 'routing_details':
+    case 'intermediary_routing_details': {
+      const routing = value as RecordInput
+      return { ...routing, bank_address: maskAddress(routing.bank_address) }
+    }
+    default:
+      return value
+  }
+}

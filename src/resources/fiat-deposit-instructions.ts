@@ -1,0 +1,108 @@
+import { Type } from 'typebox'
+import {
+  enumMember,
+  identifierMember,
+  metadataMember,
+  objectMember,
+  timestampMember,
+  uuidMember,
+} from '../contract/members.ts'
+import { operatorMembers } from '../contract/operator-members.ts'
+import type { RecordFault, RecordInput, Resource, View } from '../contract/resource.ts'
+import {
+  fiatAccountOwner,
+  fiatNetworkInstructions,
+  networkMembers,
+  objectAt,
+  routingFaults,
+} from './bank-details.ts'
+
+export const depositInstructionsStatuses = ['VALID', 'DEPRECATED'] as const
+
+const NIL_UUID = '00000000-0000-0000-0000-000000000000'
+
+const metadata = metadataMember(50, 500, 500)
+
+const memoId = Type.String({
+  pattern: '^[A-Z0-9]{16}$',
+  reason: 'must be 16 characters of A-Z and 0-9',
+})
+
+const answered = {
+  id: uuidMember,
+  profile_id: identifierMember,
+  customer_id: identifierMember,
+  identity_id: identifierMember,
+  account_id: Type.Optional(identifierMember),
+  ref_id: Type.Optional(identifierMember),
+  status: enumMember(depositInstructionsStatuses),
+  memo_id: memoId,
+  fiat_network_instructions: fiatNetworkInstructions,
+  fiat_account_owner: Type.Optional(fiatAccountOwner),
+  metadata: Type.Optional(metadata),
+  created_at: timestampMember,
+} as const
+
+/** Owner and metadata may come inside the networks (contract, section 2.6); they are answered at the top. */
+const hoisted = ['fiat_account_owner', 'metadata'] as const
+
+/** How to send money to a profile (contract, section 2.6). */
+const resource = {
+  kind: 'fiat-deposit-instructions',
+  table: 'fiat_deposit_instructions',
+  noun: 'fiat deposit instructions',
+  record: objectMember({
+    ...answered,
+    identity_id: Type.Optional(identifierMember),
+    fiat_network_instructions: objectMember({
+      ...networkMembers,
+      fiat_account_owner: Type.Optional(fiatAccountOwner),
+      metadata: Type.Optional(metadata),
+    }),
+    ...operatorMembers.versioned,
+  }),
+  columns: {
+    memoId: 'memo_id',
+    accountId: 'account_id',
+    identityId: 'identity_id',
+    profileId: 'profile_id',
+  },
+  orderBy: 'created_at',
+  deletable: false,
+  uniqueMembers: ['memo_id'],
+  exclusiveMembers: [],
+  withheldMembers: ['source_version'],
+  check: (record) => [...routingFaults(record), ...doubledMembers(record)],
+  complete: hoist,
+} as const satisfies Resource
+
+const full: View<typeof resource> = {
+  name: 'FiatDepositInstructions',
+  resource,
+  masked: false,
+  schema: Type.Object(answered),
+}
+
+export const fiatDepositInstructions = { resource, full }
+
+function doubledMembers(record: RecordInput): RecordFault[] {
+  const networks = objectAt(record, 'fiat_network_instructions')
+  return hoisted
+    .filter((member) => record[member] !== undefined && networks?.[member] !== undefined)
+    .map((member) => ({
+      member: `fiat_network_instructions.${member}`,
+      reason: `must not be given beside ${member} at the top level`,
+    }))
+}
+
+function hoist(record: RecordInput): RecordInput {
+  const { fiat_account_owner, metadata, ...networks } =
+    objectAt(record, 'fiat_network_instructions') ?? {}
+  return {
+    identity_id: NIL_UUID,
+    ...(fiat_account_owner !== undefined && { fiat_account_owner }),
+    ...(metadata !== undefined && { metadata }),
+    ...record,
+    fiat_network_instructions: networks,
+  }
+}

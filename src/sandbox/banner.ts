@@ -1,0 +1,24 @@
+import { recordCounts } from './sandbox.ts'
+import { acme } from './world.ts'
+
+/** What `npm start` prints: where everything is, who to be, and three lines that paste and work. */
+export function bannerOf(url: string): string {
+  const { clientId, clientSecret } = acme
+  const counts = Object.entries(recordCounts()).map(([kind, count]) => `${count} ${kind}`)
+  return `
+Bursar sandbox, ready. Sample data, thrown away at the end.
+
+  API            ${url}/v2
+  token          ${url}/oauth2/token
+  API page       ${url}/docs
+  client_id      ${clientId}
+  client_secret  ${clientSecret}
+  records        ${counts.join(', ')}
+
+Try it:
+
+  TOKEN=$(curl -s -u ${clientId}:${clientSecret} -d grant_type=client_credentials ${url}/oauth2/token | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
+  curl -s -H "Authorization: Bearer $TOKEN" '${url}/v2/transfer/fiat-accounts?limit=2'
+  curl -s -H "Authorization: Bearer $TOKEN" '${url}/v2/transfer/fiat-accounts?limit=1001'
+`
+}

@@ -1,0 +1,42 @@
+import type { RecordInput } from '../contract/resource.ts'
+import { encodeAddress } from '../fees/addresses/encode-address.ts'
+import { type CryptoNetwork, cryptoNetworks } from '../money/network.ts'
+import { conversionTargets } from '../resources/deposit-address.ts'
+import { cycle, drawBytes, drawUuid } from './seeded.ts'
+import { accountId, carriesOptional, createdAt, identityId, profileId, refId } from './story.ts'
+
+/** One key opens these networks' addresses alike, so an address on one of them works on all. */
+const evmNetworks: readonly CryptoNetwork[] = [
+  'ETHEREUM',
+  'POLYGON_POS',
+  'BASE',
+  'ARBITRUM_ONE',
+  'INK',
+  'XLAYER',
+]
+
+export function depositAddresses(customer: string, count: number): RecordInput[] {
+  return Array.from({ length: count }, (_, at) => {
+    const isFirst = customer === 'acme' && at === 0
+    const network = cycle(cryptoNetworks, at)
+    return {
+      id: isFirst
+        ? '33333333-3333-4333-8333-333333333333'
+        : drawUuid(`${customer} deposit address ${at}`),
+      customer_id: customer,
+      profile_id: profileId(customer, at),
+      crypto_network: network,
+      address: encodeAddress(network, drawBytes(`${customer} address ${at}`)),
+      conversion_target_asset: cycle(conversionTargets, at),
+      compatible_crypto_networks:
+        evmNetworks.includes(network) && at % 2 === 0 ? [...evmNetworks] : [network],
+      created_at: createdAt(at),
+      ...(at % 3 !== 2 && { ref_id: refId(customer, 'address', at) }),
+      ...(carriesOptional(at) && {
+        identity_id: identityId(customer, at),
+        metadata: { label: `wallet ${at + 1}` },
+      }),
+      ...(at % 2 === 0 && { account_id: accountId(customer, at) }),
+    }
+  })
+}

@@ -1,0 +1,30 @@
+import type { RecordInput } from '../contract/resource.ts'
+import { depositInstructionsStatuses } from '../resources/fiat-deposit-instructions.ts'
+import { fiatNetwork, owner } from './banks.ts'
+import { cycle, drawMemo, drawUuid } from './seeded.ts'
+import { accountId, carriesOptional, createdAt, identityId, profileId, refId } from './story.ts'
+
+export function depositInstructions(customer: string, count: number): RecordInput[] {
+  return Array.from({ length: count }, (_, at) => {
+    const isFirst = customer === 'acme' && at === 0
+    return {
+      id: isFirst
+        ? '22222222-2222-4222-8222-222222222222'
+        : drawUuid(`${customer} deposit instructions ${at}`),
+      customer_id: customer,
+      profile_id: profileId(customer, at),
+      status: cycle(depositInstructionsStatuses, at),
+      memo_id: isFirst ? 'SANDBOXMEMO00001' : drawMemo(`${customer} memo ${at}`),
+      fiat_network_instructions: fiatNetwork(`${customer} instructions ${at}`, at),
+      created_at: createdAt(at),
+      // Every seventh has no identity and is answered with the nil UUID.
+      ...(at % 7 !== 6 && { identity_id: identityId(customer, at) }),
+      ...(at % 3 !== 2 && { ref_id: refId(customer, 'instructions', at) }),
+      ...(carriesOptional(at) && {
+        account_id: accountId(customer, at),
+        fiat_account_owner: owner(at),
+        metadata: { purpose: cycle(['funding', 'settlement'], at) },
+      }),
+    }
+  })
+}

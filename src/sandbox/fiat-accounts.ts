@@ -1,0 +1,62 @@
+import type { RecordInput } from '../contract/resource.ts'
+import { printInstant } from '../platform/instant.ts'
+import { fiatAccountStatuses } from '../resources/fiat-account.ts'
+import { bankAddress, fiatNetwork, owner } from './banks.ts'
+import { cycle, drawUuid } from './seeded.ts'
+import { accountId, carriesOptional, createdAt, identityId, refId } from './story.ts'
+
+/** `live` accounts and, after them, `deleted` ones. Acme's newest is easy to remember: 11111111-…. */
+export function fiatAccounts(customer: string, live: number, deleted: number): RecordInput[] {
+  return Array.from({ length: live + deleted }, (_, at) => ({
+    ...fiatAccount(customer, at),
+    ...(at >= live && {
+      deleted_at: printInstant(1_793_600_000_000_000n),
+      fiat_network_instructions: networkOfDeleted(`${customer} ${at}`),
+    }),
+  }))
+}
+
+function fiatAccount(customer: string, at: number): RecordInput {
+  const isFirst = customer === 'acme' && at === 0
+  return {
+    id: isFirst
+      ? '11111111-1111-4111-8111-111111111111'
+      : drawUuid(`${customer} fiat account ${at}`),
+    customer_id: customer,
+    status: isFirst ? 'APPROVED' : cycle(fiatAccountStatuses, at),
+    fiat_network_instructions: fiatNetwork(`${customer} ${at}`, at),
+    created_at: createdAt(at),
+    ...(at % 3 !== 2 && { ref_id: refId(customer, 'account', at) }),
+    ...(carriesOptional(at) && {
+      identity_id: identityId(customer, at),
+      fiat_account_owner: owner(at),
+      metadata: metadata(at),
+    }),
+    ...(at % 2 === 0 && { account_id: accountId(customer, at), updated_at: createdAt(at) }),
+  }
+}
+
+function metadata(at: number): RecordInput {
+  if (at % 8 !== 0) return { cost_centre: String(at % 17) }
+  return {
+    cost_centre: '12',
+    note: 'Überweisung “Q3” – 支払い',
+    a: '',
+    b: 'x'.repeat(100),
+    c: '1',
+    d: '2',
+  }
+}
+
+/** Shown only on request, so that the contract's null address is met by nobody who does not look for it. */
+const networkOfDeleted = (name: string): RecordInput => {
+  const { wire } = fiatNetwork(name, 0) as { wire: RecordInput }
+  const routing = wire.routing_details as RecordInput
+  return {
+    wire: {
+      ...wire,
+      intermediary_routing_details: { ...routing, bank_name: 'Closed Bank', bank_address: null },
+      fiat_account_owner_address: bankAddress(1),
+    },
+  }
+}

@@ -1,0 +1,36 @@
+import type { RecordInput } from '../contract/resource.ts'
+import { issuerQuoteStatuses } from '../resources/issuer-quote-execution.ts'
+import { cycle, drawNumber, drawUuid } from './seeded.ts'
+import { createdAt, profileId, refId } from './story.ts'
+
+/** Mints and redemptions: a redemption's token_principal is negative. Amounts take every form that is legal. */
+export function issuerQuotes(customer: string, count: number): RecordInput[] {
+  return Array.from({ length: count }, (_, at) => {
+    const isFirst = customer === 'acme' && at === 0
+    const name = `${customer} issuer quote ${at}`
+    const principal = cycle(
+      [
+        `${drawNumber(name, 1_000_000)}.50`,
+        `${drawNumber(name, 1000)}`,
+        '.5',
+        '00.5',
+        '123456789.123456789012345678',
+      ],
+      at,
+    )
+    return {
+      id: isFirst ? '55555555-5555-4555-8555-555555555555' : drawUuid(name),
+      customer_id: customer,
+      profile_id: profileId(customer, at),
+      asset_type: cycle(['USDG', 'PYUSD', 'USDP', 'PAXG'], at),
+      status: cycle(issuerQuoteStatuses, at),
+      principal,
+      fee: cycle(['0', '0.25', '1.000000'], at),
+      token_principal: at % 4 === 3 ? `-${principal}` : principal,
+      token_fee: '0',
+      token_price: cycle(['1', '1.00', '0.9998'], at),
+      created_at: createdAt(at),
+      ...(at % 3 !== 2 && { ref_id: refId(customer, 'quote', at) }),
+    }
+  })
+}

@@ -1,0 +1,76 @@
+import type { RecordInput } from '../contract/resource.ts'
+import { customerScopes } from '../contract/scopes.ts'
+import { jsonAnswer } from '../http/respond.ts'
+import { importEntries } from '../intake/import-file.ts'
+import type { Entry } from '../intake/lines.ts'
+import { createSampleClient } from '../oauth/clients.ts'
+import { resources } from '../resources/catalogue.ts'
+import { recordRules, type ServiceExtension, type ServiceParts } from '../service.ts'
+import { systemRandom } from '../vault/random.ts'
+import { acme, sampleCustomers, worldRecords } from './world.ts'
+
+/** Fills the store with the world and adds `POST /sandbox/reset`, which brings it back. */
+export async function openSandbox(parts: ServiceParts): Promise<ServiceExtension> {
+  await fillRecords(parts)
+  await fillClients(parts)
+  return {
+    pageClient: acme,
+    routes: [
+      {
+        method: 'POST',
+        path: '/sandbox/reset',
+        operation: 'sandboxReset',
+        answer: async () => {
+          await parts.store.operator.clear()
+          await fillRecords(parts)
+          await fillClients(parts)
+          return jsonAnswer({ records: recordCounts() }, { 'cache-control': 'no-store' })
+        },
+      },
+    ],
+  }
+}
+
+/** How many records of each kind the world has. */
+export const recordCounts = (): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    Object.entries(worldRecords()).map(([kind, records]) => [kind, records.length]),
+  )
+
+async function fillRecords({ store, config }: ServiceParts): Promise<void> {
+  const world = worldRecords()
+  for (const resource of resources) {
+    const report = await importEntries(store, resource, entriesOf(world[resource.kind]), {
+      dryRun: false,
+      // The world is what it is, whatever was imported over it.
+      allowOlder: true,
+      rules: recordRules(config),
+    })
+    if (report.faultCount > 0) {
+      const [fault] = report.faults
+      throw new Error(
+        `the sandbox's ${resource.kind} cannot be stored: ${fault?.member} ${fault?.reason}`,
+      )
+    }
+  }
+}
+
+async function* entriesOf(records: readonly RecordInput[]): AsyncIterable<Entry> {
+  for (const [at, value] of records.entries()) yield { line: at + 1, value }
+}
+
+async function fillClients({ credentials, keyring, clock, oauth }: ServiceParts): Promise<void> {
+  for (const { customerId, clientId, clientSecret } of sampleCustomers) {
+    await createSampleClient(
+      { store: credentials, keyring, clock, random: systemRandom },
+      {
+        id: clientId,
+        secret: clientSecret,
+        customerId,
+        name: `Sandbox client of ${customerId}`,
+        scopes: customerScopes,
+      },
+    )
+  }
+  await oauth.refresh()
+}

@@ -1,0 +1,47 @@
+import { hash } from 'node:crypto'
+
+/**
+ * Values drawn from names, not from a running stream: `uuid('fiat account 7')` is the same whatever was drawn before,
+ * so adding a record to the world moves no other.
+ */
+export const drawBytes = (name: string): Buffer =>
+  hash('sha256', `bursar sandbox: ${name}`, 'buffer')
+
+/** A version 4 UUID (RFC 9562 section 5.4). */
+export function drawUuid(name: string): string {
+  const bytes = drawBytes(name)
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+  const hex = bytes.toString('hex', 0, 16)
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    hex.slice(12, 16),
+    hex.slice(16, 20),
+    hex.slice(20),
+  ].join('-')
+}
+
+/** A whole number from 0 to `below` - 1. */
+export const drawNumber = (name: string, below: number): number =>
+  drawBytes(name).readUInt32BE(0) % below
+
+/** Decimal digits, the first never 0. */
+export function drawDigits(name: string, length: number): string {
+  const digits = [...drawBytes(name), ...drawBytes(`${name} more`)].map((byte) => byte % 10)
+  return [Math.max(1, digits[0] ?? 1), ...digits.slice(1, length)].join('').slice(0, length)
+}
+
+/** Characters of A-Z and 0-9, as memos are made of. */
+export function drawMemo(name: string): string {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
+  return [...drawBytes(name).subarray(0, 16)].map((byte) => alphabet[byte % 36]).join('')
+}
+
+/** The member that stands at `at` when the list is repeated without end. */
+export function cycle<const M extends readonly [unknown, ...unknown[]]>(
+  members: M,
+  at: number,
+): M[number] {
+  return members[at % members.length]
+}

@@ -1,0 +1,44 @@
+import type { RecordInput, RecordKind } from '../contract/resource.ts'
+import { depositAddresses } from './deposit-addresses.ts'
+import { depositInstructions } from './deposit-instructions.ts'
+import { fiatAccounts } from './fiat-accounts.ts'
+import { issuerQuotes } from './issuer-quotes.ts'
+import { statements } from './statements.ts'
+
+/** A customer of the sandbox and the client that reads for it. Nobody's secrets: they are printed in the README. */
+export type SampleCustomer = {
+  readonly customerId: string
+  readonly clientId: string
+  readonly clientSecret: string
+}
+
+export const acme: SampleCustomer = {
+  customerId: 'acme',
+  clientId: 'acme_sandbox',
+  clientSecret: 'bursar_sandbox_secret_of_acme',
+}
+
+export const borealis: SampleCustomer = {
+  customerId: 'borealis',
+  clientId: 'borealis_sandbox',
+  clientSecret: 'bursar_sandbox_secret_of_borealis',
+}
+
+export const sampleCustomers = [acme, borealis] as const
+
+/**
+ * The sandbox's records, the same every time. Counts are chosen for page boundaries: Acme has 1,001 live fiat accounts
+ * and exactly 1,000 deposit addresses, Borealis exactly 100 accounts and 101 addresses.
+ */
+export function worldRecords(): Readonly<Record<RecordKind, readonly RecordInput[]>> {
+  return {
+    'fiat-accounts': [...fiatAccounts('acme', 1001, 20), ...fiatAccounts('borealis', 100, 1)],
+    'fiat-deposit-instructions': [
+      ...depositInstructions('acme', 250),
+      ...depositInstructions('borealis', 10),
+    ],
+    'deposit-addresses': [...depositAddresses('acme', 1000), ...depositAddresses('borealis', 101)],
+    statements: [...statements('acme', 240), ...statements('borealis', 12)],
+    'issuer-quote-executions': [...issuerQuotes('acme', 600), ...issuerQuotes('borealis', 100)],
+  }
+}

@@ -1,0 +1,127 @@
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import type { Resource } from '../../contract/resource.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { limits } from '../../platform/limits.ts'
+import type { LineFault, MergeReport, RecordLoad, StorableRecord } from '../store.ts'
+import { conflictQueries, contentColumns, mergeStatements } from './merge-query.ts'
+import { inTransaction } from './migrate.ts'
+
+/**
+ * An import of one file on the embedded store. Records are staged in a temporary table on disk, so that memory stays
+ * flat, the file is read and checked without any lock, and a killed import leaves nothing behind. `merge` then does
+ * everything else in one transaction.
+ */
+export function openLoad(path: string, resource: Resource, clock: Clock): RecordLoad {
+  const db = openStaging(path, resource)
+  const insert = db.prepare(stagingInsert(resource))
+  db.exec('begin')
+  return {
+    stage(record) {
+      insertRecord(insert, record)
+    },
+    async merge({ dryRun, allowOlder }) {
+      db.exec('commit')
+      db.exec('create index temp.staged_by_id on staged (id)')
+      const within = faultsOf(db, conflictQueries(resource).withinFile)
+      if (within.length > 0) return refused(within)
+      db.exec(dropRepeats)
+      return inTransaction(db, () => {
+        const queries = conflictQueries(resource)
+        const against = [...queries.withStore, ...(allowOlder ? [] : [queries.older])]
+        const faults = faultsOf(db, against)
+        if (faults.length > 0) return refused(faults)
+        return mergeStaged(db, resource, { storedAt: clock(), dryRun })
+      })
+    },
+    close() {
+      if (db.isOpen) db.close()
+    },
+  }
+}
+
+/** The same record twice in one file is taken once. */
+const dropRepeats = `
+  delete from temp.staged where exists (
+    select 1 from temp.staged as e where e.id = staged.id and e.line < staged.line)`
+
+/** A connection of its own: its temporary table and its transaction are nobody else's. */
+function openStaging(path: string, resource: Resource): DatabaseSync {
+  const db = new DatabaseSync(path)
+  // The cache also bounds what a sort holds in memory: with 20 MB a million records stay under 300 MB in all, and
+  // are merged in half the time that SQLite's own 2 MB take.
+  db.exec(`
+    pragma busy_timeout = 60000;
+    pragma synchronous = full;
+    pragma temp_store = file;
+    pragma cache_size = -20000;
+    pragma journal_size_limit = 67108864`)
+  const columns = [...contentColumns(resource), 'masked', 'keeps_deletion']
+  db.exec(`create temp table staged (line integer primary key, ${columns.join(', ')})`)
+  return db
+}
+
+function stagingInsert(resource: Resource): string {
+  const columns = ['line', ...contentColumns(resource), 'masked', 'keeps_deletion']
+  const values = columns.map((column) => `:${column}`)
+  return `insert into temp.staged (${columns.join(', ')}) values (${values.join(', ')})`
+}
+
+function insertRecord(insert: StatementSync, record: StorableRecord): void {
+  insert.run({
+    line: record.line,
+    customer_id: record.customerId,
+    id: record.id,
+    position: record.position,
+    ...record.members,
+    full_body: record.full,
+    masked: record.masked,
+    deleted_at: record.deletedAt ?? null,
+    keeps_deletion: record.deletedAt === undefined ? 1 : 0,
+    updated_at: record.updatedAt,
+    source_version: record.sourceVersion,
+  })
+}
+
+function faultsOf(db: DatabaseSync, queries: readonly string[]): LineFault[] {
+  return queries
+    .flatMap((sql) => db.prepare(`${sql} limit ${limits.faultsReportedMax}`).all())
+    .map((row) => ({
+      line: Number(row.line),
+      member: String(row.member),
+      reason: String(row.reason),
+    }))
+    .toSorted((a, b) => a.line - b.line)
+    .slice(0, limits.faultsReportedMax)
+}
+
+const refused = (faults: readonly LineFault[]): MergeReport => ({
+  faults,
+  added: 0,
+  changed: 0,
+  unchanged: 0,
+})
+
+function mergeStaged(
+  db: DatabaseSync,
+  resource: Resource,
+  { storedAt, dryRun }: { storedAt: bigint; dryRun: boolean },
+): MergeReport {
+  const statements = mergeStatements(resource)
+  db.exec(statements.keepDeletions)
+  const counts = db.prepare(statements.count).get()
+  const report = {
+    faults: [],
+    added: Number(counts?.added),
+    changed: Number(counts?.changed),
+    unchanged: Number(counts?.unchanged),
+  }
+  if (dryRun) return report
+  db.exec(statements.dropUnchanged)
+  for (const sql of statements.apply) {
+    const statement = db.prepare(sql)
+    // Not every step dates what it writes.
+    if (sql.includes(':now')) statement.run({ now: storedAt })
+    else statement.run()
+  }
+  return report
+}

@@ -1,0 +1,203 @@
+import type { Resource } from '../../contract/resource.ts'
+import { fullTable } from './records.ts'
+
+/** Columns of a staged record that make its content; `full_body` is the record in full, masked or not. */
+export function contentColumns(resource: Resource): string[] {
+  return [
+    'customer_id',
+    'id',
+    'position',
+    ...memberColumns(resource),
+    'full_body',
+    'deleted_at',
+    'updated_at',
+    'source_version',
+  ]
+}
+
+function memberColumns(resource: Resource): string[] {
+  return [...new Set(['ref_id', ...Object.values<string>(resource.columns)])]
+}
+
+type ConflictQueries = {
+  readonly withinFile: readonly string[]
+  readonly withStore: readonly string[]
+  readonly older: string
+}
+
+/** Each query answers (line, member, reason), one row for each staged record that cannot be taken. */
+export function conflictQueries(resource: Resource): ConflictQueries {
+  const { table, noun, uniqueMembers, exclusiveMembers, orderBy } = resource
+  const shared = exclusiveMembers.join(' and ')
+  return {
+    withinFile: [
+      sameIdTwice(resource),
+      repeated('customer_id, ref_id', 'ref_id', 'where ref_id is not null', 'id'),
+      ...uniqueMembers.map((member) => repeated(member, member, '', 'id')),
+      ...(exclusiveMembers.length === 0
+        ? []
+        : [repeated(exclusiveMembers.join(', '), shared, '', 'customer_id')]),
+    ],
+    withStore: [
+      clash('id', 'is taken; ids are unique over all customers', `${table}_identity`, {
+        table,
+        on: 'k.id = s.id and k.customer_id <> s.customer_id',
+      }),
+      clash(orderBy, 'must stay as it was first stored', `${table}_identity`, {
+        table,
+        on: 'k.id = s.id and k.customer_id = s.customer_id and k.position <> s.position',
+      }),
+      clash(
+        'ref_id',
+        `is already the ref_id of another ${noun} of this customer`,
+        `${table}_by_ref_id`,
+        {
+          table,
+          on: `k.customer_id = s.customer_id and k.ref_id = s.ref_id and k.id <> s.id and ${notReplaced}`,
+        },
+      ),
+      ...uniqueMembers.map((member) =>
+        clash(member, 'is taken; it is unique over all customers', `${table}_${member}_identity`, {
+          table,
+          on: `k.${member} = s.${member} and k.id <> s.id and ${notReplaced}`,
+        }),
+      ),
+      ...(exclusiveMembers.length === 0
+        ? []
+        : [
+            clash(shared, 'belong to another customer', `${table}_address_identity`, {
+              table,
+              on: `${exclusiveMembers.map((member) => `k.${member} = s.${member}`).join(' and ')}
+                and k.customer_id <> s.customer_id and ${notReplaced}`,
+            }),
+          ]),
+    ],
+    older: `
+      select s.line, case when s.source_version is null then 'updated_at' else 'source_version' end as member,
+        'is older than what is stored; --allow-older takes it all the same' as reason
+      from temp.staged as s cross join ${table} as k indexed by ${table}_identity
+      where k.id = s.id and case
+        when s.source_version is not null and k.source_version is not null then s.source_version < k.source_version
+        else s.updated_at < k.updated_at end`,
+  }
+}
+
+/** A stored record that the same file replaces does not stand in anyone's way. */
+const notReplaced = 'not exists (select 1 from temp.staged as r where r.id = k.id)'
+
+function clash(
+  member: string,
+  reason: string,
+  index: string,
+  { table, on }: { table: string; on: string },
+): string {
+  return `
+    select distinct s.line, '${member}' as member, '${reason}' as reason
+    from temp.staged as s cross join ${table} as k indexed by ${index} where ${on}`
+}
+
+function sameIdTwice(resource: Resource): string {
+  const differs = [...contentColumns(resource), 'keeps_deletion']
+    .map((column) => `b.${column} is not a.${column}`)
+    .join(' or ')
+  return `
+    select b.line, 'id' as member, 'stands in line ' || a.line || ' too, with other content' as reason
+    from temp.staged as a join temp.staged as b on b.id = a.id and b.line > a.line
+    where a.line = (select min(line) from temp.staged where id = a.id) and (${differs})`
+}
+
+/** Rows of one file that repeat `key` although they differ in `by`; names the first line beside the later one. */
+function repeated(key: string, member: string, where: string, by: string): string {
+  const same = key
+    .split(', ')
+    .map((column) => `s.${column} = g.${column}`)
+    .join(' and ')
+  const whose = by === 'id' ? 'another record' : "another customer''s record"
+  return `
+    select s.line, '${member}' as member, 'stands in line ' || g.first || ' too, in ${whose}' as reason
+    from (
+      select ${key}, min(line) as first from temp.staged ${where}
+      group by ${key} having count(distinct ${by}) > 1
+    ) as g join temp.staged as s on ${same} and s.line > g.first`
+}
+
+type MergeStatements = {
+  readonly keepDeletions: string
+  readonly count: string
+  readonly dropUnchanged: string
+  readonly apply: readonly string[]
+}
+
+/** What merges the staged records; they have passed every check of `conflictQueries`. */
+export function mergeStatements(resource: Resource): MergeStatements {
+  const { table, kind, mask, deletable } = resource
+  const full = fullTable(resource)
+  const members = memberColumns(resource)
+  const same = ['deleted_at', 'updated_at', 'source_version'].map((c) => `k.${c} is s.${c}`)
+  const stored =
+    mask === undefined
+      ? `${table} as k indexed by ${table}_identity`
+      : `${table} as k indexed by ${table}_identity cross join ${full} as f`
+  const fullBody = mask === undefined ? 'k.body' : 'f.body'
+  const joined = mask === undefined ? '' : 'and f.customer_id = k.customer_id and f.id = k.id'
+  const unchanged = `
+    select s.line from temp.staged as s cross join ${stored}
+    where k.id = s.id ${joined} and ${fullBody} = s.full_body and ${same.join(' and ')}`
+  const columns = [
+    'customer_id',
+    'deleted',
+    'position',
+    'id',
+    ...members,
+    'body',
+    'deleted_at',
+    'updated_at',
+    'source_version',
+    'stored_at',
+  ]
+  const values = [
+    'customer_id',
+    'deleted_at is not null',
+    'position',
+    'id',
+    ...members,
+    mask === undefined ? 'full_body' : 'masked',
+    'deleted_at',
+    'updated_at',
+    'source_version',
+    ':now',
+  ]
+  return {
+    keepDeletions: !deletable
+      ? ''
+      : `
+      update temp.staged as s set deleted_at = (select k.deleted_at from ${table} as k where k.id = s.id)
+      where keeps_deletion = 1 and exists (select 1 from ${table} as k where k.id = s.id and k.deleted = 1)`,
+    count: `
+      with u as (${unchanged}), k as (
+        select count(*) as n from temp.staged as s cross join ${table} as k indexed by ${table}_identity where k.id = s.id
+      )
+      select (select count(*) from temp.staged) - k.n as added, k.n - (select count(*) from u) as changed,
+        (select count(*) from u) as unchanged
+      from k`,
+    dropUnchanged: `delete from temp.staged where line in (${unchanged})`,
+    // In the order of the tables' keys, so that their pages are filled one after the other.
+    apply: [
+      `insert into superseded
+       select '${kind}', k.customer_id, k.id, k.stored_at, :now, ${fullBody}, k.deleted_at, k.source_version
+       from temp.staged as s cross join ${stored} where k.id = s.id ${joined}`,
+      `delete from ${table} where (customer_id, deleted, position) in (
+         select k.customer_id, k.deleted, k.position
+         from temp.staged as s cross join ${table} as k indexed by ${table}_identity where k.id = s.id)`,
+      `insert into ${table} (${columns.join(', ')}) select ${values.join(', ')} from temp.staged
+       order by customer_id, deleted_at is not null, position`,
+      ...(mask === undefined
+        ? []
+        : [
+            `insert or replace into ${full} (customer_id, id, deleted, body)
+             select customer_id, id, deleted_at is not null, full_body from temp.staged
+             order by customer_id, id`,
+          ]),
+    ],
+  }
+}

@@ -1,0 +1,131 @@
+import type { Resource } from '../../contract/resource.ts'
+import type { Selection } from '../store.ts'
+
+/**
+ * The statement that answers a page, made from what the selection filters on and prepared once for each shape.
+ *
+ * A page starts from one index: the table's own order where nothing is filtered, else the index of the most selective
+ * filter. That filter becomes one branch for each of its entries, each branch a walk along the index that stops after
+ * a page, so the work is at most page size times entries and never grows with the customer's records. Other filters
+ * are looked at row by row inside the branches.
+ */
+export type PageQuery = {
+  readonly sql: string
+  /** Named parameters besides customer, low, high and limit. */
+  readonly parameters: Readonly<Record<string, string | null>>
+}
+
+/** Branch counts that statements are prepared for; entries in between are filled up with null, which matches nothing. */
+const branchCounts = [1, 2, 4, 8, 16, 32, 64, 128]
+
+export function pageQuery(resource: Resource, selection: Selection): PageQuery {
+  const [driver, ...residual] = bySelectivity(resource, selection.anyOf)
+  if (driver === undefined && !(resource.deletable && selection.reveal)) {
+    return { sql: clusteredPage(resource.table, selection.order), parameters: {} }
+  }
+  const conditions = residual.map(
+    ({ column }, at) => `${column} in (select value from json_each(:residual${at}))`,
+  )
+  if (!selection.reveal && driver !== undefined) conditions.push('deleted = 0')
+  const branches = driver === undefined ? bothStates(resource) : branchesOf(resource, driver)
+  return {
+    sql: keyedPage(resource.table, selection.order, branches.sources, conditions),
+    parameters: {
+      ...branches.parameters,
+      ...Object.fromEntries(
+        residual.map(({ values }, at) => [`residual${at}`, JSON.stringify(values)]),
+      ),
+    },
+  }
+}
+
+type ColumnFilter = { readonly column: string; readonly values: readonly string[] }
+
+/** The filters by SQL column, most selective first: id, ref_id, then as the resource lists its columns. */
+function bySelectivity(resource: Resource, filters: Selection['anyOf']): ColumnFilter[] {
+  const columns: Readonly<Record<string, string>> = {
+    id: 'id',
+    refId: 'ref_id',
+    ...resource.columns,
+  }
+  const rank = Object.keys(columns)
+  return filters
+    .toSorted((a, b) => rank.indexOf(a.column) - rank.indexOf(b.column))
+    .map(({ column, values }) => ({ column: columns[column] ?? column, values }))
+}
+
+type Branches = {
+  readonly sources: readonly string[]
+  readonly parameters: Readonly<Record<string, string | null>>
+}
+
+function branchesOf({ table }: Resource, { column, values }: ColumnFilter): Branches {
+  const count = branchCounts.find((size) => size >= values.length) ?? values.length
+  const entries = Array.from({ length: count }, (_, at) => values[at] ?? null)
+  return {
+    sources: entries.map(
+      (_, at) =>
+        `${table} indexed by ${table}_by_${column} where customer_id = :customer and ${column} = :entry${at}`,
+    ),
+    parameters: Object.fromEntries(entries.map((entry, at) => [`entry${at}`, entry])),
+  }
+}
+
+/** Live and deleted records lie in two stretches of the table, each in order. */
+const bothStates = ({ table }: Resource): Branches => ({
+  sources: [0, 1].map((state) => `${table} where customer_id = :customer and deleted = ${state}`),
+  parameters: {},
+})
+
+const inRange = 'position > :low and position < :high'
+
+const sortWords = { ASC: 'asc', DESC: 'desc' } as const
+const lastOf = { ASC: 'max', DESC: 'min' } as const
+const beyond = { ASC: '>', DESC: '<' } as const
+
+/**
+ * One walk along the table itself. The aggregate takes rows in the order in which its ordered, limited subquery
+ * hands them over; sorting them again inside group_concat would cost a third of the page.
+ */
+function clusteredPage(table: string, order: Selection['order']): string {
+  const live = `from ${table} where customer_id = :customer and deleted = 0`
+  return `
+    select items, rows, last, rows = :limit and exists (
+      select 1 ${live} and ${inRange} and position ${beyond[order]} last
+    ) as more
+    from (
+      select cast(group_concat(body) as blob) as items, count(*) as rows, ${lastOf[order]}(position) as last
+      from (
+        select body, position ${live} and ${inRange}
+        order by position ${sortWords[order]} limit :limit
+      )
+    )`
+}
+
+/** Keys from the branches first, one more than the page to know whether rows remain; bodies only for the page. */
+function keyedPage(
+  table: string,
+  order: Selection['order'],
+  sources: readonly string[],
+  conditions: readonly string[],
+): string {
+  const where = [inRange, ...conditions].join(' and ')
+  const ordered = `order by position ${sortWords[order]}`
+  const branches = sources.map(
+    (source) =>
+      `select * from (select deleted, position from ${source} and ${where} ${ordered} limit :limit + 1)`,
+  )
+  return `
+    with keys as materialized (
+      ${branches.join('\n      union all\n      ')}
+      ${ordered} limit :limit + 1
+    )
+    select cast(group_concat(body) as blob) as items, count(*) as rows, ${lastOf[order]}(position) as last,
+      (select count(*) from keys) > :limit as more
+    from (
+      select r.body, r.position
+      from (select deleted, position from keys ${ordered} limit :limit) as k
+      cross join ${table} as r
+      where r.customer_id = :customer and r.deleted = k.deleted and r.position = k.position
+    )`
+}

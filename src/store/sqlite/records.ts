@@ -1,0 +1,76 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { Tenant } from '../../contract/principal.ts'
+import type { Resource, View } from '../../contract/resource.ts'
+import { rangeOf } from '../keyset.ts'
+import type { CustomerDoor, Page, Selection } from '../store.ts'
+import { pageQuery } from './page-query.ts'
+
+/** Prepares each statement once; the texts come from a fixed set of shapes, so the map stays small. */
+export function statementCache(db: DatabaseSync): (sql: string) => StatementSync {
+  const prepared = new Map<string, StatementSync>()
+  return (sql) => {
+    const known = prepared.get(sql)
+    if (known !== undefined) return known
+    const statement = db.prepare(sql)
+    prepared.set(sql, statement)
+    return statement
+  }
+}
+
+const NO_ITEMS = new Uint8Array(0)
+
+/** The customers' door on the embedded store: every statement binds the tenant first. */
+export function customerDoor(prepare: (sql: string) => StatementSync): CustomerDoor {
+  return {
+    async get(tenant, view, id, reveal) {
+      const row = prepare(getQuery(view)).get({
+        customer: tenant,
+        id,
+        reveal: reveal || !view.resource.deletable ? 1 : 0,
+      })
+      return row === undefined ? undefined : blob(row.body)
+    },
+
+    async page(tenant, view, selection) {
+      const { sql, parameters } = pageQuery(view.resource, selection)
+      const row = prepare(sql).get({
+        customer: tenant,
+        ...rangeOf(selection),
+        limit: selection.limit,
+        ...parameters,
+      })
+      return {
+        items: row?.items == null ? NO_ITEMS : blob(row.items),
+        rows: Number(row?.rows ?? 0),
+        last: row?.last == null ? undefined : blob(row.last),
+        more: row?.more === 1,
+      }
+    },
+  } satisfies {
+    get: (
+      tenant: Tenant,
+      view: View,
+      id: string,
+      reveal: boolean,
+    ) => Promise<Uint8Array | undefined>
+    page: (tenant: Tenant, view: View, selection: Selection) => Promise<Page>
+  }
+}
+
+/** Masked resources keep the full form in a table of its own; the others answer what lists answer. */
+export function fullTable({ table, mask }: Resource): string {
+  return mask === undefined ? table : `${table}_full`
+}
+
+function getQuery(view: View): string {
+  const table = fullTable(view.resource)
+  const index = table === view.resource.table ? `indexed by ${table}_by_id` : ''
+  return `
+    select cast(body as blob) as body from ${table} ${index}
+    where customer_id = :customer and id = :id and (deleted = 0 or :reveal = 1)`
+}
+
+function blob(value: unknown): Uint8Array {
+  if (value instanceof Uint8Array) return value
+  throw new TypeError('The store answered a column that should be bytes and is not.')
+}

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { describeNetworks, describeSchedule } from '../../../src/fees/describe-schedule.ts'
+import { readSchedule } from '../../../src/fees/schedule/read-schedule.ts'
+import { cryptoNetworks } from '../../../src/money/network.ts'
+import { basisWith, now, scheduleWith } from '../sample-basis.ts'
+
+const faultsOf = (overrides: unknown, environment = {}): readonly string[] => {
+  const read = readSchedule(overrides, environment)
+  return read.ok ? [] : read.faults
+}
+
+describe('readSchedule', () => {
+  it('reads the embedded schedule, which is the sample’s and dated', () => {
+    const { costs, networks, pairs } = scheduleWith()
+    assert.deepEqual([costs.origin, costs.asOf], ['sample', '2026-11-21'])
+    assert.deepEqual(Object.keys(networks).sort(), [...cryptoNetworks].sort())
+    assert.equal(
+      [...pairs.values()].reduce((count, assets) => count + assets.size, 0),
+      29,
+    )
+  })
+
+  it('merges overrides deeply and leaves the rest as it was', () => {
+    const { networks, pairs } = scheduleWith({
+      networks: { BASE: { gas: { erc20: 70_000 }, rpc: [{ url: 'https://node.example/v1/' }] } },
+      assets: { BASE: { USDC: { min_amount: '2.5' } } },
+    })
+    const base = networks.BASE
+    assert(base.family === 'op')
+    assert.deepEqual(base.rates.gas, { native: 21_000n, erc20: 70_000n })
+    assert.equal(base.endpoints[0]?.url, 'https://node.example/v1')
+    const usdc = pairs.get('BASE')?.get('USDC')
+    assert.deepEqual([usdc?.amountUnitsMin, usdc?.feeIncrementUnits], [2_500_000n, 10_000n])
+  })
+
+  it('names every fault of the shape at once', () => {
+    const overrides = {
+      networks: { BITCOIN: { rate_per_kvb: -1, rate: 1 }, BASE: { margin_bp: '5' } },
+      assets: { INK: { NEW: { kind: 'erc20', decimals: 1.5 } } },
+      quote: { ttl_s: 30 },
+      extra: true,
+    }
+    assert.deepEqual(faultsOf(overrides).toSorted(), [
+      'assets.INK.NEW.decimals must be integer',
+      'assets.INK.NEW.fee_increment is missing',
+      'assets.INK.NEW.min_fee is missing',
+      'extra is no setting of the fee schedule',
+      'networks.BASE.margin_bp must be integer',
+      'networks.BITCOIN.rate is no setting of the fee schedule',
+      'networks.BITCOIN.rate_per_kvb is none of the values that may stand here',
+      'quote.ttl_s must be >= 60',
+    ])
+  })
+
+  it('names every fault of the content at once', () => {
+    const overrides = {
+      as_of: '2026-02-30',
+      prices_usd: { ETH: '0' },
+      networks: {
+        BITCOIN: { rate_per_kvb: 500, rpc: [{ url: 'http://n.example', auth_env: 'NODE_AUTH' }] },
+      },
+      assets: {
+        BASE: { USDC: { contract: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02914' } },
+        BITCOIN: { BTC: { min_fee: '0.000000001' } },
+      },
+      price_sources: [{ kind: 'chainlink', network: 'SOLANA', feeds: {}, max_age_s: 60 }],
+    }
+    assert.deepEqual(faultsOf(overrides), [
+      'as_of must be a day that exists, as YYYY-MM-DD',
+      'prices_as_of must say which day prices_usd are of',
+      'prices_usd.ETH must be above 0, with at most 18 decimals',
+      "assets.BITCOIN.BTC.min_fee has more decimals than the asset's 8",
+      'assets.BASE.USDC.contract is wrong: The EIP-55 checksum in its upper and lower case is wrong.',
+      'networks.BITCOIN.rate_per_kvb is not from floor_per_kvb to cap_per_kvb',
+      'networks.BITCOIN.rpc.0.auth_env names NODE_AUTH, which is not set in the environment',
+      'price_sources.0.network must be an EVM network',
+    ])
+  })
+
+  it('takes authorization from the environment and shows it to nobody', () => {
+    const rpc = [{ url: 'http://n.example', auth_env: 'NODE_AUTH' }]
+    const overrides = { networks: { BITCOIN: { rpc } } }
+    const schedule = scheduleWith(overrides, { NODE_AUTH: 'Basic eHg6eXk=' })
+    const authorization = schedule.networks.BITCOIN.endpoints[0]?.authorization
+    assert.equal(authorization?.reveal(), 'Basic eHg6eXk=')
+    assert(!JSON.stringify(schedule.networks.BITCOIN.endpoints).includes('eHg6'))
+  })
+
+  it('refuses what is no object', () => {
+    for (const overrides of [[], null, 'x', 1]) {
+      assert.deepEqual(faultsOf(overrides), ['the document must be a JSON object'])
+    }
+    assert.deepEqual(faultsOf({ networks: [] }), ['networks must be an object'])
+  })
+
+  it('lets an operator add a token and a price for it', () => {
+    const kind = {
+      kind: 'erc20',
+      decimals: 6,
+      certainty: 'A',
+      fee_increment: '0.01',
+      min_fee: '0.1',
+    }
+    const NEW = { ...kind, contract: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed' }
+    assert.deepEqual(faultsOf({ assets: { BASE: { NEW } } }), [
+      'prices_usd must hold NEW and ETH, for assets.BASE.NEW',
+    ])
+    const prices = { prices_as_of: '2026-11-21', prices_usd: { NEW: '2' } }
+    assert.deepEqual(faultsOf({ assets: { BASE: { NEW } }, ...prices }), [])
+  })
+})
+
+describe('describeSchedule', () => {
+  it('gives a row for every pair, with what is charged and from where', () => {
+    const rows = describeSchedule(basisWith(), now)
+    assert.equal(rows.length, 29)
+    assert.deepEqual(rows[0], {
+      asset: 'BTC',
+      network: 'BITCOIN',
+      kind: 'native',
+      decimals: 8,
+      token: undefined,
+      certainty: undefined,
+      enabled: true,
+      marginBasisPoints: 2500,
+      minimum: '0.00000294',
+      charge: {
+        cost: '0.0000209',
+        costAsset: 'BTC',
+        fee: '0.00002613',
+        source: 'schedule',
+        ageSeconds: 129_600,
+      },
+    })
+  })
+
+  it('says why a pair cannot be quoted', () => {
+    const rows = describeSchedule(basisWith({}, { acceptsSample: false }), now)
+    assert.deepEqual(rows[0]?.charge, { unavailable: 'sample-not-accepted' })
+  })
+})
+
+describe('describeNetworks', () => {
+  it('tells source and age of each network', () => {
+    const model = scheduleWith().networks.STELLAR.rates
+    const costs = new Map([
+      ['STELLAR', { model, observedAtMicros: now - 7_000_000n, host: 'horizon.example' }],
+    ] as const)
+    const states = describeNetworks(basisWith({}, { costs }), now)
+    assert.deepEqual(
+      states.filter(({ network }) => network === 'STELLAR' || network === 'BASE'),
+      [
+        {
+          network: 'BASE',
+          source: 'schedule',
+          ageSeconds: 129_600,
+          cause: undefined,
+          host: undefined,
+        },
+        {
+          network: 'STELLAR',
+          source: 'live',
+          ageSeconds: 7,
+          cause: undefined,
+          host: 'horizon.example',
+        },
+      ],
+    )
+  })
+})

@@ -1,0 +1,297 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { RecordInput, RecordKind } from '../../src/contract/resource.ts'
+import { recordCheck } from '../../src/intake/check.ts'
+import { renderRecord } from '../../src/intake/render.ts'
+import { resourceOf, rules } from '../support/record-store.ts'
+import {
+  aDepositAddress,
+  aFiatAccount,
+  anIssuerQuote,
+  aStatement,
+  someDepositInstructions,
+} from '../support/records.ts'
+
+const samples: Readonly<Record<RecordKind, (over?: RecordInput) => RecordInput>> = {
+  'fiat-accounts': aFiatAccount,
+  'fiat-deposit-instructions': someDepositInstructions,
+  'deposit-addresses': aDepositAddress,
+  statements: aStatement,
+  'issuer-quote-executions': anIssuerQuote,
+}
+
+/** Members that decisions section 4 says are always answered, and the customer that every record names. */
+const required: Readonly<Record<RecordKind, readonly string[]>> = {
+  'fiat-accounts': ['id', 'customer_id', 'status', 'fiat_network_instructions', 'created_at'],
+  'fiat-deposit-instructions': [
+    ...['id', 'profile_id', 'customer_id', 'status', 'memo_id'],
+    ...['fiat_network_instructions', 'created_at'],
+  ],
+  'deposit-addresses': [
+    ...['id', 'profile_id', 'customer_id', 'crypto_network', 'address'],
+    ...['conversion_target_asset', 'compatible_crypto_networks', 'created_at'],
+  ],
+  statements: [
+    ...['id', 'customer_id', 'type', 'product', 'status', 'statement_balances'],
+    ...['period_start', 'period_end', 'created_at'],
+  ],
+  'issuer-quote-executions': [
+    ...['id', 'customer_id', 'created_at', 'asset_type', 'principal', 'fee', 'status'],
+    ...['token_fee', 'token_price', 'token_principal', 'profile_id'],
+  ],
+}
+
+function faultsOf(kind: RecordKind, value: unknown): string[] {
+  const checked = recordCheck(resourceOf(kind), rules)(value)
+  return 'faults' in checked
+    ? checked.faults.map(({ member, reason }) => `${member}: ${reason}`)
+    : []
+}
+
+const kinds = Object.keys(samples) as RecordKind[]
+
+for (const kind of kinds) {
+  describe(kind, () => {
+    test('takes the smallest record', () => {
+      assert.deepEqual(faultsOf(kind, samples[kind]()), [])
+    })
+
+    for (const member of required[kind]) {
+      test(`refuses a record without ${member}`, () => {
+        const { [member]: _left, ...record } = samples[kind]()
+        assert.deepEqual(faultsOf(kind, record), [`${member}: must be given`])
+      })
+    }
+
+    test('refuses a member that it does not know, lest it be lost', () => {
+      const [fault] = faultsOf(kind, samples[kind]({ nickname: 'x' }))
+      assert.match(fault ?? '', /^nickname: is no member of a .*; take it out$/)
+    })
+
+    test('refuses a NUL and a lone surrogate wherever they stand', () => {
+      assert.deepEqual(faultsOf(kind, samples[kind]({ ref_id: 'a\u0000b' })), [
+        'ref_id: must not contain a NUL',
+      ])
+      assert.deepEqual(faultsOf(kind, samples[kind]({ ref_id: 'a\uD800b' })), [
+        'ref_id: must be well-formed Unicode',
+      ])
+    })
+
+    test('refuses what is no object', () => {
+      for (const value of [null, 7, 'text', []]) {
+        assert.deepEqual(faultsOf(kind, value), ['record: must be a JSON object'])
+      }
+    })
+  })
+}
+
+const cases: readonly (readonly [RecordKind, RecordInput, string])[] = [
+  ['fiat-accounts', { id: 'x' }, 'id: must be a UUID'],
+  ['fiat-accounts', { status: 'approved' }, 'status: must be PENDING, APPROVED or REJECTED'],
+  ['fiat-accounts', { ref_id: 'r'.repeat(201) }, 'ref_id: must be a text of 1 to 200 characters'],
+  ['fiat-accounts', { ref_id: '' }, 'ref_id: must be a text of 1 to 200 characters'],
+  [
+    'fiat-accounts',
+    { created_at: '2026-01-01T00:00:00.1234567Z' },
+    'created_at: must be an RFC 3339 date-time with at most six fraction digits, such as 2026-01-31T09:30:00.25Z',
+  ],
+  [
+    'fiat-accounts',
+    { created_at: '2026-02-29T00:00:00Z' },
+    'created_at: must be an RFC 3339 date-time with at most six fraction digits, such as 2026-01-31T09:30:00.25Z',
+  ],
+  [
+    'fiat-accounts',
+    { metadata: { a: '1', b: '2', c: '3', d: '4', e: '5', f: '6', g: '7' } },
+    'metadata: must be at most 6 pairs of texts, each key of 1 to 100 characters',
+  ],
+  [
+    'fiat-accounts',
+    { metadata: { a: 'x'.repeat(101) } },
+    'metadata.a: must be a text of at most 100 characters',
+  ],
+  ['fiat-accounts', { metadata: { a: 1 } }, 'metadata.a: must be a text of at most 100 characters'],
+  [
+    'fiat-accounts',
+    { source_version: 1.5 },
+    'source_version: must be a whole number from 0 to 9007199254740991',
+  ],
+  [
+    'fiat-deposit-instructions',
+    { memo_id: 'memo000000000001' },
+    'memo_id: must be 16 characters of A-Z and 0-9',
+  ],
+  [
+    'fiat-deposit-instructions',
+    { metadata: {}, fiat_network_instructions: { metadata: {} } },
+    'fiat_network_instructions.metadata: must not be given beside metadata at the top level',
+  ],
+  [
+    'deposit-addresses',
+    { crypto_network: 'DOGECOIN' },
+    'crypto_network: must be BITCOIN, ETHEREUM, BITCOIN_CASH, LITECOIN, SOLANA, POLYGON_POS, BASE, ARBITRUM_ONE, STELLAR, INK or XLAYER',
+  ],
+  [
+    'deposit-addresses',
+    { conversion_target_asset: 'EUR' },
+    'conversion_target_asset: must be NO_CONVERSION or USD',
+  ],
+  [
+    'statements',
+    { type: 'STATEMENT_TYPE_OTHER' },
+    'type: must be registered in the configuration; registered are STATEMENT_TYPE_USDG_REWARD',
+  ],
+  [
+    'statements',
+    { statement_balances: [{ asset: 'USDG', amount_paid: '1e3', total_amount_owed: '1' }] },
+    'statement_balances.0.amount_paid: must be a string of decimal digits such as "12.50"',
+  ],
+  [
+    'issuer-quote-executions',
+    { principal: 100 },
+    'principal: must be a string of decimal digits such as "12.50"',
+  ],
+  [
+    'issuer-quote-executions',
+    { fee: '-1' },
+    'fee: must be a string of decimal digits such as "12.50"',
+  ],
+  [
+    'issuer-quote-executions',
+    { token_principal: '+1' },
+    'token_principal: must be a string of decimal digits such as "-12.50"',
+  ],
+]
+
+describe('a fault says what to change', () => {
+  for (const [kind, over, fault] of cases) {
+    test(fault, () => {
+      assert.deepEqual(faultsOf(kind, samples[kind](over)), [fault])
+    })
+  }
+
+  test('every fault of a record is told at once', () => {
+    const { status: _left, ...record } = aFiatAccount({ id: 'x', created_at: 'soon', extra: 1 })
+    assert.equal(faultsOf('fiat-accounts', record).length, 4)
+  })
+
+  test('an ABA number must have nine digits and a valid checksum, also of an intermediary', () => {
+    const wire = (routing_number: string) => {
+      const { wire } = aFiatAccount().fiat_network_instructions as { wire: RecordInput }
+      const routing = wire.routing_details as RecordInput
+      return { wire: { ...wire, intermediary_routing_details: { ...routing, routing_number } } }
+    }
+    const member = 'fiat_network_instructions.wire.intermediary_routing_details.routing_number'
+    for (const number of ['021000022', '02100002', '0210000210', '12100002１']) {
+      assert.deepEqual(
+        faultsOf('fiat-accounts', aFiatAccount({ fiat_network_instructions: wire(number) })),
+        [`${member}: must be nine digits with a valid ABA checksum`],
+      )
+    }
+  })
+
+  test('a deposit address must pass its network’s checksum', () => {
+    const [fault] = faultsOf(
+      'deposit-addresses',
+      aDepositAddress({ crypto_network: 'BITCOIN', address: '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNb' }),
+    )
+    assert.match(fault ?? '', /^address: is no address on BITCOIN: /)
+  })
+})
+
+describe('rendering', () => {
+  const rendered = (kind: RecordKind, record: RecordInput) => {
+    const { full, masked } = renderRecord(resourceOf(kind), record, 1)
+    return { full: JSON.parse(full), masked: masked === null ? null : JSON.parse(masked) }
+  }
+
+  test('carries amounts through untouched and prints times in UTC with the fewest digits', () => {
+    const { full } = rendered(
+      'issuer-quote-executions',
+      anIssuerQuote({ principal: '00.50', created_at: '2026-01-01t01:30:00.100000+01:00' }),
+    )
+    assert.equal(full.principal, '00.50')
+    assert.equal(full.created_at, '2026-01-01T00:30:00.100Z')
+  })
+
+  test('keeps a metadata key that is called __proto__', () => {
+    const record = JSON.parse(
+      JSON.stringify(aStatement())
+        .replace('}', '}')
+        .slice(0, -1)
+        .concat(',"metadata":{"__proto__":"x"}}'),
+    )
+    const { full } = renderRecord(resourceOf('statements'), record, 1)
+    assert.ok(full.includes('"metadata":{"__proto__":"x"}'))
+  })
+
+  test('puts owner and metadata of deposit instructions at the top level', () => {
+    const owner = { institution_details: { name: 'Example' } }
+    const { full } = rendered(
+      'fiat-deposit-instructions',
+      someDepositInstructions({
+        fiat_network_instructions: {
+          cubix: { account_id: 'c' },
+          fiat_account_owner: owner,
+          metadata: { a: 'b' },
+        },
+      }),
+    )
+    assert.deepEqual(full.fiat_account_owner, owner)
+    assert.deepEqual(full.metadata, { a: 'b' })
+    assert.deepEqual(full.fiat_network_instructions, { cubix: { account_id: 'c' } })
+    assert.equal(full.identity_id, '00000000-0000-0000-0000-000000000000')
+  })
+
+  test('always lists an address’s own network among the compatible ones', () => {
+    const { full } = rendered(
+      'deposit-addresses',
+      aDepositAddress({ compatible_crypto_networks: ['BASE', 'BASE'] }),
+    )
+    assert.deepEqual(full.compatible_crypto_networks, ['ETHEREUM', 'BASE'])
+  })
+
+  test('masks an account for lists: last four digits, country only, no owner', () => {
+    const { masked } = rendered(
+      'fiat-accounts',
+      aFiatAccount({
+        metadata: { a: 'b' },
+        fiat_account_owner: { institution_details: { name: 'Example' } },
+        fiat_network_instructions: {
+          ...(aFiatAccount().fiat_network_instructions as RecordInput),
+          dbs_act: { account_number: '1234' },
+          scb: { account_number: '12345' },
+          rtp: { account_number: '987654321' },
+          cubix: { account_id: 'cubix-account' },
+          cbit: { wallet_address: 'cbit-wallet' },
+        },
+      }),
+    )
+    assert.deepEqual(masked, {
+      id: aFiatAccount().id,
+      status: 'PENDING',
+      fiat_network_instructions: {
+        wire: {
+          account_number: 'XXXX5678',
+          fiat_account_owner_address: { country: 'USA' },
+          routing_details: {
+            routing_number_type: 'ABA',
+            routing_number: '021000021',
+            bank_name: 'First Sample Bank',
+            bank_address: { country: 'USA' },
+          },
+          status: 'PENDING',
+          metadata: { a: 'b' },
+        },
+        cbit: { wallet_address: 'cbit-wallet' },
+        dbs_act: { account_number: 'XXXX' },
+        cubix: { account_id: 'cubix-account' },
+        scb: { account_number: 'X2345' },
+        rtp: { account_number: 'XXXXX4321' },
+      },
+      fiat_account_owner: { person_details: null },
+      metadata: { a: 'b' },
+      created_at: '2026-01-01T00:00:00Z',
+    })
+  })
+})

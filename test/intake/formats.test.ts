@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import type { RecordKind } from '../../src/contract/resource.ts'
+import type { Entry } from '../../src/intake/lines.ts'
+import { openRecordFile } from '../../src/intake/read.ts'
+import { temporaryFolder } from '../support/harness.ts'
+import { resourceOf } from '../support/record-store.ts'
+
+const folder = temporaryFolder()
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+async function entriesOf(
+  name: string,
+  content: string | Uint8Array,
+  kind: RecordKind = 'fiat-accounts',
+): Promise<Entry[]> {
+  const path = join(folder, name)
+  writeFileSync(path, content)
+  const file = await openRecordFile(path, resourceOf(kind).record)
+  return Array.fromAsync(file.entries)
+}
+
+describe('NDJSON', () => {
+  test('gives each value with its line, passing over blank lines and a byte order mark', async () => {
+    assert.deepEqual(await entriesOf('a.ndjson', '\uFEFF{"a":1}\r\n\n{"a":"ü"}'), [
+      { line: 1, value: { a: 1 } },
+      { line: 3, value: { a: 'ü' } },
+    ])
+  })
+
+  test('tells the line of what is no JSON or no UTF-8 and reads on', async () => {
+    const bytes = Buffer.concat([
+      Buffer.from('{"a":\n'),
+      Buffer.from([0xff, 0x0a]),
+      Buffer.from('{}'),
+    ])
+    const [first, second, third] = await entriesOf('b.jsonl', bytes)
+    assert.ok(first && 'reason' in first && first.reason.startsWith('is not JSON: '))
+    assert.deepEqual(second, { line: 2, reason: 'is not UTF-8' })
+    assert.deepEqual(third, { line: 3, value: {} })
+  })
+
+  test('never repeats the content of a broken line, which may hold an account number', async () => {
+    const [entry] = await entriesOf('c.ndjson', '{"account_number":"000123456789" oops}')
+    assert.ok(entry && 'reason' in entry && !entry.reason.includes('000123456789'))
+  })
+
+  test('reads through gzip', async () => {
+    assert.deepEqual(await entriesOf('d.ndjson.gz', gzipSync('{"a":1}\n')), [
+      { line: 1, value: { a: 1 } },
+    ])
+  })
+
+  test('gives up on a line that is longer than any record', async () => {
+    await assert.rejects(
+      entriesOf('e.ndjson', 'x'.repeat(3_000_000)),
+      /longer than a record may be/,
+    )
+  })
+})
+
+describe('a JSON array', () => {
+  test('gives each element with the line that it starts on', async () => {
+    const text = '[\n  {"a": "],{\\"", "b": [1, 2]},\n\n  {"a":\n 2}\n]\n'
+    assert.deepEqual(await entriesOf('a.json', text), [
+      { line: 2, value: { a: '],{"', b: [1, 2] } },
+      { line: 4, value: { a: 2 } },
+    ])
+  })
+
+  test('reads an empty array, and one in a single line', async () => {
+    assert.deepEqual(await entriesOf('b.json', ' [ ] '), [])
+    assert.deepEqual(await entriesOf('c.json', '[{},{}]'), [
+      { line: 1, value: {} },
+      { line: 1, value: {} },
+    ])
+  })
+
+  for (const [what, text, message] of [
+    ['is cut off', '[{"a":1}', /has no end/],
+    ['is no array', '{"a":1}', /line 1 is not part of one JSON array/],
+    ['goes on behind its end', '[]\n[]', /line 2 is not part of one JSON array/],
+  ] as const) {
+    test(`refuses a file that ${what}`, async () => {
+      await assert.rejects(entriesOf('d.json', text), message)
+    })
+  }
+
+  test('tells of a missing element and of a comma too many', async () => {
+    const [, missing] = await entriesOf('e.json', '[{},,{}]')
+    assert.ok(missing && 'reason' in missing)
+    const trailing = await entriesOf('f.json', '[{},]')
+    assert.ok(trailing.some((entry) => 'reason' in entry))
+  })
+})
+
+describe('CSV', () => {
+  test('nests dotted columns, numbers array items, and leaves empty cells out', async () => {
+    const csv = [
+      'id,status,fiat_network_instructions.wire.account_number,metadata.a.b,source_version,deleted_at',
+      'x,PENDING,"12,34",value,7,null',
+      'y,,,,,',
+    ].join('\n')
+    assert.deepEqual(await entriesOf('a.csv', csv), [
+      {
+        line: 2,
+        value: {
+          id: 'x',
+          status: 'PENDING',
+          fiat_network_instructions: { wire: { account_number: '12,34' } },
+          metadata: { 'a.b': 'value' },
+          source_version: 7,
+          deleted_at: null,
+        },
+      },
+      { line: 3, value: { id: 'y' } },
+    ])
+  })
+
+  test('makes arrays of numbered columns', async () => {
+    const csv = 'statement_balances.0.asset,statement_balances.1.asset\nUSDG,USDC\n'
+    assert.deepEqual(await entriesOf('b.csv', csv, 'statements'), [
+      { line: 2, value: { statement_balances: [{ asset: 'USDG' }, { asset: 'USDC' }] } },
+    ])
+  })
+
+  test('refuses a header that names a column twice, and a row of another length', async () => {
+    await assert.rejects(entriesOf('c.csv', 'id,id\n1,2\n'), /names the column id twice/)
+    await assert.rejects(entriesOf('d.csv', 'id,status\n1\n'))
+  })
+})
+
+test('refuses an ending that says nothing, and a file that is not there', async () => {
+  await assert.rejects(entriesOf('a.txt', ''), /the ending must be \.ndjson/)
+  await assert.rejects(
+    openRecordFile(join(folder, 'none.csv'), resourceOf('statements').record),
+    /there is no such file/,
+  )
+})

@@ -1,0 +1,269 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { asTenant } from '../../src/contract/principal.ts'
+import { fiatAccount } from '../../src/resources/fiat-account.ts'
+import { openTestStore, type TestStore } from '../support/record-store.ts'
+import {
+  aDepositAddress,
+  aFiatAccount,
+  anId,
+  aStatement,
+  someDepositInstructions,
+} from '../support/records.ts'
+
+let tested: TestStore
+before(() => {
+  tested = openTestStore()
+})
+beforeEach(() => tested.store.operator.clear())
+after(() => tested.close())
+
+const nothing = { added: 0, changed: 0, unchanged: 0 }
+const counts = ({ added, changed, unchanged }: typeof nothing) => ({ added, changed, unchanged })
+
+describe('merging a file', () => {
+  test('adds what is new, replaces what changed, and leaves the rest', async () => {
+    await tested.take('fiat-accounts', [aFiatAccount(), aFiatAccount({ id: anId(2) })])
+    const report = await tested.take('fiat-accounts', [
+      aFiatAccount(),
+      aFiatAccount({ id: anId(2), status: 'APPROVED' }),
+      aFiatAccount({ id: anId(3) }),
+    ])
+    assert.deepEqual(counts(report), { added: 1, changed: 1, unchanged: 1 })
+    const stored = await tested.exported('fiat-accounts')
+    assert.deepEqual(
+      stored.map(({ status }) => status),
+      ['PENDING', 'APPROVED', 'PENDING'],
+    )
+  })
+
+  test('takes the same record again as no change, however it is spelled', async () => {
+    await tested.take('fiat-accounts', [
+      aFiatAccount({ metadata: { b: '1', a: '2' }, created_at: '2026-01-01T01:00:00+01:00' }),
+    ])
+    const report = await tested.take('fiat-accounts', [
+      aFiatAccount({
+        id: anId(1).toUpperCase(),
+        metadata: { a: '2', b: '1' },
+        created_at: '2026-01-01T00:00:00.000000Z',
+      }),
+    ])
+    assert.deepEqual(counts(report), { ...nothing, unchanged: 1 })
+  })
+
+  test('changes nothing when one record of many is at fault', async () => {
+    const report = await tested.take('fiat-accounts', [
+      aFiatAccount(),
+      aFiatAccount({ id: anId(2), status: 'CLOSED' }),
+      aFiatAccount({ id: anId(3) }),
+    ])
+    assert.deepEqual(report.faults, [
+      { line: 2, member: 'status', reason: 'must be PENDING, APPROVED or REJECTED' },
+    ])
+    assert.deepEqual(await tested.exported('fiat-accounts'), [])
+  })
+
+  test('changes nothing on a dry run and reports what it would do', async () => {
+    const report = await tested.take('fiat-accounts', [aFiatAccount()], { dryRun: true })
+    assert.deepEqual(counts(report), { ...nothing, added: 1 })
+    assert.deepEqual(await tested.exported('fiat-accounts'), [])
+  })
+
+  test('refuses one id with two contents, naming both lines, and takes a true repeat once', async () => {
+    const refused = await tested.take('fiat-accounts', [
+      aFiatAccount(),
+      aFiatAccount({ id: anId(2) }),
+      aFiatAccount({ status: 'APPROVED' }),
+    ])
+    assert.deepEqual(refused.faults, [
+      { line: 3, member: 'id', reason: 'stands in line 1 too, with other content' },
+    ])
+    const taken = await tested.take('fiat-accounts', [aFiatAccount(), aFiatAccount()])
+    assert.deepEqual(counts(taken), { added: 1, changed: 0, unchanged: 1 })
+  })
+
+  test('keeps every version with the times between which it stood', async () => {
+    await tested.take('fiat-accounts', [aFiatAccount()])
+    await tested.take('fiat-accounts', [aFiatAccount({ status: 'APPROVED' })])
+    await tested.take('fiat-accounts', [aFiatAccount({ status: 'REJECTED' })])
+    const versions = tested.superseded(anId(1))
+    assert.deepEqual(
+      versions.map(({ body }) => JSON.parse(body).status),
+      ['PENDING', 'APPROVED'],
+    )
+    assert.equal(versions[0]?.replacedAt, versions[1]?.storedAt)
+  })
+})
+
+describe('what never changes', () => {
+  test('refuses another created_at for a stored id', async () => {
+    await tested.take('fiat-accounts', [aFiatAccount()])
+    const report = await tested.take('fiat-accounts', [
+      aFiatAccount({ created_at: '2026-01-01T00:00:00.000001Z' }),
+    ])
+    assert.deepEqual(report.faults, [
+      { line: 1, member: 'created_at', reason: 'must stay as it was first stored' },
+    ])
+  })
+
+  test('refuses another period_start for a stored statement', async () => {
+    await tested.take('statements', [aStatement()])
+    const report = await tested.take('statements', [
+      aStatement({ period_start: '2026-01-02T00:00:00Z' }),
+    ])
+    assert.deepEqual(report.faults, [
+      { line: 1, member: 'period_start', reason: 'must stay as it was first stored' },
+    ])
+  })
+
+  test('refuses a foreign id without saying whose it is', async () => {
+    await tested.take('fiat-accounts', [aFiatAccount()])
+    const report = await tested.take('fiat-accounts', [aFiatAccount({ customer_id: 'borealis' })])
+    assert.deepEqual(report.faults, [
+      { line: 1, member: 'id', reason: 'is taken; ids are unique over all customers' },
+    ])
+  })
+})
+
+describe('what is unique', () => {
+  test('refuses a ref_id that another record of the customer has, deleted ones included', async () => {
+    await tested.take('fiat-accounts', [
+      aFiatAccount({ ref_id: 'r', deleted_at: '2026-02-01T00:00:00Z' }),
+    ])
+    const report = await tested.take('fiat-accounts', [aFiatAccount({ id: anId(2), ref_id: 'r' })])
+    assert.deepEqual(report.faults, [
+      {
+        line: 1,
+        member: 'ref_id',
+        reason: 'is already the ref_id of another fiat account of this customer',
+      },
+    ])
+  })
+
+  test('allows the same ref_id to two customers', async () => {
+    const report = await tested.take('fiat-accounts', [
+      aFiatAccount({ ref_id: 'r' }),
+      aFiatAccount({ id: anId(2), customer_id: 'borealis', ref_id: 'r' }),
+    ])
+    assert.deepEqual(counts(report), { ...nothing, added: 2 })
+  })
+
+  test('lets two records of one file swap their ref_ids', async () => {
+    const a = aFiatAccount({ ref_id: 'one' })
+    const b = aFiatAccount({ id: anId(2), ref_id: 'two' })
+    await tested.take('fiat-accounts', [a, b])
+    const report = await tested.take('fiat-accounts', [
+      { ...a, ref_id: 'two' },
+      { ...b, ref_id: 'one' },
+    ])
+    assert.deepEqual(counts(report), { ...nothing, changed: 2 })
+  })
+
+  test('refuses one ref_id twice in a file', async () => {
+    const report = await tested.take('fiat-accounts', [
+      aFiatAccount({ ref_id: 'r' }),
+      aFiatAccount({ id: anId(2), ref_id: 'r' }),
+    ])
+    assert.deepEqual(report.faults, [
+      { line: 2, member: 'ref_id', reason: 'stands in line 1 too, in another record' },
+    ])
+  })
+
+  test('refuses a memo that any customer has', async () => {
+    await tested.take('fiat-deposit-instructions', [someDepositInstructions()])
+    const report = await tested.take('fiat-deposit-instructions', [
+      someDepositInstructions({ id: anId(2), customer_id: 'borealis' }),
+    ])
+    assert.deepEqual(report.faults, [
+      { line: 1, member: 'memo_id', reason: 'is taken; it is unique over all customers' },
+    ])
+  })
+
+  test('gives one address on one network to one customer only', async () => {
+    await tested.take('deposit-addresses', [aDepositAddress()])
+    const own = await tested.take('deposit-addresses', [aDepositAddress({ id: anId(2) })])
+    assert.equal(own.added, 1)
+    const elsewhere = await tested.take('deposit-addresses', [
+      aDepositAddress({
+        id: anId(3),
+        customer_id: 'borealis',
+        crypto_network: 'BASE',
+        compatible_crypto_networks: ['BASE'],
+      }),
+    ])
+    assert.equal(elsewhere.added, 1)
+    const foreign = await tested.take('deposit-addresses', [
+      aDepositAddress({ id: anId(4), customer_id: 'borealis' }),
+    ])
+    assert.deepEqual(foreign.faults, [
+      { line: 1, member: 'crypto_network and address', reason: 'belong to another customer' },
+    ])
+  })
+})
+
+describe('older records', () => {
+  test('refuses an older updated_at unless told otherwise', async () => {
+    await tested.take('fiat-accounts', [
+      aFiatAccount({ status: 'APPROVED', updated_at: '2026-03-02T00:00:00Z' }),
+    ])
+    const older = [aFiatAccount({ updated_at: '2026-03-01T00:00:00Z' })]
+    const refused = await tested.take('fiat-accounts', older)
+    assert.deepEqual(refused.faults, [
+      {
+        line: 1,
+        member: 'updated_at',
+        reason: 'is older than what is stored; --allow-older takes it all the same',
+      },
+    ])
+    const taken = await tested.take('fiat-accounts', older, { allowOlder: true })
+    assert.equal(taken.changed, 1)
+  })
+
+  test('refuses an older source_version, so that PAID does not turn back into GENERATED', async () => {
+    await tested.take('statements', [
+      aStatement({ status: 'STATEMENT_STATUS_PAID', source_version: 7 }),
+    ])
+    const refused = await tested.take('statements', [aStatement({ source_version: 6 })])
+    assert.equal(refused.faults[0]?.member, 'source_version')
+    const [stored] = await tested.exported('statements')
+    assert.equal(stored?.status, 'STATEMENT_STATUS_PAID')
+  })
+
+  test('goes by source_version where both have one, whatever updated_at says', async () => {
+    await tested.take('fiat-accounts', [
+      aFiatAccount({ source_version: 1, updated_at: '2026-03-02T00:00:00Z' }),
+    ])
+    const report = await tested.take('fiat-accounts', [
+      aFiatAccount({ source_version: 2, updated_at: '2026-03-01T00:00:00Z' }),
+    ])
+    assert.equal(report.changed, 1)
+  })
+})
+
+describe('deletion', () => {
+  const deleted = aFiatAccount({ deleted_at: '2026-02-01T00:00:00Z' })
+  const shown = (reveal: boolean) =>
+    tested.store.customers.get(asTenant('acme'), fiatAccount.full, anId(1), reveal)
+
+  test('hides a deleted account unless it is asked for, and never answers deleted_at', async () => {
+    await tested.take('fiat-accounts', [deleted])
+    assert.equal(await shown(false), undefined)
+    const body = Buffer.from((await shown(true)) ?? []).toString()
+    assert.equal(JSON.parse(body).id, anId(1))
+    assert.ok(!body.includes('deleted_at'))
+  })
+
+  test('keeps a deletion that the next file does not mention', async () => {
+    await tested.take('fiat-accounts', [deleted])
+    const report = await tested.take('fiat-accounts', [aFiatAccount({ status: 'APPROVED' })])
+    assert.equal(report.changed, 1)
+    assert.equal(await shown(false), undefined)
+    assert.notEqual(await shown(true), undefined)
+  })
+
+  test('takes a deletion back on an explicit null', async () => {
+    await tested.take('fiat-accounts', [deleted])
+    await tested.take('fiat-accounts', [aFiatAccount({ deleted_at: null })])
+    assert.notEqual(await shown(false), undefined)
+  })
+})

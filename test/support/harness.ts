@@ -1,0 +1,125 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Clock, systemClock } from '../../src/platform/clock.ts'
+import { type Config, loadConfig } from '../../src/platform/config.ts'
+import { openLog } from '../../src/platform/log.ts'
+import { openSandbox } from '../../src/sandbox/sandbox.ts'
+import { acme, borealis, type SampleCustomer } from '../../src/sandbox/world.ts'
+import { type ServiceParts, startService } from '../../src/service.ts'
+
+/** A sandbox in this process, over a store in a folder of its own. */
+export type TestService = {
+  readonly url: string
+  readonly parts: ServiceParts
+  /** Calls as a customer (Acme unless told otherwise; null sends no token). */
+  call(path: string, options?: CallOptions): Promise<Called>
+  tokenOf(customer: SampleCustomer, scope?: string): Promise<string>
+  stop(): Promise<void>
+}
+
+type CallOptions = {
+  readonly as?: SampleCustomer | null
+  readonly token?: string
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array
+}
+
+export type Called = {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** The parsed body, whatever its shape; tests compare it whole. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads any answer, also a wrong one
+  readonly body: any
+}
+
+export { acme, borealis }
+
+export type ServiceOptions = {
+  readonly env?: Readonly<Record<string, string>>
+  readonly clock?: Clock
+}
+
+export async function startTestService(options: ServiceOptions = {}): Promise<TestService> {
+  const folder = temporaryFolder()
+  let parts: ServiceParts | undefined
+  const service = await startService({
+    config: testConfig(folder, options.env),
+    log: openLog('silent'),
+    clock: options.clock ?? systemClock,
+    extend: (opened) => {
+      parts = opened
+      return openSandbox(opened)
+    },
+  })
+  if (parts === undefined) throw new Error('the service opened without its parts')
+  const tokens = new Map<string, Promise<string>>()
+  const tokenOf = (customer: SampleCustomer, scope = '') => {
+    const key = `${customer.clientId} ${scope}`
+    const known = tokens.get(key) ?? fetchToken(service.url, customer, scope)
+    tokens.set(key, known)
+    return known
+  }
+  return {
+    url: service.url,
+    parts,
+    tokenOf,
+    call: async (path, call = {}) => {
+      const as = call.as === undefined ? acme : call.as
+      const token = call.token ?? (as === null ? undefined : await tokenOf(as))
+      return callUrl(`${service.url}${path}`, { ...call, ...(token !== undefined && { token }) })
+    },
+    stop: async () => {
+      await service.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+export function testConfig(folder: string, env: Readonly<Record<string, string>> = {}): Config {
+  return loadConfig({
+    env: { DATABASE_URL: `sqlite:${join(folder, 'test.db')}`, PORT: '0', ...env },
+    file: undefined,
+  })
+}
+
+export const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), 'bursar-test-'))
+
+export async function fetchToken(
+  url: string,
+  { clientId, clientSecret }: SampleCustomer,
+  scope = '',
+): Promise<string> {
+  const response = await fetch(`${url}/oauth2/token`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${btoa(`${clientId}:${clientSecret}`)}` },
+    body: new URLSearchParams({ grant_type: 'client_credentials', ...(scope && { scope }) }),
+  })
+  const body = (await response.json()) as { access_token?: string }
+  if (body.access_token === undefined) throw new Error(`no token: ${JSON.stringify(body)}`)
+  return body.access_token
+}
+
+export async function callUrl(url: string, call: CallOptions): Promise<Called> {
+  const response = await fetch(url, {
+    method: call.method ?? 'GET',
+    redirect: 'manual',
+    headers: {
+      ...(call.token !== undefined && { authorization: `Bearer ${call.token}` }),
+      ...call.headers,
+    },
+    ...(call.body !== undefined && { body: call.body as string }),
+  })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text, body: parsed(text) }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
