@@ -47,12 +47,19 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
       maxHeaderSize: limits.headerBytesMax,
       headersTimeout: limits.headersTimeoutMs,
       connectionsCheckingInterval: 1000,
+      // Node would answer a request without Host bare; the onRequest hook says what is missing.
+      requireHostHeader: false,
     },
     genReqId: (raw) => requestId(raw.headers['x-request-id']),
     requestIdHeader: false,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    frameworkErrors: (error, request, reply) => sendProblem(error, request, reply),
+    frameworkErrors: (error, raw, reply) => {
+      // These never pass a hook, so what hooks do is done here.
+      reply.headers(commonHeaders(raw))
+      sendProblem(error, raw, reply)
+      logServed(options.log, raw, reply)
+    },
     clientErrorHandler: answerBrokenRequest,
   })
   server.server.maxConnections = limits.connectionsMax
@@ -115,26 +122,36 @@ function addHooks(
 ): void {
   const paths = routes.map((route) => ({ ...route, pattern: patternOf(route.path) }))
   server.addHook('onRequest', async (raw, reply) => {
-    reply.header('x-request-id', raw.id).header('x-content-type-options', 'nosniff')
+    reply.headers(commonHeaders(raw))
     if (draining.now) {
       reply.header('connection', 'close')
       throw new Problem(503, 'the service is shutting down; send the request again', {
         headers: { 'retry-after': '1' },
       })
     }
+    if (raw.headers.host === undefined && raw.raw.httpVersion === '1.1') {
+      throw new Problem(400, 'the request must have a Host header')
+    }
     // Before the body is read, so that route and method are the first thing judged.
     if (raw.is404) throw unknownRoute(raw, paths)
   })
-  server.addHook('onResponse', async (raw, reply) => {
-    logRequest(log, {
-      trace: traceOf(raw),
-      id: raw.id,
-      method: raw.method,
-      status: reply.statusCode,
-      durationMs: reply.elapsedTime,
-    })
-  })
+  server.addHook('onResponse', async (raw, reply) => logServed(log, raw, reply))
   server.setErrorHandler((error, raw, reply) => sendProblem(error, raw, reply))
+}
+
+const commonHeaders = (raw: FastifyRequest) => ({
+  'x-request-id': raw.id,
+  'x-content-type-options': 'nosniff',
+})
+
+function logServed(log: Logger, raw: FastifyRequest, reply: FastifyReply): void {
+  logRequest(log, {
+    trace: traceOf(raw),
+    id: raw.id,
+    method: raw.method,
+    status: reply.statusCode,
+    durationMs: reply.elapsedTime,
+  })
 }
 
 type KnownPath = { readonly pattern: RegExp; readonly method: string }
