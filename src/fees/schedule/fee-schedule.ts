@@ -69,6 +69,8 @@ export type ArbitrumGuard = EvmGuard & { readonly l2Gas: PerTransfer }
 
 export type SolanaGuard = NodeGuard & {
   readonly genesisHash: string
+  /** Accounts that a withdrawal locks; the priority prices of transactions that lock them too are asked for. */
+  readonly priorityAccounts: readonly string[]
   readonly floorMicroLamports: bigint
   readonly capMicroLamports: bigint
   readonly accountBytes: { readonly spl: number; readonly token2022: number }

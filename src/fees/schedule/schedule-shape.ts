@@ -83,6 +83,7 @@ const arbitrum = strict({ ...everyEvm, l2_gas: gasUnits })
 const solana = strict({
   ...everyNetwork,
   genesis_hash: Type.String({ minLength: 32, maxLength: 44 }),
+  priority_accounts: Type.Array(Type.String({ minLength: 32, maxLength: 44 }), { maxItems: 128 }),
   lamports_per_signature: units,
   signatures: count,
   cu: strict({ native: count, spl: count, token2022: count }),
