@@ -183,5 +183,4 @@ export type ArbitrumDocument = Type.Static<typeof arbitrum>
 export type SolanaDocument = Type.Static<typeof solana>
 export type StellarDocument = Type.Static<typeof stellar>
 export type AssetDocument = Type.Static<typeof asset>
-export type PriceSourceDocument = ScheduleDocument['price_sources'][number]
 export type Units = Type.Static<typeof units>

@@ -10,7 +10,7 @@ const restSecondsMax = 300
 
 type Place = { readonly node: NodeClient; failures: number; notBefore: bigint }
 
-export type Answer<T> = { readonly value: T; readonly host: string }
+type Answer<T> = { readonly value: T; readonly host: string }
 
 /** The endpoints of one network, in the operator's order. */
 export type EndpointPool = {

@@ -23,8 +23,6 @@ export async function startAnvil(test: TestContext, ...flags: readonly string[])
 /** The program itself and not its launcher, which would leave it running when it is killed. */
 function anvilBinary(): string {
   const name = `@foundry-rs/anvil-${process.platform}-${architectures[process.arch] ?? process.arch}`
-  const require = createRequire(
-    createRequire(import.meta.url).resolve('@foundry-rs/anvil/package.json'),
-  )
+  const require = createRequire(import.meta.resolve('@foundry-rs/anvil/package.json'))
   return join(dirname(require.resolve(`${name}/package.json`)), 'bin', 'anvil')
 }

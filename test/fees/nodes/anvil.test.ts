@@ -54,7 +54,7 @@ describe('an EVM node of our own', () => {
         maxPriorityFeePerGas: parseGwei(tipGwei),
         maxFeePerGas: parseGwei('50'),
       })
-      return chain.getTransactionReceipt({ hash })
+      return chain.waitForTransactionReceipt({ hash, pollingInterval: 10 })
     }
     for (const tip of ['1', '3', '2', '1.5', '2.5']) await send(tip)
 
@@ -141,7 +141,7 @@ describe('an OP-stack node of our own', () => {
     const wallet = createWalletClient({ chain: base, transport: http(url), account: rich })
     const before = await chain.getBalance({ address: rich.address })
     const hash = await wallet.sendTransaction(transfer)
-    const receipt = await chain.getTransactionReceipt({ hash })
+    const receipt = await chain.waitForTransactionReceipt({ hash, pollingInterval: 10 })
     const paid = before - (await chain.getBalance({ address: rich.address })) - transfer.value
     const executed = receipt.gasUsed * receipt.effectiveGasPrice
     assert(paid > executed, 'the balance pays more than gas')
