@@ -149,6 +149,15 @@ describe('an OP-stack node of our own', () => {
     assert(paid <= expected, `${paid} paid, ${expected} expected`)
   })
 
+  it('reads an oracle from before Fjord, which has no upper bound', async (test) => {
+    const url = await startAnvil(test, '--network', 'optimism', '--chain-id', '8453')
+    await installOracle(url, 0x01n)
+    const { model } = await observe('BASE', url)
+    assert(model.family === 'op')
+    const { native, erc20 } = model.l1FeeWei
+    assert(native > 0n && native < erc20, `${native} and ${erc20}`)
+  })
+
   it('leaves the configured L1 fee in force where it has no oracle', async (test) => {
     const url = await startAnvil(test, '--chain-id', '196')
     const { model } = await observe('XLAYER', url)
@@ -158,8 +167,8 @@ describe('an OP-stack node of our own', () => {
   })
 })
 
-/** The chain's own contracts after the Fjord upgrade, with L1 at 20 gwei and usual scalars. */
-async function installOracle(url: string): Promise<void> {
+/** The chain's own contracts, after the Fjord upgrade by default, with L1 at 20 gwei and usual scalars. */
+async function installOracle(url: string, upgrades = 0x0101n): Promise<void> {
   const control = createTestClient({ mode: 'anvil', chain: base, transport: http(url) }).extend(
     publicActions,
   )
@@ -170,7 +179,7 @@ async function installOracle(url: string): Promise<void> {
   const store = (address: Hex, slot: bigint, value: bigint) =>
     control.setStorageAt({ address, index: toHex(slot), value: toHex(value, { size: 32 }) })
   // isEcotone and isFjord; L1 base fee; both scalars behind the sequence number; blob base fee.
-  await store(gasPriceOracle, 0n, 0x0101n)
+  await store(gasPriceOracle, 0n, upgrades)
   await store(l1Block, 1n, parseGwei('20'))
   await store(l1Block, 3n, (2_269n << 96n) | (1_055_762n << 64n))
   await store(l1Block, 7n, parseGwei('1'))
