@@ -165,6 +165,7 @@ describe('quoteFee when its sources fail', () => {
     const own = basisWith({ as_of: '2026-11-20' }, { acceptsSample: false })
     assert.equal(cause(own, bitcoin), 'quoted')
     assert.equal(cause(own, bitcoin, now + days(91)), 'schedule-too-old')
+    assert.equal(cause(own, bitcoin, now - days(4)), 'schedule-too-old')
     assert.equal(cause(own, token), 'sample-not-accepted')
   })
 

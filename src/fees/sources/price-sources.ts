@@ -1,3 +1,4 @@
+import { smallest } from '../../money/bounds.ts'
 import { ageOf } from '../fee-basis.ts'
 import { type PriceSource, priceDecimals } from '../schedule/fee-schedule.ts'
 import { ethCall } from './eth-call.ts'
@@ -10,6 +11,9 @@ import type { ObservedPrice } from './price-agreement.ts'
 export type ObservedPrices = ReadonlyMap<string, ObservedPrice>
 type ChainlinkSource = Extract<PriceSource, { kind: 'chainlink' }>
 type HttpSource = Extract<PriceSource, { kind: 'http' }>
+
+/** Clocks differ by seconds; a price from further on would never grow old. */
+const aheadMicrosMax = 120_000_000n
 
 /** No coin is worth more than a billion dollars; a feed of another kind could say so. */
 const usdMax = 10n ** 9n * 10n ** BigInt(priceDecimals)
@@ -108,8 +112,10 @@ function freshOnly(
 ): ObservedPrices {
   const fresh = new Map<string, ObservedPrice>()
   for (const [symbol, price] of prices) {
-    const isSound = price !== undefined && price.usd > 0n && price.usd < usdMax
-    if (isSound && ageOf(price.observedAtMicros, now) <= maxAgeSeconds) fresh.set(symbol, price)
+    if (price === undefined || price.usd <= 0n || price.usd >= usdMax) continue
+    if (price.observedAtMicros - now > aheadMicrosMax) continue
+    if (ageOf(price.observedAtMicros, now) > maxAgeSeconds) continue
+    fresh.set(symbol, { ...price, observedAtMicros: smallest(price.observedAtMicros, now) })
   }
   return fresh
 }

@@ -78,9 +78,10 @@ describe('prices from Chainlink', () => {
     })
   })
 
-  it('are left out when stale, zero, negative or from another chain', async (test) => {
+  it('are left out when stale, from the future, zero, negative or from another chain', async (test) => {
     const bad: readonly Methods[] = [
       feedNode(412_345_000_000n, now - seconds(3_901)),
+      feedNode(412_345_000_000n, now + seconds(121)),
       feedNode(0n, now),
       feedNode(-5n, now),
       feedNode(412_345_000_000n, now, '"0x89"'),
