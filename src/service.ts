@@ -1,13 +1,18 @@
 import type { RecordRules } from './contract/resource.ts'
+import type { AddressPolicy } from './fees/addresses/address-check.ts'
+import { openFees } from './fees/sources/open-fees.ts'
 import { apiPage, type PageClient } from './http/api-page.ts'
 import type { WalkDependencies } from './http/handle.ts'
 import { handle } from './http/handle.ts'
+import { type ConsumeDependencies, handleConsume } from './http/handle-consume.ts'
 import { healthRoutes } from './http/health.ts'
-import { openApiDocument } from './http/openapi.ts'
+import { ingestApi, methodOf, openApiDocument } from './http/openapi.ts'
 import { problemPages } from './http/problem-pages.ts'
+import { readinessChecks } from './http/readiness.ts'
 import { openRequestLimit } from './http/request-limit.ts'
 import { jsonAnswer } from './http/respond.ts'
 import { buildServer, type Route } from './http/server.ts'
+import { ingestOperations } from './ingest/index.ts'
 import { type OAuth, openOAuth } from './oauth/open.ts'
 import { operations } from './operations/index.ts'
 import type { Clock } from './platform/clock.ts'
@@ -15,7 +20,10 @@ import { type Config, ConfigError } from './platform/config.ts'
 import type { Logger } from './platform/log.ts'
 import { version } from './program.ts'
 import type { CredentialStore } from './store/credentials.ts'
+import type { FeeQuoteStore } from './store/fee-quotes.ts'
+import { startQuoteSweep } from './store/quote-sweeper.ts'
 import { openSqliteCredentials } from './store/sqlite/credentials.ts'
+import { openSqliteFeeQuotes } from './store/sqlite/fee-quotes.ts'
 import { openSqliteStore } from './store/sqlite/open.ts'
 import type { Store } from './store/store.ts'
 import type { Keyring } from './vault/keyring.ts'
@@ -27,6 +35,8 @@ import { systemRandom } from './vault/random.ts'
  */
 export type Service = {
   readonly url: string
+  /** Reads again what may change while the service runs: the fee schedule. */
+  reload(): void
   /** Answers what is in flight, refuses what is new, then closes the stores. */
   close(): Promise<void>
 }
@@ -42,6 +52,7 @@ export type ServiceSources = {
 export type ServiceParts = {
   readonly store: Store
   readonly credentials: CredentialStore
+  readonly quotes: FeeQuoteStore
   readonly keyring: Keyring
   readonly config: Config
   readonly clock: Clock
@@ -55,8 +66,11 @@ export type ServiceExtension = {
 
 export async function startService(sources: ServiceSources): Promise<Service> {
   const { config, log, clock } = sources
+  const fees = openFees({ config, environment: process.env, clock, log })
   const store = await openRecords(config, clock)
   const credentials = await openCredentials(config)
+  const quotes = await openFeeQuotes(config)
+  const stopSweep = startQuoteSweep({ quotes, clock, log })
   const keyring = await openKeyringOf(config, credentials, clock)
   let url = config.publicUrl ?? ''
   const oauth = await openOAuth({
@@ -67,7 +81,8 @@ export async function startService(sources: ServiceSources): Promise<Service> {
     clock,
     log,
   })
-  const extension = await sources.extend?.({ store, credentials, keyring, config, clock, oauth })
+  const parts = { store, credentials, quotes, keyring, config, clock, oauth }
+  const extension = await sources.extend?.(parts)
   const { requestsPerSecondMax } = config
   const server = await buildServer({
     log,
@@ -81,11 +96,19 @@ export async function startService(sources: ServiceSources): Promise<Service> {
         cursorKeys: cursorKeysOf(keyring),
         requestLimit:
           requestsPerSecondMax === 0 ? undefined : openRequestLimit(requestsPerSecondMax),
+        fees: {
+          basis: fees.current,
+          quotes,
+          clock,
+          policy: addressPolicy(config),
+          openMax: config.feeQuotesOpenMax,
+        },
       }),
+      ...ingestRoutes({ identify: oauth.identify, quotes, clock }),
       ...oauthRoutesOf(oauth),
-      ...healthRoutes(readinessChecks(store, oauth)),
+      ...healthRoutes(readinessChecks({ store, oauth, feeBasis: fees.current, clock })),
       ...problemPages,
-      openApiRoute(() => url),
+      ...openApiRoutes(() => url),
       ...(extension?.routes ?? []),
     ],
   })
@@ -93,9 +116,13 @@ export async function startService(sources: ServiceSources): Promise<Service> {
   url = config.publicUrl ?? listening
   return {
     url,
+    reload: fees.reload,
     close: async () => {
       await server.close()
       oauth.close()
+      fees.close()
+      stopSweep()
+      await quotes.close()
       await credentials.close()
       await store.close()
     },
@@ -123,6 +150,11 @@ export async function openCredentials(config: Config): Promise<CredentialStore> 
   return openSqliteCredentials(beside(sqlitePath(config), 'credentials.db'))
 }
 
+/** Beside the credentials, where no import of records ever holds the file. */
+export async function openFeeQuotes(config: Config): Promise<FeeQuoteStore> {
+  return openSqliteFeeQuotes(beside(sqlitePath(config), 'credentials.db'))
+}
+
 export function openKeyringOf(
   config: Config,
   credentials: CredentialStore,
@@ -144,12 +176,26 @@ export const recordRules = (config: Config): RecordRules => ({
   testnets: config.addressTestnets,
 })
 
+export const addressPolicy = (config: Config): AddressPolicy => ({
+  testnets: config.addressTestnets,
+  requireEvmChecksum: config.requireEvmChecksum,
+})
+
 function operationRoutes(dependencies: WalkDependencies): Route[] {
   return operations.map((operation) => ({
-    method: 'GET',
+    method: methodOf(operation),
     path: operation.path,
     operation: operation.id,
     answer: (request) => handle(operation, request, dependencies),
+  }))
+}
+
+function ingestRoutes(dependencies: ConsumeDependencies): Route[] {
+  return ingestOperations.map((operation) => ({
+    method: methodOf(operation),
+    path: operation.path,
+    operation: operation.id,
+    answer: (request) => handleConsume(operation, request, dependencies),
   }))
 }
 
@@ -178,34 +224,17 @@ function oauthRoutesOf(oauth: OAuth): Route[] {
   }))
 }
 
-function readinessChecks(store: Store, oauth: OAuth) {
-  return [
-    {
-      name: 'store',
-      check: async () => {
-        await store.ping()
-        return undefined
-      },
-    },
-    {
-      name: 'credentials',
-      check: async () => {
-        const { fresh, ageMs } = oauth.freshness()
-        if (!fresh) throw new Error('clients, keys and revoked tokens are too old to decide by')
-        return { age_ms: ageMs }
-      },
-    },
-  ]
-}
-
-function openApiRoute(publicUrl: () => string): Route {
-  return {
+function openApiRoutes(publicUrl: () => string): Route[] {
+  const route = (path: string, document: () => object): Route => ({
     method: 'GET',
-    path: '/openapi.json',
+    path,
     operation: 'openapi',
-    answer: () =>
-      jsonAnswer(openApiDocument(operations, version, publicUrl()), {
-        'cache-control': 'public, max-age=60',
-      }),
-  }
+    answer: () => jsonAnswer(document(), { 'cache-control': 'public, max-age=60' }),
+  })
+  return [
+    route('/openapi.json', () => openApiDocument(operations, version, publicUrl())),
+    route('/ingest/openapi.json', () =>
+      openApiDocument(ingestOperations, version, publicUrl(), ingestApi),
+    ),
+  ]
 }

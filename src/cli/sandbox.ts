@@ -10,7 +10,7 @@ import { acme } from '../sandbox/world.ts'
 import { startService } from '../service.ts'
 import { type CommonOptions, configOf, withCommonOptions } from './options.ts'
 import { CommandFailed, type Output } from './output.ts'
-import { untilSignalled } from './signals.ts'
+import { onHangUp, untilSignalled } from './signals.ts'
 
 type SandboxFlags = CommonOptions & { readonly port?: string; readonly data?: string }
 
@@ -32,11 +32,14 @@ export function sandboxCommand(output: Output): Command {
       const config = configOf(flags, {
         // A name of its own, so that the sandbox never fills or resets a folder's real store.
         databaseUrl: `sqlite:${join(folder, 'sandbox.db')}`,
+        // Its fees are as made up as its records, and the banner says so.
+        acceptSampleFees: 'true',
         ...(flags.port !== undefined && { port: flags.port }),
       })
       // Every request's line would bury the banner; LOG_LEVEL brings them back.
       const log = openLog(process.env.LOG_LEVEL === undefined ? 'warn' : config.logLevel)
       const service = await startService({ config, log, clock: systemClock, extend: openSandbox })
+      onHangUp(log, service.reload)
       output.print(
         flags.json
           ? JSON.stringify({

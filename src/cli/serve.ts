@@ -4,7 +4,7 @@ import { openLog } from '../platform/log.ts'
 import { startService } from '../service.ts'
 import { type CommonOptions, configOf, withCommonOptions } from './options.ts'
 import type { Output } from './output.ts'
-import { untilSignalled } from './signals.ts'
+import { onHangUp, untilSignalled } from './signals.ts'
 
 type ServeFlags = CommonOptions & { readonly host?: string; readonly port?: string }
 
@@ -20,6 +20,7 @@ export function serveCommand(output: Output): Command {
       })
       const log = openLog(config.logLevel)
       const service = await startService({ config, log, clock: systemClock })
+      onHangUp(log, service.reload)
       output.print(
         flags.json ? JSON.stringify({ url: service.url }) : `listening on ${service.url}`,
       )

@@ -14,3 +14,11 @@ export function untilSignalled(log: Logger): Promise<void> {
     process.on('SIGINT', onSignal)
   })
 }
+
+/** SIGHUP reads again what may change while the service runs. */
+export function onHangUp(log: Logger, reload: () => void): void {
+  process.on('SIGHUP', (signal) => {
+    log.info({ signal }, 'reading configuration again')
+    reload()
+  })
+}

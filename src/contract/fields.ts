@@ -1,4 +1,5 @@
 import { type TSchema, Type } from 'typebox'
+import { decimalCharactersMax, decimalPattern } from '../money/decimal.ts'
 import { type Instant, parseInstant } from '../platform/instant.ts'
 import { limits } from '../platform/limits.ts'
 import { echo } from './problem.ts'
@@ -10,6 +11,8 @@ import { echo } from './problem.ts'
 export type Field<T> = {
   readonly schema: TSchema
   readonly description?: string
+  /** The whole sentence of a fault, where the contract words it so; else it is the name and the reason. */
+  readonly sentence?: string
   readonly read: (raw: string) => Reading<T>
 }
 
@@ -38,6 +41,27 @@ export const text: Field<string> = {
       ? { value: raw }
       : { reason: `must be 1 to ${limits.identifierLengthMax} characters long` },
 }
+
+/** What is judged elsewhere and never repeated: an address may turn out to be a private key. */
+export const unread: Field<string> = {
+  schema: Type.String({ minLength: 1 }),
+  read: (raw) => ({ value: raw }),
+}
+
+/** Money as the contract writes it, sections 4.7 and 8: digits with at most one point, above 0, as sent. */
+export const figure: Field<string> = {
+  schema: Type.String({ pattern: decimalPattern, maxLength: decimalCharactersMax }),
+  read: (raw) => {
+    if (raw.length > decimalCharactersMax) {
+      return { reason: `must have at most ${decimalCharactersMax} characters` }
+    }
+    if (!decimalForm.test(raw))
+      return { reason: 'must be a string of decimal digits such as "12.50"' }
+    return /[1-9]/.test(raw) ? { value: raw } : { reason: 'must be greater than 0' }
+  },
+}
+
+const decimalForm = new RegExp(decimalPattern)
 
 export const instant: Field<Instant> = {
   schema: Type.String({ format: 'date-time' }),
@@ -77,6 +101,8 @@ export const described = <T>(field: Field<T>, description: string): Field<T> => 
   ...field,
   description,
 })
+
+export const worded = <T>(field: Field<T>, sentence: string): Field<T> => ({ ...field, sentence })
 
 /** "must be A, B or C", as every enum's fault reads, in queries and in imported records alike. */
 export function mustBeOneOf(members: readonly string[]): string {

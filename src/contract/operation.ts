@@ -2,7 +2,7 @@ import type { Instant } from '../platform/instant.ts'
 import { type ArrayField, type Field, instant } from './fields.ts'
 import { type ListOrder, pagingParameters } from './paging.ts'
 import type { Resource, View } from './resource.ts'
-import type { Scope } from './scopes.ts'
+import type { OperatorScope, Scope } from './scopes.ts'
 
 /** What a list parameter does to the page. Each kind is carried out by the store, never by an operation. */
 export type Filter<Column extends string = string> =
@@ -42,7 +42,39 @@ export type ListOperation = Common & {
   readonly view: View
 }
 
-export type Operation = GetOperation | ListOperation
+/**
+ * A JSON object in a request: its members, which of them must be there, and where exactly one of two is asked for. A
+ * member that it does not name is ignored, and null means absent.
+ */
+export type Body = {
+  readonly members: Readonly<Record<string, Field<string>>>
+  readonly required: readonly string[]
+  readonly oneOf?: {
+    readonly members: readonly [string, string]
+    readonly both: string
+    readonly neither: string
+  }
+}
+
+/** What is answered, where it is no stored record. */
+type Shown = Pick<View, 'name' | 'schema'>
+
+export type QuoteOperation = Common & {
+  readonly kind: 'quote'
+  readonly body: Body
+  readonly view: Shown
+}
+
+export type Operation = GetOperation | ListOperation | QuoteOperation
+
+/** What the operator's own systems may do, under a prefix and scopes that no customer's client reaches. */
+export type IngestOperation = Omit<Common, 'path' | 'scope'> & {
+  readonly kind: 'consume'
+  readonly path: `/ingest/v1/${string}`
+  readonly scope: OperatorScope
+  readonly body: Body
+  readonly view: Shown
+}
 
 /**
  * Declares a list. It does not compile when a parameter has no filter, a filter no parameter, or a filter
@@ -72,6 +104,14 @@ export function listOperation<
 
 export function getOperation(declaration: Omit<GetOperation, 'kind'>): GetOperation {
   return { ...declaration, kind: 'get' }
+}
+
+export function quoteOperation(declaration: Omit<QuoteOperation, 'kind'>): QuoteOperation {
+  return { ...declaration, kind: 'quote' }
+}
+
+export function consumeOperation(declaration: Omit<IngestOperation, 'kind'>): IngestOperation {
+  return { ...declaration, kind: 'consume' }
 }
 
 export const anyOf = <const Column extends string>(column: Column) =>

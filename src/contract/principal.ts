@@ -14,3 +14,12 @@ export type Principal = {
   readonly tenant: Tenant
   readonly scopes: ReadonlySet<string>
 }
+
+/** A client of the operator's own, which is nobody's tenant: it never reads through `/v2`. */
+export type OperatorPrincipal = {
+  readonly clientId: string
+  readonly tenant: null
+  readonly scopes: ReadonlySet<string>
+}
+
+export type Caller = Principal | OperatorPrincipal

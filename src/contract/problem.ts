@@ -10,7 +10,54 @@ export type ProblemGuide = {
  * The problems that have a type and a page of their own under `/problems/<slug>`. Every other problem is
  * `about:blank`, which says no more than its status (RFC 9457 section 4.2.1) and is told in `statusGuides`.
  */
-export const problemTypes = {} as const satisfies Readonly<Record<string, ProblemGuide>>
+export const problemTypes = {
+  'unsupported-asset-network': {
+    status: 400,
+    meaning: 'The asset cannot be withdrawn on this network.',
+    remedy: 'Take an asset of `meta.offered`, which lists what the network does offer.',
+  },
+  'unsupported-address': {
+    status: 400,
+    meaning: 'The destination fails its network’s checksum, or nothing may be sent to it.',
+    remedy: 'Read `detail`, and copy the address again; `meta.fault` is the same for a program.',
+  },
+  'exceed-precision': {
+    status: 400,
+    meaning: 'The figure has more decimals than the asset has on this network.',
+    remedy: 'Send at most `meta.decimals` decimals; zeros after them are harmless.',
+  },
+  'below-min-withdraw-limit': {
+    status: 400,
+    meaning: 'The amount that would arrive is under the least that may be withdrawn.',
+    remedy: 'Withdraw at least `meta.minimum`; a total must be that and `meta.fee` together.',
+  },
+  'too-many-open-quotes': {
+    status: 429,
+    meaning: 'The client holds as many guaranteed fees as it may.',
+    remedy: 'Use them, or wait for the seconds in `Retry-After` until one has expired.',
+  },
+  'fee-source-unavailable': {
+    status: 503,
+    meaning: 'No fee can be guaranteed now: no cost or price is fresh enough to stand by.',
+    remedy: 'Send the request again after the seconds in `Retry-After`.',
+  },
+  'fee-mismatched': {
+    status: 409,
+    meaning: 'The withdrawal is not what the fee was quoted for.',
+    remedy:
+      'Compare with `meta.quoted`; `meta.mismatched` names what differs. Quote a fee for this withdrawal.',
+  },
+  'fee-consumed': {
+    status: 409,
+    meaning: 'Another withdrawal has taken the fee.',
+    remedy: '`meta.withdrawal` names it. Quote a fee for this withdrawal.',
+  },
+  'fee-expired': {
+    status: 409,
+    meaning: 'The fee was guaranteed until a time that has passed.',
+    remedy: 'Quote a new one; `meta.expires_at` is when this one ended.',
+  },
+} as const satisfies Readonly<Record<string, ProblemGuide>>
 
 export const statusGuides: readonly ProblemGuide[] = [
   {

@@ -9,4 +9,12 @@ export const readScopes = [
 
 export const customerScopes = [...readScopes, 'fee:write_crypto_withdrawal_fee'] as const
 
+/** Of the operator's own clients, for `/ingest/v1` alone: no customer's client may have one. */
+export const operatorScopes = ['ingest:consume_fee'] as const
+
 export type Scope = (typeof customerScopes)[number]
+export type OperatorScope = (typeof operatorScopes)[number]
+
+/** The scopes that a client may have at all, by whose it is. */
+export const scopesOf = (customerId: string | null): readonly (Scope | OperatorScope)[] =>
+  customerId === null ? operatorScopes : customerScopes

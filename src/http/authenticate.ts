@@ -1,16 +1,24 @@
-import type { Principal } from '../contract/principal.ts'
+import type { Caller, Principal } from '../contract/principal.ts'
 import { Problem } from '../contract/problem.ts'
-import type { Scope } from '../contract/scopes.ts'
+import type { OperatorScope, Scope } from '../contract/scopes.ts'
 import type { Request } from './exchange.ts'
 
 /**
  * `invalid` for a token that is malformed, expired, revoked or of a client that is disabled. One that was seen a moment
  * ago is answered at once.
  */
-export type VerifyToken = (token: string) => Principal | Promise<Principal | 'invalid'>
+export type VerifyToken = Verify<Principal>
+
+/** The same for whoever it is, also a client of the operator's own. */
+export type IdentifyToken = Verify<Caller>
+
+type Verify<C extends Caller> = (token: string) => C | 'invalid' | Promise<C | 'invalid'>
 
 /** Who is asking, from the one Authorization header; 401 as RFC 6750 section 3 words it. */
-export async function authenticate(request: Request, verify: VerifyToken): Promise<Principal> {
+export async function authenticate<C extends Caller>(
+  request: Request,
+  verify: Verify<C>,
+): Promise<C> {
   const headers = authorizationHeaders(request.rawHeaders)
   if (headers.length > 1) throw invalidToken('the Authorization header must be sent once')
   if (carriesTokenInQuery(request.rawQuery)) {
@@ -37,7 +45,7 @@ export async function authenticate(request: Request, verify: VerifyToken): Promi
 }
 
 /** The scope must be one of the token's; a part of its name or another case does not do. */
-export function requireScope(principal: Principal, scope: Scope): void {
+export function requireScope(principal: Caller, scope: Scope | OperatorScope): void {
   if (principal.scopes.has(scope)) return
   const held = [...principal.scopes].join(' ')
   throw new Problem(403, `insufficient scopes: found '${held}', required one of '[${scope}]'`, {

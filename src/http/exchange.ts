@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { FeeOrigin } from '../fees/network-fee.ts'
 
 /** A request as the walk sees it, free of the web framework. */
 export type Request = {
@@ -22,6 +23,8 @@ export type Trace = {
   client?: string
   rows?: number
   problem?: string
+  /** Where a quoted fee came from: for the operator's log, never for the answer. */
+  fee?: FeeOrigin & { readonly asset: string; readonly network: string }
   /** The cause of a 500 or 503, for the log alone. */
   cause?: unknown
 }

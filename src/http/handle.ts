@@ -6,6 +6,7 @@ import { authenticate, requireScope, type VerifyToken } from './authenticate.ts'
 import type { CursorKeys } from './cursor.ts'
 import type { Answer, Request } from './exchange.ts'
 import { closePage, readPage } from './page.ts'
+import { handleQuote, type WithdrawalFees } from './quote-withdrawal.ts'
 import type { RequestLimit } from './request-limit.ts'
 import { unlessHeld } from './respond.ts'
 import { validateGet, validateList } from './validate.ts'
@@ -16,6 +17,7 @@ export type WalkDependencies = {
   readonly store: Store
   readonly cursorKeys: CursorKeys
   readonly requestLimit: RequestLimit | undefined
+  readonly fees: WithdrawalFees
 }
 
 /**
@@ -30,13 +32,26 @@ export async function handle(
   const principal = await authenticate(request, dependencies.verify)
   const limitHeaders = await dependencies.requestLimit?.(principal.clientId)
   requireScope(principal, operation.scope)
-  const answer =
-    operation.kind === 'get'
-      ? await handleGet(operation, request, principal, dependencies)
-      : await handleList(operation, request, principal, dependencies)
+  const answer = await answerOf(operation, request, principal, dependencies)
   return limitHeaders === undefined
     ? answer
     : { ...answer, headers: { ...answer.headers, ...limitHeaders } }
+}
+
+function answerOf(
+  operation: Operation,
+  request: Request,
+  principal: Principal,
+  dependencies: WalkDependencies,
+): Promise<Answer> {
+  switch (operation.kind) {
+    case 'get':
+      return handleGet(operation, request, principal, dependencies)
+    case 'list':
+      return handleList(operation, request, principal, dependencies)
+    case 'quote':
+      return handleQuote(operation, request, principal, dependencies.fees)
+  }
 }
 
 async function handleGet(

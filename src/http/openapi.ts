@@ -1,31 +1,61 @@
 import { type TSchema, Type } from 'typebox'
 import type { ArrayField, Field } from '../contract/fields.ts'
-import type { GetOperation, ListOperation, Operation } from '../contract/operation.ts'
+import type {
+  GetOperation,
+  IngestOperation,
+  ListOperation,
+  Operation,
+} from '../contract/operation.ts'
 import { readScopes } from '../contract/scopes.ts'
 import { limits } from '../platform/limits.ts'
+import { bodyProblems, requestBody } from './openapi-body.ts'
+
+type Documented = Operation | IngestOperation
+
+type About = {
+  readonly title: string
+  readonly description: string
+  /** Scopes that the document names although no operation of it may need them. */
+  readonly scopes: readonly string[]
+}
+
+const customerApi: About = {
+  title: 'Bursar',
+  description:
+    'Fiat accounts, deposit instructions, crypto deposit addresses, statements, issuer quote executions and guaranteed withdrawal fees of one customer. Amounts are decimal strings; times are RFC 3339 in UTC. Within `/v2` change is additive only.',
+  scopes: readScopes,
+}
+
+/** A document of its own, so that no customer's generated client has the operator's operations in it. */
+export const ingestApi: About = {
+  title: 'Bursar ingest',
+  description:
+    'What the operator’s own systems do, as clients made with `client create --operator`. No customer’s client may have these scopes.',
+  scopes: [],
+}
 
 /** OpenAPI 3.1 of the operations, from the very schemas that validate. `version` is the program's. */
 export function openApiDocument(
-  operations: readonly Operation[],
+  operations: readonly Documented[],
   version: string,
   publicUrl: string,
+  { title, description, scopes }: About = customerApi,
 ): object {
   const views = new Map(operations.map(({ view }) => [view.name, view.schema]))
   return {
     openapi: '3.1.0',
     info: {
-      title: 'Bursar',
+      title,
       version,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-      description:
-        'Fiat accounts, deposit instructions, crypto deposit addresses, statements and issuer quote executions of one customer. Amounts are decimal strings; times are RFC 3339 in UTC. Within `/v2` change is additive only.',
+      description,
     },
     servers: [{ url: publicUrl }],
     tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
     paths: Object.fromEntries(
       operations.map((operation) => [
         operation.path.replaceAll(/:([a-z]+)/g, '{$1}'),
-        { get: operationObject(operation) },
+        { [methodOf(operation).toLowerCase()]: operationObject(operation) },
       ]),
     ),
     components: {
@@ -33,13 +63,20 @@ export function openApiDocument(
         ...Object.fromEntries([...views].map(([name, schema]) => [name, plainSchema(schema)])),
         Problem: plainSchema(problemSchema),
       },
-      securitySchemes: { oauth2: securityScheme(operations, publicUrl) },
+      securitySchemes: { oauth2: securityScheme(operations, scopes, publicUrl) },
     },
   }
 }
 
-function securityScheme(operations: readonly Operation[], publicUrl: string): object {
-  const used = new Set<string>([...readScopes, ...operations.map(({ scope }) => scope)])
+export const methodOf = ({ kind }: Documented): 'GET' | 'POST' =>
+  kind === 'quote' || kind === 'consume' ? 'POST' : 'GET'
+
+function securityScheme(
+  operations: readonly Documented[],
+  scopes: readonly string[],
+  publicUrl: string,
+): object {
+  const used = new Set<string>([...scopes, ...operations.map(({ scope }) => scope)])
   return {
     type: 'oauth2',
     flows: {
@@ -54,25 +91,41 @@ function securityScheme(operations: readonly Operation[], publicUrl: string): ob
 const scopeMeaning = (scope: string): string =>
   scope.split(':').at(-1)?.replaceAll('_', ' ') ?? scope
 
-function operationObject(operation: Operation): object {
+function operationObject(operation: Documented): object {
   return {
     operationId: operation.id,
     summary: operation.summary,
     tags: [operation.tag],
     security: [{ oauth2: [operation.scope] }],
-    parameters: operation.kind === 'get' ? getParameters(operation) : listParameters(operation),
+    parameters: parametersOf(operation),
+    ...('body' in operation && { requestBody: requestBody(operation.body) }),
     responses: responses(operation),
   }
 }
 
+function parametersOf(operation: Documented): object[] {
+  switch (operation.kind) {
+    case 'get':
+      return getParameters(operation)
+    case 'list':
+      return listParameters(operation)
+    case 'quote':
+      return []
+    case 'consume':
+      return [pathId]
+  }
+}
+
+const pathId = {
+  name: 'id',
+  in: 'path',
+  required: true,
+  schema: { type: 'string', format: 'uuid' },
+}
+
 function getParameters(operation: GetOperation): object[] {
   return [
-    {
-      name: 'id',
-      in: 'path',
-      required: true,
-      schema: { type: 'string', format: 'uuid' },
-    },
+    pathId,
     ...Object.entries(operation.query).map(([name, field]) => queryParameter(name, field, false)),
   ]
 }
@@ -102,7 +155,7 @@ function queryParameter(
   }
 }
 
-function responses(operation: Operation): object {
+function responses(operation: Documented): object {
   const reference = { $ref: `#/components/schemas/${operation.view.name}` }
   const isList = operation.kind === 'list'
   const body = isList
@@ -122,10 +175,11 @@ function responses(operation: Operation): object {
     400: 'A parameter is not of its form; `meta.errors` names each.',
     401: 'The access token is missing, invalid, expired or revoked.',
     403: `The token lacks the scope ${operation.scope}.`,
-    ...(!isList && { 404: 'Nothing with this id is the caller’s.' }),
+    ...(operation.kind === 'get' && { 404: 'Nothing with this id is the caller’s.' }),
     429: 'Too many requests; wait as Retry-After says.',
     500: 'Something broke on our side.',
     503: 'Not able to answer now; try again as Retry-After says.',
+    ...('body' in operation && bodyProblems[operation.kind]),
   }
   return {
     200: {

@@ -21,6 +21,7 @@ export function logRequest(log: Logger, { trace, id, method, status, durationMs 
     status,
     ...(trace.problem !== undefined && { problem: trace.problem }),
     ...(trace.rows !== undefined && { rows: trace.rows }),
+    ...(trace.fee !== undefined && { fee: trace.fee }),
     durationMs: Math.round(durationMs * 100) / 100,
     requestId: id,
     ...(trace.cause !== undefined && { err: trace.cause }),

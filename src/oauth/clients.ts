@@ -1,5 +1,5 @@
 import { importJWK, type JWK } from 'jose'
-import { customerScopes, readScopes } from '../contract/scopes.ts'
+import { readScopes, scopesOf } from '../contract/scopes.ts'
 import type { Clock } from '../platform/clock.ts'
 import { Secret } from '../platform/secret.ts'
 import type { Client, ClientMethod, CredentialStore } from '../store/credentials.ts'
@@ -16,9 +16,10 @@ export type ClientSources = {
 }
 
 export type NewClient = {
-  readonly customerId: string
+  /** Null makes a client of the operator's own, which reads no customer's records. */
+  readonly customerId: string | null
   readonly name: string
-  /** Without scopes a client may read and nothing else. */
+  /** Without scopes a customer's client may read and nothing else. */
   readonly scopes: readonly string[] | undefined
   readonly method: ClientMethod
 }
@@ -32,11 +33,12 @@ export async function createClient(
   wanted: NewClient,
 ): Promise<{ client: Client; secret: Secret | undefined } | Refused> {
   const { store, keyring, clock, random } = sources
-  const scopes = [...new Set(wanted.scopes ?? readScopes)]
-  const unknown = scopes.filter((scope) => !customerScopes.some((known) => known === scope))
+  const possible = scopesOf(wanted.customerId)
+  const scopes = [...new Set(wanted.scopes ?? (wanted.customerId === null ? [] : readScopes))]
+  const unknown = scopes.filter((scope) => !possible.some((known) => known === scope))
   if (unknown.length > 0) {
     return {
-      refused: `${unknown.join(', ')}: no such scope. There are ${customerScopes.join(', ')}.`,
+      refused: `${unknown.join(', ')}: no such scope. There are ${possible.join(', ')}.`,
     }
   }
   if (scopes.length === 0) return { refused: 'A client needs at least one scope.' }

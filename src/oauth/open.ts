@@ -26,6 +26,7 @@ export type OAuthSources = {
 export type OAuth = {
   readonly routes: readonly OAuthRoute[]
   readonly verify: Verifier['verify']
+  readonly identify: Verifier['identify']
   /** For `/readyz`: not ready while not fresh. */
   freshness(): Freshness
   /** Looks for changes now instead of at the next poll. */
@@ -45,9 +46,11 @@ export async function openOAuth(sources: OAuthSources): Promise<OAuth> {
   const parts = { ...sources, states, issuers, uses }
   const { tokenLifeSeconds } = config
   const routes = oauthRoutes({ ...parts, limiter: openGuessLimiter(), tokenLifeSeconds })
+  const { verify, identify } = openVerifier(parts)
   return {
     routes,
-    verify: openVerifier(parts).verify,
+    verify,
+    identify,
     freshness: states.freshness,
     refresh: async () => {
       await Promise.all([states.refresh(), issuers.refresh()])

@@ -1,4 +1,4 @@
-import { customerScopes } from '../contract/scopes.ts'
+import { customerScopes, operatorScopes, scopesOf } from '../contract/scopes.ts'
 import type { Client } from '../store/credentials.ts'
 import { type AuthenticationSources, authenticateClient } from './authenticate-client.ts'
 import { jsonAnswer, notStored, oauthError } from './oauth-error.ts'
@@ -52,14 +52,14 @@ function requireGrant(form: Form): void {
  * that the client may not have is refused.
  */
 function grantScopes(asked: string | undefined, client: Client): readonly string[] {
-  const allowed = customerScopes.filter((scope) => client.scopes.includes(scope))
+  const allowed = scopesOf(client.customerId).filter((scope) => client.scopes.includes(scope))
   if (asked === undefined) return requireSome(allowed)
   // RFC 6749 section 3.3: names are separated by blanks, and hold no other space, quote or backslash.
   if (!/^[\x20\x21\x23-\x5B\x5D-\x7E]+$/.test(asked)) {
     throw oauthError(400, 'invalid_scope', 'scope must be names separated by blanks')
   }
   const names = new Set(asked.split(' '))
-  const known = customerScopes.filter((scope) => names.has(scope))
+  const known = [...customerScopes, ...operatorScopes].filter((scope) => names.has(scope))
   if (known.some((scope) => !allowed.includes(scope))) {
     throw oauthError(400, 'invalid_scope', 'the client may not have one of these scopes')
   }

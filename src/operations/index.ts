@@ -1,4 +1,5 @@
 import type { Operation } from '../contract/operation.ts'
+import { createCryptoWithdrawalFee } from './create-crypto-withdrawal-fee.ts'
 import { getFiatAccount } from './get-fiat-account.ts'
 import { getFiatDepositInstructions } from './get-fiat-deposit-instructions.ts'
 import { listDepositAddresses } from './list-deposit-addresses.ts'
@@ -16,4 +17,5 @@ export const operations: readonly Operation[] = [
   listFiatDepositInstructions,
   listDepositAddresses,
   listIssuerQuoteExecutions,
+  createCryptoWithdrawalFee,
 ]

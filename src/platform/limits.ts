@@ -27,4 +27,12 @@ export const limits = {
   recordBytesMax: 1024 * 1024,
   /** An import reports this many faults and counts the rest. */
   faultsReportedMax: 1000,
+  /** A fee quote is kept so long that expired, consumed and unknown stay apart for whoever reconciles a quarter. */
+  quoteKeptDays: 90,
+  /** A batch of a sweep takes a few milliseconds; with its rest, five thousand quotes go in a second. */
+  quoteSweepRows: 500,
+  quoteSweepRestMs: 100,
+  quoteSweepIdleMs: 60_000,
+  /** Quotes that share a commit; a full one takes some ten milliseconds. */
+  quotesPerCommitMax: 1000,
 } as const

@@ -73,6 +73,23 @@ export const settings = {
     env: 'BURSAR_ADDRESS_TESTNETS',
     meaning: 'Accept addresses of test networks beside the main ones.',
   }),
+  requireEvmChecksum: flag(false, {
+    env: 'BURSAR_REQUIRE_EVM_CHECKSUM',
+    meaning: 'Refuse EVM addresses in one case, which carry no checksum.',
+  }),
+  feeSchedule: text(undefined, {
+    env: 'BURSAR_FEE_SCHEDULE',
+    meaning:
+      'A JSON file that is merged over the embedded fee schedule; read again on SIGHUP (docs/fees.md).',
+  }),
+  acceptSampleFees: flag(false, {
+    env: 'BURSAR_ACCEPT_SAMPLE_FEES',
+    meaning: 'Quote fees by the sample schedule and its placeholder prices.',
+  }),
+  feeQuotesOpenMax: integer(1000, 1, 1_000_000_000, {
+    env: 'BURSAR_FEE_QUOTES_OPEN_MAX',
+    meaning: 'Guaranteed fees that one client may hold open at a time.',
+  }),
   tokenLifeSeconds: integer(900, 60, 3600, {
     env: 'BURSAR_TOKEN_LIFE_SECONDS',
     meaning: 'How long an access token is good for.',
@@ -89,7 +106,7 @@ export const settings = {
   }),
 } as const
 
-function text(fallback: string, naming: Naming): Setting<string> {
+function text<T extends string | undefined>(fallback: T, naming: Naming): Setting<string | T> {
   const parse = (given: unknown): Parsed<string> =>
     typeof given === 'string' && given !== '' ? { value: given } : { fault: 'must be text' }
   return { ...naming, fallback, parse }

@@ -14,11 +14,13 @@ Bursar sandbox, ready. Sample data, thrown away at the end.
   client_id      ${clientId}
   client_secret  ${clientSecret}
   records        ${counts.join(', ')}
+  fees           by the sample schedule, whose prices are placeholders
 
 Try it:
 
   TOKEN=$(curl -s -u ${clientId}:${clientSecret} -d grant_type=client_credentials ${url}/oauth2/token | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
   curl -s -H "Authorization: Bearer $TOKEN" '${url}/v2/transfer/fiat-accounts?limit=2'
   curl -s -H "Authorization: Bearer $TOKEN" '${url}/v2/transfer/fiat-accounts?limit=1001'
+  curl -s -H "Authorization: Bearer $TOKEN" -d '{"asset":"USDC","crypto_network":"ETHEREUM","destination_address":"0xF0Aa84466e353E5390be37FE2934301c07c19a55","amount":"100"}' ${url}/v2/transfer/fees/crypto-withdrawal
 `
 }

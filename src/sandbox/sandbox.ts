@@ -22,6 +22,7 @@ export async function openSandbox(parts: ServiceParts): Promise<ServiceExtension
         operation: 'sandboxReset',
         answer: async () => {
           await parts.store.operator.clear()
+          await parts.quotes.operator.clear()
           await fillRecords(parts)
           await fillClients(parts)
           return jsonAnswer({ records: recordCounts() }, { 'cache-control': 'no-store' })

@@ -80,7 +80,12 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
 
 export function testConfig(folder: string, env: Readonly<Record<string, string>> = {}): Config {
   return loadConfig({
-    env: { DATABASE_URL: `sqlite:${join(folder, 'test.db')}`, PORT: '0', ...env },
+    env: {
+      DATABASE_URL: `sqlite:${join(folder, 'test.db')}`,
+      PORT: '0',
+      BURSAR_ACCEPT_SAMPLE_FEES: 'true',
+      ...env,
+    },
     file: undefined,
   })
 }

@@ -1,18 +1,26 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { openApiDocument } from '../../src/http/openapi.ts'
+import { ingestApi, openApiDocument } from '../../src/http/openapi.ts'
+import { ingestOperations } from '../../src/ingest/index.ts'
 import { operations } from '../../src/operations/index.ts'
 import { version } from '../../src/program.ts'
 
 /**
- * `openapi.json` is the document as it is served at the default address. Without `--write` this only says whether the
- * checked-in file is that document.
+ * `openapi.json` and `openapi-ingest.json` are the documents as they are served at the default address. Without
+ * `--write` this only says whether the checked-in files are those documents.
  */
-const path = new URL('../../openapi.json', import.meta.url)
-const document = `${JSON.stringify(openApiDocument(operations, version, 'http://127.0.0.1:8080'), null, 2)}\n`
+const url = 'http://127.0.0.1:8080'
+const documents = {
+  'openapi.json': openApiDocument(operations, version, url),
+  'openapi-ingest.json': openApiDocument(ingestOperations, version, url, ingestApi),
+}
 
-if (process.argv.includes('--write')) {
-  writeFileSync(path, document)
-} else if (readFileSync(path, 'utf8') !== document) {
-  process.stderr.write('openapi.json is not what src/operations says; run `npm run openapi`.\n')
-  process.exitCode = 1
+for (const [name, document] of Object.entries(documents)) {
+  const path = new URL(`../../${name}`, import.meta.url)
+  const text = `${JSON.stringify(document, null, 2)}\n`
+  if (process.argv.includes('--write')) {
+    writeFileSync(path, text)
+  } else if (readFileSync(path, 'utf8') !== text) {
+    process.stderr.write(`${name} is not what its declarations say; run \`npm run openapi\`.\n`)
+    process.exitCode = 1
+  }
 }

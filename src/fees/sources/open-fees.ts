@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs'
+import type { Clock } from '../../platform/clock.ts'
+import { type Config, ConfigError } from '../../platform/config.ts'
+import type { Logger } from '../../platform/log.ts'
+import { describeNetworks } from '../describe-schedule.ts'
+import type { FeeBasis } from '../fee-basis.ts'
+import type { FeeSchedule } from '../schedule/fee-schedule.ts'
+import type { Environment } from '../schedule/read-network.ts'
+import { type ReadSchedule, readSchedule } from '../schedule/read-schedule.ts'
+import type { FeeEvent } from './fee-event.ts'
+import { FeeRefresher } from './fee-refresher.ts'
+
+/** What quotes are made from, kept fresh in the background. */
+export type Fees = {
+  current(): FeeBasis
+  /** Reads the operator's document again. A faulty one is told in the log and changes nothing. */
+  reload(): void
+  close(): void
+}
+
+export type FeeSources = {
+  readonly config: Pick<Config, 'feeSchedule' | 'acceptSampleFees'>
+  readonly environment: Environment
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** Reads the schedule and begins to watch its nodes. Throws a ConfigError that names every fault of the document. */
+export function openFees({ config, environment, clock, log }: FeeSources): Fees {
+  const acceptsSample = config.acceptSampleFees
+  const report = (event: FeeEvent) => log[isGood(event) ? 'info' : 'warn'](event, 'fee source')
+  const schedule = scheduleOf(config, environment)
+  const refresher = new FeeRefresher({ schedule, acceptsSample, clock, report })
+  const tellSources = () => {
+    for (const state of describeNetworks(refresher.current(), clock())) {
+      log.info(state, 'fee source')
+    }
+  }
+  tellSources()
+  refresher.start()
+  return {
+    current: () => refresher.current(),
+    reload: () => {
+      const read = readScheduleFile(config.feeSchedule, environment)
+      if (!read.ok) {
+        log.error(
+          { faults: read.faults },
+          'the fee schedule has faults; the old one stays in force',
+        )
+        return
+      }
+      refresher.replaceSchedule(read.schedule, acceptsSample)
+      log.info('the fee schedule was read again')
+      tellSources()
+    },
+    close: () => refresher.stop(),
+  }
+}
+
+export function scheduleOf(
+  { feeSchedule }: Pick<Config, 'feeSchedule'>,
+  environment: Environment,
+): FeeSchedule {
+  const read = readScheduleFile(feeSchedule, environment)
+  if (read.ok) return read.schedule
+  throw new ConfigError(read.faults.map((fault) => `${feeSchedule}: ${fault}`).join('\n'))
+}
+
+function readScheduleFile(path: string | undefined, environment: Environment): ReadSchedule {
+  if (path === undefined) return readSchedule({}, environment)
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch {
+    return { ok: false, faults: ['the file cannot be read'] }
+  }
+  try {
+    return readSchedule(JSON.parse(text), environment)
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return { ok: false, faults: ['the file is not JSON'] }
+  }
+}
+
+/** What is no reason to look: a source is back. */
+const isGood = (event: FeeEvent): boolean =>
+  event.event === 'node-recovered' ||
+  event.event === 'price-source-recovered' ||
+  (event.event === 'source-changed' && event.to === 'live')
