@@ -56,10 +56,13 @@ const lengthOf = (body: string | Uint8Array | undefined): string[] =>
 export function rawSocket(url: string, bytes: string): Promise<string> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
+    let received = ''
     const socket = connect(Number(port), hostname, () => socket.write(Buffer.from(bytes, 'latin1')))
-    socket.on('data', (chunk) => chunks.push(chunk))
+    socket.setEncoding('utf8')
+    socket.on('data', (text) => {
+      received += text
+    })
     socket.on('error', reject)
-    socket.on('close', () => resolve(Buffer.concat(chunks).toString('utf8')))
+    socket.on('close', () => resolve(received))
   })
 }
