@@ -1,28 +1,39 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander'
+import { clientCommand } from './cli/client.ts'
 import { exportCommand } from './cli/export.ts'
 import { importCommand } from './cli/import.ts'
+import { keysCommand } from './cli/keys.ts'
 import { migrateCommand } from './cli/migrate.ts'
+import { type CommonOptions, configOf } from './cli/options.ts'
 import { CommandFailed, standardOutput } from './cli/output.ts'
 import { sandboxCommand } from './cli/sandbox.ts'
 import { serveCommand } from './cli/serve.ts'
+import { systemClock } from './platform/clock.ts'
 import { ConfigError } from './platform/config.ts'
 import { version } from './program.ts'
+import { openCredentials, openKeyringOf } from './service.ts'
+import { systemRandom } from './vault/random.ts'
 
 /** Exit codes: 0 done, 1 failed, 2 wrong usage. */
 const FAILED = 1
 const WRONG_USAGE = 2
 
+const output = standardOutput
+const credentials = { open: openCredentialAccess, print: output.print }
+
 const program = new Command('bursar')
   .description("a settlement service's read side over an HTTP JSON API")
   .version(version)
-  .addCommand(serveCommand(standardOutput))
-  .addCommand(sandboxCommand(standardOutput))
-  .addCommand(migrateCommand(standardOutput))
-  .addCommand(importCommand(standardOutput))
+  .addCommand(serveCommand(output))
+  .addCommand(sandboxCommand(output))
+  .addCommand(migrateCommand(output))
+  .addCommand(importCommand(output))
   .addCommand(exportCommand())
+  .addCommand(clientCommand(credentials))
+  .addCommand(keysCommand(credentials))
 
-for (const command of [program, ...program.commands]) command.exitOverride()
+throwInsteadOfExiting(program)
 
 try {
   await program.parseAsync()
@@ -32,17 +43,38 @@ try {
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) {
-    // Help and version end this way too, and commander has printed what there is to say.
-    return error.exitCode === 0 ? 0 : WRONG_USAGE
+    // Help and version end this way too, and commander has printed what there is to say. Its own faults are of usage;
+    // `commander.error` is a command's, which says itself how it failed.
+    if (error.exitCode === 0 || error.code === 'commander.error') return error.exitCode
+    return WRONG_USAGE
   }
   if (error instanceof ConfigError) {
-    standardOutput.tell(error.message)
+    output.tell(error.message)
     return WRONG_USAGE
   }
   if (error instanceof CommandFailed) {
-    standardOutput.tell(error.message)
+    output.tell(error.message)
     return FAILED
   }
-  standardOutput.tell(error instanceof Error ? (error.stack ?? error.message) : String(error))
+  output.tell(error instanceof Error ? (error.stack ?? error.message) : String(error))
   return FAILED
+}
+
+function throwInsteadOfExiting(command: Command): void {
+  command.exitOverride()
+  for (const child of command.commands) throwInsteadOfExiting(child)
+}
+
+async function openCredentialAccess(options: CommonOptions) {
+  const config = configOf(options)
+  const store = await openCredentials(config)
+  const keyring = await openKeyringOf(config, store, systemClock)
+  return {
+    store,
+    keyring,
+    clock: systemClock,
+    random: systemRandom,
+    trustedIssuers: config.trustedIssuers.map(({ issuer }) => issuer),
+    close: () => store.close(),
+  }
 }

@@ -1,7 +1,7 @@
 import type { Logger } from '../platform/log.ts'
 import type { Client, ClientWithSecrets } from '../store/credentials.ts'
 import type { Keyring } from '../vault/keyring.ts'
-import { type AssertionSources, claimedClient, isGoodAssertion } from './client-assertion.ts'
+import { type AssertionSources, isGoodAssertion } from './client-assertion.ts'
 import { basicChallenge, type Presented, readPresented } from './client-credentials.ts'
 import { findSecret } from './client-secrets.ts'
 import type { GuessLimiter } from './guess-limiter.ts'
@@ -28,8 +28,7 @@ export async function authenticateClient(
 ): Promise<Client> {
   const { limiter, log, store } = sources
   const presented = readPresented(request, form)
-  const clientId =
-    presented.by === 'assertion' ? claimedClient(presented.assertion) : presented.clientId
+  const { clientId } = presented
   const { address } = request
   const wait = await limiter.waitSeconds(address, clientId)
   if (wait > 0) {

@@ -1,18 +1,9 @@
-import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, jwtVerify } from 'jose'
+import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose'
 import type { Clock } from '../platform/clock.ts'
 import type { Secret } from '../platform/secret.ts'
 import type { Client, CredentialStore } from '../store/credentials.ts'
 import { assertionAlgorithms } from './clients.ts'
 import { assertionIdLengthMax, assertionLifeSecondsMax, ownSkewSeconds } from './limits.ts'
-
-/** The client that an assertion claims to be from, which only chooses the keys that it is then checked by. */
-export function claimedClient(assertion: Secret): string {
-  try {
-    return decodeJwt(assertion.reveal()).sub ?? ''
-  } catch {
-    return ''
-  }
-}
 
 export type AssertionSources = {
   readonly store: CredentialStore

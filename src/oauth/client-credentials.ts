@@ -1,3 +1,4 @@
+import { decodeJwt } from 'jose'
 import { Secret } from '../platform/secret.ts'
 import { oauthError } from './oauth-error.ts'
 import type { Form } from './read-form.ts'
@@ -30,7 +31,7 @@ export function readPresented(request: OAuthRequest, form: Form): Presented {
     if (form.get('client_assertion_type') !== assertionType) {
       throw oauthError(400, 'invalid_request', `client_assertion_type must be ${assertionType}`)
     }
-    return { by: 'assertion', clientId: clientId ?? '', assertion: new Secret(assertion) }
+    return readAssertion(new Secret(assertion), clientId)
   }
   if (secret === undefined || clientId === undefined) {
     throw oauthError(401, 'invalid_client', 'no client authentication was sent')
@@ -64,6 +65,24 @@ function readBasic(header: string, bodyClientId: string | undefined): Presented 
     throw oauthError(400, 'invalid_request', 'client_id is not the one that the header names')
   }
   return { by: 'basic', clientId, secret: new Secret(secret) }
+}
+
+/** Whose assertion it claims to be, which only chooses the keys that it is then checked by. */
+function readAssertion(assertion: Secret, bodyClientId: string | undefined): Presented {
+  const clientId = subjectOf(assertion)
+  // RFC 7521 section 4.2: client_id may be left out, but must not name another.
+  if (bodyClientId !== undefined && bodyClientId !== clientId) {
+    throw oauthError(400, 'invalid_request', 'client_id is not the one that the assertion names')
+  }
+  return { by: 'assertion', clientId, assertion }
+}
+
+function subjectOf(assertion: Secret): string {
+  try {
+    return decodeJwt(assertion.reveal()).sub ?? ''
+  } catch {
+    return ''
+  }
 }
 
 /** RFC 6749 section 2.3.1: both parts are form-encoded before they are joined. */

@@ -1,4 +1,5 @@
-import { errors, type JWTPayload, jwtVerify } from 'jose'
+import { type JWTPayload, jwtVerify } from 'jose'
+import { Problem } from '../contract/problem.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
 import type { TrustedIssuer } from '../platform/trusted-issuers.ts'
@@ -96,9 +97,10 @@ async function verifiedPayload(
     })
     return payload
   } catch (error) {
-    // What jose names is the token's fault. Anything else (keys too old) is not, and must not read as a refusal.
-    if (error instanceof errors.JOSEError) return undefined
-    throw error
+    // Keys that are too old are not the token's fault and must not read as a refusal. All else is, a key that jose
+    // cannot use too: it throws plain TypeErrors for those.
+    if (error instanceof Problem) throw error
+    return undefined
   }
 }
 

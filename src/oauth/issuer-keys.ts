@@ -60,11 +60,10 @@ export function openIssuerKeys({ issuer, clock, log, every }: IssuerKeySources):
     })
     return running
   }
+  // Whoever comes while the question is open waits for its answer with the others.
+  const mayAsk = () => running !== undefined || hasCooledDown(askedAt, clock())
   const usable = async (): Promise<Known> => {
-    // Before the first answer the question may have been asked a moment ago: then its answer is awaited.
-    if (known === undefined && (running !== undefined || hasCooledDown(askedAt, clock()))) {
-      await refresh()
-    }
+    if (known === undefined && mayAsk()) await refresh()
     if (known !== undefined && clock() - known.at <= issuerStale) return known
     throw new Problem(503, 'the issuer of this token cannot be reached, try again shortly', {
       headers: { 'Retry-After': '30' },
@@ -75,7 +74,7 @@ export function openIssuerKeys({ issuer, clock, log, every }: IssuerKeySources):
       return await (await usable()).find(header, token)
     } catch (error) {
       const isUnknown = error instanceof errors.JWKSNoMatchingKey
-      if (!isUnknown || !hasCooledDown(askedAt, clock())) throw error
+      if (!isUnknown || !mayAsk()) throw error
       await refresh()
       return (await usable()).find(header, token)
     }

@@ -16,7 +16,7 @@ export type TokenClaims = {
   readonly tokenId: string | undefined
 }
 
-export const secondsOf = (instant: bigint): number => Number(instant / 1_000_000n)
+const secondsOf = (instant: bigint): number => Number(instant / 1_000_000n)
 
 export type Issue = {
   readonly issuer: string

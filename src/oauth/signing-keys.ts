@@ -15,17 +15,42 @@ export type SigningKey = {
 
 export type SigningKeys = ReadonlyMap<string, SigningKey>
 
+/** `next` is published and about to sign; `retiring` signs no more, but its tokens may still be good. */
+export type SigningKeyState = 'next' | 'signing' | 'retiring' | 'retired' | 'revoked'
+
 const OUTLIVES_SUCCESSOR = BigInt(tokenLifeSecondsMax + ownSkewSeconds) * 1_000_000n
 
 /** The keys of the ring that may still verify a token, by id. Revoked ones are not among them. */
 export async function importSigningKeys(keyring: Keyring): Promise<SigningKeys> {
-  const live = keyring.all('token-signing').filter((key) => key.revokedAt === undefined)
-  const imported = live.map(async (key, index) => {
-    const successor = live[index + 1]
-    const goodUntil = successor && successor.activeFrom + OUTLIVES_SUCCESSOR
-    return [key.id, await importSigningKey(key, goodUntil)] as const
-  })
+  const live = liveKeys(keyring)
+  const imported = live.map(
+    async (key) => [key.id, await importSigningKey(key, goodUntilOf(key, live))] as const,
+  )
   return new Map(await Promise.all(imported))
+}
+
+const liveKeys = (keyring: Keyring): readonly PurposeKey[] =>
+  keyring.all('token-signing').filter((key) => key.revokedAt === undefined)
+
+function goodUntilOf(key: PurposeKey, live: readonly PurposeKey[]): bigint | undefined {
+  const successor = live[live.indexOf(key) + 1]
+  return successor && successor.activeFrom + OUTLIVES_SUCCESSOR
+}
+
+/** Every signing key, revoked and retired ones too, with where it stands now. */
+export function describeSigningKeys(
+  keyring: Keyring,
+  now: bigint,
+): readonly { readonly key: PurposeKey; readonly state: SigningKeyState }[] {
+  const live = liveKeys(keyring)
+  const stateOf = (key: PurposeKey): SigningKeyState => {
+    if (key.revokedAt !== undefined) return 'revoked'
+    if (key.id === keyring.current('token-signing').id) return 'signing'
+    if (key.activeFrom > now) return 'next'
+    const goodUntil = goodUntilOf(key, live)
+    return goodUntil === undefined || now < goodUntil ? 'retiring' : 'retired'
+  }
+  return keyring.all('token-signing').map((key) => ({ key, state: stateOf(key) }))
 }
 
 /** What `/.well-known/jwks.json` shows: the keys whose tokens are accepted now, and one that is about to sign. */

@@ -51,7 +51,7 @@ function requireGrant(form: Form): void {
  * service does not know are dropped, since existing clients send one long fixed list to every service; a known one
  * that the client may not have is refused.
  */
-export function grantScopes(asked: string | undefined, client: Client): readonly string[] {
+function grantScopes(asked: string | undefined, client: Client): readonly string[] {
   const allowed = customerScopes.filter((scope) => client.scopes.includes(scope))
   if (asked === undefined) return requireSome(allowed)
   // RFC 6749 section 3.3: names are separated by blanks, and hold no other space, quote or backslash.

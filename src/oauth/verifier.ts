@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto'
 import { asTenant, type Principal } from '../contract/principal.ts'
 import type { Client } from '../store/credentials.ts'
-import { verifiedTokenLifeSeconds, verifiedTokensMax } from './limits.ts'
+import { verifiedTokensMax } from './limits.ts'
 import { readToken, type TokenSources } from './read-token.ts'
 import type { States } from './states.ts'
 import type { UseRecorder } from './use-recorder.ts'
+import { openVerifiedTokens } from './verified-tokens.ts'
 
 export type Verifier = {
   /**
@@ -16,19 +17,17 @@ export type Verifier = {
 
 export type VerifierSources = TokenSources & { readonly uses: UseRecorder }
 
-type Verified = { readonly principal: Principal; readonly until: bigint }
-
 /** Verifies tokens locally, remembering by digest those that held. */
 export function openVerifier(sources: VerifierSources): Verifier {
   const { states, issuers, clock } = sources
-  const verified = new Map<string, Verified>()
+  const verified = openVerifiedTokens(verifiedTokensMax)
   let knownBy: States | undefined
   let generation = -1
 
   // A key, a refused token or a client has changed: nothing remembered from before may outlive that.
   const forgetIfChanged = () => {
     if (states.current() === knownBy && issuers.generation() === generation) return
-    verified.clear()
+    verified.forgetAll()
     knownBy = states.current()
     generation = issuers.generation()
   }
@@ -43,10 +42,7 @@ export function openVerifier(sources: VerifierSources): Verifier {
     // While the signature was checked the states may have moved, and the token be refused by the newer ones. Then it
     // is not remembered, and the next request decides anew.
     const isSame = states.current() === statesBefore && issuers.generation() === generationBefore
-    if (isSame) {
-      if (verified.size >= verifiedTokensMax) dropOldest(verified)
-      verified.set(digest, { principal, until: rememberUntil(good.claims.expiresAt, clock()) })
-    }
+    if (isSame) verified.remember(digest, principal, good.claims.expiresAt, clock())
     return principal
   }
   return {
@@ -56,9 +52,7 @@ export function openVerifier(sources: VerifierSources): Verifier {
       // A token has several spellings that verify; each is an entry of its own, so what holds for one cannot be
       // taken for another's.
       const digest = hash('sha256', token, 'base64')
-      const known = verified.get(digest)
-      if (known !== undefined && clock() < known.until) return known.principal
-      return verifyInFull(token, digest)
+      return verified.find(digest, clock()) ?? verifyInFull(token, digest)
     },
   }
 }
@@ -67,16 +61,4 @@ export function openVerifier(sources: VerifierSources): Verifier {
 function principalOf(client: Client, scopes: readonly string[]): Principal | undefined {
   if (client.customerId === null) return undefined
   return { clientId: client.id, tenant: asTenant(client.customerId), scopes: new Set(scopes) }
-}
-
-function rememberUntil(expiresAtSeconds: number, now: bigint): bigint {
-  const expiry = BigInt(Math.floor(expiresAtSeconds)) * 1_000_000n
-  const latest = now + BigInt(verifiedTokenLifeSeconds) * 1_000_000n
-  return expiry < latest ? expiry : latest
-}
-
-// A Map keeps the order of insertion. The oldest is not always the least used; it costs one verification.
-function dropOldest(verified: Map<string, Verified>): void {
-  const oldest = verified.keys().next()
-  if (oldest.done !== true) verified.delete(oldest.value)
 }

@@ -15,7 +15,7 @@ export type TrustedIssuer = {
 }
 
 // Asymmetric ones only. A shared secret would let every holder of it make tokens.
-export const issuerAlgorithms = [
+const issuerAlgorithms = [
   ...['ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512'],
   ...['RS256', 'RS384', 'RS512', 'EdDSA', 'Ed25519'],
 ]

@@ -33,7 +33,7 @@ export type ClientWithSecrets = Client & { readonly secrets: readonly ClientSecr
 
 export type NewSecret = Pick<ClientSecret, 'id' | 'hash' | 'createdAt'>
 
-export type Rotation = {
+type Rotation = {
   readonly secret: NewSecret
   /** How many of the newest secrets stay live beside the new one. */
   readonly kept: 0 | 1
@@ -42,7 +42,7 @@ export type Rotation = {
 }
 
 /** Everything that verification needs. No part of it is older than the revision; a part may be newer. */
-export type CredentialStates = {
+type CredentialStates = {
   readonly revision: bigint
   readonly clients: readonly Client[]
   readonly deniedTokens: readonly { readonly jti: string; readonly expiresAt: bigint }[]

@@ -18,7 +18,7 @@ export type WrappedKey = {
  * How a new key joins those of its purpose: only where there is none (two processes may start at once),
  * beside them, or in place of them, which revokes every other at the new one's `createdAt`.
  */
-export type Joining = 'if-none' | 'beside' | 'instead'
+type Joining = 'if-none' | 'beside' | 'instead'
 
 /** The part of the credential store that the keyring stands on. Each change bumps the store's revision. */
 export type PurposeKeyStore = {

@@ -1,19 +1,12 @@
-import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
-import { dirname } from 'node:path'
-import { DatabaseSync, type StatementResultingChanges } from 'node:sqlite'
-import { Problem } from '../../contract/problem.ts'
+import type { DatabaseSync, StatementResultingChanges } from 'node:sqlite'
 import type { PurposeKeyStore, WrappedKey } from '../../vault/purpose-key.ts'
 import type { Client, CredentialStore, NewSecret } from '../credentials.ts'
 import { instant, readClient, readPurposeKey, readSecret, text } from './credentials-rows.ts'
 import { prepareStatements, type Statements } from './credentials-statements.ts'
-import { inTransaction, type Migration, migrate } from './migrate.ts'
+import { guarded, openDatabase } from './database.ts'
+import { inTransaction, migrate, readMigrations } from './migrate.ts'
 
-const migrationOf = (id: number, file: string): Migration => ({
-  id,
-  sql: readFileSync(new URL(`./credentials-migrations/${file}`, import.meta.url), 'utf8'),
-})
-
-const migrations = [migrationOf(1, '0001-credentials.sql')]
+const migrations = readMigrations('credentials-migrations', ['0001-credentials.sql'])
 
 /**
  * The credential store in a database file of its own, made (0600) and brought up to date where needed. Beside the
@@ -43,37 +36,6 @@ export function openSqliteCredentials(path: string): CredentialStore {
 
 /** Runs statements; those of a `change` in one transaction that also bumps the revision. */
 type Run = <T>(work: () => T) => Promise<T>
-
-// Waiting blocks the process, so not for long: a writer here holds the file for a few milliseconds.
-const BUSY_TIMEOUT_MS = 2000
-
-function openDatabase(path: string): DatabaseSync {
-  if (path !== ':memory:') {
-    mkdirSync(dirname(path), { recursive: true })
-    // SQLite gives its WAL the mode of the database, so the file is made here, for the owner alone.
-    closeSync(openSync(path, 'a', 0o600))
-  }
-  const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
-  db.exec('pragma journal_mode = wal; pragma synchronous = full; pragma trusted_schema = off')
-  return db
-}
-
-/** SQLite's result codes that pass by themselves or by the operator's hand: busy, locked, I/O error, full. */
-const passing = new Set([5, 6, 10, 13])
-
-function guarded<T>(work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    const code = (error as { errcode?: unknown }).errcode
-    // The low byte is the primary code; the rest says more precisely what happened.
-    if (typeof code !== 'number' || !passing.has(code & 0xff)) throw error
-    throw new Problem(503, 'the store is not available, try again shortly', {
-      headers: { 'Retry-After': '1' },
-      cause: error,
-    })
-  }
-}
 
 function stateMethods(statements: Statements, run: Run) {
   const readRevision = () => instant(statements.revision.get() ?? {}, 'value')

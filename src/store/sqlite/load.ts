@@ -1,8 +1,9 @@
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Resource } from '../../contract/resource.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import type { LineFault, MergeReport, RecordLoad, StorableRecord } from '../store.ts'
+import { openDatabase } from './database.ts'
 import { conflictQueries, contentColumns, mergeStatements } from './merge-query.ts'
 import { inTransaction } from './migrate.ts'
 
@@ -46,8 +47,14 @@ const dropRepeats = `
 
 /** A connection of its own: its temporary table and its transaction are nobody else's. */
 function openStaging(path: string, resource: Resource): DatabaseSync {
-  const db = new DatabaseSync(path)
-  db.exec('pragma busy_timeout = 60000; pragma synchronous = full; pragma temp_store = file')
+  const db = openDatabase(path)
+  // An import may wait for another one's merge. The cache also bounds what a sort holds in memory: with 20 MB a million records stay under 300 MB in all, and
+  // are merged in half the time that SQLite's own 2 MB take.
+  db.exec(`
+    pragma busy_timeout = 60000;
+    pragma temp_store = file;
+    pragma cache_size = -20000;
+    pragma journal_size_limit = 67108864`)
   const columns = [...contentColumns(resource), 'masked', 'keeps_deletion']
   db.exec(`create temp table staged (line integer primary key, ${columns.join(', ')})`)
   return db

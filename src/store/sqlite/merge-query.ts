@@ -181,6 +181,7 @@ export function mergeStatements(resource: Resource): MergeStatements {
         (select count(*) from u) as unchanged
       from k`,
     dropUnchanged: `delete from temp.staged where line in (${unchanged})`,
+    // In the order of the tables' keys, so that their pages are filled one after the other.
     apply: [
       `insert into superseded
        select '${kind}', k.customer_id, k.id, k.stored_at, :now, ${fullBody}, k.deleted_at, k.source_version
@@ -188,12 +189,14 @@ export function mergeStatements(resource: Resource): MergeStatements {
       `delete from ${table} where (customer_id, deleted, position) in (
          select k.customer_id, k.deleted, k.position
          from temp.staged as s cross join ${table} as k indexed by ${table}_identity where k.id = s.id)`,
-      `insert into ${table} (${columns.join(', ')}) select ${values.join(', ')} from temp.staged`,
+      `insert into ${table} (${columns.join(', ')}) select ${values.join(', ')} from temp.staged
+       order by customer_id, deleted_at is not null, position`,
       ...(mask === undefined
         ? []
         : [
             `insert or replace into ${full} (customer_id, id, deleted, body)
-             select customer_id, id, deleted_at is not null, full_body from temp.staged`,
+             select customer_id, id, deleted_at is not null, full_body from temp.staged
+             order by customer_id, id`,
           ]),
     ],
   }

@@ -1,31 +1,20 @@
-import { mkdirSync, readFileSync } from 'node:fs'
-import { dirname } from 'node:path'
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Clock } from '../../platform/clock.ts'
 import type { OperatorDoor, Store } from '../store.ts'
+import { openDatabase } from './database.ts'
 import { exportLines } from './export.ts'
 import { openLoad } from './load.ts'
-import { inTransaction, migrate } from './migrate.ts'
+import { inTransaction, migrate, readMigrations } from './migrate.ts'
 import { customerDoor, statementCache } from './records.ts'
 
-const recordMigrations = [{ id: 1, sql: readMigration('0001-records.sql') }]
-
-function readMigration(name: string): string {
-  return readFileSync(new URL(`migrations/${name}`, import.meta.url), 'utf8')
-}
+const migrations = readMigrations('migrations', ['0001-records.sql'])
 
 /** The records in one SQLite file; clients, keys and quotes have a file of their own, so that no import blocks them. */
 export function openSqliteStore(path: string, clock: Clock): Store {
-  mkdirSync(dirname(path), { recursive: true })
-  const db = new DatabaseSync(path)
-  // 8 KB pages hold a page's records without overflow chains (bench/reads.ts); the size is fixed once a table exists.
-  db.exec(`
-    pragma page_size = 8192;
-    pragma journal_mode = wal;
-    pragma synchronous = full;
-    pragma busy_timeout = 5000;
-    pragma cache_size = -65536;`)
-  migrate(db, 'records', recordMigrations)
+  const db = openDatabase(path)
+  // Enough for the upper levels of every index and the newest pages of the customers who ask.
+  db.exec('pragma cache_size = -65536')
+  migrate(db, 'records', migrations)
   const prepare = statementCache(db)
   return {
     customers: customerDoor(prepare),

@@ -1,8 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { Tenant } from '../../contract/principal.ts'
 import type { Resource, View } from '../../contract/resource.ts'
 import { rangeOf } from '../keyset.ts'
-import type { CustomerDoor, Page, Selection } from '../store.ts'
+import type { CustomerDoor } from '../store.ts'
+import { guarded } from './database.ts'
 import { pageQuery } from './page-query.ts'
 
 /** Prepares each statement once; the texts come from a fixed set of shapes, so the map stays small. */
@@ -23,22 +23,22 @@ const NO_ITEMS = new Uint8Array(0)
 export function customerDoor(prepare: (sql: string) => StatementSync): CustomerDoor {
   return {
     async get(tenant, view, id, reveal) {
-      const row = prepare(getQuery(view)).get({
-        customer: tenant,
-        id,
-        reveal: reveal || !view.resource.deletable ? 1 : 0,
-      })
+      const row = guarded(() =>
+        prepare(getQuery(view)).get({ customer: tenant, id, reveal: reveal ? 1 : 0 }),
+      )
       return row === undefined ? undefined : blob(row.body)
     },
 
     async page(tenant, view, selection) {
       const { sql, parameters } = pageQuery(view.resource, selection)
-      const row = prepare(sql).get({
-        customer: tenant,
-        ...rangeOf(selection),
-        limit: selection.limit,
-        ...parameters,
-      })
+      const row = guarded(() =>
+        prepare(sql).get({
+          customer: tenant,
+          ...rangeOf(selection),
+          limit: selection.limit,
+          ...parameters,
+        }),
+      )
       return {
         items: row?.items == null ? NO_ITEMS : blob(row.items),
         rows: Number(row?.rows ?? 0),
@@ -46,14 +46,6 @@ export function customerDoor(prepare: (sql: string) => StatementSync): CustomerD
         more: row?.more === 1,
       }
     },
-  } satisfies {
-    get: (
-      tenant: Tenant,
-      view: View,
-      id: string,
-      reveal: boolean,
-    ) => Promise<Uint8Array | undefined>
-    page: (tenant: Tenant, view: View, selection: Selection) => Promise<Page>
   }
 }
 

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { type TestContext, test } from 'node:test'
+import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
+import { createClient, readClientKeys } from '../../src/oauth/clients.ts'
+import { acme, oauthWorld } from './support/oauth-world.ts'
+
+const type = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
+
+/** A client that signs with a key of its own, and a way to send any assertion. */
+async function assertionWorld(context: TestContext) {
+  const world = await oauthWorld(context)
+  const pair = await generateKeyPair('ES256', { extractable: true })
+  const jwk = { ...(await exportJWK(pair.publicKey)), kid: 'k1' }
+  const read = await readClientKeys(JSON.stringify({ keys: [jwk] }))
+  assert('jwks' in read)
+  const method = { kind: 'keys', jwks: read.jwks } as const
+  const made = await createClient(world.command, {
+    ...{ customerId: 'acme', name: 'With keys', scopes: undefined, method },
+  })
+  assert('client' in made)
+  assert.equal(made.secret, undefined)
+  const { id } = made.client
+  const now = Number(world.clock() / 1_000_000n)
+  let count = 0
+  const assertion = (changes: JWTPayload = {}, header = {}, key = pair.privateKey) => {
+    count += 1
+    const claims = { iss: id, sub: id, aud: world.url, jti: `j${count}`, iat: now, exp: now + 60 }
+    return new SignJWT({ ...claims, ...changes })
+      .setProtectedHeader({ alg: 'ES256', kid: 'k1', ...header })
+      .sign(key)
+  }
+  const send = (client_assertion: string, form: Record<string, string> = {}) =>
+    world.post(
+      '/oauth2/token',
+      {
+        ...{ grant_type: 'client_credentials', client_assertion_type: type, client_assertion },
+        ...form,
+      },
+      // Each from an address of its own, so that the failures are not slowed down.
+      { headers: { 'x-test-address': `192.0.2.${count}` } },
+    )
+  return { ...world, id, now, pair, assertion, send, jwk }
+}
+
+test('takes an assertion signed by the client’s own key, once', async (t) => {
+  const { assertion, send } = await assertionWorld(t)
+  const first = await assertion()
+  const { status, body } = await send(first)
+  assert.equal(status, 200)
+  assert.match(body.scope, /^transfer:read_fiat_account .*exchange:read_issuer_quote_execution$/)
+  assert.doesNotMatch(body.scope, /fee:write/)
+  const again = await send(first)
+  assert.deepEqual([again.status, again.body.error], [401, 'invalid_client'])
+})
+
+test('refuses assertions that are not exactly for us, short-lived and this client’s', async (t) => {
+  const { assertion, id, now, send, url } = await assertionWorld(t)
+  const cases: readonly JWTPayload[] = [
+    ...[{ aud: `${url}/oauth2/token` }, { aud: [url] }, { aud: [url, 'https://other.example'] }],
+    ...[{ aud: 'https://other.example' }, { iss: 'someone' }, { sub: acme.id, iss: acme.id }],
+    ...[{ exp: now - 6 }, { exp: now + 306 }, { iat: now + 6 }, { nbf: now + 60 }],
+    ...[{ jti: '' }, { jti: 'x'.repeat(257) }, { sub: `${id}x` }],
+  ]
+  for (const claims of cases) {
+    const { status, body } = await send(await assertion(claims))
+    assert.deepEqual([status, body.error], [401, 'invalid_client'], JSON.stringify(claims))
+  }
+})
+
+test('refuses other keys, algorithms and types of assertion', async (t) => {
+  const { assertion, id, jwk, now, pair, send } = await assertionWorld(t)
+  const other = await generateKeyPair('ES256')
+  const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')
+  const claims = encode({ iss: id, sub: id, jti: 'h', exp: now + 60 })
+  const signed = `${encode({ alg: 'HS256', kid: 'k1' })}.${claims}`
+  const pem = await exportSPKI(pair.publicKey)
+  const attacks = [
+    await assertion({}, {}, other.privateKey),
+    await assertion({}, { kid: 'k2', jwk }),
+    `${encode({ alg: 'none' })}.${claims}.`,
+    `${signed}.${createHmac('sha256', pem).update(signed).digest('base64url')}`,
+    'x',
+  ]
+  for (const attack of attacks) assert.equal((await send(attack)).status, 401)
+  const otherName = await send(await assertion(), { client_id: acme.id })
+  assert.deepEqual([otherName.status, otherName.body.error], [400, 'invalid_request'])
+  assert.equal((await send(await assertion(), { client_id: id })).status, 200)
+  const wrongType = await send(await assertion(), { client_assertion_type: 'x' })
+  assert.deepEqual([wrongType.status, wrongType.body.error], [400, 'invalid_request'])
+})
+
+test('refuses a secret from a client with keys, and an assertion from a client with a secret', async (t) => {
+  const { assertion, id, send, token } = await assertionWorld(t)
+  assert.equal((await token({ client_id: id, client_secret: 'x' })).status, 401)
+  assert.equal((await send(await assertion({ iss: acme.id, sub: acme.id }))).status, 401)
+})
+
+test('does not take an assertion for an access token', async (t) => {
+  const { assertion, oauth } = await assertionWorld(t)
+  assert.equal(await oauth.verify(await assertion()), 'invalid')
+  assert.equal(await oauth.verify(await assertion({}, { typ: 'at+jwt' })), 'invalid')
+})
+
+test('registers public keys only, each of a kind it can verify', async () => {
+  const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true })
+  const p384 = await generateKeyPair('ES384', { extractable: true })
+  const jwk = await exportJWK(publicKey)
+  const cases: readonly [unknown, RegExp][] = [
+    ['no json', /no JSON object/],
+    [{ keys: [] }, /1 to 10 keys/],
+    [{ keys: Array(11).fill(jwk) }, /1 to 10 keys/],
+    [{ keys: [jwk, jwk] }, /same kid/],
+    [await exportJWK(privateKey), /is private/],
+    [{ kty: 'oct', k: 'abcd' }, /is private/],
+    [{ kty: 'EC', crv: 'P-256', x: 'a', y: 'b' }, /is no EC/],
+    [await exportJWK(p384.publicKey), /P-256/],
+    [{ keys: [null] }, /is no JSON Web Key/],
+  ]
+  for (const [document, refusal] of cases) {
+    const read = await readClientKeys(
+      typeof document === 'string' ? document : JSON.stringify(document),
+    )
+    assert('refused' in read, JSON.stringify(document))
+    assert.match(read.refused, refusal)
+  }
+  assert('jwks' in (await readClientKeys(JSON.stringify(jwk))))
+  const rsa = await generateKeyPair('PS256', { extractable: true })
+  assert('jwks' in (await readClientKeys(JSON.stringify(await exportJWK(rsa.publicKey)))))
+})

@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import type { Command } from 'commander'
+import { decodeProtectedHeader, exportJWK, generateKeyPair } from 'jose'
+import { type CredentialCommandSources, clientCommand } from '../../src/cli/client.ts'
+import { keysCommand } from '../../src/cli/keys.ts'
+import { Secret } from '../../src/platform/secret.ts'
+import { openSqliteCredentials } from '../../src/store/sqlite/credentials.ts'
+import { openVault } from '../../src/vault/open.ts'
+import { systemRandom } from '../../src/vault/random.ts'
+import { acme, oauthWorld } from './support/oauth-world.ts'
+
+type Masters = { masterKey?: Secret; previousMasterKey?: Secret }
+
+/** A running server, and commands that open its store anew each time as another process does. */
+async function commandWorld(context: TestContext) {
+  const world = await oauthWorld(context)
+  const { clock, path, keyFile } = world
+  const run = async (words: string, masters: Masters = {}) => {
+    const out: string[] = []
+    const errors: string[] = []
+    const sources: CredentialCommandSources = {
+      open: async () => {
+        const store = openSqliteCredentials(path)
+        const none = { masterKey: undefined, previousMasterKey: undefined }
+        const keyring = await openVault({
+          ...{ store, ...none, ...masters, keyFile, clock, random: systemRandom },
+        })
+        const close = () => store.close()
+        const trustedIssuers = ['https://id.example']
+        return { store, keyring, clock, random: systemRandom, trustedIssuers, close }
+      },
+      print: (line) => out.push(line),
+    }
+    const [first = '', ...rest] = words.match(/"[^"]*"|\S+/g) ?? []
+    const command = first === 'client' ? clientCommand(sources) : keysCommand(sources)
+    everyCommand(command).forEach((each) => {
+      each.exitOverride().configureOutput({ writeErr: (text) => errors.push(text) })
+    })
+    let exitCode = 0
+    try {
+      const given = rest.map((word) => word.replaceAll('"', ''))
+      await command.parseAsync(given, { from: 'user' })
+    } catch (error) {
+      const code = (error as { exitCode?: unknown }).exitCode
+      if (typeof code !== 'number') throw error
+      exitCode = code
+    }
+    const json = () => JSON.parse(out.join('\n'))
+    return { exitCode, out: out.join('\n'), errors: errors.join(''), json }
+  }
+  const tokenOf = (client_id: string, client_secret: string) =>
+    world.token({ client_id, client_secret })
+  return { ...world, run, tokenOf }
+}
+
+const everyCommand = (command: Command): readonly Command[] => [
+  command,
+  ...command.commands.flatMap(everyCommand),
+]
+
+const create = 'client create --customer acme --name "Acme treasury" --json'
+
+test('client create answers one JSON document, and what it made gets a token', async (t) => {
+  const { run, tokenOf } = await commandWorld(t)
+  const { exitCode, json } = await run(`${create} --scope "transfer:read_fiat_account"`)
+  const { client_id, client_secret, ...rest } = json()
+  assert.equal(exitCode, 0)
+  assert.match(client_id, /^client_[0-9A-Za-z]{22}$/)
+  assert.match(client_secret, /^bursar_secret_[0-9A-Za-z]{43}$/)
+  assert.deepEqual(rest, {
+    ...{ customer_id: 'acme', name: 'Acme treasury', scope: 'transfer:read_fiat_account' },
+  })
+  assert.equal((await tokenOf(client_id, client_secret)).status, 200)
+})
+
+test('client create without --scope grants the read scopes and no other', async (t) => {
+  const { run } = await commandWorld(t)
+  const names = (await run(create)).json().scope.split(' ')
+  assert.equal(names.length, 5)
+  assert(names.every((name: string) => name.includes(':read_')))
+})
+
+test('client create refuses wrong scopes, keys, names and combinations with a sentence', async (t) => {
+  const { folder, run } = await commandWorld(t)
+  const privateKey = join(folder, 'private.json')
+  const pair = await generateKeyPair('ES256', { extractable: true })
+  writeFileSync(privateKey, JSON.stringify(await exportJWK(pair.privateKey)))
+  const external = '--issuer https://id.example --external-id ext'
+  const cases: readonly [string, number, RegExp][] = [
+    ['--scope "transfer:write"', 1, /transfer:write: no such scope\. There are transfer:read_fiat/],
+    ['--scope " "', 1, /at least one scope/],
+    [`--jwks ${privateKey}`, 1, /private\.json: Key 1 is private/],
+    [`--jwks ${folder}/none.json`, 1, /none\.json cannot be read/],
+    ['--issuer https://id.example', 2, /belong together/],
+    [`${external} --jwks x`, 2, /exclude each other/],
+    [
+      '--issuer https://id.example/ --external-id x',
+      1,
+      /not among trustedIssuers.*https:\/\/id\.example/,
+    ],
+  ]
+  for (const [flags, exitCode, pattern] of cases) {
+    const outcome = await run(`${create} ${flags}`)
+    assert.deepEqual([outcome.exitCode, outcome.out], [exitCode, ''], flags)
+    assert.match(outcome.errors, pattern)
+  }
+  assert.match((await run('client create --name x')).errors, /--customer/)
+})
+
+test('client create registers public keys and external clients, neither with a secret of ours', async (t) => {
+  const { folder, run } = await commandWorld(t)
+  const file = join(folder, 'keys.json')
+  const pair = await generateKeyPair('ES256', { extractable: true })
+  writeFileSync(file, JSON.stringify(await exportJWK(pair.publicKey)))
+  const withKeys = (await run(`${create} --jwks ${file}`)).json()
+  assert.equal('client_secret' in withKeys, false)
+  const external = '--issuer https://id.example --external-id ext-1'
+  const mapped = (await run(`${create} ${external}`)).json()
+  assert.deepEqual([mapped.issuer, mapped.external_id], ['https://id.example', 'ext-1'])
+  assert.match((await run(`${create} ${external}`)).errors, /has this external id already/)
+  assert.match((await run(`client rotate ${mapped.client_id}`)).errors, /has no secret of ours/)
+})
+
+test('client list shows when each was last used and never a secret or a hash', async (t) => {
+  const { clock, run, tokenOf } = await commandWorld(t)
+  const { client_id, client_secret } = (await run(create)).json()
+  await tokenOf(client_id, client_secret)
+  const { out, json } = await run('client list --json')
+  const listed = json().clients.find(
+    (client: { client_id: string }) => client.client_id === client_id,
+  )
+  const { secrets, scope, ...rest } = listed
+  const at = new Date(Number(clock() / 1000n)).toISOString()
+  assert.equal(scope.split(' ').length, 5)
+  assert.deepEqual(rest, {
+    ...{ client_id, customer_id: 'acme', name: 'Acme treasury', method: 'secret' },
+    ...{ created_at: at, last_used_at: at, disabled_at: null },
+  })
+  assert.deepEqual(Object.keys(secrets[0]), ['secret_id', 'created_at', 'last_used_at'])
+  assert(!out.includes(client_secret) && !out.includes('hmac256'))
+  const plain = (await run('client list')).out
+  assert.match(plain, new RegExp(`${client_id} {2}live {2}acme {2}2026-.*Acme treasury`))
+})
+
+test('client rotate keeps the old secret live, --expire-old ends it with its tokens', async (t) => {
+  const { oauth, run, token, tokenOf } = await commandWorld(t)
+  const older = (await token()).body.access_token
+  const second = (await run(`client rotate ${acme.id} --json`)).json()
+  assert.equal((await tokenOf(acme.id, acme.secret)).status, 200)
+  assert.equal((await tokenOf(acme.id, second.client_secret)).status, 200)
+  const third = (await run(`client rotate ${acme.id} --expire-old --json`)).json()
+  await oauth.refresh()
+  assert.equal((await tokenOf(acme.id, second.client_secret)).status, 401)
+  const newer = (await tokenOf(acme.id, third.client_secret)).body.access_token
+  assert.equal(await oauth.verify(older), 'invalid')
+  assert.notEqual(await oauth.verify(newer), 'invalid')
+})
+
+test('client disable refuses the client and its tokens, and says so again', async (t) => {
+  const { oauth, run, token } = await commandWorld(t)
+  const { access_token } = (await token()).body
+  const first = (await run(`client disable ${acme.id} --json`)).json()
+  assert.match(first.disabled_at, /^2026-03-01T12:00:00/)
+  assert.deepEqual((await run(`client disable ${acme.id} --json`)).json(), first)
+  await oauth.refresh()
+  assert.equal(await oauth.verify(access_token), 'invalid')
+  assert.equal((await token()).status, 401)
+  assert.match((await run(`client rotate ${acme.id}`)).errors, /is disabled/)
+  const unknown = await run('client disable client_nobody')
+  assert.deepEqual([unknown.exitCode, unknown.out], [1, ''])
+  assert.match(unknown.errors, /There is no client client_nobody/)
+})
+
+test('keys rotate makes the next key, and keys list shows where each stands', async (t) => {
+  const { clock, oauth, run, token } = await commandWorld(t)
+  const states = async () =>
+    (await run('keys list --json')).json().keys.map(({ state }: { state: string }) => state)
+  assert.deepEqual(await states(), ['signing'])
+  const { key_id } = (await run('keys rotate --json')).json()
+  assert.deepEqual(await states(), ['signing', 'next'])
+  clock.advance(5)
+  await oauth.refresh()
+  assert.deepEqual(await states(), ['retiring', 'signing'])
+  assert.equal(decodeProtectedHeader((await token()).body.access_token).kid, key_id)
+  clock.advance(3605)
+  assert.deepEqual(await states(), ['retired', 'signing'])
+})
+
+test('keys rotate --revoke refuses every older token', async (t) => {
+  const { oauth, run, token } = await commandWorld(t)
+  const { access_token } = (await token()).body
+  await run('keys rotate --revoke')
+  await oauth.refresh()
+  assert.equal(await oauth.verify(access_token), 'invalid')
+  assert.notEqual(await oauth.verify((await token()).body.access_token), 'invalid')
+  assert.match((await run('keys list')).out, /revoked.*\n.*signing/)
+})
+
+test('keys rotate --purpose cursor leaves tokens alone, and takes no purpose that it should not', async (t) => {
+  const { clock, oauth, run, token } = await commandWorld(t)
+  const { access_token } = (await token()).body
+  const { revoked } = (await run('keys rotate --purpose cursor --revoke --json')).json()
+  assert.equal(revoked, true)
+  clock.advance(5)
+  await oauth.refresh()
+  assert.notEqual(await oauth.verify(access_token), 'invalid')
+  const refused = await run('keys rotate --purpose client-secret')
+  assert.notEqual(refused.exitCode, 0)
+  assert.match(refused.errors, /Allowed choices are token-signing, cursor/)
+})
+
+test('keys rewrap moves every key to a new master while clients keep their secrets', async (t) => {
+  const { keyFile, run, oauth } = await commandWorld(t)
+  const previousMasterKey = new Secret(readFileSync(keyFile, 'utf8').trim())
+  const masterKey = new Secret(systemRandom(32).toString('base64'))
+  const { client_id } = (await run(create)).json()
+  const moved = (await run('keys rewrap --json', { masterKey, previousMasterKey })).json()
+  assert.equal(moved.rewrapped, 3)
+  const only = await run(`client rotate ${client_id} --json`, { masterKey })
+  assert.equal(only.json().client_id, client_id)
+  await assert.rejects(run('client list'), { name: 'ConfigError', message: /is configured\. Set/ })
+  await assert.rejects(oauth.refresh(), { name: 'ConfigError' })
+})

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { clientCommand } from '../../src/cli/client.ts'
+import { keysCommand } from '../../src/cli/keys.ts'
+import { parseTrustedIssuers } from '../../src/platform/trusted-issuers.ts'
+import { oauthWorld } from './support/oauth-world.ts'
+
+const page = readFileSync(new URL('../../docs/oauth.md', import.meta.url), 'utf8')
+
+test('docs/oauth.md names every endpoint', async (t) => {
+  const { oauth } = await oauthWorld(t)
+  for (const { path } of oauth.routes) assert(page.includes(path), path)
+})
+
+test('docs/oauth.md names every command and flag', () => {
+  const sources = { open: () => Promise.reject(new Error('not opened')), print: () => undefined }
+  const common = ['--database', '--config', '--json']
+  for (const group of [clientCommand(sources), keysCommand(sources)]) {
+    for (const command of group.commands) {
+      assert(page.includes(`${group.name()} ${command.name()}`), command.name())
+      const flags = command.options.map(({ long }) => String(long))
+      for (const flag of flags) assert(common.includes(flag) || page.includes(flag), flag)
+    }
+  }
+})
+
+test('the trusted issuer that docs/oauth.md shows is a good one', () => {
+  const example = /```json\n([\s\S]*?)```/.exec(page)?.[1]
+  const parsed = parseTrustedIssuers(JSON.parse(String(example)).trustedIssuers)
+  assert('value' in parsed)
+  for (const member of Object.keys(parsed.value[0] ?? {}))
+    assert(page.includes(`\`${member}\``), member)
+})

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
+import { type TestContext, test } from 'node:test'
+import { decodeJwt } from 'jose'
+import { disableClient } from '../../src/oauth/clients.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { openSqliteCredentials } from '../../src/store/sqlite/credentials.ts'
+import { acme, oauthWorld } from './support/oauth-world.ts'
+import { startProcess } from './support/process.ts'
+
+/** Two running servers on one store, as two workers are, and a command's access to it. */
+async function twoServers(context: TestContext) {
+  const world = await oauthWorld(context, { clock: systemClock })
+  const words = [world.path, world.keyFile]
+  const server = await startProcess(context, './server-process.ts', words)
+  const form = { grant_type: 'client_credentials', client_id: acme.id, client_secret: acme.secret }
+  const post = (path: string, body: Record<string, string>) =>
+    fetch(server.url + path, { method: 'POST', body: new URLSearchParams({ ...form, ...body }) })
+  const token = async (): Promise<string> => {
+    const answer = await post('/oauth2/token', {})
+    return JSON.parse(await answer.text()).access_token
+  }
+  const whoAmI = async (bearer: string) => {
+    const headers = { authorization: `Bearer ${bearer}` }
+    return (await fetch(`${server.url}/who-am-i`, { headers })).status
+  }
+  /** Seconds until a running server refuses a token, asked again and again. */
+  const secondsUntilRefused = async (bearer: string) => {
+    const began = performance.now()
+    while ((await whoAmI(bearer)) !== 401) {
+      assert(performance.now() - began < 15_000, 'still accepted after 15 s')
+    }
+    return (performance.now() - began) / 1000
+  }
+  return { ...world, server, post, token, whoAmI, secondsUntilRefused, words }
+}
+
+test('a disabled client, a revoked token and a revoked key are refused by a running server within 10 s', async (t) => {
+  const { command, secondsUntilRefused, token, whoAmI } = await twoServers(t)
+  const [first, second] = [await token(), await token()]
+  assert.deepEqual([await whoAmI(first), await whoAmI(second)], [200, 200])
+  const { jti = '', exp = 0 } = decodeJwt(first)
+  await command.store.denyToken(jti, BigInt(exp) * 1_000_000n, systemClock())
+  const denied = await secondsUntilRefused(first)
+  assert.equal(await whoAmI(second), 200)
+
+  await command.keyring.rotate('token-signing', { revokeOthers: true })
+  const revoked = await secondsUntilRefused(second)
+  const third = await token()
+  assert.equal(await whoAmI(third), 200)
+
+  await disableClient(command, acme.id)
+  const disabled = await secondsUntilRefused(third)
+  t.diagnostic(`refused after ${[denied, revoked, disabled].map((s) => s.toFixed(1)).join(', ')} s`)
+  for (const seconds of [denied, revoked, disabled]) assert(seconds < 10, `${seconds} s`)
+})
+
+test('loses nothing that it acknowledged when it is killed, and opens clean', async (t) => {
+  const { path, post, server, token } = await twoServers(t)
+  const revoked: string[] = []
+  const busy = async () => {
+    for (;;) {
+      const bearer = await token()
+      const answer = await post('/oauth2/revoke', { token: bearer })
+      if (answer.status === 200) revoked.push(String(decodeJwt(bearer).jti))
+      if (revoked.length === 20) void server.kill()
+    }
+  }
+  await Promise.allSettled([busy(), busy(), busy(), busy()])
+  assert(revoked.length >= 20)
+  const check = new DatabaseSync(path)
+  assert.deepEqual({ ...check.prepare('pragma integrity_check').get() }, { integrity_check: 'ok' })
+  check.close()
+  const store = openSqliteCredentials(path)
+  t.after(() => store.close())
+  const { deniedTokens } = await store.readStates(systemClock())
+  const held = new Set(deniedTokens.map(({ jti }) => jti))
+  assert.deepEqual(
+    revoked.filter((jti) => !held.has(jti)),
+    [],
+  )
+})
+
+test('a second server on the same store takes the first one’s clients and opens the same keys', async (t) => {
+  const { token, url, server } = await twoServers(t)
+  const own = JSON.parse(await (await fetch(`${server.url}/.well-known/jwks.json`)).text())
+  const other = JSON.parse(await (await fetch(`${url}/.well-known/jwks.json`)).text())
+  assert.deepEqual(own, other)
+  assert.equal(decodeJwt(await token()).client_id, acme.id)
+})

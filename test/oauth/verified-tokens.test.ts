@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { asTenant } from '../../src/contract/principal.ts'
+import { openVerifiedTokens } from '../../src/oauth/verified-tokens.ts'
+
+const acme = { clientId: 'client_acme', tenant: asTenant('acme'), scopes: new Set<string>() }
+const second = 1_000_000n
+
+test('remembers a token for a minute, or until it expires', () => {
+  const tokens = openVerifiedTokens(10)
+  tokens.remember('long', acme, 900, 0n)
+  tokens.remember('short', acme, 30, 0n)
+  assert.equal(tokens.find('long', 60n * second - 1n), acme)
+  assert.equal(tokens.find('long', 60n * second), undefined)
+  assert.equal(tokens.find('short', 30n * second - 1n), acme)
+  assert.equal(tokens.find('short', 30n * second), undefined)
+  assert.equal(tokens.find('other', 0n), undefined)
+})
+
+test('holds a bounded number of tokens; the one remembered first makes room', () => {
+  const tokens = openVerifiedTokens(2)
+  for (const digest of ['a', 'b', 'a', 'c']) tokens.remember(digest, acme, 900, 0n)
+  const held = ['a', 'b', 'c'].filter((digest) => tokens.find(digest, 0n) !== undefined)
+  assert.deepEqual(held, ['a', 'c'])
+})
+
+test('forgets everything at once', () => {
+  const tokens = openVerifiedTokens(2)
+  tokens.remember('a', acme, 900, 0n)
+  tokens.forgetAll()
+  assert.equal(tokens.find('a', 0n), undefined)
+})
