@@ -74,6 +74,6 @@ function tell(output: Output, name: string, report: ImportReport, flags: ImportF
   if (flags.json) return
   const { records, added, changed, unchanged } = counts
   output.print(
-    `${records} records: ${added} added, ${changed} changed, ${unchanged} unchanged${flags.dryRun ? ' (dry run: nothing was changed)' : ''}`,
+    `${records} ${records === 1 ? 'record' : 'records'}: ${added} added, ${changed} changed, ${unchanged} unchanged${flags.dryRun ? ' (dry run: nothing was changed)' : ''}`,
   )
 }

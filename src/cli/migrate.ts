@@ -12,7 +12,9 @@ export function migrateCommand(output: Output): Command {
       const config = configOf(flags)
       const records = await openRecords(config, systemClock)
       const credentials = await openCredentials(config)
-      const faults = flags.check ? await records.integrityFaults() : []
+      const faults = flags.check
+        ? [...(await records.integrityFaults()), ...(await credentials.integrityFaults())]
+        : []
       await credentials.close()
       await records.close()
       if (flags.json) output.print(JSON.stringify({ up_to_date: true, integrity_faults: faults }))

@@ -57,26 +57,15 @@ export const flag: Field<boolean> = {
       : { reason: 'must be true or false' },
 }
 
-export function enumOf<const M extends readonly string[]>(members: M): Field<M[number]> {
+/** Exact members only. `fallback` is what an absent parameter means, as the document tells it. */
+export function enumOf<const M extends readonly string[]>(
+  members: M,
+  fallback?: M[number],
+): Field<M[number]> {
   return {
-    schema: Type.Enum([...members]),
+    schema: Type.Enum([...members], fallback === undefined ? {} : { default: fallback }),
     read: (raw) => (members.includes(raw) ? { value: raw } : { reason: mustBeOneOf(members) }),
   }
-}
-
-export const pageSize: Field<number> = {
-  schema: Type.Integer({
-    format: 'int32',
-    minimum: 1,
-    maximum: limits.pageSizeMax,
-    default: limits.pageSizeDefault,
-  }),
-  read: (raw) => {
-    const value = /^[0-9]{1,9}$/.test(raw) ? Number(raw) : 0
-    return value >= 1 && value <= limits.pageSizeMax
-      ? { value }
-      : { reason: `must be between 1 and ${limits.pageSizeMax}` }
-  },
 }
 
 export const upTo100 = <T>(each: Field<T>, description?: string): ArrayField<T> => ({

@@ -1,5 +1,6 @@
 import type { Instant } from '../platform/instant.ts'
 import { type ArrayField, type Field, instant } from './fields.ts'
+import { type ListOrder, pagingParameters } from './paging.ts'
 import type { Resource, View } from './resource.ts'
 import type { Scope } from './scopes.ts'
 
@@ -32,19 +33,13 @@ export type GetOperation = Common & {
 
 export type ListOperation = Common & {
   readonly kind: 'list'
-  readonly query: Readonly<Record<string, Parameter>>
+  /** Its own parameters, and those that come with every list. */
+  readonly query: Readonly<Record<string, Parameter | Field<number>>>
   readonly filter: Readonly<Record<string, Filter>>
   readonly required: readonly string[]
   readonly order: ListOrder
   readonly envelope: string
   readonly view: View
-}
-
-/** The member that pages are sorted by, then by id. `named` is the one value that `order_by` takes. */
-export type ListOrder = {
-  readonly by: 'created_at' | 'period_start'
-  readonly first: 'newest'
-  readonly named?: 'CREATED_AT'
 }
 
 export type Operation = GetOperation | ListOperation
@@ -67,7 +62,12 @@ export function listOperation<
     readonly view: View<Resource<Columns>>
   },
 ): ListOperation {
-  return { ...declaration, kind: 'list', required: declaration.required ?? [] }
+  return {
+    ...declaration,
+    kind: 'list',
+    query: { ...declaration.query, ...pagingParameters(declaration.order) },
+    required: declaration.required ?? [],
+  }
 }
 
 export function getOperation(declaration: Omit<GetOperation, 'kind'>): GetOperation {

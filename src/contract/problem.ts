@@ -110,8 +110,12 @@ export class Problem extends Error {
   }
 }
 
-/** A caller's text as it may stand in an answer: freed of control characters, cut to 100 characters. */
+/**
+ * A caller's text as it may stand in an answer: freed of control characters, cut to 100 characters, and without what
+ * could be a secret: a token, a Stellar seed, any long unbroken run such as keys are. UUIDs have hyphens and stay.
+ */
 export function echo(value: string): string {
   const printable = value.replace(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu, '')
-  return [...printable].slice(0, 100).join('')
+  const harmless = printable.replace(/eyJ[\w.-]{8,}|[A-Za-z0-9_+/=]{40,}/g, '[withheld]')
+  return [...harmless].slice(0, 100).join('')
 }

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from 'typebox'
-import { type ArrayField, enumOf, type Field, pageSize } from '../contract/fields.ts'
+import type { ArrayField, Field } from '../contract/fields.ts'
 import type { GetOperation, ListOperation, Operation } from '../contract/operation.ts'
 import { readScopes } from '../contract/scopes.ts'
 import { limits } from '../platform/limits.ts'
@@ -78,25 +78,7 @@ function getParameters(operation: GetOperation): object[] {
 }
 
 function listParameters(operation: ListOperation): object[] {
-  const common: [string, Field<unknown>][] = [
-    ['limit', { ...pageSize, description: 'Page size.' }],
-    [
-      'order',
-      { ...enumOf(['DESC', 'ASC']), description: 'Newest first (DESC) unless told otherwise.' },
-    ],
-    ...(operation.order.named === undefined
-      ? []
-      : [['order_by', enumOf([operation.order.named])] satisfies [string, Field<unknown>]]),
-    [
-      'page_cursor',
-      {
-        schema: Type.String(),
-        read: () => ({ value: '' }),
-        description: 'The `next_page_cursor` of the page before; empty for the first page.',
-      },
-    ],
-  ]
-  return [...Object.entries(operation.query), ...common].map(([name, field]) =>
+  return Object.entries(operation.query).map(([name, field]) =>
     queryParameter(name, field, operation.required.includes(name)),
   )
 }
@@ -178,12 +160,19 @@ const problemSchema = Type.Object({
 
 /**
  * The schema as a document shows it: without the reasons of our faults, and open to members that a later version adds,
- * as change within `/v2` is additive.
+ * as change within `/v2` is additive. Two spellings are made plainer for the generators of clients: an enum says that
+ * it is of strings, and a map says so by `additionalProperties`, where they look for it.
  */
 function plainSchema(schema: TSchema): unknown {
   return JSON.parse(
-    JSON.stringify(schema, (key, value) =>
-      key === 'reason' || (key === 'additionalProperties' && value === false) ? undefined : value,
-    ),
+    JSON.stringify(schema, (key, value) => {
+      if (key === 'reason' || (key === 'additionalProperties' && value === false)) return undefined
+      if (typeof value !== 'object' || value === null) return value
+      if (Array.isArray(value.enum)) return { type: 'string', ...value }
+      if (value.patternProperties === undefined) return value
+      const { patternProperties, ...map } = value
+      const [values] = Object.values(patternProperties)
+      return { ...map, additionalProperties: values }
+    }),
   )
 }

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { STATUS_CODES } from 'node:http'
-import type { Socket } from 'node:net'
 import cors from '@fastify/cors'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { Problem } from '../contract/problem.ts'
 import { limits } from '../platform/limits.ts'
 import type { Logger } from '../platform/log.ts'
+import { answerBrokenRequest } from './broken-request.ts'
 import type { Answer, Request, Trace } from './exchange.ts'
 import { logRequest } from './request-log.ts'
 import { problemAnswer } from './respond.ts'
@@ -47,12 +46,19 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
       maxHeaderSize: limits.headerBytesMax,
       headersTimeout: limits.headersTimeoutMs,
       connectionsCheckingInterval: 1000,
+      // Node would answer a request without Host bare; the onRequest hook says what is missing.
+      requireHostHeader: false,
     },
     genReqId: (raw) => requestId(raw.headers['x-request-id']),
     requestIdHeader: false,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    frameworkErrors: (error, request, reply) => sendProblem(error, request, reply),
+    frameworkErrors: (error, raw, reply) => {
+      // These never pass a hook, so what hooks do is done here.
+      reply.headers(commonHeaders(raw))
+      sendProblem(error, raw, reply)
+      logServed(options.log, raw, reply)
+    },
     clientErrorHandler: answerBrokenRequest,
   })
   server.server.maxConnections = limits.connectionsMax
@@ -115,26 +121,36 @@ function addHooks(
 ): void {
   const paths = routes.map((route) => ({ ...route, pattern: patternOf(route.path) }))
   server.addHook('onRequest', async (raw, reply) => {
-    reply.header('x-request-id', raw.id).header('x-content-type-options', 'nosniff')
+    reply.headers(commonHeaders(raw))
     if (draining.now) {
       reply.header('connection', 'close')
       throw new Problem(503, 'the service is shutting down; send the request again', {
         headers: { 'retry-after': '1' },
       })
     }
+    if (raw.headers.host === undefined && raw.raw.httpVersion === '1.1') {
+      throw new Problem(400, 'the request must have a Host header')
+    }
     // Before the body is read, so that route and method are the first thing judged.
     if (raw.is404) throw unknownRoute(raw, paths)
   })
-  server.addHook('onResponse', async (raw, reply) => {
-    logRequest(log, {
-      trace: traceOf(raw),
-      id: raw.id,
-      method: raw.method,
-      status: reply.statusCode,
-      durationMs: reply.elapsedTime,
-    })
-  })
+  server.addHook('onResponse', async (raw, reply) => logServed(log, raw, reply))
   server.setErrorHandler((error, raw, reply) => sendProblem(error, raw, reply))
+}
+
+const commonHeaders = (raw: FastifyRequest) => ({
+  'x-request-id': raw.id,
+  'x-content-type-options': 'nosniff',
+})
+
+function logServed(log: Logger, raw: FastifyRequest, reply: FastifyReply): void {
+  logRequest(log, {
+    trace: traceOf(raw),
+    id: raw.id,
+    method: raw.method,
+    status: reply.statusCode,
+    durationMs: reply.elapsedTime,
+  })
 }
 
 type KnownPath = { readonly pattern: RegExp; readonly method: string }
@@ -209,37 +225,4 @@ function requestId(given: string | string[] | undefined): string {
     given.length <= limits.requestIdLengthMax &&
     /^[A-Za-z0-9._:/+=-]+$/.test(given)
   return isUsable ? given : randomUUID()
-}
-
-const brokenRequests: Readonly<Record<string, { status: number; detail: string }>> = {
-  HPE_HEADER_OVERFLOW: {
-    status: 431,
-    detail: `the request line and headers must have at most ${limits.headerBytesMax} bytes`,
-  },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: 'the request was not sent whole in time' },
-}
-
-/** What is no HTTP never reaches a route; it is answered on the bare socket, and the connection ends. */
-function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy()
-    return
-  }
-  const { status, detail } = brokenRequests[error.code ?? ''] ?? {
-    status: 400,
-    detail: 'the request is not well-formed HTTP',
-  }
-  const id = randomUUID()
-  const { body } = problemAnswer(new Problem(status, detail), { id, path: '' })
-  socket.end(
-    [
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-      'content-type: application/problem+json',
-      `content-length: ${Buffer.byteLength(body)}`,
-      `x-request-id: ${id}`,
-      'connection: close',
-      '',
-      body,
-    ].join('\r\n'),
-  )
 }

@@ -1,4 +1,4 @@
-import { type ArrayField, enumOf, type Field, pageSize, uuid } from '../contract/fields.ts'
+import { type ArrayField, type Field, uuid } from '../contract/fields.ts'
 import type { BoundOperator, GetOperation, ListOperation } from '../contract/operation.ts'
 import type { ParameterFault } from '../contract/problem.ts'
 import { echo, Problem } from '../contract/problem.ts'
@@ -27,20 +27,8 @@ export type ListInput = {
   readonly boundTo: string
 }
 
-const order = enumOf(['DESC', 'ASC'])
-const cursorText: Field<string> = { schema: {}, read: (raw) => ({ value: raw }) }
-
 export function validateList(operation: ListOperation, rawQuery: string): ListInput {
-  const { values, faults } = readParameters(
-    {
-      ...operation.query,
-      limit: pageSize,
-      order,
-      ...(operation.order.named && { order_by: enumOf([operation.order.named]) }),
-      page_cursor: cursorText,
-    },
-    parseQuery(rawQuery),
-  )
+  const { values, faults } = readParameters(operation.query, parseQuery(rawQuery))
   for (const parameter of operation.required) {
     if (!values.has(parameter) && !faults.some((fault) => fault.parameter === parameter)) {
       faults.push({ parameter, reason: 'must be set' })

@@ -103,6 +103,10 @@ async function discoverKeys(issuer: TrustedIssuer): Promise<string> {
   // RFC 8414 section 3.3: otherwise one issuer could pass off its keys as another's.
   if (name !== issuer.issuer) throw new Error(`${url} names another issuer`)
   if (typeof keys !== 'string' || !isSafeUrl(keys)) throw new Error(`${url} has no safe jwks_uri`)
+  // An issuer elsewhere must not send us to this machine's own services.
+  if (keys.startsWith('http:') && !issuer.issuer.startsWith('http:')) {
+    throw new Error(`${url} has a jwks_uri that is not https`)
+  }
   return keys
 }
 

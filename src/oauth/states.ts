@@ -55,13 +55,13 @@ export async function openStates(sources: StateSources): Promise<StateKeeper> {
   const { store, clock, log } = sources
   let states = await readStates(sources)
   let refreshedAt = clock()
-  let unknownKeyAt = 0n
 
   const refresh = oneAtATime(async () => {
     const askedAt = clock()
     if ((await store.revision()) !== states.revision) states = await readStates(sources)
     refreshedAt = askedAt
   })
+  let unknownKey = { askedAt: 0n, answered: Promise.resolve() }
   const ageMs = () => Number((clock() - refreshedAt) / 1000n)
   const isFresh = () => ageMs() <= sources.ageSecondsMax * 1000
   const poll = () => {
@@ -76,11 +76,11 @@ export async function openStates(sources: StateSources): Promise<StateKeeper> {
       if (!isFresh()) throw staleProblem()
     },
     refresh,
-    refreshForUnknownKey: async () => {
-      const now = clock()
-      if (now - unknownKeyAt < BigInt(unknownKeyIntervalMs) * 1000n) return
-      unknownKeyAt = now
-      await refresh()
+    refreshForUnknownKey: () => {
+      // Whoever comes while the store is being asked waits for that answer instead of being refused by the old one.
+      const isDue = clock() - unknownKey.askedAt >= BigInt(unknownKeyIntervalMs) * 1000n
+      if (isDue) unknownKey = { askedAt: clock(), answered: refresh() }
+      return unknownKey.answered
     },
     close: sources.every(pollIntervalMs, poll),
   }

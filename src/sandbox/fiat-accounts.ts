@@ -37,7 +37,7 @@ function fiatAccount(customer: string, at: number): RecordInput {
 }
 
 function metadata(at: number): RecordInput {
-  if (at % 8 !== 0) return { cost_centre: String(at % 17) }
+  if (at % 8 !== 4) return { cost_centre: String(at % 17) }
   return {
     cost_centre: '12',
     note: 'Überweisung “Q3” – 支払い',

@@ -75,5 +75,7 @@ export type CredentialStore = PurposeKeyStore & {
   /** True once per client and assertion id, until the assertion expires. Does not bump the revision. */
   useAssertion(clientId: string, jti: string, expiresAt: bigint, now: bigint): Promise<boolean>
 
+  /** What an integrity check of the credentials finds; empty where they are sound. */
+  integrityFaults(): Promise<readonly string[]>
   close(): Promise<void>
 }

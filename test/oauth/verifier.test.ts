@@ -261,7 +261,8 @@ test('meets a key that another process made a moment ago without waiting for the
   assert(key !== undefined)
   const { scopes } = client
   const token = await issueToken({ issuer, client, scopes, lifeSeconds: 60, key, now: clock() })
-  assert.notEqual(await verifier.verify(token), 'invalid')
+  const answers = await Promise.all([verifier.verify(token), verifier.verify(token)])
+  assert(answers.every((answer) => answer !== 'invalid'))
   assert.equal(keyring.current('token-signing').id, key.id)
   assert.equal(await verifier.verify(before), 'invalid')
 })

@@ -30,7 +30,7 @@ export const aDepositAddress = (over: RecordInput = {}): RecordInput => ({
   profile_id: 'profile-1',
   customer_id: 'acme',
   crypto_network: 'ETHEREUM',
-  address: '0xF0Aa8446aBb0a4Ff7E2DDD24BC8Fd3BDfAde9a55'.toLowerCase(),
+  address: '0xF0Aa84466e353E5390be37FE2934301c07c19a55',
   conversion_target_asset: 'NO_CONVERSION',
   compatible_crypto_networks: ['ETHEREUM'],
   created_at: '2026-01-01T00:00:00Z',

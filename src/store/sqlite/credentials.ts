@@ -3,7 +3,7 @@ import type { PurposeKeyStore, WrappedKey } from '../../vault/purpose-key.ts'
 import type { Client, CredentialStore, NewSecret } from '../credentials.ts'
 import { instant, readClient, readPurposeKey, readSecret, text } from './credentials-rows.ts'
 import { prepareStatements, type Statements } from './credentials-statements.ts'
-import { guarded, openDatabase } from './database.ts'
+import { guarded, integrityFaults, openDatabase } from './database.ts'
 import { inTransaction, migrate, readMigrations } from './migrate.ts'
 
 const migrations = readMigrations('credentials-migrations', ['0001-credentials.sql'])
@@ -30,6 +30,7 @@ export function openSqliteCredentials(path: string): CredentialStore {
     ...clientMethods(db, statements, run, change),
     ...keyMethods(statements, run, change),
     ...tokenMethods(db, statements, run, change),
+    integrityFaults: async () => integrityFaults(db),
     close: async () => db.close(),
   }
 }

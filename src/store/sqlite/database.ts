@@ -25,9 +25,16 @@ export function openDatabase(path: string): DatabaseSync {
   return db
 }
 
+/** What SQLite finds wrong with the file; nothing where it is sound. Reads all of it. */
+export function integrityFaults(db: DatabaseSync): readonly string[] {
+  const rows = db.prepare('pragma integrity_check').all()
+  return rows.map((row) => String(row.integrity_check)).filter((line) => line !== 'ok')
+}
+
 /** SQLite's result codes that pass by themselves or by the operator's hand: busy, locked, I/O error, full. */
 const passing = new Set([5, 6, 10, 13])
 
+/** Runs statements; what passes by itself is a Problem 503, anything else is thrown on. */
 export function guarded<T>(work: () => T): T {
   try {
     return work()

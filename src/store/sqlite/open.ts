@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Clock } from '../../platform/clock.ts'
 import type { OperatorDoor, Store } from '../store.ts'
-import { openDatabase } from './database.ts'
+import { integrityFaults, openDatabase } from './database.ts'
 import { exportLines } from './export.ts'
 import { openLoad } from './load.ts'
 import { inTransaction, migrate, readMigrations } from './migrate.ts'
@@ -22,10 +22,7 @@ export function openSqliteStore(path: string, clock: Clock): Store {
     async ping() {
       prepare('select 1 from fiat_account limit 1').get()
     },
-    async integrityFaults() {
-      const rows = db.prepare('pragma integrity_check').all()
-      return rows.map((row) => String(row.integrity_check)).filter((line) => line !== 'ok')
-    },
+    integrityFaults: async () => integrityFaults(db),
     async close() {
       db.close()
     },

@@ -1,0 +1,35 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+
+export type Listening = { readonly url: string; stop(): Promise<void> }
+
+/** Starts a server of its own process with this very Node and waits for the line that names its URL. */
+export async function startProcess(
+  words: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Listening> {
+  const child = spawn(process.execPath, words, {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const url = await urlOf(child)
+  return {
+    url,
+    stop: async () => {
+      child.kill('SIGTERM')
+      if (child.exitCode === null) await once(child, 'exit')
+    },
+  }
+}
+
+function urlOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let said = ''
+    child.stdout?.on('data', (chunk) => {
+      said += chunk
+      const found = /https?:\/\/[^\s"]+/.exec(said)
+      if (found !== null) resolve(found[0])
+    })
+    child.on('exit', () => reject(new Error(`the server ended before it listened: ${said}`)))
+  })
+}

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { OAuthRequest } from '../../src/oauth/route.ts'
+import { acme, acmeBasic, oauthWorld } from './support/oauth-world.ts'
+
+const names = [
+  ...['grant_type', 'scope', 'client_id', 'client_secret', 'client_assertion', 'token'],
+  ...['client_assertion_type', '__proto__', 'constructor', ''],
+]
+const value = fc.oneof(
+  fc.constantFrom('client_credentials', acme.id, acme.secret, 'a.b.c', 'e30.e30.e30', '%', '+'),
+  fc.string({ unit: 'binary', maxLength: 40 }),
+)
+const pairs = fc.array(fc.tuple(fc.constantFrom(...names), value), { maxLength: 12 })
+const urlencoded = pairs.map((list) => Buffer.from(new URLSearchParams(list).toString()))
+const multipart = pairs.map((list) => {
+  const parts = list.map(
+    ([name, text]) => `--x\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${text}\r\n`,
+  )
+  return Buffer.from(`${parts.join('')}--x--\r\n`)
+})
+const body = fc.oneof(
+  urlencoded,
+  multipart,
+  fc.uint8Array().map((bytes) => Buffer.from(bytes)),
+)
+const type = fc.constantFrom(
+  ...['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/plain'],
+  ...['multipart/form-data; boundary=', 'application/x-www-form-urlencoded; charset=utf-16'],
+)
+const basic = value.map((text) => `Basic ${Buffer.from(text).toString('base64')}`)
+const authorization = fc.option(fc.oneof(basic, value, fc.constant(acmeBasic)))
+
+test('answers whatever is sent in the shape of RFC 6749, never with 500, never stored', async (t) => {
+  const { oauth } = await oauthWorld(t)
+  const routes = oauth.routes.filter(({ method }) => method === 'POST')
+  let count = 0
+  const property = fc.asyncProperty(
+    ...[fc.constantFrom(...routes), body, type, authorization],
+    async (route, bytes, contentType, header) => {
+      count += 1
+      const request: OAuthRequest = {
+        ...{ method: 'POST', path: route.path, rawQuery: '', body: bytes },
+        headers: { 'content-type': contentType },
+        rawHeaders: header === null ? [] : ['Authorization', header],
+        address: `10.0.${count >> 8}.${count & 255}`,
+      }
+      const answer = await route.handle(request)
+      assert([200, 400, 401].includes(answer.status), String(answer.status))
+      assert.equal(answer.headers['Cache-Control'], 'no-store')
+      if (answer.status === 200) return
+      const { error, error_description } = JSON.parse(String(answer.body))
+      assert.match(error, /^(invalid_request|invalid_client|invalid_scope|unsupported_grant_type)$/)
+      assert.match(error_description, /^[\x20\x21\x23-\x5B\x5D-\x7E]+$/)
+    },
+  )
+  await fc.assert(property, { numRuns: 2000, seed: 20_261_121 })
+})

@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs'
+
+/** One command of a document's `console` block and what it is said to answer. */
+export type ConsoleStep = { readonly command: string; readonly expected: string }
+
+/** The commands of every `console` block of a Markdown file, in order. */
+export function consoleSteps(path: string): ConsoleStep[] {
+  const blocks = [...readFileSync(path, 'utf8').matchAll(/^```console\n(.*?)^```$/gms)]
+  return blocks.flatMap(([, block = '']) => {
+    const steps: { command: string; expected: string }[] = []
+    for (const line of block.split('\n')) {
+      const last = steps.at(-1)
+      if (line.startsWith('$ ')) steps.push({ command: line.slice(2), expected: '' })
+      else if (last !== undefined) last.expected += `${line}\n`
+    }
+    return steps.map((step) => ({ ...step, expected: step.expected.trimEnd() }))
+  })
+}
+
+/** What differs from run to run: ids of requests, sealed cursors, made ids and secrets. */
+const changing = [
+  /("request_id":")[^"]+/g,
+  /("next_page_cursor":")[^"]+/g,
+  /("client_id":"client_)[^"]+/g,
+  /("client_secret":"bursar_secret_)[^"]+/g,
+]
+
+export const withoutChanging = (text: string): string =>
+  changing.reduce((kept, pattern) => kept.replaceAll(pattern, '$1…'), text)

@@ -1,0 +1,30 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { ConsoleStep } from './console-blocks.ts'
+
+const MARK = '--- end of step ---'
+
+/**
+ * Runs the steps in one shell, one after the other, so that a variable set by one is there for the next. Answers what
+ * each printed on stdout.
+ */
+export async function runConsole(
+  steps: readonly ConsoleStep[],
+  env: Readonly<Record<string, string>>,
+): Promise<string[]> {
+  const script = steps.map(({ command }) => `${command}\necho; echo '${MARK}'`).join('\n')
+  const shell = spawn('bash', ['-c', script], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let printed = ''
+  shell.stdout.on('data', (chunk) => {
+    printed += chunk
+  })
+  shell.stderr.resume()
+  await once(shell, 'close')
+  return printed
+    .split(`${MARK}\n`)
+    .slice(0, steps.length)
+    .map((text) => text.trimEnd())
+}
