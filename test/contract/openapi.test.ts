@@ -176,7 +176,7 @@ const shapes: Readonly<Record<string, Fields>> = {
       ...networks,
       wire: { ...wire, status: fiatAccountStatus, metadata: 'map of string' },
     },
-    fiat_account_owner: { person_details: { '': 'object|null' } },
+    fiat_account_owner: { 'person_details!': { '': 'object|null' } },
   },
   FiatDepositInstructions: {
     'id!': 'string uuid',
