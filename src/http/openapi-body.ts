@@ -1,10 +1,11 @@
 import type { Body } from '../contract/operation.ts'
+import { plainSchema } from './plain-schema.ts'
 
 /** A declared body as OpenAPI shows it: open to members that are not named, which are ignored. */
 export function requestBody({ members, required, oneOf }: Body): object {
   const properties = Object.entries(members).map(([name, { schema, description }]) => [
     name,
-    { ...schema, ...(description !== undefined && { description }) },
+    { ...(plainSchema(schema) as object), ...(description !== undefined && { description }) },
   ])
   return {
     required: true,

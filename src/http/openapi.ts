@@ -1,4 +1,4 @@
-import { type TSchema, Type } from 'typebox'
+import { Type } from 'typebox'
 import type { ArrayField, Field } from '../contract/fields.ts'
 import type {
   GetOperation,
@@ -9,6 +9,7 @@ import type {
 import { readScopes } from '../contract/scopes.ts'
 import { limits } from '../platform/limits.ts'
 import { bodyProblems, requestBody } from './openapi-body.ts'
+import { plainSchema } from './plain-schema.ts'
 
 type Documented = Operation | IngestOperation
 
@@ -211,22 +212,3 @@ const problemSchema = Type.Object({
   request_id: Type.String({ description: 'The same as in the X-Request-Id header.' }),
   meta: Type.Optional(Type.Object({}, { additionalProperties: true })),
 })
-
-/**
- * The schema as a document shows it: without the reasons of our faults, and open to members that a later version adds,
- * as change within `/v2` is additive. Two spellings are made plainer for the generators of clients: an enum says that
- * it is of strings, and a map says so by `additionalProperties`, where they look for it.
- */
-function plainSchema(schema: TSchema): unknown {
-  return JSON.parse(
-    JSON.stringify(schema, (key, value) => {
-      if (key === 'reason' || (key === 'additionalProperties' && value === false)) return undefined
-      if (typeof value !== 'object' || value === null) return value
-      if (Array.isArray(value.enum)) return { type: 'string', ...value }
-      if (value.patternProperties === undefined) return value
-      const { patternProperties, ...map } = value
-      const [values] = Object.values(patternProperties)
-      return { ...map, additionalProperties: values }
-    }),
-  )
-}

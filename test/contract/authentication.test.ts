@@ -1,0 +1,265 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Operation } from '../../src/contract/operation.ts'
+import { customerScopes } from '../../src/contract/scopes.ts'
+import { createSampleClient } from '../../src/oauth/clients.ts'
+import { issueToken } from '../../src/oauth/own-token.ts'
+import { importSigningKeys } from '../../src/oauth/signing-keys.ts'
+import { operations } from '../../src/operations/index.ts'
+import type { Clock } from '../../src/platform/clock.ts'
+import type { Client } from '../../src/store/credentials.ts'
+import { systemRandom } from '../../src/vault/random.ts'
+import { acme, startTestService, type TestService } from '../support/harness.ts'
+import { callOf, lists, pathOf } from '../support/operation-calls.ts'
+import { assertProblem } from '../support/problem-answer.ts'
+import { rawRequest } from '../support/raw-request.ts'
+
+const startedAt = BigInt(Date.UTC(2026, 10, 21)) * 1000n
+let aheadSeconds = 0n
+const clock: Clock = () => startedAt + aheadSeconds * 1_000_000n
+
+let service: TestService
+
+before(async () => {
+  service = await startTestService({ clock })
+})
+after(() => service.stop())
+
+/** The contract, section 5: one scope for each operation. */
+const scopeOf: Readonly<Record<string, string>> = {
+  getFiatAccount: 'transfer:read_fiat_account',
+  listFiatAccounts: 'transfer:read_fiat_account',
+  listStatements: 'statements:read_statement',
+  getFiatDepositInstructions: 'transfer:read_fiat_deposit_instructions',
+  listFiatDepositInstructions: 'transfer:read_fiat_deposit_instructions',
+  listDepositAddresses: 'transfer:read_deposit_address',
+  listIssuerQuoteExecutions: 'exchange:read_issuer_quote_execution',
+  createCryptoWithdrawalFee: 'fee:write_crypto_withdrawal_fee',
+}
+
+const instanceOf = (operation: Operation): string => pathOf(operation).split('?')[0] ?? ''
+
+const badToken = 'the access token is invalid, expired or revoked; get a new one'
+const badScheme = "the Authorization header must read 'Bearer <access token>'"
+
+/** A token of this very service, with any scopes, as if they had been granted. */
+async function signToken(scopes: readonly string[], over: Partial<Client> = {}): Promise<string> {
+  const { credentials, keyring, oauth } = service.parts
+  const id = over.id ?? `scoped_${scopes.join('_').replaceAll(/\W/g, '_')}`
+  await createSampleClient(
+    { store: credentials, keyring, clock, random: systemRandom },
+    { id, secret: `${id}_secret`, customerId: 'acme', name: id, scopes },
+  )
+  await oauth.refresh()
+  const client = await credentials.findClient(id)
+  const key = (await importSigningKeys(keyring)).get(keyring.current('token-signing').id)
+  assert.ok(client !== undefined && key !== undefined)
+  return issueToken({ issuer: service.url, client, scopes, lifeSeconds: 900, key, now: clock() })
+}
+
+for (const operation of operations) {
+  describe(operation.id, () => {
+    const path = pathOf(operation)
+    const instance = instanceOf(operation)
+    const sent = callOf(operation)
+    const call: TestService['call'] = (to, options) => service.call(to, { ...sent, ...options })
+    const unauthorized = (detail: string) => ({
+      status: 401,
+      detail,
+      instance,
+      authenticate: 'Bearer error="invalid_token"',
+    })
+
+    test('is answered with its own scope alone', async () => {
+      const scope = String(scopeOf[operation.id])
+      const called = await call(path, { token: await service.tokenOf(acme, scope) })
+      assert.equal(operation.scope, scope)
+      assert.equal(called.status, 200)
+      assert.equal(called.headers.get('content-type'), 'application/json')
+    })
+
+    test('refuses a request without a token', async () => {
+      const called = await call(path, { as: null })
+      assertProblem(called, {
+        status: 401,
+        detail: 'no authorization header set',
+        instance,
+        authenticate: 'Bearer',
+      })
+    })
+
+    test('refuses two Authorization headers, also where both are good', async () => {
+      const bearer = `Bearer ${await service.tokenOf(acme)}`
+      const answer = await rawRequest(service.url, path, {
+        ...sent,
+        headers: ['authorization', bearer, 'Authorization', bearer],
+      })
+      const called = {
+        status: answer.status,
+        headers: new Headers(answer.headers),
+        text: answer.text,
+        body: JSON.parse(answer.text),
+      }
+      assertProblem(called, unauthorized('the Authorization header must be sent once'))
+    })
+
+    test('refuses a token in the query, also beside a good header', async () => {
+      const token = await service.tokenOf(acme)
+      const inQuery = `${path}${path.includes('?') ? '&' : '?'}access_token=${token}`
+      const detail = 'the access token must be sent in the Authorization header, not in the query'
+      assertProblem(await call(inQuery), unauthorized(detail))
+      assertProblem(await call(inQuery, { as: null }), unauthorized(detail))
+    })
+
+    test('refuses every other scheme and what is no token', async () => {
+      const token = await service.tokenOf(acme)
+      const { clientId, clientSecret } = acme
+      const headers: readonly (readonly [string, string])[] = [
+        [`Basic ${btoa(`${clientId}:${clientSecret}`)}`, badScheme],
+        [`Bearer ${token} ${token}`, badScheme],
+        [`Bearer,${token}`, badScheme],
+        ['Bearer', badScheme],
+        [token, badScheme],
+        [`Token ${token}`, badScheme],
+        ['Bearer "quoted"', badScheme],
+        ['Bearer garbage', badToken],
+        ['Bearer a.b.c', badToken],
+        ['Bearer ..', badToken],
+        [`Bearer ${'x'.repeat(20_000)}`, badToken],
+      ]
+      for (const [authorization, detail] of headers) {
+        const called = await call(path, { as: null, headers: { authorization } })
+        assertProblem(called, unauthorized(detail))
+        assert.equal(called.text.includes(token), false, 'the token must not be echoed')
+      }
+    })
+
+    test('refuses a token that was changed in any part', async () => {
+      const token = await service.tokenOf(acme)
+      const [head = '', claims = '', signature = ''] = token.split('.')
+      const none = Buffer.from('{"alg":"none","typ":"at+jwt"}').toString('base64url')
+      const widened = {
+        ...JSON.parse(Buffer.from(claims, 'base64url').toString()),
+        sub: 'borealis',
+      }
+      const forged = Buffer.from(JSON.stringify(widened)).toString('base64url')
+      const changed = [
+        `${head}.${forged}.${signature}`,
+        `${none}.${claims}.`,
+        `${none}.${claims}.${signature}`,
+        `${head}.${claims}.${signature.slice(0, -4)}AAAA`,
+        `${head}.${claims}.`,
+        `${head}.${claims}`,
+        `${token}=`,
+        `${token}.x`,
+        token.toLowerCase(),
+      ]
+      for (const bad of changed) {
+        assertProblem(await call(path, { token: bad }), unauthorized(badToken))
+      }
+    })
+
+    test('refuses a token with every scope but its own', async () => {
+      const others = customerScopes.filter((scope) => scope !== operation.scope)
+      const called = await call(path, {
+        token: await service.tokenOf(acme, others.join(' ')),
+      })
+      assertProblem(called, {
+        status: 403,
+        detail: `insufficient scopes: found '${others.join(' ')}', required one of '[${operation.scope}]'`,
+        instance,
+        authenticate: `Bearer error="insufficient_scope", scope="${operation.scope}"`,
+      })
+    })
+
+    test('refuses a scope that only resembles its own', async () => {
+      const { scope } = operation
+      const others = [
+        scope.slice(0, -1),
+        `${scope}s`,
+        scope.toUpperCase(),
+        scope.split(':')[1] ?? '',
+        `${scope.split(':')[0]}:*`,
+        '*',
+        scope.replace(/read|write/, (verb) => (verb === 'read' ? 'write' : 'read')),
+      ]
+      for (const other of others) {
+        const called = await call(path, { token: await signToken([other]) })
+        assertProblem(called, {
+          status: 403,
+          detail: `insufficient scopes: found '${other}', required one of '[${scope}]'`,
+          instance,
+          authenticate: `Bearer error="insufficient_scope", scope="${scope}"`,
+        })
+      }
+    })
+
+    test('judges route and method, then the token, then the scope, then the request', async () => {
+      const bad = operation.kind === 'get' ? instance.replace(/[^/]+$/, 'x') : `${instance}?limit=0`
+      const body = operation.kind === 'quote' ? { body: '[]' } : {}
+      const others = customerScopes.filter((scope) => scope !== operation.scope)
+      const lacking = await service.tokenOf(acme, others.join(' '))
+      const wrongMethod = await call(bad, { as: null, method: 'PUT' })
+      assert.equal(wrongMethod.status, 405)
+      assert.equal((await call(bad, { as: null, ...body })).status, 401)
+      assert.equal((await call(bad, { token: lacking, ...body })).status, 403)
+      assert.equal((await call(bad, body)).status, 400)
+      const nowhere = await call(`${operation.path}/nothing/here`, { as: null })
+      assert.equal(nowhere.status, 404)
+    })
+  })
+}
+
+test('takes the scheme in any case and blanks before the token', async () => {
+  const token = await service.tokenOf(acme)
+  for (const authorization of [`bearer ${token}`, `BEARER ${token}`, `Bearer   ${token}`]) {
+    const called = await service.call('/v2/transfer/fiat-accounts?limit=1', {
+      as: null,
+      headers: { authorization },
+    })
+    assert.equal(called.status, 200)
+  }
+})
+
+test('answers every list of a customer without records with an empty page', async () => {
+  const { credentials, keyring, oauth } = service.parts
+  await createSampleClient(
+    { store: credentials, keyring, clock, random: systemRandom },
+    {
+      id: 'newcomer',
+      secret: 'newcomer_secret',
+      customerId: 'newcomer',
+      name: 'Newcomer',
+      scopes: customerScopes,
+    },
+  )
+  await oauth.refresh()
+  const newcomer = {
+    customerId: 'newcomer',
+    clientId: 'newcomer',
+    clientSecret: 'newcomer_secret',
+  }
+  for (const list of lists) {
+    const called = await service.call(pathOf(list, [], 'newcomer'), { as: newcomer })
+    assert.equal(called.status, 200)
+    assert.deepEqual(called.body, { [list.envelope]: [] })
+  }
+})
+
+test('refuses a token from the second in which it expires', async () => {
+  const token = await signToken(['transfer:read_fiat_account'], { id: 'expiring' })
+  const { oauth } = service.parts
+  const statusAfter = async (seconds: bigint) => {
+    aheadSeconds += seconds
+    await oauth.refresh()
+    return service.call('/v2/transfer/fiat-accounts?limit=1', { token })
+  }
+  assert.equal((await statusAfter(899n)).status, 200)
+  const called = await statusAfter(1n)
+  assertProblem(called, {
+    status: 401,
+    detail: badToken,
+    instance: '/v2/transfer/fiat-accounts',
+    authenticate: 'Bearer error="invalid_token"',
+  })
+})

@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Filter, ListOperation } from '../../src/contract/operation.ts'
+import type { RecordInput, RecordKind } from '../../src/contract/resource.ts'
+import { importEntries } from '../../src/intake/import-file.ts'
+import { worldRecords } from '../../src/sandbox/world.ts'
+import {
+  acme,
+  borealis,
+  type Called,
+  startTestService,
+  type TestService,
+} from '../support/harness.ts'
+import { gets, lists, type Pairs, pathOf, withQuery } from '../support/operation-calls.ts'
+import { resourceOf, rules } from '../support/record-store.ts'
+import { itemsOf, walk } from '../support/walk.ts'
+
+let service: TestService
+
+before(async () => {
+  service = await startTestService()
+})
+after(() => service.stop())
+
+const world = worldRecords()
+
+const recordsOf = (kind: RecordKind, customer: string): readonly RecordInput[] =>
+  world[kind].filter((record) => record.customer_id === customer)
+
+/** A value that nobody has and that looks like the given one: same length, same kinds of characters. */
+const unknownLike = (value: string): string =>
+  value.replaceAll(/[a-z0-9]/gi, (character) => {
+    if (/[0-9]/.test(character)) return String((Number(character) + 1) % 10)
+    const hex = 'abcdefABCDEF'
+    if (hex.includes(character)) return 'bcdefaBCDEFA'[hex.indexOf(character)] ?? ''
+    return character === character.toUpperCase() ? 'Q' : 'q'
+  })
+
+/** All of an answer that could tell something, with the value that was asked for taken out. */
+function tellings(called: Called, asked: string): unknown {
+  const headers = Object.fromEntries(
+    [...called.headers].filter(([name]) => !['date', 'x-request-id'].includes(name)),
+  )
+  const text = called.text
+    .replaceAll(asked.toLowerCase(), '<asked>')
+    .replaceAll(asked, '<asked>')
+    .replace(/"request_id":"[^"]+"/, '"request_id":"<id>"')
+  return { status: called.status, headers, text }
+}
+
+async function assertAlike(foreign: string, pathFor: (value: string) => string): Promise<void> {
+  const unknown = unknownLike(foreign)
+  assert.notEqual(unknown, foreign)
+  const told = tellings(await service.call(pathFor(foreign)), foreign)
+  const expected = tellings(await service.call(pathFor(unknown)), unknown)
+  assert.deepEqual(told, expected)
+}
+
+/** The member of a record that a filter looks at. */
+function memberOf(list: ListOperation, filter: Filter): string | undefined {
+  if (filter.kind !== 'anyOf') return undefined
+  const columns: Readonly<Record<string, string>> = {
+    id: 'id',
+    refId: 'ref_id',
+    ...list.view.resource.columns,
+  }
+  const member = columns[filter.column]
+  return member === 'status' || member === 'crypto_network' ? undefined : member
+}
+
+for (const get of gets) {
+  describe(get.id, () => {
+    const foreign = recordsOf(get.view.resource.kind, 'borealis').map(({ id }) => String(id))
+
+    test('answers a foreign id exactly as an unknown one', async () => {
+      for (const id of foreign.slice(0, 12)) {
+        await assertAlike(id, (value) => get.path.replace(':id', value))
+        await assertAlike(id.toUpperCase(), (value) => get.path.replace(':id', value))
+      }
+    })
+
+    test('does so for deleted records and with include_deleted too', async () => {
+      for (const id of foreign.slice(-3)) {
+        for (const shown of ['true', 'false']) {
+          await assertAlike(id, (value) =>
+            withQuery(get.path.replace(':id', value), [['include_deleted', shown]]),
+          )
+        }
+      }
+    })
+
+    test('takes no customer from the query or a header', async () => {
+      const path = withQuery(get.path.replace(':id', foreign[0] ?? ''), [
+        ['customer_id', 'borealis'],
+        ['tenant', 'borealis'],
+      ])
+      const headers = { 'x-customer-id': 'borealis', 'x-tenant': 'borealis', customer: 'borealis' }
+      const called = await service.call(path, { headers })
+      assert.equal(called.status, 404)
+      assert.equal((await service.call(path, { as: borealis })).status, 200)
+    })
+  })
+}
+
+for (const list of lists) {
+  describe(list.id, () => {
+    const { kind } = list.view.resource
+    const foreign = recordsOf(kind, 'borealis')
+
+    for (const [name, filter] of Object.entries(list.filter)) {
+      const member = memberOf(list, filter)
+      if (member === undefined) continue
+      test(`answers a foreign value of ${name} exactly as an unknown one`, async () => {
+        const values = foreign.flatMap((record) => {
+          const value = record[member]
+          return typeof value === 'string' ? [value] : []
+        })
+        assert.ok(values.length > 0, 'the sandbox has no such value of Borealis’s')
+        for (const value of new Set(values.slice(0, 5))) {
+          await assertAlike(value, (asked) => pathOf(list, [[name, asked]]))
+          await assertAlike(value, (asked) =>
+            pathOf(list, [
+              [name, asked],
+              ['order', 'ASC'],
+              ['limit', '1'],
+              ['include_deleted', 'true'],
+            ]),
+          )
+        }
+      })
+
+      test(`adds nothing to the page where a foreign value of ${name} stands beside an own one`, async () => {
+        const own = recordsOf(kind, 'acme').find((record) => typeof record[member] === 'string')
+        const other = foreign.find((record) => typeof record[member] === 'string')
+        const alone: Pairs = [[name, String(own?.[member])]]
+        const both: Pairs = [...alone, [name, String(other?.[member])]]
+        if ('each' in (list.query[name] ?? {})) {
+          const called = await service.call(pathOf(list, both))
+          assert.deepEqual(
+            itemsOf(list, called),
+            itemsOf(list, await service.call(pathOf(list, alone))),
+          )
+        }
+      })
+    }
+
+    test('shows each customer its own records and nothing else', async () => {
+      const revealed: Pairs = [['include_deleted', 'true']]
+      for (const customer of [acme, borealis]) {
+        const { items } = await walk(service, list, revealed, { as: customer })
+        const own = recordsOf(kind, customer.customerId).map(({ id }) => id)
+        assert.deepEqual(items.map(({ id }) => id).toSorted(), own.toSorted())
+      }
+    })
+
+    test('answers a foreign cursor exactly as one that never was', async () => {
+      const page = await service.call(pathOf(list, [['limit', '1']], 'borealis'), { as: borealis })
+      const cursor: string = page.body.next_page_cursor
+      const never = Buffer.from(cursor, 'base64url').map((byte, at) => (at < 30 ? byte : byte ^ 1))
+      const garbled = Buffer.from(never).toString('base64url')
+      assert.equal(garbled.length, cursor.length)
+      const asked = async (value: string) =>
+        tellings(await service.call(pathOf(list, [['page_cursor', value]])), value)
+      assert.deepEqual(await asked(cursor), await asked(garbled))
+    })
+  })
+}
+
+describe('listStatements', () => {
+  const list = lists.find(({ id }) => id === 'listStatements')
+  test('answers another customer’s customer_id with the empty page of an unknown one', async () => {
+    await assertAlike('borealis', (value) => `/v2/statements?customer_id=${value}`)
+    await assertAlike(
+      'borealis',
+      (value) => `/v2/statements?customer_id=${value}&limit=1&order=ASC`,
+    )
+    const called = await service.call('/v2/statements?customer_id=borealis')
+    assert.equal(called.status, 200)
+    assert.equal(called.text, '{"statements":[]}')
+  })
+
+  test('takes customer_id exactly as it is written', async () => {
+    for (const near of ['ACME', 'acme ', ' acme', 'acm', 'acme%', '*', 'аcme', 'acme\u200b']) {
+      const called = await service.call(withQuery('/v2/statements', [['customer_id', near]]))
+      assert.equal(called.text, '{"statements":[]}', near)
+    }
+  })
+
+  test('refuses a foreign cursor under the foreign customer_id too', async () => {
+    assert.ok(list !== undefined)
+    const page = await service.call('/v2/statements?customer_id=borealis&limit=1', { as: borealis })
+    const path = withQuery('/v2/statements', [
+      ['customer_id', 'borealis'],
+      ['limit', '1'],
+      ['page_cursor', page.body.next_page_cursor],
+    ])
+    assert.equal((await service.call(path)).status, 400)
+    assert.equal((await service.call(path, { as: borealis })).status, 200)
+  })
+})
+
+describe('tokens', () => {
+  const post = async (path: string, token: string) =>
+    service.call(path, {
+      as: null,
+      method: 'POST',
+      headers: {
+        authorization: `Basic ${btoa(`${acme.clientId}:${acme.clientSecret}`)}`,
+        'content-type': 'application/x-www-form-urlencoded',
+      },
+      body: new URLSearchParams({ token }).toString(),
+    })
+
+  test('are introspected and revoked by their own customer alone', async () => {
+    const foreign = await service.tokenOf(borealis, 'statements:read_statement')
+    const unknown = `${foreign.slice(0, -8)}AAAAAAAA`
+    for (const path of ['/oauth2/introspect', '/oauth2/revoke']) {
+      const told = tellings(await post(path, foreign), foreign)
+      assert.deepEqual(told, tellings(await post(path, unknown), unknown))
+    }
+    const called = await service.call('/v2/statements?customer_id=borealis', { token: foreign })
+    assert.equal(called.status, 200, 'Acme has revoked a token of Borealis’s')
+  })
+})
+
+describe('an import', () => {
+  const take = (kind: RecordKind, record: RecordInput) =>
+    importEntries(
+      service.parts.store,
+      resourceOf(kind),
+      (async function* () {
+        yield { line: 1, value: record }
+      })(),
+      { dryRun: false, allowOlder: true, rules },
+    )
+
+  for (const kind of Object.keys(world) as RecordKind[]) {
+    test(`of ${kind} refuses an id of another customer without saying whose it is`, async () => {
+      const [foreign] = recordsOf(kind, 'borealis')
+      const { ref_id: _, ...own } = recordsOf(kind, 'acme')[1] ?? {}
+      const report = await take(kind, { ...own, id: foreign?.id })
+      assert.ok(report.faultCount > 0)
+      assert.equal(report.added + report.changed, 0)
+      assert.doesNotMatch(JSON.stringify(report.faults), /borealis/i)
+    })
+  }
+
+  test('refuses a memo or an address of another customer without saying whose it is', async () => {
+    const clashes: readonly (readonly [RecordKind, string])[] = [
+      ['fiat-deposit-instructions', 'memo_id'],
+      ['deposit-addresses', 'address'],
+    ]
+    for (const [kind, member] of clashes) {
+      const [foreign] = recordsOf(kind, 'borealis')
+      const record = {
+        ...foreign,
+        id: 'eeeeeeee-eeee-4eee-8eee-eeeeeeeeeeee',
+        ref_id: 'a-ref-of-its-own',
+        customer_id: 'acme',
+      }
+      const report = await take(kind, record)
+      assert.equal(report.faultCount, 1)
+      assert.equal(report.faults[0]?.member.includes(member), true, JSON.stringify(report.faults))
+      assert.doesNotMatch(JSON.stringify(report.faults), /borealis/i)
+    }
+  })
+})

@@ -1,0 +1,575 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { ListOperation, Operation } from '../../src/contract/operation.ts'
+import { acme, type Called, startTestService, type TestService } from '../support/harness.ts'
+import { gets, lists, pathOf, reads } from '../support/operation-calls.ts'
+import { assertFaults, assertProblem } from '../support/problem-answer.ts'
+import { rawRequest } from '../support/raw-request.ts'
+import { walk } from '../support/walk.ts'
+
+let service: TestService
+
+before(async () => {
+  service = await startTestService()
+})
+after(() => service.stop())
+
+type Kind = 'uuids' | 'texts' | 'networks' | 'statuses' | 'text' | 'instant' | 'flag' | 'tenant'
+
+/** Every parameter by hand from the contract, section 4, and decisions, section 2. */
+const bounds = {
+  lt: 'instant',
+  lte: 'instant',
+  eq: 'instant',
+  gte: 'instant',
+  gt: 'instant',
+} as const
+const createdAt = Object.fromEntries(
+  Object.entries(bounds).map(([bound, kind]) => [`created_at.${bound}`, kind]),
+)
+const parameters: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
+  getFiatAccount: { include_deleted: 'flag' },
+  listFiatAccounts: { ids: 'uuids', ref_ids: 'texts', ...createdAt, include_deleted: 'flag' },
+  listStatements: {
+    customer_id: 'tenant',
+    ref_ids: 'texts',
+    statement_ids: 'uuids',
+    statuses: 'statuses',
+  },
+  getFiatDepositInstructions: {},
+  listFiatDepositInstructions: {
+    ids: 'uuids',
+    ref_ids: 'texts',
+    memo_ids: 'texts',
+    profile_ids: 'texts',
+    identity_ids: 'texts',
+    account_ids: 'texts',
+    ...createdAt,
+  },
+  listDepositAddresses: {
+    profile_ids: 'texts',
+    identity_ids: 'texts',
+    ids: 'uuids',
+    ref_ids: 'texts',
+    account_ids: 'texts',
+    networks: 'networks',
+    addresses: 'texts',
+    ...createdAt,
+  },
+  listIssuerQuoteExecutions: {
+    profile_id: 'text',
+    status: 'statuses',
+    'created_range.begin': 'instant',
+    'created_range.end': 'instant',
+    ids: 'uuids',
+    ref_ids: 'texts',
+  },
+}
+
+const members: Readonly<Record<string, readonly string[]>> = {
+  listStatements: [
+    'STATEMENT_STATUS_UNSPECIFIED',
+    'STATEMENT_STATUS_INITIATED',
+    'STATEMENT_STATUS_GENERATED',
+    'STATEMENT_STATUS_PAID',
+  ],
+  listIssuerQuoteExecutions: ['PENDING', 'COMPLETE', 'FAILED'],
+  listDepositAddresses: [
+    'BITCOIN',
+    'ETHEREUM',
+    'BITCOIN_CASH',
+    'LITECOIN',
+    'SOLANA',
+    'POLYGON_POS',
+    'BASE',
+    'ARBITRUM_ONE',
+    'STELLAR',
+    'INK',
+    'XLAYER',
+  ],
+}
+
+const aUuid = 'ffffffff-ffff-4fff-bfff-ffffffffffff'
+const wide = (text: string): string =>
+  [...text].map((digit) => String.fromCodePoint(0xfee0 + (digit.codePointAt(0) ?? 0))).join('')
+
+const badUuids = [
+  '',
+  'x',
+  aUuid.slice(1),
+  `${aUuid}0`,
+  `{${aUuid}}`,
+  aUuid.replaceAll('-', ''),
+  `urn:uuid:${aUuid}`,
+  ` ${aUuid}`,
+  `${aUuid}\n`,
+  aUuid.replace('f', 'g'),
+  `${aUuid},${aUuid}`,
+  aUuid.replaceAll('-', '‐'),
+  wide(aUuid),
+  "' or 1=1 --",
+]
+
+const badTexts = ['', 'x'.repeat(201), '🙂'.repeat(201)]
+
+const badInstants = [
+  '',
+  'now',
+  '2026-01-31',
+  '2026-01-31T09:30:00',
+  '2026-01-31 09:30:00Z',
+  '2026-01-31T09:30Z',
+  '2026-1-31T09:30:00Z',
+  '2026-02-29T00:00:00Z',
+  '2100-02-29T00:00:00Z',
+  '2026-04-31T00:00:00Z',
+  '2026-00-10T00:00:00Z',
+  '2026-13-01T00:00:00Z',
+  '2026-01-00T00:00:00Z',
+  '2026-01-31T24:00:00Z',
+  '2026-01-31T09:60:00Z',
+  '2026-01-31T09:30:60Z',
+  '2026-12-31T23:59:60Z',
+  '2026-01-31T09:30:00.Z',
+  '2026-01-31T09:30:00.0123456789Z',
+  '2026-01-31T09:30:00,5Z',
+  '2026-01-31T09:30:00+0200',
+  '2026-01-31T09:30:00+24:00',
+  '2026-01-31T09:30:00+02:60',
+  '2026-01-31T09:30:00ZZ',
+  ' 2026-01-31T09:30:00Z',
+  '2026-01-31T09:30:00Z\n',
+  '02026-01-31T09:30:00Z',
+  '+2026-01-31T09:30:00Z',
+  '0000-01-01T00:00:00Z',
+  '1767225600',
+  '2026-W05-6T09:30:00Z',
+  wide('2026-01-31T09:30:00Z'),
+]
+
+const badFlags = ['', 'TRUE', 'True', 'FALSE', '1', '0', 'yes', 'on', 'null', ' true', 'true ']
+
+const badLimits = [
+  '',
+  '0',
+  '1001',
+  '-1',
+  '1e2',
+  '1.0',
+  '+1',
+  ' 10',
+  '10 ',
+  '0x10',
+  '1_000',
+  '1,000',
+  'NaN',
+  'ten',
+  '10\n',
+  wide('10'),
+  '2147483648',
+  '4294967297',
+  '9'.repeat(40),
+]
+
+const badOrders = ['', 'desc', 'asc', 'Desc', 'ASCENDING', 'ASC ', 'DESC,ASC']
+
+const reasons = {
+  uuid: (given: string) =>
+    `must be uuid, given '${[...given.replaceAll(/[\p{Cc}\p{Cf}]/gu, '')].slice(0, 100).join('')}'`,
+  text: 'must be 1 to 200 characters long',
+  instant: 'must be an RFC 3339 date-time such as 2026-01-31T09:30:00Z',
+  flag: 'must be true or false',
+  limit: 'must be between 1 and 1000',
+  member: (all: readonly string[]) => `must be ${all.slice(0, -1).join(', ')} or ${all.at(-1)}`,
+  once: 'must be given once',
+  encoded: 'must be percent-encoded UTF-8',
+  tooMany: 'must have at most 100 entries, given 101',
+}
+
+/** Values that a parameter refuses, each with the reason that it is told. */
+function refusedBy(operation: Operation, kind: Kind): readonly (readonly [string, string])[] {
+  switch (kind) {
+    case 'uuids':
+      return badUuids.map((value) => [value, reasons.uuid(value)])
+    case 'texts':
+    case 'text':
+    case 'tenant':
+      return badTexts.map((value) => [value, reasons.text])
+    case 'instant':
+      return badInstants.map((value) => [value, reasons.instant])
+    case 'flag':
+      return badFlags.map((value) => [value, reasons.flag])
+    case 'networks':
+    case 'statuses': {
+      const all = members[operation.id] ?? []
+      const [first = ''] = all
+      const bad = ['', 'X', first.toLowerCase(), ` ${first}`, `${first},${all[1]}`, first.slice(1)]
+      return bad.map((value) => [value, reasons.member(all)])
+    }
+  }
+}
+
+const goodOf = (operation: Operation, kind: Kind): string =>
+  ({
+    uuids: aUuid,
+    texts: 'some-ref',
+    text: 'some-profile',
+    tenant: 'acme',
+    networks: 'BITCOIN',
+    statuses: members[operation.id]?.[0] ?? '',
+    instant: '2026-01-31T09:30:00Z',
+    flag: 'true',
+  })[kind]
+
+const isArray = (kind: Kind): boolean => kind.endsWith('s')
+
+const instanceOf = (operation: Operation): string => pathOf(operation).split('?')[0] ?? ''
+
+/** Calls with a query that is written out; what the operation requires is put before it unless it is there. */
+function callWith(operation: Operation, query: string): Promise<Called> {
+  const required = operation.id === 'listStatements' && !query.includes('customer_id')
+  return service.call(`${instanceOf(operation)}?${required ? 'customer_id=acme&' : ''}${query}`)
+}
+
+const valuesOf = (called: Called, list: ListOperation): unknown => called.body[list.envelope]
+
+test('has every parameter of the contract and no other', () => {
+  for (const operation of reads) {
+    assert.deepEqual(
+      Object.keys(operation.query).toSorted(),
+      Object.keys(parameters[operation.id] ?? {}).toSorted(),
+      operation.id,
+    )
+  }
+})
+
+for (const operation of reads) {
+  const instance = instanceOf(operation)
+  for (const [name, kind] of Object.entries(parameters[operation.id] ?? {})) {
+    describe(`${operation.id}: ${name}`, () => {
+      test('refuses every value that is not of its form', async () => {
+        for (const [value, reason] of refusedBy(operation, kind)) {
+          const called = await callWith(operation, `${name}=${encodeURIComponent(value)}`)
+          assertFaults(called, instance, [[name, reason]])
+        }
+      })
+
+      test('refuses a name without a value, a bad escape and a NUL', async () => {
+        const [, reasonOfEmpty = ''] =
+          refusedBy(operation, kind).find(([value]) => value === '') ?? []
+        assertFaults(await callWith(operation, name), instance, [[name, reasonOfEmpty]])
+        for (const malformed of ['%', '%f', '%zz', '%ff', '%ed%a0%80', '%c0%80']) {
+          const called = await callWith(operation, `${name}=a${malformed}`)
+          assertFaults(called, instance, [[name, reasons.encoded]])
+        }
+        const called = await callWith(operation, `${name}=a%00b`)
+        assertFaults(called, instance, [['query', 'must not contain a NUL']])
+      })
+
+      if (isArray(kind)) {
+        const good = goodOf(operation, kind)
+        test('takes 100 entries and refuses 101, also where they are all the same', async () => {
+          const entries = (count: number) => Array<string>(count).fill(`${name}=${good}`).join('&')
+          assert.equal((await callWith(operation, entries(100))).status, 200)
+          assertFaults(await callWith(operation, entries(101)), instance, [[name, reasons.tooMany]])
+        })
+
+        test('means the same as name[] and name[0], and does not split at commas', async () => {
+          const plain = await callWith(operation, `${name}=${good}`)
+          for (const spelling of [`${name}[]`, `${name}[0]`, `${name}%5B%5D`, `${name}%5b12%5d`]) {
+            const called = await callWith(operation, `${spelling}=${good}`)
+            assert.equal(called.status, 200)
+            assert.deepEqual(itemsOf(called, operation), itemsOf(plain, operation))
+          }
+          const mixed = [name, `${name}[]`, `${name}[1]`].map((spelling) => `${spelling}=${good}`)
+          const many = [...mixed, ...Array<string>(98).fill(`${name}[]=${good}`)]
+          assertFaults(await callWith(operation, many.join('&')), instance, [
+            [name, reasons.tooMany],
+          ])
+        })
+      } else {
+        test('refuses to be given twice, also with the same value', async () => {
+          const good = goodOf(operation, kind)
+          const called = await callWith(operation, `${name}=${good}&${name}=${good}`)
+          assertFaults(called, instance, [[name, reasons.once]])
+        })
+      }
+
+      if (kind === 'texts' || kind === 'text') {
+        test('takes any 1 to 200 characters, which match or do not', async () => {
+          const odd = [
+            'x',
+            'x'.repeat(200),
+            '🙂'.repeat(200),
+            ' ',
+            '%',
+            "'; drop table",
+            '\u202e',
+            '\\',
+          ]
+          for (const value of odd) {
+            const called = await callWith(operation, `${name}=${encodeURIComponent(value)}`)
+            assert.equal(called.status, 200)
+            assert.deepEqual(called.body, { [(operation as ListOperation).envelope]: [] })
+          }
+        })
+      }
+
+      if (kind === 'instant') {
+        test('takes every form of a date-time, and a blank for the plus that decoding lost', async () => {
+          const forms = [
+            '2026-10-31T00:00:00Z',
+            '2026-10-31t00:00:00z',
+            '2026-10-31T00:00:00.0Z',
+            '2026-10-31T00:00:00.000000000Z',
+            '2026-10-31T00:00:00%2B00:00',
+            '2026-10-31T00:00:00-00:00',
+            '2026-10-31T02:00:00%2B02:00',
+            '2026-10-31T02:00:00+02:00',
+            '2026-10-31T02:00:00%2002:00',
+            '2026-10-30T23:15:00-00:45',
+            '2026-10-30T00:01:00-23:59',
+          ]
+          const first = await callWith(operation, `${name}=${forms[0]}`)
+          assert.equal(first.status, 200)
+          for (const form of forms) {
+            const called = await callWith(operation, `${name}=${form}`)
+            assert.equal(called.status, 200, form)
+            assert.deepEqual(itemsOf(called, operation), itemsOf(first, operation), form)
+          }
+          for (const extreme of ['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999999999Z']) {
+            assert.equal((await callWith(operation, `${name}=${extreme}`)).status, 200)
+          }
+        })
+      }
+
+      if (kind === 'flag') {
+        test('takes true and false', async () => {
+          for (const good of ['true', 'false']) {
+            assert.equal((await callWith(operation, `${name}=${good}`)).status, 200)
+          }
+        })
+      }
+    })
+  }
+}
+
+const itemsOf = (called: Called | undefined, operation: Operation): unknown =>
+  called?.body[(operation as ListOperation).envelope]
+
+for (const list of lists) {
+  const instance = instanceOf(list)
+  describe(`${list.id}: the parameters of every list`, () => {
+    test('refuses every limit but the whole numbers 1 to 1000', async () => {
+      for (const value of badLimits) {
+        const called = await callWith(list, `limit=${encodeURIComponent(value)}`)
+        assertFaults(called, instance, [['limit', reasons.limit]])
+      }
+      assertFaults(await callWith(list, 'limit=1&limit=1'), instance, [['limit', reasons.once]])
+      for (const good of ['1', '1000', '007']) {
+        assert.equal((await callWith(list, `limit=${good}`)).status, 200)
+      }
+    })
+
+    test('refuses every order but DESC and ASC', async () => {
+      for (const value of badOrders) {
+        const called = await callWith(list, `order=${encodeURIComponent(value)}`)
+        assertFaults(called, instance, [['order', 'must be DESC or ASC']])
+      }
+      assertFaults(await callWith(list, 'order=ASC&order=ASC'), instance, [['order', reasons.once]])
+    })
+
+    test('takes order_by where the contract has it and ignores it elsewhere', async () => {
+      const plain = await callWith(list, '')
+      const named = await callWith(list, 'order_by=CREATED_AT')
+      assert.deepEqual(valuesOf(named, list), valuesOf(plain, list))
+      const bad = await callWith(list, 'order_by=created_at')
+      if (list.order.named === undefined) assert.equal(bad.status, 200)
+      else assertFaults(bad, instance, [['order_by', 'must be CREATED_AT']])
+    })
+
+    test('ignores parameters that it does not know', async () => {
+      const plain = await callWith(list, 'limit=3')
+      for (const query of [
+        'x=1',
+        'tenant=borealis',
+        '__proto__=1',
+        'constructor[]=1',
+        'a%zz=%zz',
+        '&&',
+        '=',
+        '=x',
+        'LIMIT=0',
+        'offset=5',
+        'customerId=borealis',
+      ]) {
+        const called = await callWith(list, `limit=3&${query}`)
+        assert.equal(called.status, 200, query)
+        assert.deepEqual(valuesOf(called, list), valuesOf(plain, list), query)
+      }
+    })
+
+    test('takes an empty page_cursor for the first page and refuses it twice', async () => {
+      const plain = await callWith(list, 'limit=3')
+      const called = await callWith(list, 'limit=3&page_cursor=')
+      assert.deepEqual(valuesOf(called, list), valuesOf(plain, list))
+      assertFaults(await callWith(list, 'page_cursor=&page_cursor='), instance, [
+        ['page_cursor', reasons.once],
+      ])
+      assertFaults(await callWith(list, 'page_cursor=x'), instance, [
+        ['page_cursor', 'token cannot be parsed'],
+      ])
+    })
+
+    test('refuses a NUL anywhere, also in a parameter that it does not know', async () => {
+      for (const query of ['x=%00', '%00=x', 'x%00', 'limit=1%00', 'page_cursor=%00']) {
+        assertFaults(await callWith(list, query), instance, [['query', 'must not contain a NUL']])
+      }
+    })
+
+    test('tells every fault at once', async () => {
+      const [idsName = ''] = Object.keys(parameters[list.id] ?? {}).filter((name) =>
+        /^(statement_)?ids$/.test(name),
+      )
+      const called = await callWith(
+        list,
+        `order=up&limit=0&ref_ids=&${idsName}=x&page_cursor=ignored`,
+      )
+      assert.equal(called.status, 400)
+      assert.deepEqual(
+        called.body.meta.errors.toSorted(byParameter),
+        [
+          { parameter: idsName, reason: reasons.uuid('x') },
+          { parameter: 'ref_ids', reason: reasons.text },
+          { parameter: 'limit', reason: reasons.limit },
+          { parameter: 'order', reason: 'must be DESC or ASC' },
+        ].toSorted(byParameter),
+      )
+    })
+  })
+}
+
+type Fault = { readonly parameter: string; readonly reason: string }
+const byParameter = (a: Fault, b: Fault): number => (a.parameter < b.parameter ? -1 : 1)
+
+describe('listStatements', () => {
+  test('refuses a request without customer_id, beside its other faults', async () => {
+    const instance = '/v2/statements'
+    assertFaults(await service.call(instance), instance, [['customer_id', 'must be set']])
+    const called = await service.call(`${instance}?limit=0`)
+    assert.deepEqual(called.body.meta.errors.toSorted(byParameter), [
+      { parameter: 'customer_id', reason: 'must be set' },
+      { parameter: 'limit', reason: reasons.limit },
+    ])
+  })
+})
+
+describe('ids', () => {
+  for (const list of lists) {
+    test(`${list.id} takes ids in either case and answers them in lower case`, async () => {
+      const [first] = valuesOf(await callWith(list, 'limit=1'), list) as { id: string }[]
+      const name = 'statement_ids' in list.query ? 'statement_ids' : 'ids'
+      const called = await callWith(list, `${name}=${first?.id.toUpperCase()}&${name}=${first?.id}`)
+      assert.deepEqual(valuesOf(called, list), [first])
+      assert.equal(first?.id, first?.id.toLowerCase())
+    })
+  }
+
+  for (const get of gets) {
+    const wording = (given: string) =>
+      get.id === 'getFiatAccount'
+        ? `id must be uuid, given '${given}'`
+        : `expected uuid, got ${given}`
+
+    test(`${get.id} takes an id in either case`, async () => {
+      const lower = await service.call(pathOf(get))
+      const upper = await service.call(get.path.replace(':id', lower.body.id.toUpperCase()))
+      assert.equal(upper.status, 200)
+      assert.deepEqual(upper.body, lower.body)
+    })
+
+    test(`${get.id} refuses an id that is no uuid`, async () => {
+      for (const bad of badUuids.filter((value) => value !== '')) {
+        const path = get.path.replace(':id', encodeURIComponent(bad))
+        const given = [...bad.replaceAll(/[\p{Cc}\p{Cf}]/gu, '')].slice(0, 100).join('')
+        const called = await service.call(path)
+        assertProblem(called, {
+          status: 400,
+          detail: wording(given),
+          instance: called.body.instance,
+        })
+      }
+    })
+
+    test(`${get.id} refuses what hides in an id`, async () => {
+      const token = await service.tokenOf(acme)
+      for (const hidden of [
+        '%00',
+        `${aUuid}%00`,
+        '%2e%2e%2fx',
+        '..%2F..%2Fetc',
+        '%0d%0aSet-Cookie:x=1',
+        `${aUuid};x=1`,
+      ]) {
+        const answer = await rawRequest(service.url, get.path.replace(':id', hidden), {
+          headers: ['authorization', `Bearer ${token}`],
+        })
+        assert.equal(answer.status, 400, hidden)
+        assert.equal(answer.headers['content-type'], 'application/problem+json')
+        assert.equal(answer.headers['set-cookie'], undefined)
+      }
+    })
+  }
+})
+
+describe('bounds', () => {
+  for (const list of lists.filter(
+    (candidate) => 'created_at.eq' in candidate.query || 'created_range.end' in candidate.query,
+  )) {
+    test(`${list.id} compares times exactly, finer than a microsecond too`, async () => {
+      const { items } = await walk(service, list)
+      const all = items.map(({ id, created_at }) => ({ id, created_at: String(created_at) }))
+      const at = all.find(({ created_at }) => /\.\d{6}Z$/.test(created_at))?.created_at ?? ''
+      const finer = at.replace('Z', '001Z')
+      const idsWhere = (holds: (created: string) => boolean) =>
+        all.filter(({ created_at }) => holds(sortable(created_at))).map(({ id }) => id)
+      const isRange = 'created_range.end' in list.query
+      const [gte, lte] = isRange
+        ? ['created_range.begin', 'created_range.end']
+        : ['created_at.gte', 'created_at.lte']
+      const cases: [string, (created: string) => boolean][] = [
+        [`${gte}=${at}`, (created) => created >= sortable(at)],
+        [`${lte}=${at}`, (created) => created <= sortable(at)],
+        [`${gte}=${finer}`, (created) => created > sortable(at)],
+        [`${lte}=${finer}`, (created) => created <= sortable(at)],
+        [`${gte}=${at}&${lte}=${at}`, (created) => created === sortable(at)],
+        ...(isRange
+          ? []
+          : ([
+              [`created_at.gt=${at}`, (created) => created > sortable(at)],
+              [`created_at.lt=${at}`, (created) => created < sortable(at)],
+              [`created_at.eq=${at}`, (created) => created === sortable(at)],
+              [`created_at.gt=${finer}`, (created) => created > sortable(at)],
+              [`created_at.lt=${finer}`, (created) => created <= sortable(at)],
+              [`created_at.eq=${finer}`, () => false],
+              [`created_at.gt=${at}&created_at.lt=${at}`, () => false],
+            ] as [string, (created: string) => boolean][])),
+      ]
+      for (const [query, holds] of cases) {
+        const pairs = new URLSearchParams(query)
+        const { items: found } = await walk(service, list, [...pairs])
+        assert.deepEqual(
+          found.map(({ id }) => id),
+          idsWhere(holds),
+          query,
+        )
+      }
+    })
+  }
+})
+
+/** A printed time with all six digits, so that texts compare as the times do. */
+const sortable = (printed: string): string => {
+  const [whole = '', fraction = ''] = printed.replace('Z', '').split('.')
+  return `${whole}.${fraction.padEnd(6, '0')}`
+}

@@ -1,0 +1,362 @@
+import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
+import { after, before, describe, test } from 'node:test'
+import fc from 'fast-check'
+import type { ListOperation } from '../../src/contract/operation.ts'
+import type { RecordInput } from '../../src/contract/resource.ts'
+import { customerScopes } from '../../src/contract/scopes.ts'
+import { encodeAddress } from '../../src/fees/addresses/encode-address.ts'
+import { importEntries } from '../../src/intake/import-file.ts'
+import { cryptoNetworks } from '../../src/money/network.ts'
+import { createSampleClient } from '../../src/oauth/clients.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { systemRandom } from '../../src/vault/random.ts'
+import { startTestService, type TestService } from '../support/harness.ts'
+import { lists, type Pairs, pathOf } from '../support/operation-calls.ts'
+import { rules } from '../support/record-store.ts'
+import {
+  aDepositAddress,
+  aFiatAccount,
+  anIssuerQuote,
+  aStatement,
+  someDepositInstructions,
+} from '../support/records.ts'
+import { type Item, itemsOf } from '../support/walk.ts'
+
+/**
+ * The walk law (decisions, section 3): a record that matches the filters from a walk's beginning to its end appears exactly
+ * once, in order; any other at most once; whatever is written meanwhile. Beside the law, every page is compared with what
+ * a model of the store says it must hold.
+ */
+
+const isLong = process.env.BURSAR_TEST_LONG === '1'
+const runs = { seed: 20_261_121, numRuns: isLong ? 2000 : 100 }
+
+const walker = { customerId: 'walker', clientId: 'walker', clientSecret: 'walker_secret' }
+
+let service: TestService
+
+before(async () => {
+  service = await startTestService()
+  const { credentials, keyring, oauth } = service.parts
+  const { customerId, clientId: id, clientSecret: secret } = walker
+  await createSampleClient(
+    { store: credentials, keyring, clock: systemClock, random: systemRandom },
+    { id, secret, customerId, name: id, scopes: customerScopes },
+  )
+  await oauth.refresh()
+})
+after(() => service.stop())
+
+/** Times that tie, that differ in the last digit only, and that lie before 1970. */
+const times = [
+  '2026-01-01T00:00:00Z',
+  '2026-01-01T00:00:00.001Z',
+  '2026-01-01T00:00:00.001001Z',
+  '1969-12-31T23:59:59.999999Z',
+  '2026-06-30T12:00:00Z',
+] as const
+
+const slotCount = 24
+
+/** What never changes of the record in a slot: its id and its time; several slots share one time. */
+const idOf = (customer: string, slot: number): string => {
+  const hex = hash('sha256', `${customer} ${slot}`)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
+const timeOf = (slot: number): string => times[slot % times.length] ?? times[0]
+
+type State = { readonly variant: number; readonly deleted: boolean }
+
+/** What a variant makes of a slot. Every member that a list filters on changes with it, or is not there. */
+function recordOf(
+  list: ListOperation,
+  customer: string,
+  slot: number,
+  variant: number,
+): RecordInput {
+  const id = idOf(customer, slot)
+  const common = {
+    id,
+    customer_id: customer,
+    ...(variant % 3 !== 2 && { ref_id: `ref-${slot}-${variant % 2}` }),
+  }
+  const people = {
+    profile_id: `profile-${variant % 3}`,
+    ...(variant % 2 === 0 && { account_id: `account-${variant % 4}` }),
+    ...(variant % 4 !== 3 && { identity_id: `identity-${variant % 2}` }),
+  }
+  const created_at = timeOf(slot)
+  switch (list.view.resource.kind) {
+    case 'fiat-accounts':
+      return aFiatAccount({
+        ...common,
+        created_at,
+        status: variant % 2 === 0 ? 'PENDING' : 'APPROVED',
+      })
+    case 'fiat-deposit-instructions': {
+      const memo_id = hash('sha256', id).slice(0, 16).toUpperCase()
+      return someDepositInstructions({ ...common, ...people, created_at, memo_id })
+    }
+    case 'deposit-addresses': {
+      const crypto_network = cryptoNetworks[variant % 3] ?? 'BITCOIN'
+      const address = encodeAddress(crypto_network, hash('sha256', id, 'buffer'))
+      return aDepositAddress({
+        ...common,
+        ...people,
+        created_at,
+        crypto_network,
+        address,
+        compatible_crypto_networks: [crypto_network],
+      })
+    }
+    case 'statements':
+      return aStatement({
+        ...common,
+        period_start: timeOf(slot),
+        status: `STATEMENT_STATUS_${['UNSPECIFIED', 'INITIATED', 'GENERATED', 'PAID'][variant % 4]}`,
+      })
+    case 'issuer-quote-executions':
+      return anIssuerQuote({
+        ...common,
+        created_at,
+        profile_id: `profile-${variant % 3}`,
+        status: ['PENDING', 'COMPLETE', 'FAILED'][variant % 3],
+      })
+  }
+}
+
+/** The member that each array filter, and `profile_id`, looks at. */
+const memberOf: Readonly<Record<string, string>> = {
+  ids: 'id',
+  statement_ids: 'id',
+  ref_ids: 'ref_id',
+  profile_ids: 'profile_id',
+  profile_id: 'profile_id',
+  identity_ids: 'identity_id',
+  account_ids: 'account_id',
+  networks: 'crypto_network',
+  statuses: 'status',
+  status: 'status',
+}
+
+const boundOf: Readonly<Record<string, (time: string, bound: string) => boolean>> = {
+  'created_at.lt': (time, bound) => time < bound,
+  'created_at.lte': (time, bound) => time <= bound,
+  'created_at.eq': (time, bound) => time === bound,
+  'created_at.gte': (time, bound) => time >= bound,
+  'created_at.gt': (time, bound) => time > bound,
+  'created_range.begin': (time, bound) => time >= bound,
+  'created_range.end': (time, bound) => time <= bound,
+}
+
+/** A printed time with all six digits, so that texts compare as the times do. */
+function sortable(printed: string): string {
+  const [whole = '', fraction = ''] = printed.replace('Z', '').split('.')
+  return `${whole}.${fraction.padEnd(6, '0')}`
+}
+
+type Plan = {
+  readonly initial: readonly (readonly [slot: number, state: State])[]
+  readonly query: Pairs
+  readonly order: 'ASC' | 'DESC'
+  /** Page sizes in turn. */
+  readonly limits: readonly number[]
+  /** What is written after each page. */
+  readonly batches: readonly (readonly (readonly [slot: number, state: State])[])[]
+}
+
+function planOf(list: ListOperation): fc.Arbitrary<Plan> {
+  const slot = fc.nat({ max: slotCount - 1 })
+  const state = fc.record({
+    variant: fc.nat({ max: 11 }),
+    deleted: list.view.resource.deletable ? fc.boolean() : fc.constant(false),
+  })
+  const writes = (max: number) =>
+    fc.uniqueArray(fc.tuple(slot, state), { selector: ([at]) => at, maxLength: max })
+  return fc.record({
+    initial: writes(slotCount),
+    query: queryOf(list),
+    order: fc.constantFrom('ASC', 'DESC'),
+    limits: fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 3 }),
+    batches: fc.array(writes(6), { maxLength: 8 }),
+  })
+}
+
+/** Up to three filters, most of whose values some record has. */
+function queryOf(list: ListOperation): fc.Arbitrary<Pairs> {
+  const names = Object.keys(list.query).filter(
+    (name) => name in memberOf || name in boundOf || name === 'include_deleted',
+  )
+  const filters = fc.subarray(names, { maxLength: 3 })
+  return filters.chain((chosen) =>
+    fc.tuple(...chosen.map((name) => pairsOf(list, name))).map((pairs) => pairs.flat()),
+  )
+}
+
+function pairsOf(list: ListOperation, name: string): fc.Arbitrary<Pairs> {
+  if (name === 'include_deleted') return fc.constantFrom([[name, 'true']], [[name, 'false']])
+  if (name in boundOf) return fc.constantFrom(...times).map((time) => [[name, time]])
+  const member = String(memberOf[name])
+  const value = fc
+    .tuple(fc.nat({ max: slotCount - 1 }), fc.nat({ max: 11 }))
+    .map(([slot, variant]) => recordOf(list, walker.customerId, slot, variant)[member])
+    .map((found) => (typeof found === 'string' ? found : 'none'))
+    .filter((found) => found !== 'none')
+  const isArray = 'each' in (list.query[name] ?? {})
+  return fc
+    .array(value, { minLength: 1, maxLength: isArray ? 12 : 1 })
+    .map((values) => values.map((each) => [name, each] as const))
+}
+
+type Key = string
+
+/** A store that holds one state a slot, and says what a page must hold. */
+function openModel(list: ListOperation) {
+  const states = new Map<number, State>()
+  const matches = (slot: number, query: Pairs): boolean => {
+    const state = states.get(slot)
+    if (state === undefined) return false
+    const revealed = query.some(([name, value]) => name === 'include_deleted' && value === 'true')
+    if (state.deleted && !revealed) return false
+    const record = recordOf(list, walker.customerId, slot, state.variant)
+    const names = new Set(query.map(([name]) => name).filter((name) => name !== 'include_deleted'))
+    return [...names].every((name) => {
+      const values = query.filter(([other]) => other === name).map(([, value]) => value)
+      const holds = boundOf[name]
+      if (holds !== undefined) {
+        return values.every((bound) => holds(sortable(timeOf(slot)), sortable(bound)))
+      }
+      return values.some((value) => record[String(memberOf[name])] === value)
+    })
+  }
+  const slots = Array.from({ length: slotCount }, (_, slot) => slot)
+  const keyOf = (slot: number): Key => `${sortable(timeOf(slot))} ${idOf(walker.customerId, slot)}`
+  return {
+    states,
+    keyOf,
+    matching: (query: Pairs): number[] => slots.filter((slot) => matches(slot, query)),
+    page: (query: Pairs, order: Plan['order'], after: Key | undefined, limit: number) => {
+      const beyond = slots
+        .filter((slot) => matches(slot, query))
+        .filter(
+          (slot) =>
+            after === undefined || (order === 'ASC' ? keyOf(slot) > after : keyOf(slot) < after),
+        )
+        .toSorted((a, b) => (keyOf(a) < keyOf(b) === (order === 'ASC') ? -1 : 1))
+      return { slots: beyond.slice(0, limit), more: beyond.length > limit }
+    },
+  }
+}
+
+type Model = ReturnType<typeof openModel>
+
+/** Writes states through the import that an operator uses; a deletion is taken back by an explicit null. */
+async function write(
+  list: ListOperation,
+  model: Model,
+  batch: Plan['initial'],
+  customer = walker.customerId,
+) {
+  const { resource } = list.view
+  const records = batch.map(([slot, { variant, deleted }]) => ({
+    ...recordOf(list, customer, slot, variant),
+    ...(resource.deletable && { deleted_at: deleted ? '2026-07-01T00:00:00Z' : null }),
+  }))
+  const entries = (async function* () {
+    for (const [at, value] of records.entries()) yield { line: at + 1, value }
+  })()
+  const options = { dryRun: false, allowOlder: false, rules }
+  const report = await importEntries(service.parts.store, resource, entries, options)
+  assert.deepEqual(report.faults, [])
+  if (customer === walker.customerId)
+    for (const [slot, state] of batch) model.states.set(slot, state)
+}
+
+async function walkWhileWriting(list: ListOperation, plan: Plan): Promise<void> {
+  const model = openModel(list)
+  await service.parts.store.operator.clear()
+  await write(list, model, plan.initial)
+  await write(list, model, plan.initial, 'somebody-else')
+
+  const { query, order, limits, batches } = plan
+  const seen: Item[] = []
+  const always = new Set(model.matching(query))
+  let cursor = ''
+  for (let at = 0; at === 0 || cursor !== ''; at += 1) {
+    const limit = limits[at % limits.length] ?? 1
+    const pairs: Pairs = [
+      ...query,
+      ['order', order],
+      ['limit', String(limit)],
+      ['page_cursor', cursor],
+    ]
+    const called = await service.call(pathOf(list, pairs, walker.customerId), { as: walker })
+    assert.equal(called.status, 200, called.text)
+    const items = itemsOf(list, called)
+    const last = seen.at(-1)
+    const lastSlot = last && slotOf(last)
+    const expected = model.page(
+      query,
+      order,
+      lastSlot === undefined ? undefined : model.keyOf(lastSlot),
+      limit,
+    )
+    assert.deepEqual(items.map(slotOf), expected.slots, 'the page is not what the model says')
+    assert.equal('next_page_cursor' in called.body, expected.more)
+    for (const item of items) assertCurrent(list, model, item)
+    seen.push(...items)
+    cursor = called.body.next_page_cursor ?? ''
+    await write(list, model, batches[at] ?? [])
+    if (cursor !== '') {
+      const now = new Set(model.matching(query))
+      for (const slot of always) if (!now.has(slot)) always.delete(slot)
+    }
+  }
+  assertLaw(model, order, seen.map(slotOf), always)
+}
+
+const slotsById = new Map(
+  Array.from({ length: slotCount }, (_, slot) => [idOf(walker.customerId, slot), slot] as const),
+)
+
+function slotOf({ id }: Item): number {
+  const slot = slotsById.get(id)
+  assert.ok(slot !== undefined, `${id} is another customer's`)
+  return slot
+}
+
+/** The record is answered as it stands now, not as it stood when the walk began. */
+function assertCurrent(list: ListOperation, model: Model, item: Item): void {
+  const slot = slotOf(item)
+  const record = recordOf(list, walker.customerId, slot, model.states.get(slot)?.variant ?? 0)
+  for (const member of new Set(Object.values(memberOf))) {
+    if (member === 'identity_id' && record.identity_id === undefined) continue
+    assert.equal(item[member], record[member], member)
+  }
+}
+
+function assertLaw(
+  model: Model,
+  order: Plan['order'],
+  seen: readonly number[],
+  always: ReadonlySet<number>,
+) {
+  const keys = seen.map(model.keyOf)
+  const sorted = order === 'ASC' ? keys.toSorted() : keys.toSorted().toReversed()
+  assert.deepEqual(keys, sorted, 'the walk is not in order')
+  assert.equal(new Set(keys).size, keys.length, 'a record appears twice')
+  const missing = [...always].filter((slot) => !seen.includes(slot))
+  assert.deepEqual(missing, [], 'a record that always matched is missing')
+}
+
+describe('the walk law', () => {
+  for (const list of lists) {
+    test(`holds for ${list.id}, whatever is written between its pages`, async () => {
+      await fc.assert(
+        fc.asyncProperty(planOf(list), (plan) => walkWhileWriting(list, plan)),
+        runs,
+      )
+    })
+  }
+})

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { STATUS_CODES } from 'node:http'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import type { RawAnswer } from './raw-request.ts'
+
+/** The parts of an OpenAPI document that tests read. */
+export type Document = {
+  readonly openapi: string
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>
+    readonly securitySchemes: Readonly<Record<string, unknown>>
+  }
+}
+
+export type DocumentedOperation = {
+  readonly operationId: string
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[]
+  readonly parameters: readonly DocumentedParameter[]
+  readonly requestBody?: {
+    readonly content: Readonly<Record<string, { readonly schema: Schema }>>
+  }
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, { readonly schema: Schema }>> }>
+  >
+}
+
+export type DocumentedParameter = {
+  readonly name: string
+  readonly in: 'path' | 'query'
+  readonly required: boolean
+  readonly schema: Schema
+}
+
+export type Schema = {
+  readonly $ref?: string
+  readonly type?: string | readonly string[]
+  readonly format?: string
+  readonly enum?: readonly string[]
+  readonly items?: Schema
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly default?: unknown
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly maxItems?: number
+  readonly minLength?: number
+  readonly maxLength?: number
+}
+
+/** Judges answers by the document alone, stricter than it: a member that it does not name is refused. */
+export function openJudge(document: Document) {
+  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true })
+  addFormats.default(ajv)
+  ajv.addSchema(closed({ $id: 'document', $defs: document.components.schemas }))
+  const validators = new Map<string, ValidateFunction>()
+  const validatorOf = (schema: Schema): ValidateFunction => {
+    const key = JSON.stringify(schema)
+    const known = validators.get(key) ?? ajv.compile(closed(schema))
+    validators.set(key, known)
+    return known
+  }
+  return (operation: DocumentedOperation, path: string, answer: RawAnswer): void => {
+    const { status, headers, text } = answer
+    const response = operation.responses[status]
+    assert.ok(
+      response !== undefined,
+      `${operation.operationId} does not document ${status}: ${text}`,
+    )
+    assert.ok(status < 500, text)
+    assert.match(String(headers['x-request-id']), /^\S+$/)
+    if (response.content === undefined) {
+      assert.equal(text, '')
+      return
+    }
+    const type = String(headers['content-type'])
+    const schema = response.content[type]?.schema
+    assert.ok(schema !== undefined, `${status} documents no ${type}`)
+    const body: unknown = JSON.parse(text)
+    const validate = validatorOf(schema)
+    assert.ok(validate(body), `${JSON.stringify(validate.errors, null, 1)}\n${text}`)
+    if (status >= 400) assertProblemShape(body as Readonly<Record<string, unknown>>, path, answer)
+  }
+}
+
+function assertProblemShape(
+  body: Readonly<Record<string, unknown>>,
+  path: string,
+  { status, headers }: RawAnswer,
+): void {
+  const { type, detail, meta, instance, ...rest } = body
+  assert.deepEqual(rest, {
+    title: STATUS_CODES[status],
+    status,
+    request_id: headers['x-request-id'],
+  })
+  assert.match(String(type), /^(about:blank|\/problems\/[a-z-]+)$/)
+  assert.match(String(detail), /^[^\p{Cc}]+$/u)
+  assert.ok(path.startsWith(String(instance)) || String(instance).includes('withheld'))
+  if (meta === undefined) return
+  const { errors, ...others } = meta as { errors: readonly Readonly<Record<string, unknown>>[] }
+  assert.deepEqual(others, {})
+  for (const error of errors) {
+    assert.deepEqual(Object.keys(error).toSorted(), ['parameter', 'reason'])
+    assert.ok(Object.values(error).every((value) => typeof value === 'string' && value !== ''))
+  }
+}
+
+/** The schema with no room for members that it does not name, and its references inside one document. */
+function closed(schema: object): object {
+  return JSON.parse(JSON.stringify(schema), (_, value) => {
+    if (typeof value !== 'object' || value === null) return value
+    if (typeof value.$ref === 'string') {
+      return { $ref: value.$ref.replace('#/components/schemas/', 'document#/$defs/') }
+    }
+    const isShape = 'properties' in value && typeof value.properties === 'object'
+    return isShape && !('additionalProperties' in value) && !('$id' in value)
+      ? { ...value, additionalProperties: false }
+      : value
+  })
+}

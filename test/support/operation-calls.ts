@@ -1,0 +1,51 @@
+import type { GetOperation, ListOperation, Operation } from '../../src/contract/operation.ts'
+import { operations } from '../../src/operations/index.ts'
+
+/** Queries and paths for tests that loop over every operation. */
+
+export const lists: readonly ListOperation[] = operations.filter(
+  (operation) => operation.kind === 'list',
+)
+export const reads: readonly (GetOperation | ListOperation)[] = operations.filter(
+  (operation) => operation.kind !== 'quote',
+)
+export const gets: readonly GetOperation[] = operations.filter(
+  (operation) => operation.kind === 'get',
+)
+
+/** The record of Acme's that the sandbox has under an id easy to remember. */
+export const acmeIdOf = (operation: GetOperation): string =>
+  operation.id === 'getFiatAccount'
+    ? '11111111-1111-4111-8111-111111111111'
+    : '22222222-2222-4222-8222-222222222222'
+
+export type Pairs = readonly (readonly [name: string, value: string])[]
+
+/** The path of an operation that answers 200 to Acme, with more parameters after what it requires. */
+export function pathOf(operation: Operation, query: Pairs = [], customer = 'acme'): string {
+  const path =
+    operation.kind === 'get' ? operation.path.replace(':id', acmeIdOf(operation)) : operation.path
+  return withQuery(path, [...requiredOf(operation, customer), ...query])
+}
+
+export function withQuery(path: string, query: Pairs): string {
+  if (query.length === 0) return path
+  const pairs = query.map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+  return `${path}?${pairs.join('&')}`
+}
+
+const requiredOf = (operation: Operation, customer: string): Pairs =>
+  operation.kind === 'list' && operation.required.includes('customer_id')
+    ? [['customer_id', customer]]
+    : []
+
+/** Method and body of a call that is answered 200; a read needs none. */
+export const callOf = ({ kind }: Operation): { method?: 'POST'; body?: string } =>
+  kind === 'quote' ? { method: 'POST', body: JSON.stringify(withdrawal) } : {}
+
+export const withdrawal = {
+  asset: 'USDC',
+  crypto_network: 'ETHEREUM',
+  destination_address: '0xF0Aa84466e353E5390be37FE2934301c07c19a55',
+  amount: '100',
+} as const

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import type { ListOperation } from '../../src/contract/operation.ts'
+import type { SampleCustomer } from '../../src/sandbox/world.ts'
+import { acme, type Called, type TestService } from './harness.ts'
+import { type Pairs, pathOf } from './operation-calls.ts'
+
+export type Item = { readonly id: string } & Readonly<Record<string, unknown>>
+
+export type Walked = { readonly items: readonly Item[]; readonly pageSizes: readonly number[] }
+
+export const itemsOf = (list: ListOperation, called: Called): readonly Item[] =>
+  called.body[list.envelope]
+
+/** Every page of a list, one after the other, until one has no cursor. */
+export async function walk(
+  service: TestService,
+  list: ListOperation,
+  query: Pairs = [],
+  { limit = 1000, as = acme }: { limit?: number; as?: SampleCustomer } = {},
+): Promise<Walked> {
+  const items: Item[] = []
+  const pageSizes: number[] = []
+  let cursor: string | undefined
+  do {
+    const path = pathOf(
+      list,
+      [
+        ...query,
+        ['limit', String(limit)],
+        ...(cursor === undefined ? [] : ([['page_cursor', cursor]] as const)),
+      ],
+      as.customerId,
+    )
+    const called = await service.call(path, { as })
+    assert.equal(called.status, 200, called.text)
+    const page = itemsOf(list, called)
+    pageSizes.push(page.length)
+    items.push(...page)
+    cursor = called.body.next_page_cursor
+  } while (cursor !== undefined)
+  return { items, pageSizes }
+}
