@@ -57,13 +57,18 @@ const scopeMeaning = (scope: string): string =>
 function operationObject(operation: Operation): object {
   return {
     operationId: operation.id,
-    summary: operation.summary,
+    summary: titleOf(operation.id),
+    description: operation.summary,
     tags: [operation.tag],
     security: [{ oauth2: [operation.scope] }],
     parameters: operation.kind === 'get' ? getParameters(operation) : listParameters(operation),
     responses: responses(operation),
   }
 }
+
+/** `listFiatAccounts` → `List Fiat Accounts`, the operation's name in the contract. */
+const titleOf = (id: string): string =>
+  id.replace(/[A-Z]/g, (letter) => ` ${letter}`).replace(/^./, (letter) => letter.toUpperCase())
 
 function getParameters(operation: GetOperation): object[] {
   return [

@@ -124,7 +124,6 @@ function addHooks(
     raw.trace = {}
     reply.headers(commonHeaders(raw))
     if (draining.now) {
-      reply.header('connection', 'close')
       throw new Problem(503, 'the service is shutting down; send the request again', {
         headers: { 'retry-after': '1' },
       })
@@ -135,7 +134,15 @@ function addHooks(
     // Before the body is read, so that route and method are the first thing judged.
     if (raw.is404) throw unknownRoute(raw, paths)
   })
-  server.addHook('onResponse', async (raw, reply) => logServed(log, raw, reply))
+  // What was in flight is answered, and its connection ends with that; an open one would hold the shutdown up.
+  server.addHook('onSend', (_raw, reply, _payload, done) => {
+    if (draining.now) reply.header('connection', 'close')
+    done()
+  })
+  server.addHook('onResponse', (raw, reply, done) => {
+    logServed(log, raw, reply)
+    done()
+  })
   server.setErrorHandler((error, raw, reply) => sendProblem(error, raw, reply))
 }
 
