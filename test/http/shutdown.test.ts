@@ -157,6 +157,7 @@ describe('SIGTERM', () => {
   })
 })
 
+// Sent as soon as it says that it is ready: whoever reads that line may send a signal.
 test('SIGINT ends it as SIGTERM does', async () => {
   program.process.kill('SIGINT')
   assert.equal(await program.ended, 0)
