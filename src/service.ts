@@ -141,7 +141,7 @@ export function openKeyringOf(
 export const recordRules = (config: Config): RecordRules => ({
   statementTypes: new Set(config.statementTypes),
   statementProducts: new Set(config.statementProducts),
-  testnets: config.testnetAddresses,
+  testnets: config.addressTestnets,
 })
 
 function operationRoutes(dependencies: WalkDependencies): Route[] {

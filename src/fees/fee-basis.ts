@@ -120,5 +120,10 @@ function scheduleRefusal(
   return { ok: false, cause: own.length === 0 ? 'sample-not-accepted' : 'schedule-too-old' }
 }
 
+/** A day ahead is another time zone's today; a date further on is a slip that would never grow old. */
+const aheadMicrosMax = 86_400_000_000n
+
 const isFresh = (dated: Dated, now: bigint): boolean =>
-  dated.origin === 'operator' && ageOf(dated.asOfMicros, now) <= dated.maxAgeSeconds
+  dated.origin === 'operator' &&
+  dated.asOfMicros - now <= aheadMicrosMax &&
+  ageOf(dated.asOfMicros, now) <= dated.maxAgeSeconds

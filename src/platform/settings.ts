@@ -69,9 +69,9 @@ export const settings = {
     env: 'BURSAR_STATEMENT_PRODUCTS',
     meaning: 'The statement products that import takes.',
   }),
-  testnetAddresses: flag(false, {
-    env: 'BURSAR_TESTNET_ADDRESSES',
-    meaning: 'Take addresses of test networks beside those of the main ones.',
+  addressTestnets: flag(false, {
+    env: 'BURSAR_ADDRESS_TESTNETS',
+    meaning: 'Accept addresses of test networks beside the main ones.',
   }),
   tokenLifeSeconds: integer(900, 60, 3600, {
     env: 'BURSAR_TOKEN_LIFE_SECONDS',

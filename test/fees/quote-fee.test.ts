@@ -1,37 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import fc from 'fast-check'
-import { encodeAddress } from '../../src/fees/addresses/encode-address.ts'
 import type { FeeBasis } from '../../src/fees/fee-basis.ts'
 import type { CostModel } from '../../src/fees/models/cost-model.ts'
-import { type FeeQuote, type QuoteRequest, quoteFee } from '../../src/fees/quote-fee.ts'
-import { parseDecimal, printDecimal } from '../../src/money/decimal.ts'
+import { type QuoteRequest, quoteFee } from '../../src/fees/quote-fee.ts'
+import { parseDecimal } from '../../src/money/decimal.ts'
 import type { CryptoNetwork } from '../../src/money/network.ts'
+import { addressOn, ask, quoted } from './asked.ts'
 import { basisWith, days, now, seconds } from './sample-basis.ts'
 
 const sample = basisWith()
-const addressOn = (network: CryptoNetwork): string =>
-  encodeAddress(network, new Uint8Array(32).fill(9))
-
-function ask(
-  asset: string,
-  network: CryptoNetwork,
-  figure: { amount: string } | { total: string },
-  address = addressOn(network),
-): QuoteRequest {
-  const named =
-    'amount' in figure
-      ? ({ name: 'amount', text: figure.amount } as const)
-      : ({ name: 'total', text: figure.total } as const)
-  return { asset, network, address, figure: named }
-}
-
-function quoted(basis: FeeBasis, request: QuoteRequest): FeeQuote {
-  const quote = quoteFee(basis, request, now)
-  assert(quote.ok, quote.ok ? '' : JSON.stringify(quote))
-  return quote
-}
-
 describe('quoteFee by the sample schedule', () => {
   const fees: readonly [asset: string, network: CryptoNetwork, fee: string][] = [
     ['BTC', 'BITCOIN', '0.00002613'],
@@ -188,6 +165,7 @@ describe('quoteFee when its sources fail', () => {
     const own = basisWith({ as_of: '2026-11-20' }, { acceptsSample: false })
     assert.equal(cause(own, bitcoin), 'quoted')
     assert.equal(cause(own, bitcoin, now + days(91)), 'schedule-too-old')
+    assert.equal(cause(own, bitcoin, now - days(4)), 'schedule-too-old')
     assert.equal(cause(own, token), 'sample-not-accepted')
   })
 
@@ -250,90 +228,4 @@ describe('quoteFee when its sources fail', () => {
     assert.equal(cause(basis, token), 'prices-diverge')
     assert.equal(cause(basis, token, now + seconds(61)), 'quoted')
   })
-})
-
-describe('laws of quotes', () => {
-  const networks = [...sample.schedule.pairs.keys()]
-  const enabled = networks.flatMap((network) => [
-    ...[...(sample.schedule.pairs.get(network)?.values() ?? [])].filter((pair) => pair.enabled),
-  ])
-  const someQuote = fc.record({
-    pair: fc.constantFrom(...enabled),
-    rate: fc.bigInt({ min: 1n, max: 10n ** 14n }),
-    transferPpm: fc.integer({ min: 0, max: 50_000 }),
-    units: fc.bigInt({ min: 1n, max: 10n ** 30n }),
-  })
-
-  /** The sample with one network's headline rate and one pair's proportional part replaced. */
-  function basisAt(pair: (typeof enabled)[number], rate: bigint, ppm: number): FeeBasis {
-    const { network, asset } = pair
-    const model = withRate(sample.schedule.networks[network].rates, rate)
-    const pairs = new Map(sample.schedule.pairs)
-    pairs.set(network, new Map([[asset, { ...pair, transferPpm: BigInt(ppm) }]]))
-    const costs = new Map([[network, { model, observedAtMicros: now, host: 'node.example' }]])
-    return { ...sample, schedule: { ...sample.schedule, pairs }, costs }
-  }
-
-  it('amount and fee make the total, and the total gives the amount back', () => {
-    fc.assert(
-      fc.property(someQuote, ({ pair, rate, transferPpm, units }) => {
-        const basis = basisAt(pair, rate, transferPpm)
-        const amount = printDecimal(units, pair.decimals)
-        const first = quoteFee(basis, ask(pair.asset, pair.network, { amount }), now)
-        if (!first.ok) return assert.equal(first.problem, 'below-min-withdraw-limit')
-        assert.equal(first.amountUnits + first.feeUnits, first.totalUnits)
-        assert.deepEqual(parseDecimal(first.total, pair.decimals), {
-          ok: true,
-          units: first.totalUnits,
-        })
-        const again = quoted(basis, ask(pair.asset, pair.network, { total: first.total }))
-        assert.deepEqual([again.amountUnits, again.feeUnits], [units, first.feeUnits])
-        assert.equal(again.amount, amount)
-      }),
-      { numRuns: 1_500 },
-    )
-  })
-
-  it('amount and fee make the total that the caller named', () => {
-    fc.assert(
-      fc.property(someQuote, ({ pair, rate, transferPpm, units }) => {
-        const total = printDecimal(units, pair.decimals)
-        const basis = basisAt(pair, rate, transferPpm)
-        const quote = quoteFee(basis, ask(pair.asset, pair.network, { total }), now)
-        if (!quote.ok) return
-        assert.equal(quote.amountUnits + quote.feeUnits, units)
-        assert(quote.amountUnits > 0n && quote.feeUnits > 0n)
-      }),
-      { numRuns: 1_500 },
-    )
-  })
-
-  it('a higher rate never makes a lower fee', () => {
-    fc.assert(
-      fc.property(someQuote, fc.bigInt({ min: 0n, max: 10n ** 14n }), (given, more) => {
-        const { pair, rate, transferPpm } = given
-        const request = ask(pair.asset, pair.network, { amount: '5' })
-        const low = quoted(basisAt(pair, rate, transferPpm), request)
-        const high = quoted(basisAt(pair, rate + more, transferPpm), request)
-        assert(high.feeUnits >= low.feeUnits)
-      }),
-      { numRuns: 1_000 },
-    )
-  })
-
-  function withRate(model: CostModel, rate: bigint): CostModel {
-    switch (model.family) {
-      case 'utxo':
-      case 'bch':
-        return { ...model, ratePerKvb: rate }
-      case 'evm':
-      case 'op':
-      case 'arbitrum':
-        return { ...model, gasPriceWei: rate }
-      case 'solana':
-        return { ...model, microLamportsPerUnit: rate }
-      case 'stellar':
-        return { ...model, stroopsPerOperation: rate }
-    }
-  }
 })

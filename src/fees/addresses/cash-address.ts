@@ -55,6 +55,16 @@ export function checkCashAddress(address: string, policy: AddressPolicy): Addres
   return checkPayload(words.slice(0, -checksumWords))
 }
 
+/** A valid address in lower case under its prefix, which is the one that its checksum holds. */
+export function withCashPrefix(address: string): string {
+  const lower = address.toLowerCase()
+  if (lower.includes(':')) return lower
+  const words = [...lower].map((character) => alphabet.indexOf(character))
+  const prefixes = [mainPrefix, ...testPrefixes]
+  const prefix = prefixes.find((each) => checksum([...prefixWords(each), 0, ...words]) === 0n)
+  return `${prefix ?? mainPrefix}:${lower}`
+}
+
 /** Twenty or thirty-two bytes as P2PKH or P2SH32 on the main network, with the prefix. */
 export function encodeCashAddress(payload: Uint8Array): string {
   const version = payload.length === 20 ? 0 : (1 << 3) | 3

@@ -40,6 +40,10 @@ export function checkEvmAddress(
   return accept('evm')
 }
 
+/** The EIP-55 form of an address that is valid. */
+export const mixedCaseEvmAddress = (address: string): string =>
+  `0x${mixCase(address.slice(2).toLowerCase())}`
+
 /** Twenty bytes in their EIP-55 form. */
 export const encodeEvmAddress = (payload: Uint8Array): string => `0x${mixCase(bytesToHex(payload))}`
 

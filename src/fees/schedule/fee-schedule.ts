@@ -14,7 +14,7 @@ import type { UtxoRates } from '../models/utxo-model.ts'
 export const priceDecimals = 18
 
 /** Who vouches for a table: the sample that ships with the program, or the operator, with a date. */
-export type Origin = 'sample' | 'operator'
+type Origin = 'sample' | 'operator'
 
 export type Dated = {
   readonly origin: Origin
@@ -47,7 +47,7 @@ export type AssetPair = {
   readonly transferPpm: bigint
 }
 
-export type NodeGuard = { readonly maxHeadAgeSeconds: number }
+type NodeGuard = { readonly maxHeadAgeSeconds: number }
 
 export type UtxoGuard = NodeGuard & {
   readonly chain: string
@@ -64,17 +64,19 @@ export type EvmGuard = NodeGuard & {
   readonly capGasPriceWei: bigint
 }
 
-export type OpStackGuard = EvmGuard & { readonly capL1FeeWei: bigint }
-export type ArbitrumGuard = EvmGuard & { readonly l2Gas: PerTransfer }
+type OpStackGuard = EvmGuard & { readonly capL1FeeWei: bigint }
+type ArbitrumGuard = EvmGuard & { readonly l2Gas: PerTransfer }
 
-export type SolanaGuard = NodeGuard & {
+type SolanaGuard = NodeGuard & {
   readonly genesisHash: string
+  /** Accounts that a withdrawal locks; the priority prices of transactions that lock them too are asked for. */
+  readonly priorityAccounts: readonly string[]
   readonly floorMicroLamports: bigint
   readonly capMicroLamports: bigint
   readonly accountBytes: { readonly spl: number; readonly token2022: number }
 }
 
-export type StellarGuard = NodeGuard & {
+type StellarGuard = NodeGuard & {
   readonly passphrase: string
   readonly floorStroops: bigint
   readonly capStroops: bigint

@@ -201,6 +201,7 @@ function readSolana(document: SolanaDocument, base: PlanBase): NetworkPlan {
     guard: {
       maxHeadAgeSeconds: document.max_head_age_s,
       genesisHash: document.genesis_hash,
+      priorityAccounts: document.priority_accounts,
       floorMicroLamports: BigInt(document.floor_cu_price_ulamports),
       capMicroLamports: BigInt(document.cap_cu_price_ulamports),
       accountBytes: document.ata_bytes,

@@ -83,6 +83,7 @@ const arbitrum = strict({ ...everyEvm, l2_gas: gasUnits })
 const solana = strict({
   ...everyNetwork,
   genesis_hash: Type.String({ minLength: 32, maxLength: 44 }),
+  priority_accounts: Type.Array(Type.String({ minLength: 32, maxLength: 44 }), { maxItems: 128 }),
   lamports_per_signature: units,
   signatures: count,
   cu: strict({ native: count, spl: count, token2022: count }),
@@ -182,5 +183,4 @@ export type ArbitrumDocument = Type.Static<typeof arbitrum>
 export type SolanaDocument = Type.Static<typeof solana>
 export type StellarDocument = Type.Static<typeof stellar>
 export type AssetDocument = Type.Static<typeof asset>
-export type PriceSourceDocument = ScheduleDocument['price_sources'][number]
 export type Units = Type.Static<typeof units>

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { canonicalAddress } from '../../../src/fees/addresses/canonical-address.ts'
 import { checkAddress } from '../../../src/fees/addresses/check-address.ts'
 import { encodeAddress } from '../../../src/fees/addresses/encode-address.ts'
 import { encodeStellarAddress } from '../../../src/fees/addresses/stellar-address.ts'
@@ -106,6 +107,49 @@ describe('checkAddress', () => {
         assert.equal(check.valid ? check.kind : check.reason, 'length')
       }
     }
+  })
+})
+
+describe('canonicalAddress', () => {
+  const same: readonly [CryptoNetwork, spellings: readonly string[]][] = [
+    [
+      'BITCOIN',
+      ['bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', 'BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4'],
+    ],
+    [
+      'BITCOIN_CASH',
+      [
+        'bitcoincash:qpm2qsznhks23z7629mms6s4cwef74vcwvy22gdx6a',
+        'qpm2qsznhks23z7629mms6s4cwef74vcwvy22gdx6a',
+        'BITCOINCASH:QPM2QSZNHKS23Z7629MMS6S4CWEF74VCWVY22GDX6A',
+      ],
+    ],
+    [
+      'INK',
+      [
+        '0xF0Aa84466e353E5390be37FE2934301c07c19a55',
+        '0xf0aa84466e353e5390be37fe2934301c07c19a55',
+        '0xF0AA84466E353E5390BE37FE2934301C07C19A55',
+      ],
+    ],
+  ]
+  for (const [network, spellings] of same) {
+    it(`gives one spelling to what ${network} takes for the same`, () => {
+      for (const spelling of spellings) {
+        assert.equal(canonicalAddress(network, spelling), spellings[0])
+      }
+    })
+  }
+
+  it('leaves case where it counts, and gives nothing for what is refused', () => {
+    const solana = '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM'
+    assert.equal(canonicalAddress('SOLANA', solana), solana)
+    const legacy = '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa'
+    assert.equal(canonicalAddress('BITCOIN', legacy), legacy)
+    assert.equal(canonicalAddress('LITECOIN', legacy), undefined)
+    const onTest = 'qp63uahgrxged4z5jswyt5dn5v3lzsem6cq85x00dt'
+    const policy = { testnets: true }
+    assert.equal(canonicalAddress('BITCOIN_CASH', onTest, policy), `bchtest:${onTest}`)
   })
 })
 

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { recordKinds } from '../../src/contract/resource.ts'
+import { worldRecords } from '../../src/sandbox/world.ts'
+import { temporaryFolder } from '../support/harness.ts'
+import { aFiatAccount, anId } from '../support/records.ts'
+import { runBursar } from '../support/run-bursar.ts'
+
+const folder = temporaryFolder()
+after(() => rmSync(folder, { recursive: true, force: true }))
+const storeOf = (name: string) => `sqlite:${join(folder, `${name}.db`)}`
+const lines = (records: readonly object[]) =>
+  records.map((record) => `${JSON.stringify(record)}\n`).join('')
+
+describe('import', () => {
+  test('takes NDJSON from standard input and says what it did', async () => {
+    const ran = await runBursar(
+      storeOf('stdin'),
+      ['import', 'fiat-accounts', '-'],
+      lines([aFiatAccount()]),
+    )
+    assert.deepEqual(ran, { code: 0, out: '1 record: 1 added, 0 changed, 0 unchanged\n', err: '' })
+  })
+
+  test('answers one JSON document and nothing else with --json', async () => {
+    const path = join(folder, 'one.ndjson.gz')
+    writeFileSync(path, gzipSync(lines([aFiatAccount()])))
+    const ran = await runBursar(storeOf('json'), [
+      'import',
+      'fiat-accounts',
+      path,
+      '--json',
+      '--dry-run',
+    ])
+    assert.equal(ran.code, 0)
+    assert.deepEqual(JSON.parse(ran.out), {
+      records: 1,
+      added: 1,
+      changed: 0,
+      unchanged: 0,
+      dry_run: true,
+      fault_count: 0,
+      faults: [],
+    })
+  })
+
+  test('ends with 1 on a bad file, naming file, line, member and reason, and changes nothing', async () => {
+    const path = join(folder, 'bad.ndjson')
+    writeFileSync(path, lines([aFiatAccount(), aFiatAccount({ id: anId(2), status: 'OPEN' })]))
+    const ran = await runBursar(storeOf('bad'), ['import', 'fiat-accounts', path])
+    assert.deepEqual(ran, {
+      code: 1,
+      out: '',
+      err: `${path}:2: status: must be PENDING, APPROVED or REJECTED\n${path}: 1 fault; nothing was changed\n`,
+    })
+    const exported = await runBursar(storeOf('bad'), ['export', 'fiat-accounts'])
+    assert.equal(exported.out, '')
+  })
+
+  test('fills in the customer of --customer and refuses another', async () => {
+    const { customer_id: _left, ...anonymous } = aFiatAccount()
+    const words = ['import', 'fiat-accounts', '-', '--customer', 'northwind']
+    const taken = await runBursar(storeOf('customer'), words, lines([anonymous]))
+    assert.equal(taken.code, 0)
+    const refused = await runBursar(storeOf('customer'), words, lines([aFiatAccount()]))
+    assert.equal(refused.code, 1)
+    assert.match(refused.err, /stdin:1: customer_id: must be the customer that --customer names/)
+  })
+
+  for (const [what, words] of [
+    ['a kind that there is none of', ['import', 'accounts', '-']],
+    ['no file', ['import', 'fiat-accounts']],
+    ['a flag that there is none of', ['import', 'fiat-accounts', '-', '--force']],
+    ['no command that there is', ['frobnicate']],
+  ] as const) {
+    test(`ends with 2 on wrong usage: ${what}`, async () => {
+      assert.equal((await runBursar(storeOf('usage'), words)).code, 2)
+    })
+  }
+
+  test('ends with 1 on a file that is not there', async () => {
+    const ran = await runBursar(storeOf('none'), ['import', 'statements', join(folder, 'no.csv')])
+    assert.equal(ran.code, 1)
+    assert.match(ran.err, /there is no such file/)
+  })
+})
+
+test('what export gives, import takes, and gives back byte for byte', async () => {
+  const world = worldRecords()
+  for (const kind of recordKinds) {
+    await runBursar(storeOf('first'), ['import', kind, '-'], lines(world[kind]))
+    const exported = await runBursar(storeOf('first'), ['export', kind])
+    assert.equal(exported.out.split('\n').length - 1, world[kind].length)
+    const taken = await runBursar(storeOf('second'), ['import', kind, '-'], exported.out)
+    assert.equal(taken.code, 0, taken.err)
+    const again = await runBursar(storeOf('second'), ['export', kind])
+    assert.equal(again.out, exported.out)
+    const same = await runBursar(storeOf('first'), ['import', kind, '-'], exported.out)
+    assert.match(same.out, new RegExp(`: 0 added, 0 changed, ${world[kind].length} unchanged`))
+  }
+})
+
+test('export --customer gives one customer’s records, --json an array', async () => {
+  await runBursar(
+    storeOf('two'),
+    ['import', 'fiat-accounts', '-'],
+    lines([aFiatAccount(), aFiatAccount({ id: anId(2), customer_id: 'borealis' })]),
+  )
+  const ran = await runBursar(storeOf('two'), [
+    'export',
+    'fiat-accounts',
+    '--customer',
+    'borealis',
+    '--json',
+  ])
+  assert.deepEqual(
+    JSON.parse(ran.out).map((record: { id: string }) => record.id),
+    [anId(2)],
+  )
+})

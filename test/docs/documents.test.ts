@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, test } from 'node:test'
+import { problemTypes, statusGuides } from '../../src/contract/problem.ts'
+import { operations } from '../../src/operations/index.ts'
+import { settings } from '../../src/platform/settings.ts'
+import { drawFirstSession, drawnFirstSession } from '../support/first-session.ts'
+
+const read = (path: string) => readFileSync(path, 'utf8')
+
+/** Markdown tables are aligned by the formatter, so cells are compared without the blanks around them. */
+const rowsOf = (path: string) =>
+  read(path)
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .split(' | ')
+        .map((cell) => cell.trim()),
+    )
+
+describe('docs/configuration.md', () => {
+  const rows = rowsOf('docs/configuration.md').slice(2)
+
+  test('has a row for every setting and no other', () => {
+    assert.deepEqual(
+      rows.map(([name]) => name),
+      Object.keys(settings).map((name) => `\`${name}\``),
+    )
+  })
+
+  for (const [name, { env, meaning, fallback }] of Object.entries(settings)) {
+    test(`tells of ${name} what the program does`, () => {
+      const isNone = fallback === undefined || (Array.isArray(fallback) && fallback.length === 0)
+      const row = rows.find(([first]) => first === `\`${name}\``)
+      assert.deepEqual(row, [`\`${name}\``, `\`${env}\``, isNone ? '' : `\`${fallback}\``, meaning])
+    })
+  }
+})
+
+test('docs/problems.md has a row for every status and every problem type', () => {
+  const rows = rowsOf('docs/problems.md').slice(2)
+  const told = rows.map(([first]) => first)
+  const expected = [
+    ...statusGuides.map(({ status }) => String(status)),
+    ...Object.keys(problemTypes).map((slug) => `\`${slug}\``),
+  ]
+  assert.deepEqual(told, expected)
+})
+
+test('the README’s table has every operation with its path and scope', () => {
+  const text = read('README.md')
+  for (const { path, scope } of operations) {
+    assert.ok(text.includes(path.replace(':id', '{id}')), path)
+    assert.ok(text.includes(`\`${scope}\``), scope)
+  }
+})
+
+test('every link from one document to another file leads somewhere', () => {
+  const documents = globSync(['*.md', 'docs/**/*.md'])
+  const broken = documents.flatMap((document) =>
+    [...read(document).matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g)].flatMap(([, target = '']) =>
+      existsSync(join(dirname(document), target)) ? [] : [`${document}: ${target}`],
+    ),
+  )
+  assert.deepEqual(broken, [])
+})
+
+test('no source file is longer than two screens', () => {
+  const long = globSync('src/**/*.ts').filter((path) => read(path).split('\n').length > 251)
+  assert.deepEqual(long, [])
+})
+
+test('the README’s picture shows the README’s own lines', () => {
+  assert.equal(drawnFirstSession(), drawFirstSession())
+})

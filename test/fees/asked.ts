@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import { encodeAddress } from '../../src/fees/addresses/encode-address.ts'
+import type { FeeBasis } from '../../src/fees/fee-basis.ts'
+import { type FeeQuote, type QuoteRequest, quoteFee } from '../../src/fees/quote-fee.ts'
+import type { CryptoNetwork } from '../../src/money/network.ts'
+import { now } from './sample-basis.ts'
+
+export const addressOn = (network: CryptoNetwork): string =>
+  encodeAddress(network, new Uint8Array(32).fill(9))
+
+/** A request for a fee, to an address of the network's commonest kind. */
+export function ask(
+  asset: string,
+  network: CryptoNetwork,
+  figure: { amount: string } | { total: string },
+  address = addressOn(network),
+): QuoteRequest {
+  const named =
+    'amount' in figure
+      ? ({ name: 'amount', text: figure.amount } as const)
+      : ({ name: 'total', text: figure.total } as const)
+  return { asset, network, address, figure: named }
+}
+
+/** The quote; fails with the refusal where there is none. */
+export function quoted(basis: FeeBasis, request: QuoteRequest): FeeQuote {
+  const quote = quoteFee(basis, request, now)
+  assert(quote.ok, quote.ok ? '' : JSON.stringify(quote))
+  return quote
+}

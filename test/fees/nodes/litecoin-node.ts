@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { type ExactJson, parseExactJson } from '../../../src/fees/sources/exact-json.ts'
+import { firstLine } from './first-line.ts'
+
+export type LitecoinNode = {
+  readonly url: string
+  /** The value of the Authorization header. */
+  readonly authorization: string
+  readonly call: (method: string, ...params: readonly unknown[]) => Promise<ExactJson>
+}
+
+/** Whether the program is there. Where tests must not be left out (CI=true), its absence is a failure. */
+export function litecoindExists(): boolean {
+  const exists = spawnSync('litecoind', ['-version'], { stdio: 'ignore' }).status === 0
+  assert(exists || process.env.CI !== 'true', 'litecoind is missing: apt-get install litecoind')
+  return exists
+}
+
+/** A Litecoin node on a chain of its own (regtest), ended and deleted with the test. */
+export async function startLitecoind(test: TestContext): Promise<LitecoinNode> {
+  const directory = await mkdtemp(join(tmpdir(), 'bursar-litecoin-'))
+  const port = await freePort()
+  const child = spawn(
+    'litecoind',
+    [
+      '-regtest',
+      '-server',
+      `-datadir=${directory}`,
+      `-rpcport=${port}`,
+      '-rpcuser=test',
+      '-rpcpassword=test',
+      '-listen=0',
+      '-dnsseed=0',
+      '-fallbackfee=0.0001',
+      '-printtoconsole',
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  test.after(async () => {
+    child.kill('SIGKILL')
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+    await rm(directory, { recursive: true, force: true })
+  })
+  const url = `http://127.0.0.1:${port}`
+  const authorization = `Basic ${Buffer.from('test:test').toString('base64')}`
+  await firstLine(child.stdout, /Done loading/)
+  return { url, authorization, call: caller(url, authorization) }
+}
+
+function caller(url: string, authorization: string): LitecoinNode['call'] {
+  return async (method, ...params) => {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { authorization },
+      body: JSON.stringify({ method, params }),
+    })
+    const answer = parseExactJson(await response.text()) as { result: ExactJson; error: ExactJson }
+    assert.equal(answer.error, null, `${method}: ${JSON.stringify(answer.error)}`)
+    return answer.result
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  assert(typeof address === 'object' && address !== null)
+  server.close()
+  await once(server, 'close')
+  return address.port
+}

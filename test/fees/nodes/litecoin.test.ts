@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { checkAddress } from '../../../src/fees/addresses/check-address.ts'
+import { costOf } from '../../../src/fees/models/cost-model.ts'
+import { at, type ExactJson } from '../../../src/fees/sources/exact-json.ts'
+import { nodeClient } from '../../../src/fees/sources/node-client.ts'
+import { observeNetwork } from '../../../src/fees/sources/observe-network.ts'
+import { parseDecimal } from '../../../src/money/decimal.ts'
+import { Secret } from '../../../src/platform/secret.ts'
+import { scheduleWith } from '../sample-basis.ts'
+import { type LitecoinNode, litecoindExists, startLitecoind } from './litecoin-node.ts'
+
+/** The chain of the tests has a first block of its own. */
+const onTestChain = { chain: 'regtest', inputs: 1, known_block: { height: 0 } }
+
+async function observe(node: LitecoinNode, overrides: object) {
+  const plan = scheduleWith({ networks: { LITECOIN: overrides } }).networks.LITECOIN
+  const client = nodeClient({ url: node.url, authorization: new Secret(node.authorization) })
+  const now = BigInt(Date.now()) * 1_000n
+  return observeNetwork(client, plan, now, AbortSignal.timeout(2_000))
+}
+
+const units = (value: ExactJson | undefined): bigint => {
+  const parsed = parseDecimal(String(value), 8)
+  assert(parsed.ok, `${value} is no amount`)
+  return parsed.units
+}
+
+describe('a Litecoin node of our own', { skip: !litecoindExists() }, () => {
+  it('gives the rate that it names itself, and a cost that a withdrawal really has', async (test) => {
+    const node = await startLitecoind(test)
+    const { call } = node
+    await call('createwallet', 'test')
+    const miner = await call('getnewaddress', '', 'bech32')
+    await call('generatetoaddress', 110, miner)
+    const hash = await call('getblockhash', 0)
+    const plan = { ...onTestChain, known_block: { height: 0, hash } }
+
+    await assert.rejects(observe(node, plan), /too little data/, 'a fresh node has no estimate')
+    await assert.rejects(observe(node, { chain: 'regtest' }), /another chain/)
+
+    // Estimates appear once enough transactions were seen to wait and to be mined.
+    for (let block = 0; block < 12; block++) {
+      for (let sent = 0; sent < 4; sent++) await call('sendtoaddress', miner, '0.1')
+      await call('generatetoaddress', 1, miner)
+    }
+    const estimate = await call('estimatesmartfee', 2, 'conservative')
+    const { model } = await observe(node, plan)
+    assert(model.family === 'utxo')
+    assert.equal(model.ratePerKvb, units(at(estimate, 'feerate')))
+
+    for (const kind of ['bech32', 'legacy', 'p2sh-segwit']) {
+      const to = await call('getnewaddress', '', kind)
+      const check = checkAddress('LITECOIN', String(to), { testnets: true })
+      assert(check.valid, kind)
+      await call('settxfee', String(at(estimate, 'feerate')))
+      const transaction = await call('gettransaction', await call('sendtoaddress', to, '0.1'))
+      const decoded = await call('decoderawtransaction', at(transaction, 'hex'))
+      const inputs = at(decoded, 'vin')
+      assert(Array.isArray(inputs))
+      const expected = costOf({ ...model, inputs: BigInt(inputs.length) }, 'native', check.kind)
+      const paid = units(String(at(transaction, 'fee')).replace('-', ''))
+      // A signature is a byte longer or shorter by chance.
+      const slack: bigint = model.ratePerKvb / 500n
+      assert(
+        paid <= expected + slack && paid >= expected - slack,
+        `${paid} paid, ${expected} expected`,
+      )
+    }
+  })
+})

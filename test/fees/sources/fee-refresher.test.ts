@@ -1,0 +1,294 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, it, type TestContext } from 'node:test'
+import { encodeAddress } from '../../../src/fees/addresses/encode-address.ts'
+import { describeNetworks } from '../../../src/fees/describe-schedule.ts'
+import { quoteFee } from '../../../src/fees/quote-fee.ts'
+import { FeeRefresher } from '../../../src/fees/sources/fee-refresher.ts'
+import { now, scheduleWith, seconds } from '../sample-basis.ts'
+import {
+  type Answer,
+  json,
+  type ManualTimers,
+  type Methods,
+  manualTimers,
+  rpcAnswer,
+  startStub,
+  type TestGlass,
+  testGlass,
+} from './stub-node.ts'
+
+const hex = (units: bigint): string => `"0x${units.toString(16)}"`
+
+/** An Ethereum node at a price in wei, whose newest block is always of this moment. */
+const ethereum = (glass: TestGlass, priceWei: () => bigint): Methods => ({
+  eth_chainId: '"0x1"',
+  eth_syncing: 'false',
+  eth_getBlockByNumber: () => `{"timestamp":${hex(glass.clock() / 1_000_000n)}}`,
+  eth_feeHistory: () =>
+    `{"baseFeePerGas":[${hex(priceWei())}],"gasUsedRatio":[0],"reward":[["0x0"]]}`,
+})
+
+type Rig = {
+  readonly refresher: FeeRefresher
+  readonly glass: TestGlass
+  readonly timers: ManualTimers
+}
+
+function rigFor(test: TestContext, overrides: unknown, glass = testGlass()): Rig {
+  const timers = manualTimers()
+  const schedule = scheduleWith(overrides)
+  const refresher = new FeeRefresher({
+    ...glass,
+    schedule,
+    acceptsSample: true,
+    later: timers.later,
+  })
+  test.after(() => refresher.stop())
+  refresher.start()
+  return { refresher, glass, timers }
+}
+
+const nodesAt = (urls: readonly string[], more: object = {}) => ({
+  networks: { ETHEREUM: { rpc: urls.map((url) => ({ url })), ...more } },
+})
+
+function stateOf({ refresher, glass }: Rig) {
+  const states = describeNetworks(refresher.current(), glass.clock())
+  const state = states.find(({ network }) => network === 'ETHEREUM')
+  return [state?.source, state?.ageSeconds]
+}
+
+function priceOf({ refresher }: Rig): bigint | undefined {
+  const model = refresher.current().costs.get('ETHEREUM')?.model
+  return model?.family === 'evm' ? model.gasPriceWei : undefined
+}
+
+describe('FeeRefresher with one node', () => {
+  it('needs no node: it sets no timer and the schedule serves', (test) => {
+    const rig = rigFor(test, {})
+    assert.equal(rig.timers.waiting(), 0)
+    assert.equal(stateOf(rig)[0], 'schedule')
+  })
+
+  it('serves the schedule until the first look, then the node, at its pace', async (test) => {
+    const glass = testGlass()
+    const stub = await startStub(test, rpcAnswer(ethereum(glass, () => 5_000_000_000n)))
+    const rig = rigFor(test, nodesAt([stub.url]), glass)
+    assert.equal(stateOf(rig)[0], 'schedule')
+    assert.equal(await rig.timers.fire(), 12_000)
+    assert.deepEqual([priceOf(rig), stateOf(rig)], [5_000_000_000n, ['live', 0]])
+    assert.deepEqual(
+      glass.events.map(({ event }) => event),
+      ['source-changed'],
+    )
+  })
+
+  it('looks a second time, soon, before it believes a jump', async (test) => {
+    const glass = testGlass()
+    let price = 5_000_000_000n
+    const stub = await startStub(test, rpcAnswer(ethereum(glass, () => price)))
+    const rig = rigFor(test, nodesAt([stub.url]), glass)
+    await rig.timers.fire()
+    price = 100_000_000_000n
+    assert.equal(await rig.timers.fire(), 1_000)
+    assert.equal(priceOf(rig), 5_000_000_000n)
+    price = 5_100_000_000n
+    assert.equal(await rig.timers.fire(), 12_000)
+    assert.equal(priceOf(rig), 5_100_000_000n)
+    price = 100_000_000_000n
+    await rig.timers.fire()
+    await rig.timers.fire()
+    assert.equal(priceOf(rig), 100_000_000_000n)
+  })
+
+  it('falls back when the node has been silent for too long, and reports it once', async (test) => {
+    const glass = testGlass()
+    let answers = true
+    const good = rpcAnswer(ethereum(glass, () => 5_000_000_000n))
+    const stub = await startStub(test, (request, response, body) => {
+      if (answers) good(request, response, body)
+      else json(response, 'rate limited', 429)
+    })
+    const rig = rigFor(test, nodesAt([stub.url]), glass)
+    await rig.timers.fire()
+    answers = false
+    glass.advance(seconds(60))
+    await rig.timers.fire()
+    assert.deepEqual(stateOf(rig), ['live', 60])
+    glass.advance(seconds(61))
+    await rig.timers.fire()
+    assert.equal(stateOf(rig)[0], 'schedule')
+    answers = true
+    glass.advance(seconds(300))
+    await rig.timers.fire()
+    assert.deepEqual(stateOf(rig), ['live', 0])
+    const host = new URL(stub.url).host
+    assert.deepEqual(glass.events, [
+      { event: 'source-changed', network: 'ETHEREUM', from: 'schedule', to: 'live' },
+      { event: 'node-failed', network: 'ETHEREUM', host, reason: 'answered HTTP 429' },
+      { event: 'source-changed', network: 'ETHEREUM', from: 'live', to: 'schedule' },
+      { event: 'node-recovered', network: 'ETHEREUM', host },
+      { event: 'source-changed', network: 'ETHEREUM', from: 'schedule', to: 'live' },
+    ])
+  })
+
+  it('quotes nothing rather than the schedule where that is configured', async (test) => {
+    const stub = await startStub(test, (_request, response) => json(response, '[]'))
+    const rig = rigFor(test, nodesAt([stub.url], { on_stale: 'fail' }))
+    await rig.timers.fire()
+    assert.equal(stateOf(rig)[0], 'unavailable')
+    const address = encodeAddress('ETHEREUM', new Uint8Array(32).fill(3))
+    const request = { asset: 'ETH', network: 'ETHEREUM', address } as const
+    const figure = { name: 'amount', text: '1' } as const
+    assert.deepEqual(quoteFee(rig.refresher.current(), { ...request, figure }, now), {
+      ok: false,
+      problem: 'fee-source-unavailable',
+      cause: 'no-fresh-costs',
+    })
+  })
+
+  it('tells when a figure was cut to its cap', async (test) => {
+    const glass = testGlass()
+    const stub = await startStub(test, rpcAnswer(ethereum(glass, () => 10n ** 13n)))
+    const rig = rigFor(test, nodesAt([stub.url]), glass)
+    await rig.timers.fire()
+    await rig.timers.fire()
+    assert.equal(priceOf(rig), 500_000_000_000n)
+    const cuts = glass.events.filter(({ event }) => event === 'figure-cut')
+    assert.equal(cuts.length, 1)
+  })
+})
+
+describe('FeeRefresher with several nodes', () => {
+  const broken: readonly [what: string, answer: Answer, reason: string][] = [
+    ['answers garbage', (_, response) => json(response, '<html>'), 'answered what is no JSON'],
+    [
+      'takes no batches',
+      (_, response) => json(response, '{}'),
+      'did not answer a batch as a batch',
+    ],
+    ['refuses', (_, response) => json(response, '{}', 401), 'answered HTTP 401'],
+    ['breaks off', (_, response) => void response.destroy(), 'cannot be reached'],
+    [
+      'redirects',
+      (_, response) => void response.writeHead(302, { location: 'http://127.0.0.1:9/' }).end(),
+      'cannot be reached',
+    ],
+    [
+      'talks without end',
+      (_, response) => json(response, `"${'x'.repeat(300_000)}"`),
+      'answered more than 262144 bytes',
+    ],
+    ['is on another chain', rpcAnswer({ eth_chainId: '"0x89"' }), 'is on another chain'],
+    ['knows no method', rpcAnswer({}), 'eth_chainId failed with -32601'],
+    // The one test that waits for the real limit of two seconds.
+    ['hangs', () => {}, 'no answer in time'],
+  ]
+  for (const [what, answer, reason] of broken) {
+    it(`goes on to the next where the first ${what}`, async (test) => {
+      const glass = testGlass()
+      const bad = await startStub(test, answer)
+      const good = await startStub(test, rpcAnswer(ethereum(glass, () => 5_000_000_000n)))
+      const rig = rigFor(test, nodesAt([bad.url, good.url]), glass)
+      await rig.timers.fire()
+      assert.deepEqual(stateOf(rig), ['live', 0])
+      assert.equal(rig.refresher.current().costs.get('ETHEREUM')?.host, new URL(good.url).host)
+      const host = new URL(bad.url).host
+      const failed = { event: 'node-failed', network: 'ETHEREUM', host, reason }
+      assert.deepEqual(glass.events[0], failed)
+    })
+  }
+
+  it('lets a failing node rest for longer each time', async (test) => {
+    const glass = testGlass()
+    const bad = await startStub(test, (_, response) => json(response, '', 500))
+    const good = await startStub(test, rpcAnswer(ethereum(glass, () => 5_000_000_000n)))
+    const rig = rigFor(test, nodesAt([bad.url, good.url]), glass)
+    const asked: number[] = []
+    for (let look = 0; look < 8; look++) {
+      await rig.timers.fire()
+      asked.push(bad.requests())
+      glass.advance(seconds(2))
+    }
+    assert.deepEqual(asked, [1, 2, 2, 3, 3, 3, 4, 4])
+    assert.equal(good.requests(), 8)
+  })
+
+  it('asks another node for the second look', async (test) => {
+    const glass = testGlass()
+    const liar = await startStub(test, rpcAnswer(ethereum(glass, () => 400_000_000_000n)))
+    const honest = await startStub(test, rpcAnswer(ethereum(glass, () => 5_000_000_000n)))
+    const rig = rigFor(test, nodesAt([liar.url, honest.url]), glass)
+    await rig.timers.fire()
+    assert.deepEqual([priceOf(rig), honest.requests()], [undefined, 0])
+    await rig.timers.fire()
+    assert.deepEqual([priceOf(rig), honest.requests()], [5_000_000_000n, 1])
+  })
+
+  it('is not disturbed by an address where nobody listens', async (test) => {
+    const glass = testGlass()
+    const closed = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => closed.once('listening', resolve))
+    const { port } = closed.address() as AddressInfo
+    await new Promise((resolve) => closed.close(resolve))
+    const rig = rigFor(test, nodesAt([`http://127.0.0.1:${port}`]), glass)
+    await rig.timers.fire()
+    assert.equal(stateOf(rig)[0], 'schedule')
+  })
+})
+
+describe('FeeRefresher in its life', () => {
+  it('stops: no timer is left and what is under way is called off', async (test) => {
+    const called = Promise.withResolvers<void>()
+    const closed = Promise.withResolvers<void>()
+    const stub = await startStub(test, (request) => {
+      request.socket.once('close', () => closed.resolve())
+      called.resolve()
+    })
+    const rig = rigFor(test, nodesAt([stub.url]))
+    void rig.timers.fire()
+    await called.promise
+    rig.refresher.stop()
+    await closed.promise
+    assert.deepEqual([rig.timers.waiting(), rig.glass.events], [0, []])
+  })
+
+  it('puts another schedule in force and keeps what nodes said where nothing changed', async (test) => {
+    const glass = testGlass()
+    const stub = await startStub(test, rpcAnswer(ethereum(glass, () => 5_000_000_000n)))
+    const rig = rigFor(test, nodesAt([stub.url]), glass)
+    await rig.timers.fire()
+    rig.refresher.replaceSchedule(scheduleWith(nodesAt([stub.url], { margin_bp: 7_000 })), true)
+    assert.deepEqual(stateOf(rig), ['live', 0])
+    assert.equal(rig.refresher.current().schedule.networks.ETHEREUM.marginBasisPoints, 7_000n)
+    const dearer = { gas: { native: 50_000 } }
+    rig.refresher.replaceSchedule(scheduleWith(nodesAt([stub.url], dearer)), true)
+    assert.equal(stateOf(rig)[0], 'schedule')
+    assert.equal(rig.timers.waiting(), 1)
+  })
+
+  it('sends the authorization that the environment holds', async (test) => {
+    const glass = testGlass()
+    let sent: string | undefined
+    const good = rpcAnswer(ethereum(glass, () => 5_000_000_000n))
+    const stub = await startStub(test, (request, response, body) => {
+      sent = request.headers.authorization
+      good(request, response, body)
+    })
+    const rpc = [{ url: stub.url, auth_env: 'NODE_AUTH' }]
+    const schedule = scheduleWith({ networks: { ETHEREUM: { rpc } } }, { NODE_AUTH: 'Bearer abc' })
+    const timers = manualTimers()
+    const refresher = new FeeRefresher({
+      ...glass,
+      schedule,
+      acceptsSample: true,
+      later: timers.later,
+    })
+    test.after(() => refresher.stop())
+    refresher.start()
+    await timers.fire()
+    assert.equal(sent, 'Bearer abc')
+  })
+})

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import type { LivePrice } from '../../../src/fees/fee-basis.ts'
+import { FeeRefresher } from '../../../src/fees/sources/fee-refresher.ts'
+import { now, scheduleWith, seconds } from '../sample-basis.ts'
+import {
+  json,
+  type Methods,
+  manualTimers,
+  rpcAnswer,
+  startStub,
+  type TestGlass,
+  testGlass,
+} from './stub-node.ts'
+
+const feed = '0x5f4eC3Df9cbd43714FE2740f5E3616155c5b8419'
+const dollars = (cents: bigint): bigint => cents * 10n ** 16n
+const word = (units: bigint): string => BigInt.asUintN(256, units).toString(16).padStart(64, '0')
+
+/** A node that knows one feed of eight decimals. */
+const feedNode = (answer: bigint, updatedAtMicros: bigint, chainId = '"0x1"'): Methods => ({
+  eth_chainId: chainId,
+  eth_call: ([given]) => {
+    const { to, data } = given as { to: string; data: string }
+    if (to !== feed) return undefined
+    if (data === '0x313ce567') return `"0x${word(8n)}"`
+    const updatedAt = updatedAtMicros / 1_000_000n
+    return `"0x${[1n, answer, updatedAt, updatedAt, 1n].map(word).join('')}"`
+  },
+})
+
+const chainlink = { kind: 'chainlink', network: 'ETHEREUM', max_age_s: 3_900, feeds: { ETH: feed } }
+const ticker = (url: string) => ({
+  kind: 'http',
+  url: `${url}/products/{symbol}-USD/ticker`,
+  max_age_s: 60,
+  price_pointer: '/data/0/price',
+  time_pointer: '/time',
+  symbols: { ETH: 'ETH' },
+})
+
+async function pricesFrom(
+  test: TestContext,
+  overrides: object,
+  glass: TestGlass = testGlass(),
+): Promise<{ prices: ReadonlyMap<string, LivePrice>; glass: TestGlass }> {
+  const timers = manualTimers()
+  const schedule = scheduleWith(overrides)
+  const refresher = new FeeRefresher({
+    ...glass,
+    schedule,
+    acceptsSample: true,
+    later: timers.later,
+  })
+  test.after(() => refresher.stop())
+  refresher.start()
+  // Enough for two looks at the prices, also where a node of the network takes turns with them.
+  for (let look = 0; look < 5; look++) await timers.fire()
+  return { prices: refresher.current().prices, glass }
+}
+
+describe('prices from Chainlink', () => {
+  const withFeed = async (test: TestContext, methods: Methods) => {
+    const stub = await startStub(test, rpcAnswer(methods))
+    const networks = { ETHEREUM: { rpc: [{ url: stub.url }] } }
+    return pricesFrom(test, { networks, price_sources: [chainlink] })
+  }
+
+  it('are read in the feed’s own decimals and aged by its own time', async (test) => {
+    const updatedAt = now - seconds(1_800)
+    const { prices } = await withFeed(test, feedNode(412_345_000_000n, updatedAt))
+    assert.deepEqual(prices.get('ETH'), {
+      agreed: true,
+      low: dollars(412_345n),
+      high: dollars(412_345n),
+      observedAtMicros: updatedAt,
+      maxAgeSeconds: 3_900,
+    })
+  })
+
+  it('are left out when stale, from the future, zero, negative or from another chain', async (test) => {
+    const bad: readonly Methods[] = [
+      feedNode(412_345_000_000n, now - seconds(3_901)),
+      feedNode(412_345_000_000n, now + seconds(121)),
+      feedNode(0n, now),
+      feedNode(-5n, now),
+      feedNode(412_345_000_000n, now, '"0x89"'),
+      { eth_chainId: '"0x1"', eth_call: '"0x"' },
+    ]
+    for (const methods of bad) {
+      const { prices } = await withFeed(test, methods)
+      assert.equal(prices.get('ETH'), undefined)
+    }
+  })
+})
+
+describe('prices over HTTP', () => {
+  const time = new Date(Number(now / 1_000n)).toISOString()
+  const answer = (price: string, at = `"${time}"`) => `{"data":[{"price":${price}}],"time":${at}}`
+
+  it('are read where the pointers say, as text or number, never through a float', async (test) => {
+    for (const price of ['"4123.450000000000000001"', '4123.450000000000000001']) {
+      let asked: string | undefined
+      const stub = await startStub(test, ({ url }, response) => {
+        asked = url
+        json(response, answer(price))
+      })
+      const { prices } = await pricesFrom(test, { price_sources: [ticker(stub.url)] })
+      const usd = dollars(412_345n) + 1n
+      const agreed = { agreed: true, low: usd, high: usd } as const
+      assert.deepEqual(prices.get('ETH'), { ...agreed, observedAtMicros: now, maxAgeSeconds: 60 })
+      assert.equal(asked, '/products/ETH-USD/ticker')
+    }
+  })
+
+  it('are left out when stale, garbage or missing, and that is reported once', async (test) => {
+    for (const text of [
+      answer('"4000"', '"2020-01-01T00:00:00Z"'),
+      answer('"x"'),
+      '{}',
+      '<html>',
+    ]) {
+      const stub = await startStub(test, (_, response) => json(response, text))
+      const { prices, glass } = await pricesFrom(test, { price_sources: [ticker(stub.url)] })
+      assert.equal(prices.size, 0)
+      assert(glass.events.length <= 1)
+    }
+  })
+
+  it('that differ from a feed’s by more than 2 % agree on nothing', async (test) => {
+    const node = await startStub(test, rpcAnswer(feedNode(412_345_000_000n, now)))
+    const stub = await startStub(test, (_, response) => json(response, answer('"4000"')))
+    const networks = { ETHEREUM: { rpc: [{ url: node.url }] } }
+    const price_sources = [chainlink, ticker(stub.url)]
+    const { prices } = await pricesFrom(test, { networks, price_sources })
+    assert.equal(prices.get('ETH')?.agreed, false)
+  })
+})

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+import type { FeeEvent, LookingGlass } from '../../../src/fees/sources/fee-event.ts'
+import type { Later } from '../../../src/fees/sources/fee-refresher.ts'
+import { now } from '../sample-basis.ts'
+
+export type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void
+
+export type Stub = { readonly url: string; readonly requests: () => number }
+
+/** An HTTP server that answers as told, closed with the test. */
+export async function startStub(test: TestContext, answer: Answer): Promise<Stub> {
+  let requests = 0
+  const server = createServer(async (request, response) => {
+    requests += 1
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    answer(request, response, Buffer.concat(chunks).toString())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  test.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests: () => requests,
+  }
+}
+
+/** JSON text by method: the result, or a function of the call's parameters; `undefined` is an error reply. */
+export type Methods = Readonly<
+  Record<string, string | ((params: readonly unknown[]) => string | undefined)>
+>
+
+/** A JSON-RPC node. Results are raw JSON text, so that a test says exactly which number form is sent. */
+export function rpcAnswer(methods: Methods): Answer {
+  return (_request, response, body) => {
+    const calls: { id: number; method: string; params: unknown[] }[] = JSON.parse(body)
+    const replies = calls.map(({ id, method, params }) => {
+      const known = Object.hasOwn(methods, method) ? methods[method] : undefined
+      const result = typeof known === 'function' ? known(params) : known
+      return result === undefined
+        ? `{"jsonrpc":"2.0","id":${id},"error":{"code":-32601,"message":"secret words"}}`
+        : `{"jsonrpc":"2.0","id":${id},"result":${result}}`
+    })
+    // Out of order on purpose: a batch may be answered in any.
+    json(response, `[${replies.reverse().join(',')}]`)
+  }
+}
+
+export function json(response: ServerResponse, text: string, status = 200): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(text)
+}
+
+export type TestGlass = LookingGlass & {
+  readonly events: FeeEvent[]
+  readonly advance: (micros: bigint) => void
+}
+
+/** A clock that stands still until it is moved, chance that is always in the middle, and what was reported. */
+export function testGlass(start = now): TestGlass {
+  let time = start
+  const events: FeeEvent[] = []
+  return {
+    clock: () => time,
+    random: () => 0.5,
+    report: (event) => events.push(event),
+    events,
+    advance: (micros) => {
+      time += micros
+    },
+  }
+}
+
+export type ManualTimers = {
+  readonly later: Later
+  /** Runs the oldest timer and waits until what it ran has set the next; gives that one's delay. */
+  readonly fire: () => Promise<number>
+  readonly waiting: () => number
+}
+
+export function manualTimers(): ManualTimers {
+  type Timer = { readonly delayMs: number; readonly run: () => void }
+  const timers: Timer[] = []
+  let onSet: (delayMs: number) => void = () => {}
+  const later: Later = (delayMs, run) => {
+    const timer = { delayMs, run }
+    timers.push(timer)
+    onSet(delayMs)
+    return () => {
+      const index = timers.indexOf(timer)
+      if (index !== -1) timers.splice(index, 1)
+    }
+  }
+  const fire = (): Promise<number> => {
+    const timer = timers.shift()
+    assert(timer !== undefined, 'no timer is set')
+    const next = new Promise<number>((resolve) => {
+      onSet = resolve
+    })
+    timer.run()
+    return next
+  }
+  return { later, fire, waiting: () => timers.length }
+}

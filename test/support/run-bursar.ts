@@ -1,0 +1,26 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+
+export type Ran = { readonly code: number | null; readonly out: string; readonly err: string }
+
+/** Runs a command of the program in a process of its own, over the store that `databaseUrl` names. */
+export async function runBursar(
+  databaseUrl: string,
+  words: readonly string[],
+  stdin: string | Uint8Array = '',
+): Promise<Ran> {
+  const child = spawn(process.execPath, ['src/main.ts', ...words], {
+    env: { ...process.env, DATABASE_URL: databaseUrl },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  const printed = { out: '', err: '' }
+  child.stdout.on('data', (chunk) => {
+    printed.out += chunk
+  })
+  child.stderr.on('data', (chunk) => {
+    printed.err += chunk
+  })
+  child.stdin.end(stdin)
+  const [code] = await once(child, 'close')
+  return { code, ...printed }
+}
