@@ -1,5 +1,6 @@
 import type { RecordRules } from './contract/resource.ts'
 import { apiPage, type PageClient } from './http/api-page.ts'
+import { openNonces } from './http/cursor.ts'
 import type { WalkDependencies } from './http/handle.ts'
 import { handle } from './http/handle.ts'
 import { healthRoutes } from './http/health.ts'
@@ -160,6 +161,7 @@ function cursorKeysOf(keyring: Keyring): WalkDependencies['cursorKeys'] {
       const key = keyring.byId(id)
       return key?.purpose === 'cursor' ? key : undefined
     },
+    nextNonce: openNonces(),
   }
 }
 

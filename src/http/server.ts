@@ -18,6 +18,12 @@ export type Route = {
   readonly answer: (request: Request) => Answer | Promise<Answer>
 }
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    trace: Trace
+  }
+}
+
 export type ServerOptions = {
   readonly routes: readonly Route[]
   readonly log: Logger
@@ -55,6 +61,7 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
     forceCloseConnections: 'idle',
     frameworkErrors: (error, raw, reply) => {
       // These never pass a hook, so what hooks do is done here.
+      raw.trace = {}
       reply.headers(commonHeaders(raw))
       sendProblem(error, raw, reply)
       logServed(options.log, raw, reply)
@@ -63,6 +70,7 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
   })
   server.server.maxConnections = limits.connectionsMax
   const draining = { now: false }
+  server.decorateRequest('trace')
   takeBodiesAsBytes(server)
   addHooks(server, options, draining)
   if (options.corsOrigins.length > 0) {
@@ -106,14 +114,6 @@ function takeBodiesAsBytes(server: FastifyInstance): void {
   })
 }
 
-const traces = new WeakMap<FastifyRequest, Trace>()
-
-function traceOf(raw: FastifyRequest): Trace {
-  const trace = traces.get(raw) ?? {}
-  traces.set(raw, trace)
-  return trace
-}
-
 function addHooks(
   server: FastifyInstance,
   { routes, log }: ServerOptions,
@@ -121,6 +121,7 @@ function addHooks(
 ): void {
   const paths = routes.map((route) => ({ ...route, pattern: patternOf(route.path) }))
   server.addHook('onRequest', async (raw, reply) => {
+    raw.trace = {}
     reply.headers(commonHeaders(raw))
     if (draining.now) {
       reply.header('connection', 'close')
@@ -145,7 +146,7 @@ const commonHeaders = (raw: FastifyRequest) => ({
 
 function logServed(log: Logger, raw: FastifyRequest, reply: FastifyReply): void {
   logRequest(log, {
-    trace: traceOf(raw),
+    trace: raw.trace,
     id: raw.id,
     method: raw.method,
     status: reply.statusCode,
@@ -185,7 +186,7 @@ function requestOf(raw: FastifyRequest): Request {
     body: raw.body instanceof Uint8Array ? raw.body : new Uint8Array(0),
     address: raw.ip,
     id: raw.id,
-    trace: traceOf(raw),
+    trace: raw.trace,
   }
 }
 
@@ -197,7 +198,7 @@ function send(reply: FastifyReply, answer: Answer): FastifyReply {
 
 function sendProblem(error: unknown, raw: FastifyRequest, reply: FastifyReply): FastifyReply {
   const problem = asProblem(error)
-  const trace = traceOf(raw)
+  const trace = raw.trace
   trace.problem =
     problem instanceof Problem ? (problem.slug ?? problem.title) : 'Internal Server Error'
   trace.cause = problem instanceof Problem ? problem.cause : error
