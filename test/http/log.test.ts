@@ -16,6 +16,7 @@ let log = ''
 let lines: readonly Line[]
 let token: string
 let answers: string
+let garbageAnswer: string
 const sent: { id: string; operation: string; method: string; status: number }[] = []
 
 before(async () => {
@@ -84,7 +85,7 @@ async function makeRequests(url: string): Promise<string> {
   await send('none', `${accounts}/%zz?CANARY_QUERY`, get)
   await send('health', '/healthz', {})
   await send('/oauth2/revoke', '/oauth2/revoke', { ...post, body: `token=${token}` })
-  await rawSocket(url, 'CANARY_GARBAGE\r\n\r\n')
+  garbageAnswer = await rawSocket(url, 'CANARY_GARBAGE\r\n\r\n')
   return bodies
 }
 
@@ -106,6 +107,15 @@ describe('the log', () => {
       if (status !== 405) assert.equal(line.operation, operation)
       assert.equal(typeof line.durationMs, 'number')
     }
+  })
+
+  test('has a line for what is no HTTP too', () => {
+    const id = /x-request-id: (\S+)/i.exec(garbageAnswer)?.[1]
+    const found = lines.filter(({ requestId }) => requestId === id)
+    assert.deepEqual(
+      found.map(({ status }) => status),
+      [400],
+    )
   })
 
   test('tells client, rows and problem where there are any, and nothing else of a request', () => {
