@@ -2,6 +2,7 @@ import type { RecordRules } from './contract/resource.ts'
 import type { AddressPolicy } from './fees/addresses/address-check.ts'
 import { openFees } from './fees/sources/open-fees.ts'
 import { apiPage, type PageClient } from './http/api-page.ts'
+import { openNonces } from './http/cursor.ts'
 import type { WalkDependencies } from './http/handle.ts'
 import { handle } from './http/handle.ts'
 import { type ConsumeDependencies, handleConsume } from './http/handle-consume.ts'
@@ -206,6 +207,7 @@ function cursorKeysOf(keyring: Keyring): WalkDependencies['cursorKeys'] {
       const key = keyring.byId(id)
       return key?.purpose === 'cursor' ? key : undefined
     },
+    nextNonce: openNonces(),
   }
 }
 

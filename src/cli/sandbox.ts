@@ -38,6 +38,8 @@ export function sandboxCommand(output: Output): Command {
       })
       // Every request's line would bury the banner; LOG_LEVEL brings them back.
       const log = openLog(process.env.LOG_LEVEL === undefined ? 'warn' : config.logLevel)
+      // Heard from here on: a signal may come as soon as the banner is read.
+      const signalled = untilSignalled(log)
       const service = await startService({ config, log, clock: systemClock, extend: openSandbox })
       onHangUp(log, service.reload)
       output.print(
@@ -49,7 +51,7 @@ export function sandboxCommand(output: Output): Command {
             })
           : bannerOf(service.url),
       )
-      await untilSignalled(log)
+      await signalled
       await service.close()
       discard()
     })

@@ -19,12 +19,14 @@ export function serveCommand(output: Output): Command {
         ...(flags.port !== undefined && { port: flags.port }),
       })
       const log = openLog(config.logLevel)
+      // Heard from here on: a signal may come as soon as the line below is read.
+      const signalled = untilSignalled(log)
       const service = await startService({ config, log, clock: systemClock })
       onHangUp(log, service.reload)
       output.print(
         flags.json ? JSON.stringify({ url: service.url }) : `listening on ${service.url}`,
       )
-      await untilSignalled(log)
+      await signalled
       await service.close()
     })
 }

@@ -34,6 +34,12 @@ export function apiPage(
         pageTitle: 'Bursar API',
         withDefaultFonts: false,
         telemetry: false,
+        favicon: 'data:,',
+        // These lead to services on the network, which the page has none of.
+        hideClientButton: true,
+        showDeveloperTools: 'never',
+        mcp: { disabled: true },
+        agent: { disabled: true },
         authentication: {
           preferredSecurityScheme: 'oauth2',
           securitySchemes: {

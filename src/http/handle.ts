@@ -83,8 +83,8 @@ async function handleList(
     ? await store.customers.page(principal.tenant, operation.view, selection)
     : emptyPage
   request.trace.rows = page.rows
-  const answer = closePage(operation, principal, input, page, cursorKeys)
+  const answer = closePage(operation, principal, input, page, cursorKeys, request.rawQuery)
   return unlessHeld(answer, request.headers['if-none-match'])
 }
 
-const emptyPage = { items: new Uint8Array(0), rows: 0, last: undefined, more: false }
+const emptyPage = { items: new Uint8Array(0), rows: 0, last: undefined, more: false, revision: 0 }

@@ -95,7 +95,8 @@ const scopeMeaning = (scope: string): string =>
 function operationObject(operation: Documented): object {
   return {
     operationId: operation.id,
-    summary: operation.summary,
+    summary: titleOf(operation.id),
+    description: operation.summary,
     tags: [operation.tag],
     security: [{ oauth2: [operation.scope] }],
     parameters: parametersOf(operation),
@@ -123,6 +124,10 @@ const pathId = {
   required: true,
   schema: { type: 'string', format: 'uuid' },
 }
+
+/** `listFiatAccounts` → `List Fiat Accounts`, the operation's name in the contract. */
+const titleOf = (id: string): string =>
+  id.replace(/[A-Z]/g, (letter) => ` ${letter}`).replace(/^./, (letter) => letter.toUpperCase())
 
 function getParameters(operation: GetOperation): object[] {
   return [

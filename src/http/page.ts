@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { ListOperation } from '../contract/operation.ts'
 import type { Principal } from '../contract/principal.ts'
+import { version } from '../program.ts'
 import type { Page, Selection } from '../store/store.ts'
 import { type CursorKeys, openCursor, sealCursor } from './cursor.ts'
 import type { Answer } from './exchange.ts'
@@ -22,13 +23,14 @@ export function readPage(
   return { ...input.selection, after }
 }
 
-/** The envelope around the stored bytes; `next_page_cursor` only where rows remain. */
+/** The envelope around the stored bytes; `next_page_cursor` only where rows remain. `asked` is the query as it came. */
 export function closePage(
   operation: ListOperation,
   principal: Principal,
   input: ListInput,
   page: Page,
   keys: CursorKeys,
+  asked: string,
 ): Answer {
   const next = page.more && page.last !== undefined ? page.last : undefined
   const tail =
@@ -37,17 +39,20 @@ export function closePage(
       : `],"next_page_cursor":"${sealCursor(keys, next, boundTo(operation, principal, input))}"}`
   return {
     status: 200,
-    headers: { 'cache-control': 'private, no-cache', etag: etagOf(page) },
+    headers: {
+      'cache-control': 'private, no-cache',
+      etag: etagOf(operation, principal.tenant, asked, page.revision),
+    },
     body: Buffer.concat([Buffer.from(`{"${operation.envelope}":[`), page.items, Buffer.from(tail)]),
   }
 }
 
 /**
- * A weak tag over the records and whether more follow. The cursor is left out: it is sealed anew each time and means
- * the same.
+ * A weak tag over what was asked, by whom, which version renders, and the revision of what it is rendered from. Weak, for
+ * the cursor of a page is sealed anew each time and means the same.
  */
-const etagOf = (page: Page): string =>
-  `W/"${hash('sha1', page.items, 'base64url')}${page.more ? '+' : ''}"`
+const etagOf = (operation: ListOperation, tenant: string, asked: string, revision: number) =>
+  `W/"${hash('sha1', `${version} ${operation.id} ${revision} ${tenant} ${asked}`, 'base64url')}"`
 
 const boundTo = (operation: ListOperation, principal: Principal, input: ListInput) => [
   principal.tenant,

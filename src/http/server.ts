@@ -18,6 +18,12 @@ export type Route = {
   readonly answer: (request: Request) => Answer | Promise<Answer>
 }
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    trace: Trace
+  }
+}
+
 export type ServerOptions = {
   readonly routes: readonly Route[]
   readonly log: Logger
@@ -55,6 +61,7 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
     forceCloseConnections: 'idle',
     frameworkErrors: (error, raw, reply) => {
       // These never pass a hook, so what hooks do is done here.
+      raw.trace = {}
       reply.headers(commonHeaders(raw))
       sendProblem(error, raw, reply)
       logServed(options.log, raw, reply)
@@ -63,6 +70,7 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
   })
   server.server.maxConnections = limits.connectionsMax
   const draining = { now: false }
+  server.decorateRequest('trace')
   takeBodiesAsBytes(server)
   addHooks(server, options, draining)
   if (options.corsOrigins.length > 0) {
@@ -116,14 +124,6 @@ function takeBodiesAsBytes(server: FastifyInstance): void {
 /** RFC 9110 section 8.3.1, without its parameters. */
 const mediaType = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(;|$)/
 
-const traces = new WeakMap<FastifyRequest, Trace>()
-
-function traceOf(raw: FastifyRequest): Trace {
-  const trace = traces.get(raw) ?? {}
-  traces.set(raw, trace)
-  return trace
-}
-
 function addHooks(
   server: FastifyInstance,
   { routes, log }: ServerOptions,
@@ -131,9 +131,9 @@ function addHooks(
 ): void {
   const paths = routes.map((route) => ({ ...route, pattern: patternOf(route.path) }))
   server.addHook('onRequest', async (raw, reply) => {
+    raw.trace = {}
     reply.headers(commonHeaders(raw))
     if (draining.now) {
-      reply.header('connection', 'close')
       throw new Problem(503, 'the service is shutting down; send the request again', {
         headers: { 'retry-after': '1' },
       })
@@ -144,7 +144,15 @@ function addHooks(
     // Before the body is read, so that route and method are the first thing judged.
     if (raw.is404) throw unknownRoute(raw, paths)
   })
-  server.addHook('onResponse', async (raw, reply) => logServed(log, raw, reply))
+  // What was in flight is answered, and its connection ends with that; an open one would hold the shutdown up.
+  server.addHook('onSend', (_raw, reply, _payload, done) => {
+    if (draining.now) reply.header('connection', 'close')
+    done()
+  })
+  server.addHook('onResponse', (raw, reply, done) => {
+    logServed(log, raw, reply)
+    done()
+  })
   server.setErrorHandler((error, raw, reply) => sendProblem(error, raw, reply))
 }
 
@@ -155,7 +163,7 @@ const commonHeaders = (raw: FastifyRequest) => ({
 
 function logServed(log: Logger, raw: FastifyRequest, reply: FastifyReply): void {
   logRequest(log, {
-    trace: traceOf(raw),
+    trace: raw.trace,
     id: raw.id,
     method: raw.method,
     status: reply.statusCode,
@@ -195,7 +203,7 @@ function requestOf(raw: FastifyRequest): Request {
     body: raw.body instanceof Uint8Array ? raw.body : new Uint8Array(0),
     address: raw.ip,
     id: raw.id,
-    trace: traceOf(raw),
+    trace: raw.trace,
   }
 }
 
@@ -207,7 +215,7 @@ function send(reply: FastifyReply, answer: Answer): FastifyReply {
 
 function sendProblem(error: unknown, raw: FastifyRequest, reply: FastifyReply): FastifyReply {
   const problem = asProblem(error)
-  const trace = traceOf(raw)
+  const trace = raw.trace
   trace.problem =
     problem instanceof Problem ? (problem.slug ?? problem.title) : 'Internal Server Error'
   trace.cause = problem instanceof Problem ? problem.cause : error

@@ -36,12 +36,16 @@ export type Selection = {
   readonly limit: number
 }
 
-/** `items` holds the stored bytes of `rows` records, joined by commas. */
+/**
+ * `items` holds the stored bytes of `rows` records, joined by commas. `revision` is another number after every change to
+ * the customer's records of this kind.
+ */
 export type Page = {
   readonly items: Uint8Array
   readonly rows: number
   readonly last: Position | undefined
   readonly more: boolean
+  readonly revision: number
 }
 
 export type OperatorDoor = {

@@ -105,10 +105,13 @@ for (const operation of operations) {
 
     test('refuses a token in the query, also beside a good header', async () => {
       const token = await service.tokenOf(acme)
-      const inQuery = `${path}${path.includes('?') ? '&' : '?'}access_token=${token}`
       const detail = 'the access token must be sent in the Authorization header, not in the query'
-      assertProblem(await call(inQuery), unauthorized(detail))
-      assertProblem(await call(inQuery, { as: null }), unauthorized(detail))
+      for (const name of ['access_token', 'access%5Ftoken', '%61ccess_token']) {
+        const inQuery = `${path}${path.includes('?') ? '&' : '?'}${name}=${token}`
+        assertProblem(await call(inQuery), unauthorized(detail))
+        const alone = await call(inQuery, { as: null })
+        assert.equal(alone.status, 401)
+      }
     })
 
     test('refuses every other scheme and what is no token', async () => {

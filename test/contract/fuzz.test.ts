@@ -18,7 +18,7 @@ import { type RawAnswer, rawRequest } from '../support/raw-request.ts'
  */
 
 const isLong = process.env.BURSAR_TEST_LONG === '1'
-const runs = { seed: 20_261_121, numRuns: isLong ? 20_000 : 300 }
+const runs = { seed: 20_261_121, numRuns: isLong ? 20_000 : 200 }
 
 const service: TestService = await startTestService()
 const document: Document = (await service.call('/openapi.json', { as: null })).body

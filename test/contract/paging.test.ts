@@ -82,7 +82,7 @@ for (const list of lists) {
         for (const order of ['DESC', 'ASC']) {
           const ordered: Pairs = [...query, ['order', order]]
           const { items: all } = await walk(service, list, ordered)
-          const sizes = [7, 60, 100, 333, all.length, all.length + 1, Math.ceil(all.length / 2)]
+          const sizes = [37, 100, all.length, all.length + 1, Math.ceil(all.length / 2)]
           for (const limit of sizes.filter((size) => size >= 1 && size <= 1000)) {
             const { items, pageSizes } = await walk(service, list, ordered, { limit })
             assert.deepEqual(items, all)

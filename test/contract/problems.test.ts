@@ -62,6 +62,15 @@ describe('a wrong method', () => {
     })
   }
 
+  test('is 405 however the path is spelled', async () => {
+    for (const path of ['/v2/transfer/fiat%2Daccounts', '/v2/%73tatements?customer_id=acme']) {
+      assert.equal((await send(path)).status, 200)
+      const answer = called(await send(path, 'POST'))
+      assert.equal(answer.status, 405)
+      assert.equal(answer.headers.get('allow'), 'GET, HEAD')
+    }
+  })
+
   test('of the service’s own routes is 405 too', async () => {
     for (const [path, method, allow] of [
       ['/oauth2/token', 'GET', 'POST'],

@@ -30,7 +30,7 @@ import { type Item, itemsOf } from '../support/walk.ts'
  */
 
 const isLong = process.env.BURSAR_TEST_LONG === '1'
-const runs = { seed: 20_261_121, numRuns: isLong ? 2000 : 100 }
+const runs = { seed: 20_261_121, numRuns: isLong ? 2000 : 60 }
 
 const walker = { customerId: 'walker', clientId: 'walker', clientSecret: 'walker_secret' }
 

@@ -7,6 +7,8 @@ export type Program = {
   readonly process: ChildProcess
   /** What it prints first: a line on stdout. Rejects where it ends before that. */
   readonly firstLine: Promise<string>
+  /** Resolves when it has taken all of its stdin but what the pipe holds. */
+  readonly taken: Promise<void>
   /** What has been written to stderr so far. */
   errors(): string
   /** What has been written to stdout so far. */
@@ -23,6 +25,8 @@ export type ProgramOptions = {
   readonly env?: Readonly<Record<string, string>>
   /** What it reads on stdin; without it stdin is closed. */
   readonly stdin?: string
+  /** Never ends stdin, so that it waits for more. */
+  readonly stdinStays?: 'open'
 }
 
 export function startProgram(words: readonly string[], options: ProgramOptions = {}): Program {
@@ -39,7 +43,11 @@ export function startProgram(words: readonly string[], options: ProgramOptions =
     output += text
   })
   child.stdin?.on('error', () => {})
-  child.stdin?.end(options.stdin)
+  const taken = new Promise<void>((resolve) => {
+    if (child.stdin === null) resolve()
+    else child.stdin.write(options.stdin ?? '', () => resolve())
+  })
+  if (options.stdinStays === undefined) child.stdin?.end()
   const ended = once(child, 'close').then(([code]) => code as number | null)
   const firstLine = new Promise<string>((resolve, reject) => {
     if (child.stdout !== null) createInterface(child.stdout).once('line', resolve)
@@ -48,6 +56,7 @@ export function startProgram(words: readonly string[], options: ProgramOptions =
   firstLine.catch(() => {})
   return {
     process: child,
+    taken,
     firstLine,
     errors: () => errors,
     output: () => output,

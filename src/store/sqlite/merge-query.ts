@@ -191,6 +191,9 @@ export function mergeStatements(resource: Resource): MergeStatements {
          from temp.staged as s cross join ${table} as k indexed by ${table}_identity where k.id = s.id)`,
       `insert into ${table} (${columns.join(', ')}) select ${values.join(', ')} from temp.staged
        order by customer_id, deleted_at is not null, position`,
+      `insert into revision select distinct customer_id, '${kind}', :now from temp.staged where true
+       on conflict (customer_id, kind)
+       do update set changed_at = max(excluded.changed_at, revision.changed_at + 1)`,
       ...(mask === undefined
         ? []
         : [

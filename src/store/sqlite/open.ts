@@ -56,6 +56,8 @@ function operatorDoor(
     async clear() {
       inTransaction(db, () => {
         for (const table of recordTables) db.exec(`delete from ${table}`)
+        // A page that was held before must not pass for the one that comes after.
+        db.exec('update revision set changed_at = changed_at + 1')
       })
     },
   }

@@ -21,7 +21,7 @@ const branchCounts = [1, 2, 4, 8, 16, 32, 64, 128]
 export function pageQuery(resource: Resource, selection: Selection): PageQuery {
   const [driver, ...residual] = bySelectivity(resource, selection.anyOf)
   if (driver === undefined && !(resource.deletable && selection.reveal)) {
-    return { sql: clusteredPage(resource.table, selection.order), parameters: {} }
+    return { sql: clusteredPage(resource, selection.order), parameters: {} }
   }
   const conditions = residual.map(
     ({ column }, at) => `${column} in (select value from json_each(:residual${at}))`,
@@ -29,7 +29,7 @@ export function pageQuery(resource: Resource, selection: Selection): PageQuery {
   if (!selection.reveal && driver !== undefined) conditions.push('deleted = 0')
   const branches = driver === undefined ? bothStates(resource) : branchesOf(resource, driver)
   return {
-    sql: keyedPage(resource.table, selection.order, branches.sources, conditions),
+    sql: keyedPage(resource, selection.order, branches.sources, conditions),
     parameters: {
       ...branches.parameters,
       ...Object.fromEntries(
@@ -77,6 +77,15 @@ const bothStates = ({ table }: Resource): Branches => ({
   parameters: {},
 })
 
+/**
+ * A sum, not the bare parameter: SQLite looks at the value of a parameter that is a whole LIMIT while it plans, and so
+ * prepares the statement again for every page, which costs as much as the page.
+ */
+const pageSize = ':limit + 0'
+
+const revisionOf = (kind: string): string =>
+  `(select changed_at from revision where customer_id = :customer and kind = '${kind}') as revision`
+
 const inRange = 'position > :low and position < :high'
 
 const sortWords = { ASC: 'asc', DESC: 'desc' } as const
@@ -87,24 +96,24 @@ const beyond = { ASC: '>', DESC: '<' } as const
  * One walk along the table itself. The aggregate takes rows in the order in which its ordered, limited subquery
  * hands them over; sorting them again inside group_concat would cost a third of the page.
  */
-function clusteredPage(table: string, order: Selection['order']): string {
+function clusteredPage({ table, kind }: Resource, order: Selection['order']): string {
   const live = `from ${table} where customer_id = :customer and deleted = 0`
   return `
     select items, rows, last, rows = :limit and exists (
       select 1 ${live} and ${inRange} and position ${beyond[order]} last
-    ) as more
+    ) as more, ${revisionOf(kind)}
     from (
       select cast(group_concat(body) as blob) as items, count(*) as rows, ${lastOf[order]}(position) as last
       from (
         select body, position ${live} and ${inRange}
-        order by position ${sortWords[order]} limit :limit
+        order by position ${sortWords[order]} limit ${pageSize}
       )
     )`
 }
 
 /** Keys from the branches first, one more than the page to know whether rows remain; bodies only for the page. */
 function keyedPage(
-  table: string,
+  { table, kind }: Resource,
   order: Selection['order'],
   sources: readonly string[],
   conditions: readonly string[],
@@ -121,10 +130,10 @@ function keyedPage(
       ${ordered} limit :limit + 1
     )
     select cast(group_concat(body) as blob) as items, count(*) as rows, ${lastOf[order]}(position) as last,
-      (select count(*) from keys) > :limit as more
+      (select count(*) from keys) > :limit as more, ${revisionOf(kind)}
     from (
       select r.body, r.position
-      from (select deleted, position from keys ${ordered} limit :limit) as k
+      from (select deleted, position from keys ${ordered} limit ${pageSize}) as k
       cross join ${table} as r
       where r.customer_id = :customer and r.deleted = k.deleted and r.position = k.position
     )`

@@ -44,6 +44,7 @@ export function customerDoor(prepare: (sql: string) => StatementSync): CustomerD
         rows: Number(row?.rows ?? 0),
         last: row?.last == null ? undefined : blob(row.last),
         more: row?.more === 1,
+        revision: Number(row?.revision ?? 0),
       }
     },
   }

@@ -136,3 +136,12 @@ create table superseded (
   source_version integer
 ) strict;
 create index superseded_by_id on superseded (customer_id, kind, id, stored_at);
+
+-- When a customer's records of a kind last changed (microseconds, rising with every import that changed one). Entity tags
+-- are made of it, so a page need not be hashed to say whether it is still the same.
+create table revision (
+  customer_id text not null,
+  kind text not null,
+  changed_at integer not null,
+  primary key (customer_id, kind)
+) strict, without rowid;

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { acme, startTestService, type TestService } from '../support/harness.ts'
+import { rawRequest } from '../support/raw-request.ts'
+
+const allowed = 'https://app.example'
+const path = '/v2/transfer/fiat-accounts?limit=1'
+
+let open: TestService
+let closed: TestService
+
+before(async () => {
+  open = await startTestService({
+    env: { BURSAR_CORS_ORIGINS: `${allowed},https://other.example` },
+  })
+  closed = await startTestService()
+})
+after(async () => {
+  await open.stop()
+  await closed.stop()
+})
+
+const corsHeaders = (headers: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('access-control-')))
+
+const get = async (service: TestService, origin: string, token = true) =>
+  rawRequest(service.url, path, {
+    headers: [
+      'origin',
+      origin,
+      ...(token ? ['authorization', `Bearer ${await service.tokenOf(acme)}`] : []),
+    ],
+  })
+
+/** What a browser asks before it sends a token. */
+const preflight = (service: TestService, origin: string) =>
+  rawRequest(service.url, path, {
+    method: 'OPTIONS',
+    headers: [
+      ...['origin', origin],
+      ...['access-control-request-method', 'GET'],
+      ...['access-control-request-headers', 'authorization'],
+    ],
+  })
+
+describe('without configured origins', () => {
+  test('no page of another origin is let in', async () => {
+    const answer = await get(closed, allowed)
+    assert.equal(answer.status, 200)
+    assert.deepEqual(corsHeaders(answer.headers), {})
+    const asked = await preflight(closed, allowed)
+    assert.equal(asked.status, 405)
+    assert.deepEqual(corsHeaders(asked.headers), {})
+  })
+})
+
+describe('with configured origins', () => {
+  test('a page of one of them is let in, to read what it needs', async () => {
+    for (const origin of [allowed, 'https://other.example']) {
+      const answer = await get(open, origin)
+      assert.equal(answer.status, 200)
+      assert.equal(answer.headers['access-control-allow-origin'], origin)
+      assert.equal(answer.headers['access-control-allow-credentials'], undefined)
+      assert.match(String(answer.headers.vary), /origin/i)
+      const exposed = String(answer.headers['access-control-expose-headers']).toLowerCase()
+      for (const name of ['etag', 'x-request-id', 'retry-after', 'www-authenticate']) {
+        assert.ok(exposed.includes(name), name)
+      }
+    }
+  })
+
+  test('a page of one of them may read how it was refused', async () => {
+    const answer = await get(open, allowed, false)
+    assert.equal(answer.status, 401)
+    assert.equal(answer.headers['access-control-allow-origin'], allowed)
+  })
+
+  test('a preflight needs no token and lets the Authorization header through', async () => {
+    const answer = await preflight(open, allowed)
+    assert.equal(answer.status, 204)
+    assert.equal(answer.text, '')
+    assert.equal(answer.headers['access-control-allow-origin'], allowed)
+    assert.match(String(answer.headers['access-control-allow-methods']), /\bGET\b/)
+    assert.match(String(answer.headers['access-control-allow-headers']), /\bauthorization\b/i)
+  })
+
+  test('a page of any other origin is not', async () => {
+    const others = [
+      'https://evil.example',
+      'http://app.example',
+      'https://app.example.evil.example',
+      'https://app.example:8443',
+      'https://APP.example ',
+      'null',
+      '*',
+    ]
+    for (const origin of others) {
+      const answer = await get(open, origin)
+      assert.equal(answer.headers['access-control-allow-origin'], undefined, origin)
+      const asked = await preflight(open, origin)
+      assert.equal(asked.headers['access-control-allow-origin'], undefined, origin)
+    }
+  })
+})

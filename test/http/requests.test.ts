@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { acme, startTestService, type TestService } from '../support/harness.ts'
+import { rawSocket } from '../support/raw-request.ts'
+
+/** Requests that are HTTP, but as no usual client sends them. */
+
+const isLong = process.env.BURSAR_TEST_LONG === '1'
+
+let service: TestService
+let bearer: string
+
+before(async () => {
+  service = await startTestService()
+  bearer = `authorization: Bearer ${await service.tokenOf(acme)}`
+})
+after(() => service.stop())
+
+const head = (...lines: string[]): string => `${lines.join('\r\n')}\r\n\r\n`
+const accounts = '/v2/transfer/fiat-accounts?limit=1'
+
+const statusesOf = (received: string): number[] =>
+  [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status))
+
+describe('a request', () => {
+  test('that comes right after another is answered right after it', async () => {
+    const one = head(`GET ${accounts} HTTP/1.1`, 'host: x', bearer)
+    const two = head('GET /healthz HTTP/1.1', 'host: x')
+    const last = head('GET /nowhere HTTP/1.1', 'host: x', 'connection: close')
+    const received = await rawSocket(service.url, one + two + last)
+    assert.deepEqual(statusesOf(received), [200, 200, 404])
+  })
+
+  test('that comes byte by byte is answered as any other', async () => {
+    const { hostname, port } = new URL(service.url)
+    const received = await new Promise<string>((resolve) => {
+      let text = ''
+      const socket = connect(Number(port), hostname, async () => {
+        for (const byte of head(
+          `GET ${accounts} HTTP/1.1`,
+          'host: x',
+          bearer,
+          'connection: close',
+        )) {
+          await new Promise((written) => socket.write(byte, written))
+        }
+      })
+      socket.setEncoding('utf8').on('data', (more) => {
+        text += more
+      })
+      socket.on('close', () => resolve(text))
+    })
+    assert.deepEqual(statusesOf(received), [200])
+  })
+
+  test('of HTTP/1.0 needs no host', async () => {
+    const received = await rawSocket(service.url, head(`GET ${accounts} HTTP/1.0`, bearer))
+    assert.deepEqual(statusesOf(received), [200])
+  })
+
+  test('that names another host, in its target or twice, is never served as that host', async () => {
+    const targets = [
+      head(
+        'GET http://evil.example/.well-known/openid-configuration HTTP/1.1',
+        'host: x',
+        'connection: close',
+      ),
+      head(
+        'GET /.well-known/openid-configuration HTTP/1.1',
+        'host: evil.example',
+        'connection: close',
+      ),
+      head(
+        'GET /.well-known/openid-configuration HTTP/1.1',
+        'host: x',
+        'host: evil.example',
+        'connection: close',
+      ),
+    ]
+    for (const target of targets) {
+      const received = await rawSocket(service.url, target)
+      const [status = 0] = statusesOf(received)
+      assert.ok([200, 400, 404].includes(status), received)
+      if (status === 200) assert.doesNotMatch(received, /evil/)
+    }
+  })
+
+  test('for everything at once (OPTIONS *) breaks nothing', async () => {
+    const received = await rawSocket(
+      service.url,
+      head('OPTIONS * HTTP/1.1', 'host: x', 'connection: close'),
+    )
+    assert.match(received, /^HTTP\/1\.1 4\d\d /)
+    assert.match(received, /application\/problem\+json/)
+  })
+
+  test('that asks to become a WebSocket is answered as the request it is', async () => {
+    const received = await rawSocket(
+      service.url,
+      head('GET /healthz HTTP/1.1', 'host: x', 'upgrade: websocket', 'connection: upgrade, close'),
+    )
+    assert.deepEqual(statusesOf(received), [200])
+  })
+
+  test('with a body where none belongs is answered without it', async () => {
+    const body = '{"customer_id":"borealis"}'
+    const received = await rawSocket(
+      service.url,
+      `${head(`GET ${accounts} HTTP/1.1`, 'host: x', bearer, `content-length: ${body.length}`, 'connection: close')}${body}`,
+    )
+    assert.deepEqual(statusesOf(received), [200])
+  })
+
+  test('that is never sent whole is given up after its time, as a problem', {
+    skip: isLong ? false : 'fifteen seconds; BURSAR_TEST_LONG=1 runs it',
+  }, async () => {
+    const halves = [
+      'GET /healthz HTTP/1.1\r\nhost: x\r\n',
+      head('POST /oauth2/token HTTP/1.1', 'host: x', 'content-length: 10'),
+    ]
+    for (const received of await Promise.all(halves.map((half) => rawSocket(service.url, half)))) {
+      assert.deepEqual(statusesOf(received), [408])
+      assert.match(received, /application\/problem\+json/)
+    }
+  })
+})

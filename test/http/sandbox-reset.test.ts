@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { importEntries } from '../../src/intake/import-file.ts'
+import { acme, borealis, startTestService, type TestService } from '../support/harness.ts'
+import { lists, pathOf } from '../support/operation-calls.ts'
+import { startProgram } from '../support/program.ts'
+import { rawRequest } from '../support/raw-request.ts'
+import { resourceOf, rules } from '../support/record-store.ts'
+import { aFiatAccount, anId } from '../support/records.ts'
+import { type Item, itemsOf } from '../support/walk.ts'
+
+let service: TestService
+
+before(async () => {
+  service = await startTestService()
+})
+after(() => service.stop())
+
+const reset = () => service.call('/sandbox/reset', { as: null, method: 'POST' })
+
+/** The first page of every list of both customers. */
+async function firstPages(): Promise<readonly (readonly Item[])[]> {
+  const pages: (readonly Item[])[] = []
+  for (const as of [acme, borealis]) {
+    for (const list of lists) {
+      const path = pathOf(list, [['include_deleted', 'true']], as.customerId)
+      pages.push(itemsOf(list, await service.call(path, { as })))
+    }
+  }
+  return pages
+}
+
+describe('POST /sandbox/reset', () => {
+  test('brings the world back, whatever was imported over it, and tokens stay good', async () => {
+    const before = await firstPages()
+    const records = [
+      aFiatAccount({ id: anId(1), created_at: '2027-01-01T00:00:00Z' }),
+      aFiatAccount({
+        id: '11111111-1111-4111-8111-111111111111',
+        created_at: '2026-10-31T12:00:00Z',
+        deleted_at: '2026-11-01T00:00:00Z',
+        updated_at: '2027-01-01T00:00:00Z',
+      }),
+    ]
+    const entries = (async function* () {
+      for (const [at, value] of records.entries()) yield { line: at + 1, value }
+    })()
+    const options = { dryRun: false, allowOlder: true, rules }
+    const resource = resourceOf('fiat-accounts')
+    const report = await importEntries(service.parts.store, resource, entries, options)
+    assert.deepEqual([report.added, report.changed, report.faults], [1, 1, []])
+    assert.notDeepEqual(await firstPages(), before)
+
+    const called = await reset()
+    assert.equal(called.status, 200)
+    assert.equal(called.body.records['fiat-accounts'], 1122)
+    assert.deepEqual(await firstPages(), before)
+  })
+
+  test('may be called by several at once', async () => {
+    const before = await firstPages()
+    const called = await Promise.all(Array.from({ length: 4 }, reset))
+    assert.deepEqual(
+      called.map(({ status }) => status),
+      [200, 200, 200, 200],
+    )
+    assert.deepEqual(await firstPages(), before)
+  })
+
+  test('is the sandbox’s alone: a real server knows nothing of it', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'bursar-serve-'))
+    const server = startProgram(['serve', '--port', '0', '--json'], {
+      env: { DATABASE_URL: `sqlite:${join(folder, 'bursar.db')}`, LOG_LEVEL: 'warn' },
+    })
+    try {
+      const { url } = JSON.parse(await server.firstLine)
+      const answer = await rawRequest(url, '/sandbox/reset', { method: 'POST' })
+      assert.equal(answer.status, 404)
+    } finally {
+      await server.kill('SIGKILL')
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+})

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { afterEach, beforeEach, describe, test } from 'node:test'
+import { type Program, startProgram } from '../support/program.ts'
+import { type RawAnswer, rawRequest } from '../support/raw-request.ts'
+
+const isLong = process.env.BURSAR_TEST_LONG === '1'
+const id = 'acme_sandbox'
+const secret = 'bursar_sandbox_secret_of_acme'
+const form = `grant_type=client_credentials&client_id=${id}&client_secret=${secret}`
+
+let program: Program
+let url: string
+
+beforeEach(async () => {
+  program = startProgram(['sandbox', '--port', '0', '--json'], { env: { LOG_LEVEL: 'info' } })
+  url = JSON.parse(await program.firstLine).url
+})
+afterEach(() => program.kill('SIGKILL'))
+
+function openSocket(): { socket: Socket; received: () => string } {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  let received = ''
+  socket.setEncoding('utf8')
+  socket.on('data', (text) => {
+    received += text
+  })
+  socket.on('error', () => {})
+  return { socket, received: () => received }
+}
+
+/** A request that the server has begun to read: it has asked for the body. */
+async function beginRequest() {
+  const opened = openSocket()
+  opened.socket.write(
+    [
+      'POST /oauth2/token HTTP/1.1',
+      'host: x',
+      'content-type: application/x-www-form-urlencoded',
+      `content-length: ${form.length}`,
+      'expect: 100-continue',
+      '\r\n',
+    ].join('\r\n'),
+  )
+  await once(opened.socket, 'data')
+  assert.match(opened.received(), /^HTTP\/1\.1 100 /)
+  return opened
+}
+
+/** Resolves when nobody listens any more. */
+async function untilRefused(): Promise<void> {
+  const isTaken = () =>
+    new Promise<boolean>((resolve) => {
+      const { socket } = openSocket()
+      socket.on('connect', () => {
+        socket.destroy()
+        resolve(true)
+      })
+      socket.on('close', () => resolve(false))
+    })
+  while (await isTaken());
+}
+
+describe('SIGTERM', () => {
+  test('lets a request that has begun be answered, refuses what is new, and ends with 0', async () => {
+    const begun = await beginRequest()
+    const startedAt = performance.now()
+    program.process.kill('SIGTERM')
+    await untilRefused()
+    assert.equal(program.process.exitCode, null, 'it ended with a request in flight')
+    begun.socket.write(form)
+    await once(begun.socket, 'close')
+    const [, answer = ''] = begun.received().split(/(?=HTTP\/1\.1 200 )/)
+    assert.match(answer, /^HTTP\/1\.1 200 OK\r\n/)
+    assert.match(answer, /\r\nconnection: close\r\n/i)
+    assert.match(answer, /"access_token":"[^"]+"/)
+    assert.equal(await program.ended, 0)
+    assert.ok(performance.now() - startedAt < 5000)
+  })
+
+  test('ends idle connections at once', async () => {
+    const { socket, received } = openSocket()
+    socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
+    await once(socket, 'data')
+    assert.match(received(), /^HTTP\/1\.1 200 /)
+    program.process.kill('SIGTERM')
+    await once(socket, 'close')
+    assert.equal(await program.ended, 0)
+  })
+
+  test('never leaves an answer half sent under load', async () => {
+    const token = JSON.parse(
+      (
+        await rawRequest(url, '/oauth2/token', {
+          method: 'POST',
+          headers: ['content-type', 'application/x-www-form-urlencoded'],
+          body: form,
+        })
+      ).text,
+    ).access_token
+    let answered = 0
+    const failures: string[] = []
+    const traffic = async () => {
+      for (;;) {
+        let answer: RawAnswer
+        try {
+          answer = await rawRequest(url, '/v2/transfer/fiat-accounts?limit=500', {
+            headers: ['authorization', `Bearer ${token}`],
+          })
+        } catch (error) {
+          failures.push(String((error as NodeJS.ErrnoException).code))
+          return
+        }
+        const body = JSON.parse(answer.text)
+        if (answer.status === 503) {
+          assert.equal(body.status, 503)
+          assert.equal(answer.headers['retry-after'], '1')
+          assert.equal(answer.headers.connection, 'close')
+          continue
+        }
+        assert.equal(answer.status, 200)
+        assert.equal(body.items.length, 500)
+        answered += 1
+        if (answered === 20) program.process.kill('SIGTERM')
+      }
+    }
+    await Promise.all(Array.from({ length: 8 }, traffic))
+    assert.ok(answered >= 20)
+    // Refused, or cut off before it was accepted; never in the middle, which would have failed to parse.
+    assert.deepEqual(
+      failures.filter((code) => !['ECONNREFUSED', 'ECONNRESET'].includes(code)),
+      [],
+    )
+    assert.equal(await program.ended, 0)
+  })
+
+  test('a second one ends the process at once', async () => {
+    const begun = await beginRequest()
+    program.process.kill('SIGTERM')
+    await untilRefused()
+    program.process.kill('SIGTERM')
+    assert.equal(await program.ended, 1)
+    begun.socket.destroy()
+  })
+
+  test('waits for a request that never comes whole no longer than the drain time', {
+    skip: isLong ? false : 'ten seconds; BURSAR_TEST_LONG=1 runs it',
+  }, async () => {
+    const begun = await beginRequest()
+    const startedAt = performance.now()
+    program.process.kill('SIGTERM')
+    assert.equal(await program.ended, 0)
+    assert.ok(performance.now() - startedAt < 16_000)
+    begun.socket.destroy()
+  })
+})
+
+// Sent as soon as it says that it is ready: whoever reads that line may send a signal.
+test('SIGINT ends it as SIGTERM does', async () => {
+  program.process.kill('SIGINT')
+  assert.equal(await program.ended, 0)
+})
