@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander'
 import { clientCommand } from './cli/client.ts'
 import { exportCommand } from './cli/export.ts'
+import { feeCommand } from './cli/fee.ts'
 import { importCommand } from './cli/import.ts'
 import { keysCommand } from './cli/keys.ts'
 import { migrateCommand } from './cli/migrate.ts'
@@ -32,6 +33,7 @@ const program = new Command('bursar')
   .addCommand(exportCommand())
   .addCommand(clientCommand(credentials))
   .addCommand(keysCommand(credentials))
+  .addCommand(feeCommand(output, systemClock))
 
 throwInsteadOfExiting(program)
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
+import { operatorScopes } from '../contract/scopes.ts'
 import {
   type ClientSources,
   createClient,
@@ -55,7 +56,8 @@ export async function withCredentials<T>(
 }
 
 type CreateOptions = CommonOptions & {
-  readonly customer: string
+  readonly customer?: string
+  readonly operator?: boolean
   readonly name: string
   readonly scope?: string
   readonly jwks?: string
@@ -65,7 +67,8 @@ type CreateOptions = CommonOptions & {
 
 function createCommand(sources: CredentialCommandSources): Command {
   const command = storeCommand('create', 'Register a client; its secret is shown once.')
-    .requiredOption('--customer <id>', 'the customer whose records it may see')
+    .option('--customer <id>', 'the customer whose records it may see')
+    .option('--operator', 'a client of the operator’s own, for /ingest/v1 only')
     .requiredOption('--name <text>', 'what people call it')
     .option('--scope <scopes>', 'scopes separated by blanks; without it the read scopes only')
     .option('--jwks <file>', 'its public keys, for private_key_jwt instead of a secret')
@@ -80,7 +83,7 @@ function createCommand(sources: CredentialCommandSources): Command {
         command.error(`${options.issuer} is not among trustedIssuers, which are: ${known}.`)
       }
       const scopes = options.scope?.split(/\s+/).filter((scope) => scope !== '')
-      const { customer: customerId, name } = options
+      const { customer: customerId = null, name } = options
       const made = await createClient(access, { customerId, name, scopes, method })
       const { client, secret } = settle(command, made)
       printClient(sources, options, client, secret)
@@ -90,7 +93,14 @@ function createCommand(sources: CredentialCommandSources): Command {
 
 function faultOfCreate(options: CreateOptions): string | undefined {
   const plain = /^[^\p{Cc}]{1,200}$/u
-  if (!plain.test(options.customer)) return '--customer must have 1 to 200 printable characters.'
+  if ((options.customer === undefined) === (options.operator === undefined)) {
+    return 'One of --customer and --operator must be given.'
+  }
+  if (options.operator === true && options.scope === undefined) {
+    return `--operator needs --scope, of ${operatorScopes.join(', ')}.`
+  }
+  if (options.customer !== undefined && !plain.test(options.customer))
+    return '--customer must have 1 to 200 printable characters.'
   if (!plain.test(options.name)) return '--name must have 1 to 200 printable characters.'
   if ((options.issuer === undefined) !== (options.externalId === undefined)) {
     return '--issuer and --external-id belong together.'

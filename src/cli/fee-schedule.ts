@@ -1,0 +1,91 @@
+import { setTimeout as rest } from 'node:timers/promises'
+import { Command } from 'commander'
+import { describeNetworks, describeSchedule, type ScheduleRow } from '../fees/describe-schedule.ts'
+import type { FeeBasis } from '../fees/fee-basis.ts'
+import { type Fees, openFees } from '../fees/sources/open-fees.ts'
+import type { Clock } from '../platform/clock.ts'
+import { openLog } from '../platform/log.ts'
+import { type CommonOptions, configOf, withCommonOptions } from './options.ts'
+import type { Output } from './output.ts'
+
+/** The command looks at the nodes itself; two looks a second apart fit in, also where the first was held. */
+const LOOK_MS = 5000
+const LOOK_STEP_MS = 50
+
+/** `fee schedule`: the table that quotes are made from, by this configuration and the nodes it names. */
+export function scheduleCommand(output: Output, clock: Clock): Command {
+  return withCommonOptions(new Command('schedule'))
+    .description('Print the fee of every asset and network, and what it is made from.')
+    .action(async (options: CommonOptions) => {
+      const config = configOf(options)
+      const log = openLog('silent')
+      const fees = openFees({ config, environment: process.env, clock, log })
+      await untilSeen(fees, clock)
+      const rows = describeSchedule(fees.current(), clock())
+      fees.close()
+      if (options.json === true) output.print(JSON.stringify({ fees: rows.map(membersOf) }))
+      else output.print(table(rows.map(cellsOf)).join('\n'))
+    })
+}
+
+async function untilSeen(fees: Fees, clock: Clock): Promise<void> {
+  for (let waited = 0; waited < LOOK_MS && isLooking(fees.current(), clock()); ) {
+    await rest(LOOK_STEP_MS)
+    waited += LOOK_STEP_MS
+  }
+}
+
+/** Whether a network that has nodes has not been seen yet, or a price that has sources. */
+function isLooking(basis: FeeBasis, now: bigint): boolean {
+  const { networks, priceSources } = basis.schedule
+  const unseen = describeNetworks(basis, now).some(
+    ({ network, source }) => networks[network].endpoints.length > 0 && source !== 'live',
+  )
+  return unseen || (priceSources.length > 0 && basis.prices.size === 0)
+}
+
+function membersOf(row: ScheduleRow) {
+  const { charge } = row
+  return {
+    asset: row.asset,
+    crypto_network: row.network,
+    enabled: row.enabled,
+    decimals: row.decimals,
+    contract: row.token,
+    certainty: row.certainty,
+    margin_bp: row.marginBasisPoints,
+    minimum: row.minimum,
+    ...('unavailable' in charge
+      ? { unavailable: charge.unavailable }
+      : {
+          cost: charge.cost,
+          cost_asset: charge.costAsset,
+          fee: charge.fee,
+          source: charge.source,
+          age_s: charge.ageSeconds,
+        }),
+  }
+}
+
+const heading = ['asset', 'network', 'decimals', 'cost', 'margin', 'fee', 'source', 'age']
+
+function cellsOf({ asset, network, decimals, marginBasisPoints, enabled, charge }: ScheduleRow) {
+  const start = [asset, network, String(decimals)]
+  const margin = `${marginBasisPoints / 100} %`
+  const state = enabled ? '' : ' (off)'
+  if ('unavailable' in charge)
+    return [...start, '', margin, '', `${charge.unavailable}${state}`, '']
+  const { cost, costAsset, fee, source, ageSeconds } = charge
+  return [...start, `${cost} ${costAsset}`, margin, fee, `${source}${state}`, `${ageSeconds} s`]
+}
+
+function table(rows: readonly (readonly string[])[]): string[] {
+  const all = [heading, ...rows]
+  const widths = heading.map((_, at) => Math.max(...all.map((row) => row[at]?.length ?? 0)))
+  return all.map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+}
