@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import type { QuoteOperation } from '../contract/operation.ts'
 import type { Principal } from '../contract/principal.ts'
 import type { AddressPolicy } from '../fees/addresses/address-check.ts'
-import { canonicalAddress } from '../fees/addresses/canonical-address.ts'
+import { spellingOf } from '../fees/addresses/canonical-address.ts'
 import type { FeeBasis } from '../fees/fee-basis.ts'
 import { quoteFee } from '../fees/quote-fee.ts'
 import { type CryptoNetwork, isCryptoNetwork } from '../money/network.ts'
@@ -46,7 +46,7 @@ export async function handleQuote(
     asset: wanted.asset,
     network: wanted.network,
     address: wanted.address,
-    canonicalAddress: canonicalAddress(wanted.network, wanted.address, fees.policy) ?? '',
+    canonicalAddress: spellingOf(wanted.network, wanted.address, quoted.addressKind),
     amount: quoted.amount,
     fee: quoted.fee,
     total: quoted.total,

@@ -18,8 +18,12 @@ export function canonicalAddress(
   policy: AddressPolicy = {},
 ): string | undefined {
   const check = checkAddress(network, address, policy)
-  if (!check.valid) return undefined
-  if (check.kind === 'evm') return mixedCaseEvmAddress(address)
+  return check.valid ? spellingOf(network, address, check.kind) : undefined
+}
+
+/** The same for an address that has just been checked and is of this kind: a point is not tested on its curve twice. */
+export function spellingOf(network: CryptoNetwork, address: string, kind: AddressKind): string {
+  if (kind === 'evm') return mixedCaseEvmAddress(address)
   if (network === 'BITCOIN_CASH') return withCashPrefix(address)
-  return caseless.has(check.kind) ? address.toLowerCase() : address
+  return caseless.has(kind) ? address.toLowerCase() : address
 }

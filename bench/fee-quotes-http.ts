@@ -1,0 +1,113 @@
+import { rmSync } from 'node:fs'
+import { cpus } from 'node:os'
+import autocannon from 'autocannon'
+import { customerScopes } from '../src/contract/scopes.ts'
+import { encodeAddress } from '../src/fees/addresses/encode-address.ts'
+import type { CryptoNetwork } from '../src/money/network.ts'
+import { createClient } from '../src/oauth/clients.ts'
+import { systemClock } from '../src/platform/clock.ts'
+import { openCredentials, openKeyringOf } from '../src/service.ts'
+import { systemRandom } from '../src/vault/random.ts'
+import { callUrl, fetchToken, temporaryFolder, testConfig } from '../test/support/harness.ts'
+import { startProcess } from './process.ts'
+
+/**
+ * Guaranteed fees over HTTP, each on disk before it is answered, beside a bare node:http server that takes the same
+ * bodies and keeps nothing; in the same run, turn by turn. Only the ratio means anything.
+ */
+const SECONDS = Number(process.env.SECONDS ?? 5)
+const ROUNDS = 3
+const CONNECTIONS = 64
+const path = '/v2/transfer/fees/crypto-withdrawal'
+
+const folder = temporaryFolder()
+const config = testConfig(folder)
+const [cpu] = cpus()
+say(`Node ${process.version}, ${cpus().length} × ${cpu?.model}`)
+const client = await makeClient()
+const service = await startProcess(['src/main.ts', 'serve'], {
+  DATABASE_URL: config.databaseUrl,
+  PORT: '0',
+  LOG_LEVEL: 'silent',
+  BURSAR_ACCEPT_SAMPLE_FEES: 'true',
+  BURSAR_FEE_QUOTES_OPEN_MAX: '1000000000',
+})
+const bare = await startProcess(['bench/bare-post-server.ts'])
+const token = await fetchToken(service.url, client)
+await compare('BTC', 'BITCOIN')
+await compare('USDC', 'ETHEREUM')
+await compare('USDG', 'SOLANA')
+await bare.stop()
+await service.stop()
+rmSync(folder, { recursive: true })
+
+async function makeClient() {
+  const store = await openCredentials(config)
+  const keyring = await openKeyringOf(config, store, systemClock)
+  const made = await createClient(
+    { store, keyring, clock: systemClock, random: systemRandom },
+    { customerId: 'bench', name: 'bench', scopes: customerScopes, method: { kind: 'secret' } },
+  )
+  await store.close()
+  if (!('client' in made) || made.secret === undefined) throw new Error('no client')
+  return { customerId: 'bench', clientId: made.client.id, clientSecret: made.secret.reveal() }
+}
+
+async function compare(asset: string, network: CryptoNetwork): Promise<void> {
+  const bodies = Array.from({ length: 1000 }, (_, at) => bodyOf(asset, network, at))
+  const first = await callUrl(`${service.url}${path}`, {
+    token,
+    method: 'POST',
+    body: bodies[0] ?? '',
+  })
+  if (first.status !== 200) throw new Error(`${asset} answers ${first.status}: ${first.text}`)
+  const rates = { bare: [] as number[], service: [] as number[] }
+  const latencies: autocannon.Result['latency'][] = []
+  for (let round = 0; round < ROUNDS; round += 1) {
+    rates.bare.push((await load(bare.url, bodies)).requests.average)
+    const result = await load(service.url, bodies)
+    rates.service.push(result.requests.average)
+    latencies.push(result.latency)
+  }
+  const [ceiling, served] = [median(rates.bare), median(rates.service)]
+  const [p50, p99] = [
+    median(latencies.map((each) => each.p50)),
+    median(latencies.map((each) => each.p99)),
+  ]
+  say(
+    `${asset} on ${network}: ${Math.round(served)} quotes/s of ${Math.round(ceiling)}/s bare, ratio ${(served / ceiling).toFixed(2)}; with ${CONNECTIONS} connections p50 ${p50} ms, p99 ${p99} ms`,
+  )
+}
+
+function bodyOf(asset: string, network: CryptoNetwork, at: number): string {
+  const payload = Buffer.alloc(32, 7)
+  payload.writeUInt32BE(at + 1)
+  return JSON.stringify({
+    asset,
+    crypto_network: network,
+    destination_address: encodeAddress(network, payload),
+    amount: `${1 + at}.125`,
+  })
+}
+
+async function load(url: string, bodies: readonly string[]): Promise<autocannon.Result> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const result = await autocannon({
+    url,
+    connections: CONNECTIONS,
+    duration: SECONDS,
+    requests: bodies.map((body) => ({ method: 'POST', path, headers, body })),
+  })
+  if (result.non2xx > 0 || result.errors > 0) {
+    throw new Error(`${result.non2xx} answers were no success, ${result.errors} connections failed`)
+  }
+  return result
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`)
+}

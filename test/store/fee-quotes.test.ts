@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { asTenant } from '../../src/contract/principal.ts'
+import { limits } from '../../src/platform/limits.ts'
+import { openLog } from '../../src/platform/log.ts'
+import { startQuoteSweep } from '../../src/store/quote-sweeper.ts'
+import { openSqliteFeeQuotes } from '../../src/store/sqlite/fee-quotes.ts'
+import { startQuoteChild } from './support/quote-child.ts'
+import {
+  acme,
+  aQuote,
+  aWithdrawal,
+  idOf,
+  minutes,
+  noon,
+  openTestQuotes,
+  wallet,
+} from './support/quotes.ts'
+
+const openMax = 1000
+const days = (count: number) => minutes(count * 24 * 60)
+
+describe('consume', () => {
+  test('gives a fee to the withdrawal that it was quoted for, in any spelling of its figures', async (t) => {
+    const { quotes } = openTestQuotes(t)
+    await quotes.customers.issue(acme, aQuote(), openMax)
+    const request = aWithdrawal({ amount: '0100.00', address: wallet.toLowerCase() })
+    const consumed = await quotes.operator.consume(request)
+    const consumption = { withdrawal: 'withdrawal-1', at: request.at }
+    const quote = { ...aQuote(), customerId: 'acme', consumption }
+    assert.deepEqual(consumed, { outcome: 'consumed', quote, again: false })
+    assert.deepEqual(await quotes.operator.find(idOf(1)), quote)
+  })
+
+  test('answers the same withdrawal the same, however late, and no other', async (t) => {
+    const { quotes } = openTestQuotes(t)
+    await quotes.customers.issue(acme, aQuote(), openMax)
+    const first = await quotes.operator.consume(aWithdrawal())
+    const later = await quotes.operator.consume(aWithdrawal({ at: noon + days(30) }))
+    assert.deepEqual(later, { ...first, again: true })
+    const other = await quotes.operator.consume(aWithdrawal({ withdrawal: 'withdrawal-2' }))
+    assert.equal(other.outcome, 'taken')
+    assert.deepEqual('consumption' in other && other.consumption, {
+      withdrawal: 'withdrawal-1',
+      at: noon + minutes(1),
+    })
+  })
+
+  test('tells unknown, foreign, mismatched and expired apart', async (t) => {
+    const { quotes } = openTestQuotes(t)
+    await quotes.customers.issue(acme, aQuote(), openMax)
+    const outcomeOf = async (over: Parameters<typeof aWithdrawal>[0]) => {
+      const { quote: _, ...rest } = {
+        quote: undefined,
+        ...(await quotes.operator.consume(aWithdrawal(over))),
+      }
+      return rest
+    }
+    assert.deepEqual(await outcomeOf({ id: idOf(2) }), { outcome: 'unknown' })
+    assert.deepEqual(await outcomeOf({ customerId: 'borealis' }), { outcome: 'unknown' })
+    const mismatched = (...members: string[]) => ({ outcome: 'mismatched', members })
+    assert.deepEqual(await outcomeOf({ asset: 'USDG' }), mismatched('asset'))
+    assert.deepEqual(await outcomeOf({ network: 'BASE' }), mismatched('network'))
+    assert.deepEqual(await outcomeOf({ amount: '100.000001' }), mismatched('amount'))
+    assert.deepEqual(
+      await outcomeOf({ address: wallet.replace('F', 'f'), amount: '1', asset: 'ETH' }),
+      mismatched('asset', 'address', 'amount'),
+    )
+    const last = noon + minutes(10) - 1n
+    assert.deepEqual(await outcomeOf({ at: last + 1n }), { outcome: 'expired' })
+    assert.deepEqual(await outcomeOf({ at: last }), { outcome: 'consumed', again: false })
+  })
+
+  test('of two processes that race for a fee, one gets it', async (t) => {
+    const { quotes, path } = openTestQuotes(t)
+    const children = [startQuoteChild(path), startQuoteChild(path)]
+    t.after(() => Promise.all(children.map((child) => child.kill())))
+    for (let round = 1; round <= 50; round += 1) {
+      await quotes.customers.issue(acme, aQuote({ id: idOf(round) }), openMax)
+      const answers = await Promise.all(
+        children.flatMap((child, at) =>
+          [1, 2].map((turn) =>
+            child.send({
+              consume: aWithdrawal({ id: idOf(round), withdrawal: `of-${at}-${turn}` }),
+            }),
+          ),
+        ),
+      )
+      const outcomes = answers.map((answer) => answer?.outcome).toSorted()
+      assert.deepEqual(outcomes, ['consumed', 'taken', 'taken', 'taken'], `round ${round}`)
+    }
+  })
+})
+
+describe('open quotes', () => {
+  test('are counted exactly: issued, consumed, expired, of each client, over processes and restarts', async (t) => {
+    const { quotes, path } = openTestQuotes(t)
+    const other = openSqliteFeeQuotes(path)
+    t.after(() => other.close())
+    let at = 0
+    const issue = async (store = quotes, createdAt = noon, clientId = 'client_1') => {
+      at += 1
+      const quote = aQuote({
+        id: idOf(at),
+        clientId,
+        createdAt,
+        expiresAt: createdAt + minutes(10),
+      })
+      const issued = await store.customers.issue(acme, quote, 3)
+      return issued.outcome === 'stored' ? 'stored' : issued
+    }
+    const full = (nextExpiryAt: bigint) => ({ outcome: 'too-many-open', nextExpiryAt })
+    assert.equal(await issue(), 'stored')
+    assert.equal(await issue(other, noon + minutes(1)), 'stored')
+    assert.equal(await issue(quotes, noon + minutes(2)), 'stored')
+    assert.deepEqual(await issue(other, noon + minutes(3)), full(noon + minutes(10)))
+    assert.equal(await issue(quotes, noon + minutes(3), 'client_2'), 'stored')
+    await quotes.operator.consume(aWithdrawal({ id: idOf(2), at: noon + minutes(3) }))
+    await quotes.operator.consume(aWithdrawal({ id: idOf(2), at: noon + minutes(4) }))
+    assert.equal(await issue(quotes, noon + minutes(4)), 'stored', 'the consumed one makes room')
+    assert.deepEqual(await issue(quotes, noon + minutes(5)), full(noon + minutes(10)))
+    assert.equal(await issue(other, noon + minutes(10)), 'stored', 'the first has expired')
+    assert.deepEqual(await issue(quotes, noon + minutes(10)), full(noon + minutes(12)))
+    assert.equal(await issue(quotes, noon + days(100)), 'stored', 'all have expired')
+  })
+
+  test('the work of a quote does not grow with how many are open', async (t) => {
+    const { quotes } = openTestQuotes(t)
+    const issueMany = async (from: number, count: number) => {
+      const started = performance.now()
+      const ids = Array.from({ length: count }, (_, at) => idOf(from + at))
+      await Promise.all(
+        ids.map((id) => quotes.customers.issue(acme, aQuote({ id }), Number.MAX_SAFE_INTEGER)),
+      )
+      return performance.now() - started
+    }
+    await issueMany(0, 2000)
+    const few = await issueMany(2000, 2000)
+    await issueMany(4000, 30_000)
+    const many = await issueMany(34_000, 2000)
+    t.diagnostic(
+      `2000 quotes beside 2,000 open ones ${few.toFixed()} ms, beside 34,000 ${many.toFixed()} ms`,
+    )
+    assert.ok(many < few * 8 + 50)
+  })
+})
+
+test('quotes of one turn of the event loop share one commit', async (t) => {
+  const { quotes, path } = openTestQuotes(t)
+  const reader = openSqliteFeeQuotes(path)
+  t.after(() => reader.close())
+  const issued = [1, 2, 3].map((at) =>
+    quotes.customers.issue(asTenant('acme'), aQuote({ id: idOf(at) }), openMax),
+  )
+  assert.equal(await reader.operator.find(idOf(1)), undefined, 'nothing is written at once')
+  await issued[0]
+  assert.ok(await reader.operator.find(idOf(3)), 'the last is there with the first')
+})
+
+test('sweeps what is 90 days old, in small batches with a rest between them', async (t) => {
+  const { quotes } = openTestQuotes(t)
+  const old = limits.quoteSweepRows * 2 + 5
+  await Promise.all(
+    Array.from({ length: old + 3 }, (_, at) =>
+      quotes.customers.issue(
+        acme,
+        aQuote({ id: idOf(at), createdAt: at < old ? noon : noon + 1n }),
+        Number.MAX_SAFE_INTEGER,
+      ),
+    ),
+  )
+  const rests: number[] = []
+  let next: () => void = () => {}
+  const later = (delayMs: number, run: () => void) => {
+    rests.push(delayMs)
+    next = run
+    return () => rests.push(-1)
+  }
+  const turn = async () => {
+    const before = rests.length
+    next()
+    while (rests.length === before) await new Promise(setImmediate)
+  }
+  const clock = () => noon + days(limits.quoteKeptDays) + 1n
+  const stop = startQuoteSweep({ quotes, clock, log: openLog('silent'), later })
+  for (let round = 0; round < 3; round += 1) await turn()
+  const { quoteSweepRestMs: rest, quoteSweepIdleMs: idle } = limits
+  assert.deepEqual(rests, [rest, rest, rest, idle])
+  assert.equal(await quotes.operator.find(idOf(0)), undefined)
+  assert.equal(await quotes.operator.find(idOf(old - 1)), undefined)
+  assert.ok(await quotes.operator.find(idOf(old)))
+  stop()
+  assert.equal(rests.at(-1), -1)
+})

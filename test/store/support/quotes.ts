@@ -1,0 +1,55 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { asTenant } from '../../../src/contract/principal.ts'
+import type { ConsumeRequest, FeeQuoteStore, NewFeeQuote } from '../../../src/store/fee-quotes.ts'
+import { openSqliteFeeQuotes } from '../../../src/store/sqlite/fee-quotes.ts'
+import { temporaryFolder } from '../../support/harness.ts'
+
+export const acme = asTenant('acme')
+export const noon = BigInt(Date.parse('2026-11-22T12:00:00Z')) * 1000n
+export const minutes = (count: number): bigint => BigInt(count) * 60_000_000n
+export const wallet = '0xF0Aa84466e353E5390be37FE2934301c07c19a55'
+
+/** Ids that rise, as the service's do. */
+export const idOf = (at: number): string =>
+  `01a1fc67-${String(Math.floor(at / 1000)).padStart(4, '0')}-7000-8000-${String(at).padStart(12, '0')}`
+
+export const aQuote = (over: Partial<NewFeeQuote> = {}): NewFeeQuote => ({
+  id: idOf(1),
+  clientId: 'client_1',
+  asset: 'USDC',
+  network: 'ETHEREUM',
+  address: wallet,
+  canonicalAddress: wallet,
+  amount: '100',
+  fee: '2.99',
+  total: '102.99',
+  createdAt: noon,
+  expiresAt: noon + minutes(10),
+  ...over,
+})
+
+export const aWithdrawal = (over: Partial<ConsumeRequest> = {}): ConsumeRequest => ({
+  id: idOf(1),
+  customerId: 'acme',
+  asset: 'USDC',
+  network: 'ETHEREUM',
+  address: wallet,
+  amount: '100',
+  withdrawal: 'withdrawal-1',
+  at: noon + minutes(1),
+  ...over,
+})
+
+/** A store in a folder of its own, closed and thrown away with the test. */
+export function openTestQuotes(context: TestContext): { quotes: FeeQuoteStore; path: string } {
+  const folder = temporaryFolder()
+  const path = join(folder, 'bursar.credentials.db')
+  const quotes = openSqliteFeeQuotes(path)
+  context.after(async () => {
+    await quotes.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  return { quotes, path }
+}
