@@ -97,7 +97,7 @@ export async function createSampleClient(
   sample: {
     readonly id: string
     readonly secret: string
-    readonly customerId: string
+    readonly customerId: string | null
     readonly name: string
     readonly scopes: readonly string[]
   },
