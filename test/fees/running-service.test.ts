@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import fc from 'fast-check'
+import { parseDecimal } from '../../src/money/decimal.ts'
+import { cryptoNetworks } from '../../src/money/network.ts'
+import { startTestService, type TestService, temporaryFolder } from '../support/harness.ts'
+import { withdrawal } from '../support/operation-calls.ts'
+import { addressOn } from './asked.ts'
+import { scheduleWith } from './sample-basis.ts'
+
+const path = '/v2/transfer/fees/crypto-withdrawal'
+const runs = { seed: 20_261_121, numRuns: process.env.BURSAR_TEST_LONG === '1' ? 5000 : 300 }
+
+let service: TestService
+before(async () => {
+  service = await startTestService({ env: { BURSAR_FEE_QUOTES_OPEN_MAX: '1000000' } })
+})
+after(() => service.stop())
+
+const ask = (body: unknown) =>
+  service.call(path, {
+    method: 'POST',
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+
+const pairs = [...scheduleWith().pairs.values()].flatMap((ofNetwork) =>
+  [...ofNetwork.values()].filter(({ enabled }) => enabled),
+)
+
+describe('over HTTP', () => {
+  test('amount and fee are the total, and the total gives the amount again', async () => {
+    const asked = fc.record({ pair: fc.constantFrom(...pairs), whole: fc.bigInt(10n, 10n ** 12n) })
+    await fc.assert(
+      fc.asyncProperty(asked, fc.double({ min: 0, max: 1, noNaN: true }), async (given, part) => {
+        const { asset, network, decimals } = given.pair
+        const fraction = String(Math.floor(part * 10 ** Math.min(decimals, 15))).padStart(
+          Math.min(decimals, 15),
+          '0',
+        )
+        const amount = `${given.whole}.${fraction}`
+        const plain = { asset, crypto_network: network, destination_address: addressOn(network) }
+        const { status, body } = await ask({ ...plain, amount })
+        assert.equal(status, 200, JSON.stringify(body))
+        assert.equal(body.amount, amount)
+        const units = (text: string) => {
+          const parsed = parseDecimal(text, decimals)
+          assert.ok(parsed.ok)
+          return parsed.units
+        }
+        assert.equal(units(body.amount) + units(body.fee), units(body.total))
+        const back = await ask({ ...plain, total: body.total })
+        assert.equal(back.body.total, body.total)
+        assert.equal(units(back.body.amount), units(amount))
+        assert.equal(back.body.fee, body.fee)
+      }),
+      runs,
+    )
+  })
+
+  test('every other body is a 400 that repeats no address', async () => {
+    const texts = fc.oneof(
+      fc.string(),
+      fc.constantFrom(
+        '',
+        '0',
+        '-1',
+        '1e5',
+        '__proto__',
+        '\u0000',
+        'ETHEREUM',
+        '5',
+        '1'.repeat(300),
+      ),
+    )
+    const values = fc.oneof(texts, fc.jsonValue(), fc.constant(undefined))
+    const bodies = fc.record({
+      asset: fc.oneof(values, fc.constant('USDC')),
+      crypto_network: fc.oneof(values, fc.constant('ETHEREUM')),
+      destination_address: fc.constantFrom('marker-of-an-address', 'marker'.repeat(50), null),
+      amount: values,
+      total: values,
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(bodies, fc.jsonValue()), async (body) => {
+        const { status, text, body: answer } = await ask(body)
+        assert.equal(status, 400, text)
+        assert.equal(answer.status, 400)
+        assert.doesNotMatch(text, /marker/)
+      }),
+      runs,
+    )
+  })
+})
+
+test('/readyz tells source and age of every network', async () => {
+  const { status, body } = await service.call('/readyz', { as: null })
+  assert.equal(status, 200)
+  assert.equal(body.checks.fees.status, 'ok')
+  const { networks } = body.checks.fees
+  assert.deepEqual(Object.keys(networks), cryptoNetworks)
+  for (const { source, age_s } of Object.values<{ source: string; age_s: number }>(networks)) {
+    assert.equal(source, 'schedule')
+    assert.ok(Number.isInteger(age_s) && age_s >= 0)
+  }
+})
+
+test('without an accepted schedule it stays ready and says why no fee is quoted', async (t) => {
+  const strict = await startTestService({ env: { BURSAR_ACCEPT_SAMPLE_FEES: 'false' } })
+  t.after(() => strict.stop())
+  const { status, body } = await strict.call('/readyz', { as: null })
+  assert.equal(status, 200)
+  assert.deepEqual(body.checks.fees.networks.BITCOIN, {
+    source: 'unavailable',
+    cause: 'sample-not-accepted',
+  })
+})
+
+test('SIGHUP puts a new schedule in force, keeps the old where the new has faults, and logs sources', async (t) => {
+  const folder = temporaryFolder()
+  const schedule = join(folder, 'fees.json')
+  writeFileSync(schedule, '{}')
+  const child = spawn(process.execPath, ['src/main.ts', 'sandbox', '--port', '0', '--json'], {
+    env: { ...process.env, BURSAR_FEE_SCHEDULE: schedule, LOG_LEVEL: 'info' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  t.after(async () => {
+    child.kill('SIGTERM')
+    await once(child, 'exit')
+    rmSync(folder, { recursive: true, force: true })
+  })
+  let log = ''
+  child.stderr.on('data', (chunk) => {
+    log += chunk
+  })
+  const [first] = await once(child.stdout, 'data')
+  const { url, client_id, client_secret } = JSON.parse(String(first))
+  const answered = await fetch(`${url}/oauth2/token`, {
+    method: 'POST',
+    body: new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret }),
+  })
+  const { access_token } = (await answered.json()) as { access_token: string }
+  const fee = async () => {
+    const response = await fetch(`${url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${access_token}` },
+      body: JSON.stringify(withdrawal),
+    })
+    return ((await response.json()) as { fee: string }).fee
+  }
+  const hangUp = async (document: string, logged: RegExp) => {
+    writeFileSync(schedule, document)
+    child.kill('SIGHUP')
+    while (!logged.test(log)) await once(child.stderr, 'data')
+  }
+  assert.equal(await fee(), '2.99')
+  await hangUp('{"assets":{"ETHEREUM":{"USDC":{"min_fee":"7.5"}}}}', /was read again/)
+  assert.equal(await fee(), '7.5')
+  await hangUp('{"assets":{"ETHEREUM":{"USDC":{"min_fee":-1}}}}', /old one stays in force/)
+  assert.equal(await fee(), '7.5')
+  const line = log.split('\n').find((each) => each.includes('"createCryptoWithdrawalFee"')) ?? ''
+  const { costSource, asset } = JSON.parse(line).fee
+  assert.deepEqual([costSource, asset], ['schedule', 'USDC'])
+  assert.match(log, /"network":"BITCOIN","source":"schedule","ageSeconds":\d+/)
+  assert.doesNotMatch(log, new RegExp(withdrawal.destination_address))
+})
