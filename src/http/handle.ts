@@ -28,15 +28,11 @@ export async function handle(
   dependencies: WalkDependencies,
 ): Promise<Answer> {
   const principal = await authenticate(request, dependencies.verify)
-  const limitHeaders = await dependencies.requestLimit?.(principal.clientId)
+  await dependencies.requestLimit?.(principal.clientId, request.trace)
   requireScope(principal, operation.scope)
-  const answer =
-    operation.kind === 'get'
-      ? await handleGet(operation, request, principal, dependencies)
-      : await handleList(operation, request, principal, dependencies)
-  return limitHeaders === undefined
-    ? answer
-    : { ...answer, headers: { ...answer.headers, ...limitHeaders } }
+  return operation.kind === 'get'
+    ? handleGet(operation, request, principal, dependencies)
+    : handleList(operation, request, principal, dependencies)
 }
 
 async function handleGet(
@@ -68,7 +64,7 @@ async function handleList(
     ? await store.customers.page(principal.tenant, operation.view, selection)
     : emptyPage
   request.trace.rows = page.rows
-  const answer = closePage(operation, principal, input, page, cursorKeys, request.rawQuery)
+  const answer = closePage(operation, principal, input, page, cursorKeys)
   return unlessHeld(answer, request.headers['if-none-match'])
 }
 

@@ -501,6 +501,7 @@ describe('ids', () => {
           status: 400,
           detail: wording(given),
           instance: called.body.instance,
+          meta: { errors: [{ parameter: 'id', reason: wording(given) }] },
         })
       }
     })
