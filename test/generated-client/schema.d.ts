@@ -613,6 +613,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request line and headers are too long; split long filters over several requests. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Something broke on our side. */
             500: {
                 headers: {
@@ -711,6 +720,15 @@ export interface operations {
             };
             /** @description Too many requests; wait as Retry-After says. */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request line and headers are too long; split long filters over several requests. */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -819,6 +837,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request line and headers are too long; split long filters over several requests. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Something broke on our side. */
             500: {
                 headers: {
@@ -898,6 +925,15 @@ export interface operations {
             };
             /** @description Too many requests; wait as Retry-After says. */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request line and headers are too long; split long filters over several requests. */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1009,6 +1045,15 @@ export interface operations {
             };
             /** @description Too many requests; wait as Retry-After says. */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request line and headers are too long; split long filters over several requests. */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1129,6 +1174,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request line and headers are too long; split long filters over several requests. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Something broke on our side. */
             500: {
                 headers: {
@@ -1227,6 +1281,15 @@ export interface operations {
             };
             /** @description Too many requests; wait as Retry-After says. */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request line and headers are too long; split long filters over several requests. */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
