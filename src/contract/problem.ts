@@ -163,6 +163,6 @@ export class Problem extends Error {
  */
 export function echo(value: string): string {
   const printable = value.replace(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu, '')
-  const harmless = printable.replace(/eyJ[\w.-]{8,}|[A-Za-z0-9_+/=]{40,}/g, '[withheld]')
+  const harmless = printable.replace(/eyJ[\w.-]{8,}|[A-Za-z0-9_+=]{40,}/g, '[withheld]')
   return [...harmless].slice(0, 100).join('')
 }

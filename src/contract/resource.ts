@@ -1,4 +1,4 @@
-import type { TObject, TSchema } from 'typebox'
+import { type TObject, type TSchema, Type } from 'typebox'
 
 /** The five kinds of record, as the command line spells them. */
 export const recordKinds = [
@@ -58,4 +58,29 @@ export type View<R extends Resource = Resource> = {
   readonly resource: R
   readonly masked: boolean
   readonly schema: TSchema
+}
+
+type Plain = 'deletable' | 'uniqueMembers' | 'exclusiveMembers' | 'check' | 'complete'
+
+/** Declares a resource; what most of them do without may be left out. */
+export function defineResource<const Column extends string = never>(
+  declaration: Omit<Resource<Column>, Plain> & Partial<Pick<Resource<Column>, Plain>>,
+): Resource<Column> {
+  return {
+    deletable: false,
+    uniqueMembers: [],
+    exclusiveMembers: [],
+    check: () => [],
+    complete: (record) => record,
+    ...declaration,
+  }
+}
+
+/** The view that answers everything, from the members that are answered. */
+export function fullView<R extends Resource>(
+  name: string,
+  resource: R,
+  answered: Readonly<Record<string, TSchema>>,
+): View<R> {
+  return { name, resource, masked: false, schema: Type.Object(answered) }
 }

@@ -62,8 +62,11 @@ function authorizationHeaders(rawHeaders: readonly string[]): string[] {
   return found
 }
 
-const carriesTokenInQuery = (rawQuery: string): boolean =>
-  rawQuery.includes('access_token') && new URLSearchParams(rawQuery).has('access_token')
+// Decoded first where anything is escaped: `access%5Ftoken` is the same parameter.
+function carriesTokenInQuery(rawQuery: string): boolean {
+  const isPossible = rawQuery.includes('access_token') || rawQuery.includes('%')
+  return isPossible && new URLSearchParams(rawQuery).has('access_token')
+}
 
 function invalidToken(detail: string): Problem {
   return new Problem(401, detail, {

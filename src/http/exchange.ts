@@ -17,8 +17,10 @@ export type Request = {
   readonly trace: Trace
 }
 
-/** What the request's one log line tells beside method, route and time; filled in along the walk. */
+/** What is learnt of a request along its walk, for its one log line and for the headers of whatever answers it. */
 export type Trace = {
+  /** `RateLimit-*`, where requests are limited. */
+  limitHeaders?: Readonly<Record<string, string>>
   operation?: string
   client?: string
   rows?: number

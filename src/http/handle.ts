@@ -30,20 +30,8 @@ export async function handle(
   dependencies: WalkDependencies,
 ): Promise<Answer> {
   const principal = await authenticate(request, dependencies.verify)
-  const limitHeaders = await dependencies.requestLimit?.(principal.clientId)
+  await dependencies.requestLimit?.(principal.clientId, request.trace)
   requireScope(principal, operation.scope)
-  const answer = await answerOf(operation, request, principal, dependencies)
-  return limitHeaders === undefined
-    ? answer
-    : { ...answer, headers: { ...answer.headers, ...limitHeaders } }
-}
-
-function answerOf(
-  operation: Operation,
-  request: Request,
-  principal: Principal,
-  dependencies: WalkDependencies,
-): Promise<Answer> {
   switch (operation.kind) {
     case 'get':
       return handleGet(operation, request, principal, dependencies)
@@ -83,7 +71,7 @@ async function handleList(
     ? await store.customers.page(principal.tenant, operation.view, selection)
     : emptyPage
   request.trace.rows = page.rows
-  const answer = closePage(operation, principal, input, page, cursorKeys, request.rawQuery)
+  const answer = closePage(operation, principal, input, page, cursorKeys)
   return unlessHeld(answer, request.headers['if-none-match'])
 }
 

@@ -183,6 +183,7 @@ function responses(operation: Documented): object {
     403: `The token lacks the scope ${operation.scope}.`,
     ...(operation.kind === 'get' && { 404: 'Nothing with this id is the caller’s.' }),
     429: 'Too many requests; wait as Retry-After says.',
+    431: 'The request line and headers are too long; split long filters over several requests.',
     500: 'Something broke on our side.',
     503: 'Not able to answer now; try again as Retry-After says.',
     ...('body' in operation && bodyProblems[operation.kind]),

@@ -23,14 +23,13 @@ export function readPage(
   return { ...input.selection, after }
 }
 
-/** The envelope around the stored bytes; `next_page_cursor` only where rows remain. `asked` is the query as it came. */
+/** The envelope around the stored bytes; `next_page_cursor` only where rows remain. */
 export function closePage(
   operation: ListOperation,
   principal: Principal,
   input: ListInput,
   page: Page,
   keys: CursorKeys,
-  asked: string,
 ): Answer {
   const next = page.more && page.last !== undefined ? page.last : undefined
   const tail =
@@ -41,18 +40,22 @@ export function closePage(
     status: 200,
     headers: {
       'cache-control': 'private, no-cache',
-      etag: etagOf(operation, principal.tenant, asked, page.revision),
+      etag: etagOf(operation, principal.tenant, page),
     },
     body: Buffer.concat([Buffer.from(`{"${operation.envelope}":[`), page.items, Buffer.from(tail)]),
   }
 }
 
 /**
- * A weak tag over what was asked, by whom, which version renders, and the revision of what it is rendered from. Weak, for
- * the cursor of a page is sealed anew each time and means the same.
+ * A weak tag over who asks, which version renders, the revision of what it is rendered from, and where the page ends. It is
+ * compared for one address only, so what was asked need not be in it. Weak, for the cursor is sealed anew each time and
+ * means the same.
  */
-const etagOf = (operation: ListOperation, tenant: string, asked: string, revision: number) =>
-  `W/"${hash('sha1', `${version} ${operation.id} ${revision} ${tenant} ${asked}`, 'base64url')}"`
+function etagOf(operation: ListOperation, tenant: string, page: Page): string {
+  const end = page.last === undefined ? '' : Buffer.from(page.last).toString('base64url')
+  const what = [version, operation.id, page.revision, tenant, page.rows, end, page.more]
+  return `W/"${hash('sha1', JSON.stringify(what), 'base64url')}"`
+}
 
 const boundTo = (operation: ListOperation, principal: Principal, input: ListInput) => [
   principal.tenant,

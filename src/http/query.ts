@@ -34,8 +34,10 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** One 400 for every fault of the request's parameters. */
+/** One 400 for every fault of the request's parameters. An id's reason is a sentence of the contract and stands alone. */
 export function invalidParameters(faults: readonly ParameterFault[]): Problem {
-  const detail = faults.map(({ parameter, reason }) => `${parameter} ${reason}`).join('; ')
+  const detail = faults
+    .map(({ parameter, reason }) => (parameter === 'id' ? reason : `${parameter} ${reason}`))
+    .join('; ')
   return new Problem(400, detail, { meta: { errors: faults } })
 }

@@ -1,8 +1,9 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { Problem } from '../contract/problem.ts'
+import type { Trace } from './exchange.ts'
 
-/** Counts one request of a client; answers the `RateLimit-*` headers, or throws the 429. */
-export type RequestLimit = (clientId: string) => Promise<Readonly<Record<string, string>>>
+/** Counts one request of a client and notes the `RateLimit-*` headers for its answer, whatever that is; or throws a 429. */
+export type RequestLimit = (clientId: string, trace: Trace) => Promise<void>
 
 /**
  * At most this many requests of one client in a second, on this process. Keys are client ids from verified tokens, so
@@ -15,14 +16,15 @@ export function openRequestLimit(requestsPerSecond: number): RequestLimit {
     'ratelimit-remaining': String(state.remainingPoints),
     'ratelimit-reset': String(Math.ceil(state.msBeforeNext / 1000)),
   })
-  return async (clientId) => {
+  return async (clientId, trace) => {
     try {
-      return headersOf(await limiter.consume(clientId))
+      trace.limitHeaders = headersOf(await limiter.consume(clientId))
     } catch (refused) {
       if (!(refused instanceof RateLimiterRes)) throw refused
       const headers = headersOf(refused)
+      trace.limitHeaders = headers
       throw new Problem(429, 'too many requests; wait for the seconds that Retry-After names', {
-        headers: { ...headers, 'retry-after': headers['ratelimit-reset'] },
+        headers: { 'retry-after': headers['ratelimit-reset'] },
       })
     }
   }

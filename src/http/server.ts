@@ -4,7 +4,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { Problem } from '../contract/problem.ts'
 import { limits } from '../platform/limits.ts'
 import type { Logger } from '../platform/log.ts'
-import { answerBrokenRequest } from './broken-request.ts'
+import { brokenRequestAnswerer } from './broken-request.ts'
 import type { Answer, Request, Trace } from './exchange.ts'
 import { logRequest } from './request-log.ts'
 import { problemAnswer } from './respond.ts'
@@ -66,7 +66,7 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
       sendProblem(error, raw, reply)
       logServed(options.log, raw, reply)
     },
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: brokenRequestAnswerer(options.log),
   })
   server.server.maxConnections = limits.connectionsMax
   const draining = { now: false }
@@ -174,11 +174,12 @@ function logServed(log: Logger, raw: FastifyRequest, reply: FastifyReply): void 
 type KnownPath = { readonly pattern: RegExp; readonly method: string }
 
 function patternOf(path: string): RegExp {
-  return new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/:[a-z]+/g, '[^/]+')}$`)
+  return new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/:[a-z]+/g, '[^/]*')}$`)
 }
 
 function unknownRoute(raw: FastifyRequest, paths: readonly KnownPath[]): Problem {
-  const path = pathOf(raw)
+  // Only what the router could decode comes here; it matches decoded paths too.
+  const path = decodeURIComponent(pathOf(raw))
   const methods = paths.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
   if (methods.length === 0) {
     return new Problem(404, 'there is nothing at this path; /openapi.json lists every operation')
@@ -208,7 +209,11 @@ function requestOf(raw: FastifyRequest): Request {
 }
 
 function send(reply: FastifyReply, answer: Answer): FastifyReply {
-  reply.code(answer.status).header('content-type', 'application/json').headers(answer.headers)
+  reply
+    .code(answer.status)
+    .header('content-type', 'application/json')
+    .headers(reply.request.trace.limitHeaders ?? {})
+    .headers(answer.headers)
   // Bytes, never a string: a string is encoded on the way out, and gets a charset that JSON has none of.
   return reply.send(typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body)
 }

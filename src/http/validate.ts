@@ -1,7 +1,7 @@
 import { type ArrayField, type Field, uuid } from '../contract/fields.ts'
 import type { BoundOperator, GetOperation, ListOperation } from '../contract/operation.ts'
 import type { ParameterFault } from '../contract/problem.ts'
-import { echo, Problem } from '../contract/problem.ts'
+import { echo } from '../contract/problem.ts'
 import type { Instant } from '../platform/instant.ts'
 import { limits } from '../platform/limits.ts'
 import type { Selection } from '../store/store.ts'
@@ -12,8 +12,13 @@ export type GetInput = { readonly id: string; readonly includeDeleted: boolean }
 /** The path id and the query of a get, every fault of the query at once. */
 export function validateGet(operation: GetOperation, id: string, rawQuery: string): GetInput {
   const reading = uuid.read(id)
-  if ('reason' in reading) throw new Problem(400, operation.malformedId(echo(id)))
   const { values, faults } = readParameters(operation.query, parseQuery(rawQuery))
+  if ('reason' in reading) {
+    throw invalidParameters([
+      { parameter: 'id', reason: operation.malformedId(echo(id)) },
+      ...faults,
+    ])
+  }
   if (faults.length > 0) throw invalidParameters(faults)
   return { id: reading.value, includeDeleted: values.get('include_deleted') === true }
 }

@@ -45,7 +45,7 @@ function faultsOf(error: SchemaError, resource: Resource): RecordFault[] {
     case 'additionalProperties':
       return (params.additionalProperties ?? []).map((name) => ({
         member: join(member, name),
-        reason: `is no member of a ${resource.noun}; take it out`,
+        reason: `is no member of ${resource.kind}; take it out`,
       }))
     // The library tells a refused member twice: once here, once as additionalProperties above.
     case 'boolean':

@@ -89,8 +89,8 @@ const noSuchClient = (id: string) =>
   `There is no client ${id}. \`bursar client list\` shows them all.`
 
 /**
- * Registers a client whose id and secret are given, not drawn: the sandbox's, the same at every start. Harmless when
- * it is there already.
+ * Registers a client whose id and secret are given, not drawn: the sandbox's, the same at every start and after every
+ * reset, whatever has become of it in between.
  */
 export async function createSampleClient(
   { store, keyring, clock, random }: ClientSources,
@@ -103,7 +103,7 @@ export async function createSampleClient(
   },
 ): Promise<void> {
   const client = newClient(sample.id, { ...sample, method: { kind: 'secret' } }, clock())
-  await store.addClient(client, newSecret(new Secret(sample.secret), keyring, clock, random))
+  await store.restoreClient(client, newSecret(new Secret(sample.secret), keyring, clock, random))
 }
 
 function newClient(

@@ -10,10 +10,10 @@ export const limits = {
   /** The largest body an operation takes is a fee request of a few hundred bytes. */
   bodyBytesMax: 16 * 1024,
   /**
-   * Request line and headers. Node's own 16 KiB would refuse a deposit-address list that uses the 100 entries
-   * it may have in several filters: 100 UUIDs take 5 KB each, 100 references of 200 characters 21 KB.
+   * Request line and headers. Node's own 16 KiB would refuse lists that use the 100 entries they may have: a filter of
+   * 100 UUIDs takes 5 KB, one of 100 references of 200 characters 21 KB, and 240 KB where every character is escaped.
    */
-  headerBytesMax: 128 * 1024,
+  headerBytesMax: 256 * 1024,
   /** Nothing is computed for longer than this, so a client that has not sent its request by then is gone. */
   requestTimeoutMs: 15_000,
   headersTimeoutMs: 10_000,

@@ -85,7 +85,7 @@ export function routingFaults(record: RecordInput): RecordFault[] {
 /**
  * The ABA checksum: 3(d1+d4+d7) + 7(d2+d5+d8) + (d3+d6+d9) is a multiple of ten. 021000021 gives 20.
  */
-export function isAbaNumber(text: string): boolean {
+function isAbaNumber(text: string): boolean {
   if (!/^[0-9]{9}$/.test(text)) return false
   const weights = [3, 7, 1]
   const sum = [...text].reduce(

@@ -8,7 +8,13 @@ import {
   uuidMember,
 } from '../contract/members.ts'
 import { operatorMembers } from '../contract/operator-members.ts'
-import type { RecordFault, RecordInput, RecordRules, Resource, View } from '../contract/resource.ts'
+import {
+  defineResource,
+  fullView,
+  type RecordFault,
+  type RecordInput,
+  type RecordRules,
+} from '../contract/resource.ts'
 import { checkAddress } from '../fees/addresses/check-address.ts'
 import { cryptoNetworks, isCryptoNetwork } from '../money/network.ts'
 
@@ -35,7 +41,7 @@ const answered = {
 } as const
 
 /** Where a profile receives coins (contract, section 2.7). */
-const resource = {
+const resource = defineResource({
   kind: 'deposit-addresses',
   table: 'deposit_address',
   noun: 'deposit address',
@@ -51,20 +57,13 @@ const resource = {
     network: 'crypto_network',
   },
   orderBy: 'created_at',
-  deletable: false,
-  uniqueMembers: [],
   exclusiveMembers: ['crypto_network', 'address'],
   withheldMembers: ['source_version'],
   check: addressFaults,
   complete,
-} as const satisfies Resource
+})
 
-const full: View<typeof resource> = {
-  name: 'DepositAddress',
-  resource,
-  masked: false,
-  schema: Type.Object(answered),
-}
+const full = fullView('DepositAddress', resource, answered)
 
 export const depositAddress = { resource, full }
 

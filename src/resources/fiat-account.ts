@@ -10,7 +10,7 @@ import {
   uuidMember,
 } from '../contract/members.ts'
 import { operatorMembers } from '../contract/operator-members.ts'
-import type { RecordInput, Resource, View } from '../contract/resource.ts'
+import { defineResource, fullView, type RecordInput, type View } from '../contract/resource.ts'
 import {
   fiatAccountOwner,
   fiatNetworkInstructions,
@@ -38,7 +38,7 @@ const answered = {
 } as const
 
 /** A fiat account registered for transfers (contract, section 2.5). */
-const resource = {
+const resource = defineResource({
   kind: 'fiat-accounts',
   table: 'fiat_account',
   noun: 'fiat account',
@@ -50,20 +50,12 @@ const resource = {
   columns: {},
   orderBy: 'created_at',
   deletable: true,
-  uniqueMembers: [],
-  exclusiveMembers: [],
   withheldMembers: ['customer_id', 'deleted_at', 'source_version'],
   check: routingFaults,
-  complete: (record) => record,
   mask: maskFiatAccount,
-} as const satisfies Resource<never>
+})
 
-const full: View<typeof resource> = {
-  name: 'FiatAccount',
-  resource,
-  masked: false,
-  schema: Type.Object(answered),
-}
+const full = fullView('FiatAccount', resource, answered)
 
 const { wire } = networkMembers
 

@@ -8,7 +8,12 @@ import {
   uuidMember,
 } from '../contract/members.ts'
 import { operatorMembers } from '../contract/operator-members.ts'
-import type { RecordFault, RecordInput, Resource, View } from '../contract/resource.ts'
+import {
+  defineResource,
+  fullView,
+  type RecordFault,
+  type RecordInput,
+} from '../contract/resource.ts'
 import {
   fiatAccountOwner,
   fiatNetworkInstructions,
@@ -47,7 +52,7 @@ const answered = {
 const hoisted = ['fiat_account_owner', 'metadata'] as const
 
 /** How to send money to a profile (contract, section 2.6). */
-const resource = {
+const resource = defineResource({
   kind: 'fiat-deposit-instructions',
   table: 'fiat_deposit_instructions',
   noun: 'fiat deposit instructions',
@@ -68,20 +73,13 @@ const resource = {
     profileId: 'profile_id',
   },
   orderBy: 'created_at',
-  deletable: false,
   uniqueMembers: ['memo_id'],
-  exclusiveMembers: [],
   withheldMembers: ['source_version'],
   check: (record) => [...routingFaults(record), ...doubledMembers(record)],
   complete: hoist,
-} as const satisfies Resource
+})
 
-const full: View<typeof resource> = {
-  name: 'FiatDepositInstructions',
-  resource,
-  masked: false,
-  schema: Type.Object(answered),
-}
+const full = fullView('FiatDepositInstructions', resource, answered)
 
 export const fiatDepositInstructions = { resource, full }
 

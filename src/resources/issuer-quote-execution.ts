@@ -9,7 +9,7 @@ import {
   uuidMember,
 } from '../contract/members.ts'
 import { operatorMembers } from '../contract/operator-members.ts'
-import type { Resource, View } from '../contract/resource.ts'
+import { defineResource, fullView } from '../contract/resource.ts'
 
 export const issuerQuoteStatuses = ['PENDING', 'COMPLETE', 'FAILED'] as const
 
@@ -28,7 +28,7 @@ const answered = {
 } as const
 
 /** An executed issuer quote (contract, section 2.9). */
-const resource = {
+const resource = defineResource({
   kind: 'issuer-quote-executions',
   table: 'issuer_quote_execution',
   noun: 'issuer quote execution',
@@ -39,19 +39,9 @@ const resource = {
   }),
   columns: { profileId: 'profile_id', status: 'status' },
   orderBy: 'created_at',
-  deletable: false,
-  uniqueMembers: [],
-  exclusiveMembers: [],
   withheldMembers: ['customer_id', 'source_version'],
-  check: () => [],
-  complete: (record) => record,
-} as const satisfies Resource
+})
 
-const full: View<typeof resource> = {
-  name: 'IssuerQuoteExecution',
-  resource,
-  masked: false,
-  schema: Type.Object(answered),
-}
+const full = fullView('IssuerQuoteExecution', resource, answered)
 
 export const issuerQuoteExecution = { resource, full }

@@ -9,7 +9,13 @@ import {
   uuidMember,
 } from '../contract/members.ts'
 import { operatorMembers } from '../contract/operator-members.ts'
-import type { RecordFault, RecordInput, RecordRules, Resource, View } from '../contract/resource.ts'
+import {
+  defineResource,
+  fullView,
+  type RecordFault,
+  type RecordInput,
+  type RecordRules,
+} from '../contract/resource.ts'
 
 export const statementStatuses = [
   'STATEMENT_STATUS_UNSPECIFIED',
@@ -44,27 +50,18 @@ const answered = {
 } as const
 
 /** What a customer was owed and paid in a period (contract, section 2.8). */
-const resource = {
+const resource = defineResource({
   kind: 'statements',
   table: 'statement',
   noun: 'statement',
   record: objectMember({ ...answered, ...operatorMembers.versioned }),
   columns: { status: 'status' },
   orderBy: 'period_start',
-  deletable: false,
-  uniqueMembers: [],
-  exclusiveMembers: [],
   withheldMembers: ['source_version'],
   check: unregistered,
-  complete: (record) => record,
-} as const satisfies Resource
+})
 
-const full: View<typeof resource> = {
-  name: 'Statement',
-  resource,
-  masked: false,
-  schema: Type.Object(answered),
-}
+const full = fullView('Statement', resource, answered)
 
 export const statement = { resource, full }
 

@@ -63,6 +63,8 @@ export type CredentialStore = PurposeKeyStore & {
   listClients(): Promise<readonly ClientWithSecrets[]>
   /** `taken` where the id, or the pair of issuer and external id, belongs to a client already. */
   addClient(client: Client, secret: NewSecret | undefined): Promise<'added' | 'taken'>
+  /** Puts a client back as it was made, whatever has become of it since. Only the sandbox does that to its own. */
+  restoreClient(client: Client, secret: NewSecret): Promise<void>
   /** False where there is no such client. */
   rotateSecret(clientId: string, rotation: Rotation): Promise<boolean>
   /** Refuses the client and every token issued before `notBefore`. False where there is no such client. */

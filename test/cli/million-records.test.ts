@@ -3,36 +3,33 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createWriteStream, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
 import { temporaryFolder } from '../support/harness.ts'
+import { longTest } from '../support/long.ts'
 import { aFiatAccount } from '../support/records.ts'
 
 const RECORDS = 1_000_000
 const RESIDENT_KB_MAX = 300 * 1024
 
-/** Minutes long, so it belongs to `npm run test:long`, where it is declared; elsewhere there is nothing to skip. */
-if (process.env.BURSAR_TEST_LONG === '1') {
-  test('a million records are imported within 300 MB of resident memory', async () => {
-    const folder = temporaryFolder()
-    const file = join(folder, 'accounts.ndjson')
-    await writeRecords(file)
-    const words = ['src/main.ts', 'import', 'fiat-accounts', file]
-    const child = spawn(process.execPath, words, {
-      env: { ...process.env, DATABASE_URL: `sqlite:${join(folder, 'bursar.db')}` },
-      stdio: ['ignore', 'ignore', 'ignore'],
-    })
-    // The kernel's own high-water mark, read while the process lives; it only rises.
-    let residentKb = 0
-    const watch = setInterval(() => {
-      residentKb = Math.max(residentKb, highWaterMark(child.pid))
-    }, 100)
-    const [code] = await once(child, 'exit')
-    clearInterval(watch)
-    rmSync(folder, { recursive: true, force: true })
-    assert.equal(code, 0)
-    assert.ok(residentKb > 0 && residentKb < RESIDENT_KB_MAX, `${residentKb} kB`)
+longTest('a million records are imported within 300 MB of resident memory', async () => {
+  const folder = temporaryFolder()
+  const file = join(folder, 'accounts.ndjson')
+  await writeRecords(file)
+  const words = ['src/main.ts', 'import', 'fiat-accounts', file]
+  const child = spawn(process.execPath, words, {
+    env: { ...process.env, DATABASE_URL: `sqlite:${join(folder, 'bursar.db')}` },
+    stdio: ['ignore', 'ignore', 'ignore'],
   })
-}
+  // The kernel's own high-water mark, read while the process lives; it only rises.
+  let residentKb = 0
+  const watch = setInterval(() => {
+    residentKb = Math.max(residentKb, highWaterMark(child.pid))
+  }, 100)
+  const [code] = await once(child, 'exit')
+  clearInterval(watch)
+  rmSync(folder, { recursive: true, force: true })
+  assert.equal(code, 0)
+  assert.ok(residentKb > 0 && residentKb < RESIDENT_KB_MAX, `${residentKb} kB`)
+})
 
 async function writeRecords(file: string): Promise<void> {
   const out = createWriteStream(file)

@@ -36,10 +36,13 @@ const unknownLike = (value: string): string =>
     return character === character.toUpperCase() ? 'Q' : 'q'
   })
 
-/** All of an answer that could tell something, with the value that was asked for taken out. */
+/**
+ * All of an answer that could tell something, with the value that was asked for taken out. A page's tag is one of what
+ * was asked; that it depends on nobody else's records is told by a test of its own.
+ */
 function tellings(called: Called, asked: string): unknown {
   const headers = Object.fromEntries(
-    [...called.headers].filter(([name]) => !['date', 'x-request-id'].includes(name)),
+    [...called.headers].filter(([name]) => !['date', 'x-request-id', 'etag'].includes(name)),
   )
   const text = called.text
     .replaceAll(asked.toLowerCase(), '<asked>')
@@ -223,17 +226,17 @@ describe('tokens', () => {
   })
 })
 
-describe('an import', () => {
-  const take = (kind: RecordKind, record: RecordInput) =>
-    importEntries(
-      service.parts.store,
-      resourceOf(kind),
-      (async function* () {
-        yield { line: 1, value: record }
-      })(),
-      { dryRun: false, allowOlder: true, rules },
-    )
+const take = (kind: RecordKind, record: RecordInput) =>
+  importEntries(
+    service.parts.store,
+    resourceOf(kind),
+    (async function* () {
+      yield { line: 1, value: record }
+    })(),
+    { dryRun: false, allowOlder: true, rules },
+  )
 
+describe('an import', () => {
   for (const kind of Object.keys(world) as RecordKind[]) {
     test(`of ${kind} refuses an id of another customer without saying whose it is`, async () => {
       const [foreign] = recordsOf(kind, 'borealis')
@@ -264,4 +267,39 @@ describe('an import', () => {
       assert.doesNotMatch(JSON.stringify(report.faults), /borealis/i)
     }
   })
+})
+
+describe('a page’s tag', () => {
+  for (const list of lists) {
+    test(`of ${list.id} stays when another customer’s records change, and moves when one’s own do`, async () => {
+      const { kind } = list.view.resource
+      const id = 'dddddddd-dddd-4ddd-8ddd-dddddddddddd'
+      const name = 'statement_ids' in list.query ? 'statement_ids' : 'ids'
+      const asked = [pathOf(list), pathOf(list, [[name, id]]), pathOf(list, [['order', 'ASC']])]
+      const tags = async () =>
+        Promise.all(asked.map(async (path) => (await service.call(path)).headers.get('etag')))
+      const before = await tags()
+
+      const [foreign] = recordsOf(kind, 'borealis')
+      const { address: _, ...rest } = foreign ?? {}
+      const fresh = {
+        ...rest,
+        id,
+        ref_id: 'a-new-one',
+        ...(kind === 'fiat-deposit-instructions' && { memo_id: 'NEWMEMO000000001' }),
+        ...(kind === 'deposit-addresses' && {
+          crypto_network: 'ETHEREUM',
+          compatible_crypto_networks: ['ETHEREUM'],
+          address: '0x00000000000000000000b0b0b0b0b0b0b0b0b0b0',
+        }),
+      }
+      assert.deepEqual((await take(kind, fresh)).faults, [])
+      assert.deepEqual(await tags(), before)
+
+      const own = recordsOf(kind, 'acme')[0]
+      assert.deepEqual((await take(kind, { ...own, ref_id: `${kind}-renamed` })).faults, [])
+      const after = await tags()
+      assert.notEqual(after[0], before[0])
+    })
+  }
 })

@@ -10,6 +10,7 @@ import {
   type Schema,
 } from '../support/documented.ts'
 import { acme, startTestService, type TestService } from '../support/harness.ts'
+import { isLong } from '../support/long.ts'
 import { type RawAnswer, rawRequest } from '../support/raw-request.ts'
 
 /**
@@ -17,7 +18,6 @@ import { type RawAnswer, rawRequest } from '../support/raw-request.ts'
  * values for every parameter. The seed is fixed, so that a failure comes again.
  */
 
-const isLong = process.env.BURSAR_TEST_LONG === '1'
 const runs = { seed: 20_261_121, numRuns: isLong ? 20_000 : 200 }
 
 const service: TestService = await startTestService()

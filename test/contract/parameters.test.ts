@@ -500,6 +500,7 @@ describe('ids', () => {
           status: 400,
           detail: wording(given),
           instance: called.body.instance,
+          meta: { errors: [{ parameter: 'id', reason: wording(given) }] },
         })
       }
     })

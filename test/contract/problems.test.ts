@@ -171,7 +171,7 @@ describe('a request that is too large', () => {
   test('is 431 where its headers are', async () => {
     const answer = await rawSocket(
       service.url,
-      `GET /v2/statements?x=${'x'.repeat(140_000)} HTTP/1.1\r\nhost: x\r\n\r\n`,
+      `GET /v2/statements?x=${'x'.repeat(300_000)} HTTP/1.1\r\nhost: x\r\n\r\n`,
     )
     assertSocketProblem(answer, 431, 'Request Header Fields Too Large')
   })

@@ -12,6 +12,7 @@ import { createSampleClient } from '../../src/oauth/clients.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { systemRandom } from '../../src/vault/random.ts'
 import { startTestService, type TestService } from '../support/harness.ts'
+import { isLong } from '../support/long.ts'
 import { lists, type Pairs, pathOf } from '../support/operation-calls.ts'
 import { rules } from '../support/record-store.ts'
 import {
@@ -29,7 +30,6 @@ import { type Item, itemsOf } from '../support/walk.ts'
  * a model of the store says it must hold.
  */
 
-const isLong = process.env.BURSAR_TEST_LONG === '1'
 const runs = { seed: 20_261_121, numRuns: isLong ? 2000 : 60 }
 
 const walker = { customerId: 'walker', clientId: 'walker', clientSecret: 'walker_secret' }

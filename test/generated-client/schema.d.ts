@@ -11,7 +11,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One fiat account of the caller, with its account numbers in full. */
+        /**
+         * Get Fiat Account
+         * @description One fiat account of the caller, with its account numbers in full.
+         */
         get: operations["getFiatAccount"];
         put?: never;
         post?: never;
@@ -28,7 +31,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Fiat accounts of the caller, newest first; account numbers show their last four digits. */
+        /**
+         * List Fiat Accounts
+         * @description Fiat accounts of the caller, newest first; account numbers show their last four digits.
+         */
         get: operations["listFiatAccounts"];
         put?: never;
         post?: never;
@@ -45,7 +51,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Statements of the caller, latest period first. */
+        /**
+         * List Statements
+         * @description Statements of the caller, latest period first.
+         */
         get: operations["listStatements"];
         put?: never;
         post?: never;
@@ -62,7 +71,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One set of fiat deposit instructions, with the memo that a wire must carry. */
+        /**
+         * Get Fiat Deposit Instructions
+         * @description One set of fiat deposit instructions, with the memo that a wire must carry.
+         */
         get: operations["getFiatDepositInstructions"];
         put?: never;
         post?: never;
@@ -79,7 +91,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Fiat deposit instructions of the caller, newest first, nothing masked. */
+        /**
+         * List Fiat Deposit Instructions
+         * @description Fiat deposit instructions of the caller, newest first, nothing masked.
+         */
         get: operations["listFiatDepositInstructions"];
         put?: never;
         post?: never;
@@ -96,7 +111,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Crypto deposit addresses of the caller, newest first. */
+        /**
+         * List Deposit Addresses
+         * @description Crypto deposit addresses of the caller, newest first.
+         */
         get: operations["listDepositAddresses"];
         put?: never;
         post?: never;
@@ -113,7 +131,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Issuer quote executions of the caller, newest first. */
+        /**
+         * List Issuer Quote Executions
+         * @description Issuer quote executions of the caller, newest first.
+         */
         get: operations["listIssuerQuoteExecutions"];
         put?: never;
         post?: never;
@@ -592,6 +613,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request line and headers are too long; split long filters over several requests. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Something broke on our side. */
             500: {
                 headers: {
@@ -690,6 +720,15 @@ export interface operations {
             };
             /** @description Too many requests; wait as Retry-After says. */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request line and headers are too long; split long filters over several requests. */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -798,6 +837,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request line and headers are too long; split long filters over several requests. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Something broke on our side. */
             500: {
                 headers: {
@@ -877,6 +925,15 @@ export interface operations {
             };
             /** @description Too many requests; wait as Retry-After says. */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request line and headers are too long; split long filters over several requests. */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -988,6 +1045,15 @@ export interface operations {
             };
             /** @description Too many requests; wait as Retry-After says. */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request line and headers are too long; split long filters over several requests. */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1108,6 +1174,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The request line and headers are too long; split long filters over several requests. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Something broke on our side. */
             500: {
                 headers: {
@@ -1206,6 +1281,15 @@ export interface operations {
             };
             /** @description Too many requests; wait as Retry-After says. */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request line and headers are too long; split long filters over several requests. */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { setTimeout as passing } from 'node:timers/promises'
+import { isLong } from '../support/long.ts'
 import { type Program, runProgram, startProgram } from '../support/program.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { aFiatAccount, anIssuerQuote } from '../support/records.ts'
@@ -14,8 +15,6 @@ import { aFiatAccount, anIssuerQuote } from '../support/records.ts'
  * Processes that are killed without warning. What was acknowledged is there afterwards, what was not is there whole or
  * not at all, and the store opens clean.
  */
-
-const isLong = process.env.BURSAR_TEST_LONG === '1'
 
 let folder: string
 let env: Readonly<Record<string, string>>

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { acme, startTestService, type TestService } from '../support/harness.ts'
+import { longTest } from '../support/long.ts'
 import { rawSocket } from '../support/raw-request.ts'
 
 /** Requests that are HTTP, but as no usual client sends them. */
-
-const isLong = process.env.BURSAR_TEST_LONG === '1'
 
 let service: TestService
 let bearer: string
@@ -112,9 +111,7 @@ describe('a request', () => {
     assert.deepEqual(statusesOf(received), [200])
   })
 
-  test('that is never sent whole is given up after its time, as a problem', {
-    skip: isLong ? false : 'fifteen seconds; BURSAR_TEST_LONG=1 runs it',
-  }, async () => {
+  longTest('that is never sent whole is given up after its time, as a problem', async () => {
     const halves = [
       'GET /healthz HTTP/1.1\r\nhost: x\r\n',
       head('POST /oauth2/token HTTP/1.1', 'host: x', 'content-length: 10'),

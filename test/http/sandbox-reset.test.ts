@@ -4,7 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { importEntries } from '../../src/intake/import-file.ts'
-import { acme, borealis, startTestService, type TestService } from '../support/harness.ts'
+import {
+  acme,
+  borealis,
+  fetchToken,
+  startTestService,
+  type TestService,
+} from '../support/harness.ts'
 import { lists, pathOf } from '../support/operation-calls.ts'
 import { startProgram } from '../support/program.ts'
 import { rawRequest } from '../support/raw-request.ts'
@@ -34,6 +40,15 @@ async function firstPages(): Promise<readonly (readonly Item[])[]> {
 }
 
 describe('POST /sandbox/reset', () => {
+  test('brings the sample client back, also when it was disabled', async () => {
+    const { credentials, oauth } = service.parts
+    await credentials.disableClient(acme.clientId, 1n, 1n)
+    await oauth.refresh()
+    await assert.rejects(fetchToken(service.url, acme))
+    await reset()
+    await fetchToken(service.url, acme)
+  })
+
   test('brings the world back, whatever was imported over it, and tokens stay good', async () => {
     const before = await firstPages()
     const records = [

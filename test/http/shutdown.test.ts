@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, test } from 'node:test'
+import { longTest } from '../support/long.ts'
 import { type Program, startProgram } from '../support/program.ts'
 import { type RawAnswer, rawRequest } from '../support/raw-request.ts'
 
-const isLong = process.env.BURSAR_TEST_LONG === '1'
 const id = 'acme_sandbox'
 const secret = 'bursar_sandbox_secret_of_acme'
 const form = `grant_type=client_credentials&client_id=${id}&client_secret=${secret}`
@@ -145,9 +145,7 @@ describe('SIGTERM', () => {
     begun.socket.destroy()
   })
 
-  test('waits for a request that never comes whole no longer than the drain time', {
-    skip: isLong ? false : 'ten seconds; BURSAR_TEST_LONG=1 runs it',
-  }, async () => {
+  longTest('waits for a request that never comes whole no longer than the drain time', async () => {
     const begun = await beginRequest()
     const startedAt = performance.now()
     program.process.kill('SIGTERM')

@@ -85,6 +85,7 @@ test('400: tells an id that is no UUID', async () => {
     status: 400,
     detail: "id must be uuid, given '17'",
     instance: `${path}/17`,
+    errors: [{ parameter: 'id', reason: "id must be uuid, given '17'" }],
   })
 })
 

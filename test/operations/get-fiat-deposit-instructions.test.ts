@@ -61,6 +61,7 @@ test('400: tells an id that is no UUID', async () => {
     status: 400,
     detail: 'expected uuid, got memo',
     instance: `${path}/memo`,
+    errors: [{ parameter: 'id', reason: 'expected uuid, got memo' }],
   })
 })
 

@@ -14,6 +14,7 @@ const texts = {
   // A limit of -1 means none, so the offset alone says how many of the newest stay.
   dropOlderSecrets: `delete from client_secret where sequence in
     (select sequence from client_secret where client_id = ? order by sequence desc limit -1 offset ?)`,
+  removeClient: 'delete from client where id = ?',
   raiseNotBefore: 'update client set not_before = max(not_before, ?) where id = ?',
   // The first time stands: disabling twice does not make it look more recent.
   disableClient: 'update client set disabled_at = coalesce(disabled_at, ?) where id = ?',

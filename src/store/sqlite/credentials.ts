@@ -84,6 +84,13 @@ function clientMethods(db: DatabaseSync, statements: Statements, run: Run, chang
         if (secret !== undefined) addSecret(client.id, secret)
         return 'added'
       }),
+    restoreClient: (client, secret) =>
+      change(() => {
+        statements.dropOlderSecrets.run(client.id, 0)
+        statements.removeClient.run(client.id)
+        statements.addClient.run(...clientColumns(client))
+        addSecret(client.id, secret)
+      }),
     rotateSecret: (clientId, { secret, kept, notBefore }) =>
       change(() => {
         if (!touched(statements.raiseNotBefore.run(notBefore ?? 0n, clientId))) return false
