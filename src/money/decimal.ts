@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 
 /** Longer figures are refused before they are read: 18 decimals and any supply on earth fit in 64. */
-const decimalCharactersMax = 64
+export const decimalCharactersMax = 64
 
 /** The contract's pattern for money, sections 2.11 and 4.7: `.5` and `00.5` are legal, `5.` and `1e3` are not. */
-const decimalPattern = '^[0-9]*\\.?[0-9]+$'
+export const decimalPattern = '^[0-9]*\\.?[0-9]+$'
 
 const decimalForm = new RegExp(decimalPattern)
 
