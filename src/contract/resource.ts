@@ -40,8 +40,11 @@ export type Resource<Column extends string = string> = {
   readonly deletable: boolean
   /** Members whose values no two records may share, whoever owns them. */
   readonly uniqueMembers: readonly string[]
-  /** Members that together belong to one customer: another customer's record may not repeat them. */
-  readonly exclusiveMembers: readonly string[]
+  /**
+   * Members that together belong to one customer: another customer's record may not repeat them, in any spelling. They
+   * are compared by `key`, which stands in the column `exclusive_key`.
+   */
+  readonly exclusive: Exclusive | undefined
   /** Members that the operator sends and no view answers. */
   readonly withheldMembers: readonly string[]
   /** What a schema cannot say: checksums, members that depend on each other. */
@@ -52,6 +55,11 @@ export type Resource<Column extends string = string> = {
   readonly mask?: (full: RecordInput) => RecordInput
 }
 
+type Exclusive = {
+  readonly members: readonly string[]
+  readonly key: (record: RecordInput) => string
+}
+
 /** One way to answer a resource: everything, or as lists show it. */
 export type View<R extends Resource = Resource> = {
   readonly name: string
@@ -60,7 +68,7 @@ export type View<R extends Resource = Resource> = {
   readonly schema: TSchema
 }
 
-type Plain = 'deletable' | 'uniqueMembers' | 'exclusiveMembers' | 'check' | 'complete'
+type Plain = 'deletable' | 'uniqueMembers' | 'exclusive' | 'check' | 'complete'
 
 /** Declares a resource; what most of them do without may be left out. */
 export function defineResource<const Column extends string = never>(
@@ -69,7 +77,7 @@ export function defineResource<const Column extends string = never>(
   return {
     deletable: false,
     uniqueMembers: [],
-    exclusiveMembers: [],
+    exclusive: undefined,
     check: () => [],
     complete: (record) => record,
     ...declaration,

@@ -24,12 +24,15 @@ export function renderRecord(
     customerId: String(whole.customer_id),
     id,
     position: positionOf(micros(whole[resource.orderBy]) ?? 0n, id),
-    members: Object.fromEntries(
-      ['ref_id', ...Object.values<string>(resource.columns)].map((member) => [
-        member,
-        typeof whole[member] === 'string' ? whole[member] : null,
-      ]),
-    ),
+    members: {
+      ...Object.fromEntries(
+        ['ref_id', ...Object.values<string>(resource.columns)].map((member) => [
+          member,
+          typeof whole[member] === 'string' ? whole[member] : null,
+        ]),
+      ),
+      ...(resource.exclusive !== undefined && { exclusive_key: resource.exclusive.key(whole) }),
+    },
     full: JSON.stringify(full),
     masked: resource.mask === undefined ? null : JSON.stringify(resource.mask(full)),
     deletedAt: whole.deleted_at === undefined ? undefined : micros(whole.deleted_at),

@@ -15,6 +15,7 @@ import {
   type RecordInput,
   type RecordRules,
 } from '../contract/resource.ts'
+import { canonicalAddress } from '../fees/addresses/canonical-address.ts'
 import { checkAddress } from '../fees/addresses/check-address.ts'
 import { cryptoNetworks, isCryptoNetwork } from '../money/network.ts'
 
@@ -57,7 +58,7 @@ const resource = defineResource({
     network: 'crypto_network',
   },
   orderBy: 'created_at',
-  exclusiveMembers: ['crypto_network', 'address'],
+  exclusive: { members: ['crypto_network', 'address'], key: addressKey },
   withheldMembers: ['source_version'],
   check: addressFaults,
   complete,
@@ -66,6 +67,15 @@ const resource = defineResource({
 const full = fullView('DepositAddress', resource, answered)
 
 export const depositAddress = { resource, full }
+
+/** Whatever its case and prefix, an address is one place to pay to. */
+function addressKey({ crypto_network, address }: RecordInput): string {
+  const text = String(address)
+  const spelling = isCryptoNetwork(crypto_network)
+    ? canonicalAddress(crypto_network, text, { testnets: true })
+    : undefined
+  return `${crypto_network} ${spelling ?? text}`
+}
 
 /** An address that fails its network's checksum would send a customer's money to nobody. */
 function addressFaults(record: RecordInput, { testnets }: RecordRules): RecordFault[] {

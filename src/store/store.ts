@@ -64,7 +64,7 @@ export type StorableRecord = {
   readonly customerId: string
   readonly id: string
   readonly position: Position
-  /** Values of the resource's filter columns, of its unique members and of its exclusive members, by member. */
+  /** Values of the resource's filter columns, of its unique members, and its exclusive key, by column. */
   readonly members: Readonly<Record<string, string | null>>
   readonly full: string
   /** The masked form; null where lists answer the full one. */

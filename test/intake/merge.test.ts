@@ -199,6 +199,43 @@ describe('what is unique', () => {
       { line: 1, member: 'crypto_network and address', reason: 'belong to another customer' },
     ])
   })
+
+  const cash = 'bitcoincash:qpm2qsznhks23z7629mms6s4cwef74vcwvy22gdx6a'
+  const spellings: readonly [network: string, first: string, other: string][] = [
+    [
+      'ETHEREUM',
+      '0xF0Aa84466e353E5390be37FE2934301c07c19a55',
+      '0xf0aa84466e353e5390be37fe2934301c07c19a55',
+    ],
+    [
+      'BITCOIN',
+      'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+      'BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4',
+    ],
+    ['BITCOIN_CASH', cash, cash.replace('bitcoincash:', '').toUpperCase()],
+  ]
+  for (const [network, first, other] of spellings) {
+    test(`knows one address on ${network} in another spelling, and answers it as it was given`, async () => {
+      const at = { crypto_network: network, compatible_crypto_networks: [network] }
+      const ofAcme = aDepositAddress({ ...at, address: first })
+      const ofBorealis = aDepositAddress({
+        ...at,
+        id: anId(2),
+        customer_id: 'borealis',
+        address: other,
+      })
+      const member = 'crypto_network and address'
+      const inOneFile = await tested.take('deposit-addresses', [ofAcme, ofBorealis])
+      assert.deepEqual(inOneFile.faults, [
+        { line: 2, member, reason: "stands in line 1 too, in another customer's record" },
+      ])
+      await tested.take('deposit-addresses', [ofAcme])
+      const later = await tested.take('deposit-addresses', [ofBorealis])
+      assert.deepEqual(later.faults, [{ line: 1, member, reason: 'belong to another customer' }])
+      const [stored] = await tested.exported('deposit-addresses')
+      assert.equal(stored?.address, first)
+    })
+  }
 })
 
 describe('older records', () => {

@@ -16,7 +16,8 @@ export function contentColumns(resource: Resource): string[] {
 }
 
 function memberColumns(resource: Resource): string[] {
-  return [...new Set(['ref_id', ...Object.values<string>(resource.columns)])]
+  const exclusiveKey = resource.exclusive === undefined ? [] : ['exclusive_key']
+  return [...new Set(['ref_id', ...Object.values<string>(resource.columns), ...exclusiveKey])]
 }
 
 type ConflictQueries = {
@@ -27,16 +28,14 @@ type ConflictQueries = {
 
 /** Each query answers (line, member, reason), one row for each staged record that cannot be taken. */
 export function conflictQueries(resource: Resource): ConflictQueries {
-  const { table, noun, uniqueMembers, exclusiveMembers, orderBy } = resource
-  const shared = exclusiveMembers.join(' and ')
+  const { table, noun, uniqueMembers, exclusive, orderBy } = resource
+  const shared = exclusive?.members.join(' and ') ?? ''
   return {
     withinFile: [
       sameIdTwice(resource),
       repeated('customer_id, ref_id', 'ref_id', 'where ref_id is not null', 'id'),
       ...uniqueMembers.map((member) => repeated(member, member, '', 'id')),
-      ...(exclusiveMembers.length === 0
-        ? []
-        : [repeated(exclusiveMembers.join(', '), shared, '', 'customer_id')]),
+      ...(exclusive === undefined ? [] : [repeated('exclusive_key', shared, '', 'customer_id')]),
     ],
     withStore: [
       clash('id', 'is taken; ids are unique over all customers', `${table}_identity`, {
@@ -62,13 +61,12 @@ export function conflictQueries(resource: Resource): ConflictQueries {
           on: `k.${member} = s.${member} and k.id <> s.id and ${notReplaced}`,
         }),
       ),
-      ...(exclusiveMembers.length === 0
+      ...(exclusive === undefined
         ? []
         : [
-            clash(shared, 'belong to another customer', `${table}_address_identity`, {
+            clash(shared, 'belong to another customer', `${table}_exclusive_key`, {
               table,
-              on: `${exclusiveMembers.map((member) => `k.${member} = s.${member}`).join(' and ')}
-                and k.customer_id <> s.customer_id and ${notReplaced}`,
+              on: `k.exclusive_key = s.exclusive_key and k.customer_id <> s.customer_id and ${notReplaced}`,
             }),
           ]),
     ],

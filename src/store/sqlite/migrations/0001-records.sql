@@ -58,6 +58,7 @@ create table deposit_address (
   identity_id text,
   profile_id text not null,
   crypto_network text not null,
+  exclusive_key text not null, -- network and address in the network's one spelling
   body text not null,
   deleted_at integer,
   updated_at integer,
@@ -73,7 +74,7 @@ create index deposit_address_by_account_id on deposit_address (customer_id, acco
 create index deposit_address_by_identity_id on deposit_address (customer_id, identity_id, deleted, position) where identity_id is not null;
 create index deposit_address_by_profile_id on deposit_address (customer_id, profile_id, deleted, position);
 create index deposit_address_by_crypto_network on deposit_address (customer_id, crypto_network, deleted, position);
-create index deposit_address_address_identity on deposit_address (crypto_network, address);
+create index deposit_address_exclusive_key on deposit_address (exclusive_key);
 
 create table statement (
   customer_id text not null,
