@@ -8,6 +8,7 @@ import { brokenRequestAnswerer } from './broken-request.ts'
 import type { Answer, Request, Trace } from './exchange.ts'
 import { logRequest } from './request-log.ts'
 import { problemAnswer } from './respond.ts'
+import { takeBodiesAsBytes } from './take-bodies.ts'
 
 /** One path and method, and what answers them. `:name` in a path is a parameter. */
 export type Route = {
@@ -105,24 +106,6 @@ function addRoute(server: FastifyInstance, route: Route): void {
     },
   })
 }
-
-/** Bodies are parsed by the operations, as JSON or as forms, whatever the Content-Type says. */
-function takeBodiesAsBytes(server: FastifyInstance): void {
-  server.removeAllContentTypeParsers()
-  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {
-    done(null, body)
-  })
-  // The framework would answer 415 to a Content-Type that is none, before anybody could ignore it.
-  server.addHook('onRequest', async ({ raw: { headers } }) => {
-    const type = headers['content-type']
-    if (type !== undefined && !mediaType.test(type)) {
-      headers['content-type'] = 'application/octet-stream'
-    }
-  })
-}
-
-/** RFC 9110 section 8.3.1, without its parameters. */
-const mediaType = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(;|$)/
 
 function addHooks(
   server: FastifyInstance,

@@ -21,6 +21,8 @@ export function consoleSteps(path: string): ConsoleStep[] {
 const changing = [
   /("request_id":")[^"]+/g,
   /("next_page_cursor":")[^"]+/g,
+  /("id":"01)[^"]+/g,
+  /("expires_at":")[^"]+/g,
   /("client_id":"client_)[^"]+/g,
   /("client_secret":"bursar_secret_)[^"]+/g,
 ]
