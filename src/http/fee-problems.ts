@@ -102,7 +102,7 @@ export function consumeProblem(refused: NotConsumed, id: string): Problem {
   }
 }
 
-export const wireNames: Readonly<Record<BoundMember, string>> = {
+const wireNames: Readonly<Record<BoundMember, string>> = {
   asset: 'asset',
   network: 'crypto_network',
   address: 'destination_address',

@@ -57,7 +57,7 @@ export function openFees({ config, environment, clock, log }: FeeSources): Fees 
   }
 }
 
-export function scheduleOf(
+function scheduleOf(
   { feeSchedule }: Pick<Config, 'feeSchedule'>,
   environment: Environment,
 ): FeeSchedule {
