@@ -37,6 +37,11 @@ const program = new Command('bursar')
 
 throwInsteadOfExiting(program)
 
+// A reader that has seen enough, such as `head`, ends the command; it is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  process.exit(error.code === 'EPIPE' ? 0 : FAILED)
+})
+
 try {
   await program.parseAsync()
 } catch (error) {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
@@ -120,4 +121,15 @@ test('export --customer gives one customer’s records, --json an array', async 
     JSON.parse(ran.out).map((record: { id: string }) => record.id),
     [anId(2)],
   )
+})
+
+test('ends quietly when its reader has seen enough', async () => {
+  const records = Array.from({ length: 3000 }, (_, at) => aFiatAccount({ id: anId(at) }))
+  await runBursar(storeOf('many'), ['import', 'fiat-accounts', '-'], lines(records))
+  const script = `"${process.execPath}" src/main.ts export fiat-accounts | head -1; exit "\${PIPESTATUS[0]}"`
+  const shell = spawnSync('bash', ['-c', script], {
+    env: { ...process.env, DATABASE_URL: storeOf('many') },
+    encoding: 'utf8',
+  })
+  assert.deepEqual([shell.status, shell.stderr], [0, ''])
 })

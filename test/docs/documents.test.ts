@@ -5,6 +5,7 @@ import { describe, test } from 'node:test'
 import { problemTypes, statusGuides } from '../../src/contract/problem.ts'
 import { operations } from '../../src/operations/index.ts'
 import { settings } from '../../src/platform/settings.ts'
+import { missingOptional } from '../support/complete-lock.ts'
 import { drawFirstSession, drawnFirstSession } from '../support/first-session.ts'
 
 const read = (path: string) => readFileSync(path, 'utf8')
@@ -75,4 +76,8 @@ test('no source file is longer than two screens', () => {
 
 test('the README’s picture shows the README’s own lines', () => {
   assert.equal(drawnFirstSession(), drawFirstSession())
+})
+
+test('the lock file has every platform’s optional packages, without which `npm ci` refuses it', () => {
+  assert.deepEqual(missingOptional(), [])
 })
