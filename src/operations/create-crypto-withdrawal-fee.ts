@@ -15,8 +15,14 @@ export const createCryptoWithdrawalFee = quoteOperation({
       asset: described(text, 'Currency to withdraw.'),
       destination_address: described(unread, 'Where to, on `crypto_network`.'),
       crypto_network: worded(enumOf(cryptoNetworks), 'invalid crypto_network'),
-      amount: described(figure, 'What shall arrive. Exactly one of amount and total is given.'),
-      total: described(figure, 'What shall be paid in all, the fee included.'),
+      amount: described(
+        figure,
+        'What shall arrive, greater than 0. Exactly one of amount and total is given.',
+      ),
+      total: described(
+        figure,
+        'What shall be paid in all, the fee included. Exactly one of amount and total is given.',
+      ),
     },
     required: ['asset', 'destination_address', 'crypto_network'],
     oneOf: {

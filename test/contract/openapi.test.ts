@@ -448,7 +448,16 @@ describe(feePath, () => {
       good?.content?.['application/json']?.schema?.$ref,
       '#/components/schemas/CryptoWithdrawalFee',
     )
-    assert.deepEqual(Object.keys(refusals), ['400', '401', '403', '413', '429', '500', '503'])
+    assert.deepEqual(Object.keys(refusals), [
+      '400',
+      '401',
+      '403',
+      '413',
+      '429',
+      '431',
+      '500',
+      '503',
+    ])
   })
 })
 

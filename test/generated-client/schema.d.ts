@@ -144,6 +144,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/transfer/fees/crypto-withdrawal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create Crypto Withdrawal Fee
+         * @description The fee of a crypto withdrawal, guaranteed until it expires.
+         */
+        post: operations["createCryptoWithdrawalFee"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -520,6 +540,19 @@ export interface components {
             token_price: string;
             /** Format: date-time */
             created_at: string;
+        };
+        CryptoWithdrawalFee: {
+            /** Format: uuid */
+            id: string;
+            fee: string;
+            asset: string;
+            /** Format: date-time */
+            expires_at: string;
+            destination_address: string;
+            /** @enum {string} */
+            crypto_network: "BITCOIN" | "ETHEREUM" | "BITCOIN_CASH" | "LITECOIN" | "SOLANA" | "POLYGON_POS" | "BASE" | "ARBITRUM_ONE" | "STELLAR" | "INK" | "XLAYER";
+            amount?: string;
+            total?: string;
         };
         Problem: {
             /** @description `about:blank`, or the path of the problem’s own page. */
@@ -1307,6 +1340,114 @@ export interface operations {
                 };
             };
             /** @description Not able to answer now; try again as Retry-After says. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createCryptoWithdrawalFee: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Currency to withdraw. */
+                    asset: string;
+                    /** @description Where to, on `crypto_network`. */
+                    destination_address: string;
+                    /** @enum {string} */
+                    crypto_network: "BITCOIN" | "ETHEREUM" | "BITCOIN_CASH" | "LITECOIN" | "SOLANA" | "POLYGON_POS" | "BASE" | "ARBITRUM_ONE" | "STELLAR" | "INK" | "XLAYER";
+                    /** @description What shall arrive, greater than 0. Exactly one of amount and total is given. */
+                    amount?: string;
+                    /** @description What shall be paid in all, the fee included. Exactly one of amount and total is given. */
+                    total?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CryptoWithdrawalFee"];
+                };
+            };
+            /** @description A parameter is not of its form; `meta.errors` names each. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token is missing, invalid, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope fee:write_crypto_withdrawal_fee. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body has more than 16 KiB. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests, or too many open quotes; wait as Retry-After says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request line and headers are too long; split long filters over several requests. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something broke on our side. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No fee can be guaranteed now; try again as Retry-After says. */
             503: {
                 headers: {
                     [name: string]: unknown;
