@@ -17,7 +17,7 @@ import { ingestOperations } from './ingest/index.ts'
 import { type OAuth, openOAuth } from './oauth/open.ts'
 import { operations } from './operations/index.ts'
 import type { Clock } from './platform/clock.ts'
-import { type Config, ConfigError } from './platform/config.ts'
+import type { Config } from './platform/config.ts'
 import type { Logger } from './platform/log.ts'
 import { version } from './program.ts'
 import type { CredentialStore } from './store/credentials.ts'
@@ -130,15 +130,8 @@ export async function startService(sources: ServiceSources): Promise<Service> {
   }
 }
 
-const sqlitePrefix = 'sqlite:'
-
-function sqlitePath(config: Config): string {
-  const { databaseUrl } = config
-  if (databaseUrl.startsWith(sqlitePrefix) && databaseUrl.length > sqlitePrefix.length) {
-    return databaseUrl.slice(sqlitePrefix.length)
-  }
-  throw new ConfigError(`DATABASE_URL must be sqlite:PATH, given a URL that starts otherwise`)
-}
+/** The setting is of no other form. */
+const sqlitePath = ({ databaseUrl }: Config): string => databaseUrl.replace(/^sqlite:/, '')
 
 /** `data/bursar.db` → `data/bursar.credentials.db`: what stands beside the records. */
 const beside = (path: string, ending: string): string => `${path.replace(/\.db$/, '')}.${ending}`

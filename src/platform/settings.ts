@@ -20,7 +20,7 @@ type Naming = { readonly env: string; readonly flag?: string; readonly meaning: 
  * docs/configuration.md.
  */
 export const settings = {
-  databaseUrl: text('sqlite:data/bursar.db', {
+  databaseUrl: databaseUrl('sqlite:data/bursar.db', {
     env: 'DATABASE_URL',
     flag: 'database',
     meaning: 'The store: `sqlite:PATH`.',
@@ -109,6 +109,14 @@ export const settings = {
 function text<T extends string | undefined>(fallback: T, naming: Naming): Setting<string | T> {
   const parse = (given: unknown): Parsed<string> =>
     typeof given === 'string' && given !== '' ? { value: given } : { fault: 'must be text' }
+  return { ...naming, fallback, parse }
+}
+
+function databaseUrl(fallback: string, naming: Naming): Setting<string> {
+  const parse = (given: unknown): Parsed<string> =>
+    typeof given === 'string' && /^sqlite:./.test(given)
+      ? { value: given }
+      : { fault: 'must be sqlite:PATH' }
   return { ...naming, fallback, parse }
 }
 
