@@ -1,7 +1,7 @@
 import type { RecordRules } from './contract/resource.ts'
 import type { AddressPolicy } from './fees/addresses/address-check.ts'
 import { openFees } from './fees/sources/open-fees.ts'
-import { apiPage, type PageClient } from './http/api-page.ts'
+import { apiPage, homePage, type PageClient } from './http/api-page.ts'
 import { openNonces } from './http/cursor.ts'
 import type { WalkDependencies } from './http/handle.ts'
 import { handle } from './http/handle.ts'
@@ -101,13 +101,15 @@ export async function startService(sources: ServiceSources): Promise<Service> {
           basis: fees.current,
           quotes,
           clock,
-          policy: addressPolicy(config),
+          // A quote asks whether an address may be paid to; what kind of Solana account it is changes no fee.
+          policy: { ...addressPolicy(config), quick: true },
           openMax: config.feeQuotesOpenMax,
         },
       }),
       ...ingestRoutes({ identify: oauth.identify, quotes, clock }),
       ...oauthRoutesOf(oauth),
       ...healthRoutes(readinessChecks({ store, oauth, feeBasis: fees.current, clock })),
+      homePage,
       ...problemPages,
       ...openApiRoutes(() => url),
       ...(extension?.routes ?? []),

@@ -59,7 +59,7 @@ async function importFile(kind: string, path: string, flags: ImportFlags): Promi
 function tell(output: Output, name: string, report: ImportReport, flags: ImportFlags): void {
   const { faults, faultCount, ...counts } = report
   for (const { line, member, reason } of faults) {
-    output.tell(`${name}:${line}: ${member}: ${reason}`)
+    output.tell(line === 0 ? `${name}: ${reason}` : `${name}:${line}: ${member}: ${reason}`)
   }
   if (faultCount > faults.length) output.tell(`and ${faultCount - faults.length} more`)
   if (flags.json) {

@@ -1,5 +1,14 @@
 import helmet from '@fastify/helmet'
 import type { FastifyInstance } from 'fastify'
+import type { Route } from './server.ts'
+
+/** Whoever opens the bare address in a browser wants to read something. */
+export const homePage: Route = {
+  method: 'GET',
+  path: '/',
+  operation: 'home',
+  answer: () => ({ status: 302, headers: { location: '/docs/' }, body: '' }),
+}
 
 /** A client that the page signs in with, so that "Send" works at once. Only the sandbox has one to show. */
 export type PageClient = { readonly clientId: string; readonly clientSecret: string }

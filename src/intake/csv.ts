@@ -16,37 +16,57 @@ export async function* readCsv(
   const parser = Readable.from(chunks, { objectMode: false }).pipe(
     parse({
       bom: true,
-      columns: (header: string[]) => uniqueHeader(header),
       info: true,
       skip_empty_lines: true,
+      // The parser would stop at the first row of another length; here it is one fault among others.
+      relax_column_count: true,
       max_record_size: limits.recordBytesMax,
     }),
   )
+  let header: readonly string[] | undefined
   try {
-    for await (const { record, info } of parser as AsyncIterable<CsvRow>) {
-      yield { line: info.lines, value: nest(record, schema) }
+    for await (const { record: cells, info } of parser as AsyncIterable<CsvRow>) {
+      if (header === undefined) header = checkedHeader(cells, schema)
+      else if (cells.length === header.length) {
+        yield { line: info.lines, value: nest(header, cells, schema) }
+      } else {
+        const reason = `has ${cells.length} cells, the header has ${header.length}`
+        yield { line: info.lines, reason }
+      }
     }
   } catch (error) {
-    throw new UnreadableFile((error as Error).message)
+    throw error instanceof UnreadableFile ? error : new UnreadableFile((error as Error).message)
   }
 }
 
 type CsvRow = {
-  readonly record: Readonly<Record<string, string>>
+  readonly record: readonly string[]
   readonly info: { readonly lines: number }
 }
 
-function uniqueHeader(header: readonly string[]): string[] {
+/** A fault of the header is one of the file: told row by row it would bury every other. */
+function checkedHeader(header: readonly string[], schema: TSchema): readonly string[] {
+  if (header.length === 1 && /[;\t|]/.test(header[0] ?? '')) {
+    throw new UnreadableFile('the header is one column; cells must be separated by commas', 1)
+  }
   const twice = header.find((column, at) => header.indexOf(column) !== at)
-  if (twice !== undefined) throw new UnreadableFile(`the header names the column ${twice} twice`)
-  return [...header]
+  if (twice !== undefined) {
+    throw new UnreadableFile(`the header names the column ${twice} twice`, 1)
+  }
+  const members = Object.keys((schema as SchemaNode).properties ?? {})
+  const unknown = header.filter((column) => !members.includes(column.split('.', 1)[0] ?? ''))
+  if (unknown.length > 0) {
+    throw new UnreadableFile(`the header has columns that are no member: ${unknown.join(', ')}`, 1)
+  }
+  return header
 }
 
 type Node = { [member: string]: Node | string | number | null }
 
-function nest(row: Readonly<Record<string, string>>, schema: TSchema): unknown {
+function nest(header: readonly string[], cells: readonly string[], schema: TSchema): unknown {
   const root: Node = Object.create(null)
-  for (const [column, cell] of Object.entries(row)) {
+  for (const [at, column] of header.entries()) {
+    const cell = cells[at] ?? ''
     if (cell !== '') place(root, column.split('.'), cell, schema as SchemaNode)
   }
   return shape(root, schema as SchemaNode)

@@ -71,7 +71,7 @@ async function stageEntries(
     }
   } catch (error) {
     if (!(error instanceof UnreadableFile)) throw error
-    noteFaults(staged, 0, [{ member: 'file', reason: error.message }])
+    noteFaults(staged, error.line, [{ member: 'file', reason: error.message }])
   }
   return staged
 }

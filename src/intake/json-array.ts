@@ -41,6 +41,7 @@ export async function* readJsonArray(chunks: AsyncIterable<Uint8Array>): AsyncIt
       if (element.length > limits.recordBytesMax) {
         throw new UnreadableFile(
           `the record that starts in line ${startLine} is longer than a record may be`,
+          startLine,
         )
       }
     }
@@ -68,7 +69,7 @@ function step(state: ScanState, byte: number): 'separator' | 'other' {
   if (state.depth === 0) {
     if (byte === 0x5b && !state.ended) state.depth = 1
     else if (!blank.has(byte) && !byteOrderMark.has(byte)) {
-      throw new UnreadableFile(`line ${state.line} is not part of one JSON array`)
+      throw new UnreadableFile('is not part of one JSON array', state.line)
     }
     return 'other'
   }

@@ -38,9 +38,15 @@ async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uin
   if (rest.length > 0) yield rest
 }
 
-/** The file cannot be read on from here; what was read before stays reported. */
+/** The file cannot be read on from `line`, or 0 where no line is to blame; what was read before stays reported. */
 export class UnreadableFile extends Error {
   override readonly name = 'UnreadableFile'
+  readonly line: number
+
+  constructor(message: string, line = 0) {
+    super(message)
+    this.line = line
+  }
 }
 
 /** Undefined for a blank line. */

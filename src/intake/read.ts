@@ -65,10 +65,17 @@ async function sizeOf(path: string): Promise<number> {
   throw new UnreadableFile(`${path}: is not a file`)
 }
 
-function gunzip(source: NodeJS.ReadableStream): AsyncIterable<Uint8Array> {
+async function* gunzip(source: NodeJS.ReadableStream): AsyncIterable<Uint8Array> {
   const unzipped = createGunzip()
   source.on('error', (error) => unzipped.destroy(error))
-  return source.pipe(unzipped)
+  try {
+    yield* source.pipe(unzipped)
+  } catch (error) {
+    if (String((error as { code?: unknown }).code).startsWith('Z_')) {
+      throw new UnreadableFile('is not whole as gzip')
+    }
+    throw error
+  }
 }
 
 function entriesOf(

@@ -81,7 +81,7 @@ function addressKey({ crypto_network, address }: RecordInput): string {
 function addressFaults(record: RecordInput, { testnets }: RecordRules): RecordFault[] {
   const { crypto_network, address } = record
   if (!isCryptoNetwork(crypto_network) || typeof address !== 'string') return []
-  const check = checkAddress(crypto_network, address, { testnets })
+  const check = checkAddress(crypto_network, address, { testnets, quick: true })
   if (check.valid) return []
   return [{ member: 'address', reason: `is no address on ${crypto_network}: ${check.detail}` }]
 }

@@ -65,3 +65,9 @@ describe('/readyz', () => {
     assert.equal((await service.call(account, { token })).status, 200)
   })
 })
+
+test('the bare address leads a browser to the API page', async () => {
+  const called = await service.call('/', { as: null })
+  assert.equal(called.status, 302)
+  assert.equal(called.headers.get('location'), '/docs/')
+})

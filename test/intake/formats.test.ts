@@ -81,8 +81,8 @@ describe('a JSON array', () => {
 
   for (const [what, text, message] of [
     ['is cut off', '[{"a":1}', /has no end/],
-    ['is no array', '{"a":1}', /line 1 is not part of one JSON array/],
-    ['goes on behind its end', '[]\n[]', /line 2 is not part of one JSON array/],
+    ['is no array', '{"a":1}', /is not part of one JSON array/],
+    ['goes on behind its end', '[]\n[]', /is not part of one JSON array/],
   ] as const) {
     test(`refuses a file that ${what}`, async () => {
       await assert.rejects(entriesOf('d.json', text), message)
@@ -127,10 +127,35 @@ describe('CSV', () => {
     ])
   })
 
-  test('refuses a header that names a column twice, and a row of another length', async () => {
-    await assert.rejects(entriesOf('c.csv', 'id,id\n1,2\n'), /names the column id twice/)
-    await assert.rejects(entriesOf('d.csv', 'id,status\n1\n'))
+  test('tells a row of another length with its line and reads on', async () => {
+    const [short, good] = await entriesOf('c.csv', 'id,status\n1\n2,PENDING\n')
+    assert.deepEqual(short, { line: 2, reason: 'has 1 cells, the header has 2' })
+    assert.deepEqual(good, { line: 3, value: { id: '2', status: 'PENDING' } })
   })
+
+  for (const [what, header, message] of [
+    ['names a column twice', 'id,id', 'the header names the column id twice'],
+    [
+      'has other separators',
+      'id;status',
+      'the header is one column; cells must be separated by commas',
+    ],
+    [
+      'has a column that is no member',
+      'id,nick',
+      'the header has columns that are no member: nick',
+    ],
+  ] as const) {
+    test(`refuses a header that ${what}, once and in line 1`, async () => {
+      await assert.rejects(entriesOf('d.csv', `${header}\n1,2\n`), { message, line: 1 })
+    })
+  }
+})
+
+test('refuses what is no gzip, or is cut off, in a sentence', async () => {
+  await assert.rejects(entriesOf('e.ndjson.gz', '{}\n'), { message: 'is not whole as gzip' })
+  const cut = gzipSync('{"a":1}\n'.repeat(1000)).subarray(0, 40)
+  await assert.rejects(entriesOf('f.ndjson.gz', cut), { message: 'is not whole as gzip' })
 })
 
 test('refuses an ending that says nothing, and a file that is not there', async () => {

@@ -33,7 +33,7 @@ export function checkAddress(
     case 'BITCOIN_CASH':
       return checkCashAddress(address, policy)
     case 'SOLANA':
-      return checkSolanaAddress(address)
+      return checkSolanaAddress(address, policy)
     case 'STELLAR':
       return checkStellarAddress(address)
     case 'ETHEREUM':
