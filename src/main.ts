@@ -63,8 +63,30 @@ function exitCodeOf(error: unknown): number {
     output.tell(error.message)
     return FAILED
   }
-  output.tell(error instanceof Error ? (error.stack ?? error.message) : String(error))
+  output.tell(sentenceOf(error))
   return FAILED
+}
+
+/** What an operator can mend is told in a sentence; anything else is a fault of ours and shows where. */
+function sentenceOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { code, address, port } = error as { code?: string; address?: string; port?: number }
+  switch (code) {
+    case 'EADDRINUSE':
+      return `${address}:${port} is taken by another program; --port or PORT chooses another`
+    case 'ERR_SQLITE_ERROR':
+      return `the store cannot be used: ${error.message}; look at DATABASE_URL, the file's owner and the disk's room`
+    case 'EACCES':
+    case 'EEXIST':
+    case 'EPERM':
+    case 'ENOENT':
+    case 'ENOTDIR':
+    case 'EROFS':
+    case 'ENOSPC':
+      return error.message
+    default:
+      return error.stack ?? error.message
+  }
 }
 
 function throwInsteadOfExiting(command: Command): void {

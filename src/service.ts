@@ -116,7 +116,7 @@ export async function startService(sources: ServiceSources): Promise<Service> {
     ],
   })
   const listening = await server.listen(config.host, config.port)
-  url = config.publicUrl ?? listening
+  url = config.publicUrl ?? urlOf(config.host, new URL(listening).port)
   return {
     url,
     reload: fees.reload,
@@ -134,6 +134,10 @@ export async function startService(sources: ServiceSources): Promise<Service> {
 
 /** The setting is of no other form. */
 const sqlitePath = ({ databaseUrl }: Config): string => databaseUrl.replace(/^sqlite:/, '')
+
+/** The host as it was configured, which is the name that tokens and clients know the issuer by. */
+const urlOf = (host: string, port: string): string =>
+  `http://${host.includes(':') ? `[${host}]` : host}${port === '' ? '' : `:${port}`}`
 
 /** `data/bursar.db` → `data/bursar.credentials.db`: what stands beside the records. */
 const beside = (path: string, ending: string): string => `${path.replace(/\.db$/, '')}.${ending}`

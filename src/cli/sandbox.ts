@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { systemClock } from '../platform/clock.ts'
+import { ConfigError } from '../platform/config.ts'
 import { openLog } from '../platform/log.ts'
 import { bannerOf } from '../sandbox/banner.ts'
 import { openSandbox } from '../sandbox/sandbox.ts'
 import { acme } from '../sandbox/world.ts'
 import { startService } from '../service.ts'
 import { type CommonOptions, configOf, withCommonOptions } from './options.ts'
-import { CommandFailed, type Output } from './output.ts'
+import type { Output } from './output.ts'
 import { onHangUp, untilSignalled } from './signals.ts'
 
 type SandboxFlags = CommonOptions & { readonly port?: string; readonly data?: string }
@@ -21,7 +22,7 @@ export function sandboxCommand(output: Output): Command {
     .option('--data <dir>', 'keep the data in this folder instead of throwing it away')
     .action(async (flags: SandboxFlags) => {
       if (flags.database !== undefined) {
-        throw new CommandFailed('the sandbox keeps a store of its own; --data DIR says where')
+        throw new ConfigError('the sandbox keeps a store of its own; --data DIR says where')
       }
       const folder = flags.data ?? mkdtempSync(join(tmpdir(), 'bursar-sandbox-'))
       const discard = () => {
@@ -49,7 +50,7 @@ export function sandboxCommand(output: Output): Command {
               client_id: acme.clientId,
               client_secret: acme.clientSecret,
             })
-          : bannerOf(service.url),
+          : bannerOf(service.url, flags.data),
       )
       await signalled
       await service.close()

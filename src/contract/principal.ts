@@ -1,8 +1,8 @@
 declare const tenantBrand: unique symbol
 
 /**
- * The customer whose records a request may see. Only `oauth/` makes one from a verified token, and the
- * operator's commands from a `--customer` flag, so a plain string can never stand in a statement's place for it.
+ * The customer whose records a request may see. Only `oauth/` makes one, from a verified token and the local table of
+ * clients, so a plain string can never stand in a statement's place for it.
  */
 export type Tenant = string & { readonly [tenantBrand]: true }
 

@@ -40,20 +40,21 @@ export function closePage(
     status: 200,
     headers: {
       'cache-control': 'private, no-cache',
-      etag: etagOf(operation, principal.tenant, page),
+      etag: etagOf(operation, principal.tenant, page, keys.current().id),
     },
     body: Buffer.concat([Buffer.from(`{"${operation.envelope}":[`), page.items, Buffer.from(tail)]),
   }
 }
 
 /**
- * A weak tag over who asks, which version renders, the revision of what it is rendered from, and where the page ends. It is
+ * A weak tag over who asks, which version renders, the revision of what it is rendered from, where the page ends,
+ * and the key of its cursor, lest a page be held whose cursor was revoked. It is
  * compared for one address only, so what was asked need not be in it. Weak, for the cursor is sealed anew each time and
  * means the same.
  */
-function etagOf(operation: ListOperation, tenant: string, page: Page): string {
+function etagOf(operation: ListOperation, tenant: string, page: Page, keyId: string): string {
   const end = page.last === undefined ? '' : Buffer.from(page.last).toString('base64url')
-  const what = [version, operation.id, page.revision, tenant, page.rows, end, page.more]
+  const what = [version, operation.id, page.revision, tenant, page.rows, end, page.more, keyId]
   return `W/"${hash('sha1', JSON.stringify(what), 'base64url')}"`
 }
 

@@ -78,7 +78,11 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
     await server.register(cors, {
       origin: [...options.corsOrigins],
       allowedHeaders: ['authorization', 'content-type', 'if-none-match', 'x-request-id'],
-      exposedHeaders: ['etag', 'retry-after', 'x-request-id', 'www-authenticate'],
+      exposedHeaders: [
+        ...['etag', 'retry-after', 'x-request-id', 'www-authenticate'],
+        ...['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'],
+      ],
+      strictPreflight: false,
       maxAge: 600,
     })
   }

@@ -77,7 +77,9 @@ const join = (parent: string, member: string): string =>
   parent === '' ? member : `${parent}.${member}`
 
 /** No store and no client could carry these on unchanged. */
-function textFaults(value: unknown, member: string): RecordFault[] {
+function textFaults(value: unknown, member: string, depth = 0): RecordFault[] {
+  // No record is deeper than a bank's address; a hostile one would exhaust the stack.
+  if (depth > 10) return [{ member, reason: 'is nested too deeply' }]
   if (typeof value === 'string') {
     if (value.includes('\u0000')) return [{ member, reason: 'must not contain a NUL' }]
     return value.isWellFormed() ? [] : [{ member, reason: 'must be well-formed Unicode' }]
@@ -85,7 +87,7 @@ function textFaults(value: unknown, member: string): RecordFault[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([name, child]) => [
     ...textFaults(name, join(member, 'key')),
-    ...textFaults(child, join(member, name)),
+    ...textFaults(child, join(member, name), depth + 1),
   ])
 }
 

@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream'
+import { compose } from 'node:stream'
 import { parse } from 'csv-parse'
 import type { TSchema } from 'typebox'
 import { limits } from '../platform/limits.ts'
@@ -13,7 +13,8 @@ export async function* readCsv(
   chunks: AsyncIterable<Uint8Array>,
   schema: TSchema,
 ): AsyncIterable<Entry> {
-  const parser = Readable.from(chunks, { objectMode: false }).pipe(
+  const parser = compose(
+    utf8Only(chunks),
     parse({
       bom: true,
       info: true,
@@ -44,6 +45,17 @@ type CsvRow = {
   readonly info: { readonly lines: number }
 }
 
+/** A spreadsheet's own encoding would pass as text with its letters changed. */
+async function* utf8Only(chunks: AsyncIterable<Uint8Array>): AsyncIterable<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  try {
+    for await (const chunk of chunks) yield decoder.decode(chunk, { stream: true })
+    yield decoder.decode()
+  } catch (error) {
+    throw error instanceof TypeError ? new UnreadableFile('is not UTF-8') : error
+  }
+}
+
 /** A fault of the header is one of the file: told row by row it would bury every other. */
 function checkedHeader(header: readonly string[], schema: TSchema): readonly string[] {
   if (header.length === 1 && /[;\t|]/.test(header[0] ?? '')) {
@@ -57,6 +69,10 @@ function checkedHeader(header: readonly string[], schema: TSchema): readonly str
   const unknown = header.filter((column) => !members.includes(column.split('.', 1)[0] ?? ''))
   if (unknown.length > 0) {
     throw new UnreadableFile(`the header has columns that are no member: ${unknown.join(', ')}`, 1)
+  }
+  const parent = header.find((column) => header.some((other) => other.startsWith(`${column}.`)))
+  if (parent !== undefined) {
+    throw new UnreadableFile(`the header has ${parent} both as a column and with members`, 1)
   }
   return header
 }
@@ -100,14 +116,13 @@ function typed(cell: string, schema: SchemaNode | undefined): string | number | 
   return cell
 }
 
-/** Turns numbered members into arrays where the schema has one. A gap in the numbers leaves an undefined item. */
+/** Turns members numbered from 0 without a gap into arrays; any others stay what they are, for the check to refuse. */
 function shape(node: Node | string | number | null, schema: SchemaNode): unknown {
   if (typeof node !== 'object' || node === null) return node
-  if (schema.items !== undefined) {
-    const items = schema.items
-    return Object.keys(node)
-      .toSorted((a, b) => Number(a) - Number(b))
-      .map((at) => shape(node[at] ?? null, items))
+  const { items } = schema
+  const numbers = Object.keys(node)
+  if (items !== undefined && numbers.every((_number, at) => Object.hasOwn(node, String(at)))) {
+    return numbers.map((_number, at) => shape(node[at] ?? null, items))
   }
   return Object.fromEntries(
     Object.entries(node).map(([member, value]) => [

@@ -60,8 +60,10 @@ function readConfigFile(path: string | undefined): {
   let text: string
   try {
     text = readFileSync(name, 'utf8')
-  } catch {
-    return { values: {}, faults: path === undefined ? [] : [`--config ${path} cannot be read`] }
+  } catch (error) {
+    const isAbsent = (error as { code?: string }).code === 'ENOENT'
+    // Only the default file may be missing; one that is there and cannot be read would be passed over unseen.
+    return { values: {}, faults: isAbsent && path === undefined ? [] : [`${name} cannot be read`] }
   }
   try {
     const values: unknown = JSON.parse(text)

@@ -2,11 +2,11 @@ import { recordCounts } from './sandbox.ts'
 import { acme } from './world.ts'
 
 /** What `npm start` prints: where everything is, who to be, and three lines that paste and work. */
-export function bannerOf(url: string): string {
+export function bannerOf(url: string, keptIn: string | undefined): string {
   const { clientId, clientSecret } = acme
   const counts = Object.entries(recordCounts()).map(([kind, count]) => `${count} ${kind}`)
   return `
-Bursar sandbox, ready. Sample data, thrown away at the end.
+Bursar sandbox, ready. Sample data, ${keptIn === undefined ? 'thrown away at the end' : `kept in ${keptIn}`}.
 
   API            ${url}/v2
   token          ${url}/oauth2/token

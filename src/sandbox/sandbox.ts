@@ -11,7 +11,8 @@ import { acme, sampleCustomers, worldRecords } from './world.ts'
 
 /** Fills the store with the world and adds `POST /sandbox/reset`, which brings it back. */
 export async function openSandbox(parts: ServiceParts): Promise<ServiceExtension> {
-  await fillRecords(parts)
+  // What was kept from the last time is the developer's; only a reset brings the world back over it.
+  if (await isEmpty(parts)) await fillRecords(parts)
   await fillClients(parts)
   return {
     pageClient: acme,
@@ -30,6 +31,11 @@ export async function openSandbox(parts: ServiceParts): Promise<ServiceExtension
       },
     ],
   }
+}
+
+async function isEmpty({ store }: ServiceParts): Promise<boolean> {
+  const counts = await Promise.all(resources.map((resource) => store.operator.count(resource)))
+  return counts.every((count) => count === 0)
 }
 
 /** How many records of each kind the world has. */

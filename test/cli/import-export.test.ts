@@ -61,6 +61,13 @@ describe('import', () => {
     assert.equal(exported.out, '')
   })
 
+  test('takes a JSON array that is all in one line', async () => {
+    const path = join(folder, 'minified.json')
+    writeFileSync(path, JSON.stringify([aFiatAccount(), aFiatAccount({ id: anId(2) })]))
+    const ran = await runBursar(storeOf('minified'), ['import', 'fiat-accounts', path])
+    assert.deepEqual(ran, { code: 0, out: '2 records: 2 added, 0 changed, 0 unchanged\n', err: '' })
+  })
+
   test('fills in the customer of --customer and refuses another', async () => {
     const { customer_id: _left, ...anonymous } = aFiatAccount()
     const words = ['import', 'fiat-accounts', '-', '--customer', 'northwind']
@@ -132,4 +139,10 @@ test('ends quietly when its reader has seen enough', async () => {
     encoding: 'utf8',
   })
   assert.deepEqual([shell.status, shell.stderr], [0, ''])
+})
+
+test('tells in a sentence that a store cannot be opened', async () => {
+  const ran = await runBursar('sqlite:README.md/bursar.db', ['migrate'])
+  assert.equal(ran.code, 1)
+  assert.equal(ran.err.trim().split('\n').length, 1)
 })

@@ -170,6 +170,13 @@ describe('a fault says what to change', () => {
     })
   }
 
+  test('a record that is nested without end is refused, not followed', () => {
+    let deep: unknown = 'x'
+    for (let depth = 0; depth < 50_000; depth += 1) deep = [deep]
+    const faults = faultsOf('fiat-accounts', aFiatAccount({ extra: deep }))
+    assert.ok(faults.some((fault) => fault.endsWith(': is nested too deeply')))
+  })
+
   test('every fault of a record is told at once', () => {
     const { status: _left, ...record } = aFiatAccount({ id: 'x', created_at: 'soon', extra: 1 })
     assert.equal(faultsOf('fiat-accounts', record).length, 4)

@@ -152,8 +152,21 @@ describe('CSV', () => {
   }
 })
 
+test('refuses CSV that is not UTF-8 rather than change its letters', async () => {
+  const latin1 = Buffer.from('id,status\nM\u00fcller,PENDING\n', 'latin1')
+  await assert.rejects(entriesOf('g.csv', latin1), { message: 'is not UTF-8' })
+})
+
+test('leaves numbered columns with a gap for the check to refuse', async () => {
+  const csv = 'statement_balances.1.asset\nUSDG\n'
+  assert.deepEqual(await entriesOf('h.csv', csv, 'statements'), [
+    { line: 2, value: { statement_balances: { 1: { asset: 'USDG' } } } },
+  ])
+})
+
 test('refuses what is no gzip, or is cut off, in a sentence', async () => {
   await assert.rejects(entriesOf('e.ndjson.gz', '{}\n'), { message: 'is not whole as gzip' })
+  await assert.rejects(entriesOf('e.csv.gz', 'id\n1\n'), { message: 'is not whole as gzip' })
   const cut = gzipSync('{"a":1}\n'.repeat(1000)).subarray(0, 40)
   await assert.rejects(entriesOf('f.ndjson.gz', cut), { message: 'is not whole as gzip' })
 })

@@ -266,6 +266,17 @@ describe('older records', () => {
     assert.equal(stored?.status, 'STATEMENT_STATUS_PAID')
   })
 
+  test('refuses a record without a version over one that has it, which may be the newer', async () => {
+    await tested.take('statements', [
+      aStatement({ status: 'STATEMENT_STATUS_PAID', source_version: 5 }),
+    ])
+    const unversioned = [aStatement()]
+    const refused = await tested.take('statements', unversioned)
+    assert.equal(refused.faults[0]?.member, 'source_version')
+    const taken = await tested.take('statements', unversioned, { allowOlder: true })
+    assert.equal(taken.changed, 1)
+  })
+
   test('goes by source_version where both have one, whatever updated_at says', async () => {
     await tested.take('fiat-accounts', [
       aFiatAccount({ source_version: 1, updated_at: '2026-03-02T00:00:00Z' }),

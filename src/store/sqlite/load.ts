@@ -43,7 +43,7 @@ export function openLoad(path: string, resource: Resource, clock: Clock): Record
 /** The same record twice in one file is taken once. */
 const dropRepeats = `
   delete from temp.staged where exists (
-    select 1 from temp.staged as e where e.id = staged.id and e.line < staged.line)`
+    select 1 from temp.staged as e where e.id = staged.id and e.sequence < staged.sequence)`
 
 /** A connection of its own: its temporary table and its transaction are nobody else's. */
 function openStaging(path: string, resource: Resource): DatabaseSync {
@@ -56,7 +56,9 @@ function openStaging(path: string, resource: Resource): DatabaseSync {
     pragma cache_size = -20000;
     pragma journal_size_limit = 67108864`)
   const columns = [...contentColumns(resource), 'masked', 'keeps_deletion']
-  db.exec(`create temp table staged (line integer primary key, ${columns.join(', ')})`)
+  db.exec(
+    `create temp table staged (sequence integer primary key, line integer, ${columns.join(', ')})`,
+  )
   return db
 }
 

@@ -71,11 +71,11 @@ export function conflictQueries(resource: Resource): ConflictQueries {
           ]),
     ],
     older: `
-      select s.line, case when s.source_version is null then 'updated_at' else 'source_version' end as member,
+      select s.line, case when k.source_version is null then 'updated_at' else 'source_version' end as member,
         'is older than what is stored; --allow-older takes it all the same' as reason
       from temp.staged as s cross join ${table} as k indexed by ${table}_identity
       where k.id = s.id and case
-        when s.source_version is not null and k.source_version is not null then s.source_version < k.source_version
+        when k.source_version is not null then coalesce(s.source_version, -1) < k.source_version
         else s.updated_at < k.updated_at end`,
   }
 }
@@ -100,8 +100,8 @@ function sameIdTwice(resource: Resource): string {
     .join(' or ')
   return `
     select b.line, 'id' as member, 'stands in line ' || a.line || ' too, with other content' as reason
-    from temp.staged as a join temp.staged as b on b.id = a.id and b.line > a.line
-    where a.line = (select min(line) from temp.staged where id = a.id) and (${differs})`
+    from temp.staged as a join temp.staged as b on b.id = a.id and b.sequence > a.sequence
+    where a.sequence = (select min(sequence) from temp.staged where id = a.id) and (${differs})`
 }
 
 /** Rows of one file that repeat `key` although they differ in `by`; names the first line beside the later one. */
@@ -114,9 +114,9 @@ function repeated(key: string, member: string, where: string, by: string): strin
   return `
     select s.line, '${member}' as member, 'stands in line ' || g.first || ' too, in ${whose}' as reason
     from (
-      select ${key}, min(line) as first from temp.staged ${where}
+      select ${key}, min(line) as first, min(sequence) as first_sequence from temp.staged ${where}
       group by ${key} having count(distinct ${by}) > 1
-    ) as g join temp.staged as s on ${same} and s.line > g.first`
+    ) as g join temp.staged as s on ${same} and s.sequence > g.first_sequence`
 }
 
 type MergeStatements = {
@@ -139,7 +139,7 @@ export function mergeStatements(resource: Resource): MergeStatements {
   const fullBody = mask === undefined ? 'k.body' : 'f.body'
   const joined = mask === undefined ? '' : 'and f.customer_id = k.customer_id and f.id = k.id'
   const unchanged = `
-    select s.line from temp.staged as s cross join ${stored}
+    select s.sequence from temp.staged as s cross join ${stored}
     where k.id = s.id ${joined} and ${fullBody} = s.full_body and ${same.join(' and ')}`
   const columns = [
     'customer_id',
@@ -178,7 +178,7 @@ export function mergeStatements(resource: Resource): MergeStatements {
       select (select count(*) from temp.staged) - k.n as added, k.n - (select count(*) from u) as changed,
         (select count(*) from u) as unchanged
       from k`,
-    dropUnchanged: `delete from temp.staged where line in (${unchanged})`,
+    dropUnchanged: `delete from temp.staged where sequence in (${unchanged})`,
     // In the order of the tables' keys, so that their pages are filled one after the other.
     apply: [
       `insert into superseded

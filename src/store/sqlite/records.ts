@@ -5,14 +5,22 @@ import type { CustomerDoor } from '../store.ts'
 import { guarded } from './database.ts'
 import { pageQuery } from './page-query.ts'
 
-/** Prepares each statement once; the texts come from a fixed set of shapes, so the map stays small. */
+/** More shapes than all clients together use often; a statement holds up to 300 KB. */
+const STATEMENTS_MAX = 100
+
+/**
+ * Prepares each statement once and keeps those that were used last: filters combine into some thousand shapes, and a
+ * client that tried them all would otherwise fill the memory.
+ */
 export function statementCache(db: DatabaseSync): (sql: string) => StatementSync {
   const prepared = new Map<string, StatementSync>()
   return (sql) => {
-    const known = prepared.get(sql)
-    if (known !== undefined) return known
-    const statement = db.prepare(sql)
+    const statement = prepared.get(sql) ?? db.prepare(sql)
+    // A Map keeps the order of insertion, so the first is the one that was not used for longest.
+    prepared.delete(sql)
     prepared.set(sql, statement)
+    const [oldest] = prepared.keys()
+    if (prepared.size > STATEMENTS_MAX && oldest !== undefined) prepared.delete(oldest)
     return statement
   }
 }
