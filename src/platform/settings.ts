@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { type LogLevel, logLevels } from './log.ts'
 import { Secret } from './secret.ts'
 import { parseTrustedIssuers, type TrustedIssuer } from './trusted-issuers.ts'
@@ -48,15 +49,23 @@ export const settings = {
     env: 'BURSAR_MASTER_KEY_PREVIOUS',
     meaning: 'The master key before this one, while the store moves from one to the other.',
   }),
-  corsOrigins: list([], {
-    env: 'BURSAR_CORS_ORIGINS',
-    meaning: 'Origins whose pages may call the API from a browser; none by default.',
-  }),
-  trustedProxies: list([], {
-    env: 'BURSAR_TRUSTED_PROXIES',
-    meaning:
-      'Addresses or CIDR ranges of proxies whose `X-Forwarded-For` is believed; none by default.',
-  }),
+  corsOrigins: list(
+    [],
+    {
+      env: 'BURSAR_CORS_ORIGINS',
+      meaning: 'Origins whose pages may call the API from a browser; none by default.',
+    },
+    { isOne: isOrigin, what: 'origins such as https://app.example.com' },
+  ),
+  trustedProxies: list(
+    [],
+    {
+      env: 'BURSAR_TRUSTED_PROXIES',
+      meaning:
+        'Addresses or CIDR ranges of proxies whose `X-Forwarded-For` is believed; none by default.',
+    },
+    { isOne: isAddressRange, what: 'IP addresses or CIDR ranges' },
+  ),
   requestsPerSecondMax: integer(0, 0, 1_000_000, {
     env: 'BURSAR_REQUESTS_PER_SECOND_MAX',
     meaning: 'Requests of one client in a second, on each process; 0 is no limit.',
@@ -147,13 +156,31 @@ function oneOf<T extends string>(fallback: T, members: readonly T[], naming: Nam
   return { ...naming, fallback, parse }
 }
 
+/** What each entry of a list must be. */
+type Entry = { readonly isOne: (text: string) => boolean; readonly what: string }
+
+function isAddressRange(text: string): boolean {
+  const [address = '', prefix = '0', ...rest] = text.split('/')
+  const bits = { 4: 32, 6: 128 }[isIP(address)] ?? -1
+  return rest.length === 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits
+}
+
+function isOrigin(text: string): boolean {
+  return text.startsWith('http') && URL.parse(text)?.origin === text
+}
+
 /** A list: comma-separated in the environment, an array of strings in the file. */
-function list(fallback: readonly string[], naming: Naming): Setting<readonly string[]> {
+function list(
+  fallback: readonly string[],
+  naming: Naming,
+  entry: Entry = { isOne: (text) => text !== '', what: 'texts' },
+): Setting<readonly string[]> {
   const parse = (given: unknown): Parsed<readonly string[]> => {
     const parts = typeof given === 'string' ? given.split(',').map((part) => part.trim()) : given
-    return Array.isArray(parts) && parts.every((part) => typeof part === 'string' && part !== '')
+    return Array.isArray(parts) &&
+      parts.every((part) => typeof part === 'string' && entry.isOne(part))
       ? { value: parts }
-      : { fault: 'must be a list of texts' }
+      : { fault: `must be a list of ${entry.what}` }
   }
   return { ...naming, fallback, parse }
 }
