@@ -88,7 +88,6 @@ describe('a wrong method', () => {
 describe('a path that is not there', () => {
   test('is 404, whatever the method and with or without a token', async () => {
     for (const path of [
-      '/',
       '/v2',
       '/v2/',
       '/v1/transfer/fiat-accounts',
