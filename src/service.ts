@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { RecordRules } from './contract/resource.ts'
 import type { AddressPolicy } from './fees/addresses/address-check.ts'
 import { openFees } from './fees/sources/open-fees.ts'
@@ -17,7 +18,7 @@ import { ingestOperations } from './ingest/index.ts'
 import { type OAuth, openOAuth } from './oauth/open.ts'
 import { operations } from './operations/index.ts'
 import type { Clock } from './platform/clock.ts'
-import type { Config } from './platform/config.ts'
+import { type Config, ConfigError } from './platform/config.ts'
 import type { Logger } from './platform/log.ts'
 import { version } from './program.ts'
 import type { CredentialStore } from './store/credentials.ts'
@@ -144,6 +145,13 @@ const beside = (path: string, ending: string): string => `${path.replace(/\.db$/
 
 export async function openRecords(config: Config, clock: Clock): Promise<Store> {
   return openSqliteStore(sqlitePath(config), clock)
+}
+
+/** For commands that only look: a mistyped path must not become an empty store. Throws a ConfigError. */
+export function requireStore(config: Config): void {
+  const path = sqlitePath(config)
+  if (existsSync(path)) return
+  throw new ConfigError(`there is no store at ${path}; import, migrate and serve make one`)
 }
 
 export async function openCredentials(config: Config): Promise<CredentialStore> {

@@ -3,7 +3,7 @@ import { Argument, Command } from 'commander'
 import { recordKinds } from '../contract/resource.ts'
 import { systemClock } from '../platform/clock.ts'
 import { resources } from '../resources/catalogue.ts'
-import { openRecords } from '../service.ts'
+import { openRecords, requireStore } from '../service.ts'
 import { type CommonOptions, configOf, withCommonOptions } from './options.ts'
 
 type ExportFlags = CommonOptions & { readonly customer?: string }
@@ -18,7 +18,9 @@ export function exportCommand(): Command {
     .action(async (kind: string, flags: ExportFlags) => {
       const resource = resources.find((candidate) => candidate.kind === kind)
       if (resource === undefined) return
-      const store = await openRecords(configOf(flags), systemClock)
+      const config = configOf(flags)
+      requireStore(config)
+      const store = await openRecords(config, systemClock)
       try {
         const lines = store.operator.exportLines(resource, flags.customer)
         await writeAll(flags.json ? asArray(lines) : asLines(lines))

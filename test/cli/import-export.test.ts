@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { rmSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
@@ -145,4 +145,12 @@ test('tells in a sentence that a store cannot be opened', async () => {
   const ran = await runBursar('sqlite:README.md/bursar.db', ['migrate'])
   assert.equal(ran.code, 1)
   assert.equal(ran.err.trim().split('\n').length, 1)
+})
+
+test('export makes no store of a mistyped path', async () => {
+  const path = join(folder, 'mistyped.db')
+  const ran = await runBursar(`sqlite:${path}`, ['export', 'statements'])
+  assert.equal(ran.code, 2)
+  assert.equal(ran.err, `there is no store at ${path}; import, migrate and serve make one\n`)
+  assert.equal(existsSync(path), false)
 })
