@@ -3,7 +3,7 @@ import type { RecordRules } from './contract/resource.ts'
 import type { AddressPolicy } from './fees/addresses/address-check.ts'
 import { openFees } from './fees/sources/open-fees.ts'
 import { apiPage, homePage, type PageClient } from './http/api-page.ts'
-import { openNonces } from './http/cursor.ts'
+import { cursorKeysOf } from './http/cursor.ts'
 import type { WalkDependencies } from './http/handle.ts'
 import { handle } from './http/handle.ts'
 import { type ConsumeDependencies, handleConsume } from './http/handle-consume.ts'
@@ -37,6 +37,7 @@ import { systemRandom } from './vault/random.ts'
  */
 export type Service = {
   readonly url: string
+  readonly extension: ServiceExtension | undefined
   /** Reads again what may change while the service runs: the fee schedule. */
   reload(): void
   /** Answers what is in flight, refuses what is new, then closes the stores. */
@@ -64,6 +65,8 @@ export type ServiceParts = {
 export type ServiceExtension = {
   readonly routes: readonly Route[]
   readonly pageClient: PageClient
+  /** How many records of each kind there are. */
+  readonly records: Readonly<Record<string, number>>
 }
 
 export async function startService(sources: ServiceSources): Promise<Service> {
@@ -120,6 +123,7 @@ export async function startService(sources: ServiceSources): Promise<Service> {
   url = config.publicUrl ?? urlOf(config.host, new URL(listening).port)
   return {
     url,
+    extension,
     reload: fees.reload,
     close: async () => {
       await server.close()
@@ -205,17 +209,6 @@ function ingestRoutes(dependencies: ConsumeDependencies): Route[] {
     operation: operation.id,
     answer: (request) => handleConsume(operation, request, dependencies),
   }))
-}
-
-function cursorKeysOf(keyring: Keyring): WalkDependencies['cursorKeys'] {
-  return {
-    current: () => keyring.current('cursor'),
-    byId: (id) => {
-      const key = keyring.byId(id)
-      return key?.purpose === 'cursor' ? key : undefined
-    },
-    nextNonce: openNonces(),
-  }
 }
 
 function oauthRoutesOf(oauth: OAuth): Route[] {

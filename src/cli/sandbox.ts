@@ -50,7 +50,7 @@ export function sandboxCommand(output: Output): Command {
               client_id: acme.clientId,
               client_secret: acme.clientSecret,
             })
-          : bannerOf(service.url, flags.data),
+          : bannerOf(service.url, service.extension?.records ?? {}, flags.data),
       )
       await signalled
       await service.close()

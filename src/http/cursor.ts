@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { POSITION_BYTES, type Position } from '../store/keyset.ts'
+import type { Keyring } from '../vault/keyring.ts'
 
 /** The purpose key that cursors are sealed with, by the vault. */
 export type CursorKeys = {
@@ -9,8 +10,20 @@ export type CursorKeys = {
   nextNonce(): Uint8Array
 }
 
+/** The vault's keys for cursors; a key of another purpose opens none. */
+export function cursorKeysOf(keyring: Pick<Keyring, 'current' | 'byId'>): CursorKeys {
+  return {
+    current: () => keyring.current('cursor'),
+    byId: (id) => {
+      const key = keyring.byId(id)
+      return key?.purpose === 'cursor' ? key : undefined
+    },
+    nextNonce: openNonces(),
+  }
+}
+
 /** Nonces are drawn many at a time: asking the system for twelve bytes costs as much as sealing with them. */
-export function openNonces(): () => Uint8Array {
+function openNonces(): () => Uint8Array {
   let pool = new Uint8Array(0)
   let used = 0
   return () => {

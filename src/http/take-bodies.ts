@@ -7,11 +7,12 @@ export function takeBodiesAsBytes(server: FastifyInstance): void {
     done(null, body)
   })
   // The framework would answer 415 to a Content-Type that is none, before anybody could ignore it.
-  server.addHook('onRequest', async ({ raw: { headers } }) => {
+  server.addHook('onRequest', ({ raw: { headers } }, _reply, done) => {
     const type = headers['content-type']
     if (type !== undefined && !mediaType.test(type)) {
       headers['content-type'] = 'application/octet-stream'
     }
+    done()
   })
 }
 

@@ -2,6 +2,7 @@ import { type ArrayField, type Field, uuid } from '../contract/fields.ts'
 import type { BoundOperator, GetOperation, ListOperation } from '../contract/operation.ts'
 import type { ParameterFault } from '../contract/problem.ts'
 import { echo } from '../contract/problem.ts'
+import { largest, smallest } from '../money/bounds.ts'
 import type { Instant } from '../platform/instant.ts'
 import { limits } from '../platform/limits.ts'
 import type { Selection } from '../store/store.ts'
@@ -112,14 +113,11 @@ function rangeOfBound(operator: BoundOperator, { micros, finer }: Instant): Time
 }
 
 function intersection(ranges: readonly TimeRange[]): TimeRange {
-  const froms = ranges.flatMap(({ from }) => from ?? [])
-  const befores = ranges.flatMap(({ before }) => before ?? [])
+  const [from, ...laterFroms] = ranges.flatMap((range) => range.from ?? [])
+  const [before, ...laterBefores] = ranges.flatMap((range) => range.before ?? [])
   return {
-    from: froms.reduce<bigint | undefined>((a, b) => (a === undefined || b > a ? b : a), undefined),
-    before: befores.reduce<bigint | undefined>(
-      (a, b) => (a === undefined || b < a ? b : a),
-      undefined,
-    ),
+    from: from === undefined ? undefined : largest(from, ...laterFroms),
+    before: before === undefined ? undefined : smallest(before, ...laterBefores),
   }
 }
 

@@ -1,13 +1,13 @@
-/** The largest of some units; `Math.max` takes no bigint. */
+/** The largest of some whole numbers, units or microseconds; `Math.max` takes no bigint. */
 export function largest(first: bigint, ...others: readonly bigint[]): bigint {
   let held = first
-  for (const units of others) if (units > held) held = units
+  for (const other of others) if (other > held) held = other
   return held
 }
 
-/** The smallest of some units. */
+/** The smallest of some whole numbers. */
 export function smallest(first: bigint, ...others: readonly bigint[]): bigint {
   let held = first
-  for (const units of others) if (units < held) held = units
+  for (const other of others) if (other < held) held = other
   return held
 }

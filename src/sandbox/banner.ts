@@ -1,10 +1,14 @@
-import { recordCounts } from './sandbox.ts'
+import type { ServiceExtension } from '../service.ts'
 import { acme } from './world.ts'
 
 /** What `npm start` prints: where everything is, who to be, and three lines that paste and work. */
-export function bannerOf(url: string, keptIn: string | undefined): string {
+export function bannerOf(
+  url: string,
+  records: ServiceExtension['records'],
+  keptIn: string | undefined,
+): string {
   const { clientId, clientSecret } = acme
-  const counts = Object.entries(recordCounts()).map(([kind, count]) => `${count} ${kind}`)
+  const counts = Object.entries(records).map(([kind, count]) => `${count} ${kind}`)
   return `
 Bursar sandbox, ready. Sample data, ${keptIn === undefined ? 'thrown away at the end' : `kept in ${keptIn}`}.
 

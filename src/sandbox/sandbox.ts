@@ -12,10 +12,12 @@ import { acme, sampleCustomers, worldRecords } from './world.ts'
 /** Fills the store with the world and adds `POST /sandbox/reset`, which brings it back. */
 export async function openSandbox(parts: ServiceParts): Promise<ServiceExtension> {
   // What was kept from the last time is the developer's; only a reset brings the world back over it.
-  if (await isEmpty(parts)) await fillRecords(parts)
+  const kept = Object.values(await countRecords(parts)).some((count) => count > 0)
+  if (!kept) await fillRecords(parts)
   await fillClients(parts)
   return {
     pageClient: acme,
+    records: await countRecords(parts),
     routes: [
       {
         method: 'POST',
@@ -26,23 +28,19 @@ export async function openSandbox(parts: ServiceParts): Promise<ServiceExtension
           await parts.quotes.operator.clear()
           await fillRecords(parts)
           await fillClients(parts)
-          return jsonAnswer({ records: recordCounts() }, { 'cache-control': 'no-store' })
+          return jsonAnswer({ records: await countRecords(parts) }, { 'cache-control': 'no-store' })
         },
       },
     ],
   }
 }
 
-async function isEmpty({ store }: ServiceParts): Promise<boolean> {
-  const counts = await Promise.all(resources.map((resource) => store.operator.count(resource)))
-  return counts.every((count) => count === 0)
+/** How many records of each kind the store holds. */
+async function countRecords({ store }: ServiceParts): Promise<Readonly<Record<string, number>>> {
+  const counts: Record<string, number> = {}
+  for (const resource of resources) counts[resource.kind] = await store.operator.count(resource)
+  return counts
 }
-
-/** How many records of each kind the world has. */
-export const recordCounts = (): Readonly<Record<string, number>> =>
-  Object.fromEntries(
-    Object.entries(worldRecords()).map(([kind, records]) => [kind, records.length]),
-  )
 
 async function fillRecords({ store, config }: ServiceParts): Promise<void> {
   const world = worldRecords()

@@ -15,6 +15,7 @@ import { inTransaction } from './migrate.ts'
 export function openLoad(path: string, resource: Resource, clock: Clock): RecordLoad {
   const db = openStaging(path, resource)
   const insert = db.prepare(stagingInsert(resource))
+  const conflicts = conflictQueries(resource)
   db.exec('begin')
   return {
     stage(record) {
@@ -23,12 +24,11 @@ export function openLoad(path: string, resource: Resource, clock: Clock): Record
     async merge({ dryRun, allowOlder }) {
       db.exec('commit')
       db.exec('create index temp.staged_by_id on staged (id)')
-      const within = faultsOf(db, conflictQueries(resource).withinFile)
+      const within = faultsOf(db, conflicts.withinFile)
       if (within.length > 0) return refused(within)
       db.exec(dropRepeats)
       return inTransaction(db, () => {
-        const queries = conflictQueries(resource)
-        const against = [...queries.withStore, ...(allowOlder ? [] : [queries.older])]
+        const against = [...conflicts.withStore, ...(allowOlder ? [] : [conflicts.older])]
         const faults = faultsOf(db, against)
         if (faults.length > 0) return refused(faults)
         return mergeStaged(db, resource, { storedAt: clock(), dryRun })
@@ -48,8 +48,8 @@ const dropRepeats = `
 /** A connection of its own: its temporary table and its transaction are nobody else's. */
 function openStaging(path: string, resource: Resource): DatabaseSync {
   const db = openDatabase(path)
-  // An import may wait for another one's merge. The cache also bounds what a sort holds in memory: with 20 MB a million records stay under 300 MB in all, and
-  // are merged in half the time that SQLite's own 2 MB take.
+  // An import may wait for another one's merge. The cache also bounds what a sort holds in memory: with 20 MB a million
+  // records stay under 300 MB in all, and are merged in half the time that SQLite's own 2 MB take.
   db.exec(`
     pragma busy_timeout = 60000;
     pragma temp_store = file;
@@ -122,8 +122,8 @@ function mergeStaged(
   for (const sql of statements.apply) {
     const statement = db.prepare(sql)
     // Not every step dates what it writes.
-    if (sql.includes(':now')) statement.run({ now: storedAt })
-    else statement.run()
+    statement.setAllowUnknownNamedParameters(true)
+    statement.run({ now: storedAt })
   }
   return report
 }

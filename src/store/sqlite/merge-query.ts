@@ -130,7 +130,6 @@ type MergeStatements = {
 export function mergeStatements(resource: Resource): MergeStatements {
   const { table, kind, mask, deletable } = resource
   const full = fullTable(resource)
-  const members = memberColumns(resource)
   const same = ['deleted_at', 'updated_at', 'source_version'].map((c) => `k.${c} is s.${c}`)
   const stored =
     mask === undefined
@@ -141,30 +140,18 @@ export function mergeStatements(resource: Resource): MergeStatements {
   const unchanged = `
     select s.sequence from temp.staged as s cross join ${stored}
     where k.id = s.id ${joined} and ${fullBody} = s.full_body and ${same.join(' and ')}`
-  const columns = [
-    'customer_id',
-    'deleted',
-    'position',
-    'id',
-    ...members,
-    'body',
-    'deleted_at',
-    'updated_at',
-    'source_version',
-    'stored_at',
-  ]
-  const values = [
-    'customer_id',
-    'deleted_at is not null',
-    'position',
-    'id',
-    ...members,
-    mask === undefined ? 'full_body' : 'masked',
-    'deleted_at',
-    'updated_at',
-    'source_version',
-    ':now',
-  ]
+  const written = {
+    customer_id: 'customer_id',
+    deleted: 'deleted_at is not null',
+    position: 'position',
+    id: 'id',
+    ...Object.fromEntries(memberColumns(resource).map((member) => [member, member])),
+    body: mask === undefined ? 'full_body' : 'masked',
+    deleted_at: 'deleted_at',
+    updated_at: 'updated_at',
+    source_version: 'source_version',
+    stored_at: ':now',
+  }
   return {
     keepDeletions: !deletable
       ? ''
@@ -187,7 +174,8 @@ export function mergeStatements(resource: Resource): MergeStatements {
       `delete from ${table} where (customer_id, deleted, position) in (
          select k.customer_id, k.deleted, k.position
          from temp.staged as s cross join ${table} as k indexed by ${table}_identity where k.id = s.id)`,
-      `insert into ${table} (${columns.join(', ')}) select ${values.join(', ')} from temp.staged
+      `insert into ${table} (${Object.keys(written).join(', ')})
+       select ${Object.values(written).join(', ')} from temp.staged
        order by customer_id, deleted_at is not null, position`,
       `insert into revision select distinct customer_id, '${kind}', :now from temp.staged where true
        on conflict (customer_id, kind)
