@@ -133,6 +133,7 @@ test('SIGHUP puts a new schedule in force, keeps the old where the new has fault
     rmSync(folder, { recursive: true, force: true })
   })
   let log = ''
+  child.stderr.setEncoding('utf8')
   child.stderr.on('data', (chunk) => {
     log += chunk
   })

@@ -14,6 +14,9 @@ export async function runBursar(
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   const printed = { out: '', err: '' }
+  // A character may be cut between two chunks; the streams put it together again.
+  child.stdout.setEncoding('utf8')
+  child.stderr.setEncoding('utf8')
   child.stdout.on('data', (chunk) => {
     printed.out += chunk
   })

@@ -18,6 +18,7 @@ export async function runConsole(
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let printed = ''
+  shell.stdout.setEncoding('utf8')
   shell.stdout.on('data', (chunk) => {
     printed += chunk
   })
