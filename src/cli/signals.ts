@@ -1,11 +1,13 @@
 import type { Logger } from '../platform/log.ts'
 
+const endAtOnce = () => process.exit(1)
+
 /** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
-export function untilSignalled(log: Logger): Promise<void> {
+export function untilSignalled(log: Logger, onAnother: () => void = endAtOnce): Promise<void> {
   return new Promise((resolve) => {
     let signalled = false
     const onSignal = (signal: NodeJS.Signals) => {
-      if (signalled) process.exit(1)
+      if (signalled) return onAnother()
       signalled = true
       log.info({ signal }, 'shutting down')
       resolve()

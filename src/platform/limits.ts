@@ -22,6 +22,11 @@ export const limits = {
   connectionsMax: 10_000,
   /** What is in flight at a shutdown has this long to be answered. */
   drainTimeoutMs: 10_000,
+  /** A worker that has drained still closes its stores; then it hangs. */
+  workerDrainGraceMs: 2000,
+  /** A worker that dies sooner has most likely died of its start, so the next one waits, longer each time. */
+  workerSettledMs: 10_000,
+  workerDelayMsMax: 30_000,
   requestIdLengthMax: 128,
   /** One record of an import; the largest legal one is far below. */
   recordBytesMax: 1024 * 1024,

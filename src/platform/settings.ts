@@ -32,6 +32,11 @@ export const settings = {
     flag: 'port',
     meaning: 'The port to listen on; 0 takes a free one.',
   }),
+  workers: integer(1, 1, 64, {
+    env: 'BURSAR_WORKERS',
+    flag: 'workers',
+    meaning: 'Processes that `serve` answers with, on one port over one store.',
+  }),
   publicUrl: url({
     env: 'BURSAR_PUBLIC_URL',
     meaning: 'The issuer of tokens and the base of links. `http://HOST:PORT` where it is not set.',

@@ -1,0 +1,351 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, before, describe, test } from 'node:test'
+import { setTimeout as passing } from 'node:timers/promises'
+import { temporaryFolder } from '../support/harness.ts'
+import { longTest } from '../support/long.ts'
+import { type Program, runProgram, startProgram } from '../support/program.ts'
+import { rawRequest } from '../support/raw-request.ts'
+import { aFiatAccount } from '../support/records.ts'
+
+/**
+ * `Program.ended` waits until the last process that holds its output is gone: where it resolves, no worker is left.
+ */
+
+const count = 3
+const form = () =>
+  `grant_type=client_credentials&client_id=${client.client_id}&client_secret=${client.client_secret}`
+
+let env: Readonly<Record<string, string>>
+let client: { client_id: string; client_secret: string }
+let program: Program | undefined
+
+before(async () => {
+  env = { DATABASE_URL: `sqlite:${join(temporaryFolder(), 'bursar.db')}`, LOG_LEVEL: 'info' }
+  const words = ['client', 'create', '--customer', 'acme', '--name', 'workers', '--json']
+  client = JSON.parse((await runProgram(words, { env })).output)
+  const accounts = Array.from({ length: 300 }, (_, at) =>
+    JSON.stringify(aFiatAccount({ id: idOf(at), ref_id: `ref-${at}` })),
+  )
+  const imported = await runProgram(['import', 'fiat-accounts', '-'], {
+    env,
+    stdin: accounts.join('\n'),
+  })
+  assert.equal(imported.code, 0, imported.errors)
+})
+afterEach(() => program?.kill('SIGKILL'))
+
+const idOf = (at: number) => `5a51e000-0000-4000-8000-${String(at).padStart(12, '0')}`
+
+function start(given: Readonly<Record<string, string>> = {}): Program {
+  program = startProgram(['serve', '--workers', String(count), '--port', '0', '--json'], {
+    env: { ...env, ...given },
+  })
+  return program
+}
+
+async function serve(given?: Readonly<Record<string, string>>) {
+  const started = start(given)
+  const { url } = JSON.parse(await started.firstLine)
+  return { program: started, url: String(url) }
+}
+
+type Line = { readonly msg: string; readonly pid: number } & Readonly<Record<string, unknown>>
+
+/** The lines of the log so far; the last may not have come whole. */
+const linesOf = ({ errors }: Program, msg: string): Line[] =>
+  errors()
+    .split('\n')
+    .slice(0, -1)
+    .filter((line) => line.startsWith('{'))
+    .map((line): Line => JSON.parse(line))
+    .filter((line) => line.msg === msg)
+
+const startedPids = (of: Program) => linesOf(of, 'a worker starts').map(({ pid }) => pid)
+const readyPids = (of: Program) => linesOf(of, 'a worker is ready').map(({ pid }) => pid)
+
+async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 20_000
+  while (!(await holds())) {
+    assert.ok(performance.now() < deadline, `never: ${what}`)
+    await passing(10)
+  }
+}
+
+async function fetchToken(url: string): Promise<string> {
+  const answer = await rawRequest(url, '/oauth2/token', {
+    method: 'POST',
+    headers: ['content-type', 'application/x-www-form-urlencoded'],
+    body: form(),
+  })
+  assert.equal(answer.status, 200, answer.text)
+  return JSON.parse(answer.text).access_token
+}
+
+const readAccounts = (url: string, token: string) =>
+  rawRequest(url, '/v2/transfer/fiat-accounts?limit=1000', {
+    headers: ['authorization', `Bearer ${token}`],
+  })
+
+/** A request for a token that a worker has begun to read: it has asked for the body. */
+async function beginRequest(url: string) {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  let received = ''
+  socket.setEncoding('utf8').on('data', (text) => {
+    received += text
+  })
+  socket.on('error', () => {})
+  socket.write(
+    [
+      'POST /oauth2/token HTTP/1.1',
+      'host: x',
+      'content-type: application/x-www-form-urlencoded',
+      `content-length: ${form().length}`,
+      'expect: 100-continue',
+      '\r\n',
+    ].join('\r\n'),
+  )
+  await once(socket, 'data')
+  assert.match(received, /^HTTP\/1\.1 100 /)
+  return {
+    socket,
+    assertAnswered: async () => {
+      const closed = once(socket, 'close')
+      socket.write(form())
+      await closed
+      assert.match(received, /HTTP\/1\.1 200 OK\r\n.*"access_token":"[^"]+"/s)
+    },
+  }
+}
+
+const beginRequests = (url: string) =>
+  Promise.all(Array.from({ length: 4 * count }, () => beginRequest(url)))
+
+const isRefused = (url: string) =>
+  rawRequest(url, '/healthz').then(
+    () => false,
+    () => true,
+  )
+
+describe('serve --workers', () => {
+  test('prints one line when all are ready, on a new store too, and every worker answers as the same issuer', async () => {
+    const { program, url } = await serve({
+      DATABASE_URL: `sqlite:${join(temporaryFolder(), 'new.db')}`,
+    })
+    assert.equal(new Set(readyPids(program)).size, count)
+    const issuers = new Set<string>()
+    const answering = () => new Set(linesOf(program, 'request').map(({ pid }) => pid))
+    await until('every worker answers', async () => {
+      const path = '/.well-known/oauth-authorization-server'
+      const answers = await Promise.all(Array.from({ length: 16 }, () => rawRequest(url, path)))
+      for (const { text } of answers) issuers.add(JSON.parse(text).issuer)
+      return answering().size === count
+    })
+    assert.deepEqual([...answering()].toSorted(), readyPids(program).toSorted())
+    assert.deepEqual([...issuers], [url])
+    assert.equal(await program.kill('SIGTERM'), 0)
+    assert.equal(program.output(), `{"url":"${url}"}\n`)
+  })
+
+  test('replaces a worker that is killed under load, and no answer is wrong or half', async () => {
+    const { program, url } = await serve()
+    const token = await fetchToken(url)
+    const known = (await readAccounts(url, token)).text
+    assert.equal(JSON.parse(known).items.length, 300)
+    let over = false
+    let answered = 0
+    const cutOff: string[] = []
+    const traffic = async () => {
+      while (!over) {
+        const answer = await readAccounts(url, token).catch((error) => {
+          cutOff.push(error.code)
+        })
+        if (answer === undefined) continue
+        assert.equal(answer.status, 200)
+        assert.equal(answer.text, known)
+        answered += 1
+      }
+    }
+    const clients = Array.from({ length: 8 }, traffic)
+    for (const [at, pid] of readyPids(program).entries()) {
+      const before = answered
+      await until('traffic goes on', () => answered > before + 50)
+      process.kill(pid, 'SIGKILL')
+      await until('it is replaced', () => readyPids(program).length === count + at + 1)
+    }
+    const before = answered
+    await until('traffic goes on', () => answered > before + 50)
+    over = true
+    await Promise.all(clients)
+    // Each client has one request open: those of the killed worker are lost, and no others.
+    assert.ok(cutOff.length <= 8 * count, `${cutOff.length}`)
+    assert.deepEqual(
+      cutOff.filter((code) => code !== 'ECONNRESET'),
+      [],
+    )
+    assert.equal(linesOf(program, 'a worker died and is replaced').length, count)
+    assert.equal(await program.kill('SIGTERM'), 0)
+  })
+
+  test('is at the same URL again after all workers have died at once', async () => {
+    const { program, url } = await serve()
+    for (const pid of readyPids(program)) process.kill(pid, 'SIGKILL')
+    await until('all are replaced', () => readyPids(program).length === 2 * count)
+    assert.equal((await rawRequest(url, '/readyz')).status, 200)
+    assert.equal(await program.kill('SIGTERM'), 0)
+  })
+
+  test('waits longer each time before it replaces a worker that dies right after its start', async () => {
+    const { program, url } = await serve()
+    const [lastPid = 0] = readyPids(program).slice(-1)
+    process.kill(lastPid, 'SIGKILL')
+    const deaths = () => linesOf(program, 'a worker died and is replaced')
+    for (const times of [1, 2, 3]) {
+      await until('another is started', () => startedPids(program).length === count + times)
+      assert.equal(deaths().length, times)
+      const [pid = 0] = startedPids(program).slice(-1)
+      process.kill(pid, 'SIGKILL')
+      await until('its death is told', () => deaths().length === times + 1)
+    }
+    assert.deepEqual(
+      deaths().map(({ delayMs, signal }) => ({ delayMs, signal })),
+      [200, 400, 800, 1600].map((delayMs) => ({ delayMs, signal: 'SIGKILL' })),
+    )
+    assert.equal((await rawRequest(url, '/readyz')).status, 200)
+    assert.equal(await program.kill('SIGTERM'), 0)
+  })
+
+  test('has every worker read the fee schedule again on SIGHUP', async () => {
+    const { program } = await serve()
+    program.process.kill('SIGHUP')
+    const reloading = () => linesOf(program, 'reading configuration again').map(({ pid }) => pid)
+    await until('each has read it', () => reloading().length === count)
+    assert.deepEqual(reloading().toSorted(), readyPids(program).toSorted())
+    assert.equal(await program.kill('SIGTERM'), 0)
+  })
+})
+
+describe('the end of serve --workers', () => {
+  test('by SIGTERM answers what is in flight on every worker, and is 0', async () => {
+    const { program, url } = await serve()
+    const begun = await beginRequests(url)
+    program.process.kill('SIGTERM')
+    await until('nobody listens', () => isRefused(url))
+    assert.equal(program.process.exitCode, null)
+    await Promise.all(begun.map(({ assertAnswered }) => assertAnswered()))
+    assert.equal(await program.ended, 0)
+    assert.deepEqual(linesOf(program, 'a worker died and is replaced'), [])
+  })
+
+  test('by Ctrl-C, which signals the workers as well, answers what is in flight too', async () => {
+    const { program, url } = await serve()
+    const begun = await beginRequests(url)
+    for (const pid of [program.process.pid ?? 0, ...readyPids(program)]) process.kill(pid, 'SIGINT')
+    await until('nobody listens', () => isRefused(url))
+    await Promise.all(begun.map(({ assertAnswered }) => assertAnswered()))
+    assert.equal(await program.ended, 0)
+    assert.deepEqual(linesOf(program, 'a worker died and is replaced'), [])
+  })
+
+  test('by a second signal is at once', async () => {
+    const { program, url } = await serve()
+    const begun = await beginRequests(url)
+    program.process.kill('SIGTERM')
+    await until('nobody listens', () => isRefused(url))
+    const signalledAt = performance.now()
+    program.process.kill('SIGTERM')
+    assert.equal(await program.ended, 1)
+    assert.ok(performance.now() - signalledAt < 5000)
+    for (const { socket } of begun) socket.destroy()
+  })
+
+  test('by a signal while the workers still start is 0, with none left', async () => {
+    const program = start()
+    await until('one starts', () => startedPids(program).length > 0)
+    assert.equal(await program.kill('SIGTERM'), 0)
+    assert.equal(program.output(), '')
+  })
+
+  test('by kill -9 of the primary is the end of the workers, once they have answered', async () => {
+    const { program, url } = await serve()
+    const begun = await beginRequests(url)
+    const exited = once(program.process, 'exit')
+    program.process.kill('SIGKILL')
+    await exited
+    await until('nobody listens', () => isRefused(url))
+    await Promise.all(begun.map(({ assertAnswered }) => assertAnswered()))
+    const answeredAt = performance.now()
+    assert.equal(await program.ended, null)
+    assert.ok(performance.now() - answeredAt < 5000)
+  })
+
+  longTest('kills a worker that hangs, and is 1', async () => {
+    const { program } = await serve()
+    const [pid = 0] = readyPids(program)
+    process.kill(pid, 'SIGSTOP')
+    const signalledAt = performance.now()
+    assert.equal(await program.kill('SIGTERM'), 1)
+    assert.ok(performance.now() - signalledAt < 16_000)
+    const killed = linesOf(program, 'these workers did not end in time and are killed')
+    assert.deepEqual(
+      killed.map(({ pids }) => pids),
+      [[pid]],
+    )
+  })
+})
+
+describe('serve --workers that cannot start', () => {
+  test('on a port that is taken ends with 1 and tells it once', async () => {
+    const other = createServer()
+    other.listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const address = other.address()
+    const port = typeof address === 'object' ? address?.port : undefined
+    const { code, output, errors } = await runProgram(
+      ['serve', '--workers', '3', '--port', String(port)],
+      { env: { ...env, LOG_LEVEL: 'warn' } },
+    )
+    other.close()
+    assert.deepEqual(
+      { code, output, errors },
+      {
+        code: 1,
+        output: '',
+        errors: `127.0.0.1:${port} is taken by another program; --port or PORT chooses another\n`,
+      },
+    )
+  })
+
+  test('by its configuration ends with 2 before a worker is started', async () => {
+    const { code, output, errors } = await runProgram(['serve', '--workers', '0'], { env })
+    assert.deepEqual(
+      { code, output, errors },
+      { code: 2, output: '', errors: '--workers must be a whole number from 1 to 64\n' },
+    )
+  })
+
+  test('by what only a worker finds out ends with 2 and tells it once', async () => {
+    const { code, output, errors } = await runProgram(['serve', '--port', '0'], {
+      env: {
+        ...env,
+        LOG_LEVEL: 'warn',
+        BURSAR_WORKERS: '3',
+        BURSAR_MASTER_KEY: Buffer.alloc(32, 1).toString('base64'),
+      },
+    })
+    assert.deepEqual({ code, output }, { code: 2, output: '' })
+    assert.match(errors, /^[^\n]*BURSAR_MASTER_KEY[^\n]*\n$/)
+  })
+
+  test('because its first worker is killed ends with 1 and a sentence', async () => {
+    const program = start({ LOG_LEVEL: 'info' })
+    await until('one starts', () => startedPids(program).length > 0)
+    process.kill(startedPids(program)[0] ?? 0, 'SIGKILL')
+    assert.equal(await program.ended, 1)
+    assert.match(program.errors(), /\na worker was ended by SIGKILL before it was ready\n$/)
+  })
+})
