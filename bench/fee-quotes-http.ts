@@ -1,15 +1,13 @@
 import { rmSync } from 'node:fs'
 import { cpus } from 'node:os'
+import { join } from 'node:path'
 import autocannon from 'autocannon'
 import { customerScopes } from '../src/contract/scopes.ts'
 import { encodeAddress } from '../src/fees/addresses/encode-address.ts'
 import type { CryptoNetwork } from '../src/money/network.ts'
-import { createClient } from '../src/oauth/clients.ts'
-import { systemClock } from '../src/platform/clock.ts'
-import { openCredentials, openKeyringOf } from '../src/service.ts'
-import { systemRandom } from '../src/vault/random.ts'
-import { callUrl, fetchToken, temporaryFolder, testConfig } from '../test/support/harness.ts'
+import { callUrl, configOf, fetchToken, temporaryFolder } from '../test/support/harness.ts'
 import { startProcess } from './process.ts'
+import { makeClient } from './world.ts'
 
 /**
  * Guaranteed fees over HTTP, each on disk before it is answered, beside a bare node:http server that takes the same
@@ -21,10 +19,10 @@ const CONNECTIONS = 64
 const path = '/v2/transfer/fees/crypto-withdrawal'
 
 const folder = temporaryFolder()
-const config = testConfig(folder)
+const config = configOf({ DATABASE_URL: `sqlite:${join(folder, 'bench.db')}` })
 const [cpu] = cpus()
 say(`Node ${process.version}, ${cpus().length} × ${cpu?.model}`)
-const client = await makeClient()
+const client = await makeClient(config, customerScopes)
 const service = await startProcess(['src/main.ts', 'serve'], {
   DATABASE_URL: config.databaseUrl,
   PORT: '0',
@@ -40,18 +38,6 @@ await compare('USDG', 'SOLANA')
 await bare.stop()
 await service.stop()
 rmSync(folder, { recursive: true })
-
-async function makeClient() {
-  const store = await openCredentials(config)
-  const keyring = await openKeyringOf(config, store, systemClock)
-  const made = await createClient(
-    { store, keyring, clock: systemClock, random: systemRandom },
-    { customerId: 'bench', name: 'bench', scopes: customerScopes, method: { kind: 'secret' } },
-  )
-  await store.close()
-  if (!('client' in made) || made.secret === undefined) throw new Error('no client')
-  return { customerId: 'bench', clientId: made.client.id, clientSecret: made.secret.reveal() }
-}
 
 async function compare(asset: string, network: CryptoNetwork): Promise<void> {
   const bodies = Array.from({ length: 1000 }, (_, at) => bodyOf(asset, network, at))

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander'
 import { clientCommand } from './cli/client.ts'
+import { openCommandStores } from './cli/command-stores.ts'
 import { exportCommand } from './cli/export.ts'
 import { feeCommand } from './cli/fee.ts'
 import { importCommand } from './cli/import.ts'
@@ -13,7 +14,6 @@ import { serveCommand } from './cli/serve.ts'
 import { systemClock } from './platform/clock.ts'
 import { ConfigError } from './platform/config.ts'
 import { version } from './program.ts'
-import { openCredentials, openKeyringOf } from './service.ts'
 import { systemRandom } from './vault/random.ts'
 
 /** Exit codes: 0 done, 1 failed, 2 wrong usage. */
@@ -96,14 +96,15 @@ function throwInsteadOfExiting(command: Command): void {
 
 async function openCredentialAccess(options: CommonOptions) {
   const config = configOf(options)
-  const store = await openCredentials(config)
-  const keyring = await openKeyringOf(config, store, systemClock)
+  const stores = await openCommandStores(options)
+  const store = stores.credentials()
+  const keyring = await stores.keyring(store)
   return {
     store,
     keyring,
     clock: systemClock,
     random: systemRandom,
     trustedIssuers: config.trustedIssuers.map(({ issuer }) => issuer),
-    close: () => store.close(),
+    close: stores.close,
   }
 }

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import type { RecordRules } from './contract/resource.ts'
 import type { AddressPolicy } from './fees/addresses/address-check.ts'
 import { openFees } from './fees/sources/open-fees.ts'
@@ -18,22 +17,18 @@ import { ingestOperations } from './ingest/index.ts'
 import { type OAuth, openOAuth } from './oauth/open.ts'
 import { operations } from './operations/index.ts'
 import type { Clock } from './platform/clock.ts'
-import { type Config, ConfigError } from './platform/config.ts'
+import type { Config } from './platform/config.ts'
 import type { Logger } from './platform/log.ts'
 import { version } from './program.ts'
 import type { CredentialStore } from './store/credentials.ts'
 import type { FeeQuoteStore } from './store/fee-quotes.ts'
 import { startQuoteSweep } from './store/quote-sweeper.ts'
-import { openSqliteCredentials } from './store/sqlite/credentials.ts'
-import { openSqliteFeeQuotes } from './store/sqlite/fee-quotes.ts'
-import { openSqliteStore } from './store/sqlite/open.ts'
 import type { Store } from './store/store.ts'
+import { openServiceStores } from './stores.ts'
 import type { Keyring } from './vault/keyring.ts'
-import { openVault } from './vault/open.ts'
-import { systemRandom } from './vault/random.ts'
 
 /**
- * The composition root: configuration → stores → server. The only file that names an adapter.
+ * The composition root: configuration → stores → server.
  */
 export type Service = {
   readonly url: string
@@ -72,11 +67,10 @@ export type ServiceExtension = {
 export async function startService(sources: ServiceSources): Promise<Service> {
   const { config, log, clock } = sources
   const fees = openFees({ config, environment: process.env, clock, log })
-  const store = await openRecords(config, clock)
-  const credentials = await openCredentials(config)
-  const quotes = await openFeeQuotes(config)
-  const stopSweep = startQuoteSweep({ quotes, clock, log })
-  const keyring = await openKeyringOf(config, credentials, clock)
+  const stores = await openServiceStores({ config, clock, log })
+  const [store, credentials, quotes] = [stores.records(), stores.credentials(), stores.quotes()]
+  const stopSweep = stores.servesOperator ? startQuoteSweep({ quotes, clock, log }) : () => {}
+  const keyring = await stores.keyring(credentials)
   let url = config.publicUrl ?? ''
   const oauth = await openOAuth({
     store: credentials,
@@ -110,7 +104,7 @@ export async function startService(sources: ServiceSources): Promise<Service> {
           openMax: config.feeQuotesOpenMax,
         },
       }),
-      ...ingestRoutes({ identify: oauth.identify, quotes, clock }),
+      ...(stores.servesOperator ? ingestRoutes({ identify: oauth.identify, quotes, clock }) : []),
       ...oauthRoutesOf(oauth),
       ...healthRoutes(readinessChecks({ store, oauth, feeBasis: fees.current, clock })),
       homePage,
@@ -130,57 +124,14 @@ export async function startService(sources: ServiceSources): Promise<Service> {
       oauth.close()
       fees.close()
       stopSweep()
-      await quotes.close()
-      await credentials.close()
-      await store.close()
+      await stores.close()
     },
   }
 }
 
-/** The setting is of no other form. */
-const sqlitePath = ({ databaseUrl }: Config): string => databaseUrl.replace(/^sqlite:/, '')
-
 /** The host as it was configured, which is the name that tokens and clients know the issuer by. */
 const urlOf = (host: string, port: string): string =>
   `http://${host.includes(':') ? `[${host}]` : host}${port === '' ? '' : `:${port}`}`
-
-/** `data/bursar.db` → `data/bursar.credentials.db`: what stands beside the records. */
-const beside = (path: string, ending: string): string => `${path.replace(/\.db$/, '')}.${ending}`
-
-export async function openRecords(config: Config, clock: Clock): Promise<Store> {
-  return openSqliteStore(sqlitePath(config), clock)
-}
-
-/** For commands that only look: a mistyped path must not become an empty store. Throws a ConfigError. */
-export function requireStore(config: Config): void {
-  const path = sqlitePath(config)
-  if (existsSync(path)) return
-  throw new ConfigError(`there is no store at ${path}; import, migrate and serve make one`)
-}
-
-export async function openCredentials(config: Config): Promise<CredentialStore> {
-  return openSqliteCredentials(beside(sqlitePath(config), 'credentials.db'))
-}
-
-/** Beside the credentials, where no import of records ever holds the file. */
-export async function openFeeQuotes(config: Config): Promise<FeeQuoteStore> {
-  return openSqliteFeeQuotes(beside(sqlitePath(config), 'credentials.db'))
-}
-
-export function openKeyringOf(
-  config: Config,
-  credentials: CredentialStore,
-  clock: Clock,
-): Promise<Keyring> {
-  return openVault({
-    store: credentials,
-    masterKey: config.masterKey,
-    previousMasterKey: config.previousMasterKey,
-    keyFile: beside(sqlitePath(config), 'master-key'),
-    clock,
-    random: systemRandom,
-  })
-}
 
 export const recordRules = (config: Config): RecordRules => ({
   statementTypes: new Set(config.statementTypes),

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { Argument, Command } from 'commander'
 import { recordKinds } from '../contract/resource.ts'
-import { systemClock } from '../platform/clock.ts'
 import { resources } from '../resources/catalogue.ts'
-import { openRecords, requireStore } from '../service.ts'
-import { type CommonOptions, configOf, withCommonOptions } from './options.ts'
+import { requireStore } from '../stores.ts'
+import { openCommandStores, operatorConfigOf } from './command-stores.ts'
+import { type CommonOptions, withCommonOptions } from './options.ts'
 
 type ExportFlags = CommonOptions & { readonly customer?: string }
 
@@ -18,14 +18,13 @@ export function exportCommand(): Command {
     .action(async (kind: string, flags: ExportFlags) => {
       const resource = resources.find((candidate) => candidate.kind === kind)
       if (resource === undefined) return
-      const config = configOf(flags)
-      requireStore(config)
-      const store = await openRecords(config, systemClock)
+      requireStore(operatorConfigOf(flags))
+      const stores = await openCommandStores(flags)
       try {
-        const lines = store.operator.exportLines(resource, flags.customer)
+        const lines = stores.records().operator.exportLines(resource, flags.customer)
         await writeAll(flags.json ? asArray(lines) : asLines(lines))
       } finally {
-        await store.close()
+        await stores.close()
       }
     })
 }

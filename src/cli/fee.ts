@@ -6,8 +6,9 @@ import { describeQuote } from '../http/describe-quote.ts'
 import { consumeProblem } from '../http/fee-problems.ts'
 import { type CryptoNetwork, cryptoNetworks } from '../money/network.ts'
 import type { Clock } from '../platform/clock.ts'
-import { addressPolicy, openFeeQuotes } from '../service.ts'
+import { addressPolicy } from '../service.ts'
 import type { FeeQuote, FeeQuoteStore } from '../store/fee-quotes.ts'
+import { openCommandStores } from './command-stores.ts'
 import { scheduleCommand } from './fee-schedule.ts'
 import { type CommonOptions, configOf, withCommonOptions } from './options.ts'
 import { CommandFailed, type Output } from './output.ts'
@@ -114,11 +115,11 @@ async function withQuotes<T>(
   options: CommonOptions,
   work: (quotes: FeeQuoteStore) => Promise<T>,
 ): Promise<T> {
-  const quotes = await openFeeQuotes(configOf(options))
+  const stores = await openCommandStores(options)
   try {
-    return await work(quotes)
+    return await work(stores.quotes())
   } finally {
-    await quotes.close()
+    await stores.close()
   }
 }
 

@@ -5,7 +5,8 @@ import { UnreadableFile } from '../intake/lines.ts'
 import { openRecordFile } from '../intake/read.ts'
 import { systemClock } from '../platform/clock.ts'
 import { resources } from '../resources/catalogue.ts'
-import { openRecords, recordRules } from '../service.ts'
+import { recordRules } from '../service.ts'
+import { openCommandStores } from './command-stores.ts'
 import { type CommonOptions, configOf, withCommonOptions } from './options.ts'
 import { CommandFailed, type Output } from './output.ts'
 import { openProgress } from './progress.ts'
@@ -40,10 +41,10 @@ async function importFile(kind: string, path: string, flags: ImportFlags): Promi
   const file = await openRecordFile(path, resource.record).catch((error: unknown) => {
     throw error instanceof UnreadableFile ? new CommandFailed(error.message) : error
   })
-  const store = await openRecords(config, systemClock)
+  const stores = await openCommandStores(flags)
   const progress = openProgress(file, systemClock)
   try {
-    return await importEntries(store, resource, file.entries, {
+    return await importEntries(stores.records(), resource, file.entries, {
       customerId: flags.customer,
       dryRun: flags.dryRun === true,
       allowOlder: flags.allowOlder === true,
@@ -52,7 +53,7 @@ async function importFile(kind: string, path: string, flags: ImportFlags): Promi
     })
   } finally {
     progress.stop()
-    await store.close()
+    await stores.close()
   }
 }
 

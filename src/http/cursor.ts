@@ -40,36 +40,38 @@ const VERSION = 1
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
+/** Where a walk has come to: the last record shown, and where the store's log stood when it was (see Page). */
+export type Place = { readonly position: Position; readonly logPosition: bigint | undefined }
+
+const LOG_POSITION_BYTES = 8
+
 /**
- * A cursor is the position of a page's last record, sealed (AES-256-GCM) to what it may be used for: tenant, operation,
- * order and filters. Layout before base64url: version, length of the key's id, the id, nonce, sealed position, tag.
+ * A cursor is the place that a walk has come to, sealed (AES-256-GCM) to what it may be used for: tenant, operation,
+ * order and filters. Layout before base64url: version, length of the key's id, the id, nonce, sealed place (the position, and the log's where there is one), tag.
  * Nobody can read one, change one or use it elsewhere (docs/decisions/0006-cursor-sealing.md).
  */
-export function sealCursor(
-  keys: CursorKeys,
-  position: Position,
-  boundTo: readonly string[],
-): string {
+export function sealCursor(keys: CursorKeys, place: Place, boundTo: readonly string[]): string {
   const { id, key } = keys.current()
   const head = Buffer.concat([Buffer.from([VERSION, id.length]), Buffer.from(id, 'latin1')])
   const nonce = keys.nextNonce()
   const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
   cipher.setAAD(associated(head, boundTo))
-  const sealed = Buffer.concat([cipher.update(position), cipher.final()])
+  const sealed = Buffer.concat([cipher.update(placeBytes(place)), cipher.final()])
   return Buffer.concat([head, nonce, sealed, cipher.getAuthTag()]).toString('base64url')
 }
 
-/** The position, or undefined for anything that was not sealed so. */
+/** The place, or undefined for anything that was not sealed so. */
 export function openCursor(
   keys: CursorKeys,
   cursor: string,
   boundTo: readonly string[],
-): Position | undefined {
+): Place | undefined {
   const bytes = Buffer.from(cursor, 'base64url')
   // Base64 has several spellings of the same bytes; only the one that was given out is a cursor.
   if (bytes.toString('base64url') !== cursor || bytes[0] !== VERSION) return undefined
   const headBytes = 2 + (bytes[1] ?? 0)
-  if (bytes.length !== headBytes + NONCE_BYTES + POSITION_BYTES + TAG_BYTES) return undefined
+  const placeLength = bytes.length - headBytes - NONCE_BYTES - TAG_BYTES
+  if (!placeLengths.has(placeLength)) return undefined
   const head = bytes.subarray(0, headBytes)
   const key = keys.byId(head.toString('latin1', 2))?.key
   if (key === undefined) return undefined
@@ -79,9 +81,27 @@ export function openCursor(
   decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
   try {
     const sealed = bytes.subarray(headBytes + NONCE_BYTES, -TAG_BYTES)
-    return Buffer.concat([decipher.update(sealed), decipher.final()])
+    return placeOf(Buffer.concat([decipher.update(sealed), decipher.final()]))
   } catch {
     return undefined
+  }
+}
+
+const placeLengths = new Set([POSITION_BYTES, POSITION_BYTES + LOG_POSITION_BYTES])
+
+function placeBytes({ position, logPosition }: Place): Uint8Array {
+  if (logPosition === undefined) return position
+  const bytes = Buffer.alloc(POSITION_BYTES + LOG_POSITION_BYTES)
+  bytes.set(position)
+  bytes.writeBigUInt64BE(logPosition, POSITION_BYTES)
+  return bytes
+}
+
+function placeOf(bytes: Buffer): Place {
+  return {
+    position: bytes.subarray(0, POSITION_BYTES),
+    logPosition:
+      bytes.length === POSITION_BYTES ? undefined : bytes.readBigUInt64BE(POSITION_BYTES),
   }
 }
 

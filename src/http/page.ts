@@ -16,11 +16,11 @@ export function readPage(
   keys: CursorKeys,
 ): Selection {
   if (input.cursor === undefined) return { ...input.selection, after: undefined }
-  const after = openCursor(keys, input.cursor, boundTo(operation, principal, input))
-  if (after === undefined) {
+  const place = openCursor(keys, input.cursor, boundTo(operation, principal, input))
+  if (place === undefined) {
     throw invalidParameters([{ parameter: 'page_cursor', reason: 'token cannot be parsed' }])
   }
-  return { ...input.selection, after }
+  return { ...input.selection, after: place.position, notBefore: place.logPosition }
 }
 
 /** The envelope around the stored bytes; `next_page_cursor` only where rows remain. */
@@ -31,7 +31,10 @@ export function closePage(
   page: Page,
   keys: CursorKeys,
 ): Answer {
-  const next = page.more && page.last !== undefined ? page.last : undefined
+  const next =
+    page.more && page.last !== undefined
+      ? { position: page.last, logPosition: page.logPosition }
+      : undefined
   const tail =
     next === undefined
       ? ']}'

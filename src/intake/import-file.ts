@@ -1,6 +1,6 @@
 import type { RecordFault, RecordRules, Resource } from '../contract/resource.ts'
 import { limits } from '../platform/limits.ts'
-import type { LineFault, MergeOptions, RecordLoad, Store } from '../store/store.ts'
+import type { LineFault, MergeOptions, RecordLoad, StorableRecord, Store } from '../store/store.ts'
 import { type RecordCheck, recordCheck } from './check.ts'
 import { type Entry, UnreadableFile } from './lines.ts'
 import { renderRecord } from './render.ts'
@@ -32,7 +32,7 @@ export async function importEntries(
   entries: AsyncIterable<Entry>,
   options: ImportOptions,
 ): Promise<ImportReport> {
-  const load = store.operator.beginLoad(resource)
+  const load = await store.operator.beginLoad(resource)
   try {
     const staged = await stageEntries(load, resource, entries, options)
     if (staged.faultCount > 0) {
@@ -49,7 +49,7 @@ export async function importEntries(
       faultCount: merged.faults.length,
     }
   } finally {
-    load.close()
+    await load.close()
   }
 }
 
@@ -67,7 +67,12 @@ async function stageEntries(
     for await (const entry of entries) {
       staged.records += 1
       options.onProgress?.(staged.records)
-      noteFaults(staged, entry.line, stageEntry(load, resource, check, entry, options.customerId))
+      const read = readEntry(resource, check, entry, options.customerId)
+      if ('faults' in read) noteFaults(staged, entry.line, read.faults)
+      else {
+        const behind = load.stage(read.record)
+        if (behind !== undefined) await behind
+      }
     }
   } catch (error) {
     if (!(error instanceof UnreadableFile)) throw error
@@ -76,23 +81,24 @@ async function stageEntries(
   return staged
 }
 
-function stageEntry(
-  load: RecordLoad,
+type ReadEntry = { readonly faults: readonly RecordFault[] } | { readonly record: StorableRecord }
+
+function readEntry(
   resource: Resource,
   check: RecordCheck,
   entry: Entry,
   customerId: string | undefined,
-): readonly RecordFault[] {
-  if ('reason' in entry) return [{ member: 'record', reason: entry.reason }]
+): ReadEntry {
+  if ('reason' in entry) return { faults: [{ member: 'record', reason: entry.reason }] }
   const checked = check(
     customerId === undefined ? entry.value : ofCustomer(entry.value, customerId),
   )
-  if ('faults' in checked) return checked.faults
+  if ('faults' in checked) return checked
   if (customerId !== undefined && checked.record.customer_id !== customerId) {
-    return [{ member: 'customer_id', reason: 'must be the customer that --customer names' }]
+    const reason = 'must be the customer that --customer names'
+    return { faults: [{ member: 'customer_id', reason }] }
   }
-  load.stage(renderRecord(resource, checked.record, entry.line))
-  return []
+  return { record: renderRecord(resource, checked.record, entry.line) }
 }
 
 function ofCustomer(value: unknown, customerId: string): unknown {

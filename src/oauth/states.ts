@@ -17,7 +17,7 @@ export type States = {
 
 export type Freshness = { readonly fresh: boolean; readonly ageMs: number }
 
-/** Keeps the states no older than the poll interval, and says when it could not. */
+/** Keeps the states no older than the poll interval, fresher where the store tells of changes, and says when it could not. */
 export type StateKeeper = {
   current(): States
   freshness(): Freshness
@@ -69,6 +69,8 @@ export async function openStates(sources: StateSources): Promise<StateKeeper> {
       log.warn({ err: error, ageMs: ageMs() }, 'clients, keys and revoked tokens cannot be read')
     })
   }
+  const stopPolling = sources.every(pollIntervalMs, poll)
+  const stopListening = store.onChange(poll)
   return {
     current: () => states,
     freshness: () => ({ fresh: isFresh(), ageMs: ageMs() }),
@@ -82,7 +84,10 @@ export async function openStates(sources: StateSources): Promise<StateKeeper> {
       if (isDue) unknownKey = { askedAt: clock(), answered: refresh() }
       return unknownKey.answered
     },
-    close: sources.every(pollIntervalMs, poll),
+    close: () => {
+      stopPolling()
+      stopListening()
+    },
   }
 }
 

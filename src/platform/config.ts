@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { type Setting, settings } from './settings.ts'
+import type { Setting } from './setting-kinds.ts'
+import { settings } from './settings.ts'
 
 export type Config = { readonly [K in keyof typeof settings]: SettingValue<(typeof settings)[K]> }
 type SettingValue<S> = S extends Setting<infer T> ? T : never

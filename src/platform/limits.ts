@@ -40,4 +40,21 @@ export const limits = {
   quoteSweepIdleMs: 60_000,
   /** Quotes that share a commit; a full one takes some ten milliseconds. */
   quotesPerCommitMax: 1000,
+  /** Quotes that may wait for the commit under way, and how long a quote may take in all. */
+  quotesWaitingMax: 5000,
+  quoteIssueMs: 5000,
+  /** How long a request may wait for one of its process's database sessions, and how many may wait for each. */
+  databaseWaitMs: 400,
+  databaseWaitingPerSession: 50,
+  /** Every database server is looked at so often: a new primary is found, a standby's lag is known. */
+  databaseLookIntervalMs: 500,
+  /** Gets that share a statement, statements of one kind at a time, and gets that may wait for the next. */
+  getsPerStatementMax: 100,
+  getStatementsMax: 2,
+  getsWaitingMax: 5000,
+  /** While no primary is to be found nobody can say how old a standby is; for so long it is trusted to be near enough. */
+  databasePrimaryLostMs: 300_000,
+  /** A lost session that listens for changes is made anew after so long; changes that come faster are heard of together. */
+  databaseListenRetryMs: 500,
+  databaseChangeRestMs: 100,
 } as const

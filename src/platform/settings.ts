@@ -1,30 +1,68 @@
-import { isIP } from 'node:net'
 import { type LogLevel, logLevels } from './log.ts'
-import { Secret } from './secret.ts'
-import { parseTrustedIssuers, type TrustedIssuer } from './trusted-issuers.ts'
+import { readPostgresUrl } from './postgres-url.ts'
+import {
+  databaseUrl,
+  flag,
+  integer,
+  isAddressRange,
+  isOrigin,
+  list,
+  masterKey,
+  oneOf,
+  text,
+  trustedIssuers,
+  url,
+} from './setting-kinds.ts'
 
-type Parsed<T> = { readonly value: T } | { readonly fault: string }
-
-/** One setting: where it comes from, how it is read, and its line in docs/configuration.md. */
-export type Setting<T> = {
-  readonly env: string
-  readonly flag?: string
-  readonly fallback: T
-  readonly parse: (given: unknown) => Parsed<T>
-  readonly meaning: string
-}
-
-type Naming = { readonly env: string; readonly flag?: string; readonly meaning: string }
+const postgresForm = 'postgres://USER:PASSWORD@HOST:PORT/DATABASE'
+const isPostgres = (given: string): boolean => readPostgresUrl(given) !== undefined
+const isStore = (given: string): boolean => /^sqlite:./.test(given) || isPostgres(given)
 
 /**
  * Every setting by its name in `bursar.config.json`. The tests fail when one of them is missing from
  * docs/configuration.md.
  */
 export const settings = {
-  databaseUrl: databaseUrl('sqlite:data/bursar.db', {
-    env: 'DATABASE_URL',
-    flag: 'database',
-    meaning: 'The store: `sqlite:PATH`.',
+  databaseUrl: databaseUrl(
+    'sqlite:data/bursar.db',
+    {
+      env: 'DATABASE_URL',
+      flag: 'database',
+      meaning:
+        'The store: `sqlite:PATH`, or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. Several `HOST:PORT` between commas: the primary is whichever of them is none’s standby. `?sslmode=` takes `disable`, `require` and `verify-full`.',
+    },
+    { isOne: isStore, what: `sqlite:PATH or ${postgresForm}` },
+  ),
+  operatorDatabaseUrl: databaseUrl(
+    undefined,
+    {
+      env: 'OPERATOR_DATABASE_URL',
+      meaning:
+        'The same database as the operator’s role. Every command but `serve` uses it before `DATABASE_URL`; `serve` offers ingest, and sweeps old quotes, only where it is set. Without meaning on the embedded store.',
+    },
+    { isOne: isPostgres, what: postgresForm },
+  ),
+  databaseReadUrls: list(
+    [],
+    {
+      env: 'DATABASE_READ_URLS',
+      meaning: 'Standbys that pages and single records are read from, one server each.',
+    },
+    { isOne: isPostgres, what: `URLs of the form ${postgresForm}` },
+  ),
+  replicaLagMsMax: integer(2000, 100, 600_000, {
+    env: 'BURSAR_REPLICA_LAG_MS_MAX',
+    meaning: 'A standby that is further behind than these milliseconds is not read from.',
+  }),
+  databaseConnectionsMax: integer(10, 1, 500, {
+    env: 'BURSAR_DATABASE_CONNECTIONS_MAX',
+    meaning:
+      'Sessions with each PostgreSQL server that a process opens for requests; two more look after it.',
+  }),
+  databaseTimeoutMs: integer(900, 100, 60_000, {
+    env: 'BURSAR_DATABASE_TIMEOUT_MS',
+    meaning:
+      'When PostgreSQL has not answered a request within these milliseconds, the answer is 503.',
   }),
   host: text('127.0.0.1', { env: 'HOST', flag: 'host', meaning: 'The address to listen on.' }),
   port: integer(8080, 0, 65_535, {
@@ -119,102 +157,3 @@ export const settings = {
       'Other OAuth 2 servers whose tokens are accepted: an array (JSON in the environment) as docs/oauth.md describes.',
   }),
 } as const
-
-function text<T extends string | undefined>(fallback: T, naming: Naming): Setting<string | T> {
-  const parse = (given: unknown): Parsed<string> =>
-    typeof given === 'string' && given !== '' ? { value: given } : { fault: 'must be text' }
-  return { ...naming, fallback, parse }
-}
-
-function databaseUrl(fallback: string, naming: Naming): Setting<string> {
-  const parse = (given: unknown): Parsed<string> =>
-    typeof given === 'string' && /^sqlite:./.test(given)
-      ? { value: given }
-      : { fault: 'must be sqlite:PATH' }
-  return { ...naming, fallback, parse }
-}
-
-function integer(fallback: number, min: number, max: number, naming: Naming): Setting<number> {
-  const parse = (given: unknown): Parsed<number> => {
-    const value = typeof given === 'string' && /^\d{1,15}$/.test(given) ? Number(given) : given
-    return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max
-      ? { value }
-      : { fault: `must be a whole number from ${min} to ${max}` }
-  }
-  return { ...naming, fallback, parse }
-}
-
-function flag(fallback: boolean, naming: Naming): Setting<boolean> {
-  const parse = (given: unknown): Parsed<boolean> => {
-    if (given === true || given === 'true') return { value: true }
-    if (given === false || given === 'false') return { value: false }
-    return { fault: 'must be true or false' }
-  }
-  return { ...naming, fallback, parse }
-}
-
-function oneOf<T extends string>(fallback: T, members: readonly T[], naming: Naming): Setting<T> {
-  const parse = (given: unknown): Parsed<T> => {
-    const value = members.find((member) => member === given)
-    return value === undefined ? { fault: `must be one of ${members.join(', ')}` } : { value }
-  }
-  return { ...naming, fallback, parse }
-}
-
-/** What each entry of a list must be. */
-type Entry = { readonly isOne: (text: string) => boolean; readonly what: string }
-
-function isAddressRange(text: string): boolean {
-  const [address = '', prefix = '0', ...rest] = text.split('/')
-  const bits = { 4: 32, 6: 128 }[isIP(address)] ?? -1
-  return rest.length === 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits
-}
-
-function isOrigin(text: string): boolean {
-  return text.startsWith('http') && URL.parse(text)?.origin === text
-}
-
-/** A list: comma-separated in the environment, an array of strings in the file. */
-function list(
-  fallback: readonly string[],
-  naming: Naming,
-  entry: Entry = { isOne: (text) => text !== '', what: 'texts' },
-): Setting<readonly string[]> {
-  const parse = (given: unknown): Parsed<readonly string[]> => {
-    const parts = typeof given === 'string' ? given.split(',').map((part) => part.trim()) : given
-    return Array.isArray(parts) &&
-      parts.every((part) => typeof part === 'string' && entry.isOne(part))
-      ? { value: parts }
-      : { fault: `must be a list of ${entry.what}` }
-  }
-  return { ...naming, fallback, parse }
-}
-
-function url(naming: Naming): Setting<string | undefined> {
-  const parse = (given: unknown): Parsed<string> => {
-    const parsed = typeof given === 'string' ? URL.parse(given) : null
-    const plain =
-      parsed !== null && parsed.search === '' && parsed.hash === '' && parsed.username === ''
-    return plain && (parsed.protocol === 'https:' || parsed.protocol === 'http:')
-      ? { value: String(given).replace(/\/+$/, '') }
-      : { fault: 'must be an http or https URL without a query' }
-  }
-  return { ...naming, fallback: undefined, parse }
-}
-
-function trustedIssuers(naming: Naming): Setting<readonly TrustedIssuer[]> {
-  return { ...naming, fallback: [], parse: parseTrustedIssuers }
-}
-
-function masterKey(naming: Naming): Setting<Secret | undefined> {
-  const parse = (given: unknown): Parsed<Secret> => {
-    const isKey =
-      typeof given === 'string' &&
-      /^[A-Za-z0-9+/]{43}=?$/.test(given) &&
-      Buffer.from(given, 'base64').length === 32
-    return isKey
-      ? { value: new Secret(given) }
-      : { fault: 'must be 32 bytes in base64, as `openssl rand -base64 32` prints them' }
-  }
-  return { ...naming, fallback: undefined, parse }
-}

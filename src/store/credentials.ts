@@ -57,6 +57,11 @@ export type CredentialStore = PurposeKeyStore & {
   revision(): Promise<bigint>
   /** Refused tokens that have expired by `now` are left out. */
   readStates(now: bigint): Promise<CredentialStates>
+  /**
+   * Runs soon after somebody may have bumped the revision, for whoever can do better than ask again and again. A store
+   * that cannot tell never runs it. Answers what ends it.
+   */
+  onChange(run: () => void): () => void
 
   findClient(id: string): Promise<ClientWithSecrets | undefined>
   /** In the order they were created. */

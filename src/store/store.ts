@@ -33,6 +33,8 @@ export type Selection = {
   readonly order: 'ASC' | 'DESC'
   /** The last position of the page before this one. */
   readonly after: Position | undefined
+  /** Where the log stood when that page was read: no copy of the store that has not come so far may answer this one. */
+  readonly notBefore?: bigint | undefined
   readonly limit: number
 }
 
@@ -46,11 +48,13 @@ export type Page = {
   readonly last: Position | undefined
   readonly more: boolean
   readonly revision: number
+  /** Where the log of the store stood, in bytes; absent where there is but one copy of the store. */
+  readonly logPosition?: bigint
 }
 
 export type OperatorDoor = {
   /** Opens an import of one file. Nothing is visible to anyone before `merge` resolves. */
-  beginLoad(resource: Resource): RecordLoad
+  beginLoad(resource: Resource): Promise<RecordLoad>
   /** Every record of a kind as one line of JSON that import takes back, by customer and then in order. */
   exportLines(resource: Resource, customerId: string | undefined): AsyncIterable<string>
   count(resource: Resource): Promise<number>
@@ -76,14 +80,15 @@ export type StorableRecord = {
 }
 
 export type RecordLoad = {
-  stage(record: StorableRecord): void
+  /** A promise where the store is behind: the next record waits for it. */
+  stage(record: StorableRecord): Promise<void> | undefined
   /**
    * Checks the staged records against each other and against what is stored, then merges them in one short
    * transaction. With any fault, and on a dry run, nothing is changed.
    */
   merge(options: MergeOptions): Promise<MergeReport>
   /** Gives the staging room back. Safe to call at any time, and twice. */
-  close(): void
+  close(): Promise<void>
 }
 
 export type MergeOptions = { readonly dryRun: boolean; readonly allowOlder: boolean }

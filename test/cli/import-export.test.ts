@@ -6,20 +6,29 @@ import { after, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { recordKinds } from '../../src/contract/resource.ts'
 import { worldRecords } from '../../src/sandbox/world.ts'
-import { temporaryFolder } from '../support/harness.ts'
+import { openPlace, temporaryFolder } from '../support/harness.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
 import { runBursar } from '../support/run-bursar.ts'
 
 const folder = temporaryFolder()
-after(() => rmSync(folder, { recursive: true, force: true }))
-const storeOf = (name: string) => `sqlite:${join(folder, `${name}.db`)}`
+after(async () => {
+  rmSync(folder, { recursive: true, force: true })
+  for (const place of places.values()) await (await place).remove()
+})
+/** A store for each name, over the adapter that this run is about. */
+const places = new Map<string, ReturnType<typeof openPlace>>()
+async function storeOf(name: string): Promise<string> {
+  const place = places.get(name) ?? openPlace()
+  places.set(name, place)
+  return (await place).commandUrl
+}
 const lines = (records: readonly object[]) =>
   records.map((record) => `${JSON.stringify(record)}\n`).join('')
 
 describe('import', () => {
   test('takes NDJSON from standard input and says what it did', async () => {
     const ran = await runBursar(
-      storeOf('stdin'),
+      await storeOf('stdin'),
       ['import', 'fiat-accounts', '-'],
       lines([aFiatAccount()]),
     )
@@ -29,7 +38,7 @@ describe('import', () => {
   test('answers one JSON document and nothing else with --json', async () => {
     const path = join(folder, 'one.ndjson.gz')
     writeFileSync(path, gzipSync(lines([aFiatAccount()])))
-    const ran = await runBursar(storeOf('json'), [
+    const ran = await runBursar(await storeOf('json'), [
       'import',
       'fiat-accounts',
       path,
@@ -51,29 +60,29 @@ describe('import', () => {
   test('ends with 1 on a bad file, naming file, line, member and reason, and changes nothing', async () => {
     const path = join(folder, 'bad.ndjson')
     writeFileSync(path, lines([aFiatAccount(), aFiatAccount({ id: anId(2), status: 'OPEN' })]))
-    const ran = await runBursar(storeOf('bad'), ['import', 'fiat-accounts', path])
+    const ran = await runBursar(await storeOf('bad'), ['import', 'fiat-accounts', path])
     assert.deepEqual(ran, {
       code: 1,
       out: '',
       err: `${path}:2: status: must be PENDING, APPROVED or REJECTED\n${path}: 1 fault; nothing was changed\n`,
     })
-    const exported = await runBursar(storeOf('bad'), ['export', 'fiat-accounts'])
+    const exported = await runBursar(await storeOf('bad'), ['export', 'fiat-accounts'])
     assert.equal(exported.out, '')
   })
 
   test('takes a JSON array that is all in one line', async () => {
     const path = join(folder, 'minified.json')
     writeFileSync(path, JSON.stringify([aFiatAccount(), aFiatAccount({ id: anId(2) })]))
-    const ran = await runBursar(storeOf('minified'), ['import', 'fiat-accounts', path])
+    const ran = await runBursar(await storeOf('minified'), ['import', 'fiat-accounts', path])
     assert.deepEqual(ran, { code: 0, out: '2 records: 2 added, 0 changed, 0 unchanged\n', err: '' })
   })
 
   test('fills in the customer of --customer and refuses another', async () => {
     const { customer_id: _left, ...anonymous } = aFiatAccount()
     const words = ['import', 'fiat-accounts', '-', '--customer', 'northwind']
-    const taken = await runBursar(storeOf('customer'), words, lines([anonymous]))
+    const taken = await runBursar(await storeOf('customer'), words, lines([anonymous]))
     assert.equal(taken.code, 0)
-    const refused = await runBursar(storeOf('customer'), words, lines([aFiatAccount()]))
+    const refused = await runBursar(await storeOf('customer'), words, lines([aFiatAccount()]))
     assert.equal(refused.code, 1)
     assert.match(refused.err, /stdin:1: customer_id: must be the customer that --customer names/)
   })
@@ -85,12 +94,16 @@ describe('import', () => {
     ['no command that there is', ['frobnicate']],
   ] as const) {
     test(`ends with 2 on wrong usage: ${what}`, async () => {
-      assert.equal((await runBursar(storeOf('usage'), words)).code, 2)
+      assert.equal((await runBursar(await storeOf('usage'), words)).code, 2)
     })
   }
 
   test('ends with 1 on a file that is not there', async () => {
-    const ran = await runBursar(storeOf('none'), ['import', 'statements', join(folder, 'no.csv')])
+    const ran = await runBursar(await storeOf('none'), [
+      'import',
+      'statements',
+      join(folder, 'no.csv'),
+    ])
     assert.equal(ran.code, 1)
     assert.match(ran.err, /there is no such file/)
   })
@@ -99,25 +112,25 @@ describe('import', () => {
 test('what export gives, import takes, and gives back byte for byte', async () => {
   const world = worldRecords()
   for (const kind of recordKinds) {
-    await runBursar(storeOf('first'), ['import', kind, '-'], lines(world[kind]))
-    const exported = await runBursar(storeOf('first'), ['export', kind])
+    await runBursar(await storeOf('first'), ['import', kind, '-'], lines(world[kind]))
+    const exported = await runBursar(await storeOf('first'), ['export', kind])
     assert.equal(exported.out.split('\n').length - 1, world[kind].length)
-    const taken = await runBursar(storeOf('second'), ['import', kind, '-'], exported.out)
+    const taken = await runBursar(await storeOf('second'), ['import', kind, '-'], exported.out)
     assert.equal(taken.code, 0, taken.err)
-    const again = await runBursar(storeOf('second'), ['export', kind])
+    const again = await runBursar(await storeOf('second'), ['export', kind])
     assert.equal(again.out, exported.out)
-    const same = await runBursar(storeOf('first'), ['import', kind, '-'], exported.out)
+    const same = await runBursar(await storeOf('first'), ['import', kind, '-'], exported.out)
     assert.match(same.out, new RegExp(`: 0 added, 0 changed, ${world[kind].length} unchanged`))
   }
 })
 
 test('export --customer gives one customer’s records, --json an array', async () => {
   await runBursar(
-    storeOf('two'),
+    await storeOf('two'),
     ['import', 'fiat-accounts', '-'],
     lines([aFiatAccount(), aFiatAccount({ id: anId(2), customer_id: 'borealis' })]),
   )
-  const ran = await runBursar(storeOf('two'), [
+  const ran = await runBursar(await storeOf('two'), [
     'export',
     'fiat-accounts',
     '--customer',
@@ -132,10 +145,10 @@ test('export --customer gives one customer’s records, --json an array', async 
 
 test('ends quietly when its reader has seen enough', async () => {
   const records = Array.from({ length: 3000 }, (_, at) => aFiatAccount({ id: anId(at) }))
-  await runBursar(storeOf('many'), ['import', 'fiat-accounts', '-'], lines(records))
+  await runBursar(await storeOf('many'), ['import', 'fiat-accounts', '-'], lines(records))
   const script = `"${process.execPath}" src/main.ts export fiat-accounts | head -1; exit "\${PIPESTATUS[0]}"`
   const shell = spawnSync('bash', ['-c', script], {
-    env: { ...process.env, DATABASE_URL: storeOf('many') },
+    env: { ...process.env, DATABASE_URL: await storeOf('many') },
     encoding: 'utf8',
   })
   assert.deepEqual([shell.status, shell.stderr], [0, ''])

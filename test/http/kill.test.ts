@@ -92,7 +92,7 @@ const exported = async (kind = 'fiat-accounts'): Promise<string[]> =>
 
 async function assertSound(): Promise<void> {
   const report = JSON.parse(await run(['migrate', '--check', '--json']))
-  assert.deepEqual(report, { up_to_date: true, integrity_faults: [] })
+  assert.deepEqual(report, { up_to_date: true, applied: [], integrity_faults: [] })
 }
 
 async function fetchToken(url: string): Promise<string> {

@@ -12,8 +12,8 @@ import {
 } from '../support/records.ts'
 
 let tested: TestStore
-before(() => {
-  tested = openTestStore()
+before(async () => {
+  tested = await openTestStore()
 })
 beforeEach(() => tested.store.operator.clear())
 after(() => tested.close())
@@ -86,7 +86,7 @@ describe('merging a file', () => {
     await tested.take('fiat-accounts', [aFiatAccount()])
     await tested.take('fiat-accounts', [aFiatAccount({ status: 'APPROVED' })])
     await tested.take('fiat-accounts', [aFiatAccount({ status: 'REJECTED' })])
-    const versions = tested.superseded(anId(1))
+    const versions = await tested.superseded(anId(1))
     assert.deepEqual(
       versions.map(({ body }) => JSON.parse(body).status),
       ['PENDING', 'APPROVED'],

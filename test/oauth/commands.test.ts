@@ -7,7 +7,6 @@ import { decodeProtectedHeader, exportJWK, generateKeyPair } from 'jose'
 import { type CredentialCommandSources, clientCommand } from '../../src/cli/client.ts'
 import { keysCommand } from '../../src/cli/keys.ts'
 import { Secret } from '../../src/platform/secret.ts'
-import { openSqliteCredentials } from '../../src/store/sqlite/credentials.ts'
 import { openVault } from '../../src/vault/open.ts'
 import { systemRandom } from '../../src/vault/random.ts'
 import { acme, oauthWorld } from './support/oauth-world.ts'
@@ -17,13 +16,13 @@ type Masters = { masterKey?: Secret; previousMasterKey?: Secret }
 /** A running server, and commands that open its store anew each time as another process does. */
 async function commandWorld(context: TestContext) {
   const world = await oauthWorld(context)
-  const { clock, path, keyFile } = world
+  const { clock, place, keyFile } = world
   const run = async (words: string, masters: Masters = {}) => {
     const out: string[] = []
     const errors: string[] = []
     const sources: CredentialCommandSources = {
       open: async () => {
-        const store = openSqliteCredentials(path)
+        const store = await place.openCredentials()
         const none = { masterKey: undefined, previousMasterKey: undefined }
         const keyring = await openVault({
           ...{ store, ...none, ...masters, keyFile, clock, random: systemRandom },

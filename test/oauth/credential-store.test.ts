@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict'
 import { statSync } from 'node:fs'
-import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import type { Client, CredentialStore } from '../../src/store/credentials.ts'
-import { openSqliteCredentials } from '../../src/store/sqlite/credentials.ts'
 import { migrate } from '../../src/store/sqlite/migrate.ts'
-import { temporaryFolder } from './support/temporary.ts'
+import { newStorePlace, type StorePlace } from '../support/store-place.ts'
+import { testStore } from '../support/test-database.ts'
 
-function newStore(context: TestContext): { store: CredentialStore; path: string } {
-  const path = join(temporaryFolder(context), 'credentials.db')
-  const store = openSqliteCredentials(path)
-  context.after(() => store.close())
-  return { store, path }
+type Opened = { readonly store: CredentialStore; readonly place: StorePlace }
+
+async function newStore(context: TestContext): Promise<Opened> {
+  const place = await newStorePlace(context)
+  return { store: await place.openCredentials(), place }
 }
 
 const acme: Client = {
@@ -30,7 +29,7 @@ const acme: Client = {
 const secretOf = (id: string, createdAt = 1n) => ({ id, hash: `hmac256:key:${id}`, createdAt })
 
 test('gives a client back as it was added, with its secret', async (t) => {
-  const { store } = newStore(t)
+  const { store } = await newStore(t)
   assert.equal(await store.addClient(acme, secretOf('s1')), 'added')
   const found = await store.findClient('client_acme')
   assert.deepEqual(found, { ...acme, secrets: [{ ...secretOf('s1'), lastUsedAt: undefined }] })
@@ -38,16 +37,53 @@ test('gives a client back as it was added, with its secret', async (t) => {
 })
 
 test('keeps what was acknowledged when the process ends without closing', async (t) => {
-  const { store, path } = newStore(t)
+  const { store, place } = await newStore(t)
   await store.addClient(acme, secretOf('s1'))
-  const again = openSqliteCredentials(path)
-  t.after(() => again.close())
+  const again = await place.openCredentials()
   assert.equal((await again.findClient('client_acme'))?.name, 'Acme treasury')
-  assert.equal(statSync(path).mode & 0o777, 0o600)
+})
+
+test('lists clients in the order they were created, each with its own secrets', async (t) => {
+  const { store } = await newStore(t)
+  const borealis = { ...acme, id: 'client_a', customerId: 'borealis', createdAt: 2_000_000n }
+  const operator = { ...acme, id: 'client_operator', customerId: null, createdAt: 3_000_000n }
+  await store.addClient(operator, undefined)
+  await store.addClient(borealis, secretOf('s3'))
+  await store.addClient(acme, secretOf('s1'))
+  await store.rotateSecret(acme.id, { secret: secretOf('s2'), kept: 1, notBefore: undefined })
+  const listed = await store.listClients()
+  assert.deepEqual(
+    listed.map(({ id, secrets }) => [id, secrets.map((secret) => secret.id)]),
+    [
+      ['client_acme', ['s1', 's2']],
+      ['client_a', ['s3']],
+      ['client_operator', []],
+    ],
+  )
+  const { secrets: _, ...stored } = listed[2] ?? { secrets: [] }
+  assert.deepEqual(stored, operator)
+})
+
+test('puts a client back as it was made, whatever has become of it', async (t) => {
+  const { store } = await newStore(t)
+  await store.addClient(acme, secretOf('s1'))
+  await store.rotateSecret(acme.id, { secret: secretOf('s2'), kept: 1, notBefore: 5n })
+  await store.disableClient(acme.id, 6n, 7n)
+  await store.restoreClient(acme, secretOf('s3'))
+  const secrets = [{ ...secretOf('s3'), lastUsedAt: undefined }]
+  assert.deepEqual(await store.findClient(acme.id), { ...acme, secrets })
+})
+
+test('knows nobody by an id that cannot be stored', async (t) => {
+  const { store } = await newStore(t)
+  await store.addClient(acme, secretOf('s1'))
+  assert.equal(await store.findClient('client_acme\0'), undefined)
+  assert.equal(await store.useAssertion('client_acme', 'a\0', 10n, 1n), true)
+  assert.equal(await store.useAssertion('client_acme', 'a\0', 10n, 1n), false)
 })
 
 test('refuses an id or an external client that is taken', async (t) => {
-  const { store } = newStore(t)
+  const { store } = await newStore(t)
   const method = { kind: 'issuer', issuer: 'https://id.example', externalId: 'ext' } as const
   assert.equal(await store.addClient({ ...acme, method }, undefined), 'added')
   assert.equal(await store.addClient(acme, undefined), 'taken')
@@ -55,7 +91,7 @@ test('refuses an id or an external client that is taken', async (t) => {
 })
 
 test('keeps two live secrets at most, the newest, or only the new one', async (t) => {
-  const { store } = newStore(t)
+  const { store } = await newStore(t)
   await store.addClient(acme, secretOf('s1'))
   const live = async () => (await store.findClient('client_acme'))?.secrets.map(({ id }) => id)
   await store.rotateSecret('client_acme', { secret: secretOf('s2'), kept: 1, notBefore: undefined })
@@ -70,7 +106,7 @@ test('keeps two live secrets at most, the newest, or only the new one', async (t
 })
 
 test('bumps the revision for what servers must hear of, and for nothing else', async (t) => {
-  const { store } = newStore(t)
+  const { store } = await newStore(t)
   const bumps = async (work: () => Promise<unknown>) => {
     const before = await store.revision()
     await work()
@@ -88,44 +124,53 @@ test('bumps the revision for what servers must hear of, and for nothing else', a
 })
 
 test('lets an assertion be used once until it expires', async (t) => {
-  const { store } = newStore(t)
+  const { store } = await newStore(t)
   assert.equal(await store.useAssertion('c', 'a', 10n, 1n), true)
   assert.equal(await store.useAssertion('c', 'a', 10n, 9n), false)
   assert.equal(await store.useAssertion('d', 'a', 10n, 9n), true)
   assert.equal(await store.useAssertion('c', 'a', 20n, 10n), true)
 })
 
-test('answers 503 with Retry-After while another process holds the file', async (t) => {
-  const { store, path } = newStore(t)
-  const other = new DatabaseSync(path)
-  t.after(() => other.close())
-  other.exec('begin immediate')
-  await assert.rejects(store.denyToken('jti', 9n, 1n), {
-    name: 'Problem',
-    status: 503,
-    headers: { 'Retry-After': '1' },
+const aboutFiles = testStore === 'sqlite' ? describe : () => {}
+
+aboutFiles('a file', () => {
+  test('is for its owner alone', async (t) => {
+    const { place } = await newStore(t)
+    assert.equal(statSync(place.where).mode & 0o777, 0o600)
   })
-  other.exec('rollback')
-  await store.denyToken('jti', 9n, 1n)
-})
 
-test('migrates each schema of a file by its own numbers, and undoes a step that fails', () => {
-  const db = new DatabaseSync(':memory:')
-  const one = { id: 1, sql: 'create table a (x integer) strict' }
-  const bad = { id: 2, sql: 'create table b (x integer) strict; insert into nowhere values (1)' }
-  assert.deepEqual(migrate(db, 'first', [one]), [1])
-  assert.deepEqual(migrate(db, 'first', [one]), [])
-  assert.throws(() => migrate(db, 'first', [one, bad]), /nowhere/)
-  assert.throws(() => db.prepare('select * from b'), /no such table/)
-  assert.deepEqual(migrate(db, 'second', [{ id: 1, sql: 'create table c (x integer)' }]), [1])
-})
+  test('answers 503 with Retry-After while another process holds it', async (t) => {
+    const { store, place } = await newStore(t)
+    const other = new DatabaseSync(place.where)
+    t.after(() => other.close())
+    other.exec('begin immediate')
+    await assert.rejects(store.denyToken('jti', 9n, 1n), {
+      name: 'Problem',
+      status: 503,
+      headers: { 'Retry-After': '1' },
+    })
+    other.exec('rollback')
+    await store.denyToken('jti', 9n, 1n)
+  })
 
-test('refuses a file that a later version has migrated', () => {
-  const db = new DatabaseSync(':memory:')
-  const steps = [1, 2].map((id) => ({ id, sql: `create table t${id} (x integer)` }))
-  migrate(db, 'records', steps)
-  assert.throws(() => migrate(db, 'records', steps.slice(0, 1)), {
-    name: 'ConfigError',
-    message: /records schema is at step 2, this version of Bursar knows steps up to 1/,
+  test('is migrated by the numbers of each schema by itself, and a step that fails is undone', () => {
+    const db = new DatabaseSync(':memory:')
+    const one = { id: 1, sql: 'create table a (x integer) strict' }
+    const bad = { id: 2, sql: 'create table b (x integer) strict; insert into nowhere values (1)' }
+    assert.deepEqual(migrate(db, 'first', [one]), [1])
+    assert.deepEqual(migrate(db, 'first', [one]), [])
+    assert.throws(() => migrate(db, 'first', [one, bad]), /nowhere/)
+    assert.throws(() => db.prepare('select * from b'), /no such table/)
+    assert.deepEqual(migrate(db, 'second', [{ id: 1, sql: 'create table c (x integer)' }]), [1])
+  })
+
+  test('is refused where a later version has migrated it', () => {
+    const db = new DatabaseSync(':memory:')
+    const steps = [1, 2].map((id) => ({ id, sql: `create table t${id} (x integer)` }))
+    migrate(db, 'records', steps)
+    assert.throws(() => migrate(db, 'records', steps.slice(0, 1)), {
+      name: 'ConfigError',
+      message: /records schema is at step 2, this version of Bursar knows steps up to 1/,
+    })
   })
 })

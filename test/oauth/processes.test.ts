@@ -3,14 +3,13 @@ import { type TestContext, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { disableClient } from '../../src/oauth/clients.ts'
 import { systemClock } from '../../src/platform/clock.ts'
-import { openSqliteCredentials } from '../../src/store/sqlite/credentials.ts'
 import { acme, oauthWorld } from './support/oauth-world.ts'
 import { startProcess } from './support/process.ts'
 
 /** Two running servers on one store, as two workers are, and a command's access to it. */
 async function twoServers(context: TestContext) {
   const world = await oauthWorld(context, { clock: systemClock })
-  const words = [world.path, world.keyFile]
+  const words = [world.place.where, world.keyFile]
   const server = await startProcess(context, './server-process.ts', words)
   const form = { grant_type: 'client_credentials', client_id: acme.id, client_secret: acme.secret }
   const post = (path: string, body: Record<string, string>) =>
@@ -55,7 +54,7 @@ test('a disabled client, a revoked token and a revoked key are refused by a runn
 })
 
 test('loses nothing that it acknowledged when it is killed, and opens clean', async (t) => {
-  const { path, post, server, token } = await twoServers(t)
+  const { place, post, server, token } = await twoServers(t)
   const revoked: string[] = []
   const busy = async () => {
     for (;;) {
@@ -67,8 +66,7 @@ test('loses nothing that it acknowledged when it is killed, and opens clean', as
   }
   await Promise.allSettled([busy(), busy(), busy(), busy()])
   assert(revoked.length >= 20)
-  const store = openSqliteCredentials(path)
-  t.after(() => store.close())
+  const store = await place.openCredentials()
   assert.deepEqual(await store.integrityFaults(), [])
   const { deniedTokens } = await store.readStates(systemClock())
   const held = new Set(deniedTokens.map(({ jti }) => jti))

@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { disableClient, rotateClient } from '../../src/oauth/clients.ts'
+import { until } from '../support/until.ts'
 import { acme, acmeBasic, acmeScopes, oauthWorld } from './support/oauth-world.ts'
 
 const [readFiat = '', readStatement = ''] = acmeScopes
@@ -278,13 +279,14 @@ test('notes when a client and its secret were last used, once a minute', async (
   assert.deepEqual(await lastUse(), [undefined, undefined])
   const first = clock()
   await token()
-  assert.deepEqual(await lastUse(), [first, first])
+  // It is noted after the token has been answered.
+  await until(async () => (await lastUse()).every((at) => at === first))
   clock.advance(59)
   await token()
   assert.deepEqual(await lastUse(), [first, first])
   clock.advance(1)
   await token()
-  assert.deepEqual(await lastUse(), [clock(), clock()])
+  await until(async () => (await lastUse()).every((at) => at === clock()))
 })
 
 test('gives no token while the states are too old', async (t) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createClient, disableClient } from '../../src/oauth/clients.ts'
 import { parseTrustedIssuers, type TrustedIssuer } from '../../src/platform/trusted-issuers.ts'
+import { until } from '../support/until.ts'
 import { acme, oauthWorld } from './support/oauth-world.ts'
 import { startProcess } from './support/process.ts'
 
@@ -95,7 +96,8 @@ test('refuses a disabled external client like any other, and notes when one was 
   const { client, clock, command, oauth, sign, verify } = await issuerWorld(t)
   const token = await sign()
   assert.notEqual(await verify(token), 'invalid')
-  assert.equal((await command.store.findClient(client.id))?.lastUsedAt, clock())
+  const lastUsedAt = async () => (await command.store.findClient(client.id))?.lastUsedAt
+  await until(async () => (await lastUsedAt()) === clock())
   await disableClient(command, client.id)
   await oauth.refresh()
   assert.equal(await verify(token), 'invalid')

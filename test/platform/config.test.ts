@@ -40,7 +40,7 @@ test('every fault is told at once, with where it came from', () => {
   }
   assert.deepEqual(faultsOf(env, file), [
     `${file} has prot, which is no setting of Bursar's`,
-    'DATABASE_URL must be sqlite:PATH',
+    'DATABASE_URL must be sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
     'PORT must be a whole number from 0 to 65535',
     'BURSAR_MASTER_KEY must be 32 bytes in base64, as `openssl rand -base64 32` prints them',
     'BURSAR_CORS_ORIGINS must be a list of origins such as https://app.example.com',

@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict'
-import { rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { openSqliteFeeQuotes } from '../../src/store/sqlite/fee-quotes.ts'
-import { temporaryFolder } from '../support/harness.ts'
+import { openStorePlace, type StorePlace } from '../support/store-place.ts'
 import { type QuoteChild, startQuoteChild } from './support/quote-child.ts'
 import { aQuote, aWithdrawal, idOf, minutes, noon } from './support/quotes.ts'
 
@@ -24,7 +21,7 @@ type Quoted = {
 }
 
 type Model = { now: bigint; issued: Quoted[] }
-type Real = { path: string; children: QuoteChild[] }
+type Real = { place: StorePlace; children: QuoteChild[] }
 type Step = fc.AsyncCommand<Model, Real>
 
 class Issue implements Step {
@@ -126,7 +123,7 @@ function judge(
 
 async function restart(real: Real, at: number): Promise<void> {
   await real.children[at]?.kill()
-  real.children[at] = startQuoteChild(real.path)
+  real.children[at] = startQuoteChild(real.place.where)
 }
 
 const steps = [
@@ -147,17 +144,18 @@ test('no quote is honoured twice or lost, also over kill -9', { timeout: 600_000
   const maxCommands = 40
   await fc.assert(
     fc.asyncProperty(fc.commands(steps, { maxCommands, size: 'max' }), async (commands) => {
-      const folder = temporaryFolder()
-      const path = join(folder, 'bursar.credentials.db')
-      await openSqliteFeeQuotes(path).close()
-      const real: Real = { path, children: [startQuoteChild(path), startQuoteChild(path)] }
+      const place = await openStorePlace()
+      const { where } = place
+      // Made before two processes open it at once.
+      await (await place.openQuotes()).close()
+      const real: Real = { place, children: [startQuoteChild(where), startQuoteChild(where)] }
       const model: Model = { now: noon, issued: [] }
       try {
         await fc.asyncModelRun(() => ({ model, real }), commands)
-        await settle(model, path)
+        await settle(model, place)
       } finally {
         await Promise.all(real.children.map((child) => child.kill()))
-        rmSync(folder, { recursive: true, force: true })
+        await place.close()
       }
     }),
     { seed: 20_261_121, numRuns, endOnFailure: true },
@@ -165,8 +163,8 @@ test('no quote is honoured twice or lost, also over kill -9', { timeout: 600_000
 })
 
 /** At the end another process reads what is on disk: every acknowledgement must stand there. */
-async function settle({ issued }: Model, path: string): Promise<void> {
-  const quotes = openSqliteFeeQuotes(path)
+async function settle({ issued }: Model, place: StorePlace): Promise<void> {
+  const quotes = await place.openQuotes()
   for (const [at, { stored, owner, possible }] of issued.entries()) {
     const found = await quotes.operator.find(idOf(at))
     if (stored === 'yes') assert.ok(found, 'an acknowledged quote is lost')

@@ -4,7 +4,6 @@ import { asTenant } from '../../src/contract/principal.ts'
 import { limits } from '../../src/platform/limits.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { startQuoteSweep } from '../../src/store/quote-sweeper.ts'
-import { openSqliteFeeQuotes } from '../../src/store/sqlite/fee-quotes.ts'
 import { startQuoteChild } from './support/quote-child.ts'
 import {
   acme,
@@ -22,7 +21,7 @@ const days = (count: number) => minutes(count * 24 * 60)
 
 describe('consume', () => {
   test('gives a fee to the withdrawal that it was quoted for, in any spelling of its figures', async (t) => {
-    const { quotes } = openTestQuotes(t)
+    const { quotes } = await openTestQuotes(t)
     await quotes.customers.issue(acme, aQuote(), openMax)
     const request = aWithdrawal({ amount: '0100.00', address: wallet.toLowerCase() })
     const consumed = await quotes.operator.consume(request)
@@ -33,7 +32,7 @@ describe('consume', () => {
   })
 
   test('answers the same withdrawal the same, however late, and no other', async (t) => {
-    const { quotes } = openTestQuotes(t)
+    const { quotes } = await openTestQuotes(t)
     await quotes.customers.issue(acme, aQuote(), openMax)
     const first = await quotes.operator.consume(aWithdrawal())
     const later = await quotes.operator.consume(aWithdrawal({ at: noon + days(30) }))
@@ -47,7 +46,7 @@ describe('consume', () => {
   })
 
   test('tells unknown, foreign, mismatched and expired apart', async (t) => {
-    const { quotes } = openTestQuotes(t)
+    const { quotes } = await openTestQuotes(t)
     await quotes.customers.issue(acme, aQuote(), openMax)
     const outcomeOf = async (over: Parameters<typeof aWithdrawal>[0]) => {
       const { quote: _, ...rest } = {
@@ -72,8 +71,8 @@ describe('consume', () => {
   })
 
   test('of two processes that race for a fee, one gets it', async (t) => {
-    const { quotes, path } = openTestQuotes(t)
-    const children = [startQuoteChild(path), startQuoteChild(path)]
+    const { quotes, place } = await openTestQuotes(t)
+    const children = [startQuoteChild(place.where), startQuoteChild(place.where)]
     t.after(() => Promise.all(children.map((child) => child.kill())))
     for (let round = 1; round <= 50; round += 1) {
       await quotes.customers.issue(acme, aQuote({ id: idOf(round) }), openMax)
@@ -94,9 +93,8 @@ describe('consume', () => {
 
 describe('open quotes', () => {
   test('are counted exactly: issued, consumed, expired, of each client, over processes and restarts', async (t) => {
-    const { quotes, path } = openTestQuotes(t)
-    const other = openSqliteFeeQuotes(path)
-    t.after(() => other.close())
+    const { quotes, place } = await openTestQuotes(t)
+    const other = await place.openQuotes()
     let at = 0
     const issue = async (store = quotes, createdAt = noon, clientId = 'client_1') => {
       at += 1
@@ -125,19 +123,19 @@ describe('open quotes', () => {
   })
 
   test('the work of a quote does not grow with how many are open', async (t) => {
-    const { quotes } = openTestQuotes(t)
-    const issueMany = async (from: number, count: number) => {
+    const { quotes } = await openTestQuotes(t)
+    const issueMany = async (from: number) => {
       const started = performance.now()
-      const ids = Array.from({ length: count }, (_, at) => idOf(from + at))
+      const ids = Array.from({ length: 2000 }, (_, at) => idOf(from + at))
       await Promise.all(
         ids.map((id) => quotes.customers.issue(acme, aQuote({ id }), Number.MAX_SAFE_INTEGER)),
       )
       return performance.now() - started
     }
-    await issueMany(0, 2000)
-    const few = await issueMany(2000, 2000)
-    await issueMany(4000, 30_000)
-    const many = await issueMany(34_000, 2000)
+    await issueMany(0)
+    const few = await issueMany(2000)
+    for (let from = 4000; from < 34_000; from += 2000) await issueMany(from)
+    const many = await issueMany(34_000)
     t.diagnostic(
       `2000 quotes beside 2,000 open ones ${few.toFixed()} ms, beside 34,000 ${many.toFixed()} ms`,
     )
@@ -146,9 +144,8 @@ describe('open quotes', () => {
 })
 
 test('quotes of one turn of the event loop share one commit', async (t) => {
-  const { quotes, path } = openTestQuotes(t)
-  const reader = openSqliteFeeQuotes(path)
-  t.after(() => reader.close())
+  const { quotes, place } = await openTestQuotes(t)
+  const reader = await place.openQuotes()
   const issued = [1, 2, 3].map((at) =>
     quotes.customers.issue(asTenant('acme'), aQuote({ id: idOf(at) }), openMax),
   )
@@ -158,7 +155,7 @@ test('quotes of one turn of the event loop share one commit', async (t) => {
 })
 
 test('sweeps what is 90 days old, in small batches with a rest between them', async (t) => {
-  const { quotes } = openTestQuotes(t)
+  const { quotes } = await openTestQuotes(t)
   const old = limits.quoteSweepRows * 2 + 5
   await Promise.all(
     Array.from({ length: old + 3 }, (_, at) =>

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +8,8 @@ import { openLog } from '../../src/platform/log.ts'
 import { openSandbox } from '../../src/sandbox/sandbox.ts'
 import { acme, borealis, type SampleCustomer } from '../../src/sandbox/world.ts'
 import { type ServiceParts, startService } from '../../src/service.ts'
+import { openOperatorStores } from '../../src/stores.ts'
+import { openTestDatabase, testStore } from './test-database.ts'
 
 /** A sandbox in this process, over a store in a folder of its own. */
 export type TestService = {
@@ -40,18 +43,28 @@ export { acme, borealis }
 export type ServiceOptions = {
   readonly env?: Readonly<Record<string, string>>
   readonly clock?: Clock
+  /** Without it, the adapter that this run is about. */
+  readonly store?: typeof testStore
 }
 
 export async function startTestService(options: ServiceOptions = {}): Promise<TestService> {
-  const folder = temporaryFolder()
+  const place = await openPlace(options.store)
+  const config = configOf({ ...place.env, ...options.env })
+  const log = openLog('silent')
+  const clock = options.clock ?? systemClock
+  // The role that serves customers may not make clients; on the embedded store there are no roles.
+  const operator =
+    (options.store ?? testStore) === 'postgres'
+      ? await openOperatorStores({ config, clock, log })
+      : undefined
   let parts: ServiceParts | undefined
   const service = await startService({
-    config: testConfig(folder, options.env),
-    log: openLog('silent'),
-    clock: options.clock ?? systemClock,
+    config,
+    log,
+    clock,
     extend: (opened) => {
-      parts = opened
-      return openSandbox(opened)
+      parts = { ...opened, ...(operator && { credentials: operator.credentials() }) }
+      return openSandbox(parts)
     },
   })
   if (parts === undefined) throw new Error('the service opened without its parts')
@@ -73,22 +86,37 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
     },
     stop: async () => {
       await service.close()
-      rmSync(folder, { recursive: true, force: true })
+      await operator?.close()
+      await place.remove()
     },
   }
 }
 
-export function testConfig(folder: string, env: Readonly<Record<string, string>> = {}): Config {
-  return loadConfig({
-    env: {
-      DATABASE_URL: `sqlite:${join(folder, 'test.db')}`,
-      PORT: '0',
-      BURSAR_ACCEPT_SAMPLE_FEES: 'true',
-      ...env,
-    },
-    file: undefined,
-  })
+/** Where a store of the adapter that this run is about may be made, what the environment says of it, and by what URL the commands use it. */
+export async function openPlace(store = testStore) {
+  if (store === 'postgres') {
+    const database = await openTestDatabase()
+    return {
+      env: {
+        DATABASE_URL: database.url,
+        OPERATOR_DATABASE_URL: database.operatorUrl,
+        BURSAR_MASTER_KEY: randomBytes(32).toString('base64'),
+      },
+      commandUrl: database.operatorUrl,
+      remove: database.drop,
+    }
+  }
+  const folder = temporaryFolder()
+  const url = `sqlite:${join(folder, 'test.db')}`
+  return {
+    env: { DATABASE_URL: url },
+    commandUrl: url,
+    remove: async () => rmSync(folder, { recursive: true, force: true }),
+  }
 }
+
+export const configOf = (env: Readonly<Record<string, string>>): Config =>
+  loadConfig({ env: { PORT: '0', BURSAR_ACCEPT_SAMPLE_FEES: 'true', ...env }, file: undefined })
 
 export const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), 'bursar-test-'))
 

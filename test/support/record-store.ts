@@ -5,15 +5,19 @@ import type { RecordInput, RecordKind, RecordRules, Resource } from '../../src/c
 import { type ImportReport, importEntries } from '../../src/intake/import-file.ts'
 import type { Entry } from '../../src/intake/lines.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
+import { openLog } from '../../src/platform/log.ts'
 import { resources } from '../../src/resources/catalogue.ts'
+import { openPostgresStore } from '../../src/store/postgres/open.ts'
+import { openServers } from '../../src/store/postgres/servers.ts'
+import { loadingSessions, readingSessions } from '../../src/store/postgres/sessions.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { MergeOptions, Store } from '../../src/store/store.ts'
 import { temporaryFolder } from './harness.ts'
+import { addressesOf, openTestDatabase, testStore } from './test-database.ts'
 
 /** A store of its own, without a server before it. */
 export type TestStore = {
   readonly store: Store
-  readonly path: string
   take(
     kind: RecordKind,
     records: readonly unknown[],
@@ -21,7 +25,7 @@ export type TestStore = {
   ): Promise<ImportReport>
   exported(kind: RecordKind): Promise<RecordInput[]>
   /** What a record was before, the oldest version first. */
-  superseded(id: string): { storedAt: bigint; replacedAt: bigint; body: string }[]
+  superseded(id: string): Promise<{ storedAt: bigint; replacedAt: bigint; body: string }[]>
   close(): Promise<void>
 }
 
@@ -37,13 +41,18 @@ export function resourceOf(kind: RecordKind): Resource {
   return found
 }
 
-export function openTestStore(clock: Clock = systemClock): TestStore {
-  const folder = temporaryFolder()
-  const path = join(folder, 'records.db')
-  const store = openSqliteStore(path, clock)
+/** Over the adapter that this run is about. */
+export const openTestStore = async (clock: Clock = systemClock): Promise<TestStore> =>
+  withTaking(await (testStore === 'postgres' ? openOnPostgres(clock) : openOnSqlite(clock)))
+
+/** Over PostgreSQL, whatever the run is about, with its database at hand. */
+export const openPostgresTestStore = async (clock: Clock = systemClock) =>
+  withTaking(await openOnPostgres(clock))
+
+function withTaking<O extends Opened>(opened: O): O & TestStore {
+  const { store } = opened
   return {
-    store,
-    path,
+    ...opened,
     take: (kind, records, options = {}) =>
       importEntries(store, resourceOf(kind), entriesOf(records), {
         dryRun: false,
@@ -55,7 +64,28 @@ export function openTestStore(clock: Clock = systemClock): TestStore {
       const lines = await Array.fromAsync(store.operator.exportLines(resourceOf(kind), undefined))
       return lines.map((line) => JSON.parse(line))
     },
-    superseded: (id) => supersededIn(path, id),
+  }
+}
+
+type Opened = Pick<TestStore, 'store' | 'superseded' | 'close'>
+
+const versionsOf = (table: string, id: string) =>
+  `select stored_at, replaced_at, body from ${table} where id = '${id}' order by replaced_at`
+
+async function openOnSqlite(clock: Clock): Promise<Opened> {
+  const folder = temporaryFolder()
+  const path = join(folder, 'records.db')
+  const store = openSqliteStore(path, clock)
+  return {
+    store,
+    superseded: async (id) => {
+      const db = new DatabaseSync(path)
+      const statement = db.prepare(versionsOf('superseded', id))
+      statement.setReadBigInts(true)
+      const rows = statement.all()
+      db.close()
+      return rows.map((row) => versionOf([row.stored_at, row.replaced_at, row.body]))
+    },
     close: async () => {
       await store.close()
       rmSync(folder, { recursive: true, force: true })
@@ -63,20 +93,41 @@ export function openTestStore(clock: Clock = systemClock): TestStore {
   }
 }
 
-function supersededIn(path: string, id: string) {
-  const db = new DatabaseSync(path)
-  const statement = db.prepare(
-    'select stored_at, replaced_at, body from superseded where id = ? order by replaced_at',
-  )
-  statement.setReadBigInts(true)
-  const rows = statement.all(id)
-  db.close()
-  return rows.map((row) => ({
-    storedAt: BigInt(String(row.stored_at)),
-    replacedAt: BigInt(String(row.replaced_at)),
-    body: String(row.body),
-  }))
+async function openOnPostgres(clock: Clock) {
+  const database = await openTestDatabase()
+  const servers = (url: string, parameters: Readonly<Record<string, string | number>>) =>
+    openServers({
+      primaries: addressesOf(url),
+      standbys: [],
+      parameters,
+      connectionsMax: 4,
+      withinMs: 5000,
+      lagMsMax: 2000,
+      log: openLog('silent'),
+    })
+  const customers = await servers(database.url, readingSessions(5000))
+  const operator = await servers(database.operatorUrl, loadingSessions)
+  return {
+    database,
+    customers,
+    store: openPostgresStore({ customers, operator }, clock),
+    superseded: async (id: string) => {
+      const rows = await database.ask(versionsOf('bursar.superseded', id))
+      return rows.map(versionOf)
+    },
+    close: async () => {
+      await customers.close()
+      await operator.close()
+      await database.drop()
+    },
+  }
 }
+
+const versionOf = ([storedAt, replacedAt, body]: readonly unknown[]) => ({
+  storedAt: BigInt(String(storedAt)),
+  replacedAt: BigInt(String(replacedAt)),
+  body: String(body),
+})
 
 async function* entriesOf(records: readonly unknown[]): AsyncIterable<Entry> {
   for (const [at, value] of records.entries()) yield { line: at + 1, value }

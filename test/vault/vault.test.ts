@@ -4,22 +4,22 @@ import { chmodSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { Secret } from '../../src/platform/secret.ts'
-import { openSqliteCredentials } from '../../src/store/sqlite/credentials.ts'
 import { openVault, type VaultSources } from '../../src/vault/open.ts'
 import { systemRandom } from '../../src/vault/random.ts'
 import { temporaryFolder } from '../oauth/support/temporary.ts'
 import { setClock } from '../oauth/support/time.ts'
+import { newStorePlace } from '../support/store-place.ts'
 
-function newStore(context: TestContext) {
+async function newStore(context: TestContext) {
   const folder = temporaryFolder(context)
-  const store = openSqliteCredentials(join(folder, 'credentials.db'))
-  context.after(() => store.close())
+  const place = await newStorePlace(context)
+  const store = await place.openCredentials()
   const clock = setClock()
   const keyFile = join(folder, 'bursar.master-key')
   const none = { masterKey: undefined, previousMasterKey: undefined }
   const open = (sources: Partial<VaultSources>) =>
     openVault({ store, ...none, keyFile: undefined, clock, random: systemRandom, ...sources })
-  return { folder, store, clock, keyFile, open }
+  return { place, store, clock, keyFile, open }
 }
 
 const newMaster = () => new Secret(randomBytes(32).toString('base64'))
@@ -31,7 +31,7 @@ const refusal = (pattern: RegExp) => (error: unknown) => {
 }
 
 test('makes a 0600 master key file on the first start and opens the same keys on the next', async (t) => {
-  const { keyFile, open } = newStore(t)
+  const { keyFile, open } = await newStore(t)
   const first = await open({ keyFile })
   const second = await open({ keyFile })
   assert.equal(statSync(keyFile).mode & 0o777, 0o600)
@@ -43,32 +43,32 @@ test('makes a 0600 master key file on the first start and opens the same keys on
 })
 
 test('refuses a master key file that others can read', async (t) => {
-  const { keyFile, open } = newStore(t)
+  const { keyFile, open } = await newStore(t)
   await open({ keyFile })
   chmodSync(keyFile, 0o640)
   await assert.rejects(open({ keyFile }), refusal(/can be read or written by others.*chmod 600/))
 })
 
 test('refuses a master key file that holds something else', async (t) => {
-  const { keyFile, open } = newStore(t)
+  const { keyFile, open } = await newStore(t)
   writeFileSync(keyFile, 'not a key\n', { mode: 0o600 })
   await assert.rejects(open({ keyFile }), refusal(/does not hold a master key/))
 })
 
 test('does not make a fresh master key for a store that holds keys', async (t) => {
-  const { keyFile, open } = newStore(t)
+  const { keyFile, open } = await newStore(t)
   await open({ keyFile })
   unlinkSync(keyFile)
   await assert.rejects(open({ keyFile }), refusal(/master key is missing.*Put the file back/))
 })
 
 test('refuses to start without a master key where there is no place for a file', async (t) => {
-  const { open } = newStore(t)
+  const { open } = await newStore(t)
   await assert.rejects(open({}), refusal(/BURSAR_MASTER_KEY is not set/))
 })
 
 test('refuses the wrong master key and names both fingerprints', async (t) => {
-  const { open } = newStore(t)
+  const { open } = await newStore(t)
   await open({ masterKey: newMaster() })
   await assert.rejects(
     open({ masterKey: newMaster() }),
@@ -77,7 +77,7 @@ test('refuses the wrong master key and names both fingerprints', async (t) => {
 })
 
 test('opens under two masters, re-wraps, and then needs only the new one', async (t) => {
-  const { open } = newStore(t)
+  const { open } = await newStore(t)
   const [old, next] = [newMaster(), newMaster()]
   const before = await open({ masterKey: old })
   const both = await open({ masterKey: next, previousMasterKey: old })
@@ -89,7 +89,7 @@ test('opens under two masters, re-wraps, and then needs only the new one', async
 })
 
 test('refuses a wrapped key that was moved to another row or changed in one bit', async (t) => {
-  const { store, open } = newStore(t)
+  const { store, open } = await newStore(t)
   const masterKey = newMaster()
   await open({ masterKey })
   const [first, second] = await store.readPurposeKeys()
@@ -102,7 +102,7 @@ test('refuses a wrapped key that was moved to another row or changed in one bit'
 })
 
 test('gives a rotated key five seconds in which every process hears of it before it is used', async (t) => {
-  const { clock, open } = newStore(t)
+  const { clock, open } = await newStore(t)
   const keyring = await open({ masterKey: newMaster() })
   const old = keyring.current('token-signing')
   const next = await keyring.rotate('token-signing', { revokeOthers: false })
@@ -114,7 +114,7 @@ test('gives a rotated key five seconds in which every process hears of it before
 })
 
 test('refuses the old key at once when a rotation revokes it', async (t) => {
-  const { open } = newStore(t)
+  const { open } = await newStore(t)
   const keyring = await open({ masterKey: newMaster() })
   const old = keyring.current('token-signing')
   const next = await keyring.rotate('token-signing', { revokeOthers: true })
@@ -123,9 +123,8 @@ test('refuses the old key at once when a rotation revokes it', async (t) => {
 })
 
 test('two processes that start at once on a new store end with the same keys', async (t) => {
-  const { folder, store, keyFile, open } = newStore(t)
-  const other = openSqliteCredentials(join(folder, 'credentials.db'))
-  t.after(() => other.close())
+  const { place, store, keyFile, open } = await newStore(t)
+  const other = await place.openCredentials('server')
   const [one, two] = await Promise.all([open({ keyFile }), open({ keyFile, store: other })])
   assert.equal((await store.readPurposeKeys()).length, 3)
   assert.deepEqual(one.current('cursor'), two.current('cursor'))

@@ -1,7 +1,7 @@
-import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import type { Resource } from '../../contract/resource.ts'
-import { printInstant } from '../../platform/instant.ts'
-import { fullTable } from './records.ts'
+import { exportLine } from '../export-line.ts'
+import { fullTable } from '../merge-query.ts'
 
 /** Records as lines of JSON that import takes back: what is answered in full, and the members that no view answers. */
 export function* exportLines(
@@ -12,7 +12,14 @@ export function* exportLines(
   const statement = db.prepare(exportQuery(resource, customerId !== undefined))
   statement.setReadBigInts(true)
   const rows = customerId === undefined ? statement.iterate() : statement.iterate(customerId)
-  for (const row of rows) yield exportLine(resource, row)
+  for (const row of rows) {
+    yield exportLine(resource, {
+      customerId: String(row.customer_id),
+      body: String(row.body),
+      deletedAt: typeof row.deleted_at === 'bigint' ? row.deleted_at : null,
+      sourceVersion: typeof row.source_version === 'bigint' ? row.source_version : null,
+    })
+  }
 }
 
 function exportQuery(resource: Resource, ofOneCustomer: boolean): string {
@@ -24,16 +31,4 @@ function exportQuery(resource: Resource, ofOneCustomer: boolean): string {
     from ${resource.table} as k ${join}
     ${ofOneCustomer ? 'where k.customer_id = ?' : ''}
     order by k.customer_id, k.deleted, k.position`
-}
-
-function exportLine(resource: Resource, row: Record<string, SQLOutputValue>): string {
-  const withheld = {
-    customer_id: row.customer_id,
-    deleted_at: typeof row.deleted_at === 'bigint' ? printInstant(row.deleted_at) : null,
-    source_version: typeof row.source_version === 'bigint' ? Number(row.source_version) : null,
-  }
-  const pairs = Object.entries(withheld)
-    .filter(([member, value]) => value !== null && resource.withheldMembers.includes(member))
-    .map(([member, value]) => `,${JSON.stringify(member)}:${JSON.stringify(value)}`)
-  return `${String(row.body).slice(0, -1)}${pairs.join('')}}`
 }

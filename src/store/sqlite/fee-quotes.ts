@@ -11,13 +11,16 @@ import type {
   NewFeeQuote,
 } from '../fee-quotes.ts'
 import { judgeConsumption } from '../judge-consumption.ts'
+import { readMigrations } from '../migration.ts'
 import { instant, type Row, text } from './credentials-rows.ts'
 import { guarded, openDatabase } from './database.ts'
 import { openGroupCommit } from './group-commit.ts'
-import { inTransaction, migrate, readMigrations } from './migrate.ts'
+import { inTransaction, migrate } from './migrate.ts'
 import { type OpenQuoteCount, openQuoteCount } from './open-quote-count.ts'
 
-const migrations = readMigrations('fee-quotes-migrations', ['0001-fee-quotes.sql'])
+const migrations = readMigrations(new URL('./fee-quotes-migrations/', import.meta.url), [
+  '0001-fee-quotes.sql',
+])
 
 /**
  * The guaranteed fees, in the credentials' database file and over a connection of their own: an import of records

@@ -2,9 +2,14 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Resource } from '../../contract/resource.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
+import {
+  conflictQueries,
+  contentColumns,
+  type MergeDialect,
+  mergeStatements,
+} from '../merge-query.ts'
 import type { LineFault, MergeReport, RecordLoad, StorableRecord } from '../store.ts'
 import { openDatabase } from './database.ts'
-import { conflictQueries, contentColumns, mergeStatements } from './merge-query.ts'
 import { inTransaction } from './migrate.ts'
 
 /**
@@ -12,19 +17,24 @@ import { inTransaction } from './migrate.ts'
  * flat, the file is read and checked without any lock, and a killed import leaves nothing behind. `merge` then does
  * everything else in one transaction.
  */
-export function openLoad(path: string, resource: Resource, clock: Clock): RecordLoad {
+export async function openLoad(
+  path: string,
+  resource: Resource,
+  clock: Clock,
+): Promise<RecordLoad> {
   const db = openStaging(path, resource)
   const insert = db.prepare(stagingInsert(resource))
-  const conflicts = conflictQueries(resource)
+  const conflicts = conflictQueries(resource, dialect)
   db.exec('begin')
   return {
     stage(record) {
       insertRecord(insert, record)
+      return undefined
     },
     async merge({ dryRun, allowOlder }) {
       db.exec('commit')
       db.exec('create index temp.staged_by_id on staged (id)')
-      const within = faultsOf(db, conflicts.withinFile)
+      const within = faultsOf(db, [conflicts.sameIdTwice, ...conflicts.withinFile])
       if (within.length > 0) return refused(within)
       db.exec(dropRepeats)
       return inTransaction(db, () => {
@@ -34,10 +44,17 @@ export function openLoad(path: string, resource: Resource, clock: Clock): Record
         return mergeStaged(db, resource, { storedAt: clock(), dryRun })
       })
     },
-    close() {
+    async close() {
       if (db.isOpen) db.close()
     },
   }
+}
+
+const dialect: MergeDialect = {
+  staged: 'temp.staged',
+  table: (name) => name,
+  by: (index) => `indexed by ${index}`,
+  now: ':now',
 }
 
 /** The same record twice in one file is taken once. */
@@ -108,9 +125,10 @@ function mergeStaged(
   resource: Resource,
   { storedAt, dryRun }: { storedAt: bigint; dryRun: boolean },
 ): MergeReport {
-  const statements = mergeStatements(resource)
-  db.exec(statements.keepDeletions)
-  const counts = db.prepare(statements.count).get()
+  const statements = mergeStatements(resource, dialect)
+  const { replacing } = statements
+  db.exec(replacing.keepDeletions)
+  const counts = db.prepare(replacing.count).get()
   const report = {
     faults: [],
     added: Number(counts?.added),
@@ -118,8 +136,8 @@ function mergeStaged(
     unchanged: Number(counts?.unchanged),
   }
   if (dryRun) return report
-  db.exec(statements.dropUnchanged)
-  for (const sql of statements.apply) {
+  db.exec(replacing.dropUnchanged)
+  for (const sql of [...replacing.supersede, ...statements.insert]) {
     const statement = db.prepare(sql)
     // Not every step dates what it writes.
     statement.setAllowUnknownNamedParameters(true)

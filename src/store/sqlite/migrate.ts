@@ -1,16 +1,6 @@
-import { readFileSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { ConfigError } from '../../platform/config.ts'
-
-/** One step of a schema. Ids rise from 1 without a gap; a step that has been released is never edited. */
-export type Migration = { readonly id: number; readonly sql: string }
-
-/** The numbered steps of a folder beside this file, in the order of `files`. */
-export const readMigrations = (folder: string, files: readonly string[]): readonly Migration[] =>
-  files.map((file, at) => ({
-    id: at + 1,
-    sql: readFileSync(new URL(`./${folder}/${file}`, import.meta.url), 'utf8'),
-  }))
+import type { Migration } from '../migration.ts'
 
 /**
  * Brings one schema of a database file up to date, each step in a transaction of its own together with the line that

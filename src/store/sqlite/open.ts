@@ -1,13 +1,14 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Clock } from '../../platform/clock.ts'
+import { readMigrations } from '../migration.ts'
 import type { OperatorDoor, Store } from '../store.ts'
 import { integrityFaults, openDatabase } from './database.ts'
 import { exportLines } from './export.ts'
 import { openLoad } from './load.ts'
-import { inTransaction, migrate, readMigrations } from './migrate.ts'
+import { inTransaction, migrate } from './migrate.ts'
 import { customerDoor, statementCache } from './records.ts'
 
-const migrations = readMigrations('migrations', ['0001-records.sql'])
+const migrations = readMigrations(new URL('./migrations/', import.meta.url), ['0001-records.sql'])
 
 /** The records in one SQLite file; clients, keys and quotes have a file of their own, so that no import blocks them. */
 export function openSqliteStore(path: string, clock: Clock): Store {

@@ -1,4 +1,5 @@
 import type { Resource } from '../../contract/resource.ts'
+import { bySelectivity, type ColumnFilter } from '../filter-order.ts'
 import type { Selection } from '../store.ts'
 
 /**
@@ -37,21 +38,6 @@ export function pageQuery(resource: Resource, selection: Selection): PageQuery {
       ),
     },
   }
-}
-
-type ColumnFilter = { readonly column: string; readonly values: readonly string[] }
-
-/** The filters by SQL column, most selective first: id, ref_id, then as the resource lists its columns. */
-function bySelectivity(resource: Resource, filters: Selection['anyOf']): ColumnFilter[] {
-  const columns: Readonly<Record<string, string>> = {
-    id: 'id',
-    refId: 'ref_id',
-    ...resource.columns,
-  }
-  const rank = Object.keys(columns)
-  return filters
-    .toSorted((a, b) => rank.indexOf(a.column) - rank.indexOf(b.column))
-    .map(({ column, values }) => ({ column: columns[column] ?? column, values }))
 }
 
 type Branches = {

@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { Resource, View } from '../../contract/resource.ts'
+import type { View } from '../../contract/resource.ts'
 import { rangeOf } from '../keyset.ts'
+import { fullTable } from '../merge-query.ts'
 import type { CustomerDoor } from '../store.ts'
 import { guarded } from './database.ts'
 import { pageQuery } from './page-query.ts'
@@ -56,11 +57,6 @@ export function customerDoor(prepare: (sql: string) => StatementSync): CustomerD
       }
     },
   }
-}
-
-/** Masked resources keep the full form in a table of its own; the others answer what lists answer. */
-export function fullTable({ table, mask }: Resource): string {
-  return mask === undefined ? table : `${table}_full`
 }
 
 function getQuery(view: View): string {

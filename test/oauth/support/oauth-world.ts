@@ -6,9 +6,9 @@ import { openOAuth } from '../../../src/oauth/open.ts'
 import type { OAuthRoute } from '../../../src/oauth/route.ts'
 import type { TrustedIssuer } from '../../../src/platform/trusted-issuers.ts'
 import type { CredentialStore } from '../../../src/store/credentials.ts'
-import { openSqliteCredentials } from '../../../src/store/sqlite/credentials.ts'
 import { openVault } from '../../../src/vault/open.ts'
 import { systemRandom } from '../../../src/vault/random.ts'
+import { newStorePlace } from '../../support/store-place.ts'
 import { listen } from './server.ts'
 import { temporaryFolder } from './temporary.ts'
 import { setClock } from './time.ts'
@@ -28,7 +28,7 @@ export const acmeBasic = `Basic ${Buffer.from(`${acme.id}:${acme.secret}`).toStr
 /** A running authorization server with two sample clients, acme's and globex's, and a command's access to its store. */
 export async function oauthWorld(context: TestContext, options: OAuthWorldOptions = {}) {
   const folder = temporaryFolder(context)
-  const path = join(folder, 'credentials.db')
+  const place = await newStorePlace(context)
   const keyFile = join(folder, 'bursar.master-key')
   const set = setClock()
   const clock = options.clock ?? set
@@ -36,14 +36,15 @@ export async function oauthWorld(context: TestContext, options: OAuthWorldOption
     const masters = { masterKey: undefined, previousMasterKey: undefined, keyFile }
     return openVault({ store, ...masters, clock, random: systemRandom })
   }
-  const outside = openSqliteCredentials(path)
+  const outside = await place.openCredentials()
   const keyring = await openKeys(outside)
   const command: ClientSources = { store: outside, keyring, clock, random: systemRandom }
   await createSampleClient(command, { ...acme, name: 'Acme', scopes: acmeScopes })
   const globex = { id: 'client_globex', secret: 'globex_secret_1', customerId: 'globex' }
   await createSampleClient(command, { ...globex, name: 'Globex', scopes: acmeScopes })
 
-  const inside = openSqliteCredentials(path)
+  const opened = await place.openCredentials('server')
+  const inside = { ...opened, onChange: () => () => {} }
   const store = options.through?.(inside) ?? inside
   let routes: readonly OAuthRoute[] = []
   const { url, stop } = await listen(() => routes)
@@ -61,10 +62,8 @@ export async function oauthWorld(context: TestContext, options: OAuthWorldOption
   context.after(async () => {
     await stop()
     oauth.close()
-    await outside.close()
-    await inside.close()
   })
-  return { url, oauth, command, clock: set, folder, path, keyFile, ...callers(url) }
+  return { url, oauth, command, clock: set, folder, place, keyFile, ...callers(url) }
 }
 
 type Call = { readonly headers?: Record<string, string>; readonly query?: string }

@@ -3,13 +3,13 @@ import { pino } from 'pino'
 import { openOAuth } from '../../../src/oauth/open.ts'
 import type { OAuthRoute } from '../../../src/oauth/route.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
-import { openSqliteCredentials } from '../../../src/store/sqlite/credentials.ts'
 import { openVault } from '../../../src/vault/open.ts'
 import { systemRandom } from '../../../src/vault/random.ts'
+import { openCredentialsAt } from '../../support/store-place.ts'
 import { listen } from './server.ts'
 
-const [path = '', keyFile = ''] = process.argv.slice(2)
-const store = openSqliteCredentials(path)
+const [where = '', keyFile = ''] = process.argv.slice(2)
+const store = await openCredentialsAt(where, 'server')
 const masters = { masterKey: undefined, previousMasterKey: undefined, keyFile }
 const clock = systemClock
 const keyring = await openVault({ store, ...masters, clock, random: systemRandom })

@@ -9,9 +9,9 @@ import { openUseRecorder } from '../../../src/oauth/use-recorder.ts'
 import { openVerifier } from '../../../src/oauth/verifier.ts'
 import type { TrustedIssuer } from '../../../src/platform/trusted-issuers.ts'
 import type { Client, ClientMethod, CredentialStore } from '../../../src/store/credentials.ts'
-import { openSqliteCredentials } from '../../../src/store/sqlite/credentials.ts'
 import { openVault } from '../../../src/vault/open.ts'
 import { systemRandom } from '../../../src/vault/random.ts'
+import { newStorePlace } from '../../support/store-place.ts'
 import { temporaryFolder } from './temporary.ts'
 import { setClock } from './time.ts'
 
@@ -24,11 +24,12 @@ export type WorldOptions = {
   readonly through?: (store: CredentialStore) => CredentialStore
 }
 
-/** A server's keys, clients and verifier on a store in a folder of its own. Polls only when told to. */
+/** A server's keys, clients and verifier on a store in a folder of its own. Looks for changes only when told to. */
 export async function signingWorld(context: TestContext, options: WorldOptions = {}) {
   const folder = temporaryFolder(context)
-  const path = join(folder, 'credentials.db')
-  const direct = openSqliteCredentials(path)
+  const place = await newStorePlace(context)
+  const opened = await place.openCredentials('server')
+  const direct = { ...opened, onChange: () => () => {} }
   const store = options.through?.(direct) ?? direct
   const clock = setClock()
   const openKeys = (to: CredentialStore) =>
@@ -48,18 +49,16 @@ export async function signingWorld(context: TestContext, options: WorldOptions =
   const verifier = openVerifier({ states, issuers, issuer: () => issuer, clock, uses })
 
   // What a command in another process would use: its own connection and keyring on the same file.
-  const outside = openSqliteCredentials(path)
+  const outside = await place.openCredentials()
   const command: ClientSources = {
     store: outside,
     keyring: await openKeys(outside),
     clock,
     random: systemRandom,
   }
-  context.after(async () => {
+  context.after(() => {
     states.close()
     issuers.close()
-    await store.close()
-    await outside.close()
   })
   const sample = async (
     id: string,

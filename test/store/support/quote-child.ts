@@ -13,9 +13,9 @@ export type QuoteChild = {
   kill(): Promise<void>
 }
 
-export function startQuoteChild(path: string): QuoteChild {
+export function startQuoteChild(where: string): QuoteChild {
   const file = new URL('./quote-process.ts', import.meta.url).pathname
-  const child = spawn(process.execPath, [file, path], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [file, where], { stdio: ['pipe', 'pipe', 'inherit'] })
   const waiting = new Map<number, (answer: Acknowledged | undefined) => void>()
   let sent = 0
   // Writing to a process that has just been killed is no fault of this one.

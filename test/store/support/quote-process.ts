@@ -1,12 +1,12 @@
 import { createInterface } from 'node:readline'
 import { asTenant } from '../../../src/contract/principal.ts'
-import { openSqliteFeeQuotes } from '../../../src/store/sqlite/fee-quotes.ts'
+import { openQuotesAt } from '../../support/store-place.ts'
 
 /**
- * A process of its own over one file of quotes. It reads commands as lines of JSON and answers each with a line once it
+ * A process of its own over the quotes of one place. It reads commands as lines of JSON and answers each with a line once it
  * is done, so that whoever kills it knows what was acknowledged.
  */
-const quotes = openSqliteFeeQuotes(process.argv[2] ?? '')
+const quotes = await openQuotesAt(process.argv[2] ?? '')
 const revive = (_: string, value: unknown) =>
   typeof value === 'string' && /^\d+n$/.test(value) ? BigInt(value.slice(0, -1)) : value
 

@@ -1,10 +1,7 @@
-import { rmSync } from 'node:fs'
-import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { asTenant } from '../../../src/contract/principal.ts'
 import type { ConsumeRequest, FeeQuoteStore, NewFeeQuote } from '../../../src/store/fee-quotes.ts'
-import { openSqliteFeeQuotes } from '../../../src/store/sqlite/fee-quotes.ts'
-import { temporaryFolder } from '../../support/harness.ts'
+import { newStorePlace, type StorePlace } from '../../support/store-place.ts'
 
 export const acme = asTenant('acme')
 export const noon = BigInt(Date.parse('2026-11-22T12:00:00Z')) * 1000n
@@ -42,14 +39,10 @@ export const aWithdrawal = (over: Partial<ConsumeRequest> = {}): ConsumeRequest 
   ...over,
 })
 
-/** A store in a folder of its own, closed and thrown away with the test. */
-export function openTestQuotes(context: TestContext): { quotes: FeeQuoteStore; path: string } {
-  const folder = temporaryFolder()
-  const path = join(folder, 'bursar.credentials.db')
-  const quotes = openSqliteFeeQuotes(path)
-  context.after(async () => {
-    await quotes.close()
-    rmSync(folder, { recursive: true, force: true })
-  })
-  return { quotes, path }
+/** A store in a place of its own, closed and thrown away with the test. */
+export async function openTestQuotes(
+  context: TestContext,
+): Promise<{ quotes: FeeQuoteStore; place: StorePlace }> {
+  const place = await newStorePlace(context)
+  return { quotes: await place.openQuotes(), place }
 }

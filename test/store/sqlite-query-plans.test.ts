@@ -1,22 +1,29 @@
 import assert from 'node:assert/strict'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
 import type { ListOperation } from '../../src/contract/operation.ts'
 import { operations } from '../../src/operations/index.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { pageQuery } from '../../src/store/sqlite/page-query.ts'
-import type { Selection } from '../../src/store/store.ts'
-import { openTestStore, type TestStore } from '../support/record-store.ts'
+import type { Selection, Store } from '../../src/store/store.ts'
+import { temporaryFolder } from '../support/harness.ts'
 
-let tested: TestStore
+const folder = temporaryFolder()
+let store: Store
 let db: DatabaseSync
 
 before(() => {
-  tested = openTestStore()
-  db = new DatabaseSync(tested.path)
+  const path = join(folder, 'plans.db')
+  store = openSqliteStore(path, systemClock)
+  db = new DatabaseSync(path)
 })
 after(async () => {
   db.close()
-  await tested.close()
+  await store.close()
+  rmSync(folder, { recursive: true, force: true })
 })
 
 const lists = operations.filter((operation) => operation.kind === 'list')

@@ -1,0 +1,131 @@
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpus } from 'node:os'
+import { join } from 'node:path'
+import { asTenant } from '../src/contract/principal.ts'
+import { fiatAccount } from '../src/resources/fiat-account.ts'
+import { pageQuery } from '../src/store/postgres/page-query.ts'
+import { readingSessions } from '../src/store/postgres/sessions.ts'
+import { configOf, fetchToken, temporaryFolder } from '../test/support/harness.ts'
+import { startPostgres } from '../test/support/postgres-server.ts'
+import { prepareServer } from '../test/support/test-database.ts'
+import { besideBare, load, median, say } from './beside-bare.ts'
+import { compareLoads } from './copy-beside-import.ts'
+import { startProcess } from './process.ts'
+import { accounts, CUSTOMERS, fill, idOf, makeClient } from './world.ts'
+
+/**
+ * PostgreSQL: gets beside bare node:http, a list of 100 beside the very same statement in pgbench, a page far behind
+ * beside the first, and an import beside a bare COPY of the same bytes into the same tables.
+ */
+const RECORDS = Number(process.env.RECORDS ?? 200_000)
+const SECONDS = Number(process.env.SECONDS ?? 5)
+
+const folder = temporaryFolder()
+const server = await startPostgres({
+  version: process.env.POSTGRES === 'debian' ? 'debian' : 'newest',
+  settings: [
+    'fsync = on',
+    'full_page_writes = on',
+    'synchronous_commit = on',
+    'shared_buffers = 1GB',
+    'max_wal_size = 8GB',
+  ],
+})
+await prepareServer(server)
+const database = 'bursar_template'
+const env = {
+  DATABASE_URL: server.url('bursar', database),
+  OPERATOR_DATABASE_URL: server.url('bursar_operator', database),
+  BURSAR_MASTER_KEY: randomBytes(32).toString('base64'),
+}
+const config = configOf(env)
+const [cpu] = cpus()
+say(`Node ${process.version}, ${cpus().length} × ${cpu?.model}, ${RECORDS} records, ${versionOf()}`)
+
+if (process.env.LOADS !== 'no') await compareLoads(server, config, RECORDS)
+await fill(config, accounts(RECORDS))
+psql('vacuum analyze')
+const client = await makeClient(config)
+const service = await startProcess(['src/main.ts', 'serve'], {
+  ...env,
+  PORT: '0',
+  LOG_LEVEL: process.env.LOG_LEVEL ?? 'silent',
+})
+const served = { url: service.url, token: await fetchToken(service.url, client), folder }
+await besideBare(
+  served,
+  'get',
+  Array.from({ length: 1000 }, (_, at) => `/v2/transfer/fiat-accounts/${idOf(at * CUSTOMERS)}`),
+)
+await listBesidePgbench(100)
+await besideBare(served, 'list of 100', ['/v2/transfer/fiat-accounts?limit=100'])
+await besideBare(served, 'list of 1000', ['/v2/transfer/fiat-accounts?limit=1000'])
+await service.stop()
+await server.stop()
+rmSync(folder, { recursive: true })
+
+async function listBesidePgbench(limit: number): Promise<void> {
+  const rates = { pgbench: [] as number[], service: [] as number[] }
+  const paths = [`/v2/transfer/fiat-accounts?limit=${limit}`]
+  for (let round = 0; round < 3; round += 1) {
+    rates.pgbench.push(pgbench(limit))
+    rates.service.push(await load(served.url, served.token, paths))
+  }
+  const [ceiling, rate] = [median(rates.pgbench), median(rates.service)]
+  say(
+    `list of ${limit}: ${Math.round(rate)}/s over HTTP, the same statement ${Math.round(ceiling)}/s in pgbench, ratio ${(rate / ceiling).toFixed(2)}`,
+  )
+}
+
+/** The service's own statement, prepared, by sixteen sessions of the customers' role. */
+function pgbench(limit: number): number {
+  const { text, values = [] } = pageQuery(fiatAccount.resource, asTenant('customer-0'), {
+    anyOf: [],
+    from: undefined,
+    before: undefined,
+    reveal: false,
+    order: 'DESC',
+    after: undefined,
+    limit,
+  })
+  const script = join(folder, 'list.sql')
+  const given = values.map((value) =>
+    value instanceof Uint8Array
+      ? `'\\x${Buffer.from(value).toString('hex')}'::bytea`
+      : `'${value}'`,
+  )
+  const types = ['text', 'bytea', 'bytea', 'bigint']
+  const settings = Object.entries(readingSessions(5000)).map(
+    ([name, value]) => `-c ${name}=${value}`,
+  )
+  writeFileSync(
+    script,
+    `${text.replaceAll(/\$(\d)(::int)?/g, (_, at) => `(${given[Number(at) - 1]})::${types[Number(at) - 1]}`).replaceAll(/\s+/g, ' ')};\n`,
+  )
+  const words = ['-n', '-M', 'prepared', '-c', '16', '-j', '2', '-T', String(SECONDS), '-f', script]
+  const told = execFileSync(tool('pgbench'), [...words, server.url('bursar', database)], {
+    env: { ...process.env, PGOPTIONS: settings.join(' ') },
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  return Number(/tps = ([\d.]+)/.exec(told)?.[1])
+}
+
+function psql(text: string): string {
+  const words = ['-X', '-A', '-t', '-c', text, server.url('postgres', database)]
+  return execFileSync(tool('psql'), words, { encoding: 'utf8' }).trim()
+}
+
+function versionOf(): string {
+  return psql('select version()').split(' ').slice(0, 2).join(' ')
+}
+
+/** Debian installs the clients under their version. */
+function tool(name: string): string {
+  const root = '/usr/lib/postgresql'
+  const versions = existsSync(root) ? readdirSync(root) : []
+  const found = versions.map((version) => join(root, version, 'bin', name)).find(existsSync)
+  return found ?? name
+}

@@ -1,0 +1,70 @@
+import { importEntries } from '../src/intake/import-file.ts'
+import type { Entry } from '../src/intake/lines.ts'
+import { createClient } from '../src/oauth/clients.ts'
+import { systemClock } from '../src/platform/clock.ts'
+import type { Config } from '../src/platform/config.ts'
+import { openLog } from '../src/platform/log.ts'
+import { fiatAccount } from '../src/resources/fiat-account.ts'
+import { recordRules } from '../src/service.ts'
+import { openOperatorStores } from '../src/stores.ts'
+import { systemRandom } from '../src/vault/random.ts'
+import { aFiatAccount } from '../test/support/records.ts'
+
+export const CUSTOMERS = 50
+
+/** Accounts of fifty customers, interleaved, some 700 bytes each. */
+export function account(at: number) {
+  return aFiatAccount({
+    id: idOf(at),
+    customer_id: `customer-${at % CUSTOMERS}`,
+    ref_id: `ref-${at}`,
+    created_at: new Date(1_700_000_000_000 + at * 1000).toISOString(),
+    metadata: { label: 'x'.repeat(60), second: 'y'.repeat(60) },
+  })
+}
+
+/** Ids spread over the whole range, as random ones are. */
+export function idOf(at: number): string {
+  const spread = ((at * 2_654_435_761) % 4_294_967_296).toString(16).padStart(8, '0')
+  return `${spread}-0000-4000-8000-${String(at).padStart(12, '0')}`
+}
+
+const withStores = async <T>(config: Config, work: (stores: Stores) => Promise<T>): Promise<T> => {
+  const stores = await openOperatorStores({ config, clock: systemClock, log: openLog('silent') })
+  try {
+    return await work(stores)
+  } finally {
+    await stores.close()
+  }
+}
+type Stores = Awaited<ReturnType<typeof openOperatorStores>>
+
+export async function fill(config: Config, entries: AsyncIterable<Entry>): Promise<number> {
+  return await withStores(config, async (stores) => {
+    const report = await importEntries(stores.records(), fiatAccount.resource, entries, {
+      dryRun: false,
+      allowOlder: false,
+      rules: recordRules(config),
+    })
+    return report.added
+  })
+}
+
+export async function* accounts(count: number): AsyncIterable<Entry> {
+  for (let at = 0; at < count; at += 1) yield { line: at + 1, value: account(at) }
+}
+
+/** A client of the first customer; without scopes it may do what a new client may. */
+export async function makeClient(config: Config, scopes?: readonly string[]) {
+  const customerId = 'customer-0'
+  const made = await withStores(config, async (stores) => {
+    const store = stores.credentials()
+    const keyring = await stores.keyring(store)
+    return await createClient(
+      { store, keyring, clock: systemClock, random: systemRandom },
+      { customerId, name: 'bench', scopes, method: { kind: 'secret' } },
+    )
+  })
+  if (!('client' in made) || made.secret === undefined) throw new Error('no client')
+  return { customerId, clientId: made.client.id, clientSecret: made.secret.reveal() }
+}

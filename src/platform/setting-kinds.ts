@@ -1,0 +1,130 @@
+import { isIP } from 'node:net'
+import { Secret } from './secret.ts'
+import { parseTrustedIssuers, type TrustedIssuer } from './trusted-issuers.ts'
+
+type Parsed<T> = { readonly value: T } | { readonly fault: string }
+
+/** One setting: where it comes from, how it is read, and its line in docs/configuration.md. */
+export type Setting<T> = {
+  readonly env: string
+  readonly flag?: string
+  readonly fallback: T
+  readonly parse: (given: unknown) => Parsed<T>
+  readonly meaning: string
+}
+
+type Naming = { readonly env: string; readonly flag?: string; readonly meaning: string }
+
+export function text<T extends string | undefined>(
+  fallback: T,
+  naming: Naming,
+): Setting<string | T> {
+  const parse = (given: unknown): Parsed<string> =>
+    typeof given === 'string' && given !== '' ? { value: given } : { fault: 'must be text' }
+  return { ...naming, fallback, parse }
+}
+
+/** The URL is nowhere shown: it may hold a password. */
+export function databaseUrl<T extends string | undefined>(
+  fallback: T,
+  naming: Naming,
+  { isOne, what }: Entry,
+): Setting<string | T> {
+  const parse = (given: unknown): Parsed<string> =>
+    typeof given === 'string' && isOne(given) ? { value: given } : { fault: `must be ${what}` }
+  return { ...naming, fallback, parse }
+}
+
+export function integer(
+  fallback: number,
+  min: number,
+  max: number,
+  naming: Naming,
+): Setting<number> {
+  const parse = (given: unknown): Parsed<number> => {
+    const value = typeof given === 'string' && /^\d{1,15}$/.test(given) ? Number(given) : given
+    return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max
+      ? { value }
+      : { fault: `must be a whole number from ${min} to ${max}` }
+  }
+  return { ...naming, fallback, parse }
+}
+
+export function flag(fallback: boolean, naming: Naming): Setting<boolean> {
+  const parse = (given: unknown): Parsed<boolean> => {
+    if (given === true || given === 'true') return { value: true }
+    if (given === false || given === 'false') return { value: false }
+    return { fault: 'must be true or false' }
+  }
+  return { ...naming, fallback, parse }
+}
+
+export function oneOf<T extends string>(
+  fallback: T,
+  members: readonly T[],
+  naming: Naming,
+): Setting<T> {
+  const parse = (given: unknown): Parsed<T> => {
+    const value = members.find((member) => member === given)
+    return value === undefined ? { fault: `must be one of ${members.join(', ')}` } : { value }
+  }
+  return { ...naming, fallback, parse }
+}
+
+/** What each entry of a list must be. */
+export type Entry = { readonly isOne: (text: string) => boolean; readonly what: string }
+
+export function isAddressRange(text: string): boolean {
+  const [address = '', prefix = '0', ...rest] = text.split('/')
+  const bits = { 4: 32, 6: 128 }[isIP(address)] ?? -1
+  return rest.length === 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits
+}
+
+export function isOrigin(text: string): boolean {
+  return text.startsWith('http') && URL.parse(text)?.origin === text
+}
+
+/** A list: comma-separated in the environment, an array of strings in the file. */
+export function list(
+  fallback: readonly string[],
+  naming: Naming,
+  entry: Entry = { isOne: (text) => text !== '', what: 'texts' },
+): Setting<readonly string[]> {
+  const parse = (given: unknown): Parsed<readonly string[]> => {
+    const parts = typeof given === 'string' ? given.split(',').map((part) => part.trim()) : given
+    return Array.isArray(parts) &&
+      parts.every((part) => typeof part === 'string' && entry.isOne(part))
+      ? { value: parts }
+      : { fault: `must be a list of ${entry.what}` }
+  }
+  return { ...naming, fallback, parse }
+}
+
+export function url(naming: Naming): Setting<string | undefined> {
+  const parse = (given: unknown): Parsed<string> => {
+    const parsed = typeof given === 'string' ? URL.parse(given) : null
+    const plain =
+      parsed !== null && parsed.search === '' && parsed.hash === '' && parsed.username === ''
+    return plain && (parsed.protocol === 'https:' || parsed.protocol === 'http:')
+      ? { value: String(given).replace(/\/+$/, '') }
+      : { fault: 'must be an http or https URL without a query' }
+  }
+  return { ...naming, fallback: undefined, parse }
+}
+
+export function trustedIssuers(naming: Naming): Setting<readonly TrustedIssuer[]> {
+  return { ...naming, fallback: [], parse: parseTrustedIssuers }
+}
+
+export function masterKey(naming: Naming): Setting<Secret | undefined> {
+  const parse = (given: unknown): Parsed<Secret> => {
+    const isKey =
+      typeof given === 'string' &&
+      /^[A-Za-z0-9+/]{43}=?$/.test(given) &&
+      Buffer.from(given, 'base64').length === 32
+    return isKey
+      ? { value: new Secret(given) }
+      : { fault: 'must be 32 bytes in base64, as `openssl rand -base64 32` prints them' }
+  }
+  return { ...naming, fallback: undefined, parse }
+}

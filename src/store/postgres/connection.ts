@@ -1,0 +1,150 @@
+import { connect, type Socket } from 'node:net'
+import type { Writable } from 'node:stream'
+import postgres from 'postgres'
+import type { ServerAddress } from '../../platform/postgres-url.ts'
+import { unavailable } from './failure.ts'
+
+/** What a statement is given. Arrays are written as text by `textArray`, so that no parameter's type is guessed. */
+export type Value = string | bigint | number | boolean | null | Uint8Array
+
+/** Columns as the server sent them: UTF-8 bytes of the text form, or null. Nothing is decoded on the way. */
+export type Row = readonly (Buffer | null)[]
+
+export type Query = {
+  readonly text: string
+  readonly values?: readonly Value[]
+  /** Kept by the server under a name; for the few shapes that are asked again and again. */
+  readonly prepare?: boolean
+}
+
+/** One session of a server. Statements run one at a time; whoever holds it awaits each. */
+export type Connection = {
+  query(query: Query): Promise<readonly Row[]>
+  /** Runs statements without parameters, several at once if need be. */
+  execute(text: string): Promise<void>
+  /** `copy … from stdin`: what is written becomes rows. */
+  copyIn(text: string): Promise<Writable>
+  /** True once it can serve nobody any more. */
+  isBroken(): boolean
+  /** Drops the socket without a word. Whatever was running rejects. */
+  destroy(): void
+  /** Says goodbye and waits until the server has heard it. */
+  close(): Promise<void>
+}
+
+export type SessionOptions = {
+  /** Settings of the session, sent as it starts. */
+  readonly parameters: Readonly<Record<string, string | number>>
+  readonly connectTimeoutMs: number
+}
+
+/**
+ * Opens lazily: the first statement connects. The library's own pool, reconnecting and queue are not used (one session
+ * for each instance), because a session whose server stopped answering must be dropped from our side, at once.
+ */
+export function openConnection(address: ServerAddress, options: SessionOptions): Connection {
+  const session = openSession(address, options)
+  const { sql } = session
+  const run = <T>(pending: Promise<T>): Promise<T> =>
+    session.watch(pending).catch((error: unknown) => {
+      if (!(error instanceof postgres.PostgresError)) session.markBroken()
+      throw error
+    })
+  return {
+    query: async ({ text, values = [], prepare = false }) => {
+      const statement = sql.unsafe(text, [...values] as never[], { prepare }).raw()
+      return (await run(statement)) as unknown as readonly Row[]
+    },
+    execute: async (text) => {
+      await run(sql.unsafe(text).simple())
+    },
+    copyIn: (text) => run(sql.unsafe(text).writable()),
+    isBroken: session.isBroken,
+    destroy: session.destroy,
+    close: async () => {
+      await sql.end({ timeout: CLOSE_SECONDS })
+      session.destroy()
+    },
+  }
+}
+
+const CLOSE_SECONDS = 1
+
+function openSession(address: ServerAddress, { parameters, connectTimeoutMs }: SessionOptions) {
+  let socket: Socket | undefined
+  let broken = false
+  let unreplicated = false
+  const markBroken = () => {
+    broken = true
+    socket?.destroy()
+  }
+  const settings = {
+    ...address.credentials,
+    host: address.host,
+    port: address.port,
+    max: 1,
+    fetch_types: false,
+    // The library would otherwise end the session under whoever holds it, in its own time.
+    max_lifetime: null,
+    idle_timeout: 0,
+    connect_timeout: connectTimeoutMs / 1000,
+    connection: { application_name: 'bursar', client_min_messages: 'warning', ...parameters },
+    onnotice: (notice: postgres.Notice) => {
+      if (notice.routine === CANCELED_WAIT) unreplicated = true
+    },
+    onclose: markBroken,
+    // Not in the library's types: makes the socket, so that it can be destroyed from here.
+    socket: async () => {
+      socket = await openSocket(address, connectTimeoutMs)
+      // Dropped while it was still connecting: the library would never hear of it.
+      if (broken) socket.destroy()
+      return socket
+    },
+  }
+  const sql = postgres(settings as postgres.Options<Record<string, never>>)
+  return {
+    sql,
+    markBroken,
+    isBroken: () => broken,
+    watch: async <T>(pending: Promise<T>): Promise<T> => {
+      const result = await pending
+      if (unreplicated) throw unavailable('committed on the primary, perhaps on no standby')
+      return result
+    },
+    destroy: () => {
+      markBroken()
+      sql.end({ timeout: 0 }).catch(() => {})
+    },
+  }
+}
+
+/**
+ * Where the server's warning comes from when a commit stops waiting for its synchronous standby: it is durable here and
+ * perhaps nowhere else, so nobody may be told that it is done. (Its code is 01000 or 57P01, its words are in the
+ * server's language.)
+ */
+const CANCELED_WAIT = 'SyncRepWaitForLSN'
+
+function openSocket({ host, port }: ServerAddress, timeoutMs: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port, noDelay: true })
+    // TLS asks for the certificate of this name.
+    Object.assign(socket, { host })
+    const timer = setTimeout(() => {
+      socket.destroy(Object.assign(new Error('connecting took too long'), { code: 'ETIMEDOUT' }))
+    }, timeoutMs)
+    socket.once('error', reject)
+    socket.once('close', () => clearTimeout(timer))
+    socket.once('connect', () => {
+      clearTimeout(timer)
+      socket.off('error', reject)
+      resolve(socket)
+    })
+  })
+}
+
+/** An array literal: `{"a","b"}`. Null stays null. */
+export const textArray = (values: readonly (string | null)[]): string =>
+  `{${values.map((value) => (value === null ? 'null' : quoted(value))).join(',')}}`
+
+const quoted = (text: string): string => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`

@@ -1,0 +1,121 @@
+import { connect, type Socket } from 'node:net'
+import postgres from 'postgres'
+import { limits } from '../../platform/limits.ts'
+import type { ServerAddress } from '../../platform/postgres-url.ts'
+import type { Servers } from './servers.ts'
+
+/**
+ * Hears of what is notified on a channel, over a session of its own with whichever server is the primary. Runs `run`
+ * soon after each notification, and whenever it has begun to listen: what was said before that, nobody heard. A lost
+ * session is made anew; nothing is ever thrown. Answers what ends it.
+ */
+export function listen(servers: Servers, channel: string, run: () => void): () => void {
+  let address: ServerAddress | undefined
+  let session: ListeningSession | undefined
+  let retry: NodeJS.Timeout | undefined
+  const heard = spaced(run, limits.databaseChangeRestMs)
+  const begin = () => {
+    clearTimeout(retry)
+    session?.drop()
+    if (address === undefined) return
+    const own = openSession(address, channel, heard.soon, () => {
+      if (session !== own) return
+      clearTimeout(retry)
+      retry = setTimeout(begin, limits.databaseListenRetryMs).unref()
+    })
+    session = own
+  }
+  const forgetPrimary = servers.onNewPrimary((server) => {
+    address = server.address
+    begin()
+  })
+  return () => {
+    forgetPrimary()
+    address = undefined
+    begin()
+    session = undefined
+    heard.stop()
+  }
+}
+
+/** Runs at once, and for all who ask while it then rests, once more at the rest's end. */
+function spaced(run: () => void, restMs: number) {
+  let resting: NodeJS.Timeout | undefined
+  let wanted = false
+  let stopped = false
+  const soon = () => {
+    if (stopped) return
+    if (resting !== undefined) {
+      wanted = true
+      return
+    }
+    wanted = false
+    resting = setTimeout(() => {
+      resting = undefined
+      if (wanted) soon()
+    }, restMs).unref()
+    run()
+  }
+  const stop = () => {
+    stopped = true
+    clearTimeout(resting)
+  }
+  return { soon, stop }
+}
+
+type ListeningSession = { drop(): void }
+
+/** The library's own `listen` reconnects by itself, to the same server for ever; this session ends with its socket. */
+function openSession(
+  address: ServerAddress,
+  channel: string,
+  onHeard: () => void,
+  onLost: () => void,
+): ListeningSession {
+  const dropped = new AbortController()
+  const settings = {
+    ...address.credentials,
+    host: address.host,
+    port: address.port,
+    max: 1,
+    fetch_types: false,
+    max_lifetime: null,
+    idle_timeout: 0,
+    connect_timeout: CONNECT_MS / 1000,
+    connection: { application_name: 'bursar' },
+    onnotice: () => {},
+    // These two are not in the library's types.
+    onnotify: onHeard,
+    socket: () => openSocket(address, dropped.signal),
+    onclose: onLost,
+  }
+  const sql = postgres(settings as postgres.Options<Record<string, never>>)
+  sql.unsafe(`listen ${channel}`).then(onHeard, onLost)
+  return {
+    drop: () => {
+      dropped.abort()
+      sql.end({ timeout: 0 }).catch(() => {})
+    },
+  }
+}
+
+const CONNECT_MS = 5000
+
+/** Destroyed with the signal, also while it is still connecting. */
+function openSocket({ host, port }: ServerAddress, signal: AbortSignal): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port, noDelay: true, signal })
+    // TLS asks for the certificate of this name.
+    Object.assign(socket, { host })
+    const timer = setTimeout(
+      () => socket.destroy(new Error('connecting took too long')),
+      CONNECT_MS,
+    )
+    socket.on('error', reject)
+    socket.once('close', () => clearTimeout(timer))
+    socket.once('connect', () => {
+      clearTimeout(timer)
+      resolve(socket)
+    })
+  })
+}

@@ -1,0 +1,90 @@
+-- Clients, their secrets, the wrapped keys, refused tokens and used assertions: what customers are made from, so outside
+-- the wall between them. What each role may do here: docs/decisions/0031-the-second-wall.md. Instants are microseconds
+-- since 1970, UTC.
+
+-- Bumped in the transaction of every change that a running server must hear of. Every such change takes this row first,
+-- so changes happen one after the other, and whoever has read a number sees everything up to it.
+create table bursar.credential_revision (
+  one boolean primary key default true check (one),
+  value bigint not null
+);
+insert into bursar.credential_revision values (true, 1);
+
+create table bursar.client (
+  id text collate "C" primary key,
+  customer_id text collate "C",  -- null: a client of the operator's own
+  name text not null,
+  scopes text not null,          -- separated by single blanks
+  method text collate "C" not null check (method in ('secret', 'keys', 'issuer')),
+  jwks text,
+  issuer text collate "C",
+  external_id text collate "C",
+  created_at bigint not null,
+  not_before bigint not null,    -- tokens issued before this are refused
+  disabled_at bigint,
+  last_used_at bigint,
+  check ((method = 'keys') = (jwks is not null)),
+  check ((method = 'issuer') = (issuer is not null)),
+  check ((method = 'issuer') = (external_id is not null))
+);
+create unique index client_by_external_id on bursar.client (issuer, external_id) where issuer is not null;
+
+create table bursar.client_secret (
+  sequence bigint generated always as identity primary key,
+  id text collate "C" not null unique,
+  client_id text collate "C" not null references bursar.client (id),
+  hash text not null,            -- hmac256:<key id>:<hex>
+  created_at bigint not null,
+  last_used_at bigint
+);
+create index client_secret_by_client on bursar.client_secret (client_id, sequence);
+
+create table bursar.purpose_key (
+  sequence bigint generated always as identity primary key,
+  id text collate "C" not null unique,
+  purpose text collate "C" not null,
+  wrapped text not null,
+  master_id text not null,
+  created_at bigint not null,
+  active_from bigint not null,
+  revoked_at bigint
+);
+create index purpose_key_by_purpose on bursar.purpose_key (purpose);
+
+-- A token that is refused twice with two expiries has two rows: so refusing needs no right to change one.
+create table bursar.denied_token (
+  jti text collate "C",
+  expires_at bigint,
+  primary key (jti, expires_at)
+);
+create index denied_token_by_expiry on bursar.denied_token (expires_at);
+
+create table bursar.used_assertion (
+  client_id text collate "C",
+  jti text collate "C",
+  expires_at bigint not null,
+  primary key (client_id, jti)
+);
+create index used_assertion_by_expiry on bursar.used_assertion (expires_at);
+
+-- What serves customers may not take back what keeps callers out, whoever has got hold of its login: a refused token and a
+-- used assertion go when they have expired by the database's own clock, and a purpose that has a key gets no other.
+do $rules$
+declare
+  kept text;
+begin
+  foreach kept in array array['denied_token', 'used_assertion'] loop
+    execute format('alter table bursar.%I enable row level security', kept);
+    execute format('create policy reading on bursar.%I for select using (true)', kept);
+    execute format('create policy adding on bursar.%I for insert with check (true)', kept);
+    execute format(
+      $policy$create policy forgetting on bursar.%I for delete
+        using (expires_at <= (extract(epoch from statement_timestamp()) * 1000000)::bigint)$policy$, kept);
+  end loop;
+end
+$rules$;
+
+alter table bursar.purpose_key enable row level security;
+create policy reading on bursar.purpose_key for select using (true);
+create policy first_of_its_purpose on bursar.purpose_key for insert
+  with check (not exists (select from bursar.purpose_key as held where held.purpose = purpose_key.purpose));

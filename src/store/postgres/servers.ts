@@ -1,0 +1,91 @@
+import type { Logger } from '../../platform/log.ts'
+import type { ServerAddress } from '../../platform/postgres-url.ts'
+import type { Connection, Query, Row } from './connection.ts'
+import { guarded, isConnectFailure, isLostSession } from './failure.ts'
+import { openServer, type Server } from './server.ts'
+import { openWatch, type Watch } from './watch.ts'
+
+/** The servers of one database, as one role sees them: a primary, wherever it is now, and standbys to read from. */
+export type Servers = {
+  /**
+   * Runs work on the primary, in one session. Rejects with a Problem 503 where there is none, where it does not answer in
+   * time, or where the session is lost: then it is not known whether the work was done.
+   */
+  onPrimary<T>(work: (connection: Connection) => Promise<T>, withinMs?: number): Promise<T>
+  /**
+   * Runs a query that changes nothing on a standby that has replayed the log up to `notBefore`, else on the primary. Where
+   * a session is lost it is tried once more, elsewhere.
+   */
+  read<T>(work: ReadWork<T>, notBefore?: bigint): Promise<T>
+  /** One statement on the primary. */
+  query(query: Query): Promise<readonly Row[]>
+  /** Called with every primary that is found, and the first one at once. Answers what ends it. */
+  onNewPrimary(run: (server: Server) => void): () => void
+  /** For readiness: each server by `host:port`. */
+  describe(): Readonly<Record<string, string>>
+  close(): Promise<void>
+}
+
+/** `server` is for what a read learns of it: `reached`. */
+export type ReadWork<T> = (connection: Connection, server: Server) => Promise<T>
+
+export type ServersOptions = {
+  readonly primaries: readonly ServerAddress[]
+  readonly standbys: readonly ServerAddress[]
+  readonly parameters: Readonly<Record<string, string | number>>
+  readonly connectionsMax: number
+  readonly withinMs: number
+  readonly lagMsMax: number
+  readonly log: Logger
+}
+
+/** Looks at every server, finds the primary, and goes on looking until it is closed. */
+export async function openServers(options: ServersOptions): Promise<Servers> {
+  const open = (address: ServerAddress) => openServer({ ...options, address })
+  const primaries = options.primaries.map(open)
+  const standbys = options.standbys.map(open)
+  const watch = await openWatch({ ...options, primaries, standbys })
+  const use = openUse(watch)
+  const onPrimary: Servers['onPrimary'] = (work, withinMs) =>
+    guarded(() => use(watch.primary(), (server) => server.pool.run(work, withinMs)))
+  return {
+    onPrimary,
+    query: (query) => onPrimary((connection) => connection.query(query)),
+    read: (work, notBefore = 0n) => {
+      const readFrom = (server: Server) => server.pool.run((connection) => work(connection, server))
+      return guarded(async () => {
+        const first = watch.reader(notBefore)
+        try {
+          return await use(first, readFrom)
+        } catch (error) {
+          if (!isElsewhereBetter(error)) throw error
+          return await use(watch.reader(notBefore, first), readFrom)
+        }
+      })
+    },
+    onNewPrimary: watch.onNewPrimary,
+    describe: watch.describe,
+    close: async () => {
+      watch.stop()
+      await Promise.all([...primaries, ...standbys].map((server) => server.close()))
+    },
+  }
+}
+
+/** Lost sessions, and what a standby gives up because the log it replays takes away what was being read. */
+const isElsewhereBetter = (error: unknown): boolean =>
+  isLostSession(error) || (error as { code?: unknown }).code === '40001'
+
+/** Uses a server, and learns from it when a session is lost: those beside it are hardly better off. */
+function openUse(watch: Watch) {
+  return async <T>(server: Server, work: (server: Server) => Promise<T>): Promise<T> => {
+    try {
+      return await work(server)
+    } catch (error) {
+      if (isConnectFailure(error)) server.distrust()
+      else if (isLostSession(error)) server.pool.dropAll()
+      if (isLostSession(error)) watch.lookSoon()
+      throw error
+    }
+  }
+}

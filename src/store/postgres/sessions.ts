@@ -1,0 +1,25 @@
+/**
+ * Settings of every session. A page is always a walk along an index in order; the planner, which does not see the
+ * parameters of a prepared statement, would now and then read and sort a customer's whole stretch of a table instead.
+ * A generic plan costs nothing to plan, and compiling one would cost more than any of them takes.
+ */
+export const readingSessions = (withinMs: number) => ({
+  statement_timeout: withinMs,
+  lock_timeout: withinMs,
+  idle_in_transaction_session_timeout: 10_000,
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  jit: 'off',
+})
+
+/** An import may take long and wait for another one's merge. */
+export const loadingSessions = {
+  statement_timeout: 0,
+  lock_timeout: 60_000,
+  work_mem: '64MB',
+  temp_buffers: '64MB',
+  jit: 'off',
+}

@@ -1,0 +1,190 @@
+import { existsSync } from 'node:fs'
+import { type Clock, systemClock } from './platform/clock.ts'
+import { type Config, ConfigError } from './platform/config.ts'
+import type { Logger } from './platform/log.ts'
+import { readPostgresUrl, type ServerAddress } from './platform/postgres-url.ts'
+import type { CredentialStore } from './store/credentials.ts'
+import type { FeeQuoteStore } from './store/fee-quotes.ts'
+import { openPostgresCredentials } from './store/postgres/credentials.ts'
+import { openPostgresFeeQuotes } from './store/postgres/fee-quotes.ts'
+import type { Roles } from './store/postgres/grants.ts'
+import { migratePostgres, requireSchema } from './store/postgres/migrate.ts'
+import { openPostgresStore } from './store/postgres/open.ts'
+import { requireCustomersRole, requireOperatorRole } from './store/postgres/roles.ts'
+import { openServers, type Servers } from './store/postgres/servers.ts'
+import { loadingSessions, readingSessions } from './store/postgres/sessions.ts'
+import { withPrimary } from './store/postgres/with-primary.ts'
+import { openSqliteCredentials } from './store/sqlite/credentials.ts'
+import { openSqliteFeeQuotes } from './store/sqlite/fee-quotes.ts'
+import { openSqliteStore } from './store/sqlite/open.ts'
+import type { Store } from './store/store.ts'
+import type { Keyring } from './vault/keyring.ts'
+import { openVault } from './vault/open.ts'
+import { systemRandom } from './vault/random.ts'
+
+/** The stores of one database, each opened when it is first asked for. The only file that names an adapter. */
+export type Stores = {
+  records(): Store
+  credentials(): CredentialStore
+  quotes(): FeeQuoteStore
+  keyring(credentials: CredentialStore): Promise<Keyring>
+  /** Whether the operator's side may be served: ingest, and the sweep of old quotes. */
+  readonly servesOperator: boolean
+  close(): Promise<void>
+}
+
+export type StoreSources = { readonly config: Config; readonly clock: Clock; readonly log: Logger }
+
+/** For a server: customers by DATABASE_URL and its standbys, the operator's side by OPERATOR_DATABASE_URL if at all. */
+export async function openServiceStores(sources: StoreSources): Promise<Stores> {
+  const { databaseUrl, operatorDatabaseUrl, databaseReadUrls } = sources.config
+  const primaries = readPostgresUrl(databaseUrl)
+  if (primaries === undefined) return embeddedStores(sources)
+  await withPrimary(primaries, async (connection) => {
+    await requireSchema(connection)
+    await requireCustomersRole(connection)
+  })
+  const customers = await openFor(sources, primaries, {
+    standbys: databaseReadUrls.flatMap((url) => readPostgresUrl(url) ?? []),
+    parameters: readingSessions(sources.config.databaseTimeoutMs),
+  })
+  const operator =
+    operatorDatabaseUrl === undefined ? undefined : await openOperator(sources, operatorDatabaseUrl)
+  return postgresStores(sources, { customers, operator })
+}
+
+/** For every other command. */
+export async function openOperatorStores(sources: StoreSources): Promise<Stores> {
+  const { databaseUrl, operatorDatabaseUrl } = sources.config
+  const url = operatorDatabaseUrl ?? databaseUrl
+  if (readPostgresUrl(url) === undefined) return embeddedStores(sources)
+  const operator = await openOperator(sources, url)
+  return postgresStores(sources, { customers: operator, operator })
+}
+
+/**
+ * Brings the schema up to date; on PostgreSQL as the owner, granting the roles what they need. Answers the steps that were
+ * applied there; the embedded store's are applied by opening it.
+ */
+export async function migrateStores(config: Config, roles: Roles): Promise<readonly number[]> {
+  const addresses = readPostgresUrl(config.databaseUrl)
+  if (addresses !== undefined) return await migratePostgres(addresses, roles)
+  const path = sqlitePath(config.databaseUrl)
+  await openSqliteStore(path, systemClock).close()
+  await openSqliteCredentials(beside(path, 'credentials.db')).close()
+  await openSqliteFeeQuotes(beside(path, 'credentials.db')).close()
+  return []
+}
+
+/** For commands that only look: a mistyped path must not become an empty store. Throws a ConfigError. */
+export function requireStore({ databaseUrl, operatorDatabaseUrl }: Config): void {
+  const url = operatorDatabaseUrl ?? databaseUrl
+  if (readPostgresUrl(url) !== undefined || existsSync(sqlitePath(url))) return
+  throw new ConfigError(
+    `there is no store at ${sqlitePath(url)}; import, migrate and serve make one`,
+  )
+}
+
+async function openOperator(sources: StoreSources, url: string): Promise<Servers> {
+  const primaries = readPostgresUrl(url) ?? []
+  await withPrimary(primaries, async (connection) => {
+    await requireSchema(connection)
+    await requireOperatorRole(connection)
+  })
+  return await openFor(sources, primaries, { standbys: [], parameters: loadingSessions })
+}
+
+type Use = {
+  readonly standbys: readonly ServerAddress[]
+  readonly parameters: Readonly<Record<string, string | number>>
+}
+
+function openFor(
+  { config, log }: StoreSources,
+  primaries: readonly ServerAddress[],
+  use: Use,
+): Promise<Servers> {
+  return openServers({
+    ...use,
+    primaries,
+    connectionsMax: config.databaseConnectionsMax,
+    withinMs: config.databaseTimeoutMs,
+    lagMsMax: config.replicaLagMsMax,
+    log,
+  })
+}
+
+type Both = { readonly customers: Servers; readonly operator: Servers | undefined }
+
+function postgresStores(sources: StoreSources, { customers, operator }: Both): Stores {
+  const credentials = openOnce(() => openPostgresCredentials(customers))
+  const quotes = openOnce(() =>
+    openPostgresFeeQuotes({ customers, operator, withinMs: sources.config.databaseTimeoutMs }),
+  )
+  return {
+    records: () => openPostgresStore({ customers, operator: operator ?? customers }, sources.clock),
+    credentials: credentials.open,
+    quotes: quotes.open,
+    keyring: (store) => openKeyring(sources, store, undefined),
+    servesOperator: operator !== undefined,
+    close: async () => {
+      await credentials.close()
+      await quotes.close()
+      await customers.close()
+      if (operator !== undefined && operator !== customers) await operator.close()
+    },
+  }
+}
+
+/** Clients, keys and quotes have a file of their own beside the records', so that no import blocks them. */
+function embeddedStores(sources: StoreSources): Stores {
+  const path = sqlitePath(sources.config.databaseUrl)
+  const records = openOnce(() => openSqliteStore(path, sources.clock))
+  const credentials = openOnce(() => openSqliteCredentials(beside(path, 'credentials.db')))
+  const quotes = openOnce(() => openSqliteFeeQuotes(beside(path, 'credentials.db')))
+  return {
+    records: records.open,
+    credentials: credentials.open,
+    quotes: quotes.open,
+    keyring: (store) => openKeyring(sources, store, beside(path, 'master-key')),
+    servesOperator: true,
+    close: async () => {
+      await quotes.close()
+      await credentials.close()
+      await records.close()
+    },
+  }
+}
+
+function openOnce<S extends { close(): Promise<void> }>(open: () => S) {
+  let opened: S | undefined
+  return {
+    open: (): S => {
+      opened ??= open()
+      return opened
+    },
+    close: async () => {
+      await opened?.close()
+    },
+  }
+}
+
+/** `data/bursar.db` → `data/bursar.credentials.db`: what stands beside the records. */
+const beside = (path: string, ending: string): string => `${path.replace(/\.db$/, '')}.${ending}`
+
+const sqlitePath = (databaseUrl: string): string => databaseUrl.replace(/^sqlite:/, '')
+
+function openKeyring(
+  { config, clock }: StoreSources,
+  store: CredentialStore,
+  keyFile: string | undefined,
+): Promise<Keyring> {
+  return openVault({
+    store,
+    masterKey: config.masterKey,
+    previousMasterKey: config.previousMasterKey,
+    keyFile,
+    clock,
+    random: systemRandom,
+  })
+}

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { ListOperation } from '../../src/contract/operation.ts'
+import { asTenant } from '../../src/contract/principal.ts'
+import { operations } from '../../src/operations/index.ts'
+import { fullTable } from '../../src/store/merge-query.ts'
+import { type Connection, openConnection, type Value } from '../../src/store/postgres/connection.ts'
+import { getQuery } from '../../src/store/postgres/get-batch.ts'
+import { pageQuery } from '../../src/store/postgres/page-query.ts'
+import { readingSessions } from '../../src/store/postgres/sessions.ts'
+import type { Selection } from '../../src/store/store.ts'
+import { openPostgresTestStore } from '../support/record-store.ts'
+import { addressesOf } from '../support/test-database.ts'
+
+let tested: Awaited<ReturnType<typeof openPostgresTestStore>>
+let session: Connection
+
+/** Enough rows that a planner with a choice would read a table whole, or sort a customer's. */
+const ANY_ID = 'aaaaaaaa-0000-4000-8000-000000000001'
+const ROWS = 20_000
+const CUSTOMERS = 20
+
+before(async () => {
+  tested = await openPostgresTestStore()
+  const tables = lists.map(({ view }) => view.resource.table)
+  for (const table of tables) await tested.database.ask(fillOf(table, await membersOf(table)))
+  await tested.database.ask(`
+    insert into bursar.fiat_account_full select customer_id, id, deleted, body from bursar.fiat_account;
+    analyze`)
+  const [address] = addressesOf(tested.database.url)
+  if (address === undefined) throw new Error('no address')
+  session = openConnection(address, { parameters: readingSessions(5000), connectTimeoutMs: 5000 })
+})
+after(async () => {
+  await session.close()
+  await tested.close()
+})
+
+const lists = operations.filter((operation) => operation.kind === 'list')
+
+async function membersOf(table: string): Promise<string[]> {
+  const rows = await tested.database.ask(`
+    select attname from pg_attribute where attrelid = 'bursar.${table}'::regclass and attnum > 0
+      and atttypid = 'text'::regtype and attname not in ('customer_id', 'body')`)
+  return rows.map(([name]) => String(name))
+}
+
+const fillOf = (table: string, members: readonly string[]): string => `
+  insert into bursar.${table} (customer_id, deleted, position, id, body, stored_at, ${members.join(', ')})
+  select 'customer-' || at % ${CUSTOMERS}, at % 50 = 0, int8send(at) || uuid_send(gen_random_uuid()),
+    gen_random_uuid(), repeat('x', 700), 0, ${members.map((name) => `'${name} ' || at`).join(', ')}
+  from generate_series(1, ${ROWS}) as at`
+
+const plain: Selection = {
+  anyOf: [],
+  from: undefined,
+  before: undefined,
+  reveal: false,
+  order: 'DESC',
+  after: undefined,
+  limit: 100,
+}
+
+/** The plan that every execution of the prepared statement has, as the customers' role. */
+async function planOf({ text, values = [] }: { text: string; values?: readonly Value[] }) {
+  await session.execute(`deallocate all; prepare page as ${text}`)
+  const given = values.map(literal).join(', ')
+  const rows = await session.query({ text: `explain (costs off) execute page (${given})` })
+  return rows.map(([line]) => String(line))
+}
+
+function literal(value: Value): string {
+  if (value instanceof Uint8Array) return `'\\x${Buffer.from(value).toString('hex')}'`
+  return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)
+}
+
+/**
+ * Every look at a record is by an index, and begins with the tenant. The wall is either in the index's condition too or,
+ * where the planner sees that it is the same for the whole look, asked once before it.
+ */
+function assertTenantFirst(plan: readonly string[], table: string): void {
+  const whole = plan.join('\n')
+  assert.doesNotMatch(whole, /Seq Scan|Bitmap/, whole)
+  const looks = plan.flatMap((line, at) => (new RegExp(`on ${table}\\b`).test(line) ? [at] : []))
+  assert.ok(looks.length > 0, whole)
+  for (const at of looks) {
+    assert.match(plan[at] ?? '', /Index (Only )?Scan/, whole)
+    assert.match(plan[at + 1] ?? '', /Index Cond: \(+customer_id = /, whole)
+    assert.match(`${plan[at - 1]}${plan[at + 1]}`, /current_setting\('bursar.customer_id'/, whole)
+  }
+}
+
+for (const operation of lists) {
+  const { resource } = operation.view
+  const plan = (selection: Partial<Selection>) =>
+    planOf(pageQuery(resource, 'customer-1', { ...plain, ...selection }))
+  describe(operation.id, () => {
+    for (const order of ['ASC', 'DESC'] as const) {
+      test(`walks the table in order without a filter, ${order}, and sorts nothing`, async () => {
+        const lines = await plan({ order })
+        assertTenantFirst(lines, resource.table)
+        assert.doesNotMatch(lines.join('\n'), /Sort/)
+        assert.match(lines.join('\n'), /"?position"? > \$2\) AND \("?position"? < \$3\)/)
+      })
+    }
+    for (const [parameter, entries] of filtersOf(operation)) {
+      test(`serves ${parameter} alone from an index that starts with the tenant`, async () => {
+        const lines = await plan({ anyOf: [entries] })
+        assertTenantFirst(lines, resource.table)
+        assert.match(lines.join('\n'), /= entry.value/)
+      })
+    }
+    test('starts from the most selective of all its filters together', async () => {
+      const lines = await plan({ anyOf: filtersOf(operation).map(([, entries]) => entries) })
+      assertTenantFirst(lines, resource.table)
+    })
+    test('looks up many gets of many customers by their keys', async () => {
+      const asked = [{ tenant: asTenant('customer-1'), id: ANY_ID, reveal: false }]
+      assertTenantFirst(await planOf(getQuery(resource, asked)), fullTable(resource))
+    })
+  })
+}
+
+test('walks live and deleted records as two stretches of the table', async () => {
+  const accounts = lists.find(({ view }) => view.resource.deletable)
+  if (accounts === undefined) throw new Error('nothing is deletable')
+  const { resource } = accounts.view
+  const lines = await planOf(pageQuery(resource, 'customer-1', { ...plain, reveal: true }))
+  assertTenantFirst(lines, resource.table)
+  assert.match(lines.join('\n'), /deleted = entry.value/)
+})
+
+function filtersOf(operation: ListOperation) {
+  return Object.entries(operation.filter).flatMap(([parameter, filter]) =>
+    filter.kind === 'anyOf'
+      ? [
+          [
+            parameter,
+            { column: filter.column, values: [ANY_ID, ANY_ID.replace('1', '2')] },
+          ] as const,
+        ]
+      : [],
+  )
+}

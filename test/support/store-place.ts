@@ -1,0 +1,120 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { openLog } from '../../src/platform/log.ts'
+import type { CredentialStore } from '../../src/store/credentials.ts'
+import type { FeeQuoteStore } from '../../src/store/fee-quotes.ts'
+import { openPostgresCredentials } from '../../src/store/postgres/credentials.ts'
+import { openPostgresFeeQuotes } from '../../src/store/postgres/fee-quotes.ts'
+import { openServers, type Servers } from '../../src/store/postgres/servers.ts'
+import { openSqliteCredentials } from '../../src/store/sqlite/credentials.ts'
+import { openSqliteFeeQuotes } from '../../src/store/sqlite/fee-quotes.ts'
+import { temporaryFolder } from './harness.ts'
+import { addressesOf, openTestDatabase, type TestDatabase, testStore } from './test-database.ts'
+
+/** Where clients, keys and quotes of one test lie, on the adapter that this run is about. */
+export type StorePlace = {
+  /** What a process of its own opens the stores by: a file's path, or the URL of role `bursar`. */
+  readonly where: string
+  openCredentials(as?: 'server' | 'command'): Promise<CredentialStore>
+  openQuotes(): Promise<FeeQuoteStore>
+  /** As PostgreSQL's superuser, whom no wall holds. Answers the rows as text. */
+  ask: TestDatabase['ask']
+  /** Closes what was opened here and throws the place away. */
+  close(): Promise<void>
+}
+
+export async function openStorePlace(): Promise<StorePlace> {
+  const { where, remove, ask } = await (testStore === 'postgres' ? newDatabase() : newFile())
+  const opened: { close(): Promise<void> }[] = []
+  const closedOnce = <T extends { close(): Promise<void> }>(store: T): T => {
+    let closing: Promise<void> | undefined
+    const once = {
+      ...store,
+      close: () => {
+        closing ??= store.close()
+        return closing
+      },
+    }
+    opened.push(once)
+    return once
+  }
+  return {
+    where,
+    ask,
+    openCredentials: async (as = 'command') => closedOnce(await openCredentialsAt(where, as)),
+    openQuotes: async () => closedOnce(await openQuotesAt(where)),
+    close: async () => {
+      await Promise.all(opened.map((store) => store.close()))
+      await remove()
+    },
+  }
+}
+
+/** A place that goes with its test. */
+export async function newStorePlace(context: TestContext): Promise<StorePlace> {
+  const place = await openStorePlace()
+  context.after(place.close)
+  return place
+}
+
+async function newFile() {
+  const folder = temporaryFolder()
+  const remove = async () => rmSync(folder, { recursive: true, force: true })
+  const ask = () => Promise.reject(new Error('a file has no superuser'))
+  return { where: join(folder, 'bursar.credentials.db'), remove, ask }
+}
+
+async function newDatabase() {
+  const { url, drop, ask } = await openTestDatabase()
+  return { where: url, remove: drop, ask }
+}
+
+const isUrl = (where: string): boolean => where.startsWith('postgres://')
+
+/** As a running server (on PostgreSQL, role `bursar`) or as the operator's commands have it. */
+export async function openCredentialsAt(
+  where: string,
+  as: 'server' | 'command',
+): Promise<CredentialStore> {
+  if (!isUrl(where)) return openSqliteCredentials(where)
+  const servers = await openTestServers(as === 'server' ? where : operatorUrl(where))
+  const store = openPostgresCredentials(servers)
+  return { ...store, close: () => store.close().then(servers.close) }
+}
+
+export async function openQuotesAt(where: string): Promise<FeeQuoteStore> {
+  if (!isUrl(where)) return openSqliteFeeQuotes(where)
+  const customers = await openTestServers(where)
+  const operator = await openTestServers(operatorUrl(where))
+  const store = openPostgresFeeQuotes({ customers, operator })
+  const close = async () => {
+    await store.close()
+    await Promise.all([customers.close(), operator.close()])
+  }
+  return { ...store, close }
+}
+
+export const operatorUrl = (url: string): string => url.replace('//bursar@', '//bursar_operator@')
+
+type TestServersOptions = {
+  /** One to read from. */
+  readonly standby?: string
+  readonly withinMs?: number
+  readonly lagMsMax?: number
+}
+
+/** The servers behind a URL. */
+export const openTestServers = (
+  url: string,
+  { standby, withinMs = 5000, lagMsMax = 2000 }: TestServersOptions = {},
+): Promise<Servers> =>
+  openServers({
+    primaries: addressesOf(url),
+    standbys: standby === undefined ? [] : addressesOf(standby),
+    parameters: { statement_timeout: withinMs, lock_timeout: withinMs },
+    connectionsMax: 4,
+    withinMs,
+    lagMsMax,
+    log: openLog('silent'),
+  })

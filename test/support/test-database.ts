@@ -1,0 +1,79 @@
+import { readPostgresUrl } from '../../src/platform/postgres-url.ts'
+import { migratePostgres } from '../../src/store/postgres/migrate.ts'
+import { withPrimary } from '../../src/store/postgres/with-primary.ts'
+import { type PostgresServer, startPostgres } from './postgres-server.ts'
+
+/** A database of its own with the schema in place, and the three roles' ways in. */
+export type TestDatabase = {
+  readonly ownerUrl: string
+  /** Role `bursar`. */
+  readonly url: string
+  /** Role `bursar_operator`. */
+  readonly operatorUrl: string
+  /** As the superuser, whom no wall holds. Answers the rows as text. */
+  ask(sql: string): Promise<(string | null)[][]>
+  drop(): Promise<void>
+}
+
+export const roles = { app: 'bursar', operator: 'bursar_operator' }
+
+/** Which adapter this run of the tests is about: `npm test` runs those of the stores once for each. */
+export const testStore: 'postgres' | 'sqlite' =
+  process.env.BURSAR_TEST_STORE === 'postgres' ? 'postgres' : 'sqlite'
+
+/** The server that a whole run shares; a file that is run by itself starts its own. */
+let ownServer: Promise<PostgresServer> | undefined
+
+async function serverUrl(database: string, user: string): Promise<string> {
+  const shared = process.env.BURSAR_TEST_POSTGRES_PORT
+  if (shared !== undefined) return `postgres://${user}@127.0.0.1:${shared}/${database}`
+  ownServer ??= startPostgres().then(async (server) => {
+    await prepareServer(server)
+    return server
+  })
+  return (await ownServer).url(user, database)
+}
+
+const TEMPLATE = 'bursar_template'
+let made = 0
+
+/** The roles, and a database with the schema that every test's own is a copy of. */
+export async function prepareServer(server: PostgresServer): Promise<void> {
+  await execute(
+    server.url('postgres', 'postgres'),
+    'create role owner login; create role bursar login; create role bursar_operator login',
+  )
+  await execute(server.url('postgres', 'postgres'), `create database ${TEMPLATE} owner owner`)
+  await migratePostgres(addressesOf(server.url('owner', TEMPLATE)), roles)
+}
+
+export async function openTestDatabase(): Promise<TestDatabase> {
+  made += 1
+  const name = `test_${process.pid}_${made}`
+  const admin = await serverUrl('postgres', 'postgres')
+  await execute(
+    admin,
+    `create database ${name} template ${TEMPLATE} owner owner strategy file_copy`,
+  )
+  const superuser = await serverUrl(name, 'postgres')
+  return {
+    ownerUrl: await serverUrl(name, 'owner'),
+    url: await serverUrl(name, 'bursar'),
+    operatorUrl: await serverUrl(name, 'bursar_operator'),
+    ask: (sql) =>
+      withPrimary(addressesOf(superuser), async (connection) => {
+        const rows = await connection.query({ text: sql })
+        return rows.map((row) => row.map((value) => (value === null ? null : String(value))))
+      }),
+    drop: () => execute(admin, `drop database ${name} with (force)`),
+  }
+}
+
+const execute = (url: string, sql: string): Promise<void> =>
+  withPrimary(addressesOf(url), (connection) => connection.execute(sql))
+
+export function addressesOf(url: string) {
+  const addresses = readPostgresUrl(url)
+  if (addresses === undefined) throw new Error('no database URL')
+  return addresses
+}
