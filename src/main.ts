@@ -11,6 +11,7 @@ import { type CommonOptions, configOf } from './cli/options.ts'
 import { CommandFailed, standardOutput } from './cli/output.ts'
 import { sandboxCommand } from './cli/sandbox.ts'
 import { serveCommand } from './cli/serve.ts'
+import { Problem } from './contract/problem.ts'
 import { systemClock } from './platform/clock.ts'
 import { ConfigError } from './platform/config.ts'
 import { version } from './program.ts'
@@ -59,6 +60,11 @@ function exitCodeOf(error: unknown): number {
     output.tell(error.message)
     return WRONG_USAGE
   }
+  if (error instanceof Problem && error.status === 503) {
+    // What kept the store from answering was told without its values.
+    output.tell(String((error.cause as Error | undefined)?.message ?? error.detail))
+    return FAILED
+  }
   if (error instanceof CommandFailed) {
     output.tell(error.message)
     return FAILED
@@ -98,7 +104,10 @@ async function openCredentialAccess(options: CommonOptions) {
   const config = configOf(options)
   const stores = await openCommandStores(options)
   const store = stores.credentials()
-  const keyring = await stores.keyring(store)
+  const keyring = await stores.keyring(store).catch(async (error: unknown) => {
+    await stores.close()
+    throw error
+  })
   return {
     store,
     keyring,

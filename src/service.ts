@@ -66,10 +66,14 @@ export type ServiceExtension = {
 
 export async function startService(sources: ServiceSources): Promise<Service> {
   const { config, log, clock } = sources
-  const fees = openFees({ config, environment: process.env, clock, log })
+  // Where a later part cannot be opened, those before it are closed again, the last first; as at a shutdown.
+  await using opened = new AsyncDisposableStack()
   const stores = await openServiceStores({ config, clock, log })
+  opened.defer(stores.close)
+  const fees = openFees({ config, environment: process.env, clock, log })
+  opened.defer(fees.close)
   const [store, credentials, quotes] = [stores.records(), stores.credentials(), stores.quotes()]
-  const stopSweep = stores.servesOperator ? startQuoteSweep({ quotes, clock, log }) : () => {}
+  if (stores.servesOperator) opened.defer(startQuoteSweep({ quotes, clock, log }))
   const keyring = await stores.keyring(credentials)
   let url = config.publicUrl ?? ''
   const oauth = await openOAuth({
@@ -80,6 +84,7 @@ export async function startService(sources: ServiceSources): Promise<Service> {
     clock,
     log,
   })
+  opened.defer(oauth.close)
   const parts = { store, credentials, quotes, keyring, config, clock, oauth }
   const extension = await sources.extend?.(parts)
   const { requestsPerSecondMax } = config
@@ -113,20 +118,11 @@ export async function startService(sources: ServiceSources): Promise<Service> {
       ...(extension?.routes ?? []),
     ],
   })
+  opened.defer(server.close)
   const listening = await server.listen(config.host, config.port)
   url = config.publicUrl ?? urlOf(config.host, new URL(listening).port)
-  return {
-    url,
-    extension,
-    reload: fees.reload,
-    close: async () => {
-      await server.close()
-      oauth.close()
-      fees.close()
-      stopSweep()
-      await stores.close()
-    },
-  }
+  const running = opened.move()
+  return { url, extension, reload: fees.reload, close: () => running.disposeAsync() }
 }
 
 /** The host as it was configured, which is the name that tokens and clients know the issuer by. */

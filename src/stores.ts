@@ -48,8 +48,15 @@ export async function openServiceStores(sources: StoreSources): Promise<Stores> 
     standbys: databaseReadUrls.flatMap((url) => readPostgresUrl(url) ?? []),
     parameters: readingSessions(sources.config.databaseTimeoutMs),
   })
-  const operator =
-    operatorDatabaseUrl === undefined ? undefined : await openOperator(sources, operatorDatabaseUrl)
+  if (operatorDatabaseUrl === undefined) {
+    return postgresStores(sources, { customers, operator: undefined })
+  }
+  const operator = await openOperator(sources, operatorDatabaseUrl).catch(
+    async (error: unknown) => {
+      await customers.close()
+      throw error
+    },
+  )
   return postgresStores(sources, { customers, operator })
 }
 

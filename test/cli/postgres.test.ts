@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, before, describe, test } from 'node:test'
+import { runProgram, startProgram } from '../support/program.ts'
+import { openTestDatabase, type TestDatabase } from '../support/test-database.ts'
+
+/** What an operator who sets PostgreSQL up meets, over the program itself. */
+
+let database: TestDatabase
+const masterKey = randomBytes(32).toString('base64')
+
+before(async () => {
+  database = await openTestDatabase()
+})
+after(() => database.drop())
+
+const run = (words: readonly string[], env: Readonly<Record<string, string>>) =>
+  runProgram(words, { env: { BURSAR_MASTER_KEY: masterKey, LOG_LEVEL: 'warn', PORT: '0', ...env } })
+
+const as = (role: string) => database.url.replace('//bursar@', `//${role}@`)
+
+describe('migrate', () => {
+  test('makes the schema once, whoever runs it and however often', async () => {
+    await database.ask('drop schema bursar cascade')
+    const runs = await Promise.all(
+      [1, 2, 3].map(() => run(['migrate', '--json'], { DATABASE_URL: database.ownerUrl })),
+    )
+    const applied = runs.map(({ code, output, errors }) => {
+      assert.equal(code, 0, errors)
+      return JSON.parse(output).applied
+    })
+    assert.deepEqual(
+      applied.toSorted((a, b) => a.length - b.length),
+      [[], [], [1, 2, 3]],
+    )
+  })
+
+  test('names the role that the database lacks', async () => {
+    const words = ['migrate', '--app-role', 'nobody_yet']
+    const { code, errors } = await run(words, { DATABASE_URL: database.ownerUrl })
+    assert.equal(code, 2)
+    assert.match(errors, /no role nobody_yet. Make it \(create role nobody_yet login/)
+  })
+
+  test('run again changes nothing that a reader would wait for', async () => {
+    let isReading = true
+    const reader = database
+      .ask('select pg_sleep(4), (select count(*) from bursar.fiat_account)')
+      .finally(() => {
+        isReading = false
+      })
+    const { code, errors } = await run(['migrate'], { DATABASE_URL: database.ownerUrl })
+    assert.deepEqual([code, isReading], [0, true], errors)
+    await reader
+  })
+})
+
+describe('serve', () => {
+  const refusals: readonly (readonly [
+    what: string,
+    env: () => Record<string, string>,
+    told: RegExp,
+  ])[] = [
+    [
+      'the owner’s login',
+      () => ({ DATABASE_URL: database.ownerUrl }),
+      /it is the owner of the tables/,
+    ],
+    ['a superuser’s login', () => ({ DATABASE_URL: as('postgres') }), /it is a superuser/],
+    ['the operator’s login', () => ({ DATABASE_URL: database.operatorUrl }), /the operator’s role/],
+    [
+      'a login for ingest that is not the operator’s',
+      () => ({ DATABASE_URL: database.url, OPERATOR_DATABASE_URL: database.url }),
+      /is not the operator’s/,
+    ],
+    [
+      'to be without a master key, for there is no place to keep one',
+      () => ({ DATABASE_URL: database.url, BURSAR_MASTER_KEY: '' }),
+      /BURSAR_MASTER_KEY is not set/,
+    ],
+    ['an unknown login', () => ({ DATABASE_URL: as('stranger') }), /refuses the login of stranger/],
+    ['an unknown database', () => ({ DATABASE_URL: `${database.url}_not` }), /has no database/],
+  ]
+  for (const [what, env, told] of refusals) {
+    test(`refuses ${what}, in one sentence`, async () => {
+      const { code, errors } = await run(['serve'], env())
+      assert.deepEqual([code, errors.trim().split('\n').length], [2, 1], errors)
+      assert.match(errors, told)
+    })
+  }
+
+  test('refuses a schema that is too old, and one that is too new, and says what to run', async () => {
+    const env = { DATABASE_URL: database.url }
+    await database.ask('insert into bursar.schema_migration values (99, now())')
+    const tooNew = await run(['serve'], env)
+    await database.ask('delete from bursar.schema_migration where id > 2')
+    const tooOld = await run(['serve'], env)
+    await database.ask('insert into bursar.schema_migration values (3, now())')
+    assert.deepEqual([tooNew.code, tooOld.code], [2, 2])
+    assert.match(tooNew.errors, /at step 99.*Run the version that wrote it, or a later one/)
+    assert.match(
+      tooOld.errors,
+      /at step 2 of 3. Run `bursar migrate` with the URL of the database's owner/,
+    )
+  })
+
+  test('ends with a sentence where no server answers', async () => {
+    const url = database.url.replace(/:\d+\//, ':1/')
+    const { code, errors } = await run(['serve'], { DATABASE_URL: url })
+    assert.equal(code, 1)
+    assert.match(errors, /^no primary: 127.0.0.1:1: ECONNREFUSED/)
+  })
+
+  test('offers ingest only where the operator’s URL is set', async () => {
+    for (const [operator, status] of [
+      [{}, 404],
+      [{ OPERATOR_DATABASE_URL: database.operatorUrl }, 401],
+    ] as const) {
+      const env = {
+        DATABASE_URL: database.url,
+        BURSAR_MASTER_KEY: masterKey,
+        PORT: '0',
+        ...operator,
+      }
+      const program = startProgram(['serve', '--json'], { env })
+      const { url } = JSON.parse(await program.firstLine)
+      const path = '/ingest/v1/fees/11111111-1111-4111-8111-111111111111/consume'
+      const answer = await fetch(`${url}${path}`, { method: 'POST', body: '{}' })
+      assert.equal(answer.status, status)
+      assert.equal(await program.kill(), 0)
+    }
+  })
+})
+
+test('a command that is given the customers’ login says whose it needs', async () => {
+  for (const words of [
+    ['export', 'statements'],
+    ['client', 'list'],
+    ['keys', 'list'],
+  ]) {
+    const { code, errors } = await run(words, { DATABASE_URL: database.url })
+    assert.equal(code, 2)
+    assert.match(errors, /Set OPERATOR_DATABASE_URL/)
+  }
+})
+
+test('no password of a URL is told', async () => {
+  const secret = 'canary-password'
+  const url = database.url.replace('//bursar@', `//stranger:${secret}@`)
+  for (const given of [url, url.replace('postgres:', 'postgras:'), `${url}?nonsense=1`]) {
+    const { errors, output } = await run(['serve'], { DATABASE_URL: given })
+    assert.ok(!`${errors}${output}`.includes(secret), errors)
+  }
+})
