@@ -22,7 +22,7 @@ const folder = temporaryFolder()
 const config = configOf({ DATABASE_URL: `sqlite:${join(folder, 'bench.db')}` })
 const [cpu] = cpus()
 say(`Node ${process.version}, ${cpus().length} × ${cpu?.model}`)
-const client = await makeClient(config, customerScopes)
+const client = await makeClient(config, { scopes: customerScopes })
 const service = await startProcess(['src/main.ts', 'serve'], {
   DATABASE_URL: config.databaseUrl,
   PORT: '0',

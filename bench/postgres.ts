@@ -7,10 +7,10 @@ import { asTenant } from '../src/contract/principal.ts'
 import { fiatAccount } from '../src/resources/fiat-account.ts'
 import { pageQuery } from '../src/store/postgres/page-query.ts'
 import { readingSessions } from '../src/store/postgres/sessions.ts'
-import { configOf, fetchToken, temporaryFolder } from '../test/support/harness.ts'
+import { callUrl, configOf, fetchToken, temporaryFolder } from '../test/support/harness.ts'
 import { startPostgres } from '../test/support/postgres-server.ts'
 import { prepareServer } from '../test/support/test-database.ts'
-import { besideBare, load, median, say } from './beside-bare.ts'
+import { besideBare, median, say } from './beside-bare.ts'
 import { compareLoads } from './copy-beside-import.ts'
 import { startProcess } from './process.ts'
 import { accounts, CUSTOMERS, fill, idOf, makeClient } from './world.ts'
@@ -62,21 +62,61 @@ await besideBare(
 await listBesidePgbench(100)
 await besideBare(served, 'list of 100', ['/v2/transfer/fiat-accounts?limit=100'])
 await besideBare(served, 'list of 1000', ['/v2/transfer/fiat-accounts?limit=1000'])
+await walkFar()
 await service.stop()
 await server.stop()
 rmSync(folder, { recursive: true })
 
+/** Ten thousand pages, one after the other: the last take what the first took. */
+async function walkFar(): Promise<void> {
+  const pages = 10_000
+  const deep = 'customer-deep'
+  await fill(config, accounts(pages + 1, { firstAt: RECORDS, customerId: deep }))
+  const token = await fetchToken(service.url, await makeClient(config, { customerId: deep }))
+  const took: number[] = []
+  let cursor = ''
+  for (let page = 0; page < pages; page += 1) {
+    const path = `/v2/transfer/fiat-accounts?limit=1&page_cursor=${cursor}`
+    const startedAt = performance.now()
+    const answer = await callUrl(`${service.url}${path}`, { token })
+    took.push(performance.now() - startedAt)
+    cursor = answer.body.next_page_cursor
+  }
+  const p99 = (part: number[]) =>
+    part.toSorted((a, b) => a - b)[Math.floor(part.length * 0.99)] ?? 0
+  const [first, last] = [p99(took.slice(0, 1000)), p99(took.slice(-1000))]
+  say(
+    `a walk of ${pages} pages: p99 ${first.toFixed(2)} ms for the first thousand, ${last.toFixed(2)} ms for the last`,
+  )
+}
+
 async function listBesidePgbench(limit: number): Promise<void> {
   const rates = { pgbench: [] as number[], service: [] as number[] }
-  const paths = [`/v2/transfer/fiat-accounts?limit=${limit}`]
   for (let round = 0; round < 3; round += 1) {
     rates.pgbench.push(pgbench(limit))
-    rates.service.push(await load(served.url, served.token, paths))
+    rates.service.push(wrk(`/v2/transfer/fiat-accounts?limit=${limit}`))
   }
   const [ceiling, rate] = [median(rates.pgbench), median(rates.service)]
   say(
     `list of ${limit}: ${Math.round(rate)}/s over HTTP, the same statement ${Math.round(ceiling)}/s in pgbench, ratio ${(rate / ceiling).toFixed(2)}`,
   )
+}
+
+/** A generator in C, as pgbench is one: on two cores what asks takes its share. */
+function wrk(path: string): number {
+  const words = [
+    '-t',
+    '1',
+    '-c',
+    '16',
+    '-d',
+    `${SECONDS}s`,
+    '-H',
+    `authorization: Bearer ${served.token}`,
+  ]
+  const told = execFileSync('wrk', [...words, `${served.url}${path}`], { encoding: 'utf8' })
+  if (/Non-2xx|Socket errors/.test(told)) throw new Error(told)
+  return Number(/Requests\/sec:\s+([\d.]+)/.exec(told)?.[1])
 }
 
 /** The service's own statement, prepared, by sixteen sessions of the customers' role. */

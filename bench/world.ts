@@ -13,10 +13,10 @@ import { aFiatAccount } from '../test/support/records.ts'
 export const CUSTOMERS = 50
 
 /** Accounts of fifty customers, interleaved, some 700 bytes each. */
-export function account(at: number) {
+export function account(at: number, customerId = `customer-${at % CUSTOMERS}`) {
   return aFiatAccount({
     id: idOf(at),
-    customer_id: `customer-${at % CUSTOMERS}`,
+    customer_id: customerId,
     ref_id: `ref-${at}`,
     created_at: new Date(1_700_000_000_000 + at * 1000).toISOString(),
     metadata: { label: 'x'.repeat(60), second: 'y'.repeat(60) },
@@ -50,13 +50,24 @@ export async function fill(config: Config, entries: AsyncIterable<Entry>): Promi
   })
 }
 
-export async function* accounts(count: number): AsyncIterable<Entry> {
-  for (let at = 0; at < count; at += 1) yield { line: at + 1, value: account(at) }
+type Which = { readonly firstAt?: number; readonly customerId?: string }
+
+export async function* accounts(
+  count: number,
+  { firstAt = 0, customerId }: Which = {},
+): AsyncIterable<Entry> {
+  for (let at = 0; at < count; at += 1) {
+    yield { line: at + 1, value: account(firstAt + at, customerId) }
+  }
 }
 
-/** A client of the first customer; without scopes it may do what a new client may. */
-export async function makeClient(config: Config, scopes?: readonly string[]) {
-  const customerId = 'customer-0'
+type Whose = { readonly customerId?: string; readonly scopes?: readonly string[] }
+
+/** A client of the first customer, unless told otherwise; without scopes it may do what a new client may. */
+export async function makeClient(
+  config: Config,
+  { customerId = 'customer-0', scopes }: Whose = {},
+) {
   const made = await withStores(config, async (stores) => {
     const store = stores.credentials()
     const keyring = await stores.keyring(store)

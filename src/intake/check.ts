@@ -18,7 +18,8 @@ export function recordCheck(resource: Resource, rules: RecordRules): RecordCheck
       ? []
       : uniqueFaults(schema.Errors(value).flatMap((error) => faultsOf(error, resource)))
     // The resource's own checks read members that the schema may have refused; they take only what is there.
-    const all = [...faults, ...textFaults(record, ''), ...resource.check(record, rules)]
+    const ofText = isPlain(record, 0) ? [] : textFaults(record, '')
+    const all = [...faults, ...ofText, ...resource.check(record, rules)]
     return all.length === 0 ? { record } : { faults: uniqueFaults(all) }
   }
 }
@@ -76,10 +77,23 @@ const dotted = (pointer: string): string =>
 const join = (parent: string, member: string): string =>
   parent === '' ? member : `${parent}.${member}`
 
+/** Whether `textFaults` would find nothing: nearly every record, and this makes no list of what it finds. */
+function isPlain(value: unknown, depth: number): boolean {
+  if (depth > DEPTH_MAX) return false
+  if (typeof value === 'string') return !value.includes('\u0000') && value.isWellFormed()
+  if (typeof value !== 'object' || value === null) return true
+  for (const name in value) {
+    if (!isPlain(name, depth) || !isPlain((value as RecordInput)[name], depth + 1)) return false
+  }
+  return true
+}
+
+/** No record is deeper than a bank's address; a hostile one would exhaust the stack. */
+const DEPTH_MAX = 10
+
 /** No store and no client could carry these on unchanged. */
 function textFaults(value: unknown, member: string, depth = 0): RecordFault[] {
-  // No record is deeper than a bank's address; a hostile one would exhaust the stack.
-  if (depth > 10) return [{ member, reason: 'is nested too deeply' }]
+  if (depth > DEPTH_MAX) return [{ member, reason: 'is nested too deeply' }]
   if (typeof value === 'string') {
     if (value.includes('\u0000')) return [{ member, reason: 'must not contain a NUL' }]
     return value.isWellFormed() ? [] : [{ member, reason: 'must be well-formed Unicode' }]

@@ -57,14 +57,22 @@ function canonical(schema: TSchema | undefined, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map((item) => canonical(items, item))
   const given = value as RecordInput
-  const names = properties === undefined ? Object.keys(given).toSorted() : Object.keys(properties)
-  // fromEntries defines members one by one, so that a key such as __proto__ stays a member.
-  return Object.fromEntries(
-    names
-      .filter((name) => Object.hasOwn(given, name) && given[name] !== undefined)
-      .map((name) => [name, canonical(properties?.[name], given[name])]),
-  )
+  if (properties === undefined) return canonicalPairs(given)
+  const rendered: Record<string, unknown> = {}
+  for (const name in properties) {
+    const member = given[name]
+    if (member !== undefined) rendered[name] = canonical(properties[name], member)
+  }
+  return rendered
 }
+
+/** Keys that are the customer's own; fromEntries defines them one by one, so that one such as __proto__ stays a member. */
+const canonicalPairs = (given: RecordInput): RecordInput =>
+  Object.fromEntries(
+    Object.keys(given)
+      .toSorted()
+      .map((name) => [name, canonical(undefined, given[name])]),
+  )
 
 function canonicalText(format: string | undefined, text: string): string {
   if (format === 'uuid') return text.toLowerCase()

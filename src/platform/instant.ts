@@ -26,19 +26,21 @@ export function parseInstant(text: string): Instant | undefined {
   if (year < 1 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined
   if (hour > 23 || minute > 59 || second > 59) return undefined
   if (offsetHours > 23 || offsetMinutes > 59) return undefined
-  const local = new Date(0)
-  local.setUTCFullYear(year, month - 1, day)
-  local.setUTCHours(hour, minute, second)
+  // Date.UTC takes a year below 100 for one of the last century; the calendar repeats itself every 400 years.
+  const [later, laterMs] = year < 100 ? [400, 146_097 * 86_400_000] : [0, 0]
+  const local = Date.UTC(year + later, month - 1, day, hour, minute, second) - laterMs
   const east = BigInt(offsetHours * 60 + offsetMinutes) * (match[8] === '-' ? -1n : 1n)
-  const micros = BigInt(local.getTime()) * 1000n + BigInt(fraction.slice(0, 6)) - east * 60_000_000n
+  const micros = BigInt(local) * 1000n + BigInt(fraction.slice(0, 6)) - east * 60_000_000n
   if (micros < EARLIEST_MICROS || micros > LATEST_MICROS) return undefined
   return { micros, finer: fraction.slice(6) !== '000' }
 }
 
 type NumericParts = [number, number, number, number, number, number]
 
-const daysIn = (year: number, month: number): number =>
-  new Date(Date.UTC(year < 100 ? year + 400 : year, month, 0)).getUTCDate()
+function daysIn(year: number, month: number): number {
+  if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
+}
 
 /** Prints microseconds in UTC with `Z` and 0, 3 or 6 fraction digits, the fewest that lose nothing. */
 export function printInstant(micros: bigint): string {

@@ -130,6 +130,33 @@ test('walks live and deleted records as two stretches of the table', async () =>
   assert.match(lines.join('\n'), /deleted = entry.value/)
 })
 
+test('reads no more blocks for a page far behind than for the first', async () => {
+  const [list] = lists
+  if (list === undefined) throw new Error('there is no list')
+  const { resource } = list.view
+  const page = (after: Buffer | undefined) =>
+    pageQuery(resource, 'customer-1', { ...plain, limit: 10, after })
+  const positions = await tested.database.ask(`
+    select encode(position, 'hex') from bursar.${resource.table}
+    where customer_id = 'customer-1' and not deleted order by position desc`)
+  assert.ok(positions.length > 900)
+  const blocks: number[] = []
+  for (const depth of [0, 300, 600, 900]) {
+    const [hex] = positions[depth - 1] ?? []
+    const after = hex == null ? undefined : Buffer.from(hex, 'hex')
+    const { text, values = [] } = page(after)
+    await session.execute(`deallocate all; prepare page as ${text}`)
+    const rows = await session.query({
+      text: `explain (analyze, buffers, format json) execute page (${values.map(literal).join(', ')})`,
+    })
+    const [{ Plan }] = JSON.parse(rows.map(([line]) => String(line)).join('\n'))
+    blocks.push(Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks'])
+  }
+  // A walk down the index, ten records, and where they straddle blocks a few more.
+  const spread = Math.max(...blocks) - Math.min(...blocks)
+  assert.ok(spread <= 10, `blocks by depth: ${blocks.join(', ')}`)
+})
+
 function filtersOf(operation: ListOperation) {
   return Object.entries(operation.filter).flatMap(([parameter, filter]) =>
     filter.kind === 'anyOf'
