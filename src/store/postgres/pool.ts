@@ -20,6 +20,8 @@ export type Pool = {
 
 export type PoolOptions = {
   readonly open: () => Connection
+  /** Run once over each new session, before any work; where it rejects, so does the work. */
+  readonly check?: (connection: Connection) => Promise<void>
   readonly connectionsMax: number
   /** How many may wait for a session; one more is refused at once. */
   readonly waitingMax: number
@@ -28,7 +30,7 @@ export type PoolOptions = {
   readonly withinMs: number
 }
 
-type Session = { readonly connection: Connection; readonly era: number }
+type Session = { readonly connection: Connection; readonly era: number; isChecked: boolean }
 type Waiter = { readonly take: (session: Session) => void; readonly refuse: () => void }
 
 export function openPool(options: PoolOptions): Pool {
@@ -39,6 +41,8 @@ export function openPool(options: PoolOptions): Pool {
       const session = await state.acquire(deadline)
       const release = deadline.onPassed(() => session.connection.destroy())
       try {
+        if (!session.isChecked) await options.check?.(session.connection)
+        session.isChecked = true
         return await work(session.connection)
       } finally {
         release()
@@ -80,7 +84,7 @@ function openState({ open, connectionsMax, waitingMax, waitMs }: PoolOptions) {
     }
     if (opened >= connectionsMax) return undefined
     opened += 1
-    return { connection: open(), era }
+    return { connection: open(), era, isChecked: false }
   }
   const serveWaiting = () => {
     const [first] = waiting

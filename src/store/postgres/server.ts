@@ -41,6 +41,9 @@ export function openServer({
   const open = () => openConnection(address, { parameters, connectTimeoutMs: withinMs })
   const pool = openPool({
     open,
+    check: async (connection) => {
+      if (sight?.role === 'primary') await requirePrimary(connection)
+    },
     connectionsMax,
     waitingMax: connectionsMax * limits.databaseWaitingPerSession,
     waitMs: Math.min(limits.databaseWaitMs, withinMs),
@@ -85,6 +88,13 @@ export function openServer({
       await pool.close()
     },
   }
+}
+
+/** Between two looks another server may have come to answer at the address: a standby must not be read as the primary. */
+async function requirePrimary(connection: Connection): Promise<void> {
+  const [row] = await connection.query({ text: 'select pg_is_in_recovery()' })
+  if (String(row?.[0]) === 't')
+    throw Object.assign(new Error('is a standby now'), { code: '25006' })
 }
 
 const LOOKS_MISSED_MAX = 2

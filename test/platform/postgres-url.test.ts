@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readPostgresUrl } from '../../src/platform/postgres-url.ts'
+
+test('a URL names one server or several of one database', () => {
+  const credentials = { user: 'bur sar', pass: 'p:w@/', database: 'money', ssl: 'verify-full' }
+  const url = 'postgres://bur%20sar:p:w%40%2F@db1,db2:6432,[::1]:5433/money?sslmode=verify-full'
+  assert.deepEqual(readPostgresUrl(url), [
+    { host: 'db1', port: 5432, label: 'db1:5432', credentials },
+    { host: 'db2', port: 6432, label: 'db2:6432', credentials },
+    { host: '::1', port: 5433, label: '[::1]:5433', credentials },
+  ])
+})
+
+test('without sslmode nothing is encrypted, and postgresql:// is another spelling', () => {
+  const [server] = readPostgresUrl('postgresql://bursar@localhost/bursar') ?? []
+  assert.deepEqual(server?.credentials, {
+    user: 'bursar',
+    pass: '',
+    database: 'bursar',
+    ssl: false,
+  })
+})
+
+for (const wrong of [
+  'postgres://localhost/bursar',
+  'postgres://bursar@localhost',
+  'postgres://bursar@/bursar',
+  'postgres://bursar@localhost/bursar?sslmode=prefer',
+  'postgres://bursar@localhost/bursar?application_name=x',
+  'postgres://bursar@local host/bursar',
+  'postgres://bursar@localhost:70000/bursar',
+  'postgres://bursar:%zz@localhost/bursar',
+  'mysql://bursar@localhost/bursar',
+]) {
+  test(`is no URL of a database: ${wrong}`, () => {
+    assert.equal(readPostgresUrl(wrong), undefined)
+  })
+}
