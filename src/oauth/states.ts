@@ -54,15 +54,21 @@ export const externalKey = (issuer: string, externalId: string): string =>
 export async function openStates(sources: StateSources): Promise<StateKeeper> {
   const { store, clock, log } = sources
   let states = await readStates(sources)
-  let refreshedAt = clock()
+  let readAt = clock()
+  let refreshedAt = readAt
 
   const refresh = oneAtATime(async () => {
     const askedAt = clock()
-    if ((await store.revision()) !== states.revision) states = await readStates(sources)
+    // A clock that was set back makes tokens good again, and among them those that were left out because they had expired.
+    if ((await store.revision()) !== states.revision || askedAt < readAt) {
+      states = await readStates(sources)
+      readAt = askedAt
+    }
     refreshedAt = askedAt
   })
-  let unknownKey = { askedAt: 0n, answered: Promise.resolve() }
-  const ageMs = () => Number((clock() - refreshedAt) / 1000n)
+  let unknownKey = { askedAt: Number.NEGATIVE_INFINITY, answered: Promise.resolve() }
+  // A clock that was set back says nothing of how old they are; so long as that counts as their age, it fails closed.
+  const ageMs = () => Math.abs(Number((clock() - refreshedAt) / 1000n))
   const isFresh = () => ageMs() <= sources.ageSecondsMax * 1000
   const poll = () => {
     refresh().catch((error: unknown) => {
@@ -80,8 +86,9 @@ export async function openStates(sources: StateSources): Promise<StateKeeper> {
     refresh,
     refreshForUnknownKey: () => {
       // Whoever comes while the store is being asked waits for that answer instead of being refused by the old one.
-      const isDue = clock() - unknownKey.askedAt >= BigInt(unknownKeyIntervalMs) * 1000n
-      if (isDue) unknownKey = { askedAt: clock(), answered: refresh() }
+      const now = performance.now()
+      const isDue = now - unknownKey.askedAt >= unknownKeyIntervalMs
+      if (isDue) unknownKey = { askedAt: now, answered: refresh() }
       return unknownKey.answered
     },
     close: () => {

@@ -8,7 +8,7 @@ export type VerifiedTokens = {
   forgetAll(): void
 }
 
-type Entry = { readonly caller: Caller; readonly until: bigint }
+type Entry = { readonly caller: Caller; readonly from: bigint; readonly until: bigint }
 
 const LIFE = BigInt(verifiedTokenLifeSeconds) * 1_000_000n
 
@@ -18,13 +18,15 @@ export function openVerifiedTokens(sizeMax: number): VerifiedTokens {
   return {
     find: (digest, now) => {
       const entry = entries.get(digest)
-      return entry !== undefined && now < entry.until ? entry.caller : undefined
+      // A clock that was set back must not make what is remembered hold for longer.
+      const holds = entry !== undefined && entry.from <= now && now < entry.until
+      return holds ? entry.caller : undefined
     },
     remember: (digest, caller, expiresAtSeconds, now) => {
       const expiry = BigInt(Math.floor(expiresAtSeconds)) * 1_000_000n
       // Deleted first, so that a token remembered again counts as new: a Map keeps the order of insertion.
       entries.delete(digest)
-      entries.set(digest, { caller, until: expiry < now + LIFE ? expiry : now + LIFE })
+      entries.set(digest, { caller, from: now, until: expiry < now + LIFE ? expiry : now + LIFE })
       const oldest = entries.size > sizeMax ? entries.keys().next() : undefined
       if (oldest !== undefined && oldest.done !== true) entries.delete(oldest.value)
     },

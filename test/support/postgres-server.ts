@@ -85,6 +85,8 @@ async function runServer({
   const end = async (signal: NodeJS.Signals) => {
     if (child.exitCode !== null || child.signalCode !== null) return
     const gone = once(child, 'exit')
+    // Else nothing would keep this process waiting for it.
+    child.ref()
     child.kill(signal)
     await gone
   }
@@ -172,7 +174,7 @@ export async function freePort(): Promise<number> {
 /** PostgreSQL refuses to run as root; Debian's nobody may run it there. */
 const nobody = { uid: 65_534, gid: 65_534 }
 const isRoot = process.getuid?.() === 0
-const runAs = isRoot ? nobody : {}
+export const runAs = isRoot ? nobody : {}
 
 function owned(folder: string): string {
   if (isRoot) chownSync(folder, nobody.uid, nobody.gid)

@@ -45,20 +45,32 @@ export type SessionOptions = {
 export function openConnection(address: ServerAddress, options: SessionOptions): Connection {
   const session = openSession(address, options)
   const { sql } = session
-  const run = <T>(pending: Promise<T>): Promise<T> =>
-    session.watch(pending).catch((error: unknown) => {
+  const run = async <T>(begin: () => Promise<T>): Promise<T> => {
+    // The library would connect once more, and for a session that is dropped do so for ever.
+    if (session.isBroken()) throw sessionLost()
+    try {
+      return await session.watch(begin())
+    } catch (error) {
       if (!(error instanceof postgres.PostgresError)) session.markBroken()
       throw error
-    })
+    }
+  }
   return {
     query: async ({ text, values = [], prepare = false }) => {
-      const statement = sql.unsafe(text, [...values] as never[], { prepare }).raw()
-      return (await run(statement)) as unknown as readonly Row[]
+      const begin = () => sql.unsafe(text, [...values] as never[], { prepare }).raw()
+      return (await run(begin)) as unknown as readonly Row[]
     },
     execute: async (text) => {
-      await run(sql.unsafe(text).simple())
+      await run(() => sql.unsafe(text).simple())
     },
-    copyIn: (text) => run(sql.unsafe(text).writable()),
+    copyIn: async (text) => {
+      const query = sql.unsafe(text)
+      const stream = session.endWith(await run(() => query.writable()))
+      // A copy that fails after its end was sent: the library forgets the stream then, and tells the query, which has
+      // been answered with the stream already.
+      Object.assign(query, { reject: (error: Error) => stream.destroy(error) })
+      return stream
+    },
     isBroken: session.isBroken,
     destroy: session.destroy,
     close: async () => {
@@ -70,13 +82,17 @@ export function openConnection(address: ServerAddress, options: SessionOptions):
 
 const CLOSE_SECONDS = 1
 
+const sessionLost = () => Object.assign(new Error('the session was lost'), { code: 'ECONNRESET' })
+
 function openSession(address: ServerAddress, { parameters, connectTimeoutMs }: SessionOptions) {
   let socket: Socket | undefined
   let broken = false
   let unreplicated = false
+  let copying: Writable | undefined
   const markBroken = () => {
     broken = true
     socket?.destroy()
+    copying?.destroy(sessionLost())
   }
   const settings = {
     ...address.credentials,
@@ -106,6 +122,14 @@ function openSession(address: ServerAddress, { parameters, connectTimeoutMs }: S
     sql,
     markBroken,
     isBroken: () => broken,
+    /** Else a stream that has sent its end would wait for ever for a server that is gone. */
+    endWith: (stream: Writable) => {
+      copying = stream
+      stream.once('close', () => {
+        copying = undefined
+      })
+      return stream
+    },
     watch: async <T>(pending: Promise<T>): Promise<T> => {
       const result = await pending
       if (unreplicated) throw unavailable('committed on the primary, perhaps on no standby')

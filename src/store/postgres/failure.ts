@@ -44,6 +44,9 @@ export const isConnectFailure = (error: unknown): boolean =>
     codeOf(error),
   )
 
+/** All of the server's connections are taken. */
+export const isFull = (error: unknown): boolean => codeOf(error) === '53300'
+
 export function isPassing(error: unknown): boolean {
   const code = codeOf(error)
   return passing.test(code) || ofTheSocket.test(code)

@@ -8,7 +8,10 @@ import type { Servers } from './servers.ts'
 import { wallOf } from './wall.ts'
 
 type Asked = { readonly tenant: Tenant; readonly id: string; readonly reveal: boolean }
-type Waiting = Asked & { readonly answer: PromiseWithResolvers<Uint8Array | undefined> }
+type Waiting = Asked & {
+  readonly askedAt: number
+  readonly answer: PromiseWithResolvers<Uint8Array | undefined>
+}
 
 export type GetOne = (
   tenant: Tenant,
@@ -25,7 +28,8 @@ export function openGetBatch(servers: Servers, resource: Resource): GetOne {
   const gathered: Waiting[] = []
   let underWay = 0
   const send = () => {
-    const batch = gathered.splice(0, limits.getsPerStatementMax)
+    const batch = takeBatch(gathered)
+    if (batch.length === 0) return
     underWay += 1
     void getAll(servers, resource, batch).finally(() => {
       underWay -= 1
@@ -37,10 +41,27 @@ export function openGetBatch(servers: Servers, resource: Resource): GetOne {
       return Promise.reject(unavailable('too many gets wait for the database'))
     }
     const answer = Promise.withResolvers<Uint8Array | undefined>()
-    gathered.push({ tenant, id, reveal, answer })
+    gathered.push({ tenant, id, reveal, askedAt: performance.now(), answer })
     if (underWay < limits.getStatementsMax) send()
     return answer.promise
   }
+}
+
+/**
+ * The next to go. Those that have waited too long are refused: what is left of their time is that of the whole batch, and
+ * would not do for those that have just come.
+ */
+function takeBatch(gathered: Waiting[]): readonly Waiting[] {
+  const now = performance.now()
+  for (
+    let first = gathered[0];
+    first !== undefined && now - first.askedAt > limits.databaseWaitMs;
+    first = gathered[0]
+  ) {
+    gathered.shift()
+    first.answer.reject(unavailable('a get waited too long for the database'))
+  }
+  return gathered.splice(0, limits.getsPerStatementMax)
 }
 
 async function getAll(
@@ -49,7 +70,11 @@ async function getAll(
   batch: readonly Waiting[],
 ): Promise<void> {
   try {
-    const rows = await servers.read((connection) => connection.query(getQuery(resource, batch)))
+    // The first has waited longest; whoever asks waits no longer than for a page, gathering included.
+    const askedAt = batch[0]?.askedAt ?? performance.now()
+    const rows = await servers.read((connection) => connection.query(getQuery(resource, batch)), {
+      askedAt,
+    })
     const found = new Map(rows.map(([at, body]) => [Number(at), body]))
     for (const [at, { answer }] of batch.entries()) answer.resolve(found.get(at + 1) ?? undefined)
   } catch (error) {

@@ -31,10 +31,11 @@ export async function openLoad(
   const session = await holdSession(servers)
   const { connection } = session
   const columns = ['sequence', 'line', ...contentColumns(resource), 'masked', 'keeps_deletion']
-  await connection.execute(
-    `create temporary table staged (${columns.map((name) => `${name} ${typeOf(name)}`).join(', ')})`,
-  )
-  const copy = openCopy(await connection.copyIn(`copy staged (${columns.join(', ')}) from stdin`))
+  const copy = await openStaging(connection, columns).catch(async (error: unknown) => {
+    // Nobody else would ever give the session back.
+    await session.drop()
+    throw error
+  })
   let sequence = 0
   return {
     stage: (record) => {
@@ -48,6 +49,13 @@ export async function openLoad(
     },
     close: session.drop,
   }
+}
+
+async function openStaging(connection: Connection, columns: readonly string[]) {
+  await connection.execute(
+    `create temporary table staged (${columns.map((name) => `${name} ${typeOf(name)}`).join(', ')})`,
+  )
+  return openCopy(await connection.copyIn(`copy staged (${columns.join(', ')}) from stdin`))
 }
 
 const types: Readonly<Record<string, string>> = {
@@ -75,7 +83,7 @@ function openCopy(stream: Writable) {
     failure = error
   })
   const flush = async () => {
-    if (failure !== undefined) throw failure
+    if (failure !== undefined) await guarded(() => Promise.reject(failure))
     const full = chunk
     chunk = ''
     if (!stream.write(full)) await guarded(() => Promise.race([once(stream, 'drain'), closed]))
@@ -93,7 +101,7 @@ function openCopy(stream: Writable) {
       if (failure !== undefined) throw failure
       await new Promise<void>((resolve, reject) => {
         stream.once('error', reject)
-        stream.end(chunk, () => resolve())
+        stream.end(chunk, (error?: Error | null) => (error == null ? resolve() : reject(error)))
       })
     },
   }

@@ -16,13 +16,16 @@ export function customerDoor(servers: Servers): CustomerDoor {
       return batch(tenant, id, reveal)
     },
     page: (tenant, { resource }, selection) =>
-      servers.read(async (connection, server) => {
-        const [row] = await connection.query(pageQuery(resource, tenant, selection))
-        const page = readPage(row)
-        server.reached(page.logPosition)
-        // A walk never forgets how far it has seen, also where a promotion has cut the log short.
-        return { ...page, logPosition: largest(page.logPosition, selection.notBefore ?? 0n) }
-      }, selection.notBefore),
+      servers.read(
+        async (connection, server) => {
+          const [row] = await connection.query(pageQuery(resource, tenant, selection))
+          const page = readPage(row)
+          server.reached(page.logPosition)
+          // A walk never forgets how far it has seen, also where a promotion has cut the log short.
+          return { ...page, logPosition: largest(page.logPosition, selection.notBefore ?? 0n) }
+        },
+        { notBefore: selection.notBefore },
+      ),
   }
 }
 

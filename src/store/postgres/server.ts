@@ -120,7 +120,10 @@ async function readSight(connection: Connection): Promise<Sight> {
   const timeline = Number(written)
   if (timeline !== Number(replayed)) {
     await connection.query({
-      text: 'update bursar.lineage set timeline = $1 where timeline < $1',
+      // Waits for no synchronous standby: a new primary may have none yet, and is to be found all the same.
+      text: `
+        with commits as materialized (select set_config('synchronous_commit', 'local', true))
+        update bursar.lineage set timeline = $1 from commits where timeline < $1`,
       values: [timeline],
     })
   }

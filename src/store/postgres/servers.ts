@@ -1,7 +1,7 @@
 import type { Logger } from '../../platform/log.ts'
 import type { ServerAddress } from '../../platform/postgres-url.ts'
 import type { Connection, Query, Row } from './connection.ts'
-import { guarded, isConnectFailure, isLostSession } from './failure.ts'
+import { guarded, isConnectFailure, isFull, isLostSession, unavailable } from './failure.ts'
 import { openServer, type Server } from './server.ts'
 import { openWatch, type Watch } from './watch.ts'
 
@@ -14,9 +14,9 @@ export type Servers = {
   onPrimary<T>(work: (connection: Connection) => Promise<T>, withinMs?: number): Promise<T>
   /**
    * Runs a query that changes nothing on a standby that has replayed the log up to `notBefore`, else on the primary. Where
-   * a session is lost it is tried once more, elsewhere.
+   * a session is lost it is tried elsewhere, and where there is no other, once more after a new look at every server.
    */
-  read<T>(work: ReadWork<T>, notBefore?: bigint): Promise<T>
+  read<T>(work: ReadWork<T>, options?: ReadOptions): Promise<T>
   /** One statement on the primary. */
   query(query: Query): Promise<readonly Row[]>
   /** Called with every primary that is found, and the first one at once. Answers what ends it. */
@@ -28,6 +28,12 @@ export type Servers = {
 
 /** `server` is for what a read learns of it: `reached`. */
 export type ReadWork<T> = (connection: Connection, server: Server) => Promise<T>
+
+export type ReadOptions = {
+  readonly notBefore?: bigint | undefined
+  /** When it was asked for, by `performance.now()`, where that is before the call: its time counts from then. */
+  readonly askedAt?: number
+}
 
 export type ServersOptions = {
   readonly primaries: readonly ServerAddress[]
@@ -51,17 +57,13 @@ export async function openServers(options: ServersOptions): Promise<Servers> {
   return {
     onPrimary,
     query: (query) => onPrimary((connection) => connection.query(query)),
-    read: (work, notBefore = 0n) => {
-      const readFrom = (server: Server) => server.pool.run((connection) => work(connection, server))
-      return guarded(async () => {
-        const first = watch.reader(notBefore)
-        try {
-          return await use(first, readFrom)
-        } catch (error) {
-          if (!isElsewhereBetter(error)) throw error
-          return await use(watch.reader(notBefore, first), readFrom)
-        }
-      })
+    read: (work, { notBefore = 0n, askedAt = performance.now() } = {}) => {
+      const leftMs = () => options.withinMs - (performance.now() - askedAt)
+      const readFrom = (server: Server) =>
+        server.pool.run((connection) => work(connection, server), leftMs())
+      return guarded(() =>
+        readAnywhere(watch, notBefore, leftMs, (server) => use(server, readFrom)),
+      )
     },
     onNewPrimary: watch.onNewPrimary,
     describe: watch.describe,
@@ -69,6 +71,38 @@ export async function openServers(options: ServersOptions): Promise<Servers> {
       watch.stop()
       await Promise.all([...primaries, ...standbys].map((server) => server.close()))
     },
+  }
+}
+
+/**
+ * Reads from one server after the other until one answers. When all have failed they are looked at once more, for what
+ * was known of them may be half a second old: a standby may by now have replayed what the read asks for.
+ */
+async function readAnywhere<T>(
+  watch: Watch,
+  notBefore: bigint,
+  leftMs: () => number,
+  readFrom: (server: Server) => Promise<T>,
+): Promise<T> {
+  const failed = new Set<Server>()
+  let hasLooked = false
+  let failure: unknown = unavailable('neither a primary nor a standby is to be found')
+  for (;;) {
+    const server = watch.reader(notBefore, failed)
+    if (server === undefined) {
+      if (hasLooked) throw failure
+      hasLooked = true
+      await watch.look(leftMs())
+      failed.clear()
+      continue
+    }
+    try {
+      return await readFrom(server)
+    } catch (error) {
+      if (!isElsewhereBetter(error)) throw error
+      failed.add(server)
+      failure = error
+    }
   }
 }
 
@@ -83,7 +117,8 @@ function openUse(watch: Watch) {
       return await work(server)
     } catch (error) {
       if (isConnectFailure(error)) server.distrust()
-      else if (isLostSession(error)) server.pool.dropAll()
+      // A server that is full refuses new sessions, and what is open already is worth the more.
+      else if (isLostSession(error) && !isFull(error)) server.pool.dropAll()
       if (isLostSession(error)) watch.lookSoon()
       throw error
     }

@@ -1,3 +1,4 @@
+import { setTimeout as resting } from 'node:timers/promises'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
 import { unavailable } from './failure.ts'
@@ -7,10 +8,15 @@ import type { Server } from './server.ts'
 /** Knows which of the servers is the primary, and which standbys are near enough to it. */
 export type Watch = {
   primary(): Server
-  /** A standby that has replayed `notBefore` and is no other than near enough, else the primary. `except` has just failed. */
-  reader(notBefore: bigint, except?: Server): Server
+  /**
+   * A standby that has replayed `notBefore` and is near enough, else the primary; undefined where there is neither but
+   * those that have just `failed`.
+   */
+  reader(notBefore: bigint, failed: ReadonlySet<Server>): Server | undefined
   /** Looks at every server as soon as the look that may be under way is over. */
   lookSoon(): void
+  /** The same, and resolves when that look is over, or after so long. */
+  look(withinMs: number): Promise<void>
   onNewPrimary(run: (server: Server) => void): () => void
   describe(): Readonly<Record<string, string>>
   stop(): void
@@ -77,14 +83,15 @@ export async function openWatch({
       if (primary === undefined) throw unavailable('no primary is to be found')
       return primary
     },
-    reader: (notBefore, except) => {
-      const near = standbys.filter((server) => server !== except && isNear(server, notBefore))
+    reader: (notBefore, failed) => {
+      const near = standbys.filter((server) => !failed.has(server) && isNear(server, notBefore))
       turn += 1
       const server = near[turn % near.length] ?? primary
-      if (server === undefined) throw unavailable('neither a primary nor a standby is to be found')
-      return server
+      return server === undefined || failed.has(server) ? undefined : server
     },
-    lookSoon: soon,
+    lookSoon: () => void soon(),
+    look: (withinMs) =>
+      Promise.race([soon(), resting(Math.max(0, withinMs), undefined, { ref: false })]),
     onNewPrimary: (run) => {
       listeners.add(run)
       if (primary !== undefined) run(primary)
@@ -110,19 +117,24 @@ function newestPrimary(servers: readonly Server[]) {
   return found.toSorted((a, b) => b.sight.timeline - a.sight.timeline)[0]
 }
 
-/** The next run begins when the last has ended and the rest is over, or was cut short. */
+/**
+ * The next run begins when the last has ended and the rest is over, or was cut short by `soon`, which resolves when a run
+ * that began after the call has ended.
+ */
 function repeat(run: () => Promise<void>, restMs: number) {
   let stopped = false
   let running = false
-  let wanted = false
+  let wanted: PromiseWithResolvers<void> | undefined
   let timer: NodeJS.Timeout | undefined
   const start = () => {
     clearTimeout(timer)
     running = true
-    wanted = false
+    const waitedFor = wanted
+    wanted = undefined
     void run().finally(() => {
       running = false
-      if (wanted && !stopped) start()
+      waitedFor?.resolve()
+      if (wanted !== undefined && !stopped) start()
       else rest()
     })
   }
@@ -131,13 +143,17 @@ function repeat(run: () => Promise<void>, restMs: number) {
   }
   rest()
   return {
-    soon: () => {
-      if (running) wanted = true
-      else if (!stopped) start()
+    soon: async () => {
+      if (stopped) return
+      wanted ??= Promise.withResolvers()
+      const { promise } = wanted
+      if (!running) start()
+      await promise
     },
     stop: () => {
       stopped = true
       clearTimeout(timer)
+      wanted?.resolve()
     },
   }
 }

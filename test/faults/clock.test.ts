@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as passing } from 'node:timers/promises'
+import { systemClock } from '../../src/platform/clock.ts'
+import { openLog } from '../../src/platform/log.ts'
+import { startService } from '../../src/service.ts'
+import { configOf } from '../support/harness.ts'
+import { freePort } from '../support/postgres-server.ts'
+import { revoke } from './support/acts.ts'
+import { askServer } from './support/ask-server.ts'
+import { send, statusOf, until } from './support/client.ts'
+import { openCluster, tokenOf } from './support/cluster.ts'
+import { pageOf } from './support/ledger.ts'
+
+/** One process's clock is wrong for a while; the other's, and the database's, are right. */
+
+const HOUR = 3600n * 1_000_000n
+
+test('a clock that jumps an hour ahead and two days back: tokens by rule, states fresh again, pages and standbys as before', async (t) => {
+  const cluster = await openCluster({ standbys: ['one'], servers: 1 })
+  t.after(() => cluster.close())
+  let jump = 0n
+  const port = String(await freePort())
+  const service = await startService({
+    config: configOf({ ...cluster.env, PORT: port }),
+    log: openLog('silent'),
+    clock: () => systemClock() + jump,
+  })
+  t.after(() => service.close())
+  const [right = ''] = cluster.urls
+  const jumping = `http://127.0.0.1:${port}`
+  const read = async (url: string, token: string) =>
+    await send(url, '/v2/transfer/fiat-accounts?limit=5', { token })
+  const isGood = async (url: string, token: string) => statusOf(await read(url, token)) === 200
+  const refreshed = () =>
+    until('it is ready again', async () => statusOf(await send(jumping, '/readyz')) === 200, 10_000)
+  const readOnStandby = () =>
+    until(
+      'the standby is read from',
+      async () => {
+        await assertPage(await tokenOf(jumping, 'ash'))
+        const [one] = cluster.standbys
+        const [[count] = []] = one === undefined ? [] : await askServer(one, recentReads)
+        return Number(count) > 0
+      },
+      10_000,
+    )
+  const assertPage = async (token: string) => {
+    const answer = await read(jumping, token)
+    assert.equal(statusOf(answer), 200)
+    const items = answer.kind === 'answered' ? JSON.parse(answer.text).items : undefined
+    assert.deepEqual(items, pageOf('ash', 1, undefined, 5).items)
+  }
+
+  const before = await tokenOf(right, 'ash')
+  const revoked = await tokenOf(right, 'ash')
+  assert.ok((await isGood(jumping, before)) && (await isGood(jumping, revoked)))
+
+  jump = HOUR
+  const aheadMs = await refreshed()
+  assert.equal(statusOf(await read(jumping, before)), 401, 'it has expired by this clock')
+  const ahead = await tokenOf(jumping, 'ash')
+  assert.equal(statusOf(await read(right, ahead)), 401, 'it is of the future by the right clock')
+  await readOnStandby()
+  // The states are read while everything has expired; a change by the process that is ahead forgets nothing that the
+  // others still need.
+  assert.equal(statusOf(await revoke(right, 'ash', revoked)), 200)
+  assert.equal(statusOf(await revoke(jumping, 'ash', ahead)), 200)
+  await passing(500)
+
+  jump = 0n
+  const rightAgainMs = await refreshed()
+  await until('the revoked token is refused', async () => !(await isGood(jumping, revoked)), 10_000)
+  assert.ok(!(await isGood(right, revoked)), 'the process that was ahead has undone a revocation')
+  assert.ok(await isGood(jumping, before))
+
+  jump = -48n * HOUR
+  const backMs = await refreshed()
+  assert.equal(statusOf(await read(jumping, before)), 401, 'it is of the future by this clock')
+  assert.equal(statusOf(await read(jumping, revoked)), 401)
+  await readOnStandby()
+  assert.ok(await isGood(right, before))
+
+  jump = 0n
+  await refreshed()
+  assert.ok(await isGood(jumping, before))
+  assert.ok(!(await isGood(jumping, revoked)))
+  t.diagnostic(
+    `ready ${aheadMs.toFixed(0)} ms after the jump ahead, ${rightAgainMs.toFixed(0)} ms after that was set right, ` +
+      `${backMs.toFixed(0)} ms after the jump back`,
+  )
+})
+
+/** The reads of the last second, by the standby's own clock. */
+const recentReads = `select count(*) from pg_stat_activity where usename = 'bursar'
+  and query like '%set_config(''bursar.customer_id''%' and clock_timestamp() - query_start < interval '1 second'`

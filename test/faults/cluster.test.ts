@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as passing } from 'node:timers/promises'
+import { customerScopes } from '../../src/contract/scopes.ts'
+import { isLong } from '../support/long.ts'
+import type { PostgresServer } from '../support/postgres-server.ts'
+import { disable, revoke } from './support/acts.ts'
+import { askServer } from './support/ask-server.ts'
+import { send, statusOf, until } from './support/client.ts'
+import {
+  askForToken,
+  type Cluster,
+  databaseName,
+  lagMsMax,
+  openCluster,
+  serve,
+  tokenOf,
+  untilTokens,
+} from './support/cluster.ts'
+import { startImports } from './support/imports.ts'
+import { customers } from './support/ledger.ts'
+import { openStallingProxy } from './support/stalling-proxy.ts'
+import { startTraffic } from './support/traffic.ts'
+
+/** Faults of server processes and of their sessions with the database, which itself stays whole. */
+
+let cluster: Cluster
+
+before(async () => {
+  cluster = await openCluster()
+})
+after(() => cluster?.close())
+
+describe('with a primary, two standbys and three server processes', () => {
+  test('kill -9 of one server costs at most what was in flight there, and the others go on', async (t) => {
+    const traffic = startTraffic(cluster)
+    await passing(500)
+    const [victim] = cluster.servers
+    assert.ok(victim)
+    const killedAt = performance.now()
+    await victim.program.kill('SIGKILL')
+    await passing(500)
+    const startedAt = performance.now()
+    await victim.restart()
+    await until(
+      'it is ready again',
+      async () => statusOf(await send(victim.url, '/readyz')) === 200,
+      10_000,
+    )
+    const readyMs = performance.now() - startedAt
+    traffic.isBack(victim.url)
+    await passing(300)
+    const { cut, refused, answered } = traffic.since(killedAt)
+    await traffic.stop()
+    t.diagnostic(
+      `${cut} of ${answered} reads failed; started again it is ready after ${readyMs.toFixed(0)} ms`,
+    )
+    assert.ok(cut <= traffic.inFlightMax, `${cut} were cut`)
+    assert.equal(refused, 0)
+    assert.ok(answered > 50, `only ${answered} were answered`)
+  })
+
+  test('ending every session with every database server costs no read', async (t) => {
+    const traffic = startTraffic(cluster)
+    await passing(300)
+    const endedAt = performance.now()
+    for (const node of [cluster.primary, ...cluster.standbys]) {
+      await askServer(node, endSessions)
+    }
+    const healedMs = await untilTokens(cluster.urls, 10_000)
+    await passing(300)
+    const { refused, cut, answered } = traffic.since(endedAt)
+    await traffic.stop()
+    t.diagnostic(`${refused} of ${answered} reads refused; tokens after ${healedMs.toFixed(0)} ms`)
+    assert.equal(cut, 0)
+    assert.ok(refused <= traffic.inFlightMax, `${refused} were refused`)
+  })
+
+  test('a standby whose replay is paused is left when it is too far behind, and no walk goes backwards', async (t) => {
+    const [one] = cluster.standbys
+    assert.ok(one)
+    const traffic = startTraffic(cluster)
+    const imports = startImports(cluster)
+    await until('the standby is read from', () => isReadFrom(one), 5000)
+    const pausedAt = performance.now()
+    await askServer(one, 'select pg_wal_replay_pause()')
+    await until('it is left alone', async () => !(await isReadFrom(one)), 15_000)
+    const leftMs = performance.now() - pausedAt
+    await passing(500)
+    assert.ok(!(await isReadFrom(one)), 'it is read from while it is behind')
+    const resumedAt = performance.now()
+    await askServer(one, 'select pg_wal_replay_resume()')
+    await until('it is read from again', () => isReadFrom(one), 15_000)
+    const backMs = performance.now() - resumedAt
+    const generations = await imports.stop()
+    const { refused, cut, answered, walks } = await traffic.stop()
+    t.diagnostic(
+      `left ${leftMs.toFixed(0)} ms after the pause (limit ${lagMsMax} ms), read from again after ${backMs.toFixed(0)} ms; ` +
+        `${answered} reads, ${walks} walks, ${generations} imports`,
+    )
+    assert.deepEqual([refused, cut], [0, 0])
+    // A look comes each 500 ms, and asking whether it is read from takes 400 ms.
+    assert.ok(leftMs < lagMsMax + 3000, `left after ${leftMs} ms`)
+  })
+
+  test('a walk goes on where it was on any server, also on one whose standby is behind', async () => {
+    await cluster.untilLevel()
+    const next = cluster.history.newest('ash') + 1
+    for (const standby of cluster.standbys) await askServer(standby, 'select pg_wal_replay_pause()')
+    try {
+      const traffic = startTraffic(cluster)
+      await cluster.importGeneration(customers, next)
+      await passing(300)
+      await cluster.importGeneration(customers, next + 1)
+      await passing(300)
+      const { refused, cut } = await traffic.stop()
+      assert.deepEqual([refused, cut], [0, 0])
+    } finally {
+      for (const standby of cluster.standbys) {
+        await askServer(standby, 'select pg_wal_replay_resume()')
+      }
+    }
+  })
+
+  test('overlapping files imported at once: each is taken or refused whole, and the walk law holds meanwhile', async (t) => {
+    const traffic = startTraffic(cluster)
+    const rounds = isLong ? 300 : 8
+    const first = Math.max(...customers.map(cluster.history.newest)) + 1
+    let refusedFiles = 0
+    for (let round = 0; round < rounds; round += 1) {
+      const at = first + 3 * round
+      const reports = await Promise.all([
+        cluster.importGeneration(['ash', 'birch'], at),
+        cluster.importGeneration(['birch', 'cedar'], at + 1),
+        cluster.importGeneration(['cedar', 'ash'], at + 2),
+      ])
+      refusedFiles += reports.filter(({ faultCount }) => faultCount > 0).length
+      // The first of the three to be merged is never the older one.
+      assert.ok(reports.some(({ faultCount }) => faultCount === 0))
+    }
+    await cluster.untilLevel()
+    const { refused, cut, walks } = await traffic.stop()
+    t.diagnostic(`${3 * rounds} files, ${refusedFiles} of them refused as older; ${walks} walks`)
+    assert.deepEqual([refused, cut], [0, 0])
+    assert.deepEqual(await storedGenerations(), customers.map(cluster.history.newest))
+  })
+
+  test('a revoked token and a disabled client are refused on every process within 10 s', async (t) => {
+    await cluster.addClient('leaver', 'ash', customerScopes)
+    const [url = ''] = cluster.urls
+    const [revoked, left] = [await tokenOf(url, 'leaver'), await tokenOf(url, 'leaver')]
+    for (const server of cluster.urls) {
+      await until(
+        'both are good',
+        async () => (await isGood(server, revoked)) && isGood(server, left),
+        5000,
+      )
+    }
+    const refusedMs = async (token: string) => {
+      const startedAt = performance.now()
+      for (const server of cluster.urls) {
+        await until('it is refused', async () => !(await isGood(server, token)), 10_000)
+      }
+      return performance.now() - startedAt
+    }
+    assert.equal(statusOf(await revoke(url, 'leaver', revoked)), 200)
+    const revokedMs = await refusedMs(revoked)
+    assert.ok(await isGood(url, left))
+    assert.ok(await disable(cluster, 'leaver'))
+    const disabledMs = await refusedMs(left)
+    for (const server of cluster.urls) {
+      assert.equal(statusOf(await askForToken(server, 'leaver')), 401)
+    }
+    t.diagnostic(
+      `revoked everywhere after ${revokedMs.toFixed(0)} ms, disabled after ${disabledMs.toFixed(0)} ms`,
+    )
+    assert.ok(Math.max(revokedMs, disabledMs) < 10_000)
+  })
+
+  test('a standby that stops answering costs 503 within 1 s each and is left; it is read from again when it answers', async (t) => {
+    const [one] = cluster.standbys
+    assert.ok(one)
+    const proxy = await openStallingProxy(one.port)
+    const server = await serve({
+      ...cluster.env,
+      DATABASE_READ_URLS: `postgres://bursar@127.0.0.1:${proxy.port}/${databaseName}`,
+    })
+    t.after(async () => {
+      await server.program.kill('SIGKILL')
+      proxy.close()
+    })
+    const traffic = startTraffic({ ...cluster, urls: [server.url] })
+    await passing(500)
+    const stalledAt = performance.now()
+    proxy.stall()
+    await until('reads go on', () => areAnswered(server.url, cluster, 10), 15_000)
+    const goneOnMs = performance.now() - stalledAt
+    await passing(500)
+    const stalled = traffic.since(stalledAt)
+    const flowsAt = performance.now()
+    proxy.flow()
+    const before = proxy.forwarded()
+    await until(
+      'the standby is read from again',
+      // The looks alone forward a few hundred bytes each.
+      async () => proxy.forwarded() > before + 100_000,
+      15_000,
+    )
+    const backMs = performance.now() - flowsAt
+    const { cut } = await traffic.stop()
+    t.diagnostic(
+      `${stalled.refused} refused, slowest ${stalled.slowestMs.toFixed(0)} ms; reads go on after ${goneOnMs.toFixed(0)} ms, ` +
+        `the standby is read from ${backMs.toFixed(0)} ms after it answers`,
+    )
+    assert.equal(cut, 0)
+    assert.ok(stalled.slowestMs < 1500, `the slowest took ${stalled.slowestMs} ms`)
+    assert.ok(goneOnMs < 6000, `reads went on after ${goneOnMs} ms`)
+  })
+})
+
+const endSessions = `select pg_terminate_backend(pid) from pg_stat_activity where usename in ('bursar', 'bursar_operator')`
+
+/** Whether customers' reads have come to a server within 400 ms; the looks are no reads. */
+async function isReadFrom(server: PostgresServer): Promise<boolean> {
+  const lastRead = `select max(query_start) from pg_stat_activity
+    where usename = 'bursar' and query like '%set_config(''bursar.customer_id''%'`
+  const [before] = await askServer(server, lastRead)
+  await passing(400)
+  const [after] = await askServer(server, lastRead)
+  return String(before) !== String(after)
+}
+
+/** The one generation of each customer that the primary holds. */
+async function storedGenerations(): Promise<number[]> {
+  const rows = await askServer(
+    cluster.primary,
+    `select customer_id, min(source_version), max(source_version) from bursar.fiat_account group by 1 order by 1`,
+  )
+  return rows.map(([customer, least, most]) => {
+    assert.equal(least, most, `${customer} is of several generations`)
+    return Number(most)
+  })
+}
+
+const isGood = async (url: string, token: string): Promise<boolean> => {
+  const status = statusOf(await send(url, '/v2/transfer/fiat-accounts?limit=1', { token }))
+  assert.ok(status === 200 || status === 401, `answered ${status}`)
+  return status === 200
+}
+
+/** Whether so many reads in a row are answered. */
+async function areAnswered(url: string, { tokens }: Cluster, count: number): Promise<boolean> {
+  const token = tokens.get('ash')
+  for (let at = 0; at < count; at += 1) {
+    const answer = await send(url, '/v2/transfer/fiat-accounts?limit=1', { token })
+    if (statusOf(answer) !== 200) return false
+  }
+  return true
+}

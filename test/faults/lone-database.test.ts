@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as passing } from 'node:timers/promises'
+import { aFiatAccount, anId } from '../support/records.ts'
+import { askServer, openSession } from './support/ask-server.ts'
+import { type Answer, send, statusOf, until } from './support/client.ts'
+import {
+  askForToken,
+  type Cluster,
+  databaseName,
+  openCluster,
+  serve,
+  untilTokens,
+} from './support/cluster.ts'
+import { customers, idOf, isLive, placeCount } from './support/ledger.ts'
+import { openSmallDisk } from './support/small-disk.ts'
+import { openStallingProxy } from './support/stalling-proxy.ts'
+import { assertUnavailable, startTraffic } from './support/traffic.ts'
+
+/** Faults of a database that has no standby to turn to: what cannot be answered is refused in time, and nothing piles up. */
+
+test('a database that stops answering: 503 within 1 s for every request, and it heals when the database answers', async (t) => {
+  const cluster = await openCluster({ standbys: [], servers: 1 })
+  t.after(() => cluster.close())
+  const proxy = await openStallingProxy(cluster.primary.port)
+  const url = `postgres://bursar@127.0.0.1:${proxy.port}/${databaseName}`
+  const operatorUrl = url.replace('bursar@', 'bursar_operator@')
+  const server = await serve({
+    ...cluster.env,
+    DATABASE_URL: url,
+    OPERATOR_DATABASE_URL: operatorUrl,
+  })
+  t.after(async () => {
+    await server.program.kill('SIGKILL')
+    proxy.close()
+  })
+  const traffic = startTraffic({ ...cluster, urls: [server.url] })
+  await passing(500)
+  proxy.stall()
+  const stalledAt = performance.now()
+  const times: number[] = []
+  // Longer than it takes until the look finds the database gone: before that requests wait, after it they do not.
+  while (performance.now() - stalledAt < 3500) {
+    const answers = await Promise.all([
+      ...Array.from({ length: 20 }, () => readOne(server.url, cluster)),
+      askForToken(server.url, 'ash'),
+    ])
+    for (const answer of answers) {
+      assert.equal(statusOf(answer), 503)
+      times.push(answer.ms)
+    }
+  }
+  const flowsAt = performance.now()
+  proxy.flow()
+  await untilTokens([server.url], 10_000)
+  await until(
+    'reads are answered',
+    async () => statusOf(await readOne(server.url, cluster)) === 200,
+    10_000,
+  )
+  const healedMs = performance.now() - flowsAt
+  await passing(300)
+  const { slowestMs, cut } = await traffic.stop()
+  const median = times.toSorted((a, b) => a - b)[times.length >> 1] ?? 0
+  const slowest = Math.max(slowestMs, ...times)
+  t.diagnostic(
+    `${times.length} requests refused, median ${median.toFixed(0)} ms, slowest ${slowest.toFixed(0)} ms; healed after ${healedMs.toFixed(0)} ms`,
+  )
+  assert.equal(cut, 0)
+  assert.ok(median <= 1000, `the median took ${median} ms`)
+  assert.ok(slowest <= 1500, `the slowest took ${slowest} ms`)
+  assert.ok(healedMs < 5000, `healed after ${healedMs} ms`)
+})
+
+test('connections used up by others: 503 with Retry-After, and it heals when they are given back', async (t) => {
+  const cluster = await openCluster({
+    standbys: [],
+    servers: 1,
+    settings: ['max_connections = 40', 'superuser_reserved_connections = 5'],
+  })
+  t.after(() => cluster.close())
+  const traffic = startTraffic(cluster)
+  await passing(300)
+  await askServer(cluster.primary, 'create role crowd login')
+  const crowd = await crowdOut(cluster)
+  const refused: Answer[] = []
+  for (let round = 0; round < 5; round += 1) {
+    refused.push(
+      ...(await Promise.all(
+        Array.from({ length: 50 }, () => readOne(cluster.urls[0] ?? '', cluster)),
+      )),
+    )
+  }
+  for (const answer of refused) {
+    assert.ok(answer.kind === 'answered')
+    assertUnavailable(answer)
+  }
+  const freedAt = performance.now()
+  for (const session of crowd) session.destroy()
+  await untilTokens(cluster.urls, 10_000)
+  const healedMs = performance.now() - freedAt
+  await passing(300)
+  const { cut, slowestMs } = await traffic.stop()
+  const slowest = Math.max(slowestMs, ...refused.map(({ ms }) => ms))
+  t.diagnostic(
+    `${refused.length} requests refused, slowest ${slowest.toFixed(0)} ms; healed after ${healedMs.toFixed(0)} ms`,
+  )
+  assert.equal(cut, 0)
+  assert.ok(slowest <= 1500, `the slowest took ${slowest} ms`)
+})
+
+test('one connection and a statement that does not end: 503 with Retry-After within 1 s, and no queue that grows', async (t) => {
+  const cluster = await openCluster({
+    standbys: [],
+    servers: 1,
+    env: { BURSAR_DATABASE_CONNECTIONS_MAX: '1' },
+  })
+  t.after(() => cluster.close())
+  const [url = ''] = cluster.urls
+  const holder = openSession(cluster.primary)
+  t.after(() => holder.destroy())
+  await holder.execute(
+    'begin; lock table bursar.fiat_account, bursar.fiat_account_full in access exclusive mode',
+  )
+  const times: number[] = []
+  let atOnce = 0
+  for (let round = 0; round < 3; round += 1) {
+    const answers = await Promise.all([
+      ...Array.from({ length: 200 }, () => listOne(url, cluster)),
+      ...Array.from({ length: 100 }, () => readOne(url, cluster)),
+    ])
+    for (const answer of answers) {
+      assert.ok(answer.kind === 'answered')
+      assertUnavailable(answer)
+      times.push(answer.ms)
+    }
+    atOnce += answers.filter(({ ms }) => ms < 400).length
+  }
+  await holder.execute('rollback')
+  const healedMs = await until(
+    'reads are answered',
+    async () => statusOf(await listOne(url, cluster)) === 200,
+    5000,
+  )
+  const traffic = startTraffic(cluster)
+  await passing(500)
+  const { refused } = await traffic.stop()
+  const sorted = times.toSorted((a, b) => a - b)
+  t.diagnostic(
+    `${times.length} requests refused, ${atOnce} of them in under 400 ms, median ${sorted[times.length >> 1]?.toFixed(0)} ms, slowest ${sorted.at(-1)?.toFixed(0)} ms; healed after ${healedMs.toFixed(0)} ms`,
+  )
+  assert.equal(refused, 0)
+  assert.ok(Number(sorted[times.length >> 1]) <= 1000)
+  assert.ok(Number(sorted.at(-1)) <= 1500)
+})
+
+test('a full disk: the import fails whole, reads go on or are refused, and with room again every record is as it was', async (t) => {
+  const disk = openSmallDisk()
+  t.after(() => disk.remove())
+  const cluster = await openCluster({
+    standbys: [],
+    servers: 1,
+    settings: ['max_wal_size = 48MB', 'min_wal_size = 32MB', 'wal_keep_size = 0'],
+    ...(disk.folder !== undefined && { under: disk.folder }),
+  })
+  t.after(() => cluster.close())
+  await cluster.importGeneration(customers, 2)
+  const before = await everyRow(cluster)
+  const traffic = startTraffic(cluster)
+  disk.fill(cluster.primary)
+  const failures: string[] = []
+  for (const records of disk.tooMany) {
+    const failure = await importCrowd(cluster, records).then(
+      ({ faultCount, added }) => `it was taken: ${added} added, ${faultCount} faults`,
+      (error: unknown) => (error as Error).message,
+    )
+    failures.push(failure)
+    assert.doesNotMatch(failure, /taken/)
+  }
+  await passing(500)
+  const freedAt = performance.now()
+  disk.makeRoom(cluster.primary)
+  if (cluster.primary.process.exitCode !== null) await cluster.primary.restart()
+  await untilTokens(cluster.urls, 30_000)
+  const healedMs = performance.now() - freedAt
+  assert.deepEqual(await everyRow(cluster), before)
+  assert.equal((await importCrowd(cluster, 2000)).added, 2000)
+  await cluster.importGeneration(customers, 3)
+  await passing(300)
+  const { refused, answered } = await traffic.stop()
+  t.diagnostic(
+    `${disk.kind}; ${refused} of ${answered} reads refused; healed ${healedMs.toFixed(0)} ms after there was room`,
+  )
+  t.diagnostic(`the imports: ${[...new Set(failures)].join('; ')}`)
+})
+
+const importCrowd = ({ importRecords }: Cluster, count: number) =>
+  importRecords(
+    Array.from({ length: count }, (_, at) =>
+      aFiatAccount({ id: anId(at), customer_id: 'crowd', ref_id: `crowd-${at}` }),
+    ),
+  )
+
+const readOne = (url: string, { tokens }: Cluster) => {
+  const place = Array.from({ length: placeCount }, (_, at) => at).find((at) => isLive(at, 1)) ?? 0
+  return send(url, `/v2/transfer/fiat-accounts/${idOf('ash', place)}`, { token: tokens.get('ash') })
+}
+
+const listOne = (url: string, { tokens }: Cluster) =>
+  send(url, '/v2/transfer/fiat-accounts?limit=1', { token: tokens.get('ash') })
+
+/** Others take every connection there is, those of the servers too, until these have none. */
+async function crowdOut({ primary }: Cluster) {
+  const crowd: ReturnType<typeof openSession>[] = []
+  const isOut = async () => {
+    await askServer(
+      primary,
+      `select pg_terminate_backend(pid) from pg_stat_activity where usename in ('bursar', 'bursar_operator')`,
+    )
+    for (;;) {
+      const session = openSession(primary, databaseName, 'crowd')
+      const isIn = await session.query({ text: 'select 1' }).then(
+        () => true,
+        () => false,
+      )
+      if (!isIn) {
+        session.destroy()
+        break
+      }
+      crowd.push(session)
+    }
+    const [[left] = []] = await askServer(
+      primary,
+      `select count(*) from pg_stat_activity where usename in ('bursar', 'bursar_operator')`,
+    )
+    return left === '0'
+  }
+  await until('the servers have no connection left', isOut, 30_000)
+  return crowd
+}
+
+async function everyRow({ primary }: Cluster): Promise<(string | null)[][]> {
+  return await askServer(
+    primary,
+    'select customer_id, id, deleted, body from bursar.fiat_account_full order by customer_id, id',
+  )
+}

@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as passing } from 'node:timers/promises'
+import { customerScopes, operatorScopes } from '../../src/contract/scopes.ts'
+import { consume, disable, quote, revoke } from './support/acts.ts'
+import { askServer } from './support/ask-server.ts'
+import { send, statusOf, until } from './support/client.ts'
+import { askForToken, type Cluster, openCluster, tokenOf, untilTokens } from './support/cluster.ts'
+import { startImports } from './support/imports.ts'
+import { customers } from './support/ledger.ts'
+import { promote } from './support/promote.ts'
+import { assertUnavailable, startTraffic } from './support/traffic.ts'
+
+/** The machine of the primary is gone; the operator, or what the operator runs for that, promotes a standby. */
+
+test('kill -9 of the primary: reads go on, what needs it is refused at once, and a promotion heals it all without a restart', async (t) => {
+  const cluster = await openCluster()
+  t.after(() => cluster.close())
+  await cluster.importGeneration(customers, 2)
+  await cluster.untilLevel()
+  const traffic = startTraffic(cluster)
+  await passing(500)
+
+  const killedAt = performance.now()
+  await cluster.primary.kill('SIGKILL')
+  await untilRefused(cluster)
+  await assertRefusedAtOnce(cluster)
+  // Longer than the looks and the polls that could find fault with the standbys.
+  await passing(1500)
+  const meanwhile = traffic.since(killedAt)
+  assert.ok(meanwhile.answered > 50, `only ${meanwhile.answered} reads were answered`)
+
+  const promotedAt = performance.now()
+  await promote(cluster.standbys)
+  const promotionMs = performance.now() - promotedAt
+  await untilTokens(cluster.urls, 10_000)
+  const tokensMs = performance.now() - promotedAt
+  for (const url of cluster.urls)
+    assert.equal(statusOf(await quote(url, cluster.tokens.get('ash'))), 200)
+  // The operator's side has found the new primary too; readers see what it writes, on either node.
+  await until(
+    'an import works again',
+    () =>
+      cluster.importGeneration(customers, 3).then(
+        ({ faultCount }) => faultCount === 0,
+        () => false,
+      ),
+    10_000,
+  )
+  await passing(1000)
+  const { refused, cut, answered, walks, slowestMs } = traffic.since(killedAt)
+  await traffic.stop()
+  t.diagnostic(
+    `${refused} of ${answered} reads refused, slowest ${slowestMs.toFixed(0)} ms, ${walks} walks; ` +
+      `promotion ${promotionMs.toFixed(0)} ms, tokens and quotes ${tokensMs.toFixed(0)} ms after it began`,
+  )
+  assert.equal(cut, 0)
+  assert.ok(refused <= traffic.inFlightMax, `${refused} were refused`)
+  assert.ok(tokensMs < 5000, `tokens after ${tokensMs} ms`)
+})
+
+test('what was acknowledged survives a promotion where a standby is synchronous: quotes, consumptions, revocations, disabled clients, imports', async (t) => {
+  const cluster = await openCluster()
+  t.after(() => cluster.close())
+  await cluster.addClient('payouts', null, operatorScopes)
+  const payouts = await tokenOf(cluster.urls[0] ?? '', 'payouts')
+  const leavers = await addLeavers(cluster, 200)
+  for (const node of [cluster.primary, ...cluster.standbys]) {
+    await askServer(node, "alter system set synchronous_standby_names = 'ANY 1 (one, two)'")
+    await askServer(node, 'select pg_reload_conf()')
+  }
+  const traffic = startTraffic(cluster)
+  const acts = startActs(cluster, payouts, leavers)
+  const imports = startImports(cluster)
+  await until('enough is acknowledged', async () => acts.isEnough(), 30_000)
+
+  const killedAt = performance.now()
+  await cluster.primary.kill('SIGKILL')
+  await untilRefused(cluster)
+  await promote(cluster.standbys)
+  await untilTokens(cluster.urls, 10_000)
+  const tokensMs = performance.now() - killedAt
+  const acknowledged = await acts.stop()
+  await assertAllHolds(cluster, payouts, acknowledged)
+  const generations = await imports.stop()
+  await passing(500)
+  const { refused, cut, answered, walks } = traffic.since(killedAt)
+  await traffic.stop()
+  const { quotes, consumptions, tokens, clients } = acknowledged
+  t.diagnostic(
+    `kept ${quotes.length} quotes, ${consumptions.length} consumptions, ${tokens.length} revocations, ` +
+      `${clients.length} disabled clients, ${generations} imports; ${refused} of ${answered} reads refused, ` +
+      `${walks} walks; tokens ${tokensMs.toFixed(0)} ms after the kill`,
+  )
+  assert.equal(cut, 0)
+})
+
+type Leaver = { readonly id: string; readonly token: string }
+
+/** Clients that are there to be disabled, each with a token. */
+async function addLeavers(cluster: Cluster, count: number): Promise<Leaver[]> {
+  const ids = Array.from({ length: count }, (_, at) => `leaver_${at}`)
+  for (const id of ids) await cluster.addClient(id, 'ash', customerScopes)
+  const tokens: Leaver[] = []
+  for (const id of ids) tokens.push({ id, token: await tokenOf(cluster.urls[0] ?? '', id) })
+  return tokens
+}
+
+type Acknowledged = {
+  readonly quotes: string[]
+  readonly consumptions: { readonly id: string; readonly text: string }[]
+  readonly tokens: string[]
+  readonly clients: Leaver[]
+}
+
+/** Each kind of change again and again, on each server in turn; only what was answered 200 is noted. */
+function startActs(cluster: Cluster, payouts: string, leavers: readonly Leaver[]) {
+  const noted: Acknowledged = { quotes: [], consumptions: [], tokens: [], clients: [] }
+  let stopped = false
+  let turn = 0
+  const url = () => cluster.urls[turn++ % cluster.urls.length] ?? ''
+  const rounds: (() => Promise<void>)[] = [
+    async () => {
+      const quoted = await quote(url(), cluster.tokens.get('ash'))
+      if (statusOf(quoted) !== 200 || quoted.kind !== 'answered') return
+      const { id } = JSON.parse(quoted.text)
+      if (noted.quotes.push(id) % 2 === 0) return
+      const consumed = await consume(url(), payouts, id, `payout-${id}`)
+      if (statusOf(consumed) !== 200 || consumed.kind !== 'answered') return
+      noted.consumptions.push({ id, text: consumed.text })
+    },
+    async () => {
+      const token = await tokenOf(url(), 'birch').catch(() => undefined)
+      if (token === undefined) return
+      if (statusOf(await revoke(url(), 'birch', token)) === 200) noted.tokens.push(token)
+    },
+    async () => {
+      const leaver = leavers[noted.clients.length]
+      if (leaver === undefined) return
+      const isDone = await disable(cluster, leaver.id).catch(() => false)
+      if (isDone) noted.clients.push(leaver)
+    },
+  ]
+  const running = rounds.map(async (round) => {
+    while (!stopped) {
+      await round()
+      await passing(5)
+    }
+  })
+  const stop = async () => {
+    stopped = true
+    await Promise.all(running)
+    return noted
+  }
+  cluster.running.add(stop)
+  return { isEnough: () => Object.values(noted).every((list) => list.length >= 10), stop }
+}
+
+async function assertAllHolds(
+  cluster: Cluster,
+  payouts: string,
+  { quotes, consumptions, tokens, clients }: Acknowledged,
+): Promise<void> {
+  const [url = ''] = cluster.urls
+  const consumed = new Map(consumptions.map(({ id, text }) => [id, text]))
+  // The operator's side looks for the primary by itself, and may find it a moment later.
+  const anyQuote = quotes[0] ?? ''
+  await until(
+    'fees can be consumed',
+    async () => statusOf(await consume(url, payouts, anyQuote, `payout-${anyQuote}`)) !== 503,
+    10_000,
+  )
+  for (const id of quotes) {
+    const answer = await consume(url, payouts, id, `payout-${id}`)
+    assert.equal(statusOf(answer), 200, `quote ${id} is lost: ${JSON.stringify(answer)}`)
+    const text = consumed.get(id)
+    if (text !== undefined && answer.kind === 'answered') assert.equal(answer.text, text)
+    assert.equal(statusOf(await consume(url, payouts, id, 'another payout')), 409)
+  }
+  const isRefusedEverywhere = async (token: string) => {
+    for (const server of cluster.urls) {
+      await until(
+        'a revoked token is refused',
+        async () => statusOf(await send(server, READ, { token })) === 401,
+        10_000,
+      )
+    }
+  }
+  for (const token of tokens) await isRefusedEverywhere(token)
+  for (const { id, token } of clients) {
+    await isRefusedEverywhere(token)
+    assert.equal(statusOf(await askForToken(url, id)), 401)
+  }
+}
+
+const READ = '/v2/transfer/fiat-accounts?limit=1'
+
+async function untilRefused({ urls }: Cluster): Promise<void> {
+  await until(
+    'every server knows that the primary is gone',
+    async () => {
+      const answers = await Promise.all(urls.map((url) => askForToken(url, 'ash')))
+      return answers.every((answer) => statusOf(answer) === 503)
+    },
+    5000,
+  )
+}
+
+/** Tokens and fee quotes need the primary: 503 with Retry-After, and nobody waits for it. */
+async function assertRefusedAtOnce(cluster: Cluster): Promise<void> {
+  const times: number[] = []
+  for (const url of cluster.urls) {
+    for (const answer of [
+      await askForToken(url, 'ash'),
+      await quote(url, cluster.tokens.get('ash')),
+    ]) {
+      assert.equal(answer.kind, 'answered')
+      if (answer.kind !== 'answered') return
+      assert.equal(answer.status, 503)
+      assert.match(String(answer.headers['retry-after']), /^[0-9]+$/)
+      times.push(answer.ms)
+    }
+    const refused = await quote(url, cluster.tokens.get('ash'))
+    if (refused.kind === 'answered') assertUnavailable(refused)
+  }
+  const median = times.toSorted((a, b) => a - b)[times.length >> 1] ?? 0
+  assert.ok(median < 500, `refused after ${median} ms`)
+}

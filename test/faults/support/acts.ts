@@ -1,0 +1,42 @@
+import { disableClient } from '../../../src/oauth/clients.ts'
+import { systemClock } from '../../../src/platform/clock.ts'
+import { systemRandom } from '../../../src/vault/random.ts'
+import { withdrawal } from '../../support/operation-calls.ts'
+import { type Answer, send } from './client.ts'
+import { type Cluster, credentialsOf } from './cluster.ts'
+
+/** What changes something and is acknowledged: nothing of it may ever be lost. */
+
+export const quote = (url: string, token: string | undefined): Promise<Answer> =>
+  send(url, '/v2/transfer/fees/crypto-withdrawal', {
+    method: 'POST',
+    token,
+    body: JSON.stringify(withdrawal),
+  })
+
+/** Takes a quote of Ash's for a withdrawal. */
+export const consume = (
+  url: string,
+  token: string,
+  id: string,
+  reference: string,
+): Promise<Answer> =>
+  send(url, `/ingest/v1/fees/${id}/consume`, {
+    method: 'POST',
+    token,
+    body: JSON.stringify({ customer_id: 'ash', ...withdrawal, withdrawal: reference }),
+  })
+
+export const revoke = (url: string, client: string, token: string): Promise<Answer> =>
+  send(url, '/oauth2/revoke', { method: 'POST', body: `${credentialsOf(client)}&token=${token}` })
+
+/** True once it is acknowledged. */
+export async function disable({ stores }: Cluster, client: string): Promise<boolean> {
+  const store = stores.credentials()
+  const keyring = await stores.keyring(store)
+  const done = await disableClient(
+    { store, keyring, clock: systemClock, random: systemRandom },
+    client,
+  )
+  return !('refused' in done)
+}

@@ -1,0 +1,84 @@
+import { Agent, request } from 'node:http'
+
+/** What came of a request. `cut`: the connection failed before a whole answer had come. */
+export type Answer =
+  | { readonly kind: 'cut'; readonly code: string; readonly ms: number }
+  | {
+      readonly kind: 'answered'
+      readonly status: number
+      readonly headers: Readonly<Record<string, string | string[] | undefined>>
+      readonly text: string
+      readonly ms: number
+    }
+
+export type Sent = {
+  readonly method?: string
+  readonly token?: string | undefined
+  readonly body?: string
+}
+
+/** Connections are kept, as a balancer keeps them; nothing is tried twice. */
+const agent = new Agent({ keepAlive: true })
+
+/** Never rejects. A body that ends early is cut, whatever of it has come. */
+export function send(
+  url: string,
+  path: string,
+  { method = 'GET', token, body }: Sent = {},
+): Promise<Answer> {
+  const startedAt = performance.now()
+  const { promise, resolve } = Promise.withResolvers<Answer>()
+  const cut = (error: NodeJS.ErrnoException) =>
+    resolve({ kind: 'cut', code: error.code ?? error.message, ms: performance.now() - startedAt })
+  const outgoing = request(
+    `${url}${path}`,
+    {
+      method,
+      agent,
+      headers: {
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && {
+          'content-type': body.startsWith('{')
+            ? 'application/json'
+            : 'application/x-www-form-urlencoded',
+        }),
+      },
+    },
+    (incoming) => {
+      const chunks: Buffer[] = []
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+      incoming.on('error', cut)
+      incoming.on('end', () => {
+        resolve({
+          kind: 'answered',
+          status: incoming.statusCode ?? 0,
+          headers: incoming.headers,
+          text: Buffer.concat(chunks).toString('utf8'),
+          ms: performance.now() - startedAt,
+        })
+      })
+    },
+  )
+  outgoing.on('error', cut)
+  outgoing.end(body)
+  return promise
+}
+
+/** Asks again and again until something holds, and no longer than the bound. Answers how long that took. */
+export async function until(
+  promised: string,
+  holds: () => Promise<boolean>,
+  withinMs: number,
+): Promise<number> {
+  const startedAt = performance.now()
+  for (;;) {
+    if (await holds()) return performance.now() - startedAt
+    if (performance.now() - startedAt > withinMs) {
+      throw new Error(`after ${withinMs} ms it still does not hold that ${promised}`)
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+/** The answer's status; 0 where the connection failed. */
+export const statusOf = (answer: Answer): number => (answer.kind === 'cut' ? 0 : answer.status)

@@ -1,0 +1,258 @@
+import { randomBytes } from 'node:crypto'
+import { customerScopes } from '../../../src/contract/scopes.ts'
+import { type ImportReport, importEntries } from '../../../src/intake/import-file.ts'
+import type { Entry } from '../../../src/intake/lines.ts'
+import { createSampleClient } from '../../../src/oauth/clients.ts'
+import { systemClock } from '../../../src/platform/clock.ts'
+import { openLog } from '../../../src/platform/log.ts'
+import { migratePostgres } from '../../../src/store/postgres/migrate.ts'
+import { openOperatorStores, type Stores } from '../../../src/stores.ts'
+import { systemRandom } from '../../../src/vault/random.ts'
+import { configOf } from '../../support/harness.ts'
+import {
+  durableSettings,
+  freePort,
+  type PostgresServer,
+  startPostgres,
+} from '../../support/postgres-server.ts'
+import { type Program, startProgram } from '../../support/program.ts'
+import { resourceOf, rules } from '../../support/record-store.ts'
+import { addressesOf, roles } from '../../support/test-database.ts'
+import { askServer } from './ask-server.ts'
+import { send, statusOf, until } from './client.ts'
+import { type History, openHistory } from './history.ts'
+import { type Customer, customers, recordsOf } from './ledger.ts'
+
+/** One primary, its standbys, and server processes before them, all of this test alone. */
+export type Cluster = {
+  readonly primary: PostgresServer
+  readonly standbys: readonly PostgresServer[]
+  readonly servers: readonly BursarServer[]
+  readonly urls: readonly string[]
+  readonly tokens: ReadonlyMap<Customer, string>
+  readonly history: History
+  /** What every server process is started with. */
+  readonly env: Readonly<Record<string, string>>
+  /** The operator's side, in this process. */
+  readonly stores: Stores
+  /** Makes a client; its id is its name, its secret is `NAME_secret`. */
+  addClient(name: string, customer: string | null, scopes: readonly string[]): Promise<void>
+  /** Brings customers' records to a generation, all in one file. */
+  importGeneration(who: readonly Customer[], generation: number): Promise<ImportReport>
+  /** What is to be ended before the cluster is: traffic, imports. */
+  readonly running: Set<() => Promise<unknown>>
+  /** Imports fiat accounts that are no part of the ledger. */
+  importRecords(records: readonly unknown[]): Promise<ImportReport>
+  /** Resolves when every standby has replayed all that the primary has written. */
+  untilLevel(): Promise<void>
+  close(): Promise<void>
+}
+
+export type BursarServer = {
+  readonly url: string
+  readonly program: Program
+  /** Starts it again on the same port after a kill. */
+  restart(): Promise<void>
+}
+
+export type ClusterOptions = {
+  readonly standbys?: readonly string[]
+  readonly servers?: number
+  readonly settings?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  /** The folder for the database's files. */
+  readonly under?: string
+}
+
+export const databaseName = 'faults'
+
+/** A standby further behind is not read from; `staleMs` adds the look that finds out, on a machine that is busy. */
+export const lagMsMax = 1000
+const staleMs = lagMsMax + 3000
+
+export async function openCluster(options: ClusterOptions = {}): Promise<Cluster> {
+  const database = await openDatabase(options)
+  const { primary, standbys } = database
+  const nodes = [primary, ...standbys]
+  const env = {
+    DATABASE_URL: urlOf(nodes, 'bursar'),
+    OPERATOR_DATABASE_URL: urlOf(nodes, 'bursar_operator'),
+    DATABASE_READ_URLS: standbys.map((standby) => standby.url('bursar', databaseName)).join(','),
+    BURSAR_MASTER_KEY: randomBytes(32).toString('base64'),
+    BURSAR_PUBLIC_URL: 'https://api.example.com',
+    BURSAR_ACCEPT_SAMPLE_FEES: 'true',
+    BURSAR_REPLICA_LAG_MS_MAX: String(lagMsMax),
+    LOG_LEVEL: 'warn',
+    ...options.env,
+  }
+  const log = openLog('silent')
+  const clock = systemClock
+  const stores = await openOperatorStores({ config: configOf(env), clock, log })
+  const store = stores.credentials()
+  const keyring = await stores.keyring(store)
+  const history = openHistory(staleMs)
+  const addClient: Cluster['addClient'] = (name, customerId, scopes) =>
+    createSampleClient(
+      { store, keyring, clock, random: systemRandom },
+      { id: name, secret: secretOf(name), customerId, name, scopes },
+    )
+  for (const customer of customers) await addClient(customer, customer, customerScopes)
+  const importRecords = importer(stores)
+  const importGeneration = generationImporter(importRecords, history)
+  await importGeneration(customers, 1)
+  await untilLevel(primary, standbys)
+  const servers = await Promise.all(Array.from({ length: options.servers ?? 3 }, () => serve(env)))
+  const urls = servers.map(({ url }) => url)
+  const running = new Set<() => Promise<unknown>>()
+  const tokens = new Map<Customer, string>()
+  for (const customer of customers) tokens.set(customer, await tokenOf(urls[0] ?? '', customer))
+  return {
+    ...{ primary, standbys, servers, urls, tokens, history, env, stores, addClient },
+    importRecords,
+    importGeneration,
+    running,
+    untilLevel: () => untilLevel(primary, standbys),
+    close: async () => {
+      await Promise.allSettled([...running].map((end) => end()))
+      await Promise.all(servers.map(({ program }) => program.kill('SIGKILL')))
+      await stores.close()
+      await database.close()
+    },
+  }
+}
+
+export const secretOf = (client: string): string => `${client}_secret`
+
+/** The database's three hosts in one URL, so that a promoted standby is found. */
+const urlOf = (nodes: readonly PostgresServer[], user: string): string =>
+  `postgres://${user}@${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}/${databaseName}`
+
+type Database = Pick<Cluster, 'primary' | 'standbys'> & { close(): Promise<void> }
+
+/** PostgreSQL as people's money wants it: nothing is told done before it is on the disk. */
+async function openDatabase(options: ClusterOptions): Promise<Database> {
+  const settings = [...durableSettings, ...followingSettings, ...(options.settings ?? [])]
+  const primary = await startPostgres({
+    settings,
+    ...(options.under !== undefined && { under: options.under }),
+  })
+  await askServer(
+    primary,
+    'create role owner login; create role bursar login; create role bursar_operator login',
+    'postgres',
+  )
+  await askServer(primary, `create database ${databaseName} owner owner`, 'postgres')
+  await migratePostgres(addressesOf(primary.url('owner', databaseName)), roles)
+  const standbys: PostgresServer[] = []
+  for (const name of options.standbys ?? ['one', 'two']) {
+    standbys.push(await primary.addStandby(name))
+  }
+  const nodes = [primary, ...standbys]
+  for (const [at, standby] of standbys.entries()) {
+    await follow(standby, nodes, (options.standbys ?? ['one', 'two'])[at] ?? '')
+  }
+  return {
+    primary,
+    standbys,
+    close: async () => {
+      await Promise.all(nodes.map((node) => node.stop()))
+    },
+  }
+}
+
+/** A standby finds whoever is the primary soon, and the log that it still needs is there. */
+const followingSettings = ['wal_retrieve_retry_interval = 100ms', 'wal_keep_size = 256MB']
+
+/** Every node is named, so that after a promotion the other standby follows the new primary by itself. */
+async function follow(standby: PostgresServer, nodes: readonly PostgresServer[], name: string) {
+  const hosts = nodes.map(() => '127.0.0.1').join(',')
+  const ports = nodes.map(({ port }) => port).join(',')
+  const from = `host=${hosts} port=${ports} user=postgres application_name=${name} target_session_attrs=read-write`
+  await askServer(standby, `alter system set primary_conninfo = '${from}'`)
+  await askServer(standby, 'select pg_reload_conf()')
+}
+
+async function untilLevel(primary: PostgresServer, standbys: readonly PostgresServer[]) {
+  const [[position] = []] = await askServer(primary, 'select pg_current_wal_insert_lsn()')
+  for (const standby of standbys) {
+    await until(
+      'the standby is level',
+      async () => {
+        const [[isLevel] = []] = await askServer(
+          standby,
+          `select pg_last_wal_replay_lsn() >= '${position}'::pg_lsn`,
+        )
+        return isLevel === 't'
+      },
+      30_000,
+    )
+  }
+}
+
+function importer(stores: Stores): Cluster['importRecords'] {
+  const store = stores.records()
+  const options = { dryRun: false, allowOlder: false, rules }
+  return (records) => importEntries(store, resourceOf('fiat-accounts'), entriesOf(records), options)
+}
+
+function generationImporter(
+  importRecords: Cluster['importRecords'],
+  history: History,
+): Cluster['importGeneration'] {
+  return async (who, generation) => {
+    for (const customer of who) history.begin(customer, generation)
+    const report = await importRecords(who.flatMap((customer) => recordsOf(customer, generation)))
+    for (const customer of who) {
+      if (report.faults.length === 0) history.acknowledge(customer, generation)
+      else history.refuse(customer, generation)
+    }
+    return report
+  }
+}
+
+async function* entriesOf(records: readonly unknown[]): AsyncIterable<Entry> {
+  for (const [at, value] of records.entries()) yield { line: at + 1, value }
+}
+
+export async function serve(env: Readonly<Record<string, string>>): Promise<BursarServer> {
+  const port = String(await freePort())
+  const start = () => startProgram(['serve', '--json'], { env: { ...env, PORT: port } })
+  let program = start()
+  await program.firstLine
+  return {
+    url: `http://127.0.0.1:${port}`,
+    get program() {
+      return program
+    },
+    restart: async () => {
+      program = start()
+      await program.firstLine
+    },
+  }
+}
+
+/** A new token, or a rejection where there is none to be had. */
+export async function tokenOf(url: string, client: string): Promise<string> {
+  const answer = await askForToken(url, client)
+  if (answer.kind === 'cut' || answer.status !== 200) {
+    throw new Error(`no token: ${JSON.stringify(answer)}`)
+  }
+  return JSON.parse(answer.text).access_token
+}
+
+export const askForToken = (url: string, client: string) =>
+  send(url, '/oauth2/token', { method: 'POST', body: credentialsOf(client) })
+
+export const credentialsOf = (client: string): string =>
+  `grant_type=client_credentials&client_id=${client}&client_secret=${secretOf(client)}`
+
+/** Milliseconds until every one of the servers gives tokens. */
+export const untilTokens = (urls: readonly string[], withinMs: number): Promise<number> =>
+  until(
+    'every server gives tokens',
+    async () => {
+      const answers = await Promise.all(urls.map((url) => askForToken(url, 'ash')))
+      return answers.every((answer) => statusOf(answer) === 200)
+    },
+    withinMs,
+  )

@@ -1,0 +1,59 @@
+import type { Customer } from './ledger.ts'
+
+/** When each generation of a customer's records was sent, and when it was acknowledged. */
+export type History = {
+  /** The import of a generation begins; from now on it may be seen. */
+  begin(customer: Customer, generation: number): void
+  acknowledge(customer: Customer, generation: number): void
+  /** It was refused whole, so nobody may ever see it. */
+  refuse(customer: Customer, generation: number): void
+  /** The generations that an answer may show to a request that was under way between the two times. */
+  legal(customer: Customer, startedAt: number, endedAt: number): readonly number[]
+  newest(customer: Customer): number
+}
+
+type Step = { generation: number; begunAt: number; acknowledgedAt: number; isRefused: boolean }
+
+/** `staleMs`: how old a standby's answer may be. */
+export function openHistory(staleMs: number): History {
+  const steps = new Map<Customer, Step[]>()
+  const stepsOf = (customer: Customer): Step[] => {
+    const known = steps.get(customer) ?? []
+    steps.set(customer, known)
+    return known
+  }
+  const stepOf = (customer: Customer, generation: number): Step => {
+    const step = stepsOf(customer).find((one) => one.generation === generation)
+    if (step === undefined) throw new Error(`no generation ${generation} of ${customer}`)
+    return step
+  }
+  return {
+    begin: (customer, generation) => {
+      // Sent once more, because nobody knows what became of it.
+      if (stepsOf(customer).some((step) => step.generation === generation)) return
+      const begunAt = performance.now()
+      const acknowledgedAt = Number.POSITIVE_INFINITY
+      stepsOf(customer).push({ generation, begunAt, acknowledgedAt, isRefused: false })
+    },
+    acknowledge: (customer, generation) => {
+      stepOf(customer, generation).acknowledgedAt = performance.now()
+    },
+    refuse: (customer, generation) => {
+      stepOf(customer, generation).isRefused = true
+    },
+    legal: (customer, startedAt, endedAt) => {
+      const all = stepsOf(customer)
+      const settled = all.filter((step) => step.acknowledgedAt + staleMs < startedAt)
+      const oldest = Math.max(...settled.map((step) => step.generation))
+      return all
+        .filter((step) => !step.isRefused && step.begunAt <= endedAt && step.generation >= oldest)
+        .map((step) => step.generation)
+    },
+    newest: (customer) =>
+      Math.max(
+        ...stepsOf(customer)
+          .filter((step) => step.acknowledgedAt < Number.POSITIVE_INFINITY)
+          .map((step) => step.generation),
+      ),
+  }
+}

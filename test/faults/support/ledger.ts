@@ -1,0 +1,131 @@
+import { hash } from 'node:crypto'
+import type { RecordInput } from '../../../src/contract/resource.ts'
+
+/**
+ * What every customer's records are, as a pure function of customer, place and generation. One import brings all of a
+ * customer's records from one generation to a later one, so any page shows one generation whole, and whoever knows the
+ * generation knows every byte of the answer.
+ */
+export const customers = ['ash', 'birch', 'cedar'] as const
+
+export type Customer = (typeof customers)[number]
+
+/** Places of a customer. The last ones come with later generations; any is now and then deleted, and comes back. */
+export const placeCount = 40
+const FIRST_PLACES = 30
+
+const places = Array.from({ length: placeCount }, (_, place) => place)
+
+export function idOf(customer: Customer, place: number): string {
+  const hex = hash('sha256', `${customer} ${place}`)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
+
+const exists = (place: number, generation: number): boolean =>
+  place < FIRST_PLACES || generation > 2 * (place - FIRST_PLACES)
+
+const isDeleted = (place: number, generation: number): boolean => (7 * place + generation) % 9 === 0
+
+export const isLive = (place: number, generation: number): boolean =>
+  exists(place, generation) && !isDeleted(place, generation)
+
+/** Three places share each time, so that ids break ties; the new ones lie at both ends of the order. */
+function createdAt(place: number): string {
+  const at = place < FIRST_PLACES || place % 2 === 0 ? place : -place
+  return new Date(Date.UTC(2026, 0, 1) + Math.floor(at / 3) * 1000)
+    .toISOString()
+    .replace('.000Z', 'Z')
+}
+
+const accountNumber = (customer: Customer, place: number, generation: number): string =>
+  hash('sha256', `${customer} ${place} ${generation}`).slice(0, 16)
+
+/** The body of a get. */
+export function fullOf(customer: Customer, place: number, generation: number): RecordInput {
+  const status = ['PENDING', 'APPROVED', 'REJECTED'][(place + generation) % 3]
+  return {
+    id: idOf(customer, place),
+    ref_id: `${customer}-${place}`,
+    status,
+    fiat_network_instructions: {
+      wire: {
+        account_number: accountNumber(customer, place, generation),
+        fiat_account_owner_address: { country: 'USA', city: `City of ${customer}` },
+        routing_details: {
+          routing_number_type: 'ABA',
+          routing_number: '021000021',
+          bank_name: 'First Sample Bank',
+          bank_address: { country: 'USA' },
+        },
+      },
+    },
+    fiat_account_owner: { person_details: { first_name: customer, last_name: `No ${place}` } },
+    metadata: { customer, place: String(place), generation: String(generation) },
+    created_at: createdAt(place),
+  }
+}
+
+/** An item of the list: masked. */
+function briefOf(customer: Customer, place: number, generation: number): RecordInput {
+  const full = fullOf(customer, place, generation)
+  return {
+    ...full,
+    fiat_network_instructions: {
+      wire: {
+        account_number: `XXXXXXXXXXXX${accountNumber(customer, place, generation).slice(-4)}`,
+        fiat_account_owner_address: { country: 'USA' },
+        routing_details: {
+          routing_number_type: 'ABA',
+          routing_number: '021000021',
+          bank_name: 'First Sample Bank',
+          bank_address: { country: 'USA' },
+        },
+        status: full.status,
+        metadata: full.metadata,
+      },
+    },
+    fiat_account_owner: { person_details: null },
+  }
+}
+
+/** The lines of one import: every record of a customer as it is in a generation. */
+export const recordsOf = (customer: Customer, generation: number): RecordInput[] =>
+  places
+    .filter((place) => exists(place, generation))
+    .map((place) => ({
+      ...fullOf(customer, place, generation),
+      customer_id: customer,
+      source_version: generation,
+      deleted_at: isDeleted(place, generation) ? '2026-07-01T00:00:00Z' : null,
+    }))
+
+/** The list's order, newest first. */
+const keyOf = (customer: Customer, place: number): string =>
+  `${createdAt(place)} ${idOf(customer, place)}`
+
+const inOrder = new Map(
+  customers.map((customer) => [
+    customer,
+    places.toSorted((a, b) => (keyOf(customer, a) > keyOf(customer, b) ? -1 : 1)),
+  ]),
+)
+
+/** The one page that a generation has after a place: its items, and whether more remain. */
+export function pageOf(
+  customer: Customer,
+  generation: number,
+  after: number | undefined,
+  limit: number,
+): { readonly places: readonly number[]; readonly items: RecordInput[]; readonly more: boolean } {
+  const beyond = (inOrder.get(customer) ?? []).filter(
+    (place) =>
+      isLive(place, generation) &&
+      (after === undefined || keyOf(customer, place) < keyOf(customer, after)),
+  )
+  const shown = beyond.slice(0, limit)
+  return {
+    places: shown,
+    items: shown.map((place) => briefOf(customer, place, generation)),
+    more: beyond.length > limit,
+  }
+}

@@ -1,0 +1,66 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type PostgresServer, runAs } from '../../support/postgres-server.ts'
+
+/** A place for a database whose room can be used up, and made again. */
+export type SmallDisk = {
+  /** Where the database's folder is to be made; undefined is anywhere. */
+  readonly folder: string | undefined
+  readonly kind: 'a small file system' | 'a limit on the size of files'
+  /** Imports of so many records do not fit once it is filled. */
+  readonly tooMany: readonly number[]
+  /** Leaves next to nothing. */
+  fill(server: PostgresServer): void
+  makeRoom(server: PostgresServer): void
+  remove(): void
+}
+
+/** A file system of its own in memory where this user may mount one; else the server's files may not grow for a while. */
+export function openSmallDisk(): SmallDisk {
+  const folder = mkdtempSync(join(tmpdir(), 'bursar-disk-'))
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=160m,mode=777', 'tmpfs', folder], {
+      stdio: 'pipe',
+    })
+  } catch {
+    rmdirSync(folder)
+    return fileSizeLimit
+  }
+  const ballast = join(folder, 'ballast')
+  return {
+    folder,
+    kind: 'a small file system',
+    // The small one is sent to its end before the server has found that it has no room for it.
+    tooMany: [8000, 400],
+    fill: () => {
+      const { bavail, bsize } = statfsSync(folder)
+      writeFileSync(ballast, Buffer.alloc(Math.max(0, bavail * bsize - LEFT_BYTES)))
+    },
+    makeRoom: () => rmSync(ballast, { force: true }),
+    remove: () => {
+      execFileSync('umount', ['-l', folder], { stdio: 'pipe' })
+      rmdirSync(folder)
+    },
+  }
+}
+
+/** Enough for a small transaction, too little for the file that is imported. */
+const LEFT_BYTES = 128 * 1024
+
+/**
+ * Sessions that begin while it holds can make no file larger than this, as if the disk were full. A file of the log has
+ * 16 MiB, which must be possible.
+ */
+const fileSizeLimit: SmallDisk = {
+  folder: undefined,
+  kind: 'a limit on the size of files',
+  tooMany: [30_000],
+  fill: ({ process }) => limitFiles(process.pid, `${17 * 1024 * 1024}:unlimited`),
+  makeRoom: ({ process }) => limitFiles(process.pid, 'unlimited:unlimited'),
+  remove: () => {},
+}
+
+const limitFiles = (pid: number | undefined, limit: string) =>
+  execFileSync('prlimit', ['--pid', String(pid), `--fsize=${limit}`], { ...runAs, stdio: 'pipe' })

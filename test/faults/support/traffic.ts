@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict'
+import { type Answer, send } from './client.ts'
+import type { History } from './history.ts'
+import { type Customer, customers, fullOf, idOf, isLive, pageOf, placeCount } from './ledger.ts'
+
+/** Clients of every customer that read without a break and check every body that comes back. */
+export type Traffic = {
+  /** How many requests can be in flight at a time. */
+  readonly inFlightMax: number
+  /** What has happened since a time, and until now. */
+  since(startedAt: number): Tally
+  /** A server that was left alone after a cut is asked again. */
+  isBack(url: string): void
+  /** Ends the clients; rejects where any answer was wrong. */
+  stop(): Promise<Tally>
+}
+
+export type Tally = {
+  readonly answered: number
+  /** Answered 503, with Retry-After. */
+  readonly refused: number
+  /** Connections that failed. */
+  readonly cut: number
+  readonly walks: number
+  readonly slowestMs: number
+  /** Between the first and the last 503 or cut. */
+  readonly troubleMs: number
+}
+
+export type TrafficOptions = {
+  readonly urls: readonly string[]
+  readonly tokens: ReadonlyMap<Customer, string>
+  readonly history: History
+  readonly running: Set<() => Promise<unknown>>
+  /** Between two requests of one client, so that the machine has time for the servers too. */
+  readonly restMs?: number
+}
+
+type Event = { readonly at: number; readonly outcome: keyof typeof outcomes; readonly ms: number }
+
+const outcomes = { answered: 0, refused: 0, cut: 0, walks: 0 }
+
+export function startTraffic({
+  urls,
+  tokens,
+  history,
+  running,
+  restMs = 3,
+}: TrafficOptions): Traffic {
+  const events: Event[] = []
+  const wrong: unknown[] = []
+  const down = new Set<string>()
+  let stopped = false
+  let turn = 0
+  /** As a balancer does it: each request to the next server that is not known to be gone. */
+  const nextUrl = (): string => {
+    const up = urls.filter((url) => !down.has(url))
+    turn += 1
+    return up[turn % up.length] ?? urls[0] ?? ''
+  }
+  const ask: Ask = async (customer, path) => {
+    const url = nextUrl()
+    const startedAt = performance.now()
+    const answer = await send(url, path, { token: tokens.get(customer) })
+    const endedAt = performance.now()
+    if (answer.kind === 'cut') down.add(url)
+    const outcome =
+      answer.kind === 'cut' ? 'cut' : answer.status === 503 ? 'refused' : ('answered' as const)
+    events.push({ at: endedAt, outcome, ms: answer.ms })
+    if (answer.kind === 'answered' && answer.status === 503) assertUnavailable(answer)
+    await new Promise((resolve) => setTimeout(resolve, restMs))
+    return { answer, legal: history.legal(customer, startedAt, endedAt) }
+  }
+  const client = async (round: () => Promise<boolean>) => {
+    while (!stopped && wrong.length === 0) {
+      if (await round()) events.push({ at: performance.now(), outcome: 'walks', ms: 0 })
+    }
+  }
+  const clients = customers.flatMap((customer) =>
+    [
+      () => walkOnce(ask, customer, () => stopped),
+      () => getOne(ask, customer),
+      () => askForForeign(ask, customer),
+    ].map((round) => client(round).catch((error: unknown) => wrong.push(error))),
+  )
+  const stop = async () => {
+    stopped = true
+    await Promise.all(clients)
+    if (wrong.length > 0) throw wrong[0]
+    return tallyOf(events)
+  }
+  running.add(stop)
+  return {
+    inFlightMax: clients.length,
+    since: (startedAt) => tallyOf(events.filter(({ at }) => at >= startedAt)),
+    isBack: (url) => down.delete(url),
+    stop,
+  }
+}
+
+function tallyOf(events: readonly Event[]): Tally {
+  const counts = { ...outcomes }
+  for (const { outcome } of events) counts[outcome] += 1
+  const trouble = events.filter(({ outcome }) => outcome === 'refused' || outcome === 'cut')
+  return {
+    ...counts,
+    slowestMs: Math.max(0, ...events.map(({ ms }) => ms)),
+    troubleMs: (trouble.at(-1)?.at ?? 0) - (trouble[0]?.at ?? 0),
+  }
+}
+
+type Ask = (
+  customer: Customer,
+  path: string,
+) => Promise<{ readonly answer: Answer; readonly legal: readonly number[] }>
+
+const LIMIT = 7
+
+type Body = {
+  readonly items?: readonly { readonly metadata: { readonly generation: string } }[]
+  readonly next_page_cursor?: string
+  readonly metadata?: { readonly generation: string }
+}
+
+/**
+ * A whole walk, each page from another server. Every page is the very page of one generation that follows the place the
+ * walk has come to, and no page's generation is before that of the page before it. A page that is refused is asked for
+ * again, with the cursor that was there before. Answers whether the walk came to its end.
+ */
+async function walkOnce(ask: Ask, customer: Customer, isOver: () => boolean): Promise<boolean> {
+  const seen = new Set<number>()
+  let last: number | undefined
+  let reached = 0
+  let cursor = ''
+  for (;;) {
+    if (isOver()) return false
+    const path = `/v2/transfer/fiat-accounts?limit=${LIMIT}&page_cursor=${cursor}`
+    const { answer, legal } = await ask(customer, path)
+    if (answer.kind === 'cut' || answer.status === 503) continue
+    assert.equal(answer.status, 200, answer.text)
+    const body: Body = JSON.parse(answer.text)
+    const shown = body.items?.[0]?.metadata.generation
+    // A page without an item tells no generation: one that has nothing left there must be legal.
+    const isEmpty = (one: number) => pageOf(customer, one, last, LIMIT).items.length === 0
+    const generation =
+      shown === undefined
+        ? (legal.find((one) => one >= reached && isEmpty(one)) ?? reached)
+        : Number(shown)
+    const page = pageOf(customer, generation, last, LIMIT)
+    const expected = page.more
+      ? { items: page.items, next_page_cursor: body.next_page_cursor ?? 'missing' }
+      : { items: page.items }
+    assert.deepEqual(body, expected, `a page of ${customer} in generation ${generation}`)
+    assert.ok(legal.includes(generation), `${customer}: ${generation} is not of ${legal}`)
+    assert.ok(generation >= reached, `a walk of ${customer} went from ${reached} to ${generation}`)
+    for (const place of page.places) {
+      assert.ok(!seen.has(place), `place ${place} of ${customer} appears twice in a walk`)
+      seen.add(place)
+    }
+    if (shown !== undefined) reached = generation
+    last = page.places.at(-1) ?? last
+    if (body.next_page_cursor === undefined) return true
+    cursor = body.next_page_cursor
+  }
+}
+
+async function getOne(ask: Ask, customer: Customer): Promise<boolean> {
+  const place = Math.floor(Math.random() * placeCount)
+  const path = `/v2/transfer/fiat-accounts/${idOf(customer, place)}`
+  const { answer, legal } = await ask(customer, path)
+  if (answer.kind === 'cut' || answer.status === 503) return false
+  if (answer.status === 404) {
+    assertUnknown(answer, path)
+    assert.ok(
+      legal.some((generation) => !isLive(place, generation)),
+      `place ${place} of ${customer} is missing in ${legal}`,
+    )
+    return false
+  }
+  assert.equal(answer.status, 200, answer.text)
+  const body: Body = JSON.parse(answer.text)
+  const generation = Number(body.metadata?.generation)
+  assert.deepEqual(body, fullOf(customer, place, generation))
+  assert.ok(isLive(place, generation), `place ${place} of ${customer} is deleted in ${generation}`)
+  assert.ok(legal.includes(generation), `${customer}: ${generation} is not of ${legal}`)
+  return false
+}
+
+/** Another customer's id: by itself it is unknown, in a filter it finds nothing. */
+async function askForForeign(ask: Ask, customer: Customer): Promise<boolean> {
+  const others = customers.filter((other) => other !== customer)
+  const other = others[Math.floor(Math.random() * others.length)] ?? 'ash'
+  const id = idOf(other, Math.floor(Math.random() * placeCount))
+  const path = `/v2/transfer/fiat-accounts/${id}`
+  const { answer } = await ask(customer, path)
+  if (answer.kind === 'answered' && answer.status !== 503) assertUnknown(answer, path)
+  const { answer: listed } = await ask(customer, `/v2/transfer/fiat-accounts?ids=${id}`)
+  if (listed.kind === 'answered' && listed.status !== 503) {
+    assert.deepEqual([listed.status, listed.text], [200, '{"items":[]}'])
+  }
+  return false
+}
+
+type Answered = Extract<Answer, { kind: 'answered' }>
+
+function assertUnknown({ status, text }: Answered, path: string): void {
+  const { request_id: _, ...body } = JSON.parse(text)
+  const id = path.split('/').at(-1)
+  assert.deepEqual([status, body], [404, problem(404, 'Not Found', path, unknownAccount(id))])
+}
+
+const unknownAccount = (id: string | undefined) => `no fiat account found for id: '${id}'`
+
+const problem = (status: number, title: string, instance: string, detail: string) => ({
+  ...{ type: 'about:blank', title, status, detail, instance },
+})
+
+/** A 503 says when to come again, and nothing of anyone's records. */
+export function assertUnavailable({ status, headers, text }: Answered): void {
+  assert.equal(status, 503, text)
+  assert.match(String(headers['retry-after']), /^[0-9]+$/)
+  const { title, detail, ...body } = JSON.parse(text)
+  assert.equal(title, 'Service Unavailable')
+  assert.match(detail, /again shortly$/)
+  assert.deepEqual(Object.keys(body).toSorted(), ['instance', 'request_id', 'status', 'type'])
+}
