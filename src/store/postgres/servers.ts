@@ -86,11 +86,11 @@ async function readAnywhere<T>(
 ): Promise<T> {
   const failed = new Set<Server>()
   let hasLooked = false
-  let failure: unknown = unavailable('neither a primary nor a standby is to be found')
+  let failure: unknown
   for (;;) {
     const server = watch.reader(notBefore, failed)
     if (server === undefined) {
-      if (hasLooked) throw failure
+      if (hasLooked) throw failure ?? unavailable('neither a primary nor a standby is to be found')
       hasLooked = true
       await watch.look(leftMs())
       failed.clear()
