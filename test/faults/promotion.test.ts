@@ -4,7 +4,7 @@ import { setTimeout as passing } from 'node:timers/promises'
 import { customerScopes, operatorScopes } from '../../src/contract/scopes.ts'
 import { consume, disable, quote, revoke } from './support/acts.ts'
 import { askServer } from './support/ask-server.ts'
-import { send, statusOf, until } from './support/client.ts'
+import { assertInTime, send, statusOf, until } from './support/client.ts'
 import { askForToken, type Cluster, openCluster, tokenOf, untilTokens } from './support/cluster.ts'
 import { startImports } from './support/imports.ts'
 import { customers } from './support/ledger.ts'
@@ -48,10 +48,10 @@ test('kill -9 of the primary: reads go on, what needs it is refused at once, and
     10_000,
   )
   await passing(1000)
-  const { refused, cut, answered, walks, slowestMs } = traffic.since(killedAt)
+  const { refused, cut, answered, walks, times } = traffic.since(killedAt)
   await traffic.stop()
   t.diagnostic(
-    `${refused} of ${answered} reads refused, slowest ${slowestMs.toFixed(0)} ms, ${walks} walks; ` +
+    `${refused} of ${answered} reads refused, ${assertInTime(times)}, ${walks} walks; ` +
       `promotion ${promotionMs.toFixed(0)} ms, tokens and quotes ${tokensMs.toFixed(0)} ms after it began`,
   )
   assert.equal(cut, 0)

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { Agent, request } from 'node:http'
 
 /** What came of a request. `cut`: the connection failed before a whole answer had come. */
@@ -82,3 +83,21 @@ export async function until(
 
 /** The answer's status; 0 where the connection failed. */
 export const statusOf = (answer: Answer): number => (answer.kind === 'cut' ? 0 : answer.status)
+
+/** The median, the time that nine of ten stayed within, and the slowest, in milliseconds. */
+function spreadOf(times: readonly number[]) {
+  const sorted = times.toSorted((a, b) => a - b)
+  const at = (part: number) => sorted[Math.floor(part * (sorted.length - 1))] ?? 0
+  return { median: at(0.5), mostly: at(0.9), slowest: at(1) }
+}
+
+/**
+ * 503 within a second, as it was promised. The machine may be busy with something else: most answers have half a second to
+ * spare, and a single one may have met with a pause.
+ */
+export function assertInTime(times: readonly number[]): string {
+  const { median, mostly, slowest } = spreadOf(times)
+  const told = `median ${median.toFixed(0)} ms, slowest ${slowest.toFixed(0)} ms`
+  assert.ok(median <= 1000 && mostly <= 1500 && slowest <= 5000, `${told}, 90 % ${mostly} ms`)
+  return told
+}

@@ -22,9 +22,8 @@ export type Tally = {
   /** Connections that failed. */
   readonly cut: number
   readonly walks: number
-  readonly slowestMs: number
-  /** Between the first and the last 503 or cut. */
-  readonly troubleMs: number
+  /** How long each request took. */
+  readonly times: readonly number[]
 }
 
 export type TrafficOptions = {
@@ -101,11 +100,9 @@ export function startTraffic({
 function tallyOf(events: readonly Event[]): Tally {
   const counts = { ...outcomes }
   for (const { outcome } of events) counts[outcome] += 1
-  const trouble = events.filter(({ outcome }) => outcome === 'refused' || outcome === 'cut')
   return {
     ...counts,
-    slowestMs: Math.max(0, ...events.map(({ ms }) => ms)),
-    troubleMs: (trouble.at(-1)?.at ?? 0) - (trouble[0]?.at ?? 0),
+    times: events.filter(({ outcome }) => outcome !== 'walks').map(({ ms }) => ms),
   }
 }
 

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { test } from 'node:test'
+import { runProgram } from '../support/program.ts'
+import { type Answer, send, statusOf, until } from './support/client.ts'
+
+const LIST = '/v2/transfer/fiat-accounts'
+
+test('examples/cluster comes up, serves through a dead server and a dead primary, and leaves nothing behind', async (t) => {
+  const cluster = spawn(process.execPath, ['examples/cluster/cluster.ts', '--port', '0'], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  t.after(() => cluster.kill('SIGKILL'))
+  let printed = ''
+  cluster.stdout.setEncoding('utf8').on('data', (text: string) => {
+    printed += text
+  })
+  const isPrinted = async (text: string) => {
+    const isDone = async () => printed.includes(text) || cluster.exitCode !== null
+    await until(`it prints ${text}`, isDone, 60_000)
+    assert.ok(printed.includes(text), `it ended with ${cluster.exitCode}`)
+  }
+  const command = async (line: string, answer: string) => {
+    cluster.stdin.write(`${line}\n`)
+    await isPrinted(answer)
+  }
+  await isPrinted('Commands:')
+  const [file = ''] = /\/\S+\/environment/.exec(printed) ?? []
+  const env = Object.fromEntries(
+    [...readFileSync(file, 'utf8').matchAll(/^export (\w+)='(.*)'$/gm)].map(([, name, value]) => [
+      String(name),
+      String(value),
+    ]),
+  )
+  const run = async (...words: string[]): Promise<string> => {
+    const { code, output, errors } = await runProgram([...words, '--json'], { env })
+    assert.equal(code, 0, errors)
+    return output
+  }
+  const client = JSON.parse(
+    await run('client', 'create', '--customer', 'northwind', '--name', 'treasury'),
+  )
+  await run('import', 'fiat-accounts', 'examples/records/fiat-accounts.ndjson')
+  const urls = [...printed.matchAll(/server \w+ +(http\S+)/g)].map(([, url]) => String(url))
+  assert.equal(urls.length, 3)
+  const [, api = ''] = /API +(http\S+)/.exec(printed) ?? []
+
+  const tokenAnswer = (url: string): Promise<Answer> =>
+    send(url, '/oauth2/token', {
+      method: 'POST',
+      body: `grant_type=client_credentials&client_id=${client.client_id}&client_secret=${client.client_secret}`,
+    })
+  const granted = await tokenAnswer(api)
+  assert.ok(granted.kind === 'answered' && granted.status === 200, JSON.stringify(granted))
+  const token = JSON.parse(granted.text).access_token
+  const before = await send(api, LIST, { token })
+  assert.ok(before.kind === 'answered' && before.status === 200)
+  assert.ok(JSON.parse(before.text).items.length > 0)
+  const assertSame = async (url: string) => {
+    const answer = await send(url, LIST, { token })
+    assert.ok(answer.kind === 'answered' && answer.status === 200, JSON.stringify(answer))
+    assert.equal(answer.text, before.text)
+  }
+  await command('kill server two', 'server two is killed')
+  await assertSame(api)
+  await command('start server two', 'server two is back')
+  await command('kill primary', 'the primary is killed')
+  for (const url of [api, ...urls]) await assertSame(url)
+  await command('promote', 'is the primary')
+  for (const url of urls) {
+    await until('tokens are given', async () => statusOf(await tokenAnswer(url)) === 200, 20_000)
+    await assertSame(url)
+  }
+  cluster.kill('SIGINT')
+  const [code] = await once(cluster, 'exit')
+  assert.equal(code, 0)
+  assert.ok(!existsSync(dirname(file)), 'its folder is left behind')
+})
+
+test('compose.yaml and haproxy.cfg name the same servers, and every file that is mounted is there', () => {
+  const folder = 'examples/cluster'
+  const compose = readFileSync(`${folder}/compose.yaml`, 'utf8')
+  const haproxy = readFileSync(`${folder}/haproxy.cfg`, 'utf8')
+  const services = [...compose.matchAll(/^ {2}([a-z-]+):/gm)].map(([, name]) => String(name))
+  for (const name of ['primary', 'standby-one', 'standby-two', 'migrate', 'haproxy']) {
+    assert.ok(services.includes(name), name)
+  }
+  const expanded = [...haproxy.matchAll(/"\$\{(\w+)\}"/g)].map(([, name]) => String(name))
+  assert.deepEqual(expanded, ['BURSAR_LISTEN', 'BURSAR_ONE', 'BURSAR_TWO', 'BURSAR_THREE'])
+  for (const name of expanded) assert.match(compose, new RegExp(`^ {6}${name}: `, 'm'))
+  for (const [, server] of compose.matchAll(/^ {6}BURSAR_(?:ONE|TWO|THREE): ([a-z-]+):8080$/gm)) {
+    assert.ok(services.includes(String(server)), String(server))
+  }
+  const mounted = [...compose.matchAll(/^ {6}- (\.{1,2}\/[^:]+):/gm)].map(([, path]) =>
+    String(path),
+  )
+  assert.ok(mounted.length >= 4)
+  for (const path of mounted) assert.ok(existsSync(`${folder}/${path}`), path)
+  assert.doesNotMatch(compose, /\t/)
+})
