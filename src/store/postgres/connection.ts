@@ -95,15 +95,7 @@ function openSession(address: ServerAddress, { parameters, connectTimeoutMs }: S
     copying?.destroy(sessionLost())
   }
   const settings = {
-    ...address.credentials,
-    host: address.host,
-    port: address.port,
-    max: 1,
-    fetch_types: false,
-    // The library would otherwise end the session under whoever holds it, in its own time.
-    max_lifetime: null,
-    idle_timeout: 0,
-    connect_timeout: connectTimeoutMs / 1000,
+    ...oneSession(address, connectTimeoutMs),
     connection: { application_name: 'bursar', client_min_messages: 'warning', ...parameters },
     onnotice: (notice: postgres.Notice) => {
       if (notice.routine === CANCELED_WAIT) unreplicated = true
@@ -141,6 +133,22 @@ function openSession(address: ServerAddress, { parameters, connectTimeoutMs }: S
     },
   }
 }
+
+/** The library's settings for an instance that is one session, which lasts until somebody ends it. */
+export const oneSession = (
+  { credentials, host, port }: ServerAddress,
+  connectTimeoutMs: number,
+) => ({
+  ...credentials,
+  host,
+  port,
+  max: 1,
+  fetch_types: false,
+  // The library would otherwise end the session under whoever holds it, in its own time.
+  max_lifetime: null,
+  idle_timeout: 0,
+  connect_timeout: connectTimeoutMs / 1000,
+})
 
 /**
  * Where the server's warning comes from when a commit stops waiting for its synchronous standby: it is durable here and

@@ -1,6 +1,7 @@
+import { clientValues } from '../credential-values.ts'
 import type { Client, ClientWithSecrets, CredentialStore, NewSecret } from '../credentials.ts'
 import { storable } from './cells.ts'
-import type { Connection, Value } from './connection.ts'
+import type { Connection } from './connection.ts'
 import type { CredentialChanges } from './credential-changes.ts'
 import { clientAndSecretColumns, readClientsWithSecrets } from './credentials-rows.ts'
 import type { Servers } from './servers.ts'
@@ -99,22 +100,6 @@ async function insertClient(connection: Connection, client: Client): Promise<boo
     values: clientValues(client),
   })
   return inserted.length > 0
-}
-
-function clientValues(client: Client): Value[] {
-  const { method } = client
-  return [
-    client.id,
-    client.customerId,
-    client.name,
-    client.scopes.join(' '),
-    method.kind,
-    method.kind === 'keys' ? method.jwks : null,
-    method.kind === 'issuer' ? method.issuer : null,
-    method.kind === 'issuer' ? method.externalId : null,
-    client.createdAt,
-    client.notBefore,
-  ]
 }
 
 async function insertSecret(

@@ -1,4 +1,5 @@
 import type { PurposeKeyStore, WrappedKey } from '../../vault/purpose-key.ts'
+import { keyValues } from '../credential-values.ts'
 import type { CredentialStore } from '../credentials.ts'
 import { storable, text, whole } from './cells.ts'
 import type { Connection } from './connection.ts'
@@ -103,15 +104,7 @@ async function insertKey(connection: Connection, key: WrappedKey): Promise<void>
   await connection.query({
     text: `insert into bursar.purpose_key (${keyColumns})
       values ($1, $2, $3, $4, $5::bigint, $6::bigint, $7::bigint)`,
-    values: [
-      key.id,
-      key.purpose,
-      key.wrapped,
-      key.masterId,
-      key.createdAt,
-      key.activeFrom,
-      key.revokedAt ?? null,
-    ],
+    values: keyValues(key),
   })
 }
 

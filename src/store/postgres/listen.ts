@@ -2,6 +2,7 @@ import { connect, type Socket } from 'node:net'
 import postgres from 'postgres'
 import { limits } from '../../platform/limits.ts'
 import type { ServerAddress } from '../../platform/postgres-url.ts'
+import { oneSession } from './connection.ts'
 import type { Servers } from './servers.ts'
 
 /**
@@ -74,14 +75,7 @@ function openSession(
 ): ListeningSession {
   const dropped = new AbortController()
   const settings = {
-    ...address.credentials,
-    host: address.host,
-    port: address.port,
-    max: 1,
-    fetch_types: false,
-    max_lifetime: null,
-    idle_timeout: 0,
-    connect_timeout: CONNECT_MS / 1000,
+    ...oneSession(address, CONNECT_MS),
     connection: { application_name: 'bursar' },
     onnotice: () => {},
     // These two are not in the library's types.

@@ -1,4 +1,5 @@
 import type { Clock } from '../../platform/clock.ts'
+import { recordTables } from '../record-tables.ts'
 import type { OperatorDoor, Store } from '../store.ts'
 import { exportLines } from './export.ts'
 import { openLoad } from './load.ts'
@@ -28,16 +29,6 @@ export function openPostgresStore({ customers, operator }: RecordServers, clock:
     close: async () => {},
   }
 }
-
-const recordTables = [
-  'fiat_account',
-  'fiat_account_full',
-  'fiat_deposit_instructions',
-  'deposit_address',
-  'statement',
-  'issuer_quote_execution',
-  'superseded',
-]
 
 function operatorDoor(servers: Servers, clock: Clock): OperatorDoor {
   return {

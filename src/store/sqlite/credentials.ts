@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementResultingChanges } from 'node:sqlite'
 import type { PurposeKeyStore, WrappedKey } from '../../vault/purpose-key.ts'
-import type { Client, CredentialStore, NewSecret } from '../credentials.ts'
+import { clientValues, keyValues } from '../credential-values.ts'
+import type { CredentialStore, NewSecret } from '../credentials.ts'
 import { readMigrations } from '../migration.ts'
 import { instant, readClient, readPurposeKey, readSecret, text } from './credentials-rows.ts'
 import { prepareStatements, type Statements } from './credentials-statements.ts'
@@ -85,7 +86,7 @@ function clientMethods(db: DatabaseSync, statements: Statements, run: Run, chang
       }),
     addClient: (client, secret) =>
       change(() => {
-        if (!touched(statements.addClient.run(...clientColumns(client)))) return 'taken'
+        if (!touched(statements.addClient.run(...clientValues(client)))) return 'taken'
         if (secret !== undefined) addSecret(client.id, secret)
         return 'added'
       }),
@@ -93,7 +94,7 @@ function clientMethods(db: DatabaseSync, statements: Statements, run: Run, chang
       change(() => {
         statements.dropOlderSecrets.run(client.id, 0)
         statements.removeClient.run(client.id)
-        statements.addClient.run(...clientColumns(client))
+        statements.addClient.run(...clientValues(client))
         addSecret(client.id, secret)
       }),
     rotateSecret: (clientId, { secret, kept, notBefore }) =>
@@ -118,33 +119,8 @@ function clientMethods(db: DatabaseSync, statements: Statements, run: Run, chang
   } satisfies Partial<CredentialStore>
 }
 
-function clientColumns(client: Client) {
-  const { method } = client
-  return [
-    client.id,
-    client.customerId,
-    client.name,
-    client.scopes.join(' '),
-    method.kind,
-    method.kind === 'keys' ? method.jwks : null,
-    method.kind === 'issuer' ? method.issuer : null,
-    method.kind === 'issuer' ? method.externalId : null,
-    client.createdAt,
-    client.notBefore,
-  ] as const
-}
-
 function keyMethods(statements: Statements, run: Run, change: Run): PurposeKeyStore {
-  const add = (key: WrappedKey) =>
-    statements.addKey.run(
-      key.id,
-      key.purpose,
-      key.wrapped,
-      key.masterId,
-      key.createdAt,
-      key.activeFrom,
-      key.revokedAt ?? null,
-    )
+  const add = (key: WrappedKey) => statements.addKey.run(...keyValues(key))
   return {
     readPurposeKeys: () =>
       run(() =>

@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Clock } from '../../platform/clock.ts'
 import { readMigrations } from '../migration.ts'
+import { recordTables } from '../record-tables.ts'
 import type { OperatorDoor, Store } from '../store.ts'
 import { integrityFaults, openDatabase } from './database.ts'
 import { exportLines } from './export.ts'
@@ -29,16 +30,6 @@ export function openSqliteStore(path: string, clock: Clock): Store {
     },
   }
 }
-
-const recordTables = [
-  'fiat_account',
-  'fiat_account_full',
-  'fiat_deposit_instructions',
-  'deposit_address',
-  'statement',
-  'issuer_quote_execution',
-  'superseded',
-]
 
 function operatorDoor(
   db: DatabaseSync,
