@@ -64,7 +64,7 @@ test('what was acknowledged survives a promotion where a standby is synchronous:
   t.after(() => cluster.close())
   await cluster.addClient('payouts', null, operatorScopes)
   const payouts = await tokenOf(cluster.urls[0] ?? '', 'payouts')
-  const leavers = await addLeavers(cluster, 200)
+  const leavers = await addLeavers(cluster, 80)
   for (const node of [cluster.primary, ...cluster.standbys]) {
     await askServer(node, "alter system set synchronous_standby_names = 'ANY 1 (one, two)'")
     await askServer(node, 'select pg_reload_conf()')
