@@ -9,6 +9,7 @@ import { pageQuery } from '../src/store/postgres/page-query.ts'
 import { readingSessions } from '../src/store/postgres/sessions.ts'
 import { callUrl, configOf, fetchToken, temporaryFolder } from '../test/support/harness.ts'
 import { startPostgres } from '../test/support/postgres-server.ts'
+import { firstPage } from '../test/support/selection.ts'
 import { prepareServer } from '../test/support/test-database.ts'
 import { besideBare, median, say } from './beside-bare.ts'
 import { compareLoads } from './copy-beside-import.ts'
@@ -122,12 +123,7 @@ function wrk(path: string): number {
 /** The service's own statement, prepared, by sixteen sessions of the customers' role. */
 function pgbench(limit: number): number {
   const { text, values = [] } = pageQuery(fiatAccount.resource, asTenant('customer-0'), {
-    anyOf: [],
-    from: undefined,
-    before: undefined,
-    reveal: false,
-    order: 'DESC',
-    after: undefined,
+    ...firstPage,
     limit,
   })
   const script = join(folder, 'list.sql')

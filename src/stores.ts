@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { type Clock, systemClock } from './platform/clock.ts'
+import type { Clock } from './platform/clock.ts'
 import { type Config, ConfigError } from './platform/config.ts'
 import type { Logger } from './platform/log.ts'
 import { readPostgresUrl, type ServerAddress } from './platform/postgres-url.ts'
@@ -73,13 +73,17 @@ export async function openOperatorStores(sources: StoreSources): Promise<Stores>
  * Brings the schema up to date; on PostgreSQL as the owner, granting the roles what they need. Answers the steps that were
  * applied there; the embedded store's are applied by opening it.
  */
-export async function migrateStores(config: Config, roles: Roles): Promise<readonly number[]> {
-  const addresses = readPostgresUrl(config.databaseUrl)
+export async function migrateStores(
+  sources: StoreSources,
+  roles: Roles,
+): Promise<readonly number[]> {
+  const addresses = readPostgresUrl(sources.config.databaseUrl)
   if (addresses !== undefined) return await migratePostgres(addresses, roles)
-  const path = sqlitePath(config.databaseUrl)
-  await openSqliteStore(path, systemClock).close()
-  await openSqliteCredentials(beside(path, 'credentials.db')).close()
-  await openSqliteFeeQuotes(beside(path, 'credentials.db')).close()
+  const stores = embeddedStores(sources)
+  stores.records()
+  stores.credentials()
+  stores.quotes()
+  await stores.close()
   return []
 }
 
@@ -124,12 +128,15 @@ function openFor(
 type Both = { readonly customers: Servers; readonly operator: Servers | undefined }
 
 function postgresStores(sources: StoreSources, { customers, operator }: Both): Stores {
+  const records = openOnce(() =>
+    openPostgresStore({ customers, operator: operator ?? customers }, sources.clock),
+  )
   const credentials = openOnce(() => openPostgresCredentials(customers))
   const quotes = openOnce(() =>
     openPostgresFeeQuotes({ customers, operator, withinMs: sources.config.databaseTimeoutMs }),
   )
   return {
-    records: () => openPostgresStore({ customers, operator: operator ?? customers }, sources.clock),
+    records: records.open,
     credentials: credentials.open,
     quotes: quotes.open,
     keyring: (store) => openKeyring(sources, store, undefined),

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
-import type { Config } from '../platform/config.ts'
+import { systemClock } from '../platform/clock.ts'
+import { openLog } from '../platform/log.ts'
 import { migrateStores } from '../stores.ts'
 import { openCommandStores } from './command-stores.ts'
 import { type CommonOptions, configOf, withCommonOptions } from './options.ts'
@@ -24,9 +25,9 @@ export function migrateCommand(output: Output): Command {
     )
     .option('--check', 'check the integrity of the whole store too')
     .action(async (flags: MigrateFlags) => {
-      const config: Config = configOf(flags)
+      const sources = { config: configOf(flags), clock: systemClock, log: openLog('warn') }
       const { appRole: app, operatorRole: operator } = flags
-      const applied = await migrateStores(config, { app, operator })
+      const applied = await migrateStores(sources, { app, operator })
       const faults = flags.check ? await integrityFaults(flags) : []
       const soundness = flags.check && faults.length === 0 ? 'up to date and sound' : 'up to date'
       output.print(

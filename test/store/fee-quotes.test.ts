@@ -4,6 +4,7 @@ import { asTenant } from '../../src/contract/principal.ts'
 import { limits } from '../../src/platform/limits.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { startQuoteSweep } from '../../src/store/quote-sweeper.ts'
+import { testStore } from '../support/test-database.ts'
 import { startQuoteChild } from './support/quote-child.ts'
 import {
   acme,
@@ -149,9 +150,18 @@ test('quotes of one turn of the event loop share one commit', async (t) => {
   const issued = [1, 2, 3].map((at) =>
     quotes.customers.issue(asTenant('acme'), aQuote({ id: idOf(at) }), openMax),
   )
-  assert.equal(await reader.operator.find(idOf(1)), undefined, 'nothing is written at once')
+  // The embedded store has answered before anything else runs; a look over a socket may come after the commit.
+  if (testStore === 'sqlite') {
+    assert.equal(await reader.operator.find(idOf(1)), undefined, 'nothing is written at once')
+  }
   await issued[0]
   assert.ok(await reader.operator.find(idOf(3)), 'the last is there with the first')
+  if (testStore === 'postgres') {
+    const writers = await place.ask(
+      'select count(*), count(distinct xmin::text) from bursar.fee_quote',
+    )
+    assert.deepEqual(writers, [['3', '1']], 'one transaction wrote all three')
+  }
 })
 
 test('sweeps what is 90 days old, in small batches with a rest between them', async (t) => {

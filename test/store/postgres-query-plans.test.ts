@@ -10,6 +10,7 @@ import { pageQuery } from '../../src/store/postgres/page-query.ts'
 import { readingSessions } from '../../src/store/postgres/sessions.ts'
 import type { Selection } from '../../src/store/store.ts'
 import { openPostgresTestStore } from '../support/record-store.ts'
+import { firstPage } from '../support/selection.ts'
 import { addressesOf } from '../support/test-database.ts'
 
 let tested: Awaited<ReturnType<typeof openPostgresTestStore>>
@@ -51,16 +52,6 @@ const fillOf = (table: string, members: readonly string[]): string => `
     gen_random_uuid(), repeat('x', 700), 0, ${members.map((name) => `'${name} ' || at`).join(', ')}
   from generate_series(1, ${ROWS}) as at`
 
-const plain: Selection = {
-  anyOf: [],
-  from: undefined,
-  before: undefined,
-  reveal: false,
-  order: 'DESC',
-  after: undefined,
-  limit: 100,
-}
-
 /** The plan that every execution of the prepared statement has, as the customers' role. */
 async function planOf({ text, values = [] }: { text: string; values?: readonly Value[] }) {
   await session.execute(`deallocate all; prepare page as ${text}`)
@@ -93,7 +84,7 @@ function assertTenantFirst(plan: readonly string[], table: string): void {
 for (const operation of lists) {
   const { resource } = operation.view
   const plan = (selection: Partial<Selection>) =>
-    planOf(pageQuery(resource, 'customer-1', { ...plain, ...selection }))
+    planOf(pageQuery(resource, 'customer-1', { ...firstPage, ...selection }))
   describe(operation.id, () => {
     for (const order of ['ASC', 'DESC'] as const) {
       test(`walks the table in order without a filter, ${order}, and sorts nothing`, async () => {
@@ -125,7 +116,7 @@ test('walks live and deleted records as two stretches of the table', async () =>
   const accounts = lists.find(({ view }) => view.resource.deletable)
   if (accounts === undefined) throw new Error('nothing is deletable')
   const { resource } = accounts.view
-  const lines = await planOf(pageQuery(resource, 'customer-1', { ...plain, reveal: true }))
+  const lines = await planOf(pageQuery(resource, 'customer-1', { ...firstPage, reveal: true }))
   assertTenantFirst(lines, resource.table)
   assert.match(lines.join('\n'), /deleted = entry.value/)
 })
@@ -135,7 +126,7 @@ test('reads no more blocks for a page far behind than for the first', async () =
   if (list === undefined) throw new Error('there is no list')
   const { resource } = list.view
   const page = (after: Buffer | undefined) =>
-    pageQuery(resource, 'customer-1', { ...plain, limit: 10, after })
+    pageQuery(resource, 'customer-1', { ...firstPage, limit: 10, after })
   const positions = await tested.database.ask(`
     select encode(position, 'hex') from bursar.${resource.table}
     where customer_id = 'customer-1' and not deleted order by position desc`)

@@ -6,6 +6,7 @@ import { type Connection, openConnection } from '../../src/store/postgres/connec
 import { requireCustomersRole, requireOperatorRole } from '../../src/store/postgres/roles.ts'
 import { openPostgresTestStore } from '../support/record-store.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
+import { firstPage } from '../support/selection.ts'
 import { addressesOf } from '../support/test-database.ts'
 
 /** Tables with a customer in them that lie outside the wall (docs/decisions/0031-the-second-wall.md). */
@@ -104,12 +105,7 @@ describe('the second wall', () => {
 
   test('leaves nothing of a request in the session that the next one gets', async () => {
     const page = await tested.store.customers.page(asTenant('acme'), fiatAccount.brief, {
-      anyOf: [],
-      from: undefined,
-      before: undefined,
-      reveal: false,
-      order: 'DESC',
-      after: undefined,
+      ...firstPage,
       limit: 10,
     })
     assert.equal(page.rows, 1)

@@ -10,6 +10,7 @@ import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { pageQuery } from '../../src/store/sqlite/page-query.ts'
 import type { Selection, Store } from '../../src/store/store.ts'
 import { temporaryFolder } from '../support/harness.ts'
+import { firstPage } from '../support/selection.ts'
 
 const folder = temporaryFolder()
 let store: Store
@@ -27,16 +28,6 @@ after(async () => {
 })
 
 const lists = operations.filter((operation) => operation.kind === 'list')
-const plain: Selection = {
-  anyOf: [],
-  from: undefined,
-  before: undefined,
-  reveal: false,
-  order: 'DESC',
-  after: undefined,
-  limit: 100,
-}
-
 function planOf(operation: ListOperation, selection: Selection): string[] {
   const { sql } = pageQuery(operation.view.resource, selection)
   return db
@@ -67,7 +58,7 @@ for (const operation of lists) {
   describe(operation.id, () => {
     for (const order of ['ASC', 'DESC'] as const) {
       test(`walks the table in order without a filter, ${order}, and sorts nothing`, () => {
-        const plan = planOf(operation, { ...plain, order })
+        const plan = planOf(operation, { ...firstPage, order })
         assertTenantFirst(plan, table)
         assert.ok(!plan.some((step) => step.includes('TEMP B-TREE')), plan.join('\n'))
         assert.match(
@@ -82,7 +73,10 @@ for (const operation of lists) {
       for (const entries of [1, 3, 100]) {
         test(`serves ${parameter} alone, ${entries} entries, from an index that starts with the tenant`, () => {
           const values = Array.from({ length: entries }, (_, at) => `value ${at}`)
-          const plan = planOf(operation, { ...plain, anyOf: [{ column: filter.column, values }] })
+          const plan = planOf(operation, {
+            ...firstPage,
+            anyOf: [{ column: filter.column, values }],
+          })
           assertTenantFirst(plan, table)
           assertSortsKeysOnly(plan)
           const branches = plan.filter((step) => step.startsWith(`SEARCH ${table} USING`))
@@ -92,7 +86,7 @@ for (const operation of lists) {
 
       test(`walks ${parameter} of one entry in the index's own order`, () => {
         const plan = planOf(operation, {
-          ...plain,
+          ...firstPage,
           anyOf: [{ column: filter.column, values: ['one'] }],
         })
         const isKey = filter.column === 'id' || filter.column === 'refId'
@@ -106,7 +100,7 @@ for (const operation of lists) {
 
     if (operation.view.resource.deletable) {
       test('walks live and deleted records as two stretches of the table', () => {
-        const plan = planOf(operation, { ...plain, reveal: true })
+        const plan = planOf(operation, { ...firstPage, reveal: true })
         assertTenantFirst(plan, table)
         assert.equal(
           plan.filter((step) =>
@@ -124,7 +118,7 @@ for (const operation of lists) {
         filter.kind === 'anyOf' ? [filter.column] : [],
       )
       const anyOf = columns.toReversed().map((column) => ({ column, values: ['x'] }))
-      const plan = planOf(operation, { ...plain, anyOf })
+      const plan = planOf(operation, { ...firstPage, anyOf })
       assertTenantFirst(plan, table)
       assert.ok(
         plan.some((step) => step.includes(`${table}_by_id`)),

@@ -1,8 +1,8 @@
-import { connect, type NetConnectOpts, type Socket } from 'node:net'
 import type { Writable } from 'node:stream'
 import postgres from 'postgres'
 import type { ServerAddress } from '../../platform/postgres-url.ts'
 import { unavailable } from './failure.ts'
+import { sessionLost, sessionSocket } from './session-socket.ts'
 
 /** What a statement is given. Arrays are written as text by `textArray`, so that no parameter's type is guessed. */
 export type Value = string | bigint | number | boolean | null | Uint8Array
@@ -82,16 +82,12 @@ export function openConnection(address: ServerAddress, options: SessionOptions):
 
 const CLOSE_SECONDS = 1
 
-const sessionLost = () => Object.assign(new Error('the session was lost'), { code: 'ECONNRESET' })
-
 function openSession(address: ServerAddress, { parameters, connectTimeoutMs }: SessionOptions) {
-  let socket: Socket | undefined
-  let broken = false
+  const socket = sessionSocket(address, connectTimeoutMs)
   let unreplicated = false
   let copying: Writable | undefined
   const markBroken = () => {
-    broken = true
-    socket?.destroy()
+    socket.destroy()
     copying?.destroy(sessionLost())
   }
   const settings = {
@@ -102,18 +98,13 @@ function openSession(address: ServerAddress, { parameters, connectTimeoutMs }: S
     },
     onclose: markBroken,
     // Not in the library's types: makes the socket, so that it can be destroyed from here.
-    socket: async () => {
-      socket = await openSocket(address, connectTimeoutMs)
-      // Dropped while it was still connecting: the library would never hear of it.
-      if (broken) socket.destroy()
-      return socket
-    },
+    socket: socket.open,
   }
   const sql = postgres(settings as postgres.Options<Record<string, never>>)
   return {
     sql,
     markBroken,
-    isBroken: () => broken,
+    isBroken: socket.isDestroyed,
     /** Else a stream that has sent its end would wait for ever for a server that is gone. */
     endWith: (stream: Writable) => {
       copying = stream
@@ -156,47 +147,6 @@ export const oneSession = (
  * server's language.)
  */
 const CANCELED_WAIT = 'SyncRepWaitForLSN'
-
-function openSocket(
-  { host, port, credentials }: ServerAddress,
-  timeoutMs: number,
-): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = openReading({ host, port, noDelay: true }, credentials.ssl === false)
-    // TLS asks for the certificate of this name.
-    Object.assign(socket, { host })
-    const timer = setTimeout(() => {
-      socket.destroy(Object.assign(new Error('connecting took too long'), { code: 'ETIMEDOUT' }))
-    }, timeoutMs)
-    socket.once('error', reject)
-    socket.once('close', () => clearTimeout(timer))
-    socket.once('connect', () => {
-      clearTimeout(timer)
-      socket.off('error', reject)
-      resolve(socket)
-    })
-  })
-}
-
-/**
- * Reads into one buffer and hands out copies of what came. A socket otherwise allocates 64 KB for every read and a page
- * comes in several, which the driver puts together in a third place: so much that collecting it took as long as all
- * the rest. (TLS reads by its own means.)
- */
-function openReading(options: NetConnectOpts, isPlain: boolean): Socket {
-  if (!isPlain) return connect(options)
-  const socket: Socket = connect({
-    ...options,
-    onread: {
-      buffer: Buffer.allocUnsafe(READ_BYTES),
-      callback: (length, buffer) => socket.emit('data', Buffer.from(buffer.subarray(0, length))),
-    },
-  })
-  return socket
-}
-
-/** Most pages of a hundred records come in one read. */
-const READ_BYTES = 256 * 1024
 
 /** An array literal: `{"a","b"}`. Null stays null. */
 export const textArray = (values: readonly (string | null)[]): string =>

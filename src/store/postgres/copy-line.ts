@@ -1,3 +1,4 @@
+import { stagedValues } from '../staging.ts'
 import type { StorableRecord } from '../store.ts'
 
 type StagedRecord = StorableRecord & { readonly sequence: number }
@@ -5,18 +6,9 @@ type StagedRecord = StorableRecord & { readonly sequence: number }
 /** One line of COPY's text format (PostgreSQL, COPY, File Formats): columns between tabs, null as \N. */
 export function copyLine(columns: readonly string[], record: StagedRecord): string {
   const values: Readonly<Record<string, string | number | bigint | null>> = {
-    ...record.members,
+    ...stagedValues(record),
     sequence: record.sequence,
-    line: record.line,
-    customer_id: record.customerId,
-    id: record.id,
     position: `\\x${Buffer.from(record.position).toString('hex')}`,
-    full_body: record.full,
-    masked: record.masked,
-    deleted_at: record.deletedAt ?? null,
-    keeps_deletion: record.deletedAt === undefined ? 1 : 0,
-    updated_at: record.updatedAt,
-    source_version: record.sourceVersion,
   }
   return `${columns.map((column) => escaped(values[column] ?? null)).join('\t')}\n`
 }

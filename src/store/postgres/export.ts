@@ -1,6 +1,5 @@
 import type { Resource } from '../../contract/resource.ts'
-import { exportLine } from '../export-line.ts'
-import { fullTable } from '../merge-query.ts'
+import { exportLine, exportQuery } from '../export-line.ts'
 import type { Connection, Row } from './connection.ts'
 import { holdSession } from './hold-session.ts'
 import type { Servers } from './servers.ts'
@@ -19,7 +18,7 @@ export async function* exportLines(
     const { connection } = session
     await connection.execute('begin transaction isolation level repeatable read read only')
     await connection.query({
-      text: `declare records no scroll cursor for ${exportQuery(resource, customerId !== undefined)}`,
+      text: `declare records no scroll cursor for ${exportQuery(resource, (name) => `bursar.${name}`, customerId === undefined ? undefined : '$1')}`,
       ...(customerId !== undefined && { values: [customerId] }),
     })
     for (;;) {
@@ -35,17 +34,6 @@ export async function* exportLines(
 
 const fetch = (connection: Connection): Promise<readonly Row[]> =>
   connection.query({ text: `fetch ${FETCHED_AT_ONCE} from records` })
-
-function exportQuery(resource: Resource, ofOneCustomer: boolean): string {
-  const full = fullTable(resource)
-  const join = full === resource.table ? '' : `join bursar.${full} as f using (customer_id, id)`
-  const body = full === resource.table ? 'k.body' : 'f.body'
-  return `
-    select k.customer_id, ${body}, k.deleted_at, k.source_version
-    from bursar.${resource.table} as k ${join}
-    ${ofOneCustomer ? 'where k.customer_id = $1' : ''}
-    order by k.customer_id, k.deleted, k.position`
-}
 
 function lineOf(resource: Resource, [customerId, body, deletedAt, sourceVersion]: Row): string {
   return exportLine(resource, {

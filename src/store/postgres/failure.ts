@@ -64,9 +64,10 @@ export async function guarded<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof Problem) throw error
     if (isPassing(error)) throw unavailable('the database', error)
-    throw isOfTheDatabase(error) ? new Error(`the database refused: ${toldSafely(error)}`) : error
+    throw isRefusal(error) ? new Error(`the database refused: ${toldSafely(error)}`) : error
   }
 }
 
-const isOfTheDatabase = (error: unknown): boolean =>
+/** The server's own answer: nothing was done. */
+export const isRefusal = (error: unknown): boolean =>
   error instanceof Error && error.name === 'PostgresError'

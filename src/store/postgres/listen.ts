@@ -1,9 +1,9 @@
-import { connect, type Socket } from 'node:net'
 import postgres from 'postgres'
 import { limits } from '../../platform/limits.ts'
 import type { ServerAddress } from '../../platform/postgres-url.ts'
 import { oneSession } from './connection.ts'
 import type { Servers } from './servers.ts'
+import { sessionSocket } from './session-socket.ts'
 
 /**
  * Hears of what is notified on a channel, over a session of its own with whichever server is the primary. Runs `run`
@@ -73,43 +73,24 @@ function openSession(
   onHeard: () => void,
   onLost: () => void,
 ): ListeningSession {
-  const dropped = new AbortController()
+  const socket = sessionSocket(address, CONNECT_MS)
   const settings = {
     ...oneSession(address, CONNECT_MS),
     connection: { application_name: 'bursar' },
     onnotice: () => {},
     // These two are not in the library's types.
     onnotify: onHeard,
-    socket: () => openSocket(address, dropped.signal),
+    socket: socket.open,
     onclose: onLost,
   }
   const sql = postgres(settings as postgres.Options<Record<string, never>>)
   sql.unsafe(`listen ${channel}`).then(onHeard, onLost)
   return {
     drop: () => {
-      dropped.abort()
+      socket.destroy()
       sql.end({ timeout: 0 }).catch(() => {})
     },
   }
 }
 
 const CONNECT_MS = 5000
-
-/** Destroyed with the signal, also while it is still connecting. */
-function openSocket({ host, port }: ServerAddress, signal: AbortSignal): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ host, port, noDelay: true, signal })
-    // TLS asks for the certificate of this name.
-    Object.assign(socket, { host })
-    const timer = setTimeout(
-      () => socket.destroy(new Error('connecting took too long')),
-      CONNECT_MS,
-    )
-    socket.on('error', reject)
-    socket.once('close', () => clearTimeout(timer))
-    socket.once('connect', () => {
-      clearTimeout(timer)
-      resolve(socket)
-    })
-  })
-}

@@ -3,13 +3,8 @@ import type { Writable } from 'node:stream'
 import type { Resource } from '../../contract/resource.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
-import {
-  conflictQueries,
-  contentColumns,
-  type MergeDialect,
-  mergeStatements,
-  sameRecord,
-} from '../merge-query.ts'
+import { conflictQueries, type MergeDialect, mergeStatements, sameRecord } from '../merge-query.ts'
+import { dropRepeats, refused, stagedColumns } from '../staging.ts'
 import type { LineFault, MergeOptions, MergeReport, RecordLoad } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { copyLine } from './copy-line.ts'
@@ -30,7 +25,7 @@ export async function openLoad(
 ): Promise<RecordLoad> {
   const session = await holdSession(servers)
   const { connection } = session
-  const columns = ['sequence', 'line', ...contentColumns(resource), 'masked', 'keeps_deletion']
+  const columns = ['sequence', ...stagedColumns(resource)]
   const copy = await openStaging(connection, columns).catch(async (error: unknown) => {
     // Nobody else would ever give the session back.
     await session.drop()
@@ -114,11 +109,6 @@ const dialect: MergeDialect = {
   now: '$1::bigint',
 }
 
-/** The same record twice in one file is taken once. */
-const dropRepeats = `
-  delete from staged where exists (
-    select 1 from staged as e where e.id = staged.id and e.sequence < staged.sequence)`
-
 type Merge = MergeOptions & { readonly storedAt: bigint }
 
 async function mergeStaged(
@@ -153,7 +143,7 @@ async function withinFile(connection: Connection, resource: Resource): Promise<L
     ...(repeats ? [conflicts.sameIdTwice] : []),
     ...conflicts.withinFile,
   ])
-  if (faults.length === 0 && repeats) await connection.execute(dropRepeats)
+  if (faults.length === 0 && repeats) await connection.execute(dropRepeats(dialect.staged))
   return faults
 }
 
@@ -211,10 +201,3 @@ async function faultsOf(connection: Connection, queries: readonly string[]): Pro
   }
   return faults.toSorted((a, b) => a.line - b.line).slice(0, limits.faultsReportedMax)
 }
-
-const refused = (faults: readonly LineFault[]): MergeReport => ({
-  faults,
-  added: 0,
-  changed: 0,
-  unchanged: 0,
-})

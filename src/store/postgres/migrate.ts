@@ -3,6 +3,7 @@ import type { ServerAddress } from '../../platform/postgres-url.ts'
 import { readMigrations } from '../migration.ts'
 import type { Connection } from './connection.ts'
 import { grantStatements, type Roles } from './grants.ts'
+import { transact } from './transaction.ts'
 import { withPrimary } from './with-primary.ts'
 
 const migrations = readMigrations(new URL('./migrations/', import.meta.url), [
@@ -34,12 +35,11 @@ export async function migratePostgres(
     refuseLater(last)
     const due = migrations.filter(({ id }) => id > last)
     for (const { id, sql } of due) {
-      await inTransaction(
-        owner,
-        `${sql}; insert into bursar.schema_migration values (${id}, now())`,
+      await transact(owner, () =>
+        owner.execute(`${sql}; insert into bursar.schema_migration values (${id}, now())`),
       )
     }
-    await inTransaction(owner, grantStatements(roles))
+    await transact(owner, () => owner.execute(grantStatements(roles)))
     return due.map(({ id }) => id)
   })
 }
@@ -84,12 +84,4 @@ async function requireRoles(owner: Connection, { app, operator }: Roles): Promis
       `The database has no role ${role}. Make it (create role ${role} login password '…'), or name another with --app-role and --operator-role.`,
     )
   }
-}
-
-async function inTransaction(connection: Connection, statements: string): Promise<void> {
-  // Sent at once, the statements are one transaction: the first that fails undoes them all.
-  await connection.execute(`begin; ${statements}; commit`).catch(async (error: unknown) => {
-    await connection.execute('rollback').catch(() => {})
-    throw error
-  })
 }

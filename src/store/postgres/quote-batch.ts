@@ -3,9 +3,9 @@ import { limits } from '../../platform/limits.ts'
 import type { Issued, NewFeeQuote } from '../fee-quotes.ts'
 import { text, whole } from './cells.ts'
 import { type Connection, type Query, type Row, textArray } from './connection.ts'
-import { unavailable } from './failure.ts'
+import { isRefusal, unavailable } from './failure.ts'
 import type { Servers } from './servers.ts'
-import { committed, isRefusal } from './transaction.ts'
+import { committed } from './transaction.ts'
 
 export type Issue = (tenant: Tenant, quote: NewFeeQuote, openMax: number) => Promise<Issued>
 

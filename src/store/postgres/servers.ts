@@ -21,8 +21,6 @@ export type Servers = {
   query(query: Query): Promise<readonly Row[]>
   /** Called with every primary that is found, and the first one at once. Answers what ends it. */
   onNewPrimary(run: (server: Server) => void): () => void
-  /** For readiness: each server by `host:port`. */
-  describe(): Readonly<Record<string, string>>
   close(): Promise<void>
 }
 
@@ -66,7 +64,6 @@ export async function openServers(options: ServersOptions): Promise<Servers> {
       )
     },
     onNewPrimary: watch.onNewPrimary,
-    describe: watch.describe,
     close: async () => {
       watch.stop()
       await Promise.all([...primaries, ...standbys].map((server) => server.close()))

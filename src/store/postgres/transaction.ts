@@ -1,5 +1,5 @@
 import type { Connection } from './connection.ts'
-import { isPassing, unavailable } from './failure.ts'
+import { isPassing, isRefusal, unavailable } from './failure.ts'
 import type { Servers } from './servers.ts'
 
 /** What is acknowledged is on disk, whatever the role or the database was told of its commits. */
@@ -40,7 +40,3 @@ export async function committed<T>(statement: Promise<T>): Promise<T> {
     throw unavailable('it is not known whether the change is safe', error)
   }
 }
-
-/** The server's own answer: nothing was done. */
-export const isRefusal = (error: unknown): boolean =>
-  error instanceof Error && error.name === 'PostgresError'

@@ -18,7 +18,6 @@ export type Watch = {
   /** The same, and resolves when that look is over, or after so long. */
   look(withinMs: number): Promise<void>
   onNewPrimary(run: (server: Server) => void): () => void
-  describe(): Readonly<Record<string, string>>
   stop(): void
 }
 
@@ -97,13 +96,6 @@ export async function openWatch({
       if (primary !== undefined) run(primary)
       return () => listeners.delete(run)
     },
-    describe: () =>
-      Object.fromEntries(
-        [...standbys, ...primaries].map((server) => [
-          server.label,
-          server === primary ? 'primary' : (server.sight()?.role ?? 'lost'),
-        ]),
-      ),
     stop,
   }
 }

@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Resource } from '../../contract/resource.ts'
-import { exportLine } from '../export-line.ts'
-import { fullTable } from '../merge-query.ts'
+import { exportLine, exportQuery } from '../export-line.ts'
 
 /** Records as lines of JSON that import takes back: what is answered in full, and the members that no view answers. */
 export function* exportLines(
@@ -9,7 +8,9 @@ export function* exportLines(
   resource: Resource,
   customerId: string | undefined,
 ): Iterable<string> {
-  const statement = db.prepare(exportQuery(resource, customerId !== undefined))
+  const statement = db.prepare(
+    exportQuery(resource, (name) => name, customerId === undefined ? undefined : '?'),
+  )
   statement.setReadBigInts(true)
   const rows = customerId === undefined ? statement.iterate() : statement.iterate(customerId)
   for (const row of rows) {
@@ -20,15 +21,4 @@ export function* exportLines(
       sourceVersion: typeof row.source_version === 'bigint' ? row.source_version : null,
     })
   }
-}
-
-function exportQuery(resource: Resource, ofOneCustomer: boolean): string {
-  const full = fullTable(resource)
-  const join = full === resource.table ? '' : `join ${full} as f using (customer_id, id)`
-  const body = full === resource.table ? 'k.body' : 'f.body'
-  return `
-    select k.customer_id, ${body} as body, k.deleted_at, k.source_version
-    from ${resource.table} as k ${join}
-    ${ofOneCustomer ? 'where k.customer_id = ?' : ''}
-    order by k.customer_id, k.deleted, k.position`
 }

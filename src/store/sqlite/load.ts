@@ -1,14 +1,10 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import type { Resource } from '../../contract/resource.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
-import {
-  conflictQueries,
-  contentColumns,
-  type MergeDialect,
-  mergeStatements,
-} from '../merge-query.ts'
-import type { LineFault, MergeReport, RecordLoad, StorableRecord } from '../store.ts'
+import { conflictQueries, type MergeDialect, mergeStatements } from '../merge-query.ts'
+import { dropRepeats, refused, stagedColumns, stagedValues } from '../staging.ts'
+import type { LineFault, MergeReport, RecordLoad } from '../store.ts'
 import { openDatabase } from './database.ts'
 import { inTransaction } from './migrate.ts'
 
@@ -28,7 +24,7 @@ export async function openLoad(
   db.exec('begin')
   return {
     stage(record) {
-      insertRecord(insert, record)
+      insert.run(stagedValues(record))
       return undefined
     },
     async merge({ dryRun, allowOlder }) {
@@ -36,7 +32,7 @@ export async function openLoad(
       db.exec('create index temp.staged_by_id on staged (id)')
       const within = faultsOf(db, [conflicts.sameIdTwice, ...conflicts.withinFile])
       if (within.length > 0) return refused(within)
-      db.exec(dropRepeats)
+      db.exec(dropRepeats(dialect.staged))
       return inTransaction(db, () => {
         const against = [...conflicts.withStore, ...(allowOlder ? [] : [conflicts.older])]
         const faults = faultsOf(db, against)
@@ -57,11 +53,6 @@ const dialect: MergeDialect = {
   now: ':now',
 }
 
-/** The same record twice in one file is taken once. */
-const dropRepeats = `
-  delete from temp.staged where exists (
-    select 1 from temp.staged as e where e.id = staged.id and e.sequence < staged.sequence)`
-
 /** A connection of its own: its temporary table and its transaction are nobody else's. */
 function openStaging(path: string, resource: Resource): DatabaseSync {
   const db = openDatabase(path)
@@ -72,33 +63,16 @@ function openStaging(path: string, resource: Resource): DatabaseSync {
     pragma temp_store = file;
     pragma cache_size = -20000;
     pragma journal_size_limit = 67108864`)
-  const columns = [...contentColumns(resource), 'masked', 'keeps_deletion']
-  db.exec(
-    `create temp table staged (sequence integer primary key, line integer, ${columns.join(', ')})`,
-  )
+  // A number is bound as a real one, and a line told as 7.0, unless its column makes it an integer.
+  const columns = stagedColumns(resource).map((name) => (name === 'line' ? 'line integer' : name))
+  db.exec(`create temp table staged (sequence integer primary key, ${columns.join(', ')})`)
   return db
 }
 
 function stagingInsert(resource: Resource): string {
-  const columns = ['line', ...contentColumns(resource), 'masked', 'keeps_deletion']
+  const columns = stagedColumns(resource)
   const values = columns.map((column) => `:${column}`)
   return `insert into temp.staged (${columns.join(', ')}) values (${values.join(', ')})`
-}
-
-function insertRecord(insert: StatementSync, record: StorableRecord): void {
-  insert.run({
-    line: record.line,
-    customer_id: record.customerId,
-    id: record.id,
-    position: record.position,
-    ...record.members,
-    full_body: record.full,
-    masked: record.masked,
-    deleted_at: record.deletedAt ?? null,
-    keeps_deletion: record.deletedAt === undefined ? 1 : 0,
-    updated_at: record.updatedAt,
-    source_version: record.sourceVersion,
-  })
 }
 
 function faultsOf(db: DatabaseSync, queries: readonly string[]): LineFault[] {
@@ -112,13 +86,6 @@ function faultsOf(db: DatabaseSync, queries: readonly string[]): LineFault[] {
     .toSorted((a, b) => a.line - b.line)
     .slice(0, limits.faultsReportedMax)
 }
-
-const refused = (faults: readonly LineFault[]): MergeReport => ({
-  faults,
-  added: 0,
-  changed: 0,
-  unchanged: 0,
-})
 
 function mergeStaged(
   db: DatabaseSync,

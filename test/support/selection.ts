@@ -1,0 +1,12 @@
+import type { Selection } from '../../src/store/store.ts'
+
+/** The newest hundred, unfiltered: what a list answers to somebody who asks for nothing in particular. */
+export const firstPage: Selection = {
+  anyOf: [],
+  from: undefined,
+  before: undefined,
+  reveal: false,
+  order: 'DESC',
+  after: undefined,
+  limit: 100,
+}
