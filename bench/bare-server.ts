@@ -1,10 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 
-/** The ceiling: node:http answering the same bytes from memory, whatever is asked. Usage: bare-server.ts BODY_FILE */
+/**
+ * The ceiling: node:http answering the same bytes from memory, header lines included, whatever is asked.
+ * Usage: bare-server.ts BODY_FILE HEADERS_FILE
+ */
 const body = readFileSync(process.argv[2] ?? '')
+const headers = JSON.parse(readFileSync(process.argv[3] ?? '', 'utf8'))
 const server = createServer((_request, response) => {
-  response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length })
+  response.writeHead(200, headers)
   response.end(body)
 })
 server.listen(0, '127.0.0.1', () => {

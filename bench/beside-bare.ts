@@ -8,10 +8,17 @@ const SECONDS = Number(process.env.SECONDS ?? 5)
 const ROUNDS = 3
 const CONNECTIONS = 32
 
+/** Asks for the paths in turn, and answers how many requests a second were served. */
+export type Load = (
+  url: string,
+  token: string,
+  paths: readonly string[],
+) => Promise<number> | number
+
 export type Served = { readonly url: string; readonly token: string; readonly folder: string }
 
 /**
- * A service beside its ceiling: a bare node:http server that answers the same bytes from memory, in the same run, turn
+ * A service beside its ceiling: a bare node:http server that answers the same bytes, headers included, from memory, in the same run, turn
  * by turn. Only the ratio means anything; the same machine moves by a quarter from run to run. Answers the service's
  * requests a second.
  */
@@ -19,16 +26,20 @@ export async function besideBare(
   { url, token, folder }: Served,
   name: string,
   paths: readonly string[],
+  ask: Load = load,
 ): Promise<number> {
-  const { text, status } = await callUrl(`${url}${paths[0]}`, { token })
+  const { text, status, headers } = await callUrl(`${url}${paths[0]}`, { token })
   if (status !== 200) throw new Error(`${name} answers ${status}`)
   const bodyFile = join(folder, 'body.json')
   writeFileSync(bodyFile, text)
-  const bare = await startProcess(['bench/bare-server.ts', bodyFile])
+  const headersFile = join(folder, 'headers.json')
+  const ownHeaders = [...headers].filter(([header]) => !addedByNode.has(header))
+  writeFileSync(headersFile, JSON.stringify(Object.fromEntries(ownHeaders)))
+  const bare = await startProcess(['bench/bare-server.ts', bodyFile, headersFile])
   const rates = { bare: [] as number[], service: [] as number[] }
   for (let round = 0; round < ROUNDS; round += 1) {
-    rates.bare.push(await load(bare.url, token, paths))
-    rates.service.push(await load(url, token, paths))
+    rates.bare.push(await ask(bare.url, token, paths))
+    rates.service.push(await ask(url, token, paths))
   }
   await bare.stop()
   const [ceiling, served] = [median(rates.bare), median(rates.service)]
@@ -37,6 +48,9 @@ export async function besideBare(
   )
   return served
 }
+
+/** What node:http puts into every answer by itself. */
+const addedByNode = new Set(['connection', 'date', 'keep-alive'])
 
 export async function load(url: string, token: string, paths: readonly string[]): Promise<number> {
   const headers = { authorization: `Bearer ${token}` }

@@ -15,6 +15,7 @@ import { besideBare, median, say } from './beside-bare.ts'
 import { compareLoads } from './copy-beside-import.ts'
 import { startProcess } from './process.ts'
 import { accounts, CUSTOMERS, fill, idOf, makeClient } from './world.ts'
+import { openWrk } from './wrk.ts'
 
 /**
  * PostgreSQL: gets beside bare node:http, a list of 100 beside the very same statement in pgbench, a page far behind
@@ -24,6 +25,7 @@ const RECORDS = Number(process.env.RECORDS ?? 200_000)
 const SECONDS = Number(process.env.SECONDS ?? 5)
 
 const folder = temporaryFolder()
+const wrk = openWrk({ folder, seconds: SECONDS })
 const server = await startPostgres({
   version: process.env.POSTGRES === 'debian' ? 'debian' : 'newest',
   settings: [
@@ -59,10 +61,11 @@ await besideBare(
   served,
   'get',
   Array.from({ length: 1000 }, (_, at) => `/v2/transfer/fiat-accounts/${idOf(at * CUSTOMERS)}`),
+  wrk,
 )
 await listBesidePgbench(100)
-await besideBare(served, 'list of 100', ['/v2/transfer/fiat-accounts?limit=100'])
-await besideBare(served, 'list of 1000', ['/v2/transfer/fiat-accounts?limit=1000'])
+await besideBare(served, 'list of 100', ['/v2/transfer/fiat-accounts?limit=100'], wrk)
+await besideBare(served, 'list of 1000', ['/v2/transfer/fiat-accounts?limit=1000'], wrk)
 await walkFar()
 await service.stop()
 await server.stop()
@@ -95,7 +98,7 @@ async function listBesidePgbench(limit: number): Promise<void> {
   const rates = { pgbench: [] as number[], service: [] as number[] }
   for (let round = 0; round < 3; round += 1) {
     rates.pgbench.push(pgbench(limit))
-    rates.service.push(wrk(`/v2/transfer/fiat-accounts?limit=${limit}`))
+    rates.service.push(wrk(served.url, served.token, [`/v2/transfer/fiat-accounts?limit=${limit}`]))
   }
   const [ceiling, rate] = [median(rates.pgbench), median(rates.service)]
   say(
@@ -103,42 +106,26 @@ async function listBesidePgbench(limit: number): Promise<void> {
   )
 }
 
-/** A generator in C, as pgbench is one: on two cores what asks takes its share. */
-function wrk(path: string): number {
-  const words = [
-    '-t',
-    '1',
-    '-c',
-    '16',
-    '-d',
-    `${SECONDS}s`,
-    '-H',
-    `authorization: Bearer ${served.token}`,
-  ]
-  const told = execFileSync('wrk', [...words, `${served.url}${path}`], { encoding: 'utf8' })
-  if (/Non-2xx|Socket errors/.test(told)) throw new Error(told)
-  return Number(/Requests\/sec:\s+([\d.]+)/.exec(told)?.[1])
-}
-
 /** The service's own statement, prepared, by sixteen sessions of the customers' role. */
 function pgbench(limit: number): number {
-  const { text, values = [] } = pageQuery(fiatAccount.resource, asTenant('customer-0'), {
-    ...firstPage,
-    limit,
+  const { text, values = [] } = pageQuery(fiatAccount.resource, {
+    tenant: asTenant('customer-0'),
+    selection: { ...firstPage, limit },
   })
-  const script = join(folder, 'list.sql')
-  const given = values.map((value) =>
+  const literals = values.map((value) =>
     value instanceof Uint8Array
       ? `'\\x${Buffer.from(value).toString('hex')}'::bytea`
-      : `'${value}'`,
+      : typeof value === 'string'
+        ? `'${value}'::text`
+        : `${value}::bigint`,
   )
-  const types = ['text', 'bytea', 'bytea', 'bigint']
+  const script = join(folder, 'list.sql')
   const settings = Object.entries(readingSessions(5000)).map(
     ([name, value]) => `-c ${name}=${value}`,
   )
   writeFileSync(
     script,
-    `${text.replaceAll(/\$(\d)(::int)?/g, (_, at) => `(${given[Number(at) - 1]})::${types[Number(at) - 1]}`).replaceAll(/\s+/g, ' ')};\n`,
+    `${text.replaceAll(/\$(\d)/g, (_, at) => literals[Number(at) - 1] ?? '').replaceAll(/\s+/g, ' ')};\n`,
   )
   const words = ['-n', '-M', 'prepared', '-c', '16', '-j', '2', '-T', String(SECONDS), '-f', script]
   const told = execFileSync(tool('pgbench'), [...words, server.url('bursar', database)], {

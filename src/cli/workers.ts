@@ -76,15 +76,8 @@ async function prepareWorkers({ host, port, workers }: Config): Promise<void> {
   ]
   cluster.setupPrimary({
     args: [...process.argv.slice(2), ...settled],
-    execArgv: [...process.execArgv, `--initial-old-space-size=${FIRST_HEAP_MB}`],
   })
 }
-
-/**
- * Pages pass through memory outside of the heap, and V8 collects a small heap every few megabytes of them: on PostgreSQL
- * that took half of a worker's time (bench/postgres.ts).
- */
-const FIRST_HEAP_MB = 256
 
 /** Were 0 left to the workers, the port would be another one after all of them have died at once. */
 async function freePort(host: string): Promise<number> {

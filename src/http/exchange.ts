@@ -35,4 +35,6 @@ export type Answer = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array | string
+  /** Called when the system has taken every byte of the body, which until then stays as it is. */
+  readonly sent?: () => void
 }

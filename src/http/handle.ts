@@ -1,7 +1,7 @@
 import type { GetOperation, ListOperation, Operation } from '../contract/operation.ts'
 import type { Principal } from '../contract/principal.ts'
 import { echo, Problem } from '../contract/problem.ts'
-import type { Store } from '../store/store.ts'
+import type { Page, Store } from '../store/store.ts'
 import { authenticate, requireScope, type VerifyToken } from './authenticate.ts'
 import type { CursorKeys } from './cursor.ts'
 import type { Answer, Request } from './exchange.ts'
@@ -67,11 +67,13 @@ async function handleList(
 ): Promise<Answer> {
   const input = validateList(operation, request.rawQuery)
   const selection = readPage(operation, principal, input, cursorKeys)
-  const page = input.namedTenants.every((named) => named === principal.tenant)
-    ? await store.customers.page(principal.tenant, operation.view, selection)
-    : emptyPage
-  request.trace.rows = page.rows
-  const answer = closePage(operation, principal, input, page, cursorKeys)
+  const close = (page: Page): Answer => {
+    request.trace.rows = page.rows
+    return closePage(operation, principal, input, page, cursorKeys)
+  }
+  const answer = input.namedTenants.every((named) => named === principal.tenant)
+    ? await store.customers.page(principal.tenant, operation.view, selection, close)
+    : close(emptyPage)
   return unlessHeld(answer, request.headers['if-none-match'])
 }
 

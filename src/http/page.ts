@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { ListOperation } from '../contract/operation.ts'
 import type { Principal } from '../contract/principal.ts'
+import { openLentBuffers } from '../platform/lent-buffers.ts'
 import { version } from '../program.ts'
 import type { Page, Selection } from '../store/store.ts'
 import { type CursorKeys, openCursor, sealCursor } from './cursor.ts'
@@ -39,15 +40,23 @@ export function closePage(
     next === undefined
       ? ']}'
       : `],"next_page_cursor":"${sealCursor(keys, next, boundTo(operation, principal, input))}"}`
+  const head = `{"${operation.envelope}":[`
+  const body = bodies.lend(head.length + page.items.length + tail.length)
+  body.write(head, 0, 'latin1')
+  body.set(page.items, head.length)
+  body.write(tail, head.length + page.items.length, 'latin1')
   return {
     status: 200,
     headers: {
       'cache-control': 'private, no-cache',
       etag: etagOf(operation, principal.tenant, page, keys.current().id),
     },
-    body: Buffer.concat([Buffer.from(`{"${operation.envelope}":[`), page.items, Buffer.from(tail)]),
+    body,
+    sent: () => bodies.takeBack(body),
   }
 }
+
+const bodies = openLentBuffers()
 
 /**
  * A weak tag over who asks, which version renders, the revision of what it is rendered from, where the page ends,

@@ -43,5 +43,7 @@ export function unlessHeld(answer: Answer, ifNoneMatch: string | undefined): Ans
   if (etag === undefined || ifNoneMatch === undefined) return answer
   const weak = (tag: string) => tag.trim().replace(/^W\//, '')
   const held = ifNoneMatch.split(',').some((tag) => tag.trim() === '*' || weak(tag) === weak(etag))
-  return held ? { status: 304, headers: answer.headers, body: '' } : answer
+  if (!held) return answer
+  answer.sent?.()
+  return { status: 304, headers: answer.headers, body: '' }
 }

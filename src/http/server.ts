@@ -117,19 +117,10 @@ function addHooks(
   draining: { readonly now: boolean },
 ): void {
   const paths = routes.map((route) => ({ ...route, pattern: patternOf(route.path) }))
-  server.addHook('onRequest', async (raw, reply) => {
+  server.addHook('onRequest', (raw, reply, done) => {
     raw.trace = {}
     reply.headers(commonHeaders(raw))
-    if (draining.now) {
-      throw new Problem(503, 'the service is shutting down; send the request again', {
-        headers: { 'retry-after': '1' },
-      })
-    }
-    if (raw.headers.host === undefined && raw.raw.httpVersion === '1.1') {
-      throw new Problem(400, 'the request must have a Host header')
-    }
-    // Before the body is read, so that route and method are the first thing judged.
-    if (raw.is404) throw unknownRoute(raw, paths)
+    done(refusalOf(raw, paths, draining.now))
   })
   // What was in flight is answered, and its connection ends with that; an open one would hold the shutdown up.
   server.addHook('onSend', (_raw, reply, _payload, done) => {
@@ -141,6 +132,23 @@ function addHooks(
     done()
   })
   server.setErrorHandler((error, raw, reply) => sendProblem(error, raw, reply))
+}
+
+/** What is judged before the body is read: route and method are the first thing. */
+function refusalOf(
+  raw: FastifyRequest,
+  paths: readonly KnownPath[],
+  isDraining: boolean,
+): Problem | undefined {
+  if (isDraining) {
+    return new Problem(503, 'the service is shutting down; send the request again', {
+      headers: { 'retry-after': '1' },
+    })
+  }
+  if (raw.headers.host === undefined && raw.raw.httpVersion === '1.1') {
+    return new Problem(400, 'the request must have a Host header')
+  }
+  return raw.is404 ? unknownRoute(raw, paths) : undefined
 }
 
 const commonHeaders = (raw: FastifyRequest) => ({
@@ -201,6 +209,7 @@ function send(reply: FastifyReply, answer: Answer): FastifyReply {
     .header('content-type', 'application/json')
     .headers(reply.request.trace.limitHeaders ?? {})
     .headers(answer.headers)
+  if (answer.sent !== undefined) reply.raw.once('finish', answer.sent)
   // Bytes, never a string: a string is encoded on the way out, and gets a charset that JSON has none of.
   return reply.send(typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body)
 }

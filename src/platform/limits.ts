@@ -52,6 +52,10 @@ export const limits = {
   getsPerStatementMax: 100,
   getStatementsMax: 2,
   getsWaitingMax: 5000,
+  /** The same of pages, by the records that they ask for; on two cores three statements keep a server at work. */
+  pageRowsPerStatementMax: 800,
+  pageStatementsMax: 4,
+  pagesWaitingMax: 1000,
   /** While no primary is to be found nobody can say how old a standby is; for so long it is trusted to be near enough. */
   databasePrimaryLostMs: 300_000,
   /** A lost session that listens for changes is made anew after so long; changes that come faster are heard of together. */

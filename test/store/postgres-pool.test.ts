@@ -14,6 +14,7 @@ function fakeSessions() {
     silence.promise.catch(() => {})
     return {
       query: () => silence.promise,
+      read: () => silence.promise,
       execute: () => silence.promise,
       copyIn: () => silence.promise,
       isBroken: () => session.dropped,

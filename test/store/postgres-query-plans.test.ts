@@ -6,7 +6,7 @@ import { operations } from '../../src/operations/index.ts'
 import { fullTable } from '../../src/store/merge-query.ts'
 import { type Connection, openConnection, type Value } from '../../src/store/postgres/connection.ts'
 import { getQuery } from '../../src/store/postgres/get-batch.ts'
-import { pageQuery } from '../../src/store/postgres/page-query.ts'
+import { pageQuery, pagesQuery } from '../../src/store/postgres/page-query.ts'
 import { readingSessions } from '../../src/store/postgres/sessions.ts'
 import type { Selection } from '../../src/store/store.ts'
 import { openPostgresTestStore } from '../support/record-store.ts'
@@ -81,10 +81,12 @@ function assertTenantFirst(plan: readonly string[], table: string): void {
   }
 }
 
+const tenant = asTenant('customer-1')
+
 for (const operation of lists) {
   const { resource } = operation.view
   const plan = (selection: Partial<Selection>) =>
-    planOf(pageQuery(resource, 'customer-1', { ...firstPage, ...selection }))
+    planOf(pageQuery(resource, { tenant, selection: { ...firstPage, ...selection } }))
   describe(operation.id, () => {
     for (const order of ['ASC', 'DESC'] as const) {
       test(`walks the table in order without a filter, ${order}, and sorts nothing`, async () => {
@@ -92,6 +94,17 @@ for (const operation of lists) {
         assertTenantFirst(lines, resource.table)
         assert.doesNotMatch(lines.join('\n'), /Sort/)
         assert.match(lines.join('\n'), /"?position"? > \$2\) AND \("?position"? < \$3\)/)
+      })
+      test(`does so for each of several pages, ${order}`, async () => {
+        const selection = { ...firstPage, order }
+        const asked = [tenant, asTenant('customer-2')].map((one) => ({ tenant: one, selection }))
+        const lines = await planOf(pagesQuery(resource, order, asked))
+        assertTenantFirst(lines, resource.table)
+        assert.doesNotMatch(lines.join('\n'), /Sort/)
+        assert.match(
+          lines.join('\n'),
+          /"?position"? > asked.low\) AND \("?position"? < asked.high\)/,
+        )
       })
     }
     for (const [parameter, entries] of filtersOf(operation)) {
@@ -116,7 +129,9 @@ test('walks live and deleted records as two stretches of the table', async () =>
   const accounts = lists.find(({ view }) => view.resource.deletable)
   if (accounts === undefined) throw new Error('nothing is deletable')
   const { resource } = accounts.view
-  const lines = await planOf(pageQuery(resource, 'customer-1', { ...firstPage, reveal: true }))
+  const lines = await planOf(
+    pageQuery(resource, { tenant, selection: { ...firstPage, reveal: true } }),
+  )
   assertTenantFirst(lines, resource.table)
   assert.match(lines.join('\n'), /deleted = entry.value/)
 })
@@ -126,7 +141,7 @@ test('reads no more blocks for a page far behind than for the first', async () =
   if (list === undefined) throw new Error('there is no list')
   const { resource } = list.view
   const page = (after: Buffer | undefined) =>
-    pageQuery(resource, 'customer-1', { ...firstPage, limit: 10, after })
+    pageQuery(resource, { tenant, selection: { ...firstPage, limit: 10, after } })
   const positions = await tested.database.ask(`
     select encode(position, 'hex') from bursar.${resource.table}
     where customer_id = 'customer-1' and not deleted order by position desc`)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { asTenant } from '../../src/contract/principal.ts'
 import { fiatAccount } from '../../src/resources/fiat-account.ts'
 import { type Connection, openConnection } from '../../src/store/postgres/connection.ts'
@@ -104,11 +105,15 @@ describe('the second wall', () => {
   })
 
   test('leaves nothing of a request in the session that the next one gets', async () => {
-    const page = await tested.store.customers.page(asTenant('acme'), fiatAccount.brief, {
-      ...firstPage,
-      limit: 10,
-    })
-    assert.equal(page.rows, 1)
+    const rows = await tested.store.customers.page(
+      asTenant('acme'),
+      fiatAccount.brief,
+      { ...firstPage, limit: 10 },
+      (page) => page.rows,
+    )
+    assert.equal(rows, 1)
+    // The page is answered a moment before its session is given back.
+    await setImmediate()
     const left = await tested.customers.query({
       text: `select current_setting('bursar.customer_id', true), (select count(*) from bursar.fiat_account)`,
     })
@@ -131,6 +136,26 @@ describe('the second wall', () => {
       const body = answers[at]
       assert.equal(body === undefined, owner !== tenant, `${tenant} asked for ${id}`)
       if (body !== undefined) assert.equal(JSON.parse(String(Buffer.from(body))).id, id)
+    }
+  })
+
+  test('gives each of many pages in one statement its own customer’s records and no other', async () => {
+    const asked = Array.from({ length: 60 }, (_, at) =>
+      asTenant(at % 3 === 0 ? 'borealis' : 'acme'),
+    )
+    const pages = await Promise.all(
+      asked.map((tenant) =>
+        tested.store.customers.page(tenant, fiatAccount.full, firstPage, ({ items, revision }) => ({
+          records: JSON.parse(`[${Buffer.from(items)}]`),
+          revision,
+        })),
+      ),
+    )
+    for (const [at, tenant] of asked.entries()) {
+      const [record, ...others] = pages[at]?.records ?? []
+      assert.equal(record?.id, tenant === 'acme' ? anId(1) : anId(2))
+      assert.deepEqual(others, [])
+      assert.ok((pages[at]?.revision ?? 0) > 0)
     }
   })
 

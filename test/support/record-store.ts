@@ -129,6 +129,6 @@ const versionOf = ([storedAt, replacedAt, body]: readonly unknown[]) => ({
   body: String(body),
 })
 
-async function* entriesOf(records: readonly unknown[]): AsyncIterable<Entry> {
+export async function* entriesOf(records: readonly unknown[]): AsyncIterable<Entry> {
   for (const [at, value] of records.entries()) yield { line: at + 1, value }
 }

@@ -20,6 +20,8 @@ export type Query = {
 /** One session of a server. Statements run one at a time; whoever holds it awaits each. */
 export type Connection = {
   query(query: Query): Promise<readonly Row[]>
+  /** The same without a copy of what was answered: the rows hold until `use` has returned, and no longer. */
+  read<T>(query: Query, use: (rows: readonly Row[]) => T): Promise<T>
   /** Runs statements without parameters, several at once if need be. */
   execute(text: string): Promise<void>
   /** `copy … from stdin`: what is written becomes rows. */
@@ -55,11 +57,13 @@ export function openConnection(address: ServerAddress, options: SessionOptions):
       throw error
     }
   }
+  const read: Connection['read'] = async ({ text, values = [], prepare = false }, use) => {
+    const begin = () => sql.unsafe(text, [...values] as never[], { prepare }).raw()
+    return use((await run(begin)) as unknown as readonly Row[])
+  }
   return {
-    query: async ({ text, values = [], prepare = false }) => {
-      const begin = () => sql.unsafe(text, [...values] as never[], { prepare }).raw()
-      return (await run(begin)) as unknown as readonly Row[]
-    },
+    query: (query) => read(query, (rows) => rows.map(copied)),
+    read,
     execute: async (text) => {
       await run(() => sql.unsafe(text).simple())
     },
@@ -81,6 +85,8 @@ export function openConnection(address: ServerAddress, options: SessionOptions):
 }
 
 const CLOSE_SECONDS = 1
+
+const copied = (row: Row): Row => row.map((value) => value && Buffer.from(value))
 
 function openSession(address: ServerAddress, { parameters, connectTimeoutMs }: SessionOptions) {
   const socket = sessionSocket(address, connectTimeoutMs)

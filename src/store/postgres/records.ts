@@ -1,45 +1,32 @@
-import type { RecordKind } from '../../contract/resource.ts'
-import { largest } from '../../money/bounds.ts'
-import type { CustomerDoor, Page } from '../store.ts'
-import type { Row } from './connection.ts'
+import type { RecordKind, Resource } from '../../contract/resource.ts'
+import type { CustomerDoor } from '../store.ts'
 import { type GetOne, openGetBatch } from './get-batch.ts'
-import { pageQuery } from './page-query.ts'
+import { openPageBatch, type PageOne, readAlone } from './page-batch.ts'
+import { isStretch } from './page-query.ts'
 import type { Servers } from './servers.ts'
 
 /** The customers' door on PostgreSQL: every statement sets the wall to its tenant and looks up by the same. */
 export function customerDoor(servers: Servers): CustomerDoor {
-  const batches = new Map<RecordKind, GetOne>()
+  const getOf = byKind<GetOne>((resource) => openGetBatch(servers, resource))
+  const pageOf = {
+    ASC: byKind<PageOne>((resource) => openPageBatch(servers, resource, 'ASC')),
+    DESC: byKind<PageOne>((resource) => openPageBatch(servers, resource, 'DESC')),
+  }
   return {
-    get: (tenant, { resource }, id, reveal) => {
-      const batch = batches.get(resource.kind) ?? openGetBatch(servers, resource)
-      batches.set(resource.kind, batch)
-      return batch(tenant, id, reveal)
-    },
-    page: (tenant, { resource }, selection) =>
-      servers.read(
-        async (connection, server) => {
-          const [row] = await connection.query(pageQuery(resource, tenant, selection))
-          const page = readPage(row)
-          server.reached(page.logPosition)
-          // A walk never forgets how far it has seen, also where a promotion has cut the log short.
-          return { ...page, logPosition: largest(page.logPosition, selection.notBefore ?? 0n) }
-        },
-        { notBefore: selection.notBefore },
-      ),
+    get: (tenant, { resource }, id, reveal) => getOf(resource)({ tenant, id, reveal }),
+    page: (tenant, { resource }, selection, use) =>
+      isStretch(resource, selection)
+        ? pageOf[selection.order](resource)({ tenant, selection }, use)
+        : readAlone(servers, resource, { tenant, selection }, use),
   }
 }
 
-const NO_ITEMS = new Uint8Array(0)
-
-function readPage(row: Row | undefined): Page & { readonly logPosition: bigint } {
-  const [items, rows, last, more, revision, logPosition] = row ?? []
-  return {
-    items: items ?? NO_ITEMS,
-    rows: Number(rows),
-    // The text form of bytes: \x and two digits for each.
-    last: last == null ? undefined : Buffer.from(last.toString('latin1', 2), 'hex'),
-    more: String(more) === 't',
-    revision: Number(revision ?? 0),
-    logPosition: BigInt(String(logPosition)),
+/** One for each kind of record, made when it is first asked for. */
+function byKind<T>(make: (resource: Resource) => T): (resource: Resource) => T {
+  const made = new Map<RecordKind, T>()
+  return (resource) => {
+    const one = made.get(resource.kind) ?? make(resource)
+    made.set(resource.kind, one)
+    return one
   }
 }

@@ -17,6 +17,8 @@ export type Servers = {
    * a session is lost it is tried elsewhere, and where there is no other, once more after a new look at every server.
    */
   read<T>(work: ReadWork<T>, options?: ReadOptions): Promise<T>
+  /** Whether there is a server that has come so far, as far as is known. */
+  hasReader(notBefore: bigint): boolean
   /** One statement on the primary. */
   query(query: Query): Promise<readonly Row[]>
   /** Called with every primary that is found, and the first one at once. Answers what ends it. */
@@ -63,6 +65,7 @@ export async function openServers(options: ServersOptions): Promise<Servers> {
         readAnywhere(watch, notBefore, leftMs, (server) => use(server, readFrom)),
       )
     },
+    hasReader: watch.hasReader,
     onNewPrimary: watch.onNewPrimary,
     close: async () => {
       watch.stop()

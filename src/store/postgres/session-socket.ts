@@ -1,5 +1,6 @@
 import { connect, type NetConnectOpts, type Socket } from 'node:net'
 import type { ServerAddress } from '../../platform/postgres-url.ts'
+import { openMessageBuffer } from './message-buffer.ts'
 
 /** The socket of one session, which can be destroyed at any time, also while it is still connecting. */
 export type SessionSocket = {
@@ -48,22 +49,19 @@ function connected(socket: Socket, timeoutMs: number): Promise<Socket> {
   })
 }
 
-/**
- * Reads into one buffer and hands out copies of what came. A socket otherwise allocates 64 KB for every read and a page
- * comes in several, which the driver puts together in a third place: so much that collecting it took as long as all
- * the rest. (TLS reads by its own means.)
- */
+/** TLS reads by its own means. */
 function openReading({ host, port, credentials }: ServerAddress): Socket {
   const options: NetConnectOpts = { host, port, noDelay: true }
+  const messages = openMessageBuffer()
   const onread = {
-    buffer: Buffer.allocUnsafe(READ_BYTES),
-    callback: (length: number, buffer: Uint8Array): boolean =>
-      socket.emit('data', Buffer.from(buffer.subarray(0, length))),
+    buffer: messages.room,
+    callback: (length: number): boolean => {
+      const whole = messages.take(length)
+      if (whole !== undefined) socket.emit('data', whole)
+      return true
+    },
   }
   const socket: Socket = connect(credentials.ssl === false ? { ...options, onread } : options)
   // TLS asks for the certificate of this name.
   return Object.assign(socket, { host })
 }
-
-/** Most pages of a hundred records come in one read. */
-const READ_BYTES = 256 * 1024

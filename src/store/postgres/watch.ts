@@ -13,6 +13,8 @@ export type Watch = {
    * those that have just `failed`.
    */
   reader(notBefore: bigint, failed: ReadonlySet<Server>): Server | undefined
+  /** Whether `reader` would find one. */
+  hasReader(notBefore: bigint): boolean
   /** Looks at every server as soon as the look that may be under way is over. */
   lookSoon(): void
   /** The same, and resolves when that look is over, or after so long. */
@@ -88,6 +90,8 @@ export async function openWatch({
       const server = near[turn % near.length] ?? primary
       return server === undefined || failed.has(server) ? undefined : server
     },
+    hasReader: (notBefore) =>
+      primary !== undefined || standbys.some((server) => isNear(server, notBefore)),
     lookSoon: () => void soon(),
     look: (withinMs) =>
       Promise.race([soon(), resting(Math.max(0, withinMs), undefined, { ref: false })]),

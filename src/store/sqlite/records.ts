@@ -38,7 +38,7 @@ export function customerDoor(prepare: (sql: string) => StatementSync): CustomerD
       return row === undefined ? undefined : blob(row.body)
     },
 
-    async page(tenant, view, selection) {
+    async page(tenant, view, selection, use) {
       const { sql, parameters } = pageQuery(view.resource, selection)
       const row = guarded(() =>
         prepare(sql).get({
@@ -48,13 +48,13 @@ export function customerDoor(prepare: (sql: string) => StatementSync): CustomerD
           ...parameters,
         }),
       )
-      return {
+      return use({
         items: row?.items == null ? NO_ITEMS : blob(row.items),
         rows: Number(row?.rows ?? 0),
         last: row?.last == null ? undefined : blob(row.last),
         more: row?.more === 1,
         revision: Number(row?.revision ?? 0),
-      }
+      })
     },
   }
 }

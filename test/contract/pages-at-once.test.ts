@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { request } from 'node:http'
+import { after, before, describe, test } from 'node:test'
+import { importEntries } from '../../src/intake/import-file.ts'
+import { acme, borealis, startTestService, type TestService } from '../support/harness.ts'
+import { entriesOf, resourceOf, rules } from '../support/record-store.ts'
+import { aFiatAccount, anId } from '../support/records.ts'
+
+/**
+ * Pages that are asked for at once share statements and the room that they are sent from. Each answer must be what it is
+ * when it is asked for alone.
+ */
+
+const ACCOUNTS = 600
+const customers = [acme, borealis]
+const queries = [
+  'limit=100',
+  'limit=100&order=ASC',
+  'limit=7',
+  'limit=250&order=DESC',
+  'limit=1000',
+]
+
+let service: TestService
+
+before(async () => {
+  service = await startTestService()
+  const accounts = Array.from({ length: ACCOUNTS }, (_, at) =>
+    aFiatAccount({
+      id: anId(1000 + at),
+      customer_id: customers[at % 2]?.customerId ?? '',
+      ref_id: `at-once-${at}`,
+      created_at: new Date(1_700_000_000_000 + at * 1000).toISOString(),
+      metadata: { label: `${at} `.repeat(20) },
+    }),
+  )
+  const options = { dryRun: false, allowOlder: false, rules }
+  const resource = resourceOf('fiat-accounts')
+  const report = await importEntries(service.parts.store, resource, entriesOf(accounts), options)
+  assert.equal(report.added, ACCOUNTS)
+})
+after(() => service.stop())
+
+type Asked = { readonly as: typeof acme; readonly path: string }
+
+/** Every first page of both customers, and the page after it. */
+async function pagesAlone(): Promise<{ asked: Asked; accounts: unknown[] }[]> {
+  const pages: { asked: Asked; accounts: unknown[] }[] = []
+  for (const as of customers) {
+    for (const query of queries) {
+      let path: string | undefined = `/v2/transfer/fiat-accounts?${query}`
+      for (let depth = 0; depth < 2 && path !== undefined; depth += 1) {
+        const { status, body } = await service.call(path, { as })
+        assert.equal(status, 200)
+        assert.ok(body.items.length > 0)
+        pages.push({ asked: { as, path }, accounts: body.items })
+        const next: string | undefined = body.next_page_cursor
+        path = next && `/v2/transfer/fiat-accounts?${query}&page_cursor=${next}`
+      }
+    }
+  }
+  return pages
+}
+
+describe('pages that are asked for at once', () => {
+  test('are what they are alone', async () => {
+    const alone = await pagesAlone()
+    assert.ok(alone.length > 12)
+    for (let round = 0; round < 5; round += 1) {
+      const together = await Promise.all(
+        [...alone, ...alone, ...alone].map(async ({ asked: { as, path }, accounts }) => {
+          const { body } = await service.call(path, { as })
+          assert.deepEqual(body.items, accounts, path)
+          return body.items.length
+        }),
+      )
+      assert.ok(together.every((count) => count > 0))
+    }
+  })
+
+  test('are whole for whoever reads slowly, while others are answered', async () => {
+    const alone = await pagesAlone()
+    const slow = await Promise.all(alone.map(({ asked }) => openUnread(asked)))
+    const quick = alone.flatMap(({ asked }) => Array.from({ length: 10 }, () => asked))
+    await Promise.all(quick.map(({ as, path }) => service.call(path, { as })))
+    const read = await Promise.all(slow.map((unread) => unread.read()))
+    for (const [at, text] of read.entries()) {
+      assert.deepEqual(JSON.parse(text).items, alone[at]?.accounts)
+    }
+  })
+
+  test('are whole for the others where some hang up halfway', async () => {
+    const alone = await pagesAlone()
+    for (const { asked } of alone) (await openUnread(asked)).hangUp()
+    await Promise.all(
+      alone.map(async ({ asked: { as, path }, accounts }) => {
+        const { body } = await service.call(path, { as })
+        assert.deepEqual(body.items, accounts)
+      }),
+    )
+  })
+})
+
+/** Resolves when the answer has begun; its body stays in the socket until it is asked for. */
+async function openUnread({ as, path }: Asked) {
+  const headers = { authorization: `Bearer ${await service.tokenOf(as)}` }
+  const { promise, resolve, reject } = Promise.withResolvers<{
+    read(): Promise<string>
+    hangUp(): void
+  }>()
+  const outgoing = request(`${service.url}${path}`, { agent: false, headers }, (incoming) => {
+    incoming.pause()
+    resolve({
+      read: async () => {
+        const chunks: Buffer[] = []
+        for await (const chunk of incoming) chunks.push(chunk)
+        return Buffer.concat(chunks).toString('utf8')
+      },
+      hangUp: () => outgoing.destroy(),
+    })
+  })
+  outgoing.on('error', reject)
+  outgoing.end()
+  return await promise
+}
