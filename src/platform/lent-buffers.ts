@@ -9,7 +9,7 @@ export type LentBuffers = {
 /**
  * A body of a hundred records is garbage outside the heap; a few thousand in a second make the collector walk the whole
  * heap several times in that second, and the processor's caches see each body for the first time. The one that came back
- * last is lent first. (docs/running.md has what it is worth.)
+ * last is lent first. (Decision 30.)
  */
 export function openLentBuffers(): LentBuffers {
   const idle = new Map<number, ArrayBuffer[]>()
