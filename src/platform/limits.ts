@@ -52,7 +52,7 @@ export const limits = {
   getsPerStatementMax: 100,
   getStatementsMax: 2,
   getsWaitingMax: 5000,
-  /** The same of pages, by the records that they ask for; on two cores three statements keep a server at work. */
+  /** The same of pages, by the records that they ask for; on two cores four statements keep a server at work. */
   pageRowsPerStatementMax: 800,
   pageStatementsMax: 4,
   pagesWaitingMax: 1000,
