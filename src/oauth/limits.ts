@@ -18,7 +18,7 @@ export const externalLifeSecondsMax = 86_400
 /** Bounds what is decoded before any signature is checked. Ours have about 700 characters. */
 export const tokenLengthMax = 8192
 
-/** About 10 MB. A verified token is looked up instead of being verified again. */
+/** About 4 MB. A verified token is looked up by its digest instead of being verified again. */
 export const verifiedTokensMax = 10_000
 export const verifiedTokenLifeSeconds = 60
 

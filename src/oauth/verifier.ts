@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { asTenant, type Caller, type Principal } from '../contract/principal.ts'
 import type { Client } from '../store/credentials.ts'
 import { verifiedTokensMax } from './limits.ts'
@@ -18,7 +19,7 @@ export type Verifier = {
 
 export type VerifierSources = TokenSources & { readonly uses: UseRecorder }
 
-/** Verifies tokens locally, remembering those that held. */
+/** Verifies tokens locally, remembering by digest those that held. */
 export function openVerifier(sources: VerifierSources): Verifier {
   const { states, issuers, clock } = sources
   const verified = openVerifiedTokens(verifiedTokensMax)
@@ -32,7 +33,7 @@ export function openVerifier(sources: VerifierSources): Verifier {
     knownBy = states.current()
     generation = issuers.generation()
   }
-  const verifyInFull = async (token: string): Promise<Caller | 'invalid'> => {
+  const verifyInFull = async (token: string, digest: string): Promise<Caller | 'invalid'> => {
     const [statesBefore, generationBefore] = [states.current(), issuers.generation()]
     const good = await readToken(token, sources)
     if (good === undefined) return 'invalid'
@@ -42,15 +43,16 @@ export function openVerifier(sources: VerifierSources): Verifier {
     // While the signature was checked the states may have moved, and the token be refused by the newer ones. Then it
     // is not remembered, and the next request decides anew.
     const isSame = states.current() === statesBefore && issuers.generation() === generationBefore
-    if (isSame) verified.remember(token, caller, good.claims.expiresAt, clock())
+    if (isSame) verified.remember(digest, caller, good.claims.expiresAt, clock())
     return caller
   }
   const identify = (token: string) => {
     states.requireFresh()
     forgetIfChanged()
     // A token has several spellings that verify; each is an entry of its own, so what holds for one cannot be
-    // taken for another's. A digest of it for a key would cost as much as a look-up in the store.
-    return verified.find(token, clock()) ?? verifyInFull(token)
+    // taken for another's.
+    const digest = hash('sha256', token, 'base64')
+    return verified.find(digest, clock()) ?? verifyInFull(token, digest)
   }
   return {
     identify,

@@ -19,8 +19,8 @@ test('remembers a token for a minute, or until it expires', () => {
 
 test('holds a bounded number of tokens; the one remembered first makes room', () => {
   const tokens = openVerifiedTokens(2)
-  for (const token of ['a', 'b', 'a', 'c']) tokens.remember(token, acme, 900, 0n)
-  const held = ['a', 'b', 'c'].filter((token) => tokens.find(token, 0n) !== undefined)
+  for (const digest of ['a', 'b', 'a', 'c']) tokens.remember(digest, acme, 900, 0n)
+  const held = ['a', 'b', 'c'].filter((digest) => tokens.find(digest, 0n) !== undefined)
   assert.deepEqual(held, ['a', 'c'])
 })
 
