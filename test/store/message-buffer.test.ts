@@ -39,6 +39,14 @@ describe('a session’s messages', () => {
     assert.equal(second?.[10], 2)
   })
 
+  test('that come by themselves take no more room, however many', () => {
+    const messages = openMessageBuffer()
+    readAll(messages, READY, 100)
+    const room = messages.room().length
+    for (let round = 0; round < 5000; round += 1) readAll(messages, message('A', 1000), 4096)
+    assert.equal(messages.room().length, room)
+  })
+
   test('give room back that one answer needed and others do not', () => {
     const messages = openMessageBuffer()
     readAll(messages, Buffer.concat([message('D', 5_000_000), READY]), 65_536)

@@ -49,7 +49,8 @@ export function openMessageBuffer(): MessageBuffer {
     take: (length) => {
       end += length
       while (end - whole >= HEAD_BYTES && missing() <= 0) {
-        isReady = buffer[whole] === READY_FOR_QUERY
+        const type = String.fromCharCode(buffer[whole] ?? 0)
+        if (!unasked.has(type)) isReady = type === READY_FOR_QUERY
         whole += 1 + buffer.readUInt32BE(whole + 1)
       }
       if (whole === taken) return undefined
@@ -61,7 +62,9 @@ export function openMessageBuffer(): MessageBuffer {
 }
 
 const HEAD_BYTES = 5
-const READY_FOR_QUERY = 'Z'.charCodeAt(0)
+const READY_FOR_QUERY = 'Z'
+/** Notifications, notices and changed parameters come at any time, also where no statement is under way. */
+const unasked = new Set(['A', 'N', 'S'])
 /** Some pages of a hundred records. */
 const ROOM_BYTES = 256 * 1024
 /** A session that has once answered more gives that room back. */

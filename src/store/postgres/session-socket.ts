@@ -49,19 +49,19 @@ function connected(socket: Socket, timeoutMs: number): Promise<Socket> {
   })
 }
 
-/** TLS reads by its own means. */
 function openReading({ host, port, credentials }: ServerAddress): Socket {
   const options: NetConnectOpts = { host, port, noDelay: true }
-  const messages = openMessageBuffer()
-  const onread = {
-    buffer: messages.room,
-    callback: (length: number): boolean => {
-      const whole = messages.take(length)
+  // TLS reads by its own means.
+  if (credentials.ssl === false) {
+    const { room, take } = openMessageBuffer()
+    const callback = (length: number): boolean => {
+      const whole = take(length)
       if (whole !== undefined) socket.emit('data', whole)
       return true
-    },
+    }
+    Object.assign(options, { onread: { buffer: room, callback } })
   }
-  const socket: Socket = connect(credentials.ssl === false ? { ...options, onread } : options)
+  const socket: Socket = connect(options)
   // TLS asks for the certificate of this name.
   return Object.assign(socket, { host })
 }
