@@ -10,8 +10,8 @@ export type Gathered<A, R> = {
 }
 
 export type GatherOptions<A, R> = {
-  /** Settles each of a batch; where it rejects, so do those that are not settled. */
-  readonly run: (batch: readonly [Gathered<A, R>, ...Gathered<A, R>[]]) => Promise<void>
+  /** Settles each of a batch, the first of which was asked for then; where it rejects, so do those that are not settled. */
+  readonly run: (batch: readonly Gathered<A, R>[], askedAt: number) => Promise<void>
   /** How many rows one may answer, and how many those of a batch may together; one alone may be heavier. */
   readonly rowsOf: (asked: A) => number
   readonly rowsMax: number
@@ -53,11 +53,11 @@ export function openGather<A, R>(options: GatherOptions<A, R>): (asked: A) => Pr
     return batch
   }
   const send = () => {
-    const [first, ...others] = takeBatch()
+    const batch = takeBatch()
+    const [first] = batch
     if (first === undefined) return
     underWay += 1
-    const batch = [first, ...others] as const
-    run([...batch])
+    run(batch, first.askedAt)
       .catch((error) => {
         for (const { answer } of batch) answer.reject(error)
       })

@@ -14,19 +14,18 @@ export type GetOne = (asked: AskedGet) => Promise<Uint8Array | undefined>
 /** Gets of one kind of record, several in one statement. */
 export function openGetBatch(servers: Servers, resource: Resource): GetOne {
   return openGather({
-    run: async (batch) => {
+    run: async (batch, askedAt) => {
       const query = getQuery(
         resource,
         batch.map(({ asked }) => asked),
       )
-      // The first has waited longest; whoever asks waits no longer than for a page, gathering included.
-      const { askedAt } = batch[0]
       const settle = (rows: readonly Row[]) => {
         for (const [at, body] of rows) {
           batch[Number(at) - 1]?.answer.resolve(body == null ? undefined : Buffer.from(body))
         }
         for (const { answer } of batch) answer.resolve(undefined)
       }
+      // The first has waited longest; whoever asks waits no longer than for a page, gathering included.
       await servers.read((connection) => connection.read(query, settle), { askedAt })
     },
     rowsOf: () => 1,

@@ -36,8 +36,7 @@ export function openPageBatch(
     })
   }
   const ask = openGather<Asked, unknown>({
-    run: async (batch) => {
-      const { askedAt } = batch[0]
+    run: async (batch, askedAt) => {
       // Where no server has come as far as one of the walks, the others need not wait for it to be found.
       if (servers.hasReader(newest(batch))) return await readTogether(batch, askedAt)
       const alone = batch.map((one) => readTogether([one], askedAt).catch(one.answer.reject))
