@@ -8,8 +8,7 @@ export type LentBuffers = {
 
 /**
  * A body of a hundred records is garbage outside the heap; a few thousand in a second make the collector walk the whole
- * heap several times in that second, and the processor's caches see each body for the first time. The one that came back
- * last is lent first. (Decision 30.)
+ * heap several times in that second (docs/decisions/0030-postgresql-adapter.md). The one that came back last is lent first.
  */
 export function openLentBuffers(): LentBuffers {
   const idle = new Map<number, ArrayBuffer[]>()
