@@ -8,9 +8,9 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import postgres from 'postgres'
+import { freePort } from '../../test/support/free-port.ts'
 import {
   durableSettings,
-  freePort,
   type PostgresServer,
   startPostgres,
 } from '../../test/support/postgres-server.ts'

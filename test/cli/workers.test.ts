@@ -4,12 +4,12 @@ import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, before, describe, test } from 'node:test'
-import { setTimeout as passing } from 'node:timers/promises'
 import { temporaryFolder } from '../support/harness.ts'
 import { longTest } from '../support/long.ts'
 import { type Program, runProgram, startProgram } from '../support/program.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { aFiatAccount } from '../support/records.ts'
+import { untilHolds } from '../support/until.ts'
 
 /**
  * `Program.ended` waits until the last process that holds its output is gone: where it resolves, no worker is left.
@@ -67,13 +67,8 @@ const linesOf = ({ errors }: Program, msg: string): Line[] =>
 const startedPids = (of: Program) => linesOf(of, 'a worker starts').map(({ pid }) => pid)
 const readyPids = (of: Program) => linesOf(of, 'a worker is ready').map(({ pid }) => pid)
 
-async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 20_000
-  while (!(await holds())) {
-    assert.ok(performance.now() < deadline, `never: ${what}`)
-    await passing(10)
-  }
-}
+const until = (promised: string, holds: () => boolean | Promise<boolean>) =>
+  untilHolds(promised, holds, 20_000)
 
 async function fetchToken(url: string): Promise<string> {
   const answer = await rawRequest(url, '/oauth2/token', {

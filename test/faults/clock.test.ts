@@ -4,11 +4,12 @@ import { setTimeout as passing } from 'node:timers/promises'
 import { systemClock } from '../../src/platform/clock.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { startService } from '../../src/service.ts'
+import { freePort } from '../support/free-port.ts'
 import { configOf } from '../support/harness.ts'
-import { freePort } from '../support/postgres-server.ts'
+import { untilHolds } from '../support/until.ts'
 import { revoke } from './support/acts.ts'
 import { askServer } from './support/ask-server.ts'
-import { send, statusOf, until } from './support/client.ts'
+import { send, statusOf } from './support/client.ts'
 import { openCluster, tokenOf } from './support/cluster.ts'
 import { pageOf } from './support/ledger.ts'
 
@@ -33,9 +34,13 @@ test('a clock that jumps an hour ahead and two days back: tokens by rule, states
     await send(url, '/v2/transfer/fiat-accounts?limit=5', { token })
   const isGood = async (url: string, token: string) => statusOf(await read(url, token)) === 200
   const refreshed = () =>
-    until('it is ready again', async () => statusOf(await send(jumping, '/readyz')) === 200, 10_000)
+    untilHolds(
+      'it is ready again',
+      async () => statusOf(await send(jumping, '/readyz')) === 200,
+      10_000,
+    )
   const readOnStandby = () =>
-    until(
+    untilHolds(
       'the standby is read from',
       async () => {
         await assertPage(await tokenOf(jumping, 'ash'))
@@ -70,7 +75,11 @@ test('a clock that jumps an hour ahead and two days back: tokens by rule, states
 
   jump = 0n
   const rightAgainMs = await refreshed()
-  await until('the revoked token is refused', async () => !(await isGood(jumping, revoked)), 10_000)
+  await untilHolds(
+    'the revoked token is refused',
+    async () => !(await isGood(jumping, revoked)),
+    10_000,
+  )
   assert.ok(!(await isGood(right, revoked)), 'the process that was ahead has undone a revocation')
   assert.ok(await isGood(jumping, before))
 

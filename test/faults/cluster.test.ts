@@ -4,9 +4,10 @@ import { setTimeout as passing } from 'node:timers/promises'
 import { customerScopes } from '../../src/contract/scopes.ts'
 import { isLong } from '../support/long.ts'
 import type { PostgresServer } from '../support/postgres-server.ts'
+import { untilHolds } from '../support/until.ts'
 import { disable, revoke } from './support/acts.ts'
 import { askServer } from './support/ask-server.ts'
-import { assertInTime, send, statusOf, until } from './support/client.ts'
+import { assertInTime, send, statusOf } from './support/client.ts'
 import {
   askForToken,
   type Cluster,
@@ -42,7 +43,7 @@ describe('with a primary, two standbys and three server processes', () => {
     await passing(500)
     const startedAt = performance.now()
     await victim.restart()
-    await until(
+    await untilHolds(
       'it is ready again',
       async () => statusOf(await send(victim.url, '/readyz')) === 200,
       10_000,
@@ -81,16 +82,16 @@ describe('with a primary, two standbys and three server processes', () => {
     assert.ok(one)
     const traffic = startTraffic(cluster)
     const imports = startImports(cluster)
-    await until('the standby is read from', () => isReadFrom(one), 5000)
+    await untilHolds('the standby is read from', () => isReadFrom(one), 5000)
     const pausedAt = performance.now()
     await askServer(one, 'select pg_wal_replay_pause()')
-    await until('it is left alone', async () => !(await isReadFrom(one)), 15_000)
+    await untilHolds('it is left alone', async () => !(await isReadFrom(one)), 15_000)
     const leftMs = performance.now() - pausedAt
     await passing(500)
     assert.ok(!(await isReadFrom(one)), 'it is read from while it is behind')
     const resumedAt = performance.now()
     await askServer(one, 'select pg_wal_replay_resume()')
-    await until('it is read from again', () => isReadFrom(one), 15_000)
+    await untilHolds('it is read from again', () => isReadFrom(one), 15_000)
     const backMs = performance.now() - resumedAt
     const generations = await imports.stop()
     const { refused, cut, answered, walks } = await traffic.stop()
@@ -150,7 +151,7 @@ describe('with a primary, two standbys and three server processes', () => {
     const [url = ''] = cluster.urls
     const [revoked, left] = [await tokenOf(url, 'leaver'), await tokenOf(url, 'leaver')]
     for (const server of cluster.urls) {
-      await until(
+      await untilHolds(
         'both are good',
         async () => (await isGood(server, revoked)) && isGood(server, left),
         5000,
@@ -159,7 +160,7 @@ describe('with a primary, two standbys and three server processes', () => {
     const refusedMs = async (token: string) => {
       const startedAt = performance.now()
       for (const server of cluster.urls) {
-        await until('it is refused', async () => !(await isGood(server, token)), 10_000)
+        await untilHolds('it is refused', async () => !(await isGood(server, token)), 10_000)
       }
       return performance.now() - startedAt
     }
@@ -193,14 +194,14 @@ describe('with a primary, two standbys and three server processes', () => {
     await passing(500)
     const stalledAt = performance.now()
     proxy.stall()
-    await until('reads go on', () => areAnswered(server.url, cluster, 10), 15_000)
+    await untilHolds('reads go on', () => areAnswered(server.url, cluster, 10), 15_000)
     const goneOnMs = performance.now() - stalledAt
     await passing(500)
     const stalled = traffic.since(stalledAt)
     const flowsAt = performance.now()
     proxy.flow()
     const before = proxy.forwarded()
-    await until(
+    await untilHolds(
       'the standby is read from again',
       // The looks alone forward a few hundred bytes each.
       async () => proxy.forwarded() > before + 100_000,

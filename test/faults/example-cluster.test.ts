@@ -5,7 +5,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { test } from 'node:test'
 import { runProgram } from '../support/program.ts'
-import { type Answer, send, statusOf, until } from './support/client.ts'
+import { untilHolds } from '../support/until.ts'
+import { type Answer, send, statusOf } from './support/client.ts'
 
 const LIST = '/v2/transfer/fiat-accounts'
 
@@ -20,7 +21,7 @@ test('examples/cluster comes up, serves through a dead server and a dead primary
   })
   const isPrinted = async (text: string) => {
     const isDone = async () => printed.includes(text) || cluster.exitCode !== null
-    await until(`it prints ${text}`, isDone, 60_000)
+    await untilHolds(`it prints ${text}`, isDone, 60_000)
     assert.ok(printed.includes(text), `it ended with ${cluster.exitCode}`)
   }
   const command = async (line: string, answer: string) => {
@@ -71,7 +72,11 @@ test('examples/cluster comes up, serves through a dead server and a dead primary
   for (const url of [api, ...urls]) await assertSame(url)
   await command('promote', 'is the primary')
   for (const url of urls) {
-    await until('tokens are given', async () => statusOf(await tokenAnswer(url)) === 200, 20_000)
+    await untilHolds(
+      'tokens are given',
+      async () => statusOf(await tokenAnswer(url)) === 200,
+      20_000,
+    )
     await assertSame(url)
   }
   cluster.kill('SIGINT')

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as passing } from 'node:timers/promises'
 import { aFiatAccount, anId } from '../support/records.ts'
+import { untilHolds } from '../support/until.ts'
 import { askServer, openSession } from './support/ask-server.ts'
-import { type Answer, assertInTime, send, statusOf, until } from './support/client.ts'
+import { type Answer, assertInTime, send, statusOf } from './support/client.ts'
 import {
   askForToken,
   type Cluster,
@@ -53,7 +54,7 @@ test('a database that stops answering: 503 within 1 s for every request, and it 
   const flowsAt = performance.now()
   proxy.flow()
   await untilTokens([server.url], 10_000)
-  await until(
+  await untilHolds(
     'reads are answered',
     async () => statusOf(await readOne(server.url, cluster)) === 200,
     10_000,
@@ -131,7 +132,7 @@ test('one connection and a statement that does not end: 503 with Retry-After wit
     atOnce += answers.filter(({ ms }) => ms < 400).length
   }
   await holder.execute('rollback')
-  const healedMs = await until(
+  const healedMs = await untilHolds(
     'reads are answered',
     async () => statusOf(await listOne(url, cluster)) === 200,
     5000,
@@ -204,10 +205,12 @@ const listOne = (url: string, { tokens }: Cluster) =>
 /** Others take every connection there is, those of the servers too, until these have none. */
 async function crowdOut({ primary }: Cluster) {
   const crowd: ReturnType<typeof openSession>[] = []
+  // A session that was ended gives its place free a moment after it is seen no more, so a round must change nothing.
   const isOut = async () => {
-    await askServer(
+    const before = crowd.length
+    const [[ended] = []] = await askServer(
       primary,
-      `select pg_terminate_backend(pid) from pg_stat_activity where usename in ('bursar', 'bursar_operator')`,
+      `select count(pg_terminate_backend(pid)) from pg_stat_activity where usename in ('bursar', 'bursar_operator')`,
     )
     for (;;) {
       const session = openSession(primary, databaseName, 'crowd')
@@ -225,9 +228,9 @@ async function crowdOut({ primary }: Cluster) {
       primary,
       `select count(*) from pg_stat_activity where usename in ('bursar', 'bursar_operator')`,
     )
-    return left === '0'
+    return ended === '0' && crowd.length === before && left === '0'
   }
-  await until('the servers have no connection left', isOut, 30_000)
+  await untilHolds('the servers have no connection left', isOut, 30_000)
   return crowd
 }
 

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as passing } from 'node:timers/promises'
 import { customerScopes, operatorScopes } from '../../src/contract/scopes.ts'
+import { untilHolds } from '../support/until.ts'
 import { consume, disable, quote, revoke } from './support/acts.ts'
 import { askServer } from './support/ask-server.ts'
-import { assertInTime, send, statusOf, until } from './support/client.ts'
+import { assertInTime, send, statusOf } from './support/client.ts'
 import { askForToken, type Cluster, openCluster, tokenOf, untilTokens } from './support/cluster.ts'
 import { startImports } from './support/imports.ts'
 import { customers } from './support/ledger.ts'
@@ -38,7 +39,7 @@ test('kill -9 of the primary: reads go on, what needs it is refused at once, and
   for (const url of cluster.urls)
     assert.equal(statusOf(await quote(url, cluster.tokens.get('ash'))), 200)
   // The operator's side has found the new primary too; readers see what it writes, on either node.
-  await until(
+  await untilHolds(
     'an import works again',
     () =>
       cluster.importGeneration(customers, 3).then(
@@ -72,7 +73,7 @@ test('what was acknowledged survives a promotion where a standby is synchronous:
   const traffic = startTraffic(cluster)
   const acts = startActs(cluster, payouts, leavers)
   const imports = startImports(cluster)
-  await until('enough is acknowledged', async () => acts.isEnough(), 30_000)
+  await untilHolds('enough is acknowledged', async () => acts.isEnough(), 30_000)
 
   const killedAt = performance.now()
   await cluster.primary.kill('SIGKILL')
@@ -165,7 +166,7 @@ async function assertAllHolds(
   const consumed = new Map(consumptions.map(({ id, text }) => [id, text]))
   // The operator's side looks for the primary by itself, and may find it a moment later.
   const anyQuote = quotes[0] ?? ''
-  await until(
+  await untilHolds(
     'fees can be consumed',
     async () => statusOf(await consume(url, payouts, anyQuote, `payout-${anyQuote}`)) !== 503,
     10_000,
@@ -179,7 +180,7 @@ async function assertAllHolds(
   }
   const isRefusedEverywhere = async (token: string) => {
     for (const server of cluster.urls) {
-      await until(
+      await untilHolds(
         'a revoked token is refused',
         async () => statusOf(await send(server, READ, { token })) === 401,
         10_000,
@@ -196,7 +197,7 @@ async function assertAllHolds(
 const READ = '/v2/transfer/fiat-accounts?limit=1'
 
 async function untilRefused({ urls }: Cluster): Promise<void> {
-  await until(
+  await untilHolds(
     'every server knows that the primary is gone',
     async () => {
       const answers = await Promise.all(urls.map((url) => askForToken(url, 'ash')))

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { setTimeout as passing } from 'node:timers/promises'
+import { freePort } from '../support/free-port.ts'
 import { isLong } from '../support/long.ts'
 import { type Program, runProgram, startProgram } from '../support/program.ts'
 import { rawRequest } from '../support/raw-request.ts'
@@ -23,6 +23,7 @@ const running = new Set<Program>()
 
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'bursar-kill-'))
+  // The same over restarts, so that tokens keep their issuer.
   const port = await freePort()
   env = {
     DATABASE_URL: `sqlite:${join(folder, 'bursar.db')}`,
@@ -38,16 +39,6 @@ afterEach(async () => {
   running.clear()
 })
 after(() => rmSync(folder, { recursive: true, force: true }))
-
-/** A port that stays the same over restarts, so that tokens keep their issuer. */
-function freePort(): Promise<number> {
-  const { promise, resolve } = Promise.withResolvers<number>()
-  const server = createServer().listen(0, '127.0.0.1', () => {
-    const address = server.address()
-    server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-  })
-  return promise
-}
 
 /** A command that must succeed; its output. */
 async function run(words: readonly string[], stdin?: string): Promise<string> {

@@ -15,10 +15,11 @@ import {
   statSync,
   symlinkSync,
 } from 'node:fs'
-import { connect, createServer, Socket } from 'node:net'
+import { connect, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { freePort } from './free-port.ts'
 
 /** A PostgreSQL server of its own, in a folder that goes with it. Its superuser is `postgres`, trusted on loopback. */
 export type PostgresServer = {
@@ -159,16 +160,6 @@ function answers(port: number): Promise<boolean> {
     socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
     socket.once('connect', () => socket.destroy())
   })
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no free port')
-  return address.port
 }
 
 /** PostgreSQL refuses to run as root; Debian's nobody may run it there. */

@@ -65,22 +65,6 @@ export function send(
   return promise
 }
 
-/** Asks again and again until something holds, and no longer than the bound. Answers how long that took. */
-export async function until(
-  promised: string,
-  holds: () => Promise<boolean>,
-  withinMs: number,
-): Promise<number> {
-  const startedAt = performance.now()
-  for (;;) {
-    if (await holds()) return performance.now() - startedAt
-    if (performance.now() - startedAt > withinMs) {
-      throw new Error(`after ${withinMs} ms it still does not hold that ${promised}`)
-    }
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}
-
 /** The answer's status; 0 where the connection failed. */
 export const statusOf = (answer: Answer): number => (answer.kind === 'cut' ? 0 : answer.status)
 

@@ -2,25 +2,25 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { customerScopes } from '../../../src/contract/scopes.ts'
 import { type ImportReport, importEntries } from '../../../src/intake/import-file.ts'
-import type { Entry } from '../../../src/intake/lines.ts'
 import { createSampleClient } from '../../../src/oauth/clients.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { openLog } from '../../../src/platform/log.ts'
 import { migratePostgres } from '../../../src/store/postgres/migrate.ts'
 import { openOperatorStores, type Stores } from '../../../src/stores.ts'
 import { systemRandom } from '../../../src/vault/random.ts'
+import { freePort } from '../../support/free-port.ts'
 import { configOf } from '../../support/harness.ts'
 import {
   durableSettings,
-  freePort,
   type PostgresServer,
   startPostgres,
 } from '../../support/postgres-server.ts'
 import { type Program, startProgram } from '../../support/program.ts'
-import { resourceOf, rules } from '../../support/record-store.ts'
+import { entriesOf, resourceOf, rules } from '../../support/record-store.ts'
 import { addressesOf, roles } from '../../support/test-database.ts'
+import { untilHolds } from '../../support/until.ts'
 import { askServer } from './ask-server.ts'
-import { send, statusOf, until } from './client.ts'
+import { send, statusOf } from './client.ts'
 import { type History, openHistory } from './history.ts'
 import { type Customer, customers, recordsOf } from './ledger.ts'
 
@@ -182,7 +182,7 @@ async function follow(standby: PostgresServer, nodes: readonly PostgresServer[],
 async function untilLevel(primary: PostgresServer, standbys: readonly PostgresServer[]) {
   const [[position] = []] = await askServer(primary, 'select pg_current_wal_insert_lsn()')
   for (const standby of standbys) {
-    await until(
+    await untilHolds(
       'the standby is level',
       async () => {
         const [[isLevel] = []] = await askServer(
@@ -215,10 +215,6 @@ function generationImporter(
     }
     return report
   }
-}
-
-async function* entriesOf(records: readonly unknown[]): AsyncIterable<Entry> {
-  for (const [at, value] of records.entries()) yield { line: at + 1, value }
 }
 
 export async function serve(env: Readonly<Record<string, string>>): Promise<BursarServer> {
@@ -255,7 +251,7 @@ export const credentialsOf = (client: string): string =>
 
 /** Milliseconds until every one of the servers gives tokens. */
 export const untilTokens = (urls: readonly string[], withinMs: number): Promise<number> =>
-  until(
+  untilHolds(
     'every server gives tokens',
     async () => {
       const answers = await Promise.all(urls.map((url) => askForToken(url, 'ash')))

@@ -40,6 +40,13 @@ function createdAt(place: number): string {
 const accountNumber = (customer: Customer, place: number, generation: number): string =>
   hash('sha256', `${customer} ${place} ${generation}`).slice(0, 16)
 
+const bank = {
+  routing_number_type: 'ABA',
+  routing_number: '021000021',
+  bank_name: 'First Sample Bank',
+  bank_address: { country: 'USA' },
+}
+
 /** The body of a get. */
 export function fullOf(customer: Customer, place: number, generation: number): RecordInput {
   const status = ['PENDING', 'APPROVED', 'REJECTED'][(place + generation) % 3]
@@ -51,12 +58,7 @@ export function fullOf(customer: Customer, place: number, generation: number): R
       wire: {
         account_number: accountNumber(customer, place, generation),
         fiat_account_owner_address: { country: 'USA', city: `City of ${customer}` },
-        routing_details: {
-          routing_number_type: 'ABA',
-          routing_number: '021000021',
-          bank_name: 'First Sample Bank',
-          bank_address: { country: 'USA' },
-        },
+        routing_details: bank,
       },
     },
     fiat_account_owner: { person_details: { first_name: customer, last_name: `No ${place}` } },
@@ -74,12 +76,7 @@ function briefOf(customer: Customer, place: number, generation: number): RecordI
       wire: {
         account_number: `XXXXXXXXXXXX${accountNumber(customer, place, generation).slice(-4)}`,
         fiat_account_owner_address: { country: 'USA' },
-        routing_details: {
-          routing_number_type: 'ABA',
-          routing_number: '021000021',
-          bank_name: 'First Sample Bank',
-          bank_address: { country: 'USA' },
-        },
+        routing_details: bank,
         status: full.status,
         metadata: full.metadata,
       },

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type ExactJson, parseExactJson } from '../../../src/fees/sources/exact-json.ts'
+import { freePort } from '../../support/free-port.ts'
 import { firstLine } from './first-line.ts'
 
 export type LitecoinNode = {
@@ -65,14 +65,4 @@ function caller(url: string, authorization: string): LitecoinNode['call'] {
     assert.equal(answer.error, null, `${method}: ${JSON.stringify(answer.error)}`)
     return answer.result
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  assert(typeof address === 'object' && address !== null)
-  server.close()
-  await once(server, 'close')
-  return address.port
 }
