@@ -14,36 +14,36 @@ export function renderRecord(
   record: RecordInput,
   line: number,
 ): StorableRecord {
-  const whole = canonical(resource.record, resource.complete(record)) as RecordInput
-  const full = Object.fromEntries(
-    Object.entries(whole).filter(([member]) => !resource.withheldMembers.includes(member)),
-  )
+  const instants: Instants = new Map()
+  const whole = canonical(resource.record, resource.complete(record), instants) as RecordInput
+  const microsOf = (member: string): bigint | null => instants.get(whole[member]) ?? null
+  const full: Record<string, unknown> = {}
+  for (const member in whole) {
+    if (!resource.withheldMembers.includes(member)) full[member] = whole[member]
+  }
+  const members: Record<string, string | null> = {}
+  for (const member of ['ref_id', ...Object.values<string>(resource.columns)]) {
+    const value = whole[member]
+    members[member] = typeof value === 'string' ? value : null
+  }
+  if (resource.exclusive !== undefined) members.exclusive_key = resource.exclusive.key(whole)
   const id = String(whole.id)
   return {
     line,
     customerId: String(whole.customer_id),
     id,
-    position: positionOf(micros(whole[resource.orderBy]) ?? 0n, id),
-    members: {
-      ...Object.fromEntries(
-        ['ref_id', ...Object.values<string>(resource.columns)].map((member) => [
-          member,
-          typeof whole[member] === 'string' ? whole[member] : null,
-        ]),
-      ),
-      ...(resource.exclusive !== undefined && { exclusive_key: resource.exclusive.key(whole) }),
-    },
+    position: positionOf(microsOf(resource.orderBy) ?? 0n, id),
+    members,
     full: JSON.stringify(full),
     masked: resource.mask === undefined ? null : JSON.stringify(resource.mask(full)),
-    deletedAt: whole.deleted_at === undefined ? undefined : micros(whole.deleted_at),
-    updatedAt: micros(whole.updated_at),
+    deletedAt: whole.deleted_at === undefined ? undefined : microsOf('deleted_at'),
+    updatedAt: microsOf('updated_at'),
     sourceVersion: whole.source_version === undefined ? null : BigInt(String(whole.source_version)),
   }
 }
 
-function micros(value: unknown): bigint | null {
-  return typeof value === 'string' ? (parseInstant(value)?.micros ?? null) : null
-}
+/** The instants of a record by the text that they are printed as, so that none is read twice. */
+type Instants = Map<unknown, bigint>
 
 type SchemaNode = {
   readonly format?: string
@@ -51,32 +51,34 @@ type SchemaNode = {
   readonly items?: TSchema
 }
 
-function canonical(schema: TSchema | undefined, value: unknown): unknown {
+function canonical(schema: TSchema | undefined, value: unknown, instants: Instants): unknown {
   const { format, properties, items } = (schema ?? {}) as SchemaNode
-  if (typeof value === 'string') return canonicalText(format, value)
+  if (typeof value === 'string') return canonicalText(format, value, instants)
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map((item) => canonical(items, item))
+  if (Array.isArray(value)) return value.map((item) => canonical(items, item, instants))
   const given = value as RecordInput
-  if (properties === undefined) return canonicalPairs(given)
+  if (properties === undefined) return canonicalPairs(given, instants)
   const rendered: Record<string, unknown> = {}
   for (const name in properties) {
     const member = given[name]
-    if (member !== undefined) rendered[name] = canonical(properties[name], member)
+    if (member !== undefined) rendered[name] = canonical(properties[name], member, instants)
   }
   return rendered
 }
 
 /** Keys that are the customer's own; fromEntries defines them one by one, so that one such as __proto__ stays a member. */
-const canonicalPairs = (given: RecordInput): RecordInput =>
+const canonicalPairs = (given: RecordInput, instants: Instants): RecordInput =>
   Object.fromEntries(
     Object.keys(given)
       .toSorted()
-      .map((name) => [name, canonical(undefined, given[name])]),
+      .map((name) => [name, canonical(undefined, given[name], instants)]),
   )
 
-function canonicalText(format: string | undefined, text: string): string {
+function canonicalText(format: string | undefined, text: string, instants: Instants): string {
   if (format === 'uuid') return text.toLowerCase()
-  if (format !== 'date-time') return text
-  const instant = parseInstant(text)
-  return instant === undefined ? text : printInstant(instant.micros)
+  const micros = format === 'date-time' ? parseInstant(text)?.micros : undefined
+  if (micros === undefined) return text
+  const printed = printInstant(micros)
+  instants.set(printed, micros)
+  return printed
 }

@@ -19,23 +19,23 @@ const LATEST_MICROS = 253_402_300_799_999_999n
 export function parseInstant(text: string): Instant | undefined {
   const match = dateTime.exec(text)
   if (match === null) return undefined
-  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as NumericParts
+  const part = (group: number) => Number(match[group] ?? 0)
+  const [year, month, day] = [part(1), part(2), part(3)]
+  const [hour, minute, second] = [part(4), part(5), part(6)]
   const fraction = (match[7] ?? '').padEnd(9, '0')
-  const offsetHours = Number(match[9] ?? 0)
-  const offsetMinutes = Number(match[10] ?? 0)
+  const [offsetHours, offsetMinutes] = [part(9), part(10)]
   if (year < 1 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined
   if (hour > 23 || minute > 59 || second > 59) return undefined
   if (offsetHours > 23 || offsetMinutes > 59) return undefined
   // Date.UTC takes a year below 100 for one of the last century; the calendar repeats itself every 400 years.
   const [later, laterMs] = year < 100 ? [400, 146_097 * 86_400_000] : [0, 0]
   const local = Date.UTC(year + later, month - 1, day, hour, minute, second) - laterMs
-  const east = BigInt(offsetHours * 60 + offsetMinutes) * (match[8] === '-' ? -1n : 1n)
-  const micros = BigInt(local) * 1000n + BigInt(fraction.slice(0, 6)) - east * 60_000_000n
+  const eastMs = (offsetHours * 60 + offsetMinutes) * (match[8] === '-' ? -60_000 : 60_000)
+  // Milliseconds of any of these years are integers that a number holds exactly; microseconds are not.
+  const micros = BigInt(local - eastMs) * 1000n + BigInt(fraction.slice(0, 6))
   if (micros < EARLIEST_MICROS || micros > LATEST_MICROS) return undefined
   return { micros, finer: fraction.slice(6) !== '000' }
 }
-
-type NumericParts = [number, number, number, number, number, number]
 
 function daysIn(year: number, month: number): number {
   if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28
@@ -44,12 +44,10 @@ function daysIn(year: number, month: number): number {
 
 /** Prints microseconds in UTC with `Z` and 0, 3 or 6 fraction digits, the fewest that lose nothing. */
 export function printInstant(micros: bigint): string {
-  const second = (micros - modulo(micros, 1_000_000n)) / 1_000_000n
-  const fraction = modulo(micros, 1_000_000n)
-  const whole = new Date(Number(second) * 1000).toISOString().slice(0, 19)
-  if (fraction === 0n) return `${whole}Z`
-  const digits = String(fraction).padStart(6, '0')
-  return `${whole}.${digits.endsWith('000') ? digits.slice(0, 3) : digits}Z`
+  const finer = modulo(micros, 1000n)
+  const text = new Date(Number((micros - finer) / 1000n)).toISOString()
+  if (finer !== 0n) return `${text.slice(0, -1)}${String(finer).padStart(3, '0')}Z`
+  return text.endsWith('.000Z') ? `${text.slice(0, -5)}Z` : text
 }
 
 /** The remainder that is never negative, so that instants before 1970 keep their fraction. */

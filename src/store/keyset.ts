@@ -7,10 +7,14 @@ import type { Selection } from './store.ts'
  */
 export type Position = Uint8Array
 
-export const POSITION_BYTES = 24
+const TIME_BYTES = 8
+export const POSITION_BYTES = TIME_BYTES + 16
 
 export function positionOf(micros: bigint, id: string): Position {
-  return Buffer.concat([timePrefix(micros), Buffer.from(id.replaceAll('-', ''), 'hex')])
+  const position = Buffer.alloc(POSITION_BYTES)
+  writeTime(position, micros)
+  position.write(id.replaceAll('-', ''), TIME_BYTES, 'hex')
+  return position
 }
 
 /** Both ends exclusive, as byte strings: an 8-byte prefix sorts before every position of that time. */
@@ -30,10 +34,14 @@ export function rangeOf(selection: Selection): KeyRange {
 }
 
 function timePrefix(micros: bigint): Uint8Array {
-  const bytes = Buffer.alloc(8)
+  const bytes = Buffer.alloc(TIME_BYTES)
+  writeTime(bytes, micros)
+  return bytes
+}
+
+function writeTime(bytes: Buffer, micros: bigint): void {
   bytes.writeBigInt64BE(micros)
   bytes.writeUInt8(bytes.readUInt8(0) ^ 0x80, 0)
-  return bytes
 }
 
 const later = (a: Uint8Array, b: Uint8Array): Uint8Array => (Buffer.compare(a, b) > 0 ? a : b)

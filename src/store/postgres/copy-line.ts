@@ -1,16 +1,20 @@
 import { stagedValues } from '../staging.ts'
 import type { StorableRecord } from '../store.ts'
 
-type StagedRecord = StorableRecord & { readonly sequence: number }
-
-/** One line of COPY's text format (PostgreSQL, COPY, File Formats): columns between tabs, null as \N. */
-export function copyLine(columns: readonly string[], record: StagedRecord): string {
-  const values: Readonly<Record<string, string | number | bigint | null>> = {
-    ...stagedValues(record),
-    sequence: record.sequence,
-    position: `\\x${Buffer.from(record.position).toString('hex')}`,
-  }
-  return `${columns.map((column) => escaped(values[column] ?? null)).join('\t')}\n`
+/**
+ * One line of COPY's text format (PostgreSQL, COPY, File Formats): the sequence and the record's columns between tabs,
+ * null as \N.
+ */
+export function copyLine(
+  columns: readonly string[],
+  sequence: number,
+  record: StorableRecord,
+): string {
+  const values: Readonly<Record<string, string | number | bigint | Uint8Array | null>> =
+    stagedValues(record)
+  let line = String(sequence)
+  for (const column of columns) line += `\t${escaped(values[column] ?? null)}`
+  return `${line}\n`
 }
 
 const special = /[\\\t\n\r]/g
@@ -21,9 +25,12 @@ const escapes: Readonly<Record<string, string>> = {
   '\r': '\\r',
 }
 
-function escaped(value: string | number | bigint | null): string {
+function escaped(value: string | number | bigint | Uint8Array | null): string {
   if (value === null) return '\\N'
-  return typeof value === 'string'
-    ? value.replace(special, (character) => escapes[character] ?? character)
-    : String(value)
+  if (typeof value === 'string') {
+    return value.replace(special, (character) => escapes[character] ?? character)
+  }
+  // The text form of bytes, whose own backslash is escaped.
+  if (value instanceof Uint8Array) return `\\\\x${Buffer.from(value).toString('hex')}`
+  return String(value)
 }

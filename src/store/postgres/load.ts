@@ -25,7 +25,7 @@ export async function openLoad(
 ): Promise<RecordLoad> {
   const session = await holdSession(servers)
   const { connection } = session
-  const columns = ['sequence', ...stagedColumns(resource)]
+  const columns = stagedColumns(resource)
   const copy = await openStaging(connection, columns).catch(async (error: unknown) => {
     // Nobody else would ever give the session back.
     await session.drop()
@@ -35,7 +35,7 @@ export async function openLoad(
   return {
     stage: (record) => {
       sequence += 1
-      return copy.write(copyLine(columns, { ...record, sequence }))
+      return copy.write(copyLine(columns, sequence, record))
     },
     merge: async (options) => {
       await guarded(copy.end)
@@ -46,7 +46,8 @@ export async function openLoad(
   }
 }
 
-async function openStaging(connection: Connection, columns: readonly string[]) {
+async function openStaging(connection: Connection, staged: readonly string[]) {
+  const columns = ['sequence', ...staged]
   await connection.execute(
     `create temporary table staged (${columns.map((name) => `${name} ${typeOf(name)}`).join(', ')})`,
   )
@@ -116,7 +117,7 @@ async function mergeStaged(
   resource: Resource,
   options: Merge,
 ): Promise<MergeReport> {
-  const within = await withinFile(connection, resource)
+  const { faults: within, ids } = await withinFile(connection, resource)
   if (within.length > 0) return refused(within)
   return await transact(connection, async () => {
     // Readers go on; another import of this kind waits until this one is done.
@@ -132,31 +133,34 @@ async function mergeStaged(
     if (faults.length > 0) return refused(faults)
     return hasStored
       ? await replaceStored(connection, resource, options)
-      : await addAll(connection, resource, options)
+      : await addAll(connection, resource, { ...options, ids })
   })
 }
 
-async function withinFile(connection: Connection, resource: Resource): Promise<LineFault[]> {
+type WithinFile = { readonly faults: readonly LineFault[]; readonly ids: number }
+
+/** The faults that the file alone shows, and how many different ids it has; where it has no fault, each is left once. */
+async function withinFile(connection: Connection, resource: Resource): Promise<WithinFile> {
   const conflicts = conflictQueries(resource, dialect)
-  const repeats = await isTrue(connection, 'select count(distinct id) < count(*) from staged')
+  const [row] = await connection.query({ text: 'select count(distinct id), count(*) from staged' })
+  const [ids, records] = (row ?? []).map(Number) as [number, number]
+  const repeats = ids < records
   const faults = await faultsOf(connection, [
     ...(repeats ? [conflicts.sameIdTwice] : []),
     ...conflicts.withinFile,
   ])
   if (faults.length === 0 && repeats) await connection.execute(dropRepeats(dialect.staged))
-  return faults
+  return { faults, ids }
 }
 
 /** None of them is stored yet, which is asked once instead of by every statement. */
 async function addAll(
   connection: Connection,
   resource: Resource,
-  { dryRun, storedAt }: Merge,
+  { dryRun, storedAt, ids }: Merge & { readonly ids: number },
 ): Promise<MergeReport> {
-  const [row] = await connection.query({ text: 'select count(*) from staged' })
-  const added = Number(row?.[0])
   if (!dryRun) await run(connection, mergeStatements(resource, dialect).insert, storedAt)
-  return { faults: [], added, changed: 0, unchanged: 0 }
+  return { faults: [], added: ids, changed: 0, unchanged: 0 }
 }
 
 async function replaceStored(

@@ -15,11 +15,15 @@ export const readingSessions = (withinMs: number) => ({
   jit: 'off',
 })
 
-/** An import may take long and wait for another one's merge. */
+/**
+ * An import may take long and wait for another one's merge. Its staged records are analyzed for how many they are; finer
+ * statistics of what their text is like would take longer than a check does.
+ */
 export const loadingSessions = {
   statement_timeout: 0,
   lock_timeout: 60_000,
-  work_mem: '64MB',
+  default_statistics_target: 10,
+  work_mem: '256MB',
   temp_buffers: '64MB',
   jit: 'off',
 }
