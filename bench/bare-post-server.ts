@@ -1,4 +1,5 @@
 import { createServer } from 'node:http'
+import { listen } from './listen.ts'
 
 /** The ceiling of a POST: node:http that takes the body in, parses it, and answers as many bytes as a fee has. */
 const body = Buffer.from(JSON.stringify({ answer: 'x'.repeat(220) }))
@@ -11,9 +12,4 @@ const server = createServer((request, response) => {
     response.end(body)
   })
 })
-server.listen(0, '127.0.0.1', () => {
-  const address = server.address()
-  if (address !== null && typeof address === 'object') {
-    process.stdout.write(`listening on http://127.0.0.1:${address.port}\n`)
-  }
-})
+listen(server)

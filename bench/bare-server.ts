@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { listen } from './listen.ts'
 
 /**
  * The ceiling: node:http answering the same bytes from memory, header lines included, whatever is asked.
@@ -11,9 +12,4 @@ const server = createServer((_request, response) => {
   response.writeHead(200, headers)
   response.end(body)
 })
-server.listen(0, '127.0.0.1', () => {
-  const address = server.address()
-  if (address !== null && typeof address === 'object') {
-    process.stdout.write(`listening on http://127.0.0.1:${address.port}\n`)
-  }
-})
+listen(server)
