@@ -76,10 +76,19 @@ function exitCodeOf(error: unknown): number {
 /** What an operator can mend is told in a sentence; anything else is a fault of ours and shows where. */
 function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  const { code, address, port } = error as { code?: string; address?: string; port?: number }
+  const { code, address, port, hostname } = error as NodeJS.ErrnoException & {
+    address?: string
+    port?: number
+    hostname?: string
+  }
   switch (code) {
     case 'EADDRINUSE':
       return `${address}:${port} is taken by another program; --port or PORT chooses another`
+    case 'EADDRNOTAVAIL':
+      return `${address} is no address of this machine; --host or HOST chooses another`
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `no address is known for ${hostname}; look at how it is spelt`
     case 'ERR_SQLITE_ERROR':
       return `the store cannot be used: ${error.message}; look at DATABASE_URL, the file's owner and the disk's room`
     case 'EACCES':

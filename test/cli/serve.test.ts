@@ -12,12 +12,28 @@ test('serve tells in a sentence that its port is taken, and ends', async () => {
   })
   const address = other.address()
   const port = typeof address === 'object' ? address?.port : undefined
-  const store = `sqlite:${join(temporaryFolder(), 'bursar.db')}`
-  const ran = await runBursar(store, ['serve', '--port', String(port)])
-  other.close()
-  assert.equal(ran.code, 1)
-  assert.equal(
-    ran.err.trim().split('\n').at(-1),
+  await endsWith(
+    ['--port', String(port)],
     `127.0.0.1:${port} is taken by another program; --port or PORT chooses another`,
   )
+  other.close()
 })
+
+test('serve tells in a sentence that its host is none of this machine, and ends', async () => {
+  // Set aside for documents (RFC 5737), and a name that never resolves (RFC 6761).
+  await endsWith(
+    ['--host', '192.0.2.1', '--port', '0'],
+    '192.0.2.1 is no address of this machine; --host or HOST chooses another',
+  )
+  await endsWith(
+    ['--host', 'bursar.invalid', '--port', '0'],
+    'no address is known for bursar.invalid; look at how it is spelt',
+  )
+})
+
+async function endsWith(options: readonly string[], sentence: string): Promise<void> {
+  const store = `sqlite:${join(temporaryFolder(), 'bursar.db')}`
+  const ran = await runBursar(store, ['serve', ...options])
+  assert.equal(ran.code, 1)
+  assert.equal(ran.err.trim().split('\n').at(-1), sentence)
+}
