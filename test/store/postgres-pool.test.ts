@@ -50,6 +50,21 @@ describe('a pool of sessions', () => {
     await Promise.all(busy)
   })
 
+  test('takes what was waited elsewhere off the wait for a session', async () => {
+    const { open } = fakeSessions()
+    const pool = openPool({ ...bounds, open, waitMs: 60_000 })
+    const gate = Promise.withResolvers<void>()
+    const busy = [1, 2].map(() => pool.run(() => gate.promise, 5000))
+    await assert.rejects(
+      pool.run(async () => {}, 5000, 59_990),
+      isUnavailable,
+    )
+    gate.resolve()
+    await Promise.all(busy)
+    // Where a session is at rest nothing is waited for, however long it took until here.
+    assert.equal(await pool.run(async () => 'read', 5000, 70_000), 'read')
+  })
+
   test('refuses at once who would wait behind too many, and after its time who waits', async () => {
     const { open } = fakeSessions()
     const pool = openPool({ ...bounds, open })

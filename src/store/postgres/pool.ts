@@ -7,8 +7,13 @@ export type Pool = {
   /**
    * Runs work on a session of its own. When it is not done `withinMs` after the call, waiting included, its session is
    * dropped and the call rejects with a Problem 503: a server that has stopped answering costs that long and no longer.
+   * What has waited elsewhere before waits for a session so much less.
    */
-  run<T>(work: (connection: Connection) => Promise<T>, withinMs?: number): Promise<T>
+  run<T>(
+    work: (connection: Connection) => Promise<T>,
+    withinMs?: number,
+    waitedMs?: number,
+  ): Promise<T>
   query(query: Query): Promise<readonly Row[]>
   /** How many sessions are at work or being waited for. */
   load(): number
@@ -35,10 +40,10 @@ type Waiter = { readonly take: (session: Session) => void; readonly refuse: () =
 
 export function openPool(options: PoolOptions): Pool {
   const state = openState(options)
-  const run: Pool['run'] = async (work, withinMs = options.withinMs) => {
+  const run: Pool['run'] = async (work, withinMs = options.withinMs, waitedMs = 0) => {
     const deadline = openDeadline(withinMs)
     try {
-      const session = await state.acquire(deadline)
+      const session = await state.acquire(Math.min(options.waitMs - waitedMs, withinMs))
       const release = deadline.onPassed(() => session.connection.destroy())
       try {
         if (!session.isChecked) await options.check?.(session.connection)
@@ -65,7 +70,7 @@ export function openPool(options: PoolOptions): Pool {
   }
 }
 
-function openState({ open, connectionsMax, waitingMax, waitMs }: PoolOptions) {
+function openState({ open, connectionsMax, waitingMax }: PoolOptions) {
   // The session that rested least is taken first: its plans are warm, and the others can be dropped when idle.
   const idle: Session[] = []
   const waiting = new Set<Waiter>()
@@ -97,12 +102,12 @@ function openState({ open, connectionsMax, waitingMax, waitMs }: PoolOptions) {
   }
   return {
     load: () => opened - idle.length + waiting.size,
-    acquire: async (deadline: Deadline): Promise<Session> => {
+    acquire: async (forMs: number): Promise<Session> => {
       if (closing !== undefined) throw unavailable('the service is shutting down')
       const session = waiting.size === 0 ? next() : undefined
       if (session !== undefined) return session
       if (waiting.size >= waitingMax) throw unavailable('too many requests wait for the database')
-      return await waitFor(waiting, Math.min(waitMs, deadline.left()))
+      return await waitFor(waiting, forMs)
     },
     giveBack: (session: Session) => {
       if (session.connection.isBroken() || session.era !== era || closing !== undefined) {
@@ -146,11 +151,8 @@ function waitFor(waiting: Set<Waiter>, forMs: number): Promise<Session> {
   })
 }
 
-type Deadline = ReturnType<typeof openDeadline>
-
 /** Runs what is to happen when the time is up; infinity is never up. */
 function openDeadline(withinMs: number) {
-  const startedAt = performance.now()
   let passed = false
   let isOver = false
   let onPassed: (() => void) | undefined
@@ -165,7 +167,6 @@ function openDeadline(withinMs: number) {
       : // Where this process itself was held up, the answer may have come and not been read: that goes first.
         setTimeout(() => setImmediate(pass), withinMs)
   return {
-    left: () => withinMs - (performance.now() - startedAt),
     hasPassed: () => passed,
     onPassed: (run: () => void) => {
       onPassed = run

@@ -58,9 +58,10 @@ export async function openServers(options: ServersOptions): Promise<Servers> {
     onPrimary,
     query: (query) => onPrimary((connection) => connection.query(query)),
     read: (work, { notBefore = 0n, askedAt = performance.now() } = {}) => {
+      const waitedMs = performance.now() - askedAt
       const leftMs = () => options.withinMs - (performance.now() - askedAt)
       const readFrom = (server: Server) =>
-        server.pool.run((connection) => work(connection, server), leftMs())
+        server.pool.run((connection) => work(connection, server), leftMs(), waitedMs)
       return guarded(() =>
         readAnywhere(watch, notBefore, leftMs, (server) => use(server, readFrom)),
       )
