@@ -6,7 +6,8 @@ import { startProcess } from './process.ts'
 
 const SECONDS = Number(process.env.SECONDS ?? 5)
 const ROUNDS = 3
-const CONNECTIONS = 32
+/** How many ask at once, whatever asks. */
+export const CONNECTIONS = 32
 
 /** Asks for the paths in turn, and answers how many requests a second were served. */
 export type Load = (

@@ -5,6 +5,7 @@ import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { asTenant } from '../src/contract/principal.ts'
 import { fiatAccount } from '../src/resources/fiat-account.ts'
+import { hexOf } from '../src/store/postgres/cells.ts'
 import { pageQuery } from '../src/store/postgres/page-query.ts'
 import { readingSessions } from '../src/store/postgres/sessions.ts'
 import { callUrl, configOf, fetchToken, temporaryFolder } from '../test/support/harness.ts'
@@ -114,7 +115,7 @@ function pgbench(limit: number): number {
   })
   const literals = values.map((value) =>
     value instanceof Uint8Array
-      ? `'\\x${Buffer.from(value).toString('hex')}'::bytea`
+      ? `'${hexOf(value)}'::bytea`
       : typeof value === 'string'
         ? `'${value}'::text`
         : `${value}::bigint`,

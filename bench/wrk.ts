@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-
-const CONNECTIONS = 32
+import { CONNECTIONS } from './beside-bare.ts'
 
 export type WrkOptions = { readonly folder: string; readonly seconds: number }
 

@@ -43,7 +43,7 @@ export const limits = {
   /** Quotes that may wait for the commit under way, and how long a quote may take in all. */
   quotesWaitingMax: 5000,
   quoteIssueMs: 5000,
-  /** How long a request may wait for one of its process's database sessions, and how many may wait for each. */
+  /** How long a request may wait for one of its process's database sessions, gathering included, and how many may wait for each. */
   databaseWaitMs: 400,
   databaseWaitingPerSession: 50,
   /** Every database server is looked at so often: a new primary is found, a standby's lag is known. */

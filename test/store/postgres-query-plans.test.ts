@@ -4,6 +4,7 @@ import type { ListOperation } from '../../src/contract/operation.ts'
 import { asTenant } from '../../src/contract/principal.ts'
 import { operations } from '../../src/operations/index.ts'
 import { fullTable } from '../../src/store/merge-query.ts'
+import { hexOf } from '../../src/store/postgres/cells.ts'
 import { type Connection, openConnection, type Value } from '../../src/store/postgres/connection.ts'
 import { getQuery } from '../../src/store/postgres/get-batch.ts'
 import { pageQuery, pagesQuery } from '../../src/store/postgres/page-query.ts'
@@ -61,7 +62,7 @@ async function planOf({ text, values = [] }: { text: string; values?: readonly V
 }
 
 function literal(value: Value): string {
-  if (value instanceof Uint8Array) return `'\\x${Buffer.from(value).toString('hex')}'`
+  if (value instanceof Uint8Array) return `'${hexOf(value)}'`
   return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)
 }
 

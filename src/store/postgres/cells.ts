@@ -17,6 +17,12 @@ export const optionalText = (row: Row, at: number): string | undefined =>
 export const optionalWhole = (row: Row, at: number): bigint | undefined =>
   row[at] == null ? undefined : whole(row, at)
 
+/** The text form of bytes, as the server writes them and reads them: `\x` and two digits for each. */
+export const hexOf = (bytes: Uint8Array): string => `\\x${Buffer.from(bytes).toString('hex')}`
+
+export const optionalBytes = (row: Row, at: number): Uint8Array | undefined =>
+  row[at] == null ? undefined : Buffer.from(text(row, at).slice(2), 'hex')
+
 /**
  * A text from outside in a form that the database can be asked for. It holds no NUL; one becomes the sign that stands
  * for a character that cannot be written, as the driver does with half a surrogate pair.

@@ -1,5 +1,6 @@
 import { stagedValues } from '../staging.ts'
 import type { StorableRecord } from '../store.ts'
+import { hexOf } from './cells.ts'
 
 /**
  * One line of COPY's text format (PostgreSQL, COPY, File Formats): the sequence and the record's columns between tabs,
@@ -30,7 +31,5 @@ function escaped(value: string | number | bigint | Uint8Array | null): string {
   if (typeof value === 'string') {
     return value.replace(special, (character) => escapes[character] ?? character)
   }
-  // The text form of bytes, whose own backslash is escaped.
-  if (value instanceof Uint8Array) return `\\\\x${Buffer.from(value).toString('hex')}`
-  return String(value)
+  return value instanceof Uint8Array ? escaped(hexOf(value)) : String(value)
 }

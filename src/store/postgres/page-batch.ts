@@ -2,6 +2,7 @@ import type { Resource } from '../../contract/resource.ts'
 import { largest } from '../../money/bounds.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Page, Selection } from '../store.ts'
+import { optionalBytes, optionalWhole, text, whole } from './cells.ts'
 import type { Query, Row } from './connection.ts'
 import { type Gathered, openGather } from './gather.ts'
 import { type AskedPage, pageQuery, pagesQuery } from './page-query.ts'
@@ -100,14 +101,13 @@ const NO_ITEMS = new Uint8Array(0)
 /** The column that tells which page of a batch a row is. */
 const AT = 6
 
-function pageOf([items, rows, last, more, revision, logPosition]: Row): ReadPage {
+function pageOf(row: Row): ReadPage {
   return {
-    items: items ?? NO_ITEMS,
-    rows: Number(rows),
-    // The text form of bytes: \x and two digits for each.
-    last: last == null ? undefined : Buffer.from(last.toString('latin1', 2), 'hex'),
-    more: String(more) === 't',
-    revision: Number(revision ?? 0),
-    logPosition: BigInt(String(logPosition)),
+    items: row[0] ?? NO_ITEMS,
+    rows: Number(whole(row, 1)),
+    last: optionalBytes(row, 2),
+    more: text(row, 3) === 't',
+    revision: Number(optionalWhole(row, 4) ?? 0n),
+    logPosition: whole(row, 5),
   }
 }

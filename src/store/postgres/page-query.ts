@@ -3,6 +3,7 @@ import type { Resource } from '../../contract/resource.ts'
 import { bySelectivity, type ColumnFilter } from '../filter-order.ts'
 import { POSITION_BYTES, rangeOf } from '../keyset.ts'
 import type { Selection } from '../store.ts'
+import { hexOf } from './cells.ts'
 import { type Query, textArray, type Value } from './connection.ts'
 import { LOG_POSITION, wallOf } from './wall.ts'
 
@@ -88,8 +89,6 @@ const revisionOf = ({ kind }: Resource): string => `
     select changed_at from bursar.revision
     where customer_id = wall.customer_id and kind = '${kind}' limit 1
   ) as revision on true`
-
-const hexOf = (bytes: Uint8Array): string => `\\x${Buffer.from(bytes).toString('hex')}`
 
 const sortWords = { ASC: 'asc', DESC: 'desc' } as const
 const beyond = { ASC: '>', DESC: '<' } as const

@@ -16,8 +16,9 @@ export const readingSessions = (withinMs: number) => ({
 })
 
 /**
- * An import may take long and wait for another one's merge. Its staged records are analyzed for how many they are; finer
- * statistics of what their text is like would take longer than a check does.
+ * An import may take long and wait for another one's merge. It sorts whole records, and what memory does not hold is written
+ * to disk and read again. They are analyzed for how many they are; finer statistics of what their text is like would take
+ * longer than a check does.
  */
 export const loadingSessions = {
   statement_timeout: 0,
