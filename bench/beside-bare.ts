@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import autocannon from 'autocannon'
 import { callUrl } from '../test/support/harness.ts'
+import { keepTo } from './cores.ts'
 import { startProcess } from './process.ts'
 
 const SECONDS = Number(process.env.SECONDS ?? 5)
@@ -18,6 +19,12 @@ export type Load = (
 
 export type Served = { readonly url: string; readonly token: string; readonly folder: string }
 
+export type Beside = {
+  readonly ask?: Load
+  /** The cores that the service was told to keep to, for the bare server too. */
+  readonly where?: string
+}
+
 /**
  * A service beside its ceiling: a bare node:http server that answers the same bytes, headers included, from memory, in the same run, turn
  * by turn. Only the ratio means anything; the same machine moves by a quarter from run to run. Answers the service's
@@ -27,7 +34,7 @@ export async function besideBare(
   { url, token, folder }: Served,
   name: string,
   paths: readonly string[],
-  ask: Load = load,
+  { ask = load, where }: Beside = {},
 ): Promise<number> {
   const { text, status, headers } = await callUrl(`${url}${paths[0]}`, { token })
   if (status !== 200) throw new Error(`${name} answers ${status}`)
@@ -37,6 +44,7 @@ export async function besideBare(
   const ownHeaders = [...headers].filter(([header]) => !addedByNode.has(header))
   writeFileSync(headersFile, JSON.stringify(Object.fromEntries(ownHeaders)))
   const bare = await startProcess(['bench/bare-server.ts', bodyFile, headersFile])
+  if (where !== undefined) keepTo(where, bare.pid)
   const rates = { bare: [] as number[], service: [] as number[] }
   for (let round = 0; round < ROUNDS; round += 1) {
     rates.bare.push(await ask(bare.url, token, paths))

@@ -12,8 +12,9 @@ import { callUrl, configOf, fetchToken, temporaryFolder } from '../test/support/
 import { startPostgres } from '../test/support/postgres-server.ts'
 import { firstPage } from '../test/support/selection.ts'
 import { prepareServer } from '../test/support/test-database.ts'
-import { besideBare, median, say } from './beside-bare.ts'
+import { besideBare, CONNECTIONS, median, say } from './beside-bare.ts'
 import { compareLoads } from './copy-beside-import.ts'
+import { cores, keepTo } from './cores.ts'
 import { startProcess } from './process.ts'
 import { accounts, CUSTOMERS, fill, idOf, makeClient } from './world.ts'
 import { openWrk } from './wrk.ts'
@@ -26,7 +27,7 @@ const RECORDS = Number(process.env.RECORDS ?? 200_000)
 const SECONDS = Number(process.env.SECONDS ?? 5)
 
 const folder = temporaryFolder()
-const wrk = openWrk({ folder, seconds: SECONDS })
+const wrk = openWrk({ folder, seconds: SECONDS, connections: CONNECTIONS })
 const server = await startPostgres({
   version: process.env.POSTGRES === 'debian' ? 'debian' : 'newest',
   settings: [
@@ -58,19 +59,37 @@ const service = await startProcess(['src/main.ts', 'serve'], {
   LOG_LEVEL: process.env.LOG_LEVEL ?? 'silent',
 })
 const served = { url: service.url, token: await fetchToken(service.url, client), folder }
-await besideBare(
-  served,
-  'get',
-  Array.from({ length: 1000 }, (_, at) => `/v2/transfer/fiat-accounts/${idOf(at * CUSTOMERS)}`),
-  wrk,
+const gets = Array.from(
+  { length: 1000 },
+  (_, at) => `/v2/transfer/fiat-accounts/${idOf(at * CUSTOMERS)}`,
 )
+await getsBesideBare('all on the same cores', cores.all)
+// The server's processes are woken on the service's core and push it aside, which nothing does to the bare server.
+keepTo(cores.own, service.pid)
+keepTo(cores.others, server.process.pid ?? 0)
+await getsBesideBare('the service on a core of its own', cores.own)
+keepTo(cores.all, service.pid)
+keepTo(cores.all, server.process.pid ?? 0)
 await listBesidePgbench(100)
-await besideBare(served, 'list of 100', ['/v2/transfer/fiat-accounts?limit=100'], wrk)
-await besideBare(served, 'list of 1000', ['/v2/transfer/fiat-accounts?limit=1000'], wrk)
+await besideBare(served, 'list of 100', ['/v2/transfer/fiat-accounts?limit=100'], { ask: wrk })
+await besideBare(served, 'list of 1000', ['/v2/transfer/fiat-accounts?limit=1000'], { ask: wrk })
 await walkFar()
 await service.stop()
 await server.stop()
 rmSync(folder, { recursive: true })
+
+/** What comes at once shares statements, so that a get costs the less the more ask. */
+async function getsBesideBare(name: string, where: string): Promise<void> {
+  for (const connections of [CONNECTIONS, 4 * CONNECTIONS]) {
+    const ask = openWrk({
+      folder,
+      seconds: SECONDS,
+      connections,
+      where: where === cores.all ? where : cores.others,
+    })
+    await besideBare(served, `get over ${connections} connections, ${name}`, gets, { ask, where })
+  }
+}
 
 /** Ten thousand pages, one after the other: the last take what the first took. */
 async function walkFar(): Promise<void> {

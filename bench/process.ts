@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 
-export type Listening = { readonly url: string; stop(): Promise<void> }
+export type Listening = { readonly url: string; readonly pid: number; stop(): Promise<void> }
 
 /** Starts a server of its own process with this very Node and waits for the line that names its URL. */
 export async function startProcess(
@@ -15,6 +15,7 @@ export async function startProcess(
   const url = await urlOf(child)
   return {
     url,
+    pid: child.pid ?? 0,
     stop: async () => {
       child.kill('SIGTERM')
       if (child.exitCode === null) await once(child, 'exit')

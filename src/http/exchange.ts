@@ -34,6 +34,7 @@ export type Trace = {
 export type Answer = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
+  /** Text leaves in one write with its headers, which is cheaper; a page is bytes, for encoding one would take longer than reading it. */
   readonly body: Uint8Array | string
   /** Called when the system has taken every byte of the body, which until then stays as it is. */
   readonly sent?: () => void

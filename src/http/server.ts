@@ -210,9 +210,11 @@ function send(reply: FastifyReply, answer: Answer): FastifyReply {
     .headers(reply.request.trace.limitHeaders ?? {})
     .headers(answer.headers)
   if (answer.sent !== undefined) reply.raw.once('finish', answer.sent)
-  // Bytes, never a string: a string is encoded on the way out, and gets a charset that JSON has none of.
-  return reply.send(typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body)
+  // Without a serializer the framework would give text a charset, which JSON has none of.
+  return reply.serializer(asItIs).send(answer.body)
 }
+
+const asItIs = (body: string): string => body
 
 function sendProblem(error: unknown, raw: FastifyRequest, reply: FastifyReply): FastifyReply {
   const problem = asProblem(error)

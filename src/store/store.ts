@@ -17,8 +17,8 @@ export type Store = {
 }
 
 export type CustomerDoor = {
-  /** The stored bytes of one record in full, or undefined for an unknown, foreign or deleted id alike. */
-  get(tenant: Tenant, view: View, id: string, reveal: boolean): Promise<Uint8Array | undefined>
+  /** The stored text of one record in full, or undefined for an unknown, foreign or deleted id alike. */
+  get(tenant: Tenant, view: View, id: string, reveal: boolean): Promise<string | undefined>
   /** Answers what `use` makes of the page, whose bytes hold until that has returned, and no longer. */
   page<T>(tenant: Tenant, view: View, selection: Selection, use: (page: Page) => T): Promise<T>
 }

@@ -296,7 +296,7 @@ describe('deletion', () => {
   test('hides a deleted account unless it is asked for, and never answers deleted_at', async () => {
     await tested.take('fiat-accounts', [deleted])
     assert.equal(await shown(false), undefined)
-    const body = Buffer.from((await shown(true)) ?? []).toString()
+    const body = (await shown(true)) ?? ''
     assert.equal(JSON.parse(body).id, anId(1))
     assert.ok(!body.includes('deleted_at'))
   })

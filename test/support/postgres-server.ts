@@ -167,9 +167,10 @@ const nobody = { uid: 65_534, gid: 65_534 }
 const isRoot = process.getuid?.() === 0
 export const runAs = isRoot ? nobody : {}
 
-function owned(folder: string): string {
-  if (isRoot) chownSync(folder, nobody.uid, nobody.gid)
-  return folder
+/** Gives a file or a folder to whoever runs the server. */
+export function owned(path: string): string {
+  if (isRoot) chownSync(path, nobody.uid, nobody.gid)
+  return path
 }
 
 function binariesOf(version: PostgresVersion): string {

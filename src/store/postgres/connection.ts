@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import type { Writable } from 'node:stream'
 import postgres from 'postgres'
 import type { ServerAddress } from '../../platform/postgres-url.ts'
@@ -20,7 +21,10 @@ export type Query = {
 /** One session of a server. Statements run one at a time; whoever holds it awaits each. */
 export type Connection = {
   query(query: Query): Promise<readonly Row[]>
-  /** The same without a copy of what was answered: the rows hold until `use` has returned, and no longer. */
+  /**
+   * The same for columns that are all text, and without a copy of what was answered: the rows hold until `use` has
+   * returned, and no longer. The binary form of text is its bytes, and sends them without a look at each.
+   */
   read<T>(query: Query, use: (rows: readonly Row[]) => T): Promise<T>
   /** Runs statements without parameters, several at once if need be. */
   execute(text: string): Promise<void>
@@ -57,13 +61,19 @@ export function openConnection(address: ServerAddress, options: SessionOptions):
       throw error
     }
   }
-  const read: Connection['read'] = async ({ text, values = [], prepare = false }, use) => {
-    const begin = () => sql.unsafe(text, [...values] as never[], { prepare }).raw()
-    return use((await run(begin)) as unknown as readonly Row[])
-  }
+  const answer = async ({ text, values = [], prepare = false }: Query) =>
+    await run(() => sql.unsafe(text, [...values] as never[], { prepare }).raw())
   return {
-    query: (query) => read(query, (rows) => rows.map(copied)),
-    read,
+    query: async (query) => rowsOf(await answer(query)).map(copied),
+    read: async (query, use) => {
+      session.askForBinary(true)
+      const rows = await answer(query).finally(() => session.askForBinary(false))
+      assert(
+        rows.columns.every(({ type }) => type === TEXT),
+        'A column that is read is not text.',
+      )
+      return use(rowsOf(rows))
+    },
     execute: async (text) => {
       await run(() => sql.unsafe(text).simple())
     },
@@ -86,6 +96,10 @@ export function openConnection(address: ServerAddress, options: SessionOptions):
 
 const CLOSE_SECONDS = 1
 
+/** The type's number in every database (pg_type.dat). */
+const TEXT = 25
+
+const rowsOf = (rows: unknown): readonly Row[] => rows as readonly Row[]
 const copied = (row: Row): Row => row.map((value) => value && Buffer.from(value))
 
 function openSession(address: ServerAddress, { parameters, connectTimeoutMs }: SessionOptions) {
@@ -110,6 +124,7 @@ function openSession(address: ServerAddress, { parameters, connectTimeoutMs }: S
   return {
     sql,
     markBroken,
+    askForBinary: socket.askForBinary,
     isBroken: socket.isDestroyed,
     /** Else a stream that has sent its end would wait for ever for a server that is gone. */
     endWith: (stream: Writable) => {
@@ -137,6 +152,8 @@ export const oneSession = (
   connectTimeoutMs: number,
 ) => ({
   ...credentials,
+  // Where it is encrypted, our own socket has seen to that.
+  ssl: false,
   host,
   port,
   max: 1,

@@ -30,7 +30,7 @@ export function toldSafely(error: unknown): string {
 const passing = /^(08|40|53|57|58)|^(25006|55P03)$/
 
 const ofTheSocket =
-  /^(CONNECTION_|CONNECT_TIMEOUT$|ECONN|EPIPE$|ETIMEDOUT$|EHOSTUNREACH$|ENETUNREACH$|ENOTFOUND$|EAI_AGAIN$)/
+  /^(CONNECTION_|CONNECT_TIMEOUT$|ECONN|EPIPE$|ETIMEDOUT$|EHOSTUNREACH$|ENETUNREACH$|ENOTFOUND$|EAI_AGAIN$|ETLS$)/
 
 /** The session is gone, or its server is no primary or does not answer: another one may do better. */
 export function isLostSession(error: unknown): boolean {
@@ -40,7 +40,7 @@ export function isLostSession(error: unknown): boolean {
 
 /** No new session is to be had there either: nothing listens, or it writes no more. */
 export const isConnectFailure = (error: unknown): boolean =>
-  /^(CONNECT_TIMEOUT|ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|57P03|25006)$/.test(
+  /^(CONNECT_TIMEOUT|ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ETLS|57P03|25006)$/.test(
     codeOf(error),
   )
 

@@ -9,7 +9,7 @@ import { wallOf } from './wall.ts'
 
 type AskedGet = { readonly tenant: Tenant; readonly id: string; readonly reveal: boolean }
 
-export type GetOne = (asked: AskedGet) => Promise<Uint8Array | undefined>
+export type GetOne = (asked: AskedGet) => Promise<string | undefined>
 
 /** Gets of one kind of record, several in one statement. */
 export function openGetBatch(servers: Servers, resource: Resource): GetOne {
@@ -21,7 +21,7 @@ export function openGetBatch(servers: Servers, resource: Resource): GetOne {
       )
       const settle = (rows: readonly Row[]) => {
         for (const [at, body] of rows) {
-          batch[Number(at) - 1]?.answer.resolve(body == null ? undefined : Buffer.from(body))
+          batch[Number(at) - 1]?.answer.resolve(body?.toString('utf8'))
         }
         for (const { answer } of batch) answer.resolve(undefined)
       }
@@ -39,7 +39,7 @@ export function openGetBatch(servers: Servers, resource: Resource): GetOne {
 export function getQuery(resource: Resource, batch: readonly AskedGet[]): Query {
   return {
     text: `
-      select asked.at, record.body
+      select asked.at::text, record.body
       from unnest($1::text[], $2::uuid[], $3::boolean[]) with ordinality as asked (customer_id, id, reveal, at)
       cross join lateral ${wallOf('asked.customer_id')}
       cross join lateral (

@@ -106,7 +106,7 @@ function pageOf(row: Row): ReadPage {
     items: row[0] ?? NO_ITEMS,
     rows: Number(whole(row, 1)),
     last: optionalBytes(row, 2),
-    more: text(row, 3) === 't',
+    more: text(row, 3) === 'true',
     revision: Number(optionalWhole(row, 4) ?? 0n),
     logPosition: whole(row, 5),
   }

@@ -30,7 +30,7 @@ export function pagesQuery(
   const ranges = asked.map(({ selection }) => rangeOf(selection))
   return {
     text: `
-      select ${answered}, asked.at
+      select ${answered}, asked.at::text
       from unnest($1::text[], $2::bytea[], $3::bytea[], $4::int[])
         with ordinality as asked (customer_id, low, high, page_size, at)
       cross join lateral ${wallOf('asked.customer_id')}
@@ -82,7 +82,8 @@ export function pageQuery(resource: Resource, { tenant, selection }: AskedPage):
   }
 }
 
-const answered = `page.items, page.rows, page.last, page.more, revision.changed_at, ${LOG_POSITION}`
+/** Text, all of it: see `read` of connection.ts. */
+const answered = `page.items, page.rows::text, page.last::text, page.more::text, revision.changed_at::text, ${LOG_POSITION}::text`
 
 const revisionOf = ({ kind }: Resource): string => `
   left join lateral (

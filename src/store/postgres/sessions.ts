@@ -25,6 +25,6 @@ export const loadingSessions = {
   lock_timeout: 60_000,
   default_statistics_target: 10,
   work_mem: '256MB',
-  temp_buffers: '64MB',
+  temp_buffers: '512MB',
   jit: 'off',
 }

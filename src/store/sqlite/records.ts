@@ -35,7 +35,7 @@ export function customerDoor(prepare: (sql: string) => StatementSync): CustomerD
       const row = guarded(() =>
         prepare(getQuery(view)).get({ customer: tenant, id, reveal: reveal ? 1 : 0 }),
       )
-      return row === undefined ? undefined : blob(row.body)
+      return row === undefined ? undefined : String(row.body)
     },
 
     async page(tenant, view, selection, use) {
@@ -63,7 +63,7 @@ function getQuery(view: View): string {
   const table = fullTable(view.resource)
   const index = table === view.resource.table ? `indexed by ${table}_by_id` : ''
   return `
-    select cast(body as blob) as body from ${table} ${index}
+    select body from ${table} ${index}
     where customer_id = :customer and id = :id and (deleted = 0 or :reveal = 1)`
 }
 

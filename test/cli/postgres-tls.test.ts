@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { appendFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { withPrimary } from '../../src/store/postgres/with-primary.ts'
+import { callUrl, fetchToken } from '../support/harness.ts'
+import { owned, type PostgresServer, startPostgres } from '../support/postgres-server.ts'
+import { runProgram, startProgram } from '../support/program.ts'
+import { aFiatAccount, anId } from '../support/records.ts'
+import { addressesOf, openTestDatabase, prepareServer } from '../support/test-database.ts'
+import { until } from '../support/until.ts'
+
+/** The whole program over an encrypted connection, to a server whose certificate nobody has signed but itself. */
+
+let server: PostgresServer
+let certificate: string
+const masterKey = randomBytes(32).toString('base64')
+
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0
+assert(hasOpenssl || process.env.CI !== 'true', 'openssl is missing: apt-get install openssl')
+
+function certify(folder: string): void {
+  const made = ['-keyout', join(folder, 'server.key'), '-out', join(folder, 'server.crt')]
+  const words = ['-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost']
+  const names = ['-addext', 'subjectAltName=DNS:localhost']
+  execFileSync('openssl', ['req', ...words, ...names, ...made], { stdio: 'pipe' })
+  owned(join(folder, 'server.key'))
+  appendFileSync(join(folder, 'postgresql.conf'), '\nssl = on\n')
+}
+
+const urlOf = (role: string, sslmode: string): string =>
+  `${server.url(role, 'bursar_template').replace('127.0.0.1', 'localhost')}?sslmode=${sslmode}`
+
+const envOf = (sslmode: string, trusted?: string) => ({
+  DATABASE_URL: urlOf('bursar', sslmode),
+  OPERATOR_DATABASE_URL: urlOf('bursar_operator', sslmode),
+  BURSAR_MASTER_KEY: masterKey,
+  LOG_LEVEL: 'warn',
+  PORT: '0',
+  ...(trusted !== undefined && { NODE_EXTRA_CA_CERTS: trusted }),
+})
+
+describe('over TLS', { skip: !hasOpenssl }, () => {
+  const customerId = 'acme'
+  let client: Parameters<typeof fetchToken>[1]
+
+  before(async () => {
+    server = await startPostgres()
+    certificate = join(server.folder, 'server.crt')
+    certify(server.folder)
+    await server.kill('SIGINT')
+    await server.restart()
+    await prepareServer(server)
+    const env = envOf('verify-full', certificate)
+    const made = await runProgram(
+      ['client', 'create', '--customer', customerId, '--name', 'Acme', '--json'],
+      { env },
+    )
+    assert.equal(made.code, 0, made.errors)
+    const { client_id: clientId, client_secret: clientSecret } = JSON.parse(made.output)
+    client = { customerId, clientId, clientSecret }
+  })
+
+  after(() => server.stop())
+
+  test('a file is imported', async () => {
+    const lines = [1, 2, 3].map((at) =>
+      JSON.stringify(aFiatAccount({ id: anId(at), ref_id: `ref-${at} é€😀` })),
+    )
+    const imported = await runProgram(['import', 'fiat-accounts', '-', '--json'], {
+      env: envOf('require'),
+      stdin: lines.join('\n'),
+    })
+    assert.equal(imported.code, 0, imported.errors)
+    assert.equal(JSON.parse(imported.output).added, 3)
+  })
+
+  test('records are the bytes that they are without it', async () => {
+    const answers: string[][] = []
+    for (const [sslmode, trusted] of [
+      ['disable', undefined],
+      ['require', undefined],
+      ['verify-full', certificate],
+    ] as const) {
+      const program = startProgram(['serve', '--json'], {
+        env: envOf(sslmode, trusted),
+      })
+      const { url } = JSON.parse(await program.firstLine)
+      const token = await fetchToken(url, client)
+      const paths = [`/${anId(1)}`, '?limit=2', '?limit=100', `?ids=${anId(3)}`]
+      const bodies: string[] = []
+      for (const path of paths) {
+        const { status, text } = await callUrl(`${url}/v2/transfer/fiat-accounts${path}`, { token })
+        assert.equal(status, 200, text)
+        bodies.push(text.replace(/"next_page_cursor":"[^"]+"/, '"next_page_cursor":"…"'))
+      }
+      answers.push(bodies)
+      const encrypted = await areEncrypted()
+      assert.deepEqual(encrypted, sslmode === 'disable' ? ['f'] : ['t'], sslmode)
+      assert.equal(await program.kill(), 0)
+    }
+    const [plain, required, verified] = answers
+    assert.deepEqual(required, plain)
+    assert.deepEqual(verified, plain)
+  })
+
+  test('a server that ends is a 503, and found again', async () => {
+    const program = startProgram(['serve', '--json'], { env: envOf('require') })
+    const { url } = JSON.parse(await program.firstLine)
+    const token = await fetchToken(url, client)
+    const statusOf = async () => {
+      const answer = await callUrl(`${url}/v2/transfer/fiat-accounts/${anId(1)}`, { token })
+      return answer.status
+    }
+    await Promise.all(Array.from({ length: 20 }, async () => assert.equal(await statusOf(), 200)))
+    await server.kill('SIGKILL')
+    assert.equal(await statusOf(), 503)
+    await server.restart()
+    await until(async () => (await statusOf()) === 200)
+    assert.equal(await program.kill(), 0, program.errors())
+  })
+
+  test('a server that offers none is told', async () => {
+    const plain = await openTestDatabase()
+    const env = { ...envOf('require'), DATABASE_URL: `${plain.url}?sslmode=require` }
+    const { code, errors } = await runProgram(['serve'], { env })
+    await plain.drop()
+    assert.equal(code, 1)
+    assert.match(errors, /^no primary: .*: the server offers no TLS\n$/)
+  })
+
+  test('a certificate that is not trusted is refused where it is verified', async () => {
+    const { code, errors } = await runProgram(['serve'], { env: envOf('verify-full') })
+    assert.equal(code, 1)
+    assert.match(errors, /^no primary: .*: its certificate does not hold \(.*SELF_SIGNED.*\)\n$/)
+  })
+})
+
+/** Whether the customers' sessions are, each answer once. */
+async function areEncrypted(): Promise<string[]> {
+  const rows = await withPrimary(addressesOf(server.url('postgres', 'postgres')), (session) =>
+    session.query({
+      text: `select distinct ssl from pg_stat_ssl join pg_stat_activity using (pid) where usename = 'bursar'`,
+    }),
+  )
+  return rows.map(([ssl]) => String(ssl))
+}
