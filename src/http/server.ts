@@ -210,8 +210,9 @@ function send(reply: FastifyReply, answer: Answer): FastifyReply {
     .headers(reply.request.trace.limitHeaders ?? {})
     .headers(answer.headers)
   if (answer.sent !== undefined) reply.raw.once('finish', answer.sent)
-  // Without a serializer the framework would give text a charset, which JSON has none of.
-  return reply.serializer(asItIs).send(answer.body)
+  // Without a serializer the framework would give text a charset, which JSON has none of. Without a body it gives a 304 no
+  // length, which must be none but that of the page that is held (RFC 9110 section 8.6).
+  return reply.serializer(asItIs).send(answer.status === 304 ? undefined : answer.body)
 }
 
 const asItIs = (body: string): string => body

@@ -244,6 +244,7 @@ for (const list of lists) {
         const again = await service.call(path, { headers: { 'if-none-match': held } })
         assert.equal(again.status, 304)
         assert.equal(again.text, '')
+        assert.equal(again.headers.get('content-length'), null)
         assert.equal(again.headers.get('etag'), etag)
         assert.equal(again.headers.get('cache-control'), 'private, no-cache')
         assert.match(String(again.headers.get('x-request-id')), /^\S{8,}$/)
