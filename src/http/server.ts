@@ -101,7 +101,9 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
 
 function addRoute(server: FastifyInstance, route: Route): void {
   server.route({
-    method: route.method,
+    method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
+    // The framework's own HEAD gives a 304 a length.
+    exposeHeadRoute: false,
     url: route.path,
     handler: async (raw, reply) => {
       const request = requestOf(raw)
@@ -185,6 +187,7 @@ function unknownRoute(raw: FastifyRequest, paths: readonly KnownPath[]): Problem
   })
 }
 
+const asItIs = (body: string): string => body
 const pathOf = (raw: FastifyRequest): string => raw.url.split('?', 1)[0] ?? ''
 
 function requestOf(raw: FastifyRequest): Request {
@@ -210,12 +213,9 @@ function send(reply: FastifyReply, answer: Answer): FastifyReply {
     .headers(reply.request.trace.limitHeaders ?? {})
     .headers(answer.headers)
   if (answer.sent !== undefined) reply.raw.once('finish', answer.sent)
-  // Without a serializer the framework would give text a charset, which JSON has none of. Without a body it gives a 304 no
-  // length, which must be none but that of the page that is held (RFC 9110 section 8.6).
+  // Without a serializer text would get a charset, and with a body a 304 a length: RFC 9110 section 8.6 forbids it.
   return reply.serializer(asItIs).send(answer.status === 304 ? undefined : answer.body)
 }
-
-const asItIs = (body: string): string => body
 
 function sendProblem(error: unknown, raw: FastifyRequest, reply: FastifyReply): FastifyReply {
   const problem = asProblem(error)

@@ -240,8 +240,9 @@ for (const list of lists) {
       const etag = String(called.headers.get('etag'))
       assert.equal(called.headers.get('cache-control'), 'private, no-cache')
       assert.match(etag, /^(W\/)?"[^"]+"$/)
-      for (const held of [etag, `"other", ${etag}`, '*', etag.replace(/^W\//, '')]) {
-        const again = await service.call(path, { headers: { 'if-none-match': held } })
+      const held = [etag, `"other", ${etag}`, '*', etag.replace(/^W\//, '')]
+      for (const [method, tag] of [...held.map((tag) => ['GET', tag]), ['HEAD', etag]] as const) {
+        const again = await service.call(path, { method, headers: { 'if-none-match': tag } })
         assert.equal(again.status, 304)
         assert.equal(again.text, '')
         assert.equal(again.headers.get('content-length'), null)

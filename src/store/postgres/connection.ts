@@ -3,7 +3,8 @@ import type { Writable } from 'node:stream'
 import postgres from 'postgres'
 import type { ServerAddress } from '../../platform/postgres-url.ts'
 import { unavailable } from './failure.ts'
-import { sessionLost, sessionSocket } from './session-socket.ts'
+import { sessionSocket } from './session-socket.ts'
+import { sessionLost } from './socket-events.ts'
 
 /** What a statement is given. Arrays are written as text by `textArray`, so that no parameter's type is guessed. */
 export type Value = string | bigint | number | boolean | null | Uint8Array
