@@ -34,8 +34,11 @@ export type Trace = {
 export type Answer = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** Text leaves in one write with its headers, which is cheaper; a page is bytes, for encoding one would take longer than reading it. */
-  readonly body: Uint8Array | string
+  /**
+   * Text leaves in one write with its headers, which is cheaper; a page is bytes, for encoding one would take longer than
+   * reading it. A 304 has none, not even one of no length.
+   */
+  readonly body: Uint8Array | string | undefined
   /** Called when the system has taken every byte of the body, which until then stays as it is. */
   readonly sent?: () => void
 }

@@ -2,7 +2,10 @@ import { echo, Problem } from '../contract/problem.ts'
 import type { Answer, Request } from './exchange.ts'
 
 /** A problem as bytes (RFC 9457). Anything that is no Problem is a bare 500: what broke is for the log alone. */
-export function problemAnswer(error: unknown, request: Pick<Request, 'id' | 'path'>): Answer {
+export function problemAnswer(
+  error: unknown,
+  request: Pick<Request, 'id' | 'path'>,
+): Answer & { readonly body: string } {
   const problem = error instanceof Problem ? error : unexpected(error)
   return {
     status: problem.status,
@@ -45,5 +48,5 @@ export function unlessHeld(answer: Answer, ifNoneMatch: string | undefined): Ans
   const held = ifNoneMatch.split(',').some((tag) => tag.trim() === '*' || weak(tag) === weak(etag))
   if (!held) return answer
   answer.sent?.()
-  return { status: 304, headers: answer.headers, body: '' }
+  return { status: 304, headers: answer.headers, body: undefined }
 }

@@ -213,8 +213,8 @@ function send(reply: FastifyReply, answer: Answer): FastifyReply {
     .headers(reply.request.trace.limitHeaders ?? {})
     .headers(answer.headers)
   if (answer.sent !== undefined) reply.raw.once('finish', answer.sent)
-  // Without a serializer text would get a charset, and with a body a 304 a length: RFC 9110 section 8.6 forbids it.
-  return reply.serializer(asItIs).send(answer.status === 304 ? undefined : answer.body)
+  // Without a serializer the framework would give text a charset, which JSON has none of.
+  return reply.serializer(asItIs).send(answer.body)
 }
 
 function sendProblem(error: unknown, raw: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { withBinaryResults } from '../../src/store/postgres/bind-message.ts'
 import { type Connection, openConnection } from '../../src/store/postgres/connection.ts'
+import { openStallingProxy, type StallingProxy } from '../faults/support/stalling-proxy.ts'
 import { addressesOf, openTestDatabase, type TestDatabase } from '../support/test-database.ts'
 
 const bind = Buffer.from('B\0\0\0\x15\0s1\0\0\0\0\x01\0\0\0\x03abc\0\0', 'latin1')
@@ -25,7 +24,7 @@ describe('a Bind message', () => {
 
 describe('what is read', () => {
   let database: TestDatabase
-  let relay: Server
+  let proxy: StallingProxy
   let session: Connection
   const said: Buffer[] = []
 
@@ -33,24 +32,19 @@ describe('what is read', () => {
     database = await openTestDatabase()
     const [address] = addressesOf(database.url)
     assert.ok(address)
-    relay = createServer((incoming) => {
-      const outgoing = connect(address.port, address.host)
-      incoming.on('data', (bytes: Buffer) => said.push(bytes))
-      join(incoming, outgoing)
-      join(outgoing, incoming)
-    }).listen(0, '127.0.0.1')
-    await once(relay, 'listening')
-    const { port } = relay.address() as AddressInfo
-    session = openConnection({ ...address, port }, { parameters: {}, connectTimeoutMs: 5000 })
+    proxy = await openStallingProxy(address.port, (bytes) => said.push(bytes))
+    session = openConnection(
+      { ...address, port: proxy.port },
+      { parameters: {}, connectTimeoutMs: 5000 },
+    )
   })
 
   after(async () => {
     await session.close()
-    relay.close()
+    proxy.close()
     await database.drop()
   })
 
-  const join = (from: Socket, to: Socket) => from.on('close', () => to.destroy()).pipe(to)
   const columns = `repeat('é€😀"', $1::int), null::text, (-5)::text, '\\x00ff'::bytea::text`
   const expected = ['é€😀"'.repeat(3), undefined, '-5', '\\x00ff']
   const formatsOf = () => {

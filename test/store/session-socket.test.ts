@@ -5,6 +5,7 @@ import { describe, type TestContext, test } from 'node:test'
 import type { ServerAddress } from '../../src/platform/postgres-url.ts'
 import { sessionSocket } from '../../src/store/postgres/session-socket.ts'
 import { withPrimary } from '../../src/store/postgres/with-primary.ts'
+import { until } from '../support/until.ts'
 
 /** A server that is none; `serve` is what it does with whoever connects. */
 async function listenAs(
@@ -65,7 +66,7 @@ describe('a session that is to be encrypted', () => {
       const { address, sockets } = await listenAs(context, 'require', serve)
       const session = sessionSocket(address, 60_000)
       const refused = assert.rejects(session.open(), { code: 'ECONNRESET' })
-      while (sockets.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+      await until(() => sockets.length > 0)
       session.destroy()
       await refused
     })

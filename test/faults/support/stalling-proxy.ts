@@ -13,7 +13,11 @@ export type StallingProxy = {
   close(): void
 }
 
-export async function openStallingProxy(toPort: number): Promise<StallingProxy> {
+/** `heard` is told what clients say, on its way. */
+export async function openStallingProxy(
+  toPort: number,
+  heard: (said: Buffer) => void = () => {},
+): Promise<StallingProxy> {
   const sockets = new Set<Socket>()
   let isStalled = false
   let forwarded = 0
@@ -33,6 +37,7 @@ export async function openStallingProxy(toPort: number): Promise<StallingProxy> 
   }
   const listener = createServer((incoming) => {
     const outgoing = connect(toPort, '127.0.0.1')
+    incoming.on('data', heard)
     join(incoming, outgoing)
     join(outgoing, incoming)
   }).listen(0, '127.0.0.1')
