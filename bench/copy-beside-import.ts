@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { readNdjson } from '../src/intake/lines.ts'
 import type { Config } from '../src/platform/config.ts'
-import { openConnection } from '../src/store/postgres/connection.ts'
+import { openConnection } from '../src/store/postgres/driver/connection.ts'
 import type { PostgresServer } from '../test/support/postgres-server.ts'
 import { addressesOf } from '../test/support/test-database.ts'
 import { median, say } from './beside-bare.ts'

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { cpus } from 'node:os'
-import { encodeAddress } from '../src/fees/addresses/encode-address.ts'
 import type { FeeBasis } from '../src/fees/fee-basis.ts'
 import { type QuoteRequest, quoteFee } from '../src/fees/quote-fee.ts'
 import { readSchedule } from '../src/fees/schedule/read-schedule.ts'
-import type { CryptoNetwork } from '../src/money/network.ts'
+import { encodeAddress } from '../src/sandbox/encode-address.ts'
+import type { CryptoNetwork } from '../src/values/network.ts'
 
 /**
  * The pure quote alone, no HTTP and no store: parse, pair, address, model, price, rounding. Prints p50 and p99 in

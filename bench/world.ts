@@ -1,6 +1,6 @@
 import { importEntries } from '../src/intake/import-file.ts'
 import type { Entry } from '../src/intake/lines.ts'
-import { createClient } from '../src/oauth/clients.ts'
+import { createClient } from '../src/oauth/clients/clients.ts'
 import { systemClock } from '../src/platform/clock.ts'
 import type { Config } from '../src/platform/config.ts'
 import { openLog } from '../src/platform/log.ts'

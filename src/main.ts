@@ -11,10 +11,10 @@ import { type CommonOptions, configOf } from './cli/options.ts'
 import { CommandFailed, standardOutput } from './cli/output.ts'
 import { sandboxCommand } from './cli/sandbox.ts'
 import { serveCommand } from './cli/serve.ts'
-import { Problem } from './contract/problem.ts'
 import { systemClock } from './platform/clock.ts'
 import { ConfigError } from './platform/config.ts'
-import { version } from './program.ts'
+import { version } from './platform/version.ts'
+import { StoreUnavailable } from './store/unavailable.ts'
 import { systemRandom } from './vault/random.ts'
 
 /** Exit codes: 0 done, 1 failed, 2 wrong usage. */
@@ -60,12 +60,7 @@ function exitCodeOf(error: unknown): number {
     output.tell(error.message)
     return WRONG_USAGE
   }
-  if (error instanceof Problem && error.status === 503) {
-    // What kept the store from answering was told without its values.
-    output.tell(String((error.cause as Error | undefined)?.message ?? error.detail))
-    return FAILED
-  }
-  if (error instanceof CommandFailed) {
+  if (error instanceof StoreUnavailable || error instanceof CommandFailed) {
     output.tell(error.message)
     return FAILED
   }

@@ -1,31 +1,31 @@
+import { jsonAnswer, type Route } from './contract/request.ts'
 import type { RecordRules } from './contract/resource.ts'
 import type { AddressPolicy } from './fees/addresses/address-check.ts'
 import { openFees } from './fees/sources/open-fees.ts'
-import { apiPage, homePage, type PageClient } from './http/api-page.ts'
-import { cursorKeysOf } from './http/cursor.ts'
-import type { WalkDependencies } from './http/handle.ts'
-import { handle } from './http/handle.ts'
-import { type ConsumeDependencies, handleConsume } from './http/handle-consume.ts'
-import { healthRoutes } from './http/health.ts'
-import { ingestApi, methodOf, openApiDocument } from './http/openapi.ts'
-import { problemPages } from './http/problem-pages.ts'
-import { readinessChecks } from './http/readiness.ts'
-import { openRequestLimit } from './http/request-limit.ts'
-import { jsonAnswer } from './http/respond.ts'
-import { buildServer, type Route } from './http/server.ts'
-import { ingestOperations } from './ingest/index.ts'
+import { apiPage, homePage, type PageClient } from './http/documents/api-page.ts'
+import { healthRoutes } from './http/documents/health.ts'
+import { ingestApi, methodOf, openApiDocument } from './http/documents/openapi.ts'
+import { problemPages } from './http/documents/problem-pages.ts'
+import { readinessChecks } from './http/documents/readiness.ts'
+import { cursorKeysOf } from './http/pipeline/cursor.ts'
+import type { WalkDependencies } from './http/pipeline/handle.ts'
+import { handle } from './http/pipeline/handle.ts'
+import { type ConsumeDependencies, handleConsume } from './http/pipeline/handle-consume.ts'
+import { openRequestLimit } from './http/pipeline/rate-limit.ts'
+import { buildServer } from './http/server/server.ts'
 import { type OAuth, openOAuth } from './oauth/open.ts'
 import { operations } from './operations/index.ts'
+import { ingestOperations } from './operations/ingest/index.ts'
 import type { Clock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
 import type { Logger } from './platform/log.ts'
-import { version } from './program.ts'
+import { version } from './platform/version.ts'
 import type { CredentialStore } from './store/credentials.ts'
 import type { FeeQuoteStore } from './store/fee-quotes.ts'
-import { startQuoteSweep } from './store/quote-sweeper.ts'
-import type { Store } from './store/store.ts'
+import type { Store } from './store/records.ts'
 import { openServiceStores } from './stores.ts'
 import type { Keyring } from './vault/keyring.ts'
+import { startQuoteSweep } from './withdrawal-fees/sweep-quotes.ts'
 
 /**
  * The composition root: configuration → stores → server.
@@ -110,7 +110,7 @@ export async function startService(sources: ServiceSources): Promise<Service> {
         },
       }),
       ...(stores.servesOperator ? ingestRoutes({ identify: oauth.identify, quotes, clock }) : []),
-      ...oauthRoutesOf(oauth),
+      ...oauth.routes,
       ...healthRoutes(readinessChecks({ store, oauth, feeBasis: fees.current, clock })),
       homePage,
       ...problemPages,
@@ -155,21 +155,6 @@ function ingestRoutes(dependencies: ConsumeDependencies): Route[] {
     path: operation.path,
     operation: operation.id,
     answer: (request) => handleConsume(operation, request, dependencies),
-  }))
-}
-
-function oauthRoutesOf(oauth: OAuth): Route[] {
-  return oauth.routes.map(({ method, path, handle: answer }) => ({
-    method,
-    path,
-    operation: path,
-    answer: async (request) => {
-      const { status, headers, body } = await answer({
-        ...request,
-        body: Buffer.from(request.body),
-      })
-      return { status, headers, body: body ?? '' }
-    },
   }))
 }
 

@@ -8,7 +8,7 @@ import {
   type Refused,
   readClientKeys,
   rotateClient,
-} from '../oauth/clients.ts'
+} from '../oauth/clients/clients.ts'
 import type { Secret } from '../platform/secret.ts'
 import type { Client, ClientMethod, ClientWithSecrets } from '../store/credentials.ts'
 import { type CommonOptions, withCommonOptions } from './options.ts'

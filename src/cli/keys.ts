@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander'
-import { describeSigningKeys } from '../oauth/signing-keys.ts'
+import { describeSigningKeys } from '../oauth/tokens/signing-keys.ts'
 import type { Purpose } from '../vault/purpose-key.ts'
 import { type CredentialCommandSources, isoOf, storeCommand, withCredentials } from './client.ts'
 import type { CommonOptions } from './options.ts'

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox'
-import { decimalCharactersMax, decimalPattern } from '../money/decimal.ts'
-import { type Instant, parseInstant } from '../platform/instant.ts'
 import { limits } from '../platform/limits.ts'
+import { decimalCharactersMax, decimalPattern } from '../values/decimal.ts'
+import { type Instant, parseInstant } from '../values/instant.ts'
 import { echo } from './problem.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { type TSchema, Type } from 'typebox'
 import { Format } from 'typebox/format'
 import { Settings } from 'typebox/system'
-import { parseInstant } from '../platform/instant.ts'
 import { limits } from '../platform/limits.ts'
+import { parseInstant } from '../values/instant.ts'
 import { mustBeOneOf } from './fields.ts'
 
 /**

@@ -1,7 +1,7 @@
-import type { Instant } from '../platform/instant.ts'
+import type { Instant } from '../values/instant.ts'
 import { type ArrayField, type Field, instant } from './fields.ts'
 import { type ListOrder, pagingParameters } from './paging.ts'
-import type { Resource, View } from './resource.ts'
+import type { ListView, Resource, View } from './resource.ts'
 import type { OperatorScope, Scope } from './scopes.ts'
 
 /** What a list parameter does to the page. Each kind is carried out by the store, never by an operation. */
@@ -39,7 +39,7 @@ export type ListOperation = Common & {
   readonly required: readonly string[]
   readonly order: ListOrder
   readonly envelope: string
-  readonly view: View
+  readonly view: ListView
 }
 
 /**
@@ -91,7 +91,7 @@ export function listOperation<
     readonly required?: readonly (keyof Query & string)[]
     readonly order: ListOrder
     readonly envelope: string
-    readonly view: View<Resource<Columns>>
+    readonly view: ListView<Resource<Columns>>
   },
 ): ListOperation {
   return {

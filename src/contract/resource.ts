@@ -60,13 +60,20 @@ type Exclusive = {
   readonly key: (record: RecordInput) => string
 }
 
-/** One way to answer a resource: everything, or as lists show it. */
-export type View<R extends Resource = Resource> = {
+declare const listedBrand: unique symbol
+
+/** A table with the sort key and the filter columns of a resource, so that pages can be read from it. */
+export type ListedTable = string & { readonly [listedBrand]: true }
+
+/** One way to answer a resource, and the table that holds it. A store reads a view from its table and from no other. */
+export type View<R extends Resource = Resource, Table extends string = string> = {
   readonly name: string
   readonly resource: R
-  readonly masked: boolean
+  readonly table: Table
   readonly schema: TSchema
 }
+
+export type ListView<R extends Resource = Resource> = View<R, ListedTable>
 
 type Plain = 'deletable' | 'uniqueMembers' | 'exclusive' | 'check' | 'complete'
 
@@ -84,11 +91,25 @@ export function defineResource<const Column extends string = never>(
   }
 }
 
-/** The view that answers everything, from the members that are answered. */
-export function fullView<R extends Resource>(
+/** The view of the resource's own table: masked where the resource has a mask, else everything. */
+export const listView = <R extends Resource>(
   name: string,
   resource: R,
   answered: Readonly<Record<string, TSchema>>,
-): View<R> {
-  return { name, resource, masked: false, schema: Type.Object(answered) }
-}
+): ListView<R> => ({
+  name,
+  resource,
+  table: resource.table as ListedTable,
+  schema: Type.Object(answered),
+})
+
+/** The view of everything, of a resource with a mask. No page can be read from its table. */
+export const unmaskedView = <R extends Resource>(
+  name: string,
+  resource: R,
+  answered: Readonly<Record<string, TSchema>>,
+): View<R> => ({ name, resource, table: fullTable(resource), schema: Type.Object(answered) })
+
+/** Where records are stored in full: in a table of its own where the resource has a mask. */
+export const fullTable = ({ table, mask }: Resource): string =>
+  mask === undefined ? table : `${table}_full`

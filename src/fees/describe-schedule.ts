@@ -1,5 +1,5 @@
-import { printDecimal } from '../money/decimal.ts'
-import { type CryptoNetwork, cryptoNetworks } from '../money/network.ts'
+import { printDecimal } from '../values/decimal.ts'
+import { type CryptoNetwork, cryptoNetworks } from '../values/network.ts'
 import type { AddressKind } from './addresses/address-check.ts'
 import { costsInForce, type FeeBasis, type Unavailable } from './fee-basis.ts'
 import { networkFee } from './network-fee.ts'

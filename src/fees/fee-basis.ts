@@ -1,4 +1,4 @@
-import type { CryptoNetwork } from '../money/network.ts'
+import type { CryptoNetwork } from '../values/network.ts'
 import type { CostModel } from './models/cost-model.ts'
 import type { Dated, FeeSchedule } from './schedule/fee-schedule.ts'
 

@@ -1,5 +1,5 @@
-import { largest, smallest } from '../money/bounds.ts'
-import { divideUp, roundUpToStep } from '../money/rounding.ts'
+import { largest, smallest } from '../values/bounds.ts'
+import { divideUp, roundUpToStep } from '../values/rounding.ts'
 import type { AddressKind } from './addresses/address-check.ts'
 import { costsInForce, type FeeBasis, priceInForce, type Unavailable } from './fee-basis.ts'
 import { costOf } from './models/cost-model.ts'

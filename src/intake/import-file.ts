@@ -1,6 +1,12 @@
 import type { RecordFault, RecordRules, Resource } from '../contract/resource.ts'
 import { limits } from '../platform/limits.ts'
-import type { LineFault, MergeOptions, RecordLoad, StorableRecord, Store } from '../store/store.ts'
+import type {
+  LineFault,
+  MergeOptions,
+  RecordLoad,
+  StorableRecord,
+  Store,
+} from '../store/records.ts'
 import { type RecordCheck, recordCheck } from './check.ts'
 import { type Entry, UnreadableFile } from './lines.ts'
 import { renderRecord } from './render.ts'

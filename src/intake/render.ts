@@ -1,8 +1,8 @@
 import type { TSchema } from 'typebox'
 import type { RecordInput, Resource } from '../contract/resource.ts'
-import { parseInstant, printInstant } from '../platform/instant.ts'
-import { positionOf } from '../store/keyset.ts'
-import type { StorableRecord } from '../store/store.ts'
+import { positionOf } from '../store/position.ts'
+import type { StorableRecord } from '../store/records.ts'
+import { parseInstant, printInstant } from '../values/instant.ts'
 
 /**
  * Turns a checked record into what is stored: the bytes that will be answered, in full and masked, and the columns that

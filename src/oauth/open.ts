@@ -1,15 +1,15 @@
+import type { Route } from '../contract/request.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import type { Logger } from '../platform/log.ts'
 import type { CredentialStore } from '../store/credentials.ts'
 import type { Keyring } from '../vault/keyring.ts'
-import { openTrustedIssuers } from './external-token.ts'
-import { openGuessLimiter } from './guess-limiter.ts'
-import type { OAuthRoute } from './route.ts'
-import { oauthRoutes } from './routes.ts'
-import { type Every, everyInterval, type Freshness, openStates } from './states.ts'
-import { openUseRecorder } from './use-recorder.ts'
-import { openVerifier, type Verifier } from './verifier.ts'
+import { openGuessLimiter } from './clients/guess-limiter.ts'
+import { openUseRecorder } from './clients/use-recorder.ts'
+import { oauthRoutes } from './endpoints/routes.ts'
+import { openTrustedIssuers } from './tokens/external-token.ts'
+import { type Every, everyInterval, type Freshness, openStates } from './tokens/states.ts'
+import { openVerifier, type Verifier } from './tokens/verifier.ts'
 
 export type OAuthSources = {
   readonly store: CredentialStore
@@ -24,7 +24,7 @@ export type OAuthSources = {
 
 /** The whole OAuth side of a running server. */
 export type OAuth = {
-  readonly routes: readonly OAuthRoute[]
+  readonly routes: readonly Route[]
   readonly verify: Verifier['verify']
   readonly identify: Verifier['identify']
   /** For `/readyz`: not ready while not fresh. */

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { described, enumOf, figure, text, unread, worded } from '../contract/fields.ts'
 import { amountMember, enumMember, timestampMember, uuidMember } from '../contract/members.ts'
 import { quoteOperation } from '../contract/operation.ts'
-import { cryptoNetworks } from '../money/network.ts'
+import { cryptoNetworks } from '../values/network.ts'
 
 export const createCryptoWithdrawalFee = quoteOperation({
   id: 'createCryptoWithdrawalFee',

@@ -1,7 +1,7 @@
 import { enumOf, text, upTo100, uuid } from '../contract/fields.ts'
 import { anyOf, createdAtBounds, createdAtFilters, listOperation } from '../contract/operation.ts'
-import { cryptoNetworks } from '../money/network.ts'
 import { depositAddress } from '../resources/deposit-address.ts'
+import { cryptoNetworks } from '../values/network.ts'
 
 export const listDepositAddresses = listOperation({
   id: 'listDepositAddresses',

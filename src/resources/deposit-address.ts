@@ -10,14 +10,14 @@ import {
 import { operatorMembers } from '../contract/operator-members.ts'
 import {
   defineResource,
-  fullView,
+  listView,
   type RecordFault,
   type RecordInput,
   type RecordRules,
 } from '../contract/resource.ts'
 import { canonicalAddress } from '../fees/addresses/canonical-address.ts'
 import { checkAddress } from '../fees/addresses/check-address.ts'
-import { cryptoNetworks, isCryptoNetwork } from '../money/network.ts'
+import { cryptoNetworks, isCryptoNetwork } from '../values/network.ts'
 
 export const conversionTargets = ['NO_CONVERSION', 'USD'] as const
 
@@ -64,7 +64,7 @@ const resource = defineResource({
   complete,
 })
 
-const full = fullView('DepositAddress', resource, answered)
+const full = listView('DepositAddress', resource, answered)
 
 export const depositAddress = { resource, full }
 

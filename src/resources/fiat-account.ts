@@ -10,7 +10,7 @@ import {
   uuidMember,
 } from '../contract/members.ts'
 import { operatorMembers } from '../contract/operator-members.ts'
-import { defineResource, fullView, type RecordInput, type View } from '../contract/resource.ts'
+import { defineResource, listView, type RecordInput, unmaskedView } from '../contract/resource.ts'
 import {
   fiatAccountOwner,
   fiatNetworkInstructions,
@@ -55,30 +55,25 @@ const resource = defineResource({
   mask: maskFiatAccount,
 })
 
-const full = fullView('FiatAccount', resource, answered)
+const full = unmaskedView('FiatAccount', resource, answered)
 
 const { wire } = networkMembers
 
 /** The list's view: contract section 2.3 and decisions section 5. */
-const brief: View<typeof resource> = {
-  name: 'FiatAccountListItem',
-  resource,
-  masked: true,
-  schema: Type.Object({
-    ...answered,
-    fiat_network_instructions: Type.Object({
-      ...networkMembers,
-      wire: Type.Optional(
-        Type.Object({
-          ...wire.properties,
-          status: Type.Optional(status),
-          metadata: Type.Optional(metadata),
-        }),
-      ),
-    }),
-    fiat_account_owner: Type.Optional(Type.Object({ person_details: nullable(objectMember({})) })),
+const brief = listView('FiatAccountListItem', resource, {
+  ...answered,
+  fiat_network_instructions: Type.Object({
+    ...networkMembers,
+    wire: Type.Optional(
+      Type.Object({
+        ...wire.properties,
+        status: Type.Optional(status),
+        metadata: Type.Optional(metadata),
+      }),
+    ),
   }),
-}
+  fiat_account_owner: Type.Optional(Type.Object({ person_details: nullable(objectMember({})) })),
+})
 
 export const fiatAccount = { resource, full, brief }
 

@@ -10,7 +10,7 @@ import {
 import { operatorMembers } from '../contract/operator-members.ts'
 import {
   defineResource,
-  fullView,
+  listView,
   type RecordFault,
   type RecordInput,
 } from '../contract/resource.ts'
@@ -79,7 +79,7 @@ const resource = defineResource({
   complete: hoist,
 })
 
-const full = fullView('FiatDepositInstructions', resource, answered)
+const full = listView('FiatDepositInstructions', resource, answered)
 
 export const fiatDepositInstructions = { resource, full }
 

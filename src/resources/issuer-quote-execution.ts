@@ -9,7 +9,7 @@ import {
   uuidMember,
 } from '../contract/members.ts'
 import { operatorMembers } from '../contract/operator-members.ts'
-import { defineResource, fullView } from '../contract/resource.ts'
+import { defineResource, listView } from '../contract/resource.ts'
 
 export const issuerQuoteStatuses = ['PENDING', 'COMPLETE', 'FAILED'] as const
 
@@ -42,6 +42,6 @@ const resource = defineResource({
   withheldMembers: ['customer_id', 'source_version'],
 })
 
-const full = fullView('IssuerQuoteExecution', resource, answered)
+const full = listView('IssuerQuoteExecution', resource, answered)
 
 export const issuerQuoteExecution = { resource, full }

@@ -11,7 +11,7 @@ import {
 import { operatorMembers } from '../contract/operator-members.ts'
 import {
   defineResource,
-  fullView,
+  listView,
   type RecordFault,
   type RecordInput,
   type RecordRules,
@@ -61,7 +61,7 @@ const resource = defineResource({
   check: unregistered,
 })
 
-const full = fullView('Statement', resource, answered)
+const full = listView('Statement', resource, answered)
 
 export const statement = { resource, full }
 

@@ -1,7 +1,7 @@
 import type { RecordInput } from '../contract/resource.ts'
-import { encodeAddress } from '../fees/addresses/encode-address.ts'
-import { type CryptoNetwork, cryptoNetworks } from '../money/network.ts'
 import { conversionTargets } from '../resources/deposit-address.ts'
+import { type CryptoNetwork, cryptoNetworks } from '../values/network.ts'
+import { encodeAddress } from './encode-address.ts'
 import { cycle, drawBytes, drawUuid } from './seeded.ts'
 import { accountId, carriesOptional, createdAt, identityId, profileId, refId } from './story.ts'
 

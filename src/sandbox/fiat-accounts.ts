@@ -1,6 +1,6 @@
 import type { RecordInput } from '../contract/resource.ts'
-import { printInstant } from '../platform/instant.ts'
 import { fiatAccountStatuses } from '../resources/fiat-account.ts'
+import { printInstant } from '../values/instant.ts'
 import { bankAddress, fiatNetwork, owner } from './banks.ts'
 import { cycle, drawUuid } from './seeded.ts'
 import { accountId, carriesOptional, createdAt, identityId, refId } from './story.ts'

@@ -1,6 +1,6 @@
 import type { RecordInput } from '../contract/resource.ts'
-import { printInstant } from '../platform/instant.ts'
 import { statementStatuses } from '../resources/statement.ts'
+import { printInstant } from '../values/instant.ts'
 import { cycle, drawDigits, drawNumber, drawUuid } from './seeded.ts'
 import { refId } from './story.ts'
 

@@ -1,4 +1,4 @@
-import { printInstant } from '../platform/instant.ts'
+import { printInstant } from '../values/instant.ts'
 import { cycle, drawUuid } from './seeded.ts'
 
 /** The newest record of every kind is this old; the others lie behind it. */

@@ -51,7 +51,7 @@ type CredentialStates = {
 /**
  * Clients, their secrets, the vault's wrapped keys, refused tokens and used assertions: what lies outside the wall
  * between customers. Every change that a running server must hear of bumps `revision` in its own transaction.
- * A store that cannot be reached rejects with a Problem 503.
+ * A store that cannot be reached rejects with a StoreUnavailable.
  */
 export type CredentialStore = PurposeKeyStore & {
   revision(): Promise<bigint>

@@ -1,5 +1,5 @@
 import type { Tenant } from '../contract/principal.ts'
-import type { CryptoNetwork } from '../money/network.ts'
+import type { CryptoNetwork } from '../values/network.ts'
 
 /** A guaranteed fee as it is kept. Figures are decimal text, instants microseconds since 1970, UTC. */
 export type FeeQuote = {

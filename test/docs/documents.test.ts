@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import { problemTypes, statusGuides } from '../../src/contract/problem.ts'
 import { operations } from '../../src/operations/index.ts'
 import { settings } from '../../src/platform/settings.ts'
-import { missingOptional } from '../support/complete-lock.ts'
+import { missingOptional } from '../../tools/complete-lock.ts'
 import { drawFirstSession, drawnFirstSession } from '../support/first-session.ts'
 
 const read = (path: string) => readFileSync(path, 'utf8')

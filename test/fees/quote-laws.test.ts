@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { FeeBasis } from '../../src/fees/fee-basis.ts'
 import type { CostModel } from '../../src/fees/models/cost-model.ts'
 import { quoteFee } from '../../src/fees/quote-fee.ts'
-import { parseDecimal, printDecimal } from '../../src/money/decimal.ts'
+import { parseDecimal, printDecimal } from '../../src/values/decimal.ts'
 import { ask, quoted } from './asked.ts'
 import { basisWith, now } from './sample-basis.ts'
 

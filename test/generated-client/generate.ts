@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { openApiDocument } from '../../src/http/openapi.ts'
+import { openApiDocument } from '../../src/http/documents/openapi.ts'
 import { operations } from '../../src/operations/index.ts'
 
 /** Where the generated types are kept; `node test/generated-client/generate.ts --write` renews them. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
-import { createClient, readClientKeys } from '../../src/oauth/clients.ts'
+import { createClient, readClientKeys } from '../../src/oauth/clients/clients.ts'
 import { acme, oauthWorld } from './support/oauth-world.ts'
 
 const type = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { pino } from 'pino'
-import { networkOf, openGuessLimiter } from '../../src/oauth/guess-limiter.ts'
+import { networkOf, openGuessLimiter } from '../../src/oauth/clients/guess-limiter.ts'
 import { failureKeysMax } from '../../src/oauth/limits.ts'
 import { acme, oauthWorld } from './support/oauth-world.ts'
 

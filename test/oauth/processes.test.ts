@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { disableClient } from '../../src/oauth/clients.ts'
+import { disableClient } from '../../src/oauth/clients/clients.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { acme, oauthWorld } from './support/oauth-world.ts'
 import { startProcess } from './support/process.ts'

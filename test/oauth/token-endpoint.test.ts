@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
-import { disableClient, rotateClient } from '../../src/oauth/clients.ts'
+import { disableClient, rotateClient } from '../../src/oauth/clients/clients.ts'
 import { until } from '../support/until.ts'
 import { acme, acmeBasic, acmeScopes, oauthWorld } from './support/oauth-world.ts'
 

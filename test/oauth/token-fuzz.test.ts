@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { OAuthRequest } from '../../src/oauth/route.ts'
+import type { Answer, Request, Route } from '../../src/contract/request.ts'
+import { problemOf } from '../../src/http/server/respond.ts'
 import { acme, acmeBasic, oauthWorld } from './support/oauth-world.ts'
 
 const names = [
@@ -32,6 +33,15 @@ const type = fc.constantFrom(
 const basic = value.map((text) => `Basic ${Buffer.from(text).toString('base64')}`)
 const authorization = fc.option(fc.oneof(basic, value, fc.constant(acmeBasic)))
 
+async function answerOf(route: Route, request: Request): Promise<Answer> {
+  try {
+    return await route.answer(request)
+  } catch (error) {
+    const problem = problemOf(error)
+    return route.renderProblem?.(problem) ?? assert.fail(problem)
+  }
+}
+
 test('answers whatever is sent in the shape of RFC 6749, never with 500, never stored', async (t) => {
   const { oauth } = await oauthWorld(t)
   const routes = oauth.routes.filter(({ method }) => method === 'POST')
@@ -40,13 +50,14 @@ test('answers whatever is sent in the shape of RFC 6749, never with 500, never s
     ...[fc.constantFrom(...routes), body, type, authorization],
     async (route, bytes, contentType, header) => {
       count += 1
-      const request: OAuthRequest = {
+      const request: Request = {
         ...{ method: 'POST', path: route.path, rawQuery: '', body: bytes },
         headers: { 'content-type': contentType },
         rawHeaders: header === null ? [] : ['Authorization', header],
         address: `10.0.${count >> 8}.${count & 255}`,
+        ...{ parameters: {}, id: 'fuzz', trace: {} },
       }
-      const answer = await route.handle(request)
+      const answer = await answerOf(route, request)
       assert([200, 400, 401].includes(answer.status), String(answer.status))
       assert.equal(answer.headers['Cache-Control'], 'no-store')
       if (answer.status === 200) return

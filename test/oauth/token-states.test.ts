@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createSampleClient, disableClient } from '../../src/oauth/clients.ts'
+import { createSampleClient, disableClient } from '../../src/oauth/clients/clients.ts'
 import { acme, acmeScopes, oauthWorld } from './support/oauth-world.ts'
 
 const asAcme = { client_id: acme.id, client_secret: acme.secret }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { createClient, disableClient } from '../../src/oauth/clients.ts'
+import { createClient, disableClient } from '../../src/oauth/clients/clients.ts'
 import { parseTrustedIssuers, type TrustedIssuer } from '../../src/platform/trusted-issuers.ts'
 import { until } from '../support/until.ts'
 import { acme, oauthWorld } from './support/oauth-world.ts'

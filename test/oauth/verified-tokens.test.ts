@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asTenant } from '../../src/contract/principal.ts'
-import { openVerifiedTokens } from '../../src/oauth/verified-tokens.ts'
+import { openVerifiedTokens } from '../../src/oauth/tokens/verified-tokens.ts'
 
 const acme = { clientId: 'client_acme', tenant: asTenant('acme'), scopes: new Set<string>() }
 const second = 1_000_000n

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { cryptoNetworks } from '../../src/money/network.ts'
+import { cryptoNetworks } from '../../src/values/network.ts'
 import { assertFault, assertForbidden, assertPage, assertUnauthorized } from '../support/expect.ts'
 import { acme, startTestService, type TestService } from '../support/harness.ts'
 

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { asTenant } from '../../src/contract/principal.ts'
 import { limits } from '../../src/platform/limits.ts'
 import { openLog } from '../../src/platform/log.ts'
-import { startQuoteSweep } from '../../src/store/quote-sweeper.ts'
+import { startQuoteSweep } from '../../src/withdrawal-fees/sweep-quotes.ts'
 import { testStore } from '../support/test-database.ts'
 import { startQuoteChild } from './support/quote-child.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Selection } from '../../src/store/store.ts'
+import type { Selection } from '../../src/store/records.ts'
 
 /** The newest hundred, unfiltered: what a list answers to somebody who asks for nothing in particular. */
 export const firstPage: Selection = {

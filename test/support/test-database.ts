@@ -1,6 +1,6 @@
 import { readPostgresUrl } from '../../src/platform/postgres-url.ts'
-import { migratePostgres } from '../../src/store/postgres/migrate.ts'
-import { withPrimary } from '../../src/store/postgres/with-primary.ts'
+import { withPrimary } from '../../src/store/postgres/cluster/with-primary.ts'
+import { migratePostgres } from '../../src/store/postgres/schema/migrate.ts'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
 
 /** A database of its own with the schema in place, and the three roles' ways in. */

@@ -1,4 +1,4 @@
-import type { CryptoNetwork } from '../../money/network.ts'
+import type { CryptoNetwork } from '../../values/network.ts'
 import type { AddressKind, AddressPolicy } from './address-check.ts'
 import { withCashPrefix } from './cash-address.ts'
 import { checkAddress } from './check-address.ts'

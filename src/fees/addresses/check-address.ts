@@ -1,4 +1,4 @@
-import type { CryptoNetwork } from '../../money/network.ts'
+import type { CryptoNetwork } from '../../values/network.ts'
 import { type AddressCheck, type AddressPolicy, refuse } from './address-check.ts'
 import { checkCashAddress } from './cash-address.ts'
 import { checkEvmAddress } from './evm-address.ts'

@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
-import type { CryptoNetwork } from '../../money/network.ts'
+import type { CryptoNetwork } from '../../values/network.ts'
 import { type AddressCheck, type AddressPolicy, accept, refuse } from './address-check.ts'
 import { isKnownToken } from './known-tokens.ts'
 

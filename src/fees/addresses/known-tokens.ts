@@ -1,4 +1,4 @@
-import type { CryptoNetwork } from '../../money/network.ts'
+import type { CryptoNetwork } from '../../values/network.ts'
 import schedule from '../schedule/fee-schedule.json' with { type: 'json' }
 
 type TokenPlace = { readonly kind: string; readonly contract?: string; readonly mint?: string }

@@ -1,4 +1,4 @@
-import { divideUp } from '../../money/rounding.ts'
+import { divideUp } from '../../values/rounding.ts'
 import type { AddressKind } from '../addresses/address-check.ts'
 import type { UtxoRates } from './utxo-model.ts'
 

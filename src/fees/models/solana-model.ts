@@ -1,4 +1,4 @@
-import { divideUp } from '../../money/rounding.ts'
+import { divideUp } from '../../values/rounding.ts'
 import type { AssetKind } from './asset-kind.ts'
 
 /** Compute units and rent by the token program that serves the asset. */

@@ -1,5 +1,5 @@
-import type { CryptoNetwork } from '../../money/network.ts'
 import type { Secret } from '../../platform/secret.ts'
+import type { CryptoNetwork } from '../../values/network.ts'
 import type { AddressKind } from '../addresses/address-check.ts'
 import type { ArbitrumRates } from '../models/arbitrum-model.ts'
 import type { AssetKind } from '../models/asset-kind.ts'

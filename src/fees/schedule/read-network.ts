@@ -1,6 +1,6 @@
-import { largest } from '../../money/bounds.ts'
-import type { CryptoNetwork } from '../../money/network.ts'
 import { Secret } from '../../platform/secret.ts'
+import { largest } from '../../values/bounds.ts'
+import type { CryptoNetwork } from '../../values/network.ts'
 import type { AddressKind } from '../addresses/address-check.ts'
 import type { Endpoint, EvmGuard, NetworkPlan, UtxoGuard } from './fee-schedule.ts'
 import type {

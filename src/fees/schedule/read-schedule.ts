@@ -1,6 +1,6 @@
-import { largest } from '../../money/bounds.ts'
-import { parseDecimal } from '../../money/decimal.ts'
-import { type CryptoNetwork, cryptoNetworks, isCryptoNetwork } from '../../money/network.ts'
+import { largest } from '../../values/bounds.ts'
+import { parseDecimal } from '../../values/decimal.ts'
+import { type CryptoNetwork, cryptoNetworks, isCryptoNetwork } from '../../values/network.ts'
 import embedded from './fee-schedule.json' with { type: 'json' }
 import {
   type AssetPair,

@@ -1,5 +1,5 @@
-import { parseDecimal } from '../../money/decimal.ts'
-import { type CryptoNetwork, cryptoNetworks, isCryptoNetwork } from '../../money/network.ts'
+import { parseDecimal } from '../../values/decimal.ts'
+import { type CryptoNetwork, cryptoNetworks, isCryptoNetwork } from '../../values/network.ts'
 import { checkAddress } from '../addresses/check-address.ts'
 import type { AssetKind } from '../models/asset-kind.ts'
 import { priceDecimals } from './fee-schedule.ts'

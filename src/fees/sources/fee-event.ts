@@ -1,4 +1,4 @@
-import type { CryptoNetwork } from '../../money/network.ts'
+import type { CryptoNetwork } from '../../values/network.ts'
 
 /**
  * What is worth a line in the log, each told once when it begins and not on every look. No event holds a URL,

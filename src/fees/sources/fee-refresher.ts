@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type CryptoNetwork, cryptoNetworks } from '../../money/network.ts'
+import { type CryptoNetwork, cryptoNetworks } from '../../values/network.ts'
 import type { FeeBasis, LiveCosts } from '../fee-basis.ts'
 import type { FeeSchedule, NetworkPlan } from '../schedule/fee-schedule.ts'
 import type { FeeEvent, LookingGlass } from './fee-event.ts'
 import { networkWatch } from './network-watch.ts'
-import { priceWatch } from './price-watch.ts'
+import { priceWatch } from './prices/price-watch.ts'
 
 /** Runs something later; gives what calls it off. A timer must not keep the process alive. */
 export type Later = (delayMs: number, run: () => void) => () => void

@@ -1,9 +1,9 @@
 import { costsInForce, type FeeBasis, type LiveCosts } from '../fee-basis.ts'
 import type { CostModel } from '../models/cost-model.ts'
 import type { NetworkPlan } from '../schedule/fee-schedule.ts'
-import { endpointPool } from './endpoint-pool.ts'
 import type { CostSource, LookingGlass } from './fee-event.ts'
-import { observeNetwork } from './observe-network.ts'
+import { observeNetwork } from './networks/observe-network.ts'
+import { endpointPool } from './nodes/endpoint-pool.ts'
 import { look, type Standing } from './second-look.ts'
 
 /** A held figure is looked at again soon: until then quotes go by what was in force before. */

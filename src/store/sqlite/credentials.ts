@@ -1,14 +1,14 @@
 import type { DatabaseSync, StatementResultingChanges } from 'node:sqlite'
 import type { PurposeKeyStore, WrappedKey } from '../../vault/purpose-key.ts'
-import { clientValues, keyValues } from '../credential-values.ts'
 import type { CredentialStore, NewSecret } from '../credentials.ts'
-import { readMigrations } from '../migration.ts'
+import { clientValues, keyValues } from '../sql/credential-values.ts'
+import { readMigrations } from '../sql/migration.ts'
 import { instant, readClient, readPurposeKey, readSecret, text } from './credentials-rows.ts'
 import { prepareStatements, type Statements } from './credentials-statements.ts'
 import { guarded, integrityFaults, openDatabase } from './database.ts'
 import { inTransaction, migrate } from './migrate.ts'
 
-const migrations = readMigrations(new URL('./credentials-migrations/', import.meta.url), [
+const migrations = readMigrations(new URL('./migrations/credentials/', import.meta.url), [
   '0001-credentials.sql',
 ])
 

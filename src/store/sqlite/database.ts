@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { Problem } from '../../contract/problem.ts'
+import { StoreUnavailable } from '../unavailable.ts'
 
 // Waiting blocks the process, so not for long: a writer beside a reader holds the file for a few milliseconds.
 const BUSY_TIMEOUT_MS = 2000
@@ -34,7 +34,7 @@ export function integrityFaults(db: DatabaseSync): readonly string[] {
 /** SQLite's result codes that pass by themselves or by the operator's hand: busy, locked, I/O error, full. */
 const passing = new Set([5, 6, 10, 13])
 
-/** Runs statements; what passes by itself is a Problem 503, anything else is thrown on. */
+/** Runs statements; what passes by itself is a StoreUnavailable, anything else is thrown on. */
 export function guarded<T>(work: () => T): T {
   try {
     return work()
@@ -42,9 +42,6 @@ export function guarded<T>(work: () => T): T {
     const code = (error as { errcode?: unknown }).errcode
     // The low byte is the primary code; the rest says more precisely what happened.
     if (typeof code !== 'number' || !passing.has(code & 0xff)) throw error
-    throw new Problem(503, 'the store is not available, try again shortly', {
-      headers: { 'Retry-After': '1' },
-      cause: error,
-    })
+    throw new StoreUnavailable((error as Error).message, { cause: error })
   }
 }

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Resource } from '../../contract/resource.ts'
-import { exportLine, exportQuery } from '../export-line.ts'
+import { exportLine, exportQuery } from '../sql/export-line.ts'
 
 /** Records as lines of JSON that import takes back: what is answered in full, and the members that no view answers. */
 export function* exportLines(

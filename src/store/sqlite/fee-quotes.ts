@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { DatabaseSync } from 'node:sqlite'
-import { isCryptoNetwork } from '../../money/network.ts'
 import { limits } from '../../platform/limits.ts'
+import { isCryptoNetwork } from '../../values/network.ts'
 import type {
   Consumed,
   ConsumeRequest,
@@ -10,15 +10,15 @@ import type {
   Issued,
   NewFeeQuote,
 } from '../fee-quotes.ts'
-import { judgeConsumption } from '../judge-consumption.ts'
-import { readMigrations } from '../migration.ts'
+import { judgeConsumption } from '../sql/judge-consumption.ts'
+import { readMigrations } from '../sql/migration.ts'
 import { instant, type Row, text } from './credentials-rows.ts'
 import { guarded, openDatabase } from './database.ts'
 import { openGroupCommit } from './group-commit.ts'
 import { inTransaction, migrate } from './migrate.ts'
 import { type OpenQuoteCount, openQuoteCount } from './open-quote-count.ts'
 
-const migrations = readMigrations(new URL('./fee-quotes-migrations/', import.meta.url), [
+const migrations = readMigrations(new URL('./migrations/fee-quotes/', import.meta.url), [
   '0001-fee-quotes.sql',
 ])
 

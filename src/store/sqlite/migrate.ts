@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { ConfigError } from '../../platform/config.ts'
-import type { Migration } from '../migration.ts'
+import type { Migration } from '../sql/migration.ts'
 
 /**
  * Brings one schema of a database file up to date, each step in a transaction of its own together with the line that

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { largest } from '../../money/bounds.ts'
+import { largest } from '../../values/bounds.ts'
 import { instant } from './credentials-rows.ts'
 
 /** Counts the quotes that each client holds open. Every call belongs inside a transaction of the quotes' database. */

@@ -1,6 +1,6 @@
 import type { Resource } from '../../contract/resource.ts'
-import { bySelectivity, type ColumnFilter } from '../filter-order.ts'
-import type { Selection } from '../store.ts'
+import type { Selection } from '../records.ts'
+import { bySelectivity, type ColumnFilter } from '../sql/filter-order.ts'
 
 /**
  * The statement that answers a page, made from what the selection filters on and prepared once for each shape.

@@ -1,4 +1,4 @@
-import { disableClient } from '../../../src/oauth/clients.ts'
+import { disableClient } from '../../../src/oauth/clients/clients.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { systemRandom } from '../../../src/vault/random.ts'
 import { withdrawal } from '../../support/operation-calls.ts'

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { canonicalAddress } from '../../../src/fees/addresses/canonical-address.ts'
 import { checkAddress } from '../../../src/fees/addresses/check-address.ts'
-import { encodeAddress } from '../../../src/fees/addresses/encode-address.ts'
 import { encodeStellarAddress } from '../../../src/fees/addresses/stellar-address.ts'
-import { type CryptoNetwork, cryptoNetworks, isCryptoNetwork } from '../../../src/money/network.ts'
+import { encodeAddress } from '../../../src/sandbox/encode-address.ts'
+import { type CryptoNetwork, cryptoNetworks, isCryptoNetwork } from '../../../src/values/network.ts'
 import vectorFile from './vectors.json' with { type: 'json' }
 
 type Vector = {

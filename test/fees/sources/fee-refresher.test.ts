@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
-import { encodeAddress } from '../../../src/fees/addresses/encode-address.ts'
 import { describeNetworks } from '../../../src/fees/describe-schedule.ts'
 import { quoteFee } from '../../../src/fees/quote-fee.ts'
 import { FeeRefresher } from '../../../src/fees/sources/fee-refresher.ts'
+import { encodeAddress } from '../../../src/sandbox/encode-address.ts'
 import { now, scheduleWith, seconds } from '../sample-basis.ts'
 import {
   type Answer,

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { at, parseExactJson } from '../../../src/fees/sources/exact-json.ts'
 import {
   decimalUnits,
   hexUnits,
   requireFreshHead,
   returnedWords,
   wholeUnits,
-} from '../../../src/fees/sources/node-figures.ts'
+} from '../../../src/fees/sources/networks/node-figures.ts'
+import { at, parseExactJson } from '../../../src/fees/sources/nodes/exact-json.ts'
 
 describe('parseExactJson', () => {
   it('keeps every number as the text it was sent as', () => {

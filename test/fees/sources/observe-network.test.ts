@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import type { CostModel } from '../../../src/fees/models/cost-model.ts'
-import { nodeClient } from '../../../src/fees/sources/node-client.ts'
-import { observeNetwork } from '../../../src/fees/sources/observe-network.ts'
-import type { CryptoNetwork } from '../../../src/money/network.ts'
+import { observeNetwork } from '../../../src/fees/sources/networks/observe-network.ts'
+import { nodeClient } from '../../../src/fees/sources/nodes/node-client.ts'
+import type { CryptoNetwork } from '../../../src/values/network.ts'
 import { now, scheduleWith } from '../sample-basis.ts'
 import { json, type Methods, rpcAnswer, startStub } from './stub-node.ts'
 

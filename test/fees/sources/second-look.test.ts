@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { combinePrices, takePrice } from '../../../src/fees/sources/price-agreement.ts'
+import { combinePrices, takePrice } from '../../../src/fees/sources/prices/price-agreement.ts'
 import { look } from '../../../src/fees/sources/second-look.ts'
 import { now, scheduleWith, seconds } from '../sample-basis.ts'
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type Logger as PinoLogger, pino } from 'pino'
-import { type ClientSources, createSampleClient } from '../../../src/oauth/clients.ts'
+import type { Route } from '../../../src/contract/request.ts'
+import { type ClientSources, createSampleClient } from '../../../src/oauth/clients/clients.ts'
 import { openOAuth } from '../../../src/oauth/open.ts'
-import type { OAuthRoute } from '../../../src/oauth/route.ts'
 import type { TrustedIssuer } from '../../../src/platform/trusted-issuers.ts'
 import type { CredentialStore } from '../../../src/store/credentials.ts'
 import { openVault } from '../../../src/vault/open.ts'
@@ -46,7 +46,7 @@ export async function oauthWorld(context: TestContext, options: OAuthWorldOption
   const opened = await place.openCredentials('server')
   const inside = { ...opened, onChange: () => () => {} }
   const store = options.through?.(inside) ?? inside
-  let routes: readonly OAuthRoute[] = []
+  let routes: readonly Route[] = []
   const { url, stop } = await listen(() => routes)
   const trustedIssuers = options.issuers ?? []
   const oauth = await openOAuth({

@@ -1,7 +1,7 @@
 /** A Bursar authorization server as a process of its own, on the store that its arguments name. */
 import { pino } from 'pino'
+import type { Route } from '../../../src/contract/request.ts'
 import { openOAuth } from '../../../src/oauth/open.ts'
-import type { OAuthRoute } from '../../../src/oauth/route.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { openVault } from '../../../src/vault/open.ts'
 import { systemRandom } from '../../../src/vault/random.ts'
@@ -14,18 +14,19 @@ const masters = { masterKey: undefined, previousMasterKey: undefined, keyFile }
 const clock = systemClock
 const keyring = await openVault({ store, ...masters, clock, random: systemRandom })
 
-let routes: readonly OAuthRoute[] = []
+let routes: readonly Route[] = []
 const { url } = await listen(() => routes)
 const oauth = await openOAuth({
   ...{ store, keyring, clock, issuer: () => url, log: pino({ level: 'silent' }) },
   config: { tokenLifeSeconds: 900, credentialsAgeSecondsMax: 60, trustedIssuers: [] },
 })
-const whoAmI: OAuthRoute = {
+const whoAmI: Route = {
   method: 'GET',
   path: '/who-am-i',
-  handle: async ({ headers }) => {
+  operation: 'who-am-i',
+  answer: async ({ headers }) => {
     const principal = await oauth.verify(headers.authorization?.slice('Bearer '.length) ?? '')
-    if (principal === 'invalid') return { status: 401, headers: {}, body: null }
+    if (principal === 'invalid') return { status: 401, headers: {}, body: '' }
     return { status: 200, headers: {}, body: principal.clientId }
   },
 }

@@ -1,22 +1,23 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
-import { Problem } from '../../../src/contract/problem.ts'
-import type { OAuthRequest, OAuthRoute } from '../../../src/oauth/route.ts'
+import type { Request, Route } from '../../../src/contract/request.ts'
+import { problemOf, renderProblem } from '../../../src/http/server/respond.ts'
 
 /** The least that mounts the routes on a port of its own. `routes` is asked at each request. */
-export async function listen(routes: () => readonly OAuthRoute[], port = 0) {
+export async function listen(routes: () => readonly Route[], port = 0) {
   const server = createServer(async (message, response) => {
     const request = await readRequest(message)
     const route = routes().find(
       ({ method, path }) => method === request.method && path === request.path,
     )
     try {
-      const answer = (await route?.handle(request)) ?? { status: 404, headers: {}, body: null }
+      const answer = (await route?.answer(request)) ?? { status: 404, headers: {}, body: '' }
       response.writeHead(answer.status, answer.headers).end(answer.body)
     } catch (error) {
-      const status = error instanceof Problem ? error.status : 500
-      response.writeHead(status, { 'Content-Type': 'application/problem+json' }).end('{}')
+      const problem = problemOf(error)
+      const answer = route?.renderProblem?.(problem) ?? renderProblem(problem, request)
+      response.writeHead(answer.status, answer.headers).end(answer.body)
     }
   })
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
@@ -28,10 +29,12 @@ const stop = (server: Server) => async (): Promise<void> => {
   await new Promise((resolve) => server.close(resolve))
 }
 
-async function readRequest(message: IncomingMessage): Promise<OAuthRequest> {
+async function readRequest(message: IncomingMessage): Promise<Request> {
   const [path = '', rawQuery = ''] = (message.url ?? '').split(/\?(.*)/s)
   const { method = '', headers, rawHeaders } = message
   const forwarded = headers['x-test-address']
   const address = String(forwarded ?? message.socket.remoteAddress)
-  return { method, path, rawQuery, headers, rawHeaders, body: await buffer(message), address }
+  const body = await buffer(message)
+  const parts = { method, path, rawQuery, headers, rawHeaders, body, address }
+  return { ...parts, parameters: {}, id: 'test', trace: {} }
 }

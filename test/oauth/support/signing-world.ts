@@ -1,12 +1,16 @@
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { pino } from 'pino'
-import { type ClientSources, createClient, createSampleClient } from '../../../src/oauth/clients.ts'
-import { openTrustedIssuers } from '../../../src/oauth/external-token.ts'
-import { issueToken } from '../../../src/oauth/own-token.ts'
-import { openStates } from '../../../src/oauth/states.ts'
-import { openUseRecorder } from '../../../src/oauth/use-recorder.ts'
-import { openVerifier } from '../../../src/oauth/verifier.ts'
+import {
+  type ClientSources,
+  createClient,
+  createSampleClient,
+} from '../../../src/oauth/clients/clients.ts'
+import { openUseRecorder } from '../../../src/oauth/clients/use-recorder.ts'
+import { openTrustedIssuers } from '../../../src/oauth/tokens/external-token.ts'
+import { issueToken } from '../../../src/oauth/tokens/own-token.ts'
+import { openStates } from '../../../src/oauth/tokens/states.ts'
+import { openVerifier } from '../../../src/oauth/tokens/verifier.ts'
 import type { TrustedIssuer } from '../../../src/platform/trusted-issuers.ts'
 import type { Client, ClientMethod, CredentialStore } from '../../../src/store/credentials.ts'
 import { openVault } from '../../../src/vault/open.ts'

@@ -1,5 +1,5 @@
 import { describe } from 'node:test'
-import { openConnection } from '../../../src/store/postgres/connection.ts'
+import { openConnection } from '../../../src/store/postgres/driver/connection.ts'
 import type { PostgresServer } from '../../support/postgres-server.ts'
 import { addressesOf, prepareServer, testStore } from '../../support/test-database.ts'
 

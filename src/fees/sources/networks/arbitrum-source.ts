@@ -1,0 +1,63 @@
+import { largest } from '../../../values/bounds.ts'
+import { divideUp } from '../../../values/rounding.ts'
+import type { PlanOf } from '../../schedule/fee-schedule.ts'
+import type { NodeClient, RpcCall } from '../nodes/node-client.ts'
+import { bytesArgument, ethCall, firstWord, word } from './eth-call.ts'
+import { boundGasPrice, evmCalls, readGasPrice } from './evm-source.ts'
+import { bound, type Observation } from './observation.ts'
+
+/** Precompiled contracts of Arbitrum's nodes. */
+const nodeInterface = '0x00000000000000000000000000000000000000C8'
+const arbGasInfo = '0x000000000000000000000000000000000000006C'
+
+/** Any recipient will do, since what is estimated is the size of the data. */
+const recipient = BigInt(`0x${'11'.repeat(20)}`)
+/** transfer(address,uint256) of a full-length amount, the data of an ERC-20 withdrawal. */
+const tokenTransfer = `a9059cbb${word(recipient)}${'ff'.repeat(32)}`
+
+/** gasEstimateL1Component(address,bool,bytes), which answers also where the transfer itself would revert. */
+const l1Component = (data: string): RpcCall =>
+  ethCall(nodeInterface, `77d488a2${word(recipient)}${word(0n)}${word(96n)}${bytesArgument(data)}`)
+
+/** getMinimumGasPrice(): the chain's floor, which its owners move. */
+const minimumGasPrice = ethCall(arbGasInfo, 'f918379a')
+
+/** A transfer that took more gas than a whole Ethereum block once held is garbage. */
+const l1GasMax = 30_000_000n
+
+/**
+ * Arbitrum One: the chain's base fee, never under its own minimum, and gas that holds the L1 part, padded by a
+ * tenth since it moves with the price of data. Tips are ignored by the sequencer and not counted.
+ */
+export async function observeArbitrum(
+  node: NodeClient,
+  plan: PlanOf<'arbitrum'>,
+  now: bigint,
+  signal: AbortSignal,
+): Promise<Observation> {
+  const { rates, guard } = plan
+  const precompileCalls = [l1Component(''), l1Component(tokenTransfer), minimumGasPrice]
+  const replies = await node.batch([...evmCalls, ...precompileCalls], signal)
+  const { baseFeeWei } = readGasPrice(replies, guard, now)
+  const [native, token, minimum] = replies.slice(evmCalls.length)
+  const price = boundGasPrice(largest(baseFeeWei, firstWord(minimum) ?? 0n), guard)
+  const nativeL1 = firstWord(native, 3)
+  const tokenL1 = firstWord(token, 3)
+  const gasOf = (l2Gas: bigint, l1Gas: bigint | undefined, configured: bigint) =>
+    bound(
+      'the gas of a transfer',
+      l1Gas === undefined ? configured : l2Gas + divideUp(l1Gas * 11n, 10n),
+      0n,
+      l1GasMax,
+    )
+  const nativeGas = gasOf(guard.l2Gas.native, nativeL1, rates.gas.native)
+  const tokenGas = gasOf(guard.l2Gas.erc20, tokenL1, rates.gas.erc20)
+  return {
+    model: {
+      ...rates,
+      gasPriceWei: price.units,
+      gas: { native: nativeGas.units, erc20: tokenGas.units },
+    },
+    alarms: [...price.alarms, ...nativeGas.alarms, ...tokenGas.alarms],
+  }
+}

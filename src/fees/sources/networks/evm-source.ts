@@ -1,0 +1,76 @@
+import { largest } from '../../../values/bounds.ts'
+import type { EvmGuard, PlanOf } from '../../schedule/fee-schedule.ts'
+import { at, type ExactJson } from '../nodes/exact-json.ts'
+import { type NodeClient, type RpcCall, type RpcReply, resultOf } from '../nodes/node-client.ts'
+import { ascending, hexUnits, requireFreshHead } from './node-figures.ts'
+import { type Bounded, bound, type Observation } from './observation.ts'
+
+/** Twenty blocks, and the tip at the 60th percentile of each. */
+const historyBlocks = '0x14'
+const tipPercentile = 60
+
+/** Ethereum and Polygon: gas as configured, at the base fee and the tip that the node's history shows. */
+export async function observeEvm(
+  node: NodeClient,
+  plan: PlanOf<'evm'>,
+  now: bigint,
+  signal: AbortSignal,
+): Promise<Observation> {
+  const replies = await node.batch(evmCalls, signal)
+  const { baseFeeWei, tipWei } = readGasPrice(replies, plan.guard, now)
+  const { units, alarms } = boundGasPrice(baseFeeWei + tipWei, plan.guard)
+  return { model: { ...plan.rates, gasPriceWei: units }, alarms }
+}
+
+/** The calls whose replies `readGasPrice` reads, first in every batch of this family. */
+export const evmCalls: readonly RpcCall[] = [
+  { method: 'eth_chainId', params: [] },
+  { method: 'eth_syncing', params: [] },
+  { method: 'eth_getBlockByNumber', params: ['latest', false] },
+  { method: 'eth_feeHistory', params: [historyBlocks, 'latest', [tipPercentile]] },
+]
+
+export type GasPrice = { readonly baseFeeWei: bigint; readonly tipWei: bigint }
+
+/**
+ * The highest base fee of the last blocks and of the next, and the median tip, in wei: what is expected to be
+ * paid, not the `2 × base` that a sender allows for. Throws where the node is on another chain or behind.
+ */
+export function readGasPrice(replies: readonly RpcReply[], guard: EvmGuard, now: bigint): GasPrice {
+  requireChain(replies[0], guard.chainId)
+  if (resultOf(replies[1], 'eth_syncing') !== false) throw new Error('is still catching up')
+  const head = hexUnits(at(resultOf(replies[2], 'eth_getBlockByNumber'), 'timestamp'))
+  requireFreshHead(head, now, guard.maxHeadAgeSeconds)
+  const history = resultOf(replies[3], 'eth_feeHistory')
+  const baseFees = listAt(history, 'baseFeePerGas').map(hexUnits)
+  if (baseFees.length === 0) throw new Error('has no history of fees')
+  return {
+    baseFeeWei: largest(0n, ...baseFees),
+    tipWei: largest(guard.tipWeiMin, medianTip(history)),
+  }
+}
+
+/** Throws where the answer to eth_chainId is not this chain's. */
+export function requireChain(reply: RpcReply | undefined, chainId: bigint): void {
+  if (hexUnits(resultOf(reply, 'eth_chainId')) !== chainId) throw new Error('is on another chain')
+}
+
+export const boundGasPrice = (gasPriceWei: bigint, guard: EvmGuard): Bounded =>
+  bound('the gas price', gasPriceWei, guard.floorGasPriceWei, guard.capGasPriceWei)
+
+/** Over blocks with transactions alone: an empty block reports a tip of 0 that nobody paid. */
+function medianTip(history: ExactJson): bigint {
+  const filled = listAt(history, 'gasUsedRatio').map(
+    (ratio) => typeof ratio === 'string' && /^[\d.]*[1-9]/.test(ratio),
+  )
+  const tips = listAt(history, 'reward')
+    .filter((_, index) => filled[index] === true)
+    .map((reward) => hexUnits(at(reward, '0')))
+    .sort(ascending)
+  return tips[Math.floor(tips.length / 2)] ?? 0n
+}
+
+function listAt(json: ExactJson, member: string): readonly ExactJson[] {
+  const list = at(json, member)
+  return Array.isArray(list) ? list : []
+}

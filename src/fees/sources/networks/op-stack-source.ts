@@ -1,0 +1,66 @@
+import type { PerTransfer } from '../../models/evm-model.ts'
+import type { PlanOf } from '../../schedule/fee-schedule.ts'
+import type { NodeClient, RpcCall, RpcReply } from '../nodes/node-client.ts'
+import { bytesArgument, ethCall, firstWord, word } from './eth-call.ts'
+import { boundGasPrice, evmCalls, readGasPrice } from './evm-source.ts'
+import { bound, type Observation } from './observation.ts'
+
+/** The predeployed GasPriceOracle, at one address on every chain of the stack. */
+const gasPriceOracle = '0x420000000000000000000000000000000000000F'
+/** Sizes of an unsigned transfer in bytes, above the usual 51 and 113. */
+const transactionBytes: PerTransfer = { native: 120n, erc20: 180n }
+
+/** getL1FeeUpperBound(uint256), of Fjord and later. */
+const upperBound = (bytes: bigint): RpcCall => ethCall(gasPriceOracle, `f1c7a58b${word(bytes)}`)
+
+/** getL1Fee(bytes), of every version; over bytes that hardly compress, as signatures and addresses do not. */
+function l1Fee(bytes: bigint): RpcCall {
+  const sample = Uint8Array.from({ length: Number(bytes) }, (_, index) => (index * 151 + 89) % 256)
+  const argument = bytesArgument(Buffer.from(sample).toString('hex'))
+  return ethCall(gasPriceOracle, `49948e0e${word(32n)}${argument}`)
+}
+
+/** getOperatorFee(uint256), of Isthmus and later. */
+const operatorFee = (gas: bigint): RpcCall => ethCall(gasPriceOracle, `275aedd2${word(gas)}`)
+
+/**
+ * Base, Ink and X Layer: the chain's own gas price, and the L1 and operator fees as the chain's oracle contract
+ * reckons them. The formulas changed with three upgrades, so the contract is asked and nothing is recomputed.
+ *
+ * An oracle that is missing (X Layer names none) leaves the configured L1 fee in force; an operator fee that it
+ * does not know is 0.
+ */
+export async function observeOpStack(
+  node: NodeClient,
+  plan: PlanOf<'op'>,
+  now: bigint,
+  signal: AbortSignal,
+): Promise<Observation> {
+  const { rates, guard } = plan
+  const oracleCalls = (['native', 'erc20'] as const).flatMap((kind) => [
+    upperBound(transactionBytes[kind]),
+    l1Fee(transactionBytes[kind]),
+    operatorFee(rates.gas[kind]),
+  ])
+  const replies = await node.batch([...evmCalls, ...oracleCalls], signal)
+  const { baseFeeWei, tipWei } = readGasPrice(replies, guard, now)
+  const gasPrice = boundGasPrice(baseFeeWei + tipWei, guard)
+  const readL1 = (upper: RpcReply | undefined, exact: RpcReply | undefined, configured: bigint) =>
+    bound('the L1 fee', firstWord(upper) ?? firstWord(exact) ?? configured, 0n, guard.capL1FeeWei)
+  const readOperator = (reply: RpcReply | undefined) =>
+    bound('the operator fee', firstWord(reply) ?? 0n, 0n, guard.capL1FeeWei)
+  const oracle = replies.slice(evmCalls.length)
+  const native = readL1(oracle[0], oracle[1], rates.l1FeeWei.native)
+  const token = readL1(oracle[3], oracle[4], rates.l1FeeWei.erc20)
+  const [nativeOperator, tokenOperator] = [readOperator(oracle[2]), readOperator(oracle[5])]
+  const bounded = [gasPrice, native, token, nativeOperator, tokenOperator]
+  return {
+    model: {
+      ...rates,
+      gasPriceWei: gasPrice.units,
+      l1FeeWei: { native: native.units, erc20: token.units },
+      operatorFeeWei: { native: nativeOperator.units, erc20: tokenOperator.units },
+    },
+    alarms: bounded.flatMap(({ alarms }) => alarms),
+  }
+}

@@ -1,0 +1,99 @@
+import { largest } from '../../../values/bounds.ts'
+import type { PlanOf, UtxoGuard } from '../../schedule/fee-schedule.ts'
+import { at } from '../nodes/exact-json.ts'
+import { type NodeClient, type RpcCall, type RpcReply, resultOf } from '../nodes/node-client.ts'
+import { decimalUnits, requireFreshHead, wholeUnits } from './node-figures.ts'
+import { type Bounded, bound, type Observation } from './observation.ts'
+
+/** Rates come as coin per 1000 bytes, and coins of this line have eight decimals. */
+const coinDecimals = 8
+
+/**
+ * Bitcoin Core and Litecoin Core: the higher of the estimate and what the mempool takes, in satoshi per kvB.
+ *
+ * The mode is always named and a third argument never sent: later versions changed both defaults, one to the
+ * lower of two estimates. A fresh node answers HTTP 200 without a rate, which is a failure here.
+ */
+export async function observeUtxo(
+  node: NodeClient,
+  plan: PlanOf<'utxo'>,
+  now: bigint,
+  signal: AbortSignal,
+): Promise<Observation> {
+  const { guard } = plan
+  const estimateCall = {
+    method: 'estimatesmartfee',
+    params: [guard.confirmationTarget, 'conservative'],
+  }
+  const mempoolCall = { method: 'getmempoolinfo', params: [] }
+  const replies = await node.batch([...guardCalls(guard), estimateCall, mempoolCall], signal)
+  requireOurChain(replies, guard, now)
+  const estimate = at(resultOf(replies[2], 'estimatesmartfee'), 'feerate')
+  if (estimate === undefined) throw new Error('has too little data for an estimate yet')
+  const mempool = resultOf(replies[3], 'getmempoolinfo')
+  const rate = largest(
+    decimalUnits(estimate, coinDecimals),
+    decimalUnits(at(mempool, 'mempoolminfee'), coinDecimals),
+    decimalUnits(at(mempool, 'minrelaytxfee') ?? '0', coinDecimals),
+  )
+  const { units, alarms } = boundRate(rate, guard)
+  return { model: { ...plan.rates, ratePerKvb: units }, alarms }
+}
+
+/**
+ * Bitcoin Cash nodes: `estimatefee` without arguments where it exists, and the relay fees, in satoshi per kB.
+ * The names differ by implementation, so each is asked and one answer is enough.
+ */
+export async function observeBitcoinCash(
+  node: NodeClient,
+  plan: PlanOf<'bch'>,
+  now: bigint,
+  signal: AbortSignal,
+): Promise<Observation> {
+  const { guard } = plan
+  const rateCalls = ['estimatefee', 'getnetworkinfo', 'getmempoolinfo'].map((method) => ({
+    method,
+    params: [],
+  }))
+  const replies = await node.batch([...guardCalls(guard), ...rateCalls], signal)
+  requireOurChain(replies, guard, now)
+  const rates = [
+    readRate(replies[2]),
+    readRate(replies[3], 'relayfee'),
+    readRate(replies[4], 'mempoolminfee'),
+  ].filter((rate) => rate !== undefined)
+  if (rates.length === 0) throw new Error('names no rate by any of its methods')
+  const { units, alarms } = boundRate(largest(0n, ...rates), guard)
+  return { model: { ...plan.rates, ratePerKvb: units }, alarms }
+}
+
+const boundRate = (rate: bigint, guard: UtxoGuard): Bounded =>
+  bound('the rate per kvB', rate, guard.floorPerKvb, guard.capPerKvb)
+
+const guardCalls = ({ knownBlock }: UtxoGuard): RpcCall[] => [
+  { method: 'getblockchaininfo', params: [] },
+  { method: 'getblockhash', params: [knownBlock?.height ?? 0] },
+]
+
+/**
+ * Bitcoin and Bitcoin Cash both call themselves `main` and share their first blocks, so a block after the split
+ * is asked for by its hash. A node that still catches up estimates from old blocks and is refused.
+ */
+function requireOurChain(replies: readonly RpcReply[], guard: UtxoGuard, now: bigint): void {
+  const info = resultOf(replies[0], 'getblockchaininfo')
+  if (at(info, 'chain') !== guard.chain) throw new Error('is on another chain')
+  const { knownBlock } = guard
+  if (knownBlock !== undefined && resultOf(replies[1], 'getblockhash') !== knownBlock.hash) {
+    throw new Error('is on another chain')
+  }
+  if (at(info, 'initialblockdownload') !== false) throw new Error('is still catching up')
+  const headSeconds = wholeUnits(at(info, 'time') ?? at(info, 'mediantime'))
+  requireFreshHead(headSeconds, now, guard.maxHeadAgeSeconds)
+}
+
+/** A node that cannot tell answers -1 or an error; both mean that this method has no rate. */
+function readRate(reply: RpcReply | undefined, ...path: readonly string[]): bigint | undefined {
+  const value = reply?.ok === true ? at(reply.result, ...path) : undefined
+  if (typeof value !== 'string' || value.startsWith('-')) return undefined
+  return decimalUnits(value, coinDecimals)
+}

@@ -1,0 +1,46 @@
+import { describeNetworks } from '../../fees/describe-schedule.ts'
+import type { FeeBasis } from '../../fees/fee-basis.ts'
+import type { OAuth } from '../../oauth/open.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Store } from '../../store/records.ts'
+import type { ReadinessCheck } from './health.ts'
+
+type Parts = {
+  readonly store: Pick<Store, 'ping'>
+  readonly oauth: Pick<OAuth, 'freshness'>
+  readonly feeBasis: () => FeeBasis
+  readonly clock: Clock
+}
+
+export function readinessChecks({ store, oauth, feeBasis, clock }: Parts): ReadinessCheck[] {
+  return [
+    {
+      name: 'store',
+      check: async () => {
+        await store.ping()
+        return undefined
+      },
+    },
+    {
+      name: 'credentials',
+      check: async () => {
+        const { fresh, ageMs } = oauth.freshness()
+        if (!fresh) throw new Error('clients, keys and revoked tokens are too old to decide by')
+        return { age_ms: ageMs }
+      },
+    },
+    {
+      // Told and never failed: without a fee for one network, all else can still be answered.
+      name: 'fees',
+      check: async () => ({ networks: feeStates(feeBasis(), clock()) }),
+    },
+  ]
+}
+
+const feeStates = (basis: FeeBasis, now: bigint) =>
+  Object.fromEntries(
+    describeNetworks(basis, now).map(({ network, source, ageSeconds, cause }) => [
+      network,
+      { source, age_s: ageSeconds, cause },
+    ]),
+  )

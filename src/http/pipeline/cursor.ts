@@ -1,0 +1,109 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { POSITION_BYTES, type Position } from '../../store/position.ts'
+import type { Keyring } from '../../vault/keyring.ts'
+
+/** The purpose key that cursors are sealed with, by the vault. */
+export type CursorKeys = {
+  current(): { readonly id: string; readonly key: Uint8Array }
+  byId(id: string): { readonly key: Uint8Array } | undefined
+  /** Twelve bytes that were never given out before. */
+  nextNonce(): Uint8Array
+}
+
+/** The vault's keys for cursors; a key of another purpose opens none. */
+export function cursorKeysOf(keyring: Pick<Keyring, 'current' | 'byId'>): CursorKeys {
+  return {
+    current: () => keyring.current('cursor'),
+    byId: (id) => {
+      const key = keyring.byId(id)
+      return key?.purpose === 'cursor' ? key : undefined
+    },
+    nextNonce: openNonces(),
+  }
+}
+
+/** Nonces are drawn many at a time: asking the system for twelve bytes costs as much as sealing with them. */
+function openNonces(): () => Uint8Array {
+  let pool = new Uint8Array(0)
+  let used = 0
+  return () => {
+    if (used === pool.length) {
+      pool = randomBytes(512 * NONCE_BYTES)
+      used = 0
+    }
+    used += NONCE_BYTES
+    return pool.subarray(used - NONCE_BYTES, used)
+  }
+}
+
+const VERSION = 1
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+
+/** Where a walk has come to: the last record shown, and where the store's log stood when it was (see Page). */
+export type Place = { readonly position: Position; readonly logPosition: bigint | undefined }
+
+const LOG_POSITION_BYTES = 8
+
+/**
+ * A cursor is the place that a walk has come to, sealed (AES-256-GCM) to what it may be used for: tenant, operation,
+ * order and filters. Layout before base64url: version, length of the key's id, the id, nonce, sealed place (the position, and the log's where there is one), tag.
+ * Nobody can read one, change one or use it elsewhere (docs/decisions/0006-cursor-sealing.md).
+ */
+export function sealCursor(keys: CursorKeys, place: Place, boundTo: readonly string[]): string {
+  const { id, key } = keys.current()
+  const head = Buffer.concat([Buffer.from([VERSION, id.length]), Buffer.from(id, 'latin1')])
+  const nonce = keys.nextNonce()
+  const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
+  cipher.setAAD(associated(head, boundTo))
+  const sealed = Buffer.concat([cipher.update(placeBytes(place)), cipher.final()])
+  return Buffer.concat([head, nonce, sealed, cipher.getAuthTag()]).toString('base64url')
+}
+
+/** The place, or undefined for anything that was not sealed so. */
+export function openCursor(
+  keys: CursorKeys,
+  cursor: string,
+  boundTo: readonly string[],
+): Place | undefined {
+  const bytes = Buffer.from(cursor, 'base64url')
+  // Base64 has several spellings of the same bytes; only the one that was given out is a cursor.
+  if (bytes.toString('base64url') !== cursor || bytes[0] !== VERSION) return undefined
+  const headBytes = 2 + (bytes[1] ?? 0)
+  const placeLength = bytes.length - headBytes - NONCE_BYTES - TAG_BYTES
+  if (!placeLengths.has(placeLength)) return undefined
+  const head = bytes.subarray(0, headBytes)
+  const key = keys.byId(head.toString('latin1', 2))?.key
+  if (key === undefined) return undefined
+  const nonce = bytes.subarray(headBytes, headBytes + NONCE_BYTES)
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
+  decipher.setAAD(associated(head, boundTo))
+  decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
+  try {
+    const sealed = bytes.subarray(headBytes + NONCE_BYTES, -TAG_BYTES)
+    return placeOf(Buffer.concat([decipher.update(sealed), decipher.final()]))
+  } catch {
+    return undefined
+  }
+}
+
+const placeLengths = new Set([POSITION_BYTES, POSITION_BYTES + LOG_POSITION_BYTES])
+
+function placeBytes({ position, logPosition }: Place): Uint8Array {
+  if (logPosition === undefined) return position
+  const bytes = Buffer.alloc(POSITION_BYTES + LOG_POSITION_BYTES)
+  bytes.set(position)
+  bytes.writeBigUInt64BE(logPosition, POSITION_BYTES)
+  return bytes
+}
+
+function placeOf(bytes: Buffer): Place {
+  return {
+    position: bytes.subarray(0, POSITION_BYTES),
+    logPosition:
+      bytes.length === POSITION_BYTES ? undefined : bytes.readBigUInt64BE(POSITION_BYTES),
+  }
+}
+
+const associated = (head: Uint8Array, boundTo: readonly string[]): Buffer =>
+  Buffer.concat([head, Buffer.from(JSON.stringify(boundTo))])

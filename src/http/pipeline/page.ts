@@ -1,0 +1,77 @@
+import { hash } from 'node:crypto'
+import type { ListOperation } from '../../contract/operation.ts'
+import type { Principal } from '../../contract/principal.ts'
+import type { Answer } from '../../contract/request.ts'
+import { openLentBuffers } from '../../platform/lent-buffers.ts'
+import { version } from '../../platform/version.ts'
+import type { Page, Selection } from '../../store/records.ts'
+import { type CursorKeys, openCursor, sealCursor } from './cursor.ts'
+import { invalidParameters } from './parse-query.ts'
+import type { ListInput } from './validate.ts'
+
+/** The selection with its cursor opened. A cursor that was not given out for just this walk is a 400. */
+export function readPage(
+  operation: ListOperation,
+  principal: Principal,
+  input: ListInput,
+  keys: CursorKeys,
+): Selection {
+  if (input.cursor === undefined) return { ...input.selection, after: undefined }
+  const place = openCursor(keys, input.cursor, boundTo(operation, principal, input))
+  if (place === undefined) {
+    throw invalidParameters([{ parameter: 'page_cursor', reason: 'token cannot be parsed' }])
+  }
+  return { ...input.selection, after: place.position, notBefore: place.logPosition }
+}
+
+/** The envelope around the stored bytes; `next_page_cursor` only where rows remain. */
+export function closePage(
+  operation: ListOperation,
+  principal: Principal,
+  input: ListInput,
+  page: Page,
+  keys: CursorKeys,
+): Answer {
+  const next =
+    page.more && page.last !== undefined
+      ? { position: page.last, logPosition: page.logPosition }
+      : undefined
+  const tail =
+    next === undefined
+      ? ']}'
+      : `],"next_page_cursor":"${sealCursor(keys, next, boundTo(operation, principal, input))}"}`
+  const head = `{"${operation.envelope}":[`
+  const body = bodies.lend(head.length + page.items.length + tail.length)
+  body.write(head, 0, 'latin1')
+  body.set(page.items, head.length)
+  body.write(tail, head.length + page.items.length, 'latin1')
+  return {
+    status: 200,
+    headers: {
+      'cache-control': 'private, no-cache',
+      etag: etagOf(operation, principal.tenant, page, keys.current().id),
+    },
+    body,
+    sent: () => bodies.takeBack(body),
+  }
+}
+
+const bodies = openLentBuffers()
+
+/**
+ * A weak tag over who asks, which version renders, the revision of what it is rendered from, where the page ends,
+ * and the key of its cursor, lest a page be held whose cursor was revoked. It is
+ * compared for one address only, so what was asked need not be in it. Weak, for the cursor is sealed anew each time and
+ * means the same.
+ */
+function etagOf(operation: ListOperation, tenant: string, page: Page, keyId: string): string {
+  const end = page.last === undefined ? '' : Buffer.from(page.last).toString('base64url')
+  const what = [version, operation.id, page.revision, tenant, page.rows, end, page.more, keyId]
+  return `W/"${hash('sha1', JSON.stringify(what), 'base64url')}"`
+}
+
+const boundTo = (operation: ListOperation, principal: Principal, input: ListInput) => [
+  principal.tenant,
+  operation.id,
+  input.boundTo,
+]

@@ -1,0 +1,170 @@
+import { type ArrayField, type Field, uuid } from '../../contract/fields.ts'
+import type { BoundOperator, GetOperation, ListOperation } from '../../contract/operation.ts'
+import type { ParameterFault } from '../../contract/problem.ts'
+import { echo } from '../../contract/problem.ts'
+import { limits } from '../../platform/limits.ts'
+import type { Selection } from '../../store/records.ts'
+import { largest, smallest } from '../../values/bounds.ts'
+import type { Instant } from '../../values/instant.ts'
+import { invalidParameters, parseQuery, type RawQuery } from './parse-query.ts'
+
+export type GetInput = { readonly id: string; readonly includeDeleted: boolean }
+
+/** The path id and the query of a get, every fault of the query at once. */
+export function validateGet(operation: GetOperation, id: string, rawQuery: string): GetInput {
+  const reading = uuid.read(id)
+  const { values, faults } = readParameters(operation.query, parseQuery(rawQuery))
+  if ('reason' in reading) {
+    throw invalidParameters([
+      { parameter: 'id', reason: operation.malformedId(echo(id)) },
+      ...faults,
+    ])
+  }
+  if (faults.length > 0) throw invalidParameters(faults)
+  return { id: reading.value, includeDeleted: values.get('include_deleted') === true }
+}
+
+/** A list's typed input. `boundTo` is the canonical form of order and filters that a cursor is sealed to. */
+export type ListInput = {
+  readonly selection: Omit<Selection, 'after'>
+  /** The customers that the query names, where it must name the caller's own. */
+  readonly namedTenants: readonly string[]
+  readonly cursor: string | undefined
+  readonly boundTo: string
+}
+
+export function validateList(operation: ListOperation, rawQuery: string): ListInput {
+  const { values, faults } = readParameters(operation.query, parseQuery(rawQuery))
+  for (const parameter of operation.required) {
+    if (!values.has(parameter) && !faults.some((fault) => fault.parameter === parameter)) {
+      faults.push({ parameter, reason: 'must be set' })
+    }
+  }
+  if (faults.length > 0) throw invalidParameters(faults)
+  return listInput(operation, values)
+}
+
+type Value = string | number | boolean | Instant | readonly string[]
+
+function listInput(operation: ListOperation, values: ReadonlyMap<string, Value>): ListInput {
+  const ranges: TimeRange[] = []
+  const anyOf: { column: string; values: readonly string[] }[] = []
+  const namedTenants: string[] = []
+  let reveal = false
+  for (const [parameter, filter] of Object.entries(operation.filter)) {
+    const value = values.get(parameter)
+    if (value === undefined) continue
+    switch (filter.kind) {
+      case 'anyOf':
+        anyOf.push({ column: filter.column, values: [value].flat() as string[] })
+        break
+      case 'bound':
+        ranges.push(rangeOfBound(filter.operator, value as Instant))
+        break
+      case 'revealsDeleted':
+        reveal = value === true
+        break
+      case 'namesTenant':
+        namedTenants.push(String(value))
+        break
+    }
+  }
+  const range = intersection(ranges)
+  const direction = values.get('order') === 'ASC' ? 'ASC' : 'DESC'
+  const limit = Number(values.get('limit') ?? limits.pageSizeDefault)
+  const cursor = values.get('page_cursor')
+  return {
+    selection: { anyOf, ...range, reveal, order: direction, limit },
+    namedTenants,
+    cursor: typeof cursor === 'string' && cursor !== '' ? cursor : undefined,
+    boundTo: JSON.stringify([
+      direction,
+      anyOf,
+      String(range.from),
+      String(range.before),
+      reveal,
+      namedTenants,
+    ]),
+  }
+}
+
+type TimeRange = { readonly from: bigint | undefined; readonly before: bigint | undefined }
+
+/**
+ * A bound as the half-open range from ≤ at < before, exactly: stored times are whole microseconds, so a bound finer
+ * than one lies between two of them.
+ */
+function rangeOfBound(operator: BoundOperator, { micros, finer }: Instant): TimeRange {
+  const next = micros + 1n
+  const atOrAfter = finer ? next : micros
+  switch (operator) {
+    case 'lt':
+      return { from: undefined, before: atOrAfter }
+    case 'lte':
+      return { from: undefined, before: next }
+    case 'gte':
+      return { from: atOrAfter, before: undefined }
+    case 'gt':
+      return { from: next, before: undefined }
+    case 'eq':
+      // Nothing stored equals a time finer than a microsecond.
+      return { from: micros, before: finer ? micros : next }
+  }
+}
+
+function intersection(ranges: readonly TimeRange[]): TimeRange {
+  const [from, ...laterFroms] = ranges.flatMap((range) => range.from ?? [])
+  const [before, ...laterBefores] = ranges.flatMap((range) => range.before ?? [])
+  return {
+    from: from === undefined ? undefined : largest(from, ...laterFroms),
+    before: before === undefined ? undefined : smallest(before, ...laterBefores),
+  }
+}
+
+type AnyField = Field<string> | Field<number> | Field<boolean> | Field<Instant> | ArrayField<string>
+
+function readParameters(
+  fields: Readonly<Record<string, AnyField>>,
+  query: RawQuery,
+): { values: Map<string, Value>; faults: ParameterFault[] } {
+  const values = new Map<string, Value>()
+  const faults: ParameterFault[] = []
+  for (const [parameter, field] of Object.entries(fields)) {
+    const raw = query.get(parameter)
+    if (raw === undefined) continue
+    const reading = 'each' in field ? readEach(field, raw) : readOnce(field, raw)
+    if ('reason' in reading) faults.push({ parameter, reason: reading.reason })
+    else values.set(parameter, reading.value)
+  }
+  return { values, faults }
+}
+
+type ValueReading = { readonly value: Value } | { readonly reason: string }
+
+const notDecodable = { reason: 'must be percent-encoded UTF-8' }
+
+function readOnce(
+  field: Exclude<AnyField, ArrayField<string>>,
+  raw: readonly (string | undefined)[],
+): ValueReading {
+  const [value] = raw
+  if (raw.length > 1) return { reason: 'must be given once' }
+  return value === undefined ? notDecodable : field.read(value)
+}
+
+/** Entries once each and sorted, so that one set of entries is one filter however it is written. */
+function readEach(
+  { each }: ArrayField<string>,
+  raw: readonly (string | undefined)[],
+): ValueReading {
+  if (raw.length > limits.filterEntriesMax) {
+    return { reason: `must have at most ${limits.filterEntriesMax} entries, given ${raw.length}` }
+  }
+  const entries = new Set<string>()
+  for (const text of raw) {
+    const reading = text === undefined ? notDecodable : each.read(text)
+    if ('reason' in reading) return reading
+    entries.add(reading.value)
+  }
+  return { value: [...entries].toSorted() }
+}

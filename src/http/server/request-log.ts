@@ -1,0 +1,31 @@
+import type { Trace } from '../../contract/request.ts'
+import type { Logger } from '../../platform/log.ts'
+
+export type Served = {
+  readonly trace: Trace
+  readonly id: string
+  readonly method: string
+  readonly status: number
+  readonly durationMs: number
+}
+
+/**
+ * The one line of a request. It names the operation, never the URL: a query may hold account references, and a path
+ * an id. Of a broken request the cause is told, as its type and stack.
+ */
+export function logRequest(log: Logger, { trace, id, method, status, durationMs }: Served): void {
+  const line = {
+    operation: trace.operation ?? 'none',
+    method,
+    ...(trace.client !== undefined && { client: trace.client }),
+    status,
+    ...(trace.problem !== undefined && { problem: trace.problem }),
+    ...(trace.rows !== undefined && { rows: trace.rows }),
+    ...(trace.fee !== undefined && { fee: trace.fee }),
+    durationMs: Math.round(durationMs * 100) / 100,
+    requestId: id,
+    ...(trace.cause !== undefined && { err: trace.cause }),
+  }
+  if (status >= 500) log.error(line, 'request')
+  else log.info(line, 'request')
+}

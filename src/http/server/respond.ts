@@ -1,0 +1,55 @@
+import { echo, Problem } from '../../contract/problem.ts'
+import { type Answer, jsonAnswer, type Request } from '../../contract/request.ts'
+import { StoreUnavailable } from '../../store/unavailable.ts'
+
+/**
+ * Maps a failure to the problem that the caller is told. A store that cannot answer is a 503; anything that is neither is
+ * a defect of ours and a bare 500, whose cause only the log sees.
+ */
+export function problemOf(failure: unknown): Problem {
+  if (failure instanceof Problem) return failure
+  if (failure instanceof StoreUnavailable) {
+    return new Problem(503, 'the store is not available, try again shortly', {
+      headers: { 'retry-after': '1' },
+      cause: failure,
+    })
+  }
+  return new Problem(500, 'something broke on our side; name the request_id when you report it', {
+    cause: failure,
+  })
+}
+
+/** Renders a problem as problem+json (RFC 9457). */
+export function renderProblem(
+  problem: Problem,
+  { id, path }: Pick<Request, 'id' | 'path'>,
+): Answer & { readonly body: string } {
+  return jsonAnswer(
+    {
+      type: problem.slug === undefined ? 'about:blank' : `/problems/${problem.slug}`,
+      title: problem.title,
+      status: problem.status,
+      detail: problem.detail,
+      instance: echo(path),
+      request_id: id,
+      ...(problem.meta !== undefined && { meta: problem.meta }),
+    },
+    {
+      'content-type': 'application/problem+json',
+      'cache-control': 'no-store',
+      ...problem.headers,
+    },
+    problem.status,
+  )
+}
+
+/** 304 where the caller holds this very page (RFC 9110 section 13.1.2, weak comparison). */
+export function unlessHeld(answer: Answer, ifNoneMatch: string | undefined): Answer {
+  const etag = answer.headers.etag
+  if (etag === undefined || ifNoneMatch === undefined) return answer
+  const weak = (tag: string) => tag.trim().replace(/^W\//, '')
+  const held = ifNoneMatch.split(',').some((tag) => tag.trim() === '*' || weak(tag) === weak(etag))
+  if (!held) return answer
+  answer.sent?.()
+  return { status: 304, headers: answer.headers, body: undefined }
+}

@@ -1,0 +1,92 @@
+import { decodeJwt } from 'jose'
+import { authorizationHeaders, type Request } from '../../contract/request.ts'
+import { Secret } from '../../platform/secret.ts'
+import { oauthError } from '../endpoints/oauth-error.ts'
+import type { Form } from '../endpoints/read-form.ts'
+
+/** What a request presents to prove which client sends it, not yet checked. */
+export type Presented =
+  | { readonly by: 'basic' | 'post'; readonly clientId: string; readonly secret: Secret }
+  | { readonly by: 'assertion'; readonly clientId: string; readonly assertion: Secret }
+
+const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
+
+export const basicChallenge = { 'WWW-Authenticate': 'Basic realm="bursar", charset="UTF-8"' }
+
+/**
+ * Finds the one method by which a request authenticates (RFC 6749 section 2.3, RFC 7523 section 2.2). Two at once are
+ * `invalid_request`, none is `invalid_client`.
+ */
+export function readPresented(request: Request, form: Form): Presented {
+  const header = readAuthorization(request)
+  const secret = form.get('client_secret')
+  const assertion = form.get('client_assertion')
+  const methods = [header, secret, assertion].filter((method) => method !== undefined)
+  if (methods.length > 1) {
+    throw oauthError(400, 'invalid_request', 'authenticate the client by one method only')
+  }
+  const clientId = form.get('client_id')
+  if (header !== undefined) return readBasic(header, clientId)
+  if (assertion !== undefined) {
+    if (form.get('client_assertion_type') !== assertionType) {
+      throw oauthError(400, 'invalid_request', `client_assertion_type must be ${assertionType}`)
+    }
+    return readAssertion(new Secret(assertion), clientId)
+  }
+  if (secret === undefined || clientId === undefined) {
+    throw oauthError(401, 'invalid_client', 'no client authentication was sent')
+  }
+  return { by: 'post', clientId, secret: new Secret(secret) }
+}
+
+function readAuthorization(request: Request): string | undefined {
+  const values = authorizationHeaders(request)
+  if (values.length > 1) {
+    throw oauthError(400, 'invalid_request', 'there are two Authorization headers')
+  }
+  return values[0]
+}
+
+const badHeader = () =>
+  oauthError(401, 'invalid_client', 'the Authorization header must be Basic', basicChallenge)
+
+function readBasic(header: string, bodyClientId: string | undefined): Presented {
+  const encoded = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(header)?.[1]
+  if (encoded === undefined) throw badHeader()
+  const text = Buffer.from(encoded, 'base64').toString('utf8')
+  const colon = text.indexOf(':')
+  if (colon < 0) throw badHeader()
+  const clientId = decodePart(text.slice(0, colon))
+  const secret = decodePart(text.slice(colon + 1))
+  if (bodyClientId !== undefined && bodyClientId !== clientId) {
+    throw oauthError(400, 'invalid_request', 'client_id is not the one that the header names')
+  }
+  return { by: 'basic', clientId, secret: new Secret(secret) }
+}
+
+/** Whose assertion it claims to be, which only chooses the keys that it is then checked by. */
+function readAssertion(assertion: Secret, bodyClientId: string | undefined): Presented {
+  const clientId = subjectOf(assertion)
+  // RFC 7521 section 4.2: client_id may be left out, but must not name another.
+  if (bodyClientId !== undefined && bodyClientId !== clientId) {
+    throw oauthError(400, 'invalid_request', 'client_id is not the one that the assertion names')
+  }
+  return { by: 'assertion', clientId, assertion }
+}
+
+function subjectOf(assertion: Secret): string {
+  try {
+    return decodeJwt(assertion.reveal()).sub ?? ''
+  } catch {
+    return ''
+  }
+}
+
+/** RFC 6749 section 2.3.1: both parts are form-encoded before they are joined. */
+function decodePart(part: string): string {
+  try {
+    return decodeURIComponent(part.replaceAll('+', ' '))
+  } catch {
+    throw badHeader()
+  }
+}

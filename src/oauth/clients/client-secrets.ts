@@ -1,0 +1,66 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { Secret } from '../../platform/secret.ts'
+import type { ClientSecret, ClientWithSecrets } from '../../store/credentials.ts'
+import type { Keyring } from '../../vault/keyring.ts'
+import type { Random } from '../../vault/random.ts'
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/**
+ * Random bytes as text of [0-9A-Za-z], always of the same length: 32 bytes are 43 characters. Nothing in it is changed
+ * by form-encoding, so that clients that encode Basic credentials (RFC 6749 section 2.3.1) and those that do not
+ * mean the same.
+ */
+export function randomText(bytes: number, random: Random): string {
+  let rest = BigInt(`0x${random(bytes).toString('hex')}`)
+  const length = Math.ceil((bytes * 8) / Math.log2(alphabet.length))
+  let text = ''
+  for (let index = 0; index < length; index += 1) {
+    text = alphabet.charAt(Number(rest % 62n)) + text
+    rest /= 62n
+  }
+  return text
+}
+
+/** A new secret: 256 random bits behind a prefix by which scanners of source code know it. */
+export const makeSecret = (random: Random): Secret =>
+  new Secret(`bursar_secret_${randomText(32, random)}`)
+
+/** `hmac256:<key id>:<hex>`. A fast hash is right for 256 random bits: there is nothing to guess. */
+export function hashSecret(secret: Secret, keyring: Keyring): string {
+  const { id, key } = keyring.current('client-secret')
+  return `hmac256:${id}:${hmac(key, secret.reveal()).toString('hex')}`
+}
+
+const hmac = (key: Buffer, text: string) => createHmac('sha256', key).update(text).digest()
+
+const COMPARED = 2
+const dummy = { hash: `hmac256:none:${'0'.repeat(64)}` }
+
+/**
+ * The live secret that the presented one is, or undefined. Always the same work: two hashes, both compared to the end,
+ * whether the client has two secrets, one or none, or does not exist. The time tells nothing.
+ */
+export function findSecret(
+  client: ClientWithSecrets | undefined,
+  presented: Secret,
+  keyring: Keyring,
+): ClientSecret | undefined {
+  let found: ClientSecret | undefined
+  for (let index = 0; index < COMPARED; index += 1) {
+    const secret = client?.secrets[index]
+    const matches = isHashOf(presented, (secret ?? dummy).hash, keyring)
+    if (matches && secret !== undefined) found = secret
+  }
+  return found
+}
+
+function isHashOf(presented: Secret, stored: string, keyring: Keyring): boolean {
+  const [tag, keyId = '', hex = ''] = stored.split(':')
+  const known = keyring.byId(keyId)
+  const { key } = known ?? keyring.current('client-secret')
+  const expected = Buffer.from(hex, 'hex')
+  const actual = hmac(key, presented.reveal())
+  const isEqual = expected.length === actual.length && timingSafeEqual(expected, actual)
+  return isEqual && tag === 'hmac256' && known !== undefined
+}

@@ -1,0 +1,34 @@
+import { Problem } from '../../contract/problem.ts'
+import { type Answer, jsonAnswer } from '../../contract/request.ts'
+
+/** The error codes of RFC 6749 section 5.2. */
+export type OAuthErrorCode =
+  | 'invalid_request'
+  | 'invalid_client'
+  | 'invalid_scope'
+  | 'unauthorized_client'
+  | 'unsupported_grant_type'
+  | 'temporarily_unavailable'
+
+/** A refusal of the token, revocation or introspection endpoint, to be thrown. The description is fixed text. */
+export function oauthError(
+  status: 400 | 401 | 429,
+  error: OAuthErrorCode,
+  description: string,
+  headers: Readonly<Record<string, string>> = {},
+): Problem {
+  return new Problem(status, description, { meta: { error }, headers })
+}
+
+// RFC 6749 section 5.1 asks for both; Pragma is for caches of HTTP/1.0.
+export const notStored = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const
+
+/**
+ * Renders a problem as the JSON of RFC 6749 section 5.2, never cached. OAuth clients read this format and not
+ * problem+json.
+ */
+export function renderOAuthError(problem: Problem): Answer {
+  const error = problem.meta?.error ?? 'temporarily_unavailable'
+  const body = { error, error_description: problem.detail }
+  return jsonAnswer(body, { ...notStored, ...problem.headers }, problem.status)
+}

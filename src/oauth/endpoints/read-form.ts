@@ -1,0 +1,87 @@
+import { Busboy, type BusboyHeaders } from '@fastify/busboy'
+import type { Request } from '../../contract/request.ts'
+import { formFieldLengthMax, formFieldsMax } from '../limits.ts'
+import { oauthError } from './oauth-error.ts'
+
+/** The parameters of a request, each at most once. One without a value counts as left out (RFC 6749 section 3.2). */
+export type Form = ReadonlyMap<string, string>
+
+/**
+ * Reads a urlencoded or multipart body. Throws `invalid_request` for anything else, for a repeated parameter, and for
+ * parameters in the query, where proxies would log them.
+ */
+export async function readForm(request: Request): Promise<Form> {
+  refuseQuery(request.rawQuery)
+  const form = new Map<string, string>()
+  const names = new Set<string>()
+  for (const [name, value] of await readPairs(request)) {
+    if (names.has(name)) throw oauthError(400, 'invalid_request', 'a parameter is repeated')
+    names.add(name)
+    if (value !== '') form.set(name, value)
+  }
+  return form
+}
+
+const bodyOnly = [
+  ...['client_id', 'client_secret', 'client_assertion', 'client_assertion_type'],
+  ...['grant_type', 'scope', 'token', 'access_token'],
+]
+
+function refuseQuery(rawQuery: string): void {
+  const query = new URLSearchParams(rawQuery)
+  if (!bodyOnly.some((name) => query.has(name))) return
+  throw oauthError(400, 'invalid_request', 'parameters belong in the body, not in the query')
+}
+
+type Pairs = readonly (readonly [string, string])[]
+
+async function readPairs({ headers, body }: Request): Promise<Pairs> {
+  const type = headers['content-type'] ?? ''
+  const [mediaType = ''] = type.split(';')
+  switch (mediaType.trim().toLowerCase()) {
+    case 'application/x-www-form-urlencoded':
+      return readUrlencoded(body)
+    case 'multipart/form-data':
+      return readMultipart({ ...headers, 'content-type': type }, body)
+    default:
+      throw oauthError(
+        400,
+        'invalid_request',
+        'the body must be application/x-www-form-urlencoded or multipart/form-data',
+      )
+  }
+}
+
+function readUrlencoded(body: Buffer): Pairs {
+  const pairs = [...new URLSearchParams(body.toString('utf8'))]
+  if (pairs.length > formFieldsMax) throw tooManyFields()
+  return pairs
+}
+
+const tooManyFields = () => oauthError(400, 'invalid_request', 'the body has too many parameters')
+
+const malformed = () =>
+  oauthError(400, 'invalid_request', 'the multipart body must be complete and hold texts only')
+
+function readMultipart(headers: BusboyHeaders, body: Buffer): Promise<Pairs> {
+  return new Promise((resolve, reject) => {
+    const pairs: [string, string][] = []
+    const fail = () => reject(malformed())
+    try {
+      const limits = { fields: formFieldsMax, fieldSize: formFieldLengthMax, files: 0 }
+      const parser = new Busboy({ headers, limits })
+      parser.on('field', (name, value, nameWasCut, valueWasCut) => {
+        if (nameWasCut || valueWasCut) fail()
+        pairs.push([name, value])
+      })
+      parser.on('fieldsLimit', () => reject(tooManyFields()))
+      parser.on('filesLimit', fail)
+      parser.on('error', fail)
+      parser.on('finish', () => resolve(pairs))
+      parser.end(body)
+    } catch {
+      // The constructor throws where the header names no boundary.
+      fail()
+    }
+  })
+}

@@ -1,0 +1,91 @@
+/** Timers, injected so that tests need not wait. Each call returns the function that cancels it. */
+export type Schedule = {
+  after(delayMs: number, task: () => void): () => void
+  every(intervalMs: number, task: () => void): () => void
+}
+
+/** Timers of the runtime. None of them keeps the process alive. */
+export const systemSchedule: Schedule = {
+  after: (delayMs, task) => {
+    const timer = setTimeout(task, delayMs).unref()
+    return () => clearTimeout(timer)
+  },
+  every: (intervalMs, task) => {
+    const timer = setInterval(task, intervalMs).unref()
+    return () => clearInterval(timer)
+  },
+}
+
+export type Repeater = {
+  /** Starts a run now, or after the current one; resolves when that run has ended. */
+  runSoon(): Promise<void>
+  /** Starts no further run. The current one goes on; callers of `runSoon` are released. */
+  stop(): void
+}
+
+/** Runs a task again and again, never two at a time. The task returns the delay until the next run and never rejects. */
+export function repeat(
+  task: () => Promise<number>,
+  firstDelayMs: number,
+  schedule: Pick<Schedule, 'after'> = systemSchedule,
+): Repeater {
+  let isStopped = false
+  let isRunning = false
+  let requested = undefined as PromiseWithResolvers<void> | undefined
+  let cancel = schedule.after(firstDelayMs, () => void run())
+  const run = async () => {
+    cancel()
+    isRunning = true
+    const served = requested
+    requested = undefined
+    const delayMs = await task()
+    isRunning = false
+    served?.resolve()
+    if (isStopped) return
+    if (requested === undefined) cancel = schedule.after(delayMs, () => void run())
+    else void run()
+  }
+  return {
+    runSoon: async () => {
+      if (isStopped) return
+      requested ??= Promise.withResolvers()
+      const { promise } = requested
+      if (!isRunning) void run()
+      await promise
+    },
+    stop: () => {
+      isStopped = true
+      cancel()
+      requested?.resolve()
+    },
+  }
+}
+
+/** Runs a task at once; calls during the pause that follows share one run at its end. */
+export function throttle(
+  task: () => void,
+  pauseMs: number,
+  schedule: Pick<Schedule, 'after'> = systemSchedule,
+): { run(): void; stop(): void } {
+  let isPaused = false
+  let isRequested = false
+  let cancel = () => {}
+  const run = () => {
+    if (isPaused) {
+      isRequested = true
+      return
+    }
+    isPaused = true
+    isRequested = false
+    cancel = schedule.after(pauseMs, () => {
+      isPaused = false
+      if (isRequested) run()
+    })
+    task()
+  }
+  const stop = () => {
+    isPaused = true
+    cancel()
+  }
+  return { run, stop }
+}

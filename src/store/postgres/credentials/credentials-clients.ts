@@ -1,0 +1,140 @@
+import type { Client, ClientWithSecrets, CredentialStore, NewSecret } from '../../credentials.ts'
+import { clientValues } from '../../sql/credential-values.ts'
+import type { Servers } from '../cluster/servers.ts'
+import { storable } from '../driver/cells.ts'
+import type { Connection } from '../driver/connection.ts'
+import type { CredentialChanges } from './credential-changes.ts'
+import { clientAndSecretColumns, readClientsWithSecrets } from './credentials-rows.ts'
+
+type ClientMethods = Pick<
+  CredentialStore,
+  | 'findClient'
+  | 'listClients'
+  | 'addClient'
+  | 'restoreClient'
+  | 'rotateSecret'
+  | 'disableClient'
+  | 'recordUse'
+>
+
+export function clientMethods(
+  servers: Servers,
+  { change }: Pick<CredentialChanges, 'change'>,
+): ClientMethods {
+  return {
+    findClient: (id) => findClient(servers, id),
+    listClients: async () => {
+      const rows = await servers.query({
+        text: `select ${clientAndSecretColumns} from bursar.client
+          left join bursar.client_secret as secret on secret.client_id = client.id
+          order by client.created_at, client.id, secret.sequence`,
+      })
+      return readClientsWithSecrets(rows)
+    },
+    addClient: (client, secret) =>
+      change(async (connection) => {
+        if (!(await insertClient(connection, client))) return 'taken'
+        if (secret !== undefined) await insertSecret(connection, client.id, secret)
+        return 'added'
+      }),
+    restoreClient: (client, secret) =>
+      change(async (connection) => {
+        await dropOlderSecrets(connection, client.id, 0)
+        await connection.query({
+          text: 'delete from bursar.client where id = $1',
+          values: [client.id],
+        })
+        await insertClient(connection, client)
+        await insertSecret(connection, client.id, secret)
+      }),
+    rotateSecret: (clientId, { secret, kept, notBefore }) =>
+      change(async (connection) => {
+        if (!(await raiseNotBefore(connection, clientId, notBefore ?? 0n))) return false
+        await dropOlderSecrets(connection, clientId, kept)
+        await insertSecret(connection, clientId, secret)
+        return true
+      }),
+    disableClient: (clientId, at, notBefore) =>
+      change(async (connection) => {
+        if (!(await raiseNotBefore(connection, clientId, notBefore))) return false
+        // The first time stands: disabling twice does not make it look more recent.
+        await connection.query({
+          text: 'update bursar.client set disabled_at = coalesce(disabled_at, $2::bigint) where id = $1',
+          values: [clientId, at],
+        })
+        return true
+      }),
+    recordUse: async (clientId, secretId, at) => {
+      await servers.query({
+        text: `
+          with used as (update bursar.client set last_used_at = $2::bigint where id = $1)
+          update bursar.client_secret set last_used_at = $2::bigint where id = $3`,
+        values: [clientId, at, secretId ?? null],
+      })
+    },
+  }
+}
+
+/** Looks for secrets of an unknown client too, so that both take the same time. */
+async function findClient(servers: Servers, id: string): Promise<ClientWithSecrets | undefined> {
+  const rows = await servers.query({
+    text: `
+      select ${clientAndSecretColumns}
+      from (select $1::text collate "C" as id) as asked
+      left join bursar.client on client.id = asked.id
+      left join bursar.client_secret as secret on secret.client_id = asked.id
+      order by secret.sequence`,
+    values: [storable(id)],
+    prepare: true,
+  })
+  const isKnown = rows[0]?.[0] != null
+  return isKnown ? readClientsWithSecrets(rows)[0] : undefined
+}
+
+/** False where the id, or the pair of issuer and external id, belongs to a client already. */
+async function insertClient(connection: Connection, client: Client): Promise<boolean> {
+  const inserted = await connection.query({
+    text: `
+      insert into bursar.client (id, customer_id, name, scopes, method, jwks, issuer, external_id, created_at, not_before)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9::bigint, $10::bigint) on conflict do nothing returning 1`,
+    values: clientValues(client),
+  })
+  return inserted.length > 0
+}
+
+async function insertSecret(
+  connection: Connection,
+  clientId: string,
+  { id, hash, createdAt }: NewSecret,
+): Promise<void> {
+  await connection.query({
+    text: 'insert into bursar.client_secret (client_id, id, hash, created_at) values ($1, $2, $3, $4::bigint)',
+    values: [clientId, id, hash, createdAt],
+  })
+}
+
+/** The newest `kept` secrets stay. */
+async function dropOlderSecrets(
+  connection: Connection,
+  clientId: string,
+  kept: number,
+): Promise<void> {
+  await connection.query({
+    text: `delete from bursar.client_secret where sequence in
+      (select sequence from bursar.client_secret where client_id = $1 order by sequence desc offset $2::bigint)`,
+    values: [clientId, kept],
+  })
+}
+
+/** False where there is no such client. */
+async function raiseNotBefore(
+  connection: Connection,
+  clientId: string,
+  notBefore: bigint,
+): Promise<boolean> {
+  const raised = await connection.query({
+    text: 'update bursar.client set not_before = greatest(not_before, $2::bigint) where id = $1 returning 1',
+    values: [clientId, notBefore],
+  })
+  return raised.length > 0
+}

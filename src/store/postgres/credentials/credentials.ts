@@ -1,0 +1,145 @@
+import type { PurposeKeyStore, WrappedKey } from '../../../vault/purpose-key.ts'
+import type { CredentialStore } from '../../credentials.ts'
+import { keyValues } from '../../sql/credential-values.ts'
+import { listen } from '../cluster/listen.ts'
+import type { Servers } from '../cluster/servers.ts'
+import { inTransaction } from '../cluster/transaction.ts'
+import { storable, text, whole } from '../driver/cells.ts'
+import type { Connection } from '../driver/connection.ts'
+import { CHANGED, type CredentialChanges, openCredentialChanges } from './credential-changes.ts'
+import { clientMethods } from './credentials-clients.ts'
+import { clientColumns, keyColumns, readClient, readPurposeKey } from './credentials-rows.ts'
+
+/**
+ * The credential store in the tables outside the wall. The servers are closed by whoever opened them. Clients and
+ * assertions are asked for on the primary alone, so that what was changed a moment ago is right on every process; only
+ * the refresh of the states makes do with a standby.
+ */
+export function openPostgresCredentials(servers: Servers): CredentialStore {
+  const changes = openCredentialChanges(servers)
+  const listening = new Set<() => void>()
+  return {
+    ...stateMethods(changes),
+    ...clientMethods(servers, changes),
+    ...keyMethods(changes),
+    ...tokenMethods(servers, changes),
+    onChange: (run) => {
+      const stop = listen(servers, CHANGED, run)
+      listening.add(stop)
+      return () => {
+        listening.delete(stop)
+        stop()
+      }
+    },
+    // What a check could find, constraints prevent. PostgreSQL checks its pages itself (data checksums); indexes are
+    // checked by pg_amcheck, which needs a superuser.
+    integrityFaults: async () => [],
+    close: async () => {
+      for (const stop of listening) stop()
+      listening.clear()
+    },
+  }
+}
+
+function stateMethods({ read }: CredentialChanges) {
+  return {
+    revision: () => read(async (_, revision) => revision),
+    readStates: (now) =>
+      // The revision was read before: what changes while the rest is read carries a later number, so the next look
+      // reads again.
+      read(async (connection, revision) => {
+        const clients = await connection.query({
+          text: `select ${clientColumns} from bursar.client order by created_at, id`,
+        })
+        const denied = await connection.query({
+          text: 'select jti, max(expires_at) from bursar.denied_token where expires_at > $1::bigint group by jti',
+          values: [now],
+        })
+        return {
+          revision,
+          clients: clients.map(readClient),
+          deniedTokens: denied.map((row) => ({ jti: text(row, 0), expiresAt: whole(row, 1) })),
+        }
+      }),
+  } satisfies Partial<CredentialStore>
+}
+
+function keyMethods({ read, change }: CredentialChanges): PurposeKeyStore {
+  return {
+    readPurposeKeys: () =>
+      read(async (connection) => {
+        const rows = await connection.query({
+          text: `select ${keyColumns} from bursar.purpose_key order by sequence`,
+        })
+        return rows.map(readPurposeKey).filter((key) => key !== undefined)
+      }),
+    addPurposeKey: (key, joining) =>
+      change(async (connection) => {
+        if (joining === 'if-none' && (await hasKey(connection, key))) return false
+        await insertKey(connection, key)
+        if (joining === 'instead') await revokeOthers(connection, key)
+        return true
+      }),
+    rewrapPurposeKeys: (keys) =>
+      change(async (connection) => {
+        for (const { id, wrapped, masterId } of keys) {
+          await connection.query({
+            text: 'update bursar.purpose_key set wrapped = $2, master_id = $3 where id = $1',
+            values: [id, wrapped, masterId],
+          })
+        }
+      }),
+  }
+}
+
+async function hasKey(connection: Connection, { purpose }: WrappedKey): Promise<boolean> {
+  const found = await connection.query({
+    text: 'select 1 from bursar.purpose_key where purpose = $1 limit 1',
+    values: [purpose],
+  })
+  return found.length > 0
+}
+
+async function insertKey(connection: Connection, key: WrappedKey): Promise<void> {
+  await connection.query({
+    text: `insert into bursar.purpose_key (${keyColumns})
+      values ($1, $2, $3, $4, $5::bigint, $6::bigint, $7::bigint)`,
+    values: keyValues(key),
+  })
+}
+
+async function revokeOthers(connection: Connection, key: WrappedKey): Promise<void> {
+  await connection.query({
+    text: `update bursar.purpose_key set revoked_at = $1::bigint
+      where purpose = $2 and id <> $3 and revoked_at is null`,
+    values: [key.createdAt, key.purpose, key.id],
+  })
+}
+
+function tokenMethods(servers: Servers, { change }: CredentialChanges) {
+  const forget = (connection: Connection, table: string, now: bigint) =>
+    connection.query({
+      text: `delete from bursar.${table} where expires_at <= $1::bigint`,
+      values: [now],
+    })
+  return {
+    denyToken: (jti, expiresAt, now) =>
+      change(async (connection) => {
+        await forget(connection, 'denied_token', now)
+        await connection.query({
+          text: 'insert into bursar.denied_token values ($1, $2::bigint) on conflict do nothing',
+          values: [jti, expiresAt],
+        })
+      }),
+    useAssertion: (clientId, jti, expiresAt, now) =>
+      inTransaction(servers, async (connection) => {
+        await forget(connection, 'used_assertion', now)
+        const inserted = await connection.query({
+          text: `insert into bursar.used_assertion values ($1, $2, $3::bigint)
+            on conflict do nothing returning 1`,
+          values: [clientId, storable(jti), expiresAt],
+        })
+        return inserted.length > 0
+      }),
+  } satisfies Partial<CredentialStore>
+}

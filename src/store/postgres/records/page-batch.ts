@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import type { Resource } from '../../../contract/resource.ts'
+import { limits } from '../../../platform/limits.ts'
+import { largest } from '../../../values/bounds.ts'
+import type { Page, Selection } from '../../records.ts'
+import { type Gathered, openGather } from '../cluster/batch.ts'
+import type { Servers } from '../cluster/servers.ts'
+import { optionalBytes, optionalWhole, text, whole } from '../driver/cells.ts'
+import type { Query, Row } from '../driver/connection.ts'
+import { type AskedPage, pageQuery, pagesQuery } from './page-query.ts'
+
+export type PageOne = (asked: AskedPage) => Promise<Page>
+
+/** Reads pages of one kind of record in one order, several in one statement. */
+export function openPageBatch(
+  servers: Servers,
+  resource: Resource,
+  order: Selection['order'],
+): PageOne {
+  const readTogether = async (batch: readonly Gathered<AskedPage, Page>[], askedAt: number) => {
+    const pages = batch.map(({ asked }) => asked)
+    const [alone] = pages
+    const query =
+      pages.length === 1 && alone !== undefined
+        ? pageQuery(resource, alone)
+        : pagesQuery(resource, order, pages)
+    for (const [at, page] of await readPages(servers, query, {
+      askedAt,
+      notBefore: newest(batch),
+    })) {
+      const pending = batch[at]
+      pending?.answer.resolve(sinceAsked(page, pending.asked))
+    }
+  }
+  return openGather<AskedPage, Page>({
+    run: async (batch, askedAt) => {
+      // Where no server has replayed the log as far as the newest cursor needs, the other pages need not wait for one.
+      if (servers.hasReader(newest(batch))) return await readTogether(batch, askedAt)
+      const alone = batch.map((one) => readTogether([one], askedAt).catch(one.answer.reject))
+      await Promise.all(alone)
+    },
+    rowsOf: ({ selection }) => selection.limit,
+    rowsMax: limits.pageRowsPerStatementMax,
+    statementsMax: limits.pageStatementsMax,
+    waitingMax: limits.pagesWaitingMax,
+  })
+}
+
+/** Reads a page that shares its statement with no other. */
+export async function readAlone(
+  servers: Servers,
+  resource: Resource,
+  asked: AskedPage,
+): Promise<Page> {
+  const { notBefore } = asked.selection
+  const [read] = await readPages(servers, pageQuery(resource, asked), { notBefore })
+  assert(read !== undefined, 'a page query answers one row')
+  return sinceAsked(read[1], asked)
+}
+
+type ReadPage = Page & { readonly logPosition: bigint }
+
+/** Each page with its place in the batch, from 0. */
+function readPages(
+  servers: Servers,
+  query: Query,
+  options: Parameters<Servers['read']>[1],
+): Promise<readonly (readonly [number, ReadPage])[]> {
+  return servers.read(async (connection, server) => {
+    const rows = await connection.query(query)
+    return rows.map((row) => {
+      const page = pageOf(row)
+      server.reached(page.logPosition)
+      return [Number(row[AT] ?? 1) - 1, page] as const
+    })
+  }, options)
+}
+
+/** A walk never forgets how far it has seen, also where a promotion has cut the log short. */
+const sinceAsked = (page: ReadPage, { selection }: AskedPage): Page => ({
+  ...page,
+  logPosition: largest(page.logPosition, selection.notBefore ?? 0n),
+})
+
+const newest = (batch: readonly { readonly asked: AskedPage }[]): bigint =>
+  largest(0n, ...batch.map(({ asked }) => asked.selection.notBefore ?? 0n))
+
+const NO_ITEMS = new Uint8Array(0)
+
+/** The column that tells which page of a batch a row is. */
+const AT = 6
+
+function pageOf(row: Row): ReadPage {
+  return {
+    items: row[0] ?? NO_ITEMS,
+    rows: Number(whole(row, 1)),
+    last: optionalBytes(row, 2),
+    more: text(row, 3) === 'true',
+    revision: Number(optionalWhole(row, 4) ?? 0n),
+    logPosition: whole(row, 5),
+  }
+}

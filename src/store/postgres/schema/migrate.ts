@@ -1,0 +1,87 @@
+import { ConfigError } from '../../../platform/config.ts'
+import type { ServerAddress } from '../../../platform/postgres-url.ts'
+import { readMigrations } from '../../sql/migration.ts'
+import { transact } from '../cluster/transaction.ts'
+import { withPrimary } from '../cluster/with-primary.ts'
+import type { Connection } from '../driver/connection.ts'
+import { grantStatements, type Roles } from './grants.ts'
+
+const migrations = readMigrations(new URL('./migrations/', import.meta.url), [
+  '0001-records.sql',
+  '0002-credentials.sql',
+  '0003-fee-quotes.sql',
+])
+
+/** Any number will do, as long as no other program takes it for an advisory lock of its own. */
+const MIGRATION_LOCK = '4725690212845'
+
+/**
+ * Brings the schema up to date as its owner, each step in a transaction of its own, and gives the roles what they need.
+ * Of several that run at once, one works and the others find nothing left to do. Answers the ids that were applied.
+ */
+export async function migratePostgres(
+  addresses: readonly ServerAddress[],
+  roles: Roles,
+): Promise<readonly number[]> {
+  return await withPrimary(addresses, async (owner) => {
+    await owner.execute(`select pg_advisory_lock(${MIGRATION_LOCK})`)
+    // A table that is being changed is waited for, but not at the head of a queue of readers.
+    await owner.execute(`set lock_timeout = '5s'; set client_min_messages = warning`)
+    await requireRoles(owner, roles)
+    await owner.execute(`
+      create schema if not exists bursar;
+      create table if not exists bursar.schema_migration (id integer primary key, applied_at timestamptz not null)`)
+    const last = (await lastStep(owner)) ?? 0
+    refuseLater(last)
+    const due = migrations.filter(({ id }) => id > last)
+    for (const { id, sql } of due) {
+      await transact(owner, () =>
+        owner.execute(`${sql}; insert into bursar.schema_migration values (${id}, now())`),
+      )
+    }
+    await transact(owner, () => owner.execute(grantStatements(roles)))
+    return due.map(({ id }) => id)
+  })
+}
+
+/** Throws a ConfigError where the schema is not the one that this version works with. */
+export async function requireSchema(connection: Connection): Promise<void> {
+  const last = await lastStep(connection)
+  refuseLater(last ?? 0)
+  const known = migrations.length
+  if (last === known) return
+  const where = last === undefined ? 'has no Bursar schema' : `is at step ${last} of ${known}`
+  throw new ConfigError(
+    `The database ${where}. Run \`bursar migrate\` with the URL of the database's owner, then start again.`,
+  )
+}
+
+/** The last step that was applied; undefined where there is no schema yet. */
+async function lastStep(connection: Connection): Promise<number | undefined> {
+  const [found] = await connection.query({ text: `select to_regclass('bursar.schema_migration')` })
+  if (found?.[0] == null) return undefined
+  const [row] = await connection.query({
+    text: 'select coalesce(max(id), 0) from bursar.schema_migration',
+  })
+  return Number(row?.[0])
+}
+
+function refuseLater(last: number): void {
+  if (last <= migrations.length) return
+  throw new ConfigError(
+    `The database's schema is at step ${last}, this version of Bursar knows steps up to ${migrations.length}. Run the version that wrote it, or a later one.`,
+  )
+}
+
+async function requireRoles(owner: Connection, { app, operator }: Roles): Promise<void> {
+  for (const role of [app, operator]) {
+    const found = await owner.query({
+      text: 'select 1 from pg_roles where rolname = $1',
+      values: [role],
+    })
+    if (found.length > 0) continue
+    throw new ConfigError(
+      `The database has no role ${role}. Make it (create role ${role} login password '…'), or name another with --app-role and --operator-role.`,
+    )
+  }
+}

@@ -1,0 +1,45 @@
+import { ConfigError } from '../../../platform/config.ts'
+import type { Connection } from '../driver/connection.ts'
+
+/** What the wall makes of the role that a session runs as. */
+const standing = `
+  select current_user, role.rolsuper or role.rolbypassrls,
+    pg_has_role(current_user, owned.relowner, 'member'),
+    exists (
+      select 1 from pg_policy as policy, unnest(policy.polroles) as admitted (role)
+      where policy.polrelid = owned.oid and policy.polname = 'operator'
+        and admitted.role <> 0 and pg_has_role(current_user, admitted.role, 'member'))
+  from pg_roles as role, pg_class as owned
+  where role.rolname = current_user and owned.oid = 'bursar.fiat_account'::regclass`
+
+async function standingOf(connection: Connection) {
+  const [row] = await connection.query({ text: standing })
+  const [name, ...answers] = (row ?? []).map(String)
+  const [bypasses, owns, isAdmitted] = answers.map((answer) => answer === 't')
+  return { name, bypasses, owns, isAdmitted }
+}
+
+/** Throws a ConfigError where the second wall would not hold the role that is to serve customers. */
+export async function requireCustomersRole(connection: Connection): Promise<void> {
+  const { name, bypasses, owns, isAdmitted } = await standingOf(connection)
+  const what = bypasses
+    ? 'a superuser, or may bypass row level security'
+    : owns
+      ? 'the owner of the tables'
+      : isAdmitted
+        ? 'the operator’s role, which sees every customer'
+        : undefined
+  if (what === undefined) return
+  throw new ConfigError(
+    `DATABASE_URL must not name the role ${name}: it is ${what}. Serve with the role that \`bursar migrate --app-role\` was given (bursar).`,
+  )
+}
+
+/** Throws a ConfigError where the wall would hide customers from the operator's command. */
+export async function requireOperatorRole(connection: Connection): Promise<void> {
+  const { name, bypasses, isAdmitted } = await standingOf(connection)
+  if (bypasses || isAdmitted) return
+  throw new ConfigError(
+    `The role ${name} is not the operator’s: it would see no customer’s records. Set OPERATOR_DATABASE_URL to a URL of the role that \`bursar migrate --operator-role\` was given (bursar_operator).`,
+  )
+}

@@ -1,0 +1,17 @@
+import type { Resource } from '../../contract/resource.ts'
+import type { Selection } from '../records.ts'
+
+export type ColumnFilter = { readonly column: string; readonly values: readonly string[] }
+
+/** The filters by SQL column, most selective first: id, ref_id, then as the resource lists its columns. */
+export function bySelectivity(resource: Resource, filters: Selection['anyOf']): ColumnFilter[] {
+  const columns: Readonly<Record<string, string>> = {
+    id: 'id',
+    refId: 'ref_id',
+    ...resource.columns,
+  }
+  const rank = Object.keys(columns)
+  return filters
+    .toSorted((a, b) => rank.indexOf(a.column) - rank.indexOf(b.column))
+    .map(({ column, values }) => ({ column: columns[column] ?? column, values }))
+}

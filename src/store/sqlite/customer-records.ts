@@ -1,0 +1,72 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { View } from '../../contract/resource.ts'
+import type { CustomerDoor } from '../records.ts'
+import { rangeOf } from '../sql/key-range.ts'
+import { guarded } from './database.ts'
+import { pageQuery } from './page-query.ts'
+
+/** More shapes than all clients together use often; a statement holds up to 300 KB. */
+const STATEMENTS_MAX = 100
+
+/**
+ * Prepares each statement once and keeps those that were used last: filters combine into some thousand shapes, and a
+ * client that tried them all would otherwise fill the memory.
+ */
+export function statementCache(db: DatabaseSync): (sql: string) => StatementSync {
+  const prepared = new Map<string, StatementSync>()
+  return (sql) => {
+    const statement = prepared.get(sql) ?? db.prepare(sql)
+    // A Map keeps the order of insertion, so the first is the one that was not used for longest.
+    prepared.delete(sql)
+    prepared.set(sql, statement)
+    const [oldest] = prepared.keys()
+    if (prepared.size > STATEMENTS_MAX && oldest !== undefined) prepared.delete(oldest)
+    return statement
+  }
+}
+
+const NO_ITEMS = new Uint8Array(0)
+
+/** The customers' door on the embedded store: every statement binds the tenant first. */
+export function customerDoor(prepare: (sql: string) => StatementSync): CustomerDoor {
+  return {
+    async get(tenant, view, id, reveal) {
+      const row = guarded(() =>
+        prepare(getQuery(view)).get({ customer: tenant, id, reveal: reveal ? 1 : 0 }),
+      )
+      return row === undefined ? undefined : String(row.body)
+    },
+
+    async page(tenant, view, selection) {
+      const { sql, parameters } = pageQuery(view.resource, selection)
+      const row = guarded(() =>
+        prepare(sql).get({
+          customer: tenant,
+          ...rangeOf(selection),
+          limit: selection.limit,
+          ...parameters,
+        }),
+      )
+      return {
+        items: row?.items == null ? NO_ITEMS : blob(row.items),
+        rows: Number(row?.rows ?? 0),
+        last: row?.last == null ? undefined : blob(row.last),
+        more: row?.more === 1,
+        revision: Number(row?.revision ?? 0),
+      }
+    },
+  }
+}
+
+function getQuery(view: View): string {
+  const { table, resource } = view
+  const index = table === resource.table ? `indexed by ${table}_by_id` : ''
+  return `
+    select body from ${table} ${index}
+    where customer_id = :customer and id = :id and (deleted = 0 or :reveal = 1)`
+}
+
+function blob(value: unknown): Uint8Array {
+  if (value instanceof Uint8Array) return value
+  throw new TypeError('The store answered a column that should be bytes and is not.')
+}

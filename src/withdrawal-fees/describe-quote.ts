@@ -1,0 +1,20 @@
+import type { FeeQuote } from '../store/fee-quotes.ts'
+import { printInstant } from '../values/instant.ts'
+
+/** A guaranteed fee as the operator's side sees it, over HTTP and on the command line alike. */
+export const describeQuote = (quote: FeeQuote) => ({
+  id: quote.id,
+  customer_id: quote.customerId,
+  asset: quote.asset,
+  crypto_network: quote.network,
+  destination_address: quote.address,
+  amount: quote.amount,
+  fee: quote.fee,
+  total: quote.total,
+  created_at: printInstant(quote.createdAt),
+  expires_at: printInstant(quote.expiresAt),
+  ...(quote.consumption !== undefined && {
+    withdrawal: quote.consumption.withdrawal,
+    consumed_at: printInstant(quote.consumption.at),
+  }),
+})

@@ -1,0 +1,316 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { type TestContext, test } from 'node:test'
+import { openStates } from '../../../src/oauth/tokens/states.ts'
+import { openLog } from '../../../src/platform/log.ts'
+import { Secret } from '../../../src/platform/secret.ts'
+import type { Client, CredentialStore } from '../../../src/store/credentials.ts'
+import { openPostgresCredentials } from '../../../src/store/postgres/credentials/credentials.ts'
+import { openVault } from '../../../src/vault/open.ts'
+import type { WrappedKey } from '../../../src/vault/purpose-key.ts'
+import { systemRandom } from '../../../src/vault/random.ts'
+import { startPostgres } from '../../support/postgres-server.ts'
+import { newStorePlace, openTestServers, operatorUrl } from '../../support/store-place.ts'
+import { openTestDatabase } from '../../support/test-database.ts'
+import { until } from '../../support/until.ts'
+import { askAt, onPostgres, prepareOwn } from '../support/postgres-world.ts'
+
+const client: Client = {
+  id: 'client_acme',
+  customerId: 'acme',
+  name: 'Acme treasury',
+  scopes: ['transfer:read_fiat_account'],
+  method: { kind: 'secret' },
+  createdAt: 1n,
+  notBefore: 0n,
+  disabledAt: undefined,
+  lastUsedAt: undefined,
+}
+
+const keyOf = (id: string): WrappedKey => ({
+  id,
+  purpose: 'cursor',
+  wrapped: 'wrapped',
+  masterId: 'master',
+  createdAt: 1n,
+  activeFrom: 1n,
+  revokedAt: undefined,
+})
+
+/** In the year 2100: expired by nobody's clock. */
+const later = 4_102_444_800_000_000n
+
+/** How often a store has told of a change. */
+function changesOf(context: TestContext, store: CredentialStore) {
+  let count = 0
+  const stop = store.onChange(() => {
+    count += 1
+  })
+  context.after(stop)
+  return { count: () => count, stop }
+}
+
+const terminateListening = `select count(pg_terminate_backend(pid)) from pg_stat_activity
+  where datname = current_database() and query like 'listen %'`
+
+onPostgres('the roles and the tables outside the wall', () => {
+  async function newDatabase(context: TestContext) {
+    const database = await openTestDatabase()
+    context.after(database.drop)
+    const place = { app: database.url, operator: database.operatorUrl }
+    return { ...database, place }
+  }
+  const refused = { code: '42501' }
+
+  test('the app notes uses and changes nothing else of a client', async (t) => {
+    const { place, ask } = await newDatabase(t)
+    await ask(
+      `insert into bursar.client values ('c', 'acme', 'n', '', 'secret', null, null, null, 1, 0)`,
+    )
+    await askAt(place.app, `update bursar.client set last_used_at = 5 where id = 'c'`)
+    assert.deepEqual(await ask('select last_used_at from bursar.client'), [['5']])
+    for (const forbidden of [
+      `update bursar.client set disabled_at = null`,
+      `update bursar.client set customer_id = 'borealis'`,
+      `update bursar.client set not_before = 0`,
+      `delete from bursar.client`,
+      `insert into bursar.client values ('d', 'acme', 'n', '', 'secret', null, null, null, 1, 0)`,
+      `insert into bursar.client_secret (client_id, id, hash, created_at) values ('c', 's', 'h', 1)`,
+      `update bursar.client_secret set hash = ''`,
+      `update bursar.denied_token set expires_at = 0`,
+      `update bursar.purpose_key set revoked_at = null`,
+      `delete from bursar.purpose_key`,
+      `delete from bursar.credential_revision`,
+      `alter table bursar.denied_token disable row level security`,
+    ]) {
+      await assert.rejects(askAt(place.app, forbidden), refused, forbidden)
+    }
+  })
+
+  test('the app cannot take back a refused token or a used assertion before it expires', async (t) => {
+    const { place, ask } = await newDatabase(t)
+    for (const table of [
+      'denied_token (jti, expires_at)',
+      'used_assertion (jti, expires_at, client_id)',
+    ]) {
+      const [name] = table.split(' ')
+      const rest = name === 'denied_token' ? '' : `, 'c'`
+      await askAt(
+        place.app,
+        `insert into bursar.${table} values ('old', 1${rest}), ('new', ${later}${rest})`,
+      )
+      assert.deepEqual(await askAt(place.app, `delete from bursar.${name} returning jti`), [
+        ['old'],
+      ])
+      assert.deepEqual(await ask(`select jti from bursar.${name}`), [['new']])
+    }
+  })
+
+  test('the app makes the first key of a purpose, the operator every other', async (t) => {
+    const place = await newStorePlace(t)
+    const server = await place.openCredentials('server')
+    const command = await place.openCredentials()
+    assert.equal(await server.addPurposeKey(keyOf('k1'), 'if-none'), true)
+    assert.equal(await server.addPurposeKey(keyOf('k2'), 'if-none'), false)
+    await assert.rejects(server.addPurposeKey(keyOf('k3'), 'beside'), /refused: 42501/)
+    assert.equal(await command.addPurposeKey(keyOf('k4'), 'instead'), true)
+    const held = await server.readPurposeKeys()
+    assert.deepEqual(held, [{ ...keyOf('k1'), revokedAt: 1n }, keyOf('k4')])
+  })
+})
+
+onPostgres('several processes', () => {
+  test('of many that add the first key of a purpose at once, one does', async (t) => {
+    const place = await newStorePlace(t)
+    const stores = await Promise.all(
+      Array.from({ length: 6 }, () => place.openCredentials('server')),
+    )
+    const added = await Promise.all(
+      stores.map((store, at) => store.addPurposeKey(keyOf(`k${at}`), 'if-none')),
+    )
+    assert.equal(added.filter((isAdded) => isAdded).length, 1)
+    assert.equal((await stores[0]?.readPurposeKeys())?.length, 1)
+  })
+
+  test('hear of a change within a moment, without asking', async (t) => {
+    const place = await newStorePlace(t)
+    const [server, command] = [await place.openCredentials('server'), await place.openCredentials()]
+    const clock = () => 1n
+    const masters = {
+      masterKey: new Secret(Buffer.alloc(32, 7).toString('base64')),
+      previousMasterKey: undefined,
+    }
+    const keyring = await openVault({
+      store: server,
+      ...masters,
+      keyFile: undefined,
+      clock,
+      random: systemRandom,
+    })
+    const log = openLog('silent')
+    const every = () => () => undefined
+    const states = await openStates({
+      store: server,
+      keyring,
+      clock,
+      log,
+      every,
+      ageSecondsMax: 60,
+    })
+    t.after(states.close)
+    const listens = () =>
+      place.ask(
+        `select count(*) from pg_stat_activity where query like 'listen %' and datname = current_database()`,
+      )
+    await until(async () => (await listens())[0]?.[0] === '1')
+    const times: number[] = []
+    for (let round = 0; round < 5; round += 1) {
+      await command.denyToken(`jti-${round}`, later, 1n)
+      times.push(await until(() => states.current().deniedTokens.has(`jti-${round}`)))
+    }
+    t.diagnostic(`heard after ${times.map((ms) => ms.toFixed()).join(', ')} ms`)
+    assert.ok(Math.max(...times) < 1000)
+    states.close()
+    await until(async () => (await listens())[0]?.[0] === '0')
+  })
+
+  test('hear of changes that come fast together, and of the last one', async (t) => {
+    const place = await newStorePlace(t)
+    const [server, command] = [await place.openCredentials('server'), await place.openCredentials()]
+    const changes = changesOf(t, server)
+    await until(() => changes.count() === 1)
+    let revisionHeard = 0n
+    t.after(
+      server.onChange(
+        () =>
+          void server.revision().then((revision) => {
+            revisionHeard = revision
+          }),
+      ),
+    )
+    const began = performance.now()
+    for (let round = 0; round < 40; round += 1) await command.denyToken(`jti-${round}`, later, 1n)
+    const spent = performance.now() - began
+    const last = await command.revision()
+    await until(() => revisionHeard === last)
+    assert.ok(changes.count() <= 3 + spent / 100, `${changes.count()} in ${spent} ms`)
+  })
+
+  test('go on hearing after their listening session was ended from outside', async (t) => {
+    const place = await newStorePlace(t)
+    const [server, command] = [await place.openCredentials('server'), await place.openCredentials()]
+    const changes = changesOf(t, server)
+    await until(() => changes.count() === 1)
+    for (let round = 2; round < 6; round += 2) {
+      assert.deepEqual(await place.ask(terminateListening), [['1']])
+      await until(() => changes.count() === round)
+      await command.denyToken('jti', later, 1n)
+      await until(() => changes.count() === round + 1)
+    }
+    changes.stop()
+    await command.denyToken('jti', later, 1n)
+    assert.equal(changes.count(), 5)
+  })
+
+  test('end by themselves once the store is closed', async (t) => {
+    const place = await newStorePlace(t)
+    const file = new URL('../support/listening-process.ts', import.meta.url).pathname
+    const child = spawn(process.execPath, [file, place.where], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    t.after(() => child.kill('SIGKILL'))
+    await once(child.stdout, 'data')
+    const began = performance.now()
+    const [code] = await once(child, 'exit')
+    assert.equal(code, 0)
+    assert.ok(performance.now() - began < 2000)
+  })
+})
+
+onPostgres('a standby', () => {
+  test('does for the refresh while there is no primary, unless it is behind what has been seen; a promoted one is listened to', {
+    timeout: 120_000,
+  }, async (t) => {
+    const primary = await startPostgres()
+    t.after(primary.stop)
+    const { url, ask } = await prepareOwn(primary)
+    const standby = await primary.addStandby('standby')
+    t.after(standby.stop)
+    const askStandby = (sql: string) => askAt(standby.url('postgres', 'bursar_template'), sql)
+    const both = url.replace(`:${primary.port}`, `:${primary.port},127.0.0.1:${standby.port}`)
+    const toStandby = standby.url('bursar', 'bursar_template')
+    const openAs = async (role: (url: string) => string) => {
+      const servers = await openTestServers(role(both), {
+        standby: role(toStandby),
+        lagMsMax: 600_000,
+      })
+      const store = openPostgresCredentials(servers)
+      t.after(async () => {
+        await store.close()
+        await servers.close()
+      })
+      return store
+    }
+    const [server, command] = [await openAs((same) => same), await openAs(operatorUrl)]
+    const fresh = await openAs((same) => same)
+    await command.addClient(client, undefined)
+    const first = await server.readStates(1n)
+    await until(async () => {
+      const [[sent], [replayed]] = [
+        await ask('select pg_current_wal_lsn()'),
+        await askStandby('select pg_last_wal_replay_lsn()'),
+      ]
+      return sent?.[0] === replayed?.[0]
+    })
+    await askStandby('select pg_wal_replay_pause()')
+    await command.disableClient(client.id, 5n, 5n)
+    const second = await server.revision()
+    assert.ok(second > first.revision)
+    const [[written]] = (await ask('select pg_current_wal_flush_lsn()')) as [[string]]
+    await until(
+      async () => (await askStandby('select pg_last_wal_receive_lsn()'))[0]?.[0] === written,
+    )
+    const changes = changesOf(t, server)
+    await until(() => changes.count() === 1)
+    await primary.kill('SIGKILL')
+
+    const behind = (error: unknown) =>
+      error instanceof Error &&
+      /behind what has been seen/.test(String((error.cause as Error).message))
+    // Once the standby, too, has been looked at since it was paused.
+    await until(() => server.revision().then(() => false, behind))
+    await assert.rejects(server.readStates(1n), behind)
+    await assert.rejects(server.readPurposeKeys(), behind)
+    await assert.rejects(server.findClient(client.id), { status: 503 })
+    // Who has seen nothing newer takes what there is.
+    await until(() =>
+      fresh.revision().then(
+        (revision) => revision === first.revision,
+        () => false,
+      ),
+    )
+
+    await askStandby('select pg_wal_replay_resume()')
+    await until(async () => (await fresh.revision()) === second)
+    const states = await server.readStates(1n)
+    assert.deepEqual([states.revision, states.clients[0]?.disabledAt], [second, 5n])
+    await assert.rejects(server.findClient(client.id), { status: 503 })
+    await assert.rejects(command.denyToken('jti', later, 1n), { status: 503 })
+
+    const heard = changes.count()
+    await askStandby('select pg_promote()')
+    await until(() => changes.count() > heard)
+    const listensThere = `select count(*) from pg_stat_activity where query like 'listen %'`
+    await until(async () => Number((await askStandby(listensThere))[0]?.[0]) >= 1)
+    assert.ok((await server.revision()) > second, 'another timeline is another revision')
+    const before = changes.count()
+    await until(() =>
+      command.denyToken('jti', later, 1n).then(
+        () => true,
+        () => false,
+      ),
+    )
+    await until(() => changes.count() > before)
+  })
+})

@@ -1,0 +1,282 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { asTenant } from '../../../src/contract/principal.ts'
+import { limits } from '../../../src/platform/limits.ts'
+import { openPostgresFeeQuotes } from '../../../src/store/postgres/fee-quotes/fee-quotes.ts'
+import { startPostgres } from '../../support/postgres-server.ts'
+import { newStorePlace, openTestServers, operatorUrl } from '../../support/store-place.ts'
+import { until } from '../../support/until.ts'
+import { askAt, onPostgres, prepareOwn } from '../support/postgres-world.ts'
+import { acme, aQuote, aWithdrawal, idOf, minutes, noon } from '../support/quotes.ts'
+
+const borealis = asTenant('borealis')
+const openMax = 1000
+
+/** A place with two quotes, acme's and borealis's, issued in one batch. */
+async function twoCustomers(context: TestContext) {
+  const place = await newStorePlace(context)
+  const quotes = await place.openQuotes()
+  await Promise.all([
+    quotes.customers.issue(acme, aQuote(), openMax),
+    quotes.customers.issue(borealis, aQuote({ id: idOf(2), clientId: 'client_2' }), openMax),
+  ])
+  return { place, quotes }
+}
+
+const asCustomer = (customer: string, sql: string) =>
+  `with wall as materialized (select set_config('bursar.customer_id', '${customer}', false)) ${sql}`
+
+onPostgres('the wall around fee quotes', () => {
+  test('shows the app the quotes of the customer that its setting names, and without one nothing', async (t) => {
+    const { place } = await twoCustomers(t)
+    for (const table of ['fee_quote', 'fee_client']) {
+      const seenBy = (customer: string) =>
+        askAt(place.where, asCustomer(customer, `select customer_id from wall, bursar.${table}`))
+      assert.deepEqual(await seenBy('acme'), [['acme']])
+      assert.deepEqual(await seenBy('borealis'), [['borealis']])
+      assert.deepEqual(await seenBy(''), [])
+      assert.deepEqual(await askAt(place.where, `select * from bursar.${table}`), [])
+    }
+  })
+
+  test('lets the app neither change nor delete a quote, nor write one for another customer', async (t) => {
+    const { place } = await twoCustomers(t)
+    const refused = { code: '42501' }
+    for (const forbidden of [
+      `update bursar.fee_quote set withdrawal = 'w', consumed_at = 1`,
+      `update bursar.fee_quote set expires_at = 1`,
+      'delete from bursar.fee_quote',
+      'select * from bursar.fee_quote for update',
+      'delete from bursar.fee_client',
+      'truncate bursar.fee_quote',
+    ]) {
+      await assert.rejects(askAt(place.where, forbidden), refused, forbidden)
+    }
+    const foreign = `insert into bursar.fee_quote
+      select '${idOf(9)}', 'borealis', 'c', 'USDC', 'ETHEREUM', 'a', 'a', '1', '1', '2', 1, 2 from wall`
+    await assert.rejects(askAt(place.where, asCustomer('acme', foreign)), refused)
+    await assert.rejects(askAt(place.where, foreign.replace('from wall', '')), refused)
+  })
+
+  test('lets the operator consume, and change nothing else of a quote', async (t) => {
+    const { place } = await twoCustomers(t)
+    const operator = operatorUrl(place.where)
+    assert.equal((await askAt(operator, 'select * from bursar.fee_quote')).length, 2)
+    for (const forbidden of [
+      `update bursar.fee_quote set amount = '1'`,
+      `update bursar.fee_quote set expires_at = 1`,
+      `insert into bursar.fee_quote select * from bursar.fee_quote`,
+    ]) {
+      await assert.rejects(askAt(operator, forbidden), { code: '42501' }, forbidden)
+    }
+  })
+
+  test('names no customer in a session that has stored a batch', async (t) => {
+    const place = await newStorePlace(t)
+    const servers = await openTestServers(place.where)
+    t.after(servers.close)
+    const { customers } = openPostgresFeeQuotes({ customers: servers, operator: undefined })
+    await customers.issue(acme, aQuote(), openMax)
+    const seen = await servers.query({ text: 'select count(*) from bursar.fee_quote' })
+    assert.equal(String(seen[0]?.[0]), '0')
+  })
+
+  test('keeps the operator’s door shut where there is no operator', async (t) => {
+    const place = await newStorePlace(t)
+    const servers = await openTestServers(place.where)
+    t.after(servers.close)
+    const { operator } = openPostgresFeeQuotes({ customers: servers, operator: undefined })
+    const refusal = { name: 'ConfigError', message: /OPERATOR_DATABASE_URL/ }
+    await assert.rejects(operator.consume(aWithdrawal()), refusal)
+    await assert.rejects(operator.find(idOf(1)), refusal)
+    await assert.rejects(operator.sweep(noon, 1), refusal)
+    await assert.rejects(operator.clear(), refusal)
+  })
+})
+
+onPostgres('a batch', () => {
+  test('is not undone by one quote that the database refuses', async (t) => {
+    const place = await newStorePlace(t)
+    const quotes = await place.openQuotes()
+    await quotes.customers.issue(acme, aQuote({ id: idOf(7) }), openMax)
+    const answers = await Promise.allSettled([
+      quotes.customers.issue(acme, aQuote({ id: idOf(1) }), openMax),
+      quotes.customers.issue(acme, aQuote({ id: idOf(2), address: 'a\0b' }), openMax),
+      quotes.customers.issue(borealis, aQuote({ id: idOf(7) }), openMax),
+      quotes.customers.issue(acme, aQuote({ id: idOf(3) }), 0),
+      quotes.customers.issue(borealis, aQuote({ id: idOf(4) }), openMax),
+    ])
+    assert.deepEqual(
+      answers.map((answer) => (answer.status === 'fulfilled' ? answer.value.outcome : 'refused')),
+      ['stored', 'refused', 'refused', 'too-many-open', 'stored'],
+    )
+    const told = answers.flatMap(({ status, ...rest }) =>
+      status === 'rejected' && 'reason' in rest ? [String(rest.reason)] : [],
+    )
+    assert.ok(told.every((sentence) => !sentence.includes('acme') && !sentence.includes('a\0b')))
+    const stored = await place.ask('select id, customer_id from bursar.fee_quote order by id')
+    assert.deepEqual(stored, [
+      [idOf(1), 'acme'],
+      [idOf(4), 'borealis'],
+      [idOf(7), 'acme'],
+    ])
+    assert.deepEqual(
+      await place.ask('select customer_id, open from bursar.fee_client order by 1'),
+      [
+        ['acme', '2'],
+        ['borealis', '1'],
+      ],
+    )
+  })
+
+  test('counts exactly while processes race, and waits for no other for ever', async (t) => {
+    const place = await newStorePlace(t)
+    const stores = [await place.openQuotes(), await place.openQuotes(), await place.openQuotes()]
+    const clients = Array.from({ length: 8 }, (_, at) => `client_${at}`)
+    let at = 0
+    const asked = stores.flatMap((store, turn) =>
+      Array.from({ length: 50 }, () => (turn % 2 === 0 ? clients : clients.toReversed()))
+        .flat()
+        .map((clientId) => {
+          at += 1
+          return store.customers.issue(acme, aQuote({ id: idOf(at), clientId }), 100)
+        }),
+    )
+    const outcomes = (await Promise.all(asked)).map(({ outcome }) => outcome)
+    assert.equal(outcomes.filter((outcome) => outcome === 'stored').length, 100 * clients.length)
+    const perClient = await place.ask(
+      'select client_id, count(*) from bursar.fee_quote group by 1 order by 1',
+    )
+    assert.deepEqual(
+      perClient,
+      clients.map((client) => [client, '100']),
+    )
+    assert.deepEqual(
+      await place.ask('select client_id, open from bursar.fee_client order by 1'),
+      perClient,
+    )
+  })
+
+  test('a process whose clock is ahead takes off what has expired once, for all', async (t) => {
+    const place = await newStorePlace(t)
+    const [behind, ahead] = [await place.openQuotes(), await place.openQuotes()]
+    const issue = (store: typeof ahead, at: number, createdAt: bigint) =>
+      store.customers.issue(
+        acme,
+        aQuote({ id: idOf(at), createdAt, expiresAt: createdAt + minutes(10) }),
+        3,
+      )
+    await issue(behind, 1, noon)
+    await issue(behind, 2, noon + minutes(5))
+    await issue(ahead, 3, noon + minutes(11))
+    assert.deepEqual(await place.ask('select open from bursar.fee_client'), [['2']])
+    await behind.operator.consume(aWithdrawal({ id: idOf(1), at: noon + minutes(9) }))
+    assert.deepEqual(await place.ask('select open from bursar.fee_client'), [['2']])
+    assert.equal((await issue(behind, 4, noon + minutes(9))).outcome, 'stored')
+    assert.deepEqual(await issue(behind, 5, noon + minutes(9)), {
+      outcome: 'too-many-open',
+      nextExpiryAt: noon + minutes(15),
+    })
+  })
+
+  test('refuses what is more than may wait, at once', async (t) => {
+    const place = await newStorePlace(t)
+    const quotes = await place.openQuotes()
+    const asked = Array.from({ length: limits.quotesWaitingMax }, (_, at) =>
+      quotes.customers.issue(acme, aQuote({ id: idOf(at) }), Number.MAX_SAFE_INTEGER),
+    )
+    await assert.rejects(quotes.customers.issue(acme, aQuote({ id: idOf(99_999) }), openMax), {
+      status: 503,
+    })
+    await Promise.all(asked)
+    assert.deepEqual(await place.ask('select count(*) from bursar.fee_quote'), [
+      [String(limits.quotesWaitingMax)],
+    ])
+  })
+})
+
+onPostgres('a sweep', () => {
+  test('leaves what another transaction holds, and waits for nobody', async (t) => {
+    const { place, quotes } = await twoCustomers(t)
+    const servers = await openTestServers(operatorUrl(place.where))
+    t.after(servers.close)
+    await servers.onPrimary(async (connection) => {
+      await connection.execute(
+        `begin; select 1 from bursar.fee_quote where id = '${idOf(1)}' for update`,
+      )
+      assert.equal(await quotes.operator.sweep(noon + 1n, 10), 1)
+      await connection.execute('rollback')
+    })
+    assert.equal(await quotes.operator.sweep(noon, 10), 0)
+    assert.equal(await quotes.operator.sweep(noon + 1n, 10), 1)
+    assert.deepEqual(await place.ask('select count(*) from bursar.fee_quote'), [['0']])
+  })
+})
+
+onPostgres('a synchronous standby that does not answer', () => {
+  const waiting = `from pg_stat_activity where wait_event = 'SyncRep'`
+
+  async function withoutStandby(context: TestContext) {
+    const server = await startPostgres()
+    context.after(server.stop)
+    const { url, ask } = await prepareOwn(server)
+    const withinMs = 1000
+    const [customers, operator] = [
+      await openTestServers(url, { withinMs }),
+      await openTestServers(operatorUrl(url), { withinMs }),
+    ]
+    context.after(() => Promise.all([customers.close(), operator.close()]))
+    const wait = async (names: string) => {
+      await ask(`alter system set synchronous_standby_names = '${names}'`)
+      await ask('select pg_reload_conf()')
+      await until(async () => (await ask('show synchronous_standby_names'))[0]?.[0] === names)
+    }
+    const isWaiting = async () => (await ask(`select 1 ${waiting}`)).length > 0
+    const quotes = openPostgresFeeQuotes({ customers, operator, withinMs })
+    return { quotes, ask, wait, isWaiting }
+  }
+
+  test('has no quote acknowledged; released, it is there once', async (t) => {
+    const { quotes, ask, wait, isWaiting } = await withoutStandby(t)
+    await wait('none_such')
+    const began = performance.now()
+    const late = quotes.customers.issue(acme, aQuote(), openMax)
+    const gathered = until(isWaiting).then(() =>
+      quotes.customers.issue(acme, aQuote({ id: idOf(2) }), openMax),
+    )
+    await assert.rejects(late, { status: 503 })
+    assert.ok(performance.now() - began < 1500, 'within the time limit')
+    await assert.rejects(gathered, { status: 503 })
+    assert.equal(await quotes.operator.find(idOf(1)), undefined)
+    await wait('')
+    await until(async () => !(await isWaiting()))
+    await until(async () => (await ask('select count(*) from bursar.fee_quote'))[0]?.[0] !== '0')
+    assert.deepEqual(await ask(`select count(*) from bursar.fee_quote where id = '${idOf(1)}'`), [
+      ['1'],
+    ])
+    assert.equal(
+      (await quotes.customers.issue(acme, aQuote({ id: idOf(3) }), openMax)).outcome,
+      'stored',
+    )
+  })
+
+  test('has nothing acknowledged whose wait was called off, nor what repeats it', async (t) => {
+    const { quotes, ask, wait, isWaiting } = await withoutStandby(t)
+    await quotes.customers.issue(acme, aQuote(), openMax)
+    await wait('none_such')
+    const callOff = async () => {
+      await until(isWaiting)
+      await ask(`select pg_cancel_backend(pid) ${waiting}`)
+    }
+    const issued = quotes.customers.issue(acme, aQuote({ id: idOf(2) }), openMax)
+    await Promise.all([assert.rejects(issued, { status: 503 }), callOff()])
+    const consumed = quotes.operator.consume(aWithdrawal())
+    await Promise.all([assert.rejects(consumed, { status: 503 }), callOff()])
+    assert.ok((await quotes.operator.find(idOf(1)))?.consumption, 'it is taken on the primary')
+    await assert.rejects(quotes.operator.consume(aWithdrawal()), { status: 503 })
+    await wait('')
+    await until(async () => !(await isWaiting()))
+    const again = await quotes.operator.consume(aWithdrawal())
+    assert.equal(again.outcome === 'consumed' && again.again, true)
+  })
+})

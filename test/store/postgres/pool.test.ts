@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { openPool } from '../../../src/store/postgres/cluster/pool.ts'
+import type { Connection } from '../../../src/store/postgres/driver/connection.ts'
+import { StoreUnavailable } from '../../../src/store/unavailable.ts'
+
+/** Sessions that answer nothing by themselves: what a pool does is told by what it opens and drops. */
+function fakeSessions() {
+  const opened: { dropped: boolean }[] = []
+  const open = (): Connection => {
+    const session = { dropped: false }
+    opened.push(session)
+    const silence = Promise.withResolvers<never>()
+    silence.promise.catch(() => {})
+    return {
+      query: () => silence.promise,
+      execute: () => silence.promise,
+      copyIn: () => silence.promise,
+      isBroken: () => session.dropped,
+      destroy: () => {
+        session.dropped = true
+        silence.reject(Object.assign(new Error('destroyed'), { code: 'CONNECTION_DESTROYED' }))
+      },
+      close: async () => {
+        session.dropped = true
+      },
+    }
+  }
+  return { opened, open }
+}
+
+const bounds = { connectionsMax: 2, waitingMax: 3, waitMs: 50, withinMs: 100 }
+
+const isUnavailable = (error: unknown): boolean => error instanceof StoreUnavailable
+
+describe('a pool of sessions', () => {
+  test('opens as many as are needed, uses them again, and never more than it may', async () => {
+    const { opened, open } = fakeSessions()
+    const pool = openPool({ ...bounds, open })
+    await pool.run(async () => {})
+    await pool.run(async () => {})
+    assert.equal(opened.length, 1)
+    const gate = Promise.withResolvers<void>()
+    const busy = [1, 2, 3].map(() => pool.run(() => gate.promise, 5000))
+    await Promise.resolve()
+    assert.equal(opened.length, 2)
+    gate.resolve()
+    await Promise.all(busy)
+  })
+
+  test('takes what was waited elsewhere off the wait for a session', async () => {
+    const { open } = fakeSessions()
+    const pool = openPool({ ...bounds, open, waitMs: 60_000 })
+    const gate = Promise.withResolvers<void>()
+    const busy = [1, 2].map(() => pool.run(() => gate.promise, 5000))
+    await assert.rejects(
+      pool.run(async () => {}, 5000, 59_990),
+      isUnavailable,
+    )
+    gate.resolve()
+    await Promise.all(busy)
+    // Where a session is at rest nothing is waited for, however long it took until here.
+    assert.equal(await pool.run(async () => 'read', 5000, 70_000), 'read')
+  })
+
+  test('refuses at once who would wait behind too many, and after its time who waits', async () => {
+    const { open } = fakeSessions()
+    const pool = openPool({ ...bounds, open })
+    const gate = Promise.withResolvers<void>()
+    const busy = [1, 2].map(() => pool.run(() => gate.promise, 5000))
+    const waiting = [1, 2, 3].map(() => pool.run(async () => {}))
+    await assert.rejects(
+      pool.run(async () => {}),
+      isUnavailable,
+    )
+    for (const refused of waiting) await assert.rejects(refused, isUnavailable)
+    gate.resolve()
+    await Promise.all(busy)
+    await pool.run(async () => {})
+  })
+
+  test('drops a session whose server stops answering, and goes on with another', async () => {
+    const { opened, open } = fakeSessions()
+    const pool = openPool({ ...bounds, open })
+    await assert.rejects(pool.query({ text: 'select 1' }), isUnavailable)
+    assert.deepEqual(opened, [{ dropped: true }])
+    assert.equal(await pool.run(async () => 'answered'), 'answered')
+    assert.equal(opened.length, 2)
+  })
+
+  test('drops what rests, and what is at work when it comes back', async () => {
+    const { opened, open } = fakeSessions()
+    const pool = openPool({ ...bounds, open })
+    const gate = Promise.withResolvers<void>()
+    const busy = pool.run(() => gate.promise, 5000)
+    await pool.run(async () => {})
+    pool.dropAll()
+    assert.deepEqual(opened, [{ dropped: false }, { dropped: true }])
+    gate.resolve()
+    await busy
+    assert.ok(opened.every(({ dropped }) => dropped))
+    assert.equal(pool.load(), 0)
+  })
+
+  test('checks each new session once, and does no work where the check fails', async () => {
+    const { open } = fakeSessions()
+    let checks = 0
+    let works = 0
+    const check = async () => {
+      checks += 1
+      if (checks === 1) throw new Error('is a standby now')
+    }
+    const pool = openPool({ ...bounds, open, check })
+    const work = async () => {
+      works += 1
+    }
+    await assert.rejects(pool.run(work), /is a standby now/)
+    await pool.run(work)
+    await pool.run(work)
+    assert.deepEqual([checks, works], [2, 2])
+  })
+
+  test('waits at its end for what is at work, and takes nothing new', async () => {
+    const { opened, open } = fakeSessions()
+    const pool = openPool({ ...bounds, open })
+    const gate = Promise.withResolvers<void>()
+    const busy = pool.run(() => gate.promise, 5000)
+    const closing = pool.close()
+    await assert.rejects(
+      pool.run(async () => {}),
+      isUnavailable,
+    )
+    gate.resolve()
+    await Promise.all([busy, closing])
+    assert.ok(opened.every(({ dropped }) => dropped))
+  })
+})

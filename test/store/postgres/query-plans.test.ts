@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { ListOperation } from '../../../src/contract/operation.ts'
+import { asTenant } from '../../../src/contract/principal.ts'
+import { fullTable } from '../../../src/contract/resource.ts'
+import { operations } from '../../../src/operations/index.ts'
+import { hexOf } from '../../../src/store/postgres/driver/cells.ts'
+import {
+  type Connection,
+  openConnection,
+  type Value,
+} from '../../../src/store/postgres/driver/connection.ts'
+import { readingSessions } from '../../../src/store/postgres/driver/sessions.ts'
+import { getQuery } from '../../../src/store/postgres/records/get-batch.ts'
+import { pageQuery, pagesQuery } from '../../../src/store/postgres/records/page-query.ts'
+import type { Selection } from '../../../src/store/records.ts'
+import { openPostgresTestStore } from '../../support/record-store.ts'
+import { firstPage } from '../../support/selection.ts'
+import { addressesOf } from '../../support/test-database.ts'
+
+let tested: Awaited<ReturnType<typeof openPostgresTestStore>>
+let session: Connection
+
+/** Enough rows that a planner with a choice would read a table whole, or sort a customer's. */
+const ANY_ID = 'aaaaaaaa-0000-4000-8000-000000000001'
+const ROWS = 20_000
+const CUSTOMERS = 20
+
+before(async () => {
+  tested = await openPostgresTestStore()
+  const tables = lists.map(({ view }) => view.resource.table)
+  for (const table of tables) await tested.database.ask(fillOf(table, await membersOf(table)))
+  await tested.database.ask(`
+    insert into bursar.fiat_account_full select customer_id, id, deleted, body from bursar.fiat_account;
+    analyze`)
+  const [address] = addressesOf(tested.database.url)
+  if (address === undefined) throw new Error('no address')
+  session = openConnection(address, { parameters: readingSessions(5000), connectTimeoutMs: 5000 })
+})
+after(async () => {
+  await session.close()
+  await tested.close()
+})
+
+const lists = operations.filter((operation) => operation.kind === 'list')
+
+async function membersOf(table: string): Promise<string[]> {
+  const rows = await tested.database.ask(`
+    select attname from pg_attribute where attrelid = 'bursar.${table}'::regclass and attnum > 0
+      and atttypid = 'text'::regtype and attname not in ('customer_id', 'body')`)
+  return rows.map(([name]) => String(name))
+}
+
+const fillOf = (table: string, members: readonly string[]): string => `
+  insert into bursar.${table} (customer_id, deleted, position, id, body, stored_at, ${members.join(', ')})
+  select 'customer-' || at % ${CUSTOMERS}, at % 50 = 0, int8send(at) || uuid_send(gen_random_uuid()),
+    gen_random_uuid(), repeat('x', 700), 0, ${members.map((name) => `'${name} ' || at`).join(', ')}
+  from generate_series(1, ${ROWS}) as at`
+
+/** The plan that every execution of the prepared statement has, as the customers' role. */
+async function planOf({ text, values = [] }: { text: string; values?: readonly Value[] }) {
+  await session.execute(`deallocate all; prepare page as ${text}`)
+  const given = values.map(literal).join(', ')
+  const rows = await session.query({ text: `explain (costs off) execute page (${given})` })
+  return rows.map(([line]) => String(line))
+}
+
+function literal(value: Value): string {
+  if (value instanceof Uint8Array) return `'${hexOf(value)}'`
+  return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)
+}
+
+/**
+ * Every look at a record is by an index, and begins with the tenant. The wall is either in the index's condition too or,
+ * where the planner sees that it is the same for the whole look, asked once before it.
+ */
+function assertTenantFirst(plan: readonly string[], table: string): void {
+  const whole = plan.join('\n')
+  assert.doesNotMatch(whole, /Seq Scan|Bitmap/, whole)
+  const looks = plan.flatMap((line, at) => (new RegExp(`on ${table}\\b`).test(line) ? [at] : []))
+  assert.ok(looks.length > 0, whole)
+  for (const at of looks) {
+    assert.match(plan[at] ?? '', /Index (Only )?Scan/, whole)
+    assert.match(plan[at + 1] ?? '', /Index Cond: \(+customer_id = /, whole)
+    assert.match(`${plan[at - 1]}${plan[at + 1]}`, /current_setting\('bursar.customer_id'/, whole)
+  }
+}
+
+const tenant = asTenant('customer-1')
+
+for (const operation of lists) {
+  const { resource } = operation.view
+  const plan = (selection: Partial<Selection>) =>
+    planOf(pageQuery(resource, { tenant, selection: { ...firstPage, ...selection } }))
+  describe(operation.id, () => {
+    for (const order of ['ASC', 'DESC'] as const) {
+      test(`walks the table in order without a filter, ${order}, and sorts nothing`, async () => {
+        const lines = await plan({ order })
+        assertTenantFirst(lines, resource.table)
+        assert.doesNotMatch(lines.join('\n'), /Sort/)
+        assert.match(lines.join('\n'), /"?position"? > \$2\) AND \("?position"? < \$3\)/)
+      })
+      test(`does so for each of several pages, ${order}`, async () => {
+        const selection = { ...firstPage, order }
+        const asked = [tenant, asTenant('customer-2')].map((one) => ({ tenant: one, selection }))
+        const lines = await planOf(pagesQuery(resource, order, asked))
+        assertTenantFirst(lines, resource.table)
+        assert.doesNotMatch(lines.join('\n'), /Sort/)
+        assert.match(
+          lines.join('\n'),
+          /"?position"? > asked.low\) AND \("?position"? < asked.high\)/,
+        )
+      })
+    }
+    for (const [parameter, entries] of filtersOf(operation)) {
+      test(`serves ${parameter} alone from an index that starts with the tenant`, async () => {
+        const lines = await plan({ anyOf: [entries] })
+        assertTenantFirst(lines, resource.table)
+        assert.match(lines.join('\n'), /= entry.value/)
+      })
+    }
+    test('starts from the most selective of all its filters together', async () => {
+      const lines = await plan({ anyOf: filtersOf(operation).map(([, entries]) => entries) })
+      assertTenantFirst(lines, resource.table)
+    })
+    test('looks up many gets of many customers by their keys', async () => {
+      const asked = [{ tenant: asTenant('customer-1'), id: ANY_ID, reveal: false }]
+      assertTenantFirst(await planOf(getQuery(fullTable(resource), asked)), fullTable(resource))
+    })
+  })
+}
+
+test('walks live and deleted records as two stretches of the table', async () => {
+  const accounts = lists.find(({ view }) => view.resource.deletable)
+  if (accounts === undefined) throw new Error('nothing is deletable')
+  const { resource } = accounts.view
+  const lines = await planOf(
+    pageQuery(resource, { tenant, selection: { ...firstPage, reveal: true } }),
+  )
+  assertTenantFirst(lines, resource.table)
+  assert.match(lines.join('\n'), /deleted = entry.value/)
+})
+
+test('reads no more blocks for a page far behind than for the first', async () => {
+  const [list] = lists
+  if (list === undefined) throw new Error('there is no list')
+  const { resource } = list.view
+  const page = (after: Buffer | undefined) =>
+    pageQuery(resource, { tenant, selection: { ...firstPage, limit: 10, after } })
+  const positions = await tested.database.ask(`
+    select encode(position, 'hex') from bursar.${resource.table}
+    where customer_id = 'customer-1' and not deleted order by position desc`)
+  assert.ok(positions.length > 900)
+  const blocks: number[] = []
+  for (const depth of [0, 300, 600, 900]) {
+    const [hex] = positions[depth - 1] ?? []
+    const after = hex == null ? undefined : Buffer.from(hex, 'hex')
+    const { text, values = [] } = page(after)
+    await session.execute(`deallocate all; prepare page as ${text}`)
+    const rows = await session.query({
+      text: `explain (analyze, buffers, format json) execute page (${values.map(literal).join(', ')})`,
+    })
+    const [{ Plan }] = JSON.parse(rows.map(([line]) => String(line)).join('\n'))
+    blocks.push(Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks'])
+  }
+  // A walk down the index, ten records, and where they straddle blocks a few more.
+  const spread = Math.max(...blocks) - Math.min(...blocks)
+  assert.ok(spread <= 10, `blocks by depth: ${blocks.join(', ')}`)
+})
+
+function filtersOf(operation: ListOperation) {
+  return Object.entries(operation.filter).flatMap(([parameter, filter]) =>
+    filter.kind === 'anyOf'
+      ? [
+          [
+            parameter,
+            { column: filter.column, values: [ANY_ID, ANY_ID.replace('1', '2')] },
+          ] as const,
+        ]
+      : [],
+  )
+}

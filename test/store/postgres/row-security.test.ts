@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { asTenant } from '../../../src/contract/principal.ts'
+import { fiatAccount } from '../../../src/resources/fiat-account.ts'
+import { type Connection, openConnection } from '../../../src/store/postgres/driver/connection.ts'
+import {
+  requireCustomersRole,
+  requireOperatorRole,
+} from '../../../src/store/postgres/schema/roles.ts'
+import { openPostgresTestStore } from '../../support/record-store.ts'
+import { aFiatAccount, anId } from '../../support/records.ts'
+import { firstPage } from '../../support/selection.ts'
+import { addressesOf } from '../../support/test-database.ts'
+
+/** Tables with a customer in them that lie outside the wall (docs/decisions/0031-the-second-wall.md). */
+const outsideTheWall = ['client']
+
+type Tested = Awaited<ReturnType<typeof openPostgresTestStore>>
+let tested: Tested
+
+before(async () => {
+  tested = await openPostgresTestStore()
+  await tested.take('fiat-accounts', [
+    aFiatAccount(),
+    aFiatAccount({ id: anId(2), customer_id: 'borealis' }),
+  ])
+})
+after(() => tested.close())
+
+/** A session of a role, as a forgetful program would use it. */
+async function as<T>(url: string, work: (session: Connection) => Promise<T>): Promise<T> {
+  const [address] = addressesOf(url)
+  if (address === undefined) throw new Error('no address')
+  const session = openConnection(address, { parameters: {}, connectTimeoutMs: 5000 })
+  try {
+    return await work(session)
+  } finally {
+    await session.close()
+  }
+}
+
+const textsOf = async (session: Connection, text: string): Promise<string[][]> =>
+  (await session.query({ text })).map((row) => row.map(String))
+
+const allIds = 'select id from bursar.fiat_account order by id'
+
+describe('the second wall', () => {
+  test('stands around every table that holds a customer’s data, owner included', async () => {
+    const tables = await tested.database.ask(`
+      select t.relname, t.relrowsecurity, t.relforcerowsecurity,
+        (select count(*) from pg_policy as p where p.polrelid = t.oid and p.polname in ('customer', 'operator'))
+      from pg_class as t join pg_attribute as a on a.attrelid = t.oid and a.attname = 'customer_id'
+      where t.relnamespace = 'bursar'::regnamespace and t.relkind in ('r', 'p') order by 1`)
+    const walled = tables.filter(([name]) => !outsideTheWall.includes(String(name)))
+    assert.ok(walled.length >= 8)
+    for (const row of walled) assert.deepEqual(row.slice(1), ['t', 't', '2'], String(row[0]))
+  })
+
+  test('answers nothing to a statement that names no customer', async () => {
+    assert.deepEqual(await as(tested.database.url, (session) => textsOf(session, allIds)), [])
+  })
+
+  test('holds the owner too', async () => {
+    assert.deepEqual(await as(tested.database.ownerUrl, (session) => textsOf(session, allIds)), [])
+  })
+
+  test('shows the customer that the setting names to a statement that forgot to', async () => {
+    const seen = await as(tested.database.url, async (session) => {
+      await session.execute(`begin; set local bursar.customer_id = 'borealis'`)
+      return await textsOf(session, allIds)
+    })
+    assert.deepEqual(seen, [[anId(2)]])
+  })
+
+  test('takes the empty text that an ended transaction leaves for no customer', async () => {
+    await tested.database.ask(`insert into bursar.revision values ('', 'fiat-accounts', 1)`)
+    const seen = await as(tested.database.url, async (session) => {
+      await session.execute(`begin; set local bursar.customer_id = 'acme'; commit`)
+      return [
+        await textsOf(session, `select current_setting('bursar.customer_id', true)`),
+        await textsOf(session, 'select * from bursar.revision'),
+      ]
+    })
+    assert.deepEqual(seen, [[['']], []])
+    await tested.database.ask(`delete from bursar.revision where customer_id = ''`)
+  })
+
+  test('is not passed by a view or a function of the owner', async () => {
+    const { database } = tested
+    const passages = await database.ask(`
+      select relname from pg_class where relnamespace = 'bursar'::regnamespace and relkind in ('v', 'm')
+      union all select proname from pg_proc where pronamespace = 'bursar'::regnamespace and prosecdef`)
+    assert.deepEqual(passages, [])
+    await as(database.ownerUrl, (owner) =>
+      owner.execute(`
+        create view bursar.passage as select id from bursar.fiat_account;
+        create function bursar.passage_of() returns setof uuid language sql security definer
+          as 'select id from bursar.fiat_account';
+        grant select on bursar.passage to bursar`),
+    )
+    const seen = await as(database.url, async (session) => [
+      ...(await textsOf(session, 'select id from bursar.passage')),
+      ...(await textsOf(session, 'select bursar.passage_of()')),
+    ])
+    await database.ask('drop view bursar.passage; drop function bursar.passage_of')
+    assert.deepEqual(seen, [])
+  })
+
+  test('leaves nothing of a request in the session that the next one gets', async () => {
+    const { rows } = await tested.store.customers.page(asTenant('acme'), fiatAccount.brief, {
+      ...firstPage,
+      limit: 10,
+    })
+    assert.equal(rows, 1)
+    // The page is answered a moment before its session is given back.
+    await setImmediate()
+    const left = await tested.customers.query({
+      text: `select current_setting('bursar.customer_id', true), (select count(*) from bursar.fiat_account)`,
+    })
+    assert.deepEqual(
+      left.map((row) => row.map(String)),
+      [['', '0']],
+    )
+  })
+
+  test('gives each of many gets in one statement its own customer’s record and no other', async () => {
+    const asked = Array.from({ length: 200 }, (_, at) => ({
+      tenant: asTenant(at % 3 === 0 ? 'borealis' : 'acme'),
+      id: anId(1 + (at % 2)),
+    }))
+    const answers = await Promise.all(
+      asked.map(({ tenant, id }) => tested.store.customers.get(tenant, fiatAccount.full, id, true)),
+    )
+    for (const [at, { tenant, id }] of asked.entries()) {
+      const owner = id === anId(1) ? 'acme' : 'borealis'
+      const body = answers[at]
+      assert.equal(body === undefined, owner !== tenant, `${tenant} asked for ${id}`)
+      if (body !== undefined) assert.equal(JSON.parse(body).id, id)
+    }
+  })
+
+  test('gives each of many pages in one statement its own customer’s records and no other', async () => {
+    const asked = Array.from({ length: 60 }, (_, at) =>
+      asTenant(at % 3 === 0 ? 'borealis' : 'acme'),
+    )
+    const pages = await Promise.all(
+      asked.map((tenant) =>
+        tested.store.customers
+          .page(tenant, fiatAccount.brief, firstPage)
+          .then(({ items, revision }) => ({
+            records: JSON.parse(`[${Buffer.from(items)}]`),
+            revision,
+          })),
+      ),
+    )
+    for (const [at, tenant] of asked.entries()) {
+      const [record, ...others] = pages[at]?.records ?? []
+      assert.equal(record?.id, tenant === 'acme' ? anId(1) : anId(2))
+      assert.deepEqual(others, [])
+      assert.ok((pages[at]?.revision ?? 0) > 0)
+    }
+  })
+
+  test('lets the customers’ role change nothing and see no history', async () => {
+    await as(tested.database.url, async (session) => {
+      for (const forbidden of [
+        `update bursar.fiat_account set body = '{}'`,
+        'delete from bursar.fiat_account',
+        `insert into bursar.revision values ('acme', 'statements', 1)`,
+        'select * from bursar.superseded',
+        'truncate bursar.statement',
+        'create table bursar.mine ()',
+      ]) {
+        await assert.rejects(session.query({ text: forbidden }), { code: '42501' }, forbidden)
+      }
+    })
+  })
+
+  test('compares by functions that are leakproof, or an index could not be used behind it', async () => {
+    const leaky = await tested.database.ask(`
+      select proname from pg_proc where not proleakproof and pronamespace = 'pg_catalog'::regnamespace
+        and proname in ('texteq', 'uuid_eq', 'booleq', 'byteaeq', 'bytealt', 'byteagt', 'int8eq')`)
+    assert.deepEqual(leaky, [])
+  })
+})
+
+describe('roles', () => {
+  const url = (role: string) => tested.database.url.replace('//bursar@', `//${role}@`)
+
+  test('serve refuses the owner, a superuser, a role that bypasses the wall, and the operator’s', async () => {
+    await tested.database.ask('create role passes_by login bypassrls')
+    const refusals = {
+      owner: /the owner of the tables/,
+      postgres: /a superuser/,
+      passes_by: /bypass row level security/,
+      bursar_operator: /sees every customer/,
+    }
+    await tested.database.ask('grant usage on schema bursar to passes_by')
+    for (const [role, reason] of Object.entries(refusals)) {
+      await assert.rejects(as(url(role), requireCustomersRole), reason)
+    }
+    await as(url('bursar'), requireCustomersRole)
+    await tested.database.ask('drop owned by passes_by; drop role passes_by')
+  })
+
+  test('the operator’s commands refuse a role that the wall would hide customers from', async () => {
+    await assert.rejects(as(url('bursar'), requireOperatorRole), /OPERATOR_DATABASE_URL/)
+    await assert.rejects(as(url('owner'), requireOperatorRole), /OPERATOR_DATABASE_URL/)
+    await as(url('bursar_operator'), requireOperatorRole)
+  })
+})

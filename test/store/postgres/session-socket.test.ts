@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { describe, type TestContext, test } from 'node:test'
+import type { ServerAddress } from '../../../src/platform/postgres-url.ts'
+import { withPrimary } from '../../../src/store/postgres/cluster/with-primary.ts'
+import { sessionSocket } from '../../../src/store/postgres/driver/session-socket.ts'
+import { until } from '../../support/until.ts'
+
+/** A server that is none; `serve` is what it does with whoever connects. */
+async function listenAs(
+  context: TestContext,
+  ssl: ServerAddress['credentials']['ssl'],
+  serve: (socket: Socket) => void,
+) {
+  const sockets: Socket[] = []
+  const server = createServer((socket) => {
+    sockets.push(socket)
+    socket.on('error', () => {})
+    serve(socket)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  context.after(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  const { port } = server.address() as AddressInfo
+  const credentials = { user: 'bursar', pass: '', database: 'bursar', ssl }
+  return { sockets, address: { host: '127.0.0.1', port, label: `127.0.0.1:${port}`, credentials } }
+}
+
+const answering = (answer: string) => (socket: Socket) => {
+  socket.once('data', () => socket.write(Buffer.from(answer, 'latin1')))
+}
+
+describe('a session that is to be encrypted', () => {
+  for (const [what, answer, message] of [
+    ['offers no TLS', 'N', 'the server offers no TLS'],
+    ['cannot say', 'E\0\0\0\x05\0', 'the server does not say whether it offers TLS'],
+    ['sends bytes that are not encrypted', 'SR\0\0\0\x08', 'the server does not say whether it'],
+    ['speaks no TLS after all', 'S', 'TLS cannot be agreed on (ERR_SSL'],
+  ] as const) {
+    test(`fails with a server that ${what}`, async (context) => {
+      const { address } = await listenAs(context, 'require', (socket) => {
+        socket.on('data', (asked) => {
+          socket.write(Buffer.from(asked.length === 8 ? answer : 'no TLS, whatever was said'))
+        })
+      })
+      await assert.rejects(sessionSocket(address, 5000).open(), (error: Error) => {
+        assert.equal((error as { code?: unknown }).code, 'ETLS')
+        return error.message.startsWith(message)
+      })
+    })
+  }
+
+  for (const [what, serve] of [
+    ['says nothing', () => {}],
+    ['agrees and then says nothing', answering('S')],
+  ] as const) {
+    test(`waits for a server that ${what} no longer than it may`, async (context) => {
+      const { address } = await listenAs(context, 'require', serve)
+      await assert.rejects(sessionSocket(address, 200).open(), { code: 'ETIMEDOUT' })
+    })
+
+    test(`is destroyed at once while a server ${what}`, async (context) => {
+      const { address, sockets } = await listenAs(context, 'require', serve)
+      const session = sessionSocket(address, 60_000)
+      const refused = assert.rejects(session.open(), { code: 'ECONNRESET' })
+      await until(() => sockets.length > 0)
+      session.destroy()
+      await refused
+    })
+  }
+})
+
+test('a server that hangs up is asked once and told', async (context) => {
+  const { address, sockets } = await listenAs(context, false, (socket) => socket.end())
+  await assert.rejects(
+    withPrimary([address], async () => {}),
+    (error: Error) => /no primary/.test(String((error.cause as Error).message)),
+  )
+  assert.equal(sockets.length, 1)
+})

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, before, describe, test } from 'node:test'
+import type { ListOperation } from '../../../src/contract/operation.ts'
+import { operations } from '../../../src/operations/index.ts'
+import { systemClock } from '../../../src/platform/clock.ts'
+import type { Selection, Store } from '../../../src/store/records.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/open-records.ts'
+import { pageQuery } from '../../../src/store/sqlite/page-query.ts'
+import { temporaryFolder } from '../../support/harness.ts'
+import { firstPage } from '../../support/selection.ts'
+
+const folder = temporaryFolder()
+let store: Store
+let db: DatabaseSync
+
+before(() => {
+  const path = join(folder, 'plans.db')
+  store = openSqliteStore(path, systemClock)
+  db = new DatabaseSync(path)
+})
+after(async () => {
+  db.close()
+  await store.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const lists = operations.filter((operation) => operation.kind === 'list')
+function planOf(operation: ListOperation, selection: Selection): string[] {
+  const { sql } = pageQuery(operation.view.resource, selection)
+  return db
+    .prepare(`explain query plan ${sql}`)
+    .all()
+    .map((row) => String(row.detail))
+}
+
+/** Steps that read the records' table: each must be a search that starts with the customer. */
+function assertTenantFirst(plan: readonly string[], table: string): void {
+  const reads = plan.filter((step) => new RegExp(`^(SEARCH|SCAN) (${table}|r)\\b`).test(step))
+  assert.ok(reads.length > 0, `no step reads ${table}:\n${plan.join('\n')}`)
+  for (const step of reads) {
+    assert.match(step, /^SEARCH .*\(customer_id=\?/, plan.join('\n'))
+  }
+}
+
+/** Sorting is allowed only of what the branches hand over: their keys, each branch limited to a page. */
+function assertSortsKeysOnly(plan: readonly string[]): void {
+  const bodySort = plan.findIndex(
+    (step) => step.includes('USE TEMP B-TREE') && !step.includes('ORDER BY'),
+  )
+  assert.equal(bodySort, -1, plan.join('\n'))
+}
+
+for (const operation of lists) {
+  const { table } = operation.view.resource
+  describe(operation.id, () => {
+    for (const order of ['ASC', 'DESC'] as const) {
+      test(`walks the table in order without a filter, ${order}, and sorts nothing`, () => {
+        const plan = planOf(operation, { ...firstPage, order })
+        assertTenantFirst(plan, table)
+        assert.ok(!plan.some((step) => step.includes('TEMP B-TREE')), plan.join('\n'))
+        assert.match(
+          plan.join('\n'),
+          /PRIMARY KEY \(customer_id=\? AND deleted=\? AND position>\? AND position<\?\)/,
+        )
+      })
+    }
+
+    for (const [parameter, filter] of Object.entries(operation.filter)) {
+      if (filter.kind !== 'anyOf') continue
+      for (const entries of [1, 3, 100]) {
+        test(`serves ${parameter} alone, ${entries} entries, from an index that starts with the tenant`, () => {
+          const values = Array.from({ length: entries }, (_, at) => `value ${at}`)
+          const plan = planOf(operation, {
+            ...firstPage,
+            anyOf: [{ column: filter.column, values }],
+          })
+          assertTenantFirst(plan, table)
+          assertSortsKeysOnly(plan)
+          const branches = plan.filter((step) => step.startsWith(`SEARCH ${table} USING`))
+          assert.ok(branches.length >= entries && branches.length <= 128)
+        })
+      }
+
+      test(`walks ${parameter} of one entry in the index's own order`, () => {
+        const plan = planOf(operation, {
+          ...firstPage,
+          anyOf: [{ column: filter.column, values: ['one'] }],
+        })
+        const isKey = filter.column === 'id' || filter.column === 'refId'
+        // An id or a ref_id is one record; nothing is left to put in order.
+        if (!isKey) {
+          const branch = plan.find((step) => step.startsWith(`SEARCH ${table} USING`))
+          assert.match(branch ?? '', /position>\? AND position<\?/)
+        }
+      })
+    }
+
+    if (operation.view.resource.deletable) {
+      test('walks live and deleted records as two stretches of the table', () => {
+        const plan = planOf(operation, { ...firstPage, reveal: true })
+        assertTenantFirst(plan, table)
+        assert.equal(
+          plan.filter((step) =>
+            step.includes(
+              'PRIMARY KEY (customer_id=? AND deleted=? AND position>? AND position<?)',
+            ),
+          ).length,
+          2,
+        )
+      })
+    }
+
+    test('starts from the most selective of several filters', () => {
+      const columns = Object.values(operation.filter).flatMap((filter) =>
+        filter.kind === 'anyOf' ? [filter.column] : [],
+      )
+      const anyOf = columns.toReversed().map((column) => ({ column, values: ['x'] }))
+      const plan = planOf(operation, { ...firstPage, anyOf })
+      assertTenantFirst(plan, table)
+      assert.ok(
+        plan.some((step) => step.includes(`${table}_by_id`)),
+        plan.join('\n'),
+      )
+    })
+  })
+}

@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { statementCache } from '../../../src/store/sqlite/customer-records.ts'
+
+test('keeps the statements that were used last and lets the others go', () => {
+  const db = new DatabaseSync(':memory:')
+  const prepare = statementCache(db)
+  const often = prepare('select 1')
+  const once = prepare('select 2')
+  for (let shape = 3; shape < 150; shape += 1) {
+    prepare(`select ${shape}`)
+    prepare('select 1')
+  }
+  assert.equal(prepare('select 1'), often)
+  assert.notEqual(prepare('select 2'), once)
+  db.close()
+})

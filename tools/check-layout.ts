@@ -1,0 +1,125 @@
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+/**
+ * Checks the layout of `src/`: which folder imports which, import cycles (type imports included), files per folder and
+ * lines per file. Prints each fault and exits with 1. The linter checks imports one file at a time and ignores type
+ * imports in cycles, so it cannot hold these rules.
+ */
+
+/** What each folder may import, besides itself. The longest prefix of a path decides which row applies. */
+const allowed: Readonly<Record<string, readonly string[]>> = {
+  values: [],
+  platform: ['values'],
+  contract: ['values', 'platform'],
+  vault: ['platform'],
+  fees: ['values', 'platform'],
+  resources: ['contract', 'fees/addresses', 'values', 'platform'],
+  operations: ['resources', 'contract', 'values', 'platform'],
+  store: ['contract', 'vault', 'values', 'platform'],
+  'store/sql': ['store', 'resources', 'contract', 'vault', 'fees/addresses', 'values', 'platform'],
+  'store/sqlite': ['store', 'store/sql', 'resources', 'contract', 'vault', 'values', 'platform'],
+  'store/postgres': ['store', 'store/sql', 'resources', 'contract', 'vault', 'values', 'platform'],
+  intake: ['store', 'resources', 'contract', 'values', 'platform'],
+  oauth: ['store', 'contract', 'vault', 'values', 'platform'],
+  'withdrawal-fees': ['store', 'fees', 'contract', 'values', 'platform'],
+  http: ['operations', 'store', 'fees', 'contract', 'vault', 'values', 'platform'],
+  sandbox: [
+    ...['http', 'intake', 'oauth', 'store', 'resources', 'contract', 'fees', 'vault'],
+    ...['values', 'platform', 'service'],
+  ],
+  cli: [
+    ...['sandbox', 'withdrawal-fees', 'intake', 'oauth', 'store', 'resources', 'contract', 'fees'],
+    ...['vault', 'values', 'platform', 'service', 'stores'],
+  ],
+  service: [
+    ...['http', 'withdrawal-fees', 'oauth', 'intake', 'operations', 'resources', 'store', 'fees'],
+    ...['contract', 'vault', 'values', 'platform', 'stores'],
+  ],
+  stores: ['store', 'store/sql', 'store/sqlite', 'store/postgres', 'vault', 'values', 'platform'],
+  main: ['cli', 'stores', 'store', 'contract', 'vault', 'platform'],
+}
+
+/** Folders that may import the web framework; `@fastify/busboy` stands alone and is no part of it. */
+const webFramework = /^(fastify$|@fastify\/(?!busboy)|@scalar\/fastify)/
+const knowsWebFramework = /^src\/http\//
+
+const FOLDER_FILES_MAX = 14
+const FILE_LINES_MAX = 250
+
+const files = globSync('src/**/*.ts').toSorted()
+const importsOf = new Map(files.map((file) => [file, readImports(file)]))
+const faults = [
+  ...files.flatMap(directionFaults),
+  ...cycleFaults(),
+  ...folderFaults(),
+  ...files.filter((file) => linesOf(file) > FILE_LINES_MAX).map((file) => `${file}: is too long`),
+]
+for (const fault of faults) process.stderr.write(`${fault}\n`)
+process.exitCode = faults.length === 0 ? 0 : 1
+
+function readImports(file: string): readonly string[] {
+  const text = readFileSync(file, 'utf8')
+  return [...text.matchAll(/(?:^|[\s;}])(?:from|import)\s*\(?\s*'([^']+)'/g)].map(
+    ([, specifier = '']) =>
+      specifier.startsWith('.') ? join(dirname(file), specifier) : specifier,
+  )
+}
+
+/** `src/store/sql/staging.ts` belongs to `store/sql`, `src/store/records.ts` to `store`. */
+function placeOf(file: string): string {
+  const path = file.replace(/^src\//, '').replace(/\.(ts|json)$/, '')
+  const places = Object.keys(allowed).filter((name) => path === name || path.startsWith(`${name}/`))
+  return places.toSorted((a, b) => b.length - a.length)[0] ?? path
+}
+
+function directionFaults(file: string): string[] {
+  const from = placeOf(file)
+  const rules = allowed[from]
+  if (rules === undefined) return [`${file}: no row of tools/check-layout.ts covers this file`]
+  return (importsOf.get(file) ?? []).flatMap((target) => {
+    if (!target.startsWith('src/')) {
+      const isForeign = webFramework.test(target) && !knowsWebFramework.test(file)
+      return isForeign ? [`${file}: only src/http may import ${target}`] : []
+    }
+    const to = placeOf(target)
+    const isAllowed =
+      to === from ||
+      rules.some(
+        (rule) => rule === to || (rule.startsWith(`${to}/`) && target.startsWith(`src/${rule}/`)),
+      )
+    return isAllowed ? [] : [`${file}: ${from} must not import ${target}`]
+  })
+}
+
+/** Depth-first search; a file that is reached again while it is on the path closes a cycle. */
+function cycleFaults(): string[] {
+  const done = new Set<string>()
+  const found: string[] = []
+  const visit = (file: string, path: readonly string[]): void => {
+    if (path.includes(file)) {
+      found.push(`import cycle: ${[...path.slice(path.indexOf(file)), file].join(' -> ')}`)
+      return
+    }
+    if (done.has(file)) return
+    for (const target of importsOf.get(file) ?? []) {
+      if (target.startsWith('src/')) visit(target, [...path, file])
+    }
+    done.add(file)
+  }
+  for (const file of files) visit(file, [])
+  return found
+}
+
+function folderFaults(): string[] {
+  const byFolder = Map.groupBy(globSync('src/**/*.*'), (file) => dirname(file))
+  return [...byFolder]
+    .filter(([, inside]) => inside.length > FOLDER_FILES_MAX)
+    .map(
+      ([folder, inside]) => `${folder}: holds ${inside.length} files, at most ${FOLDER_FILES_MAX}`,
+    )
+}
+
+function linesOf(file: string): number {
+  return readFileSync(file, 'utf8').split('\n').length - 1
+}

@@ -1,0 +1,26 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { ingestApi, openApiDocument } from '../src/http/documents/openapi.ts'
+import { operations } from '../src/operations/index.ts'
+import { ingestOperations } from '../src/operations/ingest/index.ts'
+import { version } from '../src/platform/version.ts'
+
+/**
+ * `openapi.json` and `openapi-ingest.json` are the documents as they are served at the default address. Without
+ * `--write` this only says whether the checked-in files are those documents.
+ */
+const url = 'http://127.0.0.1:8080'
+const documents = {
+  'openapi.json': openApiDocument(operations, version, url),
+  'openapi-ingest.json': openApiDocument(ingestOperations, version, url, ingestApi),
+}
+
+for (const [name, document] of Object.entries(documents)) {
+  const path = new URL(`../${name}`, import.meta.url)
+  const text = `${JSON.stringify(document, null, 2)}\n`
+  if (process.argv.includes('--write')) {
+    writeFileSync(path, text)
+  } else if (readFileSync(path, 'utf8') !== text) {
+    process.stderr.write(`${name} is not what its declarations say; run \`npm run openapi\`.\n`)
+    process.exitCode = 1
+  }
+}
