@@ -1,49 +1,48 @@
-import { jsonAnswer, type Route } from './contract/request.ts'
+import type { Answer, Request, Route } from './contract/request.ts'
 import type { RecordRules } from './contract/resource.ts'
 import type { AddressPolicy } from './fees/addresses/address-check.ts'
 import { openFees } from './fees/sources/open-fees.ts'
 import { apiPage, homePage, type PageClient } from './http/documents/api-page.ts'
 import { healthRoutes } from './http/documents/health.ts'
-import { ingestApi, methodOf, openApiDocument } from './http/documents/openapi.ts'
+import { openApiRoutes } from './http/documents/openapi-routes.ts'
 import { problemPages } from './http/documents/problem-pages.ts'
 import { readinessChecks } from './http/documents/readiness.ts'
 import { cursorKeysOf } from './http/pipeline/cursor.ts'
-import type { WalkDependencies } from './http/pipeline/handle.ts'
-import { handle } from './http/pipeline/handle.ts'
-import { type ConsumeDependencies, handleConsume } from './http/pipeline/handle-consume.ts'
-import { openRequestLimit } from './http/pipeline/rate-limit.ts'
+import { handle, handleIngest } from './http/pipeline/handle.ts'
+import { openRateLimit } from './http/pipeline/rate-limit.ts'
 import { buildServer } from './http/server/server.ts'
 import { type OAuth, openOAuth } from './oauth/open.ts'
+import { createCryptoWithdrawalFee } from './operations/create-crypto-withdrawal-fee.ts'
 import { operations } from './operations/index.ts'
+import { consumeWithdrawalFee } from './operations/ingest/consume-withdrawal-fee.ts'
 import { ingestOperations } from './operations/ingest/index.ts'
 import type { Clock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
 import type { Logger } from './platform/log.ts'
-import { version } from './platform/version.ts'
 import type { CredentialStore } from './store/credentials.ts'
 import type { FeeQuoteStore } from './store/fee-quotes.ts'
 import type { Store } from './store/records.ts'
 import { openServiceStores } from './stores.ts'
 import type { Keyring } from './vault/keyring.ts'
+import { consumeQuote } from './withdrawal-fees/consume-quote.ts'
+import { quoteWithdrawal } from './withdrawal-fees/quote-withdrawal.ts'
 import { startQuoteSweep } from './withdrawal-fees/sweep-quotes.ts'
 
-/**
- * The composition root: configuration → stores → server.
- */
+/** A running service: the composition root that `startService` opens. */
 export type Service = {
   readonly url: string
   readonly extension: ServiceExtension | undefined
-  /** Reads again what may change while the service runs: the fee schedule. */
+  /** Reads the fee schedule again, the one input that may change while the service runs. */
   reload(): void
-  /** Answers what is in flight, refuses what is new, then closes the stores. */
+  /** Answers the requests in flight, refuses new ones, then closes the stores. */
   close(): Promise<void>
 }
 
-export type ServiceSources = {
+export type ServiceDeps = {
   readonly config: Config
   readonly log: Logger
   readonly clock: Clock
-  /** What the sandbox adds once the stores are open. */
+  /** Called once the stores are open; the sandbox adds its routes here. */
   readonly extend?: (parts: ServiceParts) => Promise<ServiceExtension>
 }
 
@@ -64,9 +63,9 @@ export type ServiceExtension = {
   readonly records: Readonly<Record<string, number>>
 }
 
-export async function startService(sources: ServiceSources): Promise<Service> {
+export async function startService(sources: ServiceDeps): Promise<Service> {
   const { config, log, clock } = sources
-  // Where a later part cannot be opened, those before it are closed again, the last first; as at a shutdown.
+  // Where a part cannot be opened, those before it are closed again in reverse order, as at a shutdown.
   await using opened = new AsyncDisposableStack()
   const stores = await openServiceStores({ config, clock, log })
   opened.defer(stores.close)
@@ -87,31 +86,37 @@ export async function startService(sources: ServiceSources): Promise<Service> {
   opened.defer(oauth.close)
   const parts = { store, credentials, quotes, keyring, config, clock, oauth }
   const extension = await sources.extend?.(parts)
-  const { requestsPerSecondMax } = config
+  const rateLimit = openRateLimit(config.requestsPerSecondMax)
+  const pipeline = {
+    ...{ verify: oauth.verify, rateLimit, store, cursorKeys: cursorKeysOf(keyring) },
+    works: {
+      [createCryptoWithdrawalFee.id]: quoteWithdrawal({
+        basis: fees.current,
+        quotes,
+        clock,
+        // A quote needs the verdict on an address, not which kind of Solana account it is.
+        policy: { ...addressPolicy(config), quick: true },
+        openMax: config.feeQuotesOpenMax,
+      }),
+    },
+  }
+  const ingest = {
+    ...{ verify: oauth.identify, rateLimit },
+    works: { [consumeWithdrawalFee.id]: consumeQuote({ quotes, clock }) },
+  }
+  const readiness = readinessChecks({ store, credentials: oauth, feeBasis: fees.current, clock })
   const server = await buildServer({
     log,
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
     plugins: [apiPage(extension?.pageClient)],
     routes: [
-      ...operationRoutes({
-        verify: oauth.verify,
-        store,
-        cursorKeys: cursorKeysOf(keyring),
-        requestLimit:
-          requestsPerSecondMax === 0 ? undefined : openRequestLimit(requestsPerSecondMax),
-        fees: {
-          basis: fees.current,
-          quotes,
-          clock,
-          // A quote asks whether an address may be paid to; what kind of Solana account it is changes no fee.
-          policy: { ...addressPolicy(config), quick: true },
-          openMax: config.feeQuotesOpenMax,
-        },
-      }),
-      ...(stores.servesOperator ? ingestRoutes({ identify: oauth.identify, quotes, clock }) : []),
+      ...routesOf(operations, (operation, request) => handle(operation, request, pipeline)),
+      ...routesOf(stores.servesOperator ? ingestOperations : [], (operation, request) =>
+        handleIngest(operation, request, ingest),
+      ),
       ...oauth.routes,
-      ...healthRoutes(readinessChecks({ store, oauth, feeBasis: fees.current, clock })),
+      ...healthRoutes(readiness),
       homePage,
       ...problemPages,
       ...openApiRoutes(() => url),
@@ -125,7 +130,7 @@ export async function startService(sources: ServiceSources): Promise<Service> {
   return { url, extension, reload: fees.reload, close: () => running.disposeAsync() }
 }
 
-/** The host as it was configured, which is the name that tokens and clients know the issuer by. */
+/** The host as configured: tokens and clients know the issuer by this name. */
 const urlOf = (host: string, port: string): string =>
   `http://${host.includes(':') ? `[${host}]` : host}${port === '' ? '' : `:${port}`}`
 
@@ -140,35 +145,15 @@ export const addressPolicy = (config: Config): AddressPolicy => ({
   requireEvmChecksum: config.requireEvmChecksum,
 })
 
-function operationRoutes(dependencies: WalkDependencies): Route[] {
-  return operations.map((operation) => ({
-    method: methodOf(operation),
+type Routed = Pick<Route, 'method' | 'path'> & { readonly id: string }
+
+const routesOf = <O extends Routed>(
+  operations: readonly O[],
+  handle: (operation: O, request: Request) => Promise<Answer>,
+): Route[] =>
+  operations.map((operation) => ({
+    method: operation.method,
     path: operation.path,
     operation: operation.id,
-    answer: (request) => handle(operation, request, dependencies),
+    answer: (request) => handle(operation, request),
   }))
-}
-
-function ingestRoutes(dependencies: ConsumeDependencies): Route[] {
-  return ingestOperations.map((operation) => ({
-    method: methodOf(operation),
-    path: operation.path,
-    operation: operation.id,
-    answer: (request) => handleConsume(operation, request, dependencies),
-  }))
-}
-
-function openApiRoutes(publicUrl: () => string): Route[] {
-  const route = (path: string, document: () => object): Route => ({
-    method: 'GET',
-    path,
-    operation: 'openapi',
-    answer: () => jsonAnswer(document(), { 'cache-control': 'public, max-age=60' }),
-  })
-  return [
-    route('/openapi.json', () => openApiDocument(operations, version, publicUrl())),
-    route('/ingest/openapi.json', () =>
-      openApiDocument(ingestOperations, version, publicUrl(), ingestApi),
-    ),
-  ]
-}

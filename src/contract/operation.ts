@@ -1,50 +1,70 @@
+import type { TSchema } from 'typebox'
 import type { Instant } from '../values/instant.ts'
 import { type ArrayField, type Field, instant } from './fields.ts'
-import { type ListOrder, pagingParameters } from './paging.ts'
+import { pagingParameters } from './paging.ts'
+import type { Caller } from './principal.ts'
+import type { ProblemSlug } from './problem.ts'
+import type { Trace } from './request.ts'
 import type { ListView, Resource, View } from './resource.ts'
 import type { OperatorScope, Scope } from './scopes.ts'
 
-/** What a list parameter does to the page. Each kind is carried out by the store, never by an operation. */
+/** What a query parameter does to the records that are read. The store applies it, never an operation. */
 export type Filter<Column extends string = string> =
   | { readonly kind: 'anyOf'; readonly column: Column }
   | { readonly kind: 'bound'; readonly operator: BoundOperator }
-  | { readonly kind: 'revealsDeleted' }
   | { readonly kind: 'namesTenant' }
+  | IncludesDeleted
+
+type IncludesDeleted = { readonly kind: 'includesDeleted' }
 
 export type BoundOperator = 'lt' | 'lte' | 'eq' | 'gte' | 'gt'
 
 type Parameter = Field<string> | Field<Instant> | Field<boolean> | ArrayField<string>
 
-type Common = {
+/** What an operation answers with one status: its description in OpenAPI, and its problem types. */
+export type DeclaredProblem = {
+  /** Where it is absent, the description that every operation has for this status. */
+  readonly description?: string
+  readonly types?: readonly ProblemSlug[]
+}
+
+type Declared = {
   readonly id: string
   readonly summary: string
-  readonly path: `/v2/${string}`
-  readonly scope: Scope
   readonly tag: string
 }
 
-export type GetOperation = Common & {
+type Common<Path extends string, AnyScope extends string> = Declared & {
+  readonly path: Path
+  readonly scope: AnyScope
+  /** By status: what it answers besides the problems of every operation. */
+  readonly problems: Readonly<Record<number, DeclaredProblem>>
+  readonly query: Readonly<Record<string, Parameter | Field<number>>>
+  /** The query parameters that must be set. */
+  readonly required: readonly string[]
+}
+
+export type GetOperation = Common<`/v2/${string}`, Scope> & {
   readonly kind: 'get'
+  readonly method: 'GET'
   readonly query: Readonly<Record<string, Field<boolean>>>
+  readonly filter: Readonly<Record<string, IncludesDeleted>>
   readonly view: View
   readonly malformedId: (given: string) => string
   readonly unknownId: (id: string) => string
 }
 
-export type ListOperation = Common & {
+export type ListOperation = Common<`/v2/${string}`, Scope> & {
   readonly kind: 'list'
-  /** Its own parameters, and those that come with every list. */
-  readonly query: Readonly<Record<string, Parameter | Field<number>>>
+  readonly method: 'GET'
   readonly filter: Readonly<Record<string, Filter>>
-  readonly required: readonly string[]
-  readonly order: ListOrder
   readonly envelope: string
   readonly view: ListView
 }
 
 /**
- * A JSON object in a request: its members, which of them must be there, and where exactly one of two is asked for. A
- * member that it does not name is ignored, and null means absent.
+ * A JSON object in a request. Members that it does not name are ignored, and null means absent. `oneOf` names two
+ * members of which exactly one must be set.
  */
 export type Body = {
   readonly members: Readonly<Record<string, Field<string>>>
@@ -56,25 +76,39 @@ export type Body = {
   }
 }
 
-/** What is answered, where it is no stored record. */
-type Shown = Pick<View, 'name' | 'schema'>
+/** The members of a body that were set, after validation. */
+export type BodyInput = ReadonlyMap<string, string>
 
-export type QuoteOperation = Common & {
-  readonly kind: 'quote'
+/** An operation that changes something. `service.ts` binds its work to it. */
+type Write<Path extends string, AnyScope extends string> = Common<Path, AnyScope> & {
+  readonly kind: 'write'
+  readonly method: 'POST'
   readonly body: Body
-  readonly view: Shown
+  readonly view: { readonly name: string; readonly schema: TSchema }
 }
 
-export type Operation = GetOperation | ListOperation | QuoteOperation
+export type WriteOperation = Write<`/v2/${string}`, Scope>
 
-/** What the operator's own systems may do, under a prefix and scopes that no customer's client reaches. */
-export type IngestOperation = Omit<Common, 'path' | 'scope'> & {
-  readonly kind: 'consume'
-  readonly path: `/ingest/v1/${string}`
-  readonly scope: OperatorScope
-  readonly body: Body
-  readonly view: Shown
+/** An operation of the operator's own systems. No customer's client reaches its path or has its scope. */
+export type IngestOperation = Write<`/ingest/v1/${string}`, OperatorScope>
+
+export type Operation = GetOperation | ListOperation | WriteOperation
+
+/** Does what a write declares, and returns the JSON value to answer. Throws a Problem where it refuses. */
+export type Work<C extends Caller = Caller> = (input: WriteInput<C>) => Promise<object>
+
+export type WriteInput<C extends Caller = Caller> = {
+  readonly caller: C
+  /** The UUID in the path; empty where the path has none. */
+  readonly id: string
+  readonly body: BodyInput
+  readonly trace: Trace
 }
+
+/** The works of writes, by the operation's id. */
+export type Works<C extends Caller = Caller> = Readonly<Record<string, Work<C>>>
+
+type Plain = 'kind' | 'method' | 'problems' | 'query' | 'required'
 
 /**
  * Declares a list. It does not compile when a parameter has no filter, a filter no parameter, or a filter
@@ -85,39 +119,51 @@ export function listOperation<
   const Columns extends string,
   const Filters extends { readonly [P in keyof Query]: Filter<Columns | 'id' | 'refId'> },
 >(
-  declaration: Common & {
+  declaration: Omit<ListOperation, Plain | 'filter' | 'view'> & {
     readonly query: Query
     readonly filter: Filters & { readonly [P in Exclude<keyof Filters, keyof Query>]: never }
     readonly required?: readonly (keyof Query & string)[]
-    readonly order: ListOrder
-    readonly envelope: string
+    /** The one value of the parameter `order_by`, for lists that take it. */
+    readonly orderBy?: 'CREATED_AT'
     readonly view: ListView<Resource<Columns>>
   },
 ): ListOperation {
-  return {
-    ...declaration,
-    kind: 'list',
-    query: { ...declaration.query, ...pagingParameters(declaration.order) },
-    required: declaration.required ?? [],
-  }
+  const { orderBy, query, required = [], ...rest } = declaration
+  const parameters = { ...query, ...pagingParameters(orderBy) }
+  return { ...rest, kind: 'list', method: 'GET', problems: {}, query: parameters, required }
 }
 
-export function getOperation(declaration: Omit<GetOperation, 'kind'>): GetOperation {
-  return { ...declaration, kind: 'get' }
+/** Declares the reading of one record. Each flag of its query must have a filter. */
+export function getOperation<const Query extends Readonly<Record<string, Field<boolean>>>>(
+  declaration: Omit<GetOperation, Plain | 'filter'> & {
+    readonly query: Query
+    readonly filter: { readonly [P in keyof Query]: IncludesDeleted }
+  },
+): GetOperation {
+  const problems = { 404: { description: 'Nothing with this id is the caller’s.' } }
+  return { ...declaration, kind: 'get', method: 'GET', problems, required: [] }
 }
 
-export function quoteOperation(declaration: Omit<QuoteOperation, 'kind'>): QuoteOperation {
-  return { ...declaration, kind: 'quote' }
+type DeclaredWrite<W extends WriteOperation | IngestOperation> = Omit<W, Plain> & {
+  readonly problems: W['problems']
 }
 
-export function consumeOperation(declaration: Omit<IngestOperation, 'kind'>): IngestOperation {
-  return { ...declaration, kind: 'consume' }
-}
+export const writeOperation = (declaration: DeclaredWrite<WriteOperation>): WriteOperation => ({
+  ...declaration,
+  ...plainWrite,
+})
+
+export const ingestOperation = (declaration: DeclaredWrite<IngestOperation>): IngestOperation => ({
+  ...declaration,
+  ...plainWrite,
+})
+
+const plainWrite = { kind: 'write', method: 'POST', query: {}, required: [] } as const
 
 export const anyOf = <const Column extends string>(column: Column) =>
   ({ kind: 'anyOf', column }) as const
 
-export const revealsDeleted = { kind: 'revealsDeleted' } as const
+export const includesDeleted = { kind: 'includesDeleted' } as const
 export const namesTenant = { kind: 'namesTenant' } as const
 export const notBefore = { kind: 'bound', operator: 'gte' } as const
 export const notAfter = { kind: 'bound', operator: 'lte' } as const
@@ -131,7 +177,7 @@ export const createdAtBounds = {
   'created_at.gt': instant,
 } as const
 
-/** … and as what they do. */
+/** … and as filters. */
 export const createdAtFilters = {
   'created_at.lt': { kind: 'bound', operator: 'lt' },
   'created_at.lte': { kind: 'bound', operator: 'lte' },

@@ -2,26 +2,19 @@ import { Type } from 'typebox'
 import { limits } from '../platform/limits.ts'
 import { described, enumOf, type Field } from './fields.ts'
 
-/** The member that pages are sorted by, then by id. `named` is the one value that `order_by` takes. */
-export type ListOrder = {
-  readonly by: 'created_at' | 'period_start'
-  readonly first: 'newest'
-  readonly named?: 'CREATED_AT'
-}
-
-/** The parameters that every list takes beside its own. */
-export const pagingParameters = ({ named }: ListOrder) =>
+/** The parameters that every list takes besides its own. `orderBy` is the one value of `order_by`. */
+export const pagingParameters = (orderBy: 'CREATED_AT' | undefined) =>
   ({
     limit: pageSize,
     order: described(enumOf(['DESC', 'ASC'], 'DESC'), 'Newest first (DESC), or oldest first.'),
-    ...(named !== undefined && { order_by: enumOf([named], named) }),
+    ...(orderBy !== undefined && { order_by: enumOf([orderBy], orderBy) }),
     page_cursor: pageCursor,
   }) as const
 
 const pageCursor: Field<string> = {
   schema: Type.String(),
   description: 'The `next_page_cursor` of the page before; empty for the first page.',
-  // Whether it is a cursor is decided when it is opened, as it is sealed to more than its text.
+  // Opening the cursor judges it, since it is sealed to the caller and the filters too.
   read: (raw) => ({ value: raw }),
 }
 

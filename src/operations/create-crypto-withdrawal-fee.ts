@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
 import { described, enumOf, figure, text, unread, worded } from '../contract/fields.ts'
 import { amountMember, enumMember, timestampMember, uuidMember } from '../contract/members.ts'
-import { quoteOperation } from '../contract/operation.ts'
+import { writeOperation } from '../contract/operation.ts'
 import { cryptoNetworks } from '../values/network.ts'
 
-export const createCryptoWithdrawalFee = quoteOperation({
+export const createCryptoWithdrawalFee = writeOperation({
   id: 'createCryptoWithdrawalFee',
   summary: 'The fee of a crypto withdrawal, guaranteed until it expires.',
   tag: 'Fees',
@@ -29,6 +29,24 @@ export const createCryptoWithdrawalFee = quoteOperation({
       members: ['amount', 'total'],
       both: 'only one of amount or total should be set',
       neither: 'either amount or total must be set',
+    },
+  },
+  problems: {
+    400: {
+      types: [
+        'unsupported-asset-network',
+        'exceed-precision',
+        'unsupported-address',
+        'below-min-withdraw-limit',
+      ],
+    },
+    429: {
+      description: 'Too many requests, or too many open quotes; wait as Retry-After says.',
+      types: ['too-many-open-quotes'],
+    },
+    503: {
+      description: 'No fee can be guaranteed now; try again as Retry-After says.',
+      types: ['fee-source-unavailable'],
     },
   },
   view: {

@@ -1,5 +1,5 @@
 import { described, flag } from '../contract/fields.ts'
-import { getOperation } from '../contract/operation.ts'
+import { getOperation, includesDeleted } from '../contract/operation.ts'
 import { fiatAccount } from '../resources/fiat-account.ts'
 
 export const getFiatAccount = getOperation({
@@ -11,6 +11,7 @@ export const getFiatAccount = getOperation({
   query: {
     include_deleted: described(flag, 'When true, a deleted account is answered too.'),
   },
+  filter: { include_deleted: includesDeleted },
   view: fiatAccount.full,
   malformedId: (given) => `id must be uuid, given '${given}'`,
   unknownId: (id) => `no fiat account found for id: '${id}'`,

@@ -29,7 +29,7 @@ export const listDepositAddresses = listOperation({
     addresses: anyOf('address'),
     ...createdAtFilters,
   },
-  order: { by: 'created_at', first: 'newest', named: 'CREATED_AT' },
+  orderBy: 'CREATED_AT',
   envelope: 'items',
   view: depositAddress.full,
 })

@@ -3,8 +3,8 @@ import {
   anyOf,
   createdAtBounds,
   createdAtFilters,
+  includesDeleted,
   listOperation,
-  revealsDeleted,
 } from '../contract/operation.ts'
 import { fiatAccount } from '../resources/fiat-account.ts'
 
@@ -25,9 +25,9 @@ export const listFiatAccounts = listOperation({
     ids: anyOf('id'),
     ref_ids: anyOf('refId'),
     ...createdAtFilters,
-    include_deleted: revealsDeleted,
+    include_deleted: includesDeleted,
   },
-  order: { by: 'created_at', first: 'newest', named: 'CREATED_AT' },
+  orderBy: 'CREATED_AT',
   envelope: 'items',
   view: fiatAccount.brief,
 })

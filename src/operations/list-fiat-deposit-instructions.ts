@@ -26,7 +26,7 @@ export const listFiatDepositInstructions = listOperation({
     account_ids: anyOf('accountId'),
     ...createdAtFilters,
   },
-  order: { by: 'created_at', first: 'newest', named: 'CREATED_AT' },
+  orderBy: 'CREATED_AT',
   envelope: 'items',
   view: fiatDepositInstructions.full,
 })

@@ -24,7 +24,6 @@ export const listIssuerQuoteExecutions = listOperation({
     ids: anyOf('id'),
     ref_ids: anyOf('refId'),
   },
-  order: { by: 'created_at', first: 'newest' },
   envelope: 'issuer_quote_executions',
   view: issuerQuoteExecution.full,
 })

@@ -21,7 +21,6 @@ export const listStatements = listOperation({
     statuses: anyOf('status'),
   },
   required: ['customer_id'],
-  order: { by: 'period_start', first: 'newest' },
   envelope: 'statements',
   view: statement.full,
 })

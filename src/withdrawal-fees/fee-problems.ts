@@ -3,7 +3,7 @@ import type { QuoteRefusal, QuoteRequest } from '../fees/quote-fee.ts'
 import type { BoundMember, Consumed, FeeQuote } from '../store/fee-quotes.ts'
 import { printInstant } from '../values/instant.ts'
 
-/** Why a fee is not quoted, with the figure that the caller needs to ask better. */
+/** The problem of a refused quote, with the figures that the caller needs for the next attempt. */
 export function quoteProblem(refusal: QuoteRefusal, { asset, network }: QuoteRequest): Problem {
   switch (refusal.problem) {
     case 'invalid-figure':
@@ -57,7 +57,7 @@ export function quoteProblem(refusal: QuoteRefusal, { asset, network }: QuoteReq
   }
 }
 
-export function tooManyOpen(openMax: number, nextExpiryAt: bigint, now: bigint): Problem {
+export function tooManyOpenQuotes(openMax: number, nextExpiryAt: bigint, now: bigint): Problem {
   const seconds = (nextExpiryAt - now + 999_999n) / 1_000_000n
   return new Problem(
     429,
@@ -72,7 +72,7 @@ export function tooManyOpen(openMax: number, nextExpiryAt: bigint, now: bigint):
 
 type NotConsumed = Exclude<Consumed, { outcome: 'consumed' }>
 
-/** Why a withdrawal does not get a fee, with what it was quoted for. */
+/** The problem of a refused consumption, with what the fee was quoted for. */
 export function consumeProblem(refused: NotConsumed, id: string): Problem {
   switch (refused.outcome) {
     case 'unknown':

@@ -1,87 +1,76 @@
+import assert from 'node:assert/strict'
 import { randomUUIDv7 } from 'node:crypto'
-import type { QuoteOperation } from '../contract/operation.ts'
+import type { BodyInput, Work } from '../contract/operation.ts'
 import type { Principal } from '../contract/principal.ts'
-import { type Answer, jsonAnswer, type Request } from '../contract/request.ts'
 import type { AddressPolicy } from '../fees/addresses/address-check.ts'
 import { spellingOf } from '../fees/addresses/canonical-address.ts'
 import type { FeeBasis } from '../fees/fee-basis.ts'
-import { quoteFee } from '../fees/quote-fee.ts'
-import { type BodyInput, readBody } from '../http/pipeline/read-body.ts'
+import { type QuoteRequest, quoteFee } from '../fees/quote-fee.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { FeeQuoteStore, NewFeeQuote } from '../store/fee-quotes.ts'
 import { printInstant } from '../values/instant.ts'
-import { type CryptoNetwork, isCryptoNetwork } from '../values/network.ts'
-import { quoteProblem, tooManyOpen } from './fee-problems.ts'
+import { isCryptoNetwork } from '../values/network.ts'
+import { quoteProblem, tooManyOpenQuotes } from './fee-problems.ts'
 
-/** What a guaranteed fee is made of and kept in. */
-export type WithdrawalFees = {
+export type QuoteDeps = {
   readonly basis: () => FeeBasis
-  readonly quotes: FeeQuoteStore
+  readonly quotes: Pick<FeeQuoteStore, 'customers'>
   readonly clock: Clock
   readonly policy: AddressPolicy
-  /** How many quotes a client may hold open: each is an option that the house gives away. */
+  /** Open quotes of one client at most: each is an option that the operator gives away. */
   readonly openMax: number
 }
 
 /**
- * Validate, quote, store, answer. The quote is pure and synchronous; the one await is for the disk, because a fee that
- * was answered must be honoured after a power cut too.
+ * The work of createCryptoWithdrawalFee. Quoting is pure and synchronous. The quote is on disk before it is answered, so
+ * the fee is guaranteed after a power cut too.
  */
-export async function handleQuote(
-  operation: QuoteOperation,
-  request: Request,
-  principal: Principal,
-  fees: WithdrawalFees,
-): Promise<Answer> {
-  const wanted = readWanted(readBody(operation.body, request.body))
-  // Whole seconds, so that what is stored is what is answered.
-  const now = (fees.clock() / 1_000_000n) * 1_000_000n
-  const quoted = quoteFee(fees.basis(), wanted, now, fees.policy)
-  if (!quoted.ok) throw quoteProblem(quoted, wanted)
-  request.trace.fee = { asset: wanted.asset, network: wanted.network, ...quoted.origin }
-  const quote: NewFeeQuote = {
-    id: randomUUIDv7(),
-    clientId: principal.clientId,
-    asset: wanted.asset,
-    network: wanted.network,
-    address: wanted.address,
-    canonicalAddress: spellingOf(wanted.network, wanted.address, quoted.addressKind),
-    amount: quoted.amount,
-    fee: quoted.fee,
-    total: quoted.total,
-    createdAt: now,
-    expiresAt: now + BigInt(quoted.ttlSeconds) * 1_000_000n,
+export function quoteWithdrawal(deps: QuoteDeps): Work<Principal> {
+  return async ({ caller, body, trace }) => {
+    const request = requestOf(body)
+    // Whole seconds, so that the stored expiry is the answered one.
+    const now = (deps.clock() / 1_000_000n) * 1_000_000n
+    const quoted = quoteFee(deps.basis(), request, now, deps.policy)
+    if (!quoted.ok) throw quoteProblem(quoted, request)
+    trace.fee = { asset: request.asset, network: request.network, ...quoted.origin }
+    const quote: NewFeeQuote = {
+      id: randomUUIDv7(),
+      clientId: caller.clientId,
+      asset: request.asset,
+      network: request.network,
+      address: request.address,
+      canonicalAddress: spellingOf(request.network, request.address, quoted.addressKind),
+      amount: quoted.amount,
+      fee: quoted.fee,
+      total: quoted.total,
+      createdAt: now,
+      expiresAt: now + BigInt(quoted.ttlSeconds) * 1_000_000n,
+    }
+    const issued = await deps.quotes.customers.issue(caller.tenant, quote, deps.openMax)
+    if (issued.outcome === 'too-many-open') {
+      throw tooManyOpenQuotes(deps.openMax, issued.nextExpiryAt, now)
+    }
+    return answerOf(quote)
   }
-  const issued = await fees.quotes.customers.issue(principal.tenant, quote, fees.openMax)
-  if (issued.outcome === 'too-many-open') throw tooManyOpen(fees.openMax, issued.nextExpiryAt, now)
-  return jsonAnswer(bodyOf(quote), { 'cache-control': 'no-store' })
 }
 
-type Wanted = {
-  readonly asset: string
-  readonly network: CryptoNetwork
-  readonly address: string
-  readonly figure: { readonly name: 'amount' | 'total'; readonly text: string }
-}
-
-/** The body's declaration has seen to it that every member is there. */
-function readWanted(input: BodyInput): Wanted {
-  const network = input.get('crypto_network')
-  if (!isCryptoNetwork(network)) throw new TypeError('a network passed validation and is none')
-  const amount = input.get('amount')
+function requestOf(body: BodyInput): QuoteRequest {
+  const network = body.get('crypto_network')
+  assert(isCryptoNetwork(network), 'the declaration of the body requires a network')
+  const amount = body.get('amount')
   return {
-    asset: input.get('asset') ?? '',
+    asset: body.get('asset') ?? '',
     network,
-    address: input.get('destination_address') ?? '',
+    address: body.get('destination_address') ?? '',
     figure:
       amount === undefined
-        ? { name: 'total', text: input.get('total') ?? '' }
+        ? { name: 'total', text: body.get('total') ?? '' }
         : { name: 'amount', text: amount },
   }
 }
 
 /** Contract, section 2.11. */
-const bodyOf = (quote: NewFeeQuote) => ({
+const answerOf = (quote: NewFeeQuote) => ({
   id: quote.id,
   fee: quote.fee,
   asset: quote.asset,

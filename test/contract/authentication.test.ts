@@ -199,7 +199,7 @@ for (const operation of operations) {
 
     test('judges route and method, then the token, then the scope, then the request', async () => {
       const bad = operation.kind === 'get' ? instance.replace(/[^/]+$/, 'x') : `${instance}?limit=0`
-      const body = operation.kind === 'quote' ? { body: '[]' } : {}
+      const body = operation.kind === 'write' ? { body: '[]' } : {}
       const others = customerScopes.filter((scope) => scope !== operation.scope)
       const lacking = await service.tokenOf(acme, others.join(' '))
       const wrongMethod = await call(bad, { as: null, method: 'PUT' })

@@ -7,7 +7,7 @@ export const lists: readonly ListOperation[] = operations.filter(
   (operation) => operation.kind === 'list',
 )
 export const reads: readonly (GetOperation | ListOperation)[] = operations.filter(
-  (operation) => operation.kind !== 'quote',
+  (operation) => operation.kind !== 'write',
 )
 export const gets: readonly GetOperation[] = operations.filter(
   (operation) => operation.kind === 'get',
@@ -41,7 +41,7 @@ const requiredOf = (operation: Operation, customer: string): Pairs =>
 
 /** Method and body of a call that is answered 200; a read needs none. */
 export const callOf = ({ kind }: Operation): { method?: 'POST'; body?: string } =>
-  kind === 'quote' ? { method: 'POST', body: JSON.stringify(withdrawal) } : {}
+  kind === 'write' ? { method: 'POST', body: JSON.stringify(withdrawal) } : {}
 
 export const withdrawal = {
   asset: 'USDC',

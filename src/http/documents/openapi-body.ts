@@ -23,17 +23,3 @@ export function requestBody({ members, required }: Body): object {
     },
   }
 }
-
-/** What operations with a body may answer besides what every operation may. */
-export const bodyProblems = {
-  quote: {
-    413: 'The body has more than 16 KiB.',
-    429: 'Too many requests, or too many open quotes; wait as Retry-After says.',
-    503: 'No fee can be guaranteed now; try again as Retry-After says.',
-  },
-  consume: {
-    404: 'There is no such fee of this customer.',
-    409: 'The fee is another withdrawal’s, was quoted for other figures, or has expired.',
-    413: 'The body has more than 16 KiB.',
-  },
-} as const

@@ -1,14 +1,9 @@
 import { Type } from 'typebox'
 import type { ArrayField, Field } from '../../contract/fields.ts'
-import type {
-  GetOperation,
-  IngestOperation,
-  ListOperation,
-  Operation,
-} from '../../contract/operation.ts'
+import type { IngestOperation, Operation } from '../../contract/operation.ts'
 import { readScopes } from '../../contract/scopes.ts'
 import { limits } from '../../platform/limits.ts'
-import { bodyProblems, requestBody } from './openapi-body.ts'
+import { requestBody } from './openapi-body.ts'
 import { plainSchema } from './plain-schema.ts'
 
 type Documented = Operation | IngestOperation
@@ -56,7 +51,7 @@ export function openApiDocument(
     paths: Object.fromEntries(
       operations.map((operation) => [
         operation.path.replaceAll(/:([a-z]+)/g, '{$1}'),
-        { [methodOf(operation).toLowerCase()]: operationObject(operation) },
+        { [operation.method.toLowerCase()]: operationObject(operation) },
       ]),
     ),
     components: {
@@ -68,9 +63,6 @@ export function openApiDocument(
     },
   }
 }
-
-export const methodOf = ({ kind }: Documented): 'GET' | 'POST' =>
-  kind === 'quote' || kind === 'consume' ? 'POST' : 'GET'
 
 function securityScheme(
   operations: readonly Documented[],
@@ -105,17 +97,11 @@ function operationObject(operation: Documented): object {
   }
 }
 
-function parametersOf(operation: Documented): object[] {
-  switch (operation.kind) {
-    case 'get':
-      return getParameters(operation)
-    case 'list':
-      return listParameters(operation)
-    case 'quote':
-      return []
-    case 'consume':
-      return [pathId]
-  }
+function parametersOf({ path, query, required }: Documented): object[] {
+  const inQuery = Object.entries(query).map(([name, field]) =>
+    queryParameter(name, field, required.includes(name)),
+  )
+  return path.includes('/:id') ? [pathId, ...inQuery] : inQuery
 }
 
 const pathId = {
@@ -128,19 +114,6 @@ const pathId = {
 /** `listFiatAccounts` → `List Fiat Accounts`, the operation's name in the contract. */
 const titleOf = (id: string): string =>
   id.replace(/[A-Z]/g, (letter) => ` ${letter}`).replace(/^./, (letter) => letter.toUpperCase())
-
-function getParameters(operation: GetOperation): object[] {
-  return [
-    pathId,
-    ...Object.entries(operation.query).map(([name, field]) => queryParameter(name, field, false)),
-  ]
-}
-
-function listParameters(operation: ListOperation): object[] {
-  return Object.entries(operation.query).map(([name, field]) =>
-    queryParameter(name, field, operation.required.includes(name)),
-  )
-}
 
 function queryParameter(
   name: string,
@@ -177,17 +150,6 @@ function responses(operation: Documented): object {
         },
       }
     : reference
-  const problems = {
-    400: 'A parameter is not of its form; `meta.errors` names each.',
-    401: 'The access token is missing, invalid, expired or revoked.',
-    403: `The token lacks the scope ${operation.scope}.`,
-    ...(operation.kind === 'get' && { 404: 'Nothing with this id is the caller’s.' }),
-    429: 'Too many requests; wait as Retry-After says.',
-    431: 'The request line and headers are too long; split long filters over several requests.',
-    500: 'Something broke on our side.',
-    503: 'Not able to answer now; try again as Retry-After says.',
-    ...('body' in operation && bodyProblems[operation.kind]),
-  }
   return {
     200: {
       description: 'OK',
@@ -195,18 +157,36 @@ function responses(operation: Documented): object {
       content: { 'application/json': { schema: body } },
     },
     ...(isList && { 304: { description: 'The page is the one that If-None-Match names.' } }),
-    ...Object.fromEntries(
-      Object.entries(problems).map(([status, description]) => [
-        status,
-        {
-          description,
-          content: {
-            'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
-          },
-        },
-      ]),
-    ),
+    ...problemResponses(operation),
   }
+}
+
+function problemResponses(operation: Documented): object {
+  const plain: Readonly<Record<number, string>> = {
+    400: 'A parameter is not of its form; `meta.errors` names each.',
+    401: 'The access token is missing, invalid, expired or revoked.',
+    403: `The token lacks the scope ${operation.scope}.`,
+    429: 'Too many requests; wait as Retry-After says.',
+    431: 'The request line and headers are too long; split long filters over several requests.',
+    500: 'Something broke on our side.',
+    503: 'Not able to answer now; try again as Retry-After says.',
+    ...('body' in operation && { 413: 'The body has more than 16 KiB.' }),
+  }
+  const declared = operation.problems
+  const statuses = [...Object.keys(plain), ...Object.keys(declared)].map(Number)
+  const schema = { $ref: '#/components/schemas/Problem' }
+  const responses = statuses.map((status) => {
+    const types = declared[status]?.types?.map((slug) => `/problems/${slug}`)
+    return [
+      status,
+      {
+        description: declared[status]?.description ?? plain[status],
+        content: { 'application/problem+json': { schema } },
+        ...(types !== undefined && { 'x-problem-types': types }),
+      },
+    ]
+  })
+  return Object.fromEntries(responses)
 }
 
 const problemSchema = Type.Object({

@@ -1,18 +1,18 @@
 import { describeNetworks } from '../../fees/describe-schedule.ts'
 import type { FeeBasis } from '../../fees/fee-basis.ts'
-import type { OAuth } from '../../oauth/open.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Store } from '../../store/records.ts'
 import type { ReadinessCheck } from './health.ts'
 
-type Parts = {
+type ReadinessDeps = {
   readonly store: Pick<Store, 'ping'>
-  readonly oauth: Pick<OAuth, 'freshness'>
+  readonly credentials: { freshness(): { readonly fresh: boolean; readonly ageMs: number } }
   readonly feeBasis: () => FeeBasis
   readonly clock: Clock
 }
 
-export function readinessChecks({ store, oauth, feeBasis, clock }: Parts): ReadinessCheck[] {
+export function readinessChecks(deps: ReadinessDeps): ReadinessCheck[] {
+  const { store, credentials, feeBasis, clock } = deps
   return [
     {
       name: 'store',
@@ -24,13 +24,13 @@ export function readinessChecks({ store, oauth, feeBasis, clock }: Parts): Readi
     {
       name: 'credentials',
       check: async () => {
-        const { fresh, ageMs } = oauth.freshness()
+        const { fresh, ageMs } = credentials.freshness()
         if (!fresh) throw new Error('clients, keys and revoked tokens are too old to decide by')
         return { age_ms: ageMs }
       },
     },
     {
-      // Told and never failed: without a fee for one network, all else can still be answered.
+      // Reported and never failed: without a fee for one network everything else is still answered.
       name: 'fees',
       check: async () => ({ networks: feeStates(feeBasis(), clock()) }),
     },

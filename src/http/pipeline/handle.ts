@@ -1,61 +1,80 @@
-import type { GetOperation, ListOperation, Operation } from '../../contract/operation.ts'
-import type { Principal } from '../../contract/principal.ts'
+import assert from 'node:assert/strict'
+import type {
+  GetOperation,
+  IngestOperation,
+  ListOperation,
+  Operation,
+  Works,
+  WriteOperation,
+} from '../../contract/operation.ts'
+import type { Caller, Principal } from '../../contract/principal.ts'
 import { echo, Problem } from '../../contract/problem.ts'
-import type { Answer, Request } from '../../contract/request.ts'
+import { type Answer, jsonAnswer, type Request } from '../../contract/request.ts'
 import type { Page, Store } from '../../store/records.ts'
-import { handleQuote, type WithdrawalFees } from '../../withdrawal-fees/quote-withdrawal.ts'
-import { unlessHeld } from '../server/respond.ts'
-import { authenticate, requireScope, type VerifyToken } from './authenticate.ts'
+import { unlessMatched } from '../server/respond.ts'
+import { authenticate, requireScope, type Verify } from './authenticate.ts'
 import type { CursorKeys } from './cursor.ts'
-import { closePage, readPage } from './page.ts'
-import type { RequestLimit } from './rate-limit.ts'
-import { validateGet, validateList } from './validate.ts'
+import { closePage, openPage } from './page.ts'
+import type { RateLimit } from './rate-limit.ts'
+import { readBody } from './read-body.ts'
+import { validateGet, validateList, validatePathId } from './validate.ts'
 
-/** What the walk needs, composed once in service.ts. */
-export type WalkDependencies = {
-  readonly verify: VerifyToken
-  readonly store: Store
-  readonly cursorKeys: CursorKeys
-  readonly requestLimit: RequestLimit | undefined
-  readonly fees: WithdrawalFees
+type AdmissionDeps<C extends Caller> = {
+  readonly verify: Verify<C>
+  readonly rateLimit: RateLimit
 }
 
-/**
- * The one walk that serves every operation. Each step is one line, and none goes back to an earlier one; any of them
- * may throw a Problem, which the server turns into bytes.
- */
+/** What the pipeline of the customers' API needs, composed once in service.ts. */
+export type PipelineDeps = AdmissionDeps<Principal> & {
+  readonly store: Pick<Store, 'customers'>
+  readonly cursorKeys: CursorKeys
+  readonly works: Works<Principal>
+}
+
+/** What the pipeline of the operator's API needs. */
+export type IngestDeps = AdmissionDeps<Caller> & { readonly works: Works }
+
+/** The request pipeline of `/v2`. Each step is one line, and any of them may throw a Problem. */
 export async function handle(
   operation: Operation,
   request: Request,
-  dependencies: WalkDependencies,
+  deps: PipelineDeps,
 ): Promise<Answer> {
-  const principal = await authenticate(request, dependencies.verify)
-  await dependencies.requestLimit?.(principal.clientId, request.trace)
+  const principal = await authenticate(request, deps.verify)
+  await deps.rateLimit(principal.clientId, request.trace)
   requireScope(principal, operation.scope)
   switch (operation.kind) {
     case 'get':
-      return handleGet(operation, request, principal, dependencies)
+      return await handleGet(operation, request, principal, deps)
     case 'list':
-      return handleList(operation, request, principal, dependencies)
-    case 'quote':
-      return handleQuote(operation, request, principal, dependencies.fees)
+      return await handleList(operation, request, principal, deps)
+    case 'write':
+      return await handleWrite(operation, request, principal, deps.works)
   }
+}
+
+/** The request pipeline of `/ingest/v1`: the same steps for callers that are nobody's tenant. */
+export async function handleIngest(
+  operation: IngestOperation,
+  request: Request,
+  deps: IngestDeps,
+): Promise<Answer> {
+  const caller = await authenticate(request, deps.verify)
+  await deps.rateLimit(caller.clientId, request.trace)
+  requireScope(caller, operation.scope)
+  return await handleWrite(operation, request, caller, deps.works)
 }
 
 async function handleGet(
   operation: GetOperation,
-  request: Request,
-  principal: Principal,
-  { store }: WalkDependencies,
+  { parameters, rawQuery, trace }: Request,
+  { tenant }: Principal,
+  { store }: PipelineDeps,
 ): Promise<Answer> {
-  const { id, includeDeleted } = validateGet(
-    operation,
-    request.parameters.id ?? '',
-    request.rawQuery,
-  )
-  const body = await store.customers.get(principal.tenant, operation.view, id, includeDeleted)
+  const { id, includeDeleted } = validateGet(operation, parameters.id ?? '', rawQuery)
+  const body = await store.customers.get(tenant, operation.view, id, includeDeleted)
   if (body === undefined) throw new Problem(404, operation.unknownId(echo(id)))
-  request.trace.rows = 1
+  trace.rows = 1
   return { status: 200, headers: { 'cache-control': 'no-store' }, body }
 }
 
@@ -63,16 +82,29 @@ async function handleList(
   operation: ListOperation,
   request: Request,
   principal: Principal,
-  { store, cursorKeys }: WalkDependencies,
+  { store, cursorKeys }: PipelineDeps,
 ): Promise<Answer> {
   const input = validateList(operation, request.rawQuery)
-  const selection = readPage(operation, principal, input, cursorKeys)
+  const selection = openPage(operation, principal, input, cursorKeys)
   const page = input.namedTenants.every((named) => named === principal.tenant)
     ? await store.customers.page(principal.tenant, operation.view, selection)
     : emptyPage
   request.trace.rows = page.rows
   const answer = closePage(operation, principal, input, page, cursorKeys)
-  return unlessHeld(answer, request.headers['if-none-match'])
+  return unlessMatched(answer, request.headers['if-none-match'])
+}
+
+async function handleWrite<C extends Caller>(
+  operation: WriteOperation | IngestOperation,
+  { path, parameters, body, trace }: Request,
+  caller: C,
+  works: Works<C>,
+): Promise<Answer> {
+  const work = works[operation.id]
+  assert(work !== undefined, `service.ts binds no work to ${operation.id}, asked for at ${path}`)
+  const id = validatePathId(operation, parameters.id)
+  const input = readBody(operation.body, body)
+  return jsonAnswer(await work({ caller, id, body: input, trace }), { 'cache-control': 'no-store' })
 }
 
 const emptyPage: Page = {

@@ -9,8 +9,8 @@ import { type CursorKeys, openCursor, sealCursor } from './cursor.ts'
 import { invalidParameters } from './parse-query.ts'
 import type { ListInput } from './validate.ts'
 
-/** The selection with its cursor opened. A cursor that was not given out for just this walk is a 400. */
-export function readPage(
+/** The selection with its cursor opened. A cursor that was sealed for anything else is a 400. */
+export function openPage(
   operation: ListOperation,
   principal: Principal,
   input: ListInput,
@@ -24,7 +24,7 @@ export function readPage(
   return { ...input.selection, after: place.position, notBefore: place.logPosition }
 }
 
-/** The envelope around the stored bytes; `next_page_cursor` only where rows remain. */
+/** Puts the envelope around the stored bytes, with `next_page_cursor` only where rows remain. */
 export function closePage(
   operation: ListOperation,
   principal: Principal,
@@ -59,10 +59,9 @@ export function closePage(
 const bodies = openLentBuffers()
 
 /**
- * A weak tag over who asks, which version renders, the revision of what it is rendered from, where the page ends,
- * and the key of its cursor, lest a page be held whose cursor was revoked. It is
- * compared for one address only, so what was asked need not be in it. Weak, for the cursor is sealed anew each time and
- * means the same.
+ * A tag of what the page depends on: the program's version, the tenant, the revision of its records, where the page ends,
+ * and the key of its cursor, so that no client keeps a page whose cursor key was revoked. A client compares tags of one
+ * URL only, so the URL need not be part of the tag. The tag is weak: each cursor is sealed anew and means the same.
  */
 function etagOf(operation: ListOperation, tenant: string, page: Page, keyId: string): string {
   const end = page.last === undefined ? '' : Buffer.from(page.last).toString('base64url')

@@ -1,11 +1,11 @@
 import { type ParameterFault, Problem } from '../../contract/problem.ts'
 
-/** The query's values by parameter, in order; undefined for one whose percent escapes are no UTF-8. */
+/** The query's values by parameter, in order. A value whose percent escapes are not UTF-8 is undefined. */
 export type RawQuery = ReadonlyMap<string, readonly (string | undefined)[]>
 
 /**
- * Decodes a query as forms are encoded. `ids[]` and `ids[0]`, which some client stacks send for an array, are `ids`.
- * A NUL anywhere is a 400: no store takes one, and no honest client sends one.
+ * Decodes a form-encoded query. Some client stacks send `ids[]` or `ids[0]` for an array; both mean `ids`. A NUL anywhere
+ * is a 400, since no store takes one.
  */
 export function parseQuery(rawQuery: string): RawQuery {
   const values = new Map<string, (string | undefined)[]>()
@@ -34,7 +34,7 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** One 400 for every fault of the request's parameters. An id's reason is a sentence of the contract and stands alone. */
+/** One 400 for all faults of the parameters. The reason of an id is a whole sentence, fixed by the decisions. */
 export function invalidParameters(faults: readonly ParameterFault[]): Problem {
   const detail = faults
     .map(({ parameter, reason }) => (parameter === 'id' ? reason : `${parameter} ${reason}`))

@@ -2,17 +2,18 @@ import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { Problem } from '../../contract/problem.ts'
 import type { Trace } from '../../contract/request.ts'
 
-/** Counts one request of a client and notes the `RateLimit-*` headers for its answer, whatever that is; or throws a 429. */
-export type RequestLimit = (clientId: string, trace: Trace) => Promise<void>
+/** Counts one request of a client and notes the `RateLimit-*` headers of its answer. Throws a 429 over the limit. */
+export type RateLimit = (clientId: string, trace: Trace) => Promise<void>
 
 /**
- * At most this many requests of one client in a second, on this process. Keys are client ids from verified tokens, so
- * nobody can fill the memory with names of his own.
+ * Limits each client's requests in one second, on this process; 0 is no limit. The keys are client ids of verified
+ * tokens, so a stranger cannot fill the memory.
  */
-export function openRequestLimit(requestsPerSecond: number): RequestLimit {
-  const limiter = new RateLimiterMemory({ points: requestsPerSecond, duration: 1 })
+export function openRateLimit(requestsPerSecondMax: number): RateLimit {
+  if (requestsPerSecondMax === 0) return async () => {}
+  const limiter = new RateLimiterMemory({ points: requestsPerSecondMax, duration: 1 })
   const headersOf = (state: RateLimiterRes) => ({
-    'ratelimit-limit': String(requestsPerSecond),
+    'ratelimit-limit': String(requestsPerSecondMax),
     'ratelimit-remaining': String(state.remainingPoints),
     'ratelimit-reset': String(Math.ceil(state.msBeforeNext / 1000)),
   })

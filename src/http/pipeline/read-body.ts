@@ -1,14 +1,11 @@
-import type { Body } from '../../contract/operation.ts'
+import type { Body, BodyInput } from '../../contract/operation.ts'
 import { type ParameterFault, Problem } from '../../contract/problem.ts'
-
-/** The members of a body that were given and are of their form. */
-export type BodyInput = ReadonlyMap<string, string>
 
 type BodyFault = ParameterFault & { readonly sentence: string }
 
 /**
- * A request's JSON object as its declaration reads it, whatever Content-Type says. Every fault at once is one 400; no
- * value is repeated, since an address field may hold a private key.
+ * Reads a request's JSON object as declared, whatever its Content-Type. Throws one 400 that names every fault. It echoes
+ * no value, since an address field may hold a private key.
  */
 export function readBody(body: Body, bytes: Uint8Array): BodyInput {
   const given = parseObject(bytes)
@@ -16,18 +13,18 @@ export function readBody(body: Body, bytes: Uint8Array): BodyInput {
   const faults: BodyFault[] = []
   for (const [parameter, field] of Object.entries(body.members)) {
     const raw = Object.hasOwn(given, parameter) ? given[parameter] : undefined
-    const told = (reason: string) =>
+    const note = (reason: string) =>
       faults.push({ parameter, reason, sentence: field.sentence ?? `${parameter} ${reason}` })
     if (raw === undefined || raw === null) {
-      if (body.required.includes(parameter)) told('must be set')
+      if (body.required.includes(parameter)) note('must be set')
       continue
     }
     if (typeof raw !== 'string') {
-      told('must be a JSON string')
+      note('must be a JSON string')
       continue
     }
     const reading = raw.includes('\u0000') ? { reason: 'must not contain a NUL' } : field.read(raw)
-    if ('reason' in reading) told(reading.reason)
+    if ('reason' in reading) note(reading.reason)
     else values.set(parameter, reading.value)
   }
   faults.push(...choiceFaults(body, given))

@@ -1,7 +1,13 @@
 import { type ArrayField, type Field, uuid } from '../../contract/fields.ts'
-import type { BoundOperator, GetOperation, ListOperation } from '../../contract/operation.ts'
+import type {
+  BoundOperator,
+  GetOperation,
+  IngestOperation,
+  ListOperation,
+  WriteOperation,
+} from '../../contract/operation.ts'
 import type { ParameterFault } from '../../contract/problem.ts'
-import { echo } from '../../contract/problem.ts'
+import { echo, Problem } from '../../contract/problem.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Selection } from '../../store/records.ts'
 import { largest, smallest } from '../../values/bounds.ts'
@@ -10,24 +16,36 @@ import { invalidParameters, parseQuery, type RawQuery } from './parse-query.ts'
 
 export type GetInput = { readonly id: string; readonly includeDeleted: boolean }
 
-/** The path id and the query of a get, every fault of the query at once. */
+/** The path id and the query of a get. Throws a 400 that names every fault. */
 export function validateGet(operation: GetOperation, id: string, rawQuery: string): GetInput {
   const reading = uuid.read(id)
   const { values, faults } = readParameters(operation.query, parseQuery(rawQuery))
   if ('reason' in reading) {
-    throw invalidParameters([
-      { parameter: 'id', reason: operation.malformedId(echo(id)) },
-      ...faults,
-    ])
+    faults.unshift({ parameter: 'id', reason: operation.malformedId(echo(id)) })
   }
-  if (faults.length > 0) throw invalidParameters(faults)
-  return { id: reading.value, includeDeleted: values.get('include_deleted') === true }
+  if ('reason' in reading || faults.length > 0) throw invalidParameters(faults)
+  const flags = Object.entries(operation.filter)
+  const includeDeleted = flags.some(
+    ([parameter, { kind }]) => kind === 'includesDeleted' && values.get(parameter) === true,
+  )
+  return { id: reading.value, includeDeleted }
 }
 
-/** A list's typed input. `boundTo` is the canonical form of order and filters that a cursor is sealed to. */
+/** The path id of a write, or '' where its path has none. Throws a 400 for an id that is no UUID. */
+export function validatePathId(
+  { path }: WriteOperation | IngestOperation,
+  given: string | undefined,
+): string {
+  if (!path.includes('/:id')) return ''
+  const reading = uuid.read(given ?? '')
+  if ('value' in reading) return reading.value
+  throw new Problem(400, `id ${reading.reason}`)
+}
+
+/** A list's typed input. A cursor is sealed to `boundTo`, the canonical form of order and filters. */
 export type ListInput = {
   readonly selection: Omit<Selection, 'after'>
-  /** The customers that the query names, where it must name the caller's own. */
+  /** The customers that the query names; the page is empty where one is not the caller's own. */
   readonly namedTenants: readonly string[]
   readonly cursor: string | undefined
   readonly boundTo: string
@@ -61,7 +79,7 @@ function listInput(operation: ListOperation, values: ReadonlyMap<string, Value>)
       case 'bound':
         ranges.push(rangeOfBound(filter.operator, value as Instant))
         break
-      case 'revealsDeleted':
+      case 'includesDeleted':
         reveal = value === true
         break
       case 'namesTenant':
@@ -91,8 +109,8 @@ function listInput(operation: ListOperation, values: ReadonlyMap<string, Value>)
 type TimeRange = { readonly from: bigint | undefined; readonly before: bigint | undefined }
 
 /**
- * A bound as the half-open range from ≤ at < before, exactly: stored times are whole microseconds, so a bound finer
- * than one lies between two of them.
+ * A bound as the exact half-open range from ≤ at < before. Stored times are whole microseconds, so a finer bound lies
+ * between two of them.
  */
 function rangeOfBound(operator: BoundOperator, { micros, finer }: Instant): TimeRange {
   const next = micros + 1n
@@ -152,7 +170,7 @@ function readOnce(
   return value === undefined ? notDecodable : field.read(value)
 }
 
-/** Entries once each and sorted, so that one set of entries is one filter however it is written. */
+/** Removes duplicates and sorts, so that the same set of entries always gives the same filter and cursor. */
 function readEach(
   { each }: ArrayField<string>,
   raw: readonly (string | undefined)[],

@@ -43,13 +43,15 @@ export function renderProblem(
   )
 }
 
-/** 304 where the caller holds this very page (RFC 9110 section 13.1.2, weak comparison). */
-export function unlessHeld(answer: Answer, ifNoneMatch: string | undefined): Answer {
+/** Answers 304 where the caller holds this very page (RFC 9110 section 13.1.2, weak comparison). */
+export function unlessMatched(answer: Answer, ifNoneMatch: string | undefined): Answer {
   const etag = answer.headers.etag
   if (etag === undefined || ifNoneMatch === undefined) return answer
-  const weak = (tag: string) => tag.trim().replace(/^W\//, '')
-  const held = ifNoneMatch.split(',').some((tag) => tag.trim() === '*' || weak(tag) === weak(etag))
-  if (!held) return answer
+  const opaque = (tag: string) => tag.trim().replace(/^W\//, '')
+  const isMatch = ifNoneMatch
+    .split(',')
+    .some((tag) => tag.trim() === '*' || opaque(tag) === opaque(etag))
+  if (!isMatch) return answer
   answer.sent?.()
   return { status: 304, headers: answer.headers, body: undefined }
 }

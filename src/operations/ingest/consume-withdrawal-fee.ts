@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
 import { described, enumOf, figure, text, unread, worded } from '../../contract/fields.ts'
 import { amountMember, enumMember, timestampMember, uuidMember } from '../../contract/members.ts'
-import { consumeOperation } from '../../contract/operation.ts'
+import { ingestOperation } from '../../contract/operation.ts'
 import { cryptoNetworks } from '../../values/network.ts'
 
-export const consumeWithdrawalFee = consumeOperation({
+export const consumeWithdrawalFee = ingestOperation({
   id: 'consumeWithdrawalFee',
   summary:
     'Takes a guaranteed fee for one withdrawal; the same withdrawal again gets the same answer.',
@@ -31,6 +31,13 @@ export const consumeWithdrawalFee = consumeOperation({
       'amount',
       'withdrawal',
     ],
+  },
+  problems: {
+    404: { description: 'There is no such fee of this customer.' },
+    409: {
+      description: 'The fee is another withdrawal’s, was quoted for other figures, or has expired.',
+      types: ['fee-mismatched', 'fee-consumed', 'fee-expired'],
+    },
   },
   view: {
     name: 'ConsumedFee',

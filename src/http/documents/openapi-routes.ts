@@ -1,0 +1,21 @@
+import { jsonAnswer, type Route } from '../../contract/request.ts'
+import { operations } from '../../operations/index.ts'
+import { ingestOperations } from '../../operations/ingest/index.ts'
+import { version } from '../../platform/version.ts'
+import { ingestApi, openApiDocument } from './openapi.ts'
+
+/** `/openapi.json` and `/ingest/openapi.json`. The public URL is read at each request, since listening sets it. */
+export function openApiRoutes(publicUrl: () => string): Route[] {
+  const route = (path: string, document: () => object): Route => ({
+    method: 'GET',
+    path,
+    operation: 'openapi',
+    answer: () => jsonAnswer(document(), { 'cache-control': 'public, max-age=60' }),
+  })
+  return [
+    route('/openapi.json', () => openApiDocument(operations, version, publicUrl())),
+    route('/ingest/openapi.json', () =>
+      openApiDocument(ingestOperations, version, publicUrl(), ingestApi),
+    ),
+  ]
+}
