@@ -65,7 +65,8 @@ export type ServiceExtension = {
 
 export async function startService(sources: ServiceDeps): Promise<Service> {
   const { config, log, clock } = sources
-  // Where a part cannot be opened, those before it are closed again in reverse order, as at a shutdown.
+  // Where a part cannot be opened, those before it are closed again in reverse order, as at a
+  // shutdown.
   await using opened = new AsyncDisposableStack()
   const stores = await openServiceStores({ config, clock, log })
   opened.defer(stores.close)

@@ -22,21 +22,24 @@ import type { Keyring } from './vault/keyring.ts'
 import { openVault } from './vault/open.ts'
 import { systemRandom } from './vault/random.ts'
 
-/** The stores of one database, each opened when it is first asked for. The only file that names an adapter. */
+/** The stores of one database, each opened at its first use. No other file names an adapter. */
 export type Stores = {
   records(): Store
   credentials(): CredentialStore
   quotes(): FeeQuoteStore
   keyring(credentials: CredentialStore): Promise<Keyring>
-  /** Whether the operator's side may be served: ingest, and the sweep of old quotes. */
+  /** Whether this process may serve the operator: ingest, and the sweep of old quotes. */
   readonly servesOperator: boolean
   close(): Promise<void>
 }
 
-export type StoreSources = { readonly config: Config; readonly clock: Clock; readonly log: Logger }
+export type StoreDeps = { readonly config: Config; readonly clock: Clock; readonly log: Logger }
 
-/** For a server: customers by DATABASE_URL and its standbys, the operator's side by OPERATOR_DATABASE_URL if at all. */
-export async function openServiceStores(sources: StoreSources): Promise<Stores> {
+/**
+ * Opens a server's stores: DATABASE_URL and its standbys for customers, OPERATOR_DATABASE_URL for
+ * the operator.
+ */
+export async function openServiceStores(sources: StoreDeps): Promise<Stores> {
   const { databaseUrl, operatorDatabaseUrl, databaseReadUrls } = sources.config
   const primaries = readPostgresUrl(databaseUrl)
   if (primaries === undefined) return embeddedStores(sources)
@@ -60,8 +63,8 @@ export async function openServiceStores(sources: StoreSources): Promise<Stores> 
   return postgresStores(sources, { customers, operator })
 }
 
-/** For every other command. */
-export async function openOperatorStores(sources: StoreSources): Promise<Stores> {
+/** Opens the stores of every other command, which sees all customers. */
+export async function openOperatorStores(sources: StoreDeps): Promise<Stores> {
   const { databaseUrl, operatorDatabaseUrl } = sources.config
   const url = operatorDatabaseUrl ?? databaseUrl
   if (readPostgresUrl(url) === undefined) return embeddedStores(sources)
@@ -70,13 +73,10 @@ export async function openOperatorStores(sources: StoreSources): Promise<Stores>
 }
 
 /**
- * Brings the schema up to date; on PostgreSQL as the owner, granting the roles what they need. Answers the steps that were
- * applied there; the embedded store's are applied by opening it.
+ * Brings the schema up to date. On PostgreSQL this runs as the owner, grants the roles their rights
+ * and returns the applied steps. Opening the embedded store applies its steps.
  */
-export async function migrateStores(
-  sources: StoreSources,
-  roles: Roles,
-): Promise<readonly number[]> {
+export async function migrateStores(sources: StoreDeps, roles: Roles): Promise<readonly number[]> {
   const addresses = readPostgresUrl(sources.config.databaseUrl)
   if (addresses !== undefined) return await migratePostgres(addresses, roles)
   const stores = embeddedStores(sources)
@@ -87,7 +87,9 @@ export async function migrateStores(
   return []
 }
 
-/** For commands that only look: a mistyped path must not become an empty store. Throws a ConfigError. */
+/**
+ * Guards read-only commands: a mistyped path must not create an empty store. Throws a ConfigError.
+ */
 export function requireStore({ databaseUrl, operatorDatabaseUrl }: Config): void {
   const url = operatorDatabaseUrl ?? databaseUrl
   if (readPostgresUrl(url) !== undefined || existsSync(sqlitePath(url))) return
@@ -96,7 +98,7 @@ export function requireStore({ databaseUrl, operatorDatabaseUrl }: Config): void
   )
 }
 
-async function openOperator(sources: StoreSources, url: string): Promise<Servers> {
+async function openOperator(sources: StoreDeps, url: string): Promise<Servers> {
   const primaries = readPostgresUrl(url) ?? []
   await withPrimary(primaries, async (connection) => {
     await requireSchema(connection)
@@ -111,7 +113,7 @@ type Use = {
 }
 
 function openFor(
-  { config, log }: StoreSources,
+  { config, log }: StoreDeps,
   primaries: readonly ServerAddress[],
   use: Use,
 ): Promise<Servers> {
@@ -127,7 +129,7 @@ function openFor(
 
 type Both = { readonly customers: Servers; readonly operator: Servers | undefined }
 
-function postgresStores(sources: StoreSources, { customers, operator }: Both): Stores {
+function postgresStores(sources: StoreDeps, { customers, operator }: Both): Stores {
   const records = openOnce(() =>
     openPostgresStore({ customers, operator: operator ?? customers }, sources.clock),
   )
@@ -150,8 +152,8 @@ function postgresStores(sources: StoreSources, { customers, operator }: Both): S
   }
 }
 
-/** Clients, keys and quotes have a file of their own beside the records', so that no import blocks them. */
-function embeddedStores(sources: StoreSources): Stores {
+/** Clients, keys and quotes have their own file, so that an import never blocks them. */
+function embeddedStores(sources: StoreDeps): Stores {
   const path = sqlitePath(sources.config.databaseUrl)
   const records = openOnce(() => openSqliteStore(path, sources.clock))
   const credentials = openOnce(() => openSqliteCredentials(beside(path, 'credentials.db')))
@@ -183,13 +185,13 @@ function openOnce<S extends { close(): Promise<void> }>(open: () => S) {
   }
 }
 
-/** `data/bursar.db` → `data/bursar.credentials.db`: what stands beside the records. */
+/** `data/bursar.db` → `data/bursar.credentials.db`: the path of a file beside the records. */
 const beside = (path: string, ending: string): string => `${path.replace(/\.db$/, '')}.${ending}`
 
 const sqlitePath = (databaseUrl: string): string => databaseUrl.replace(/^sqlite:/, '')
 
 function openKeyring(
-  { config, clock }: StoreSources,
+  { config, clock }: StoreDeps,
   store: CredentialStore,
   keyFile: string | undefined,
 ): Promise<Keyring> {

@@ -5,18 +5,20 @@ import { type Instant, parseInstant } from '../values/instant.ts'
 import { echo } from './problem.ts'
 
 /**
- * One query or path parameter: what OpenAPI says of it and how its text is read. `reason` follows the
- * parameter's name in the fault ("limit" + " must be between 1 and 1000").
+ * One query parameter, path parameter or body member: its OpenAPI schema and its parser. A fault's
+ * `reason` follows the parameter's name ("limit" + " must be between 1 and 1000").
  */
 export type Field<T> = {
   readonly schema: TSchema
   readonly description?: string
-  /** The whole sentence of a fault, where the contract words it so; else it is the name and the reason. */
+  /**
+   * The whole sentence of a fault where the decisions fix it; otherwise the name and the reason.
+   */
   readonly sentence?: string
   readonly read: (raw: string) => Reading<T>
 }
 
-/** A parameter that may be repeated: OR inside one filter, at most `limits.filterEntriesMax` entries. */
+/** A parameter that may be repeated: at most `limits.filterEntriesMax` entries, joined by OR. */
 export type ArrayField<T> = { readonly each: Field<T>; readonly description?: string }
 
 export type Reading<T> = { readonly value: T } | { readonly reason: string }
@@ -24,7 +26,7 @@ export type Reading<T> = { readonly value: T } | { readonly reason: string }
 const uuidPattern = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
 const uuidForm = new RegExp(uuidPattern)
 
-/** A record id: a UUID in either case, compared and answered in lower case. */
+/** A record id: a UUID in either case, read as lower case. */
 export const uuid: Field<string> = {
   schema: Type.String({ format: 'uuid' }),
   read: (raw) =>
@@ -33,7 +35,7 @@ export const uuid: Field<string> = {
       : { reason: `must be uuid, given '${echo(raw)}'` },
 }
 
-/** Any identifier that is not ours: 1 to 200 characters that match or do not. */
+/** An identifier that another system issued: 1 to 200 characters, compared as they are. */
 export const text: Field<string> = {
   schema: Type.String({ minLength: 1, maxLength: limits.identifierLengthMax }),
   read: (raw) =>
@@ -42,13 +44,16 @@ export const text: Field<string> = {
       : { reason: `must be 1 to ${limits.identifierLengthMax} characters long` },
 }
 
-/** What is judged elsewhere and never repeated: an address may turn out to be a private key. */
+/**
+ * A text that its operation validates. No fault echoes it, because an address field may hold a
+ * private key.
+ */
 export const unread: Field<string> = {
   schema: Type.String({ minLength: 1 }),
   read: (raw) => ({ value: raw }),
 }
 
-/** Money as the contract writes it, sections 4.7 and 8: digits with at most one point, above 0, as sent. */
+/** A decimal string above 0 as contract sections 4.7 and 8 define it, kept as sent. */
 export const figure: Field<string> = {
   schema: Type.String({ pattern: decimalPattern, maxLength: decimalCharactersMax }),
   read: (raw) => {
@@ -81,7 +86,7 @@ export const flag: Field<boolean> = {
       : { reason: 'must be true or false' },
 }
 
-/** Exact members only. `fallback` is what an absent parameter means, as the document tells it. */
+/** Exact members only. OpenAPI shows `fallback` as the default of an absent parameter. */
 export function enumOf<const M extends readonly string[]>(
   members: M,
   fallback?: M[number],
@@ -104,7 +109,7 @@ export const described = <T>(field: Field<T>, description: string): Field<T> => 
 
 export const worded = <T>(field: Field<T>, sentence: string): Field<T> => ({ ...field, sentence })
 
-/** "must be A, B or C", as every enum's fault reads, in queries and in imported records alike. */
+/** "must be A, B or C": the reason of every enum's fault, in queries and in imported records. */
 export function mustBeOneOf(members: readonly string[]): string {
   const last = members.at(-1)
   const others = members.slice(0, -1)

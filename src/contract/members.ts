@@ -6,14 +6,15 @@ import { parseInstant } from '../values/instant.ts'
 import { mustBeOneOf } from './fields.ts'
 
 /**
- * The members that records are made of. Each schema carries the `reason` that its fault is told with, so that a
- * record's faults read like a query's; OpenAPI leaves the reason out.
+ * Schemas of record members. Each carries the `reason` of its fault, so that faults of records read
+ * like those of queries; OpenAPI leaves the reason out.
  */
 
-// A record may have many faults and all of them are told at once; the library stops at eight by default.
+// An import reports every fault of a record; the library stops at eight by default.
 Settings.Set({ maxErrors: 1000 })
 
-// Record timestamps are exact to the microsecond: a finer one is refused, as rounding it would change the record.
+// Timestamps of records are exact to the microsecond. A finer one is refused, since rounding would
+// change the record.
 Format.Set('date-time', (text) => parseInstant(text)?.finer === false)
 
 const withReason = (reason: string) => ({ reason })
@@ -33,7 +34,7 @@ export const timestampMember = Type.String({
   ),
 })
 
-/** An unsigned amount or price: carried through untouched, never through a number. */
+/** An unsigned amount or price. It stays text from import to answer. */
 export const amountMember = Type.String({
   pattern: '^[0-9]*\\.?[0-9]+$',
   maxLength: 100,
@@ -50,7 +51,7 @@ export function enumMember<const M extends readonly string[]>(members: M) {
   return Type.Enum([...members] as unknown as [...M], withReason(mustBeOneOf(members)))
 }
 
-/** Free text of a person or an institution: a name, a street. */
+/** Free text, such as a name or a street. */
 export function textMember(minLength: 0 | 1 = 0) {
   const maxLength = 500
   return Type.String({
@@ -60,7 +61,7 @@ export function textMember(minLength: 0 | 1 = 0) {
   })
 }
 
-/** Client-specified pairs of texts. */
+/** Client-specified pairs of strings. */
 export function metadataMember(pairsMax: number, keyLengthMax: number, valueLengthMax: number) {
   const key = Type.String({ pattern: `^[\\s\\S]{1,${keyLengthMax}}$` })
   const value = Type.String({
@@ -76,7 +77,9 @@ export function metadataMember(pairsMax: number, keyLengthMax: number, valueLeng
   })
 }
 
-/** A plain object of the contract; members that it does not name are refused, lest they be lost unseen. */
+/**
+ * An object of the contract. Unknown members are refused, because import would lose them silently.
+ */
 export function objectMember<const P extends Readonly<Record<string, TSchema>>>(properties: P) {
   return Type.Object(properties, {
     additionalProperties: false,
@@ -85,8 +88,8 @@ export function objectMember<const P extends Readonly<Record<string, TSchema>>>(
 }
 
 /**
- * An object that may be null. Written as a type pair, not as a union, so that a fault inside the object is told as
- * what it is.
+ * An object that may be null. It is a pair of types and not a union, so that a fault inside the
+ * object keeps its own reason.
  */
 export function nullable<const S extends TSchema>(schema: S): TSchema {
   return Type.Unsafe({ ...schema, type: ['object', 'null'] })

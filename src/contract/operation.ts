@@ -8,7 +8,10 @@ import type { Trace } from './request.ts'
 import type { ListView, Resource, View } from './resource.ts'
 import type { OperatorScope, Scope } from './scopes.ts'
 
-/** What a query parameter does to the records that are read. The store applies it, never an operation. */
+/**
+ * What a query parameter does to the records that are read. The store applies it, never an
+ * operation.
+ */
 export type Filter<Column extends string = string> =
   | { readonly kind: 'anyOf'; readonly column: Column }
   | { readonly kind: 'bound'; readonly operator: BoundOperator }
@@ -63,8 +66,8 @@ export type ListOperation = Common<`/v2/${string}`, Scope> & {
 }
 
 /**
- * A JSON object in a request. Members that it does not name are ignored, and null means absent. `oneOf` names two
- * members of which exactly one must be set.
+ * A JSON object in a request. Members that it does not name are ignored, and null means absent.
+ * `oneOf` names two members of which exactly one must be set.
  */
 export type Body = {
   readonly members: Readonly<Record<string, Field<string>>>
@@ -89,12 +92,18 @@ type Write<Path extends string, AnyScope extends string> = Common<Path, AnyScope
 
 export type WriteOperation = Write<`/v2/${string}`, Scope>
 
-/** An operation of the operator's own systems. No customer's client reaches its path or has its scope. */
+/**
+ * An operation of the operator's own systems. No customer's client reaches its path or has its
+ * scope.
+ */
 export type IngestOperation = Write<`/ingest/v1/${string}`, OperatorScope>
 
 export type Operation = GetOperation | ListOperation | WriteOperation
 
-/** Does what a write declares, and returns the JSON value to answer. Throws a Problem where it refuses. */
+/**
+ * Does what a write declares, and returns the JSON value to answer. Throws a Problem where it
+ * refuses.
+ */
 export type Work<C extends Caller = Caller> = (input: WriteInput<C>) => Promise<object>
 
 export type WriteInput<C extends Caller = Caller> = {
@@ -111,8 +120,9 @@ export type Works<C extends Caller = Caller> = Readonly<Record<string, Work<C>>>
 type Plain = 'kind' | 'method' | 'problems' | 'query' | 'required'
 
 /**
- * Declares a list. It does not compile when a parameter has no filter, a filter no parameter, or a filter
- * names a column that the view's resource lacks. `limit`, `order` and `page_cursor` come with every list.
+ * Declares a list. It does not compile when a parameter has no filter, a filter no parameter, or a
+ * filter names a column that the view's resource lacks. `limit`, `order` and `page_cursor` come
+ * with every list.
  */
 export function listOperation<
   const Query extends Readonly<Record<string, Parameter>>,

@@ -13,7 +13,7 @@ const deletedAt = Type.Unsafe<string | null>({
   reason: 'must be null or an RFC 3339 date-time with at most six fraction digits',
 })
 
-/** What the operator's systems send beside the contract's members; never answered (decisions, section 9). */
+/** Members that the operator's systems send besides the contract's. No answer contains them. */
 export const operatorMembers = {
   versioned: { source_version: Type.Optional(sourceVersion) },
   deletable: {

@@ -1,21 +1,23 @@
 declare const tenantBrand: unique symbol
 
 /**
- * The customer whose records a request may see. Only `oauth/` makes one, from a verified token and the local table of
- * clients, so a plain string can never stand in a statement's place for it.
+ * The customer whose records a request may see. Only `oauth/` makes one, from a verified token and
+ * the local table of clients, so no other string compiles in its place.
  */
 export type Tenant = string & { readonly [tenantBrand]: true }
 
 export const asTenant = (customerId: string): Tenant => customerId as Tenant
 
-/** Who is asking: a verified access token, looked up in the local table of clients. */
+/**
+ * The caller of a customer's operation: a verified access token and its client in the local table.
+ */
 export type Principal = {
   readonly clientId: string
   readonly tenant: Tenant
   readonly scopes: ReadonlySet<string>
 }
 
-/** A client of the operator's own, which is nobody's tenant: it never reads through `/v2`. */
+/** A client of the operator. It has no tenant and never reads through `/v2`. */
 export type OperatorPrincipal = {
   readonly clientId: string
   readonly tenant: null

@@ -7,8 +7,9 @@ export type ProblemGuide = {
 }
 
 /**
- * The problems that have a type and a page of their own under `/problems/<slug>`. Every other problem is
- * `about:blank`, which says no more than its status (RFC 9457 section 4.2.1) and is told in `statusGuides`.
+ * The problem types, each with a page under `/problems/<slug>`. Every other problem is
+ * `about:blank`, which means no more than its status (RFC 9457 section 4.2.1); `statusGuides`
+ * describes those.
  */
 export const problemTypes = {
   'unsupported-asset-network': {
@@ -132,8 +133,9 @@ type ProblemExtras = {
 }
 
 /**
- * A caller's mistake or a known condition, as RFC 9457 tells it. `detail` is one sentence that says what to
- * change; `cause` is for the log alone. Thrown by any step of the walk, turned to bytes by the last.
+ * A caller's mistake or a known condition (RFC 9457). `detail` is one sentence that says what to
+ * change; only the log sees `cause`. Any step of the request pipeline may throw one;
+ * `http/server/respond.ts` renders it.
  */
 export class Problem extends Error {
   override readonly name = 'Problem'
@@ -158,8 +160,9 @@ export class Problem extends Error {
 }
 
 /**
- * A caller's text as it may stand in an answer: freed of control characters, cut to 100 characters, and without what
- * could be a secret: a token, a Stellar seed, any long unbroken run such as keys are. UUIDs have hyphens and stay.
+ * Makes a caller's text safe to echo: without control characters, cut to 100 characters, and
+ * without possible secrets such as tokens, Stellar seeds and other long unbroken runs. UUIDs
+ * contain hyphens and stay.
  */
 export function echo(value: string): string {
   const printable = value.replace(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu, '')

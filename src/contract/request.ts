@@ -37,9 +37,15 @@ export type Trace = {
 export type Answer = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** Text is sent in one write with its headers. A page is bytes and is not encoded again. A 304 has no body. */
+  /**
+   * Text is sent in one write with its headers. A page is bytes and is not encoded again. A 304 has
+   * no body.
+   */
   readonly body: Uint8Array | string | undefined
-  /** Called once the operating system has taken every byte of the body; until then nobody may change it. */
+  /**
+   * Called once the operating system has taken every byte of the body; until then nobody may change
+   * it.
+   */
   readonly sent?: () => void
 }
 
@@ -66,7 +72,10 @@ export function jsonAnswer(
   }
 }
 
-/** Every Authorization header. Node keeps the first of several in `headers`, so the raw list is read. */
+/**
+ * Every Authorization header. Node keeps the first of several in `headers`, so the raw list is
+ * read.
+ */
 export function authorizationHeaders({ rawHeaders }: Pick<Request, 'rawHeaders'>): string[] {
   return rawHeaders.filter(
     (_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === 'authorization',

@@ -24,8 +24,8 @@ export type RecordRules = {
 }
 
 /**
- * A noun of the contract: the shape in which records enter, the members that lists filter on, and how a record is
- * rendered to the bytes that will be answered.
+ * A noun of the contract: the shape in which records enter, the members that lists filter on, and
+ * how a record is rendered to the bytes that will be answered.
  */
 export type Resource<Column extends string = string> = {
   readonly kind: RecordKind
@@ -34,15 +34,18 @@ export type Resource<Column extends string = string> = {
   readonly noun: string
   /** The record as import takes it: the contract's members and the operator's own. */
   readonly record: TObject
-  /** Filter columns besides id and ref_id, the most selective first: a page starts from the first one given. */
+  /**
+   * Filter columns besides id and ref_id, the most selective first: a page starts from the first
+   * one given.
+   */
   readonly columns: Readonly<Record<Column, string>>
   readonly orderBy: 'created_at' | 'period_start'
   readonly deletable: boolean
   /** Members whose values no two records may share, whoever owns them. */
   readonly uniqueMembers: readonly string[]
   /**
-   * Members that together belong to one customer: another customer's record may not repeat them, in any spelling. They
-   * are compared by `key`, which stands in the column `exclusive_key`.
+   * Members that together belong to one customer: another customer's record may not repeat them, in
+   * any spelling. They are compared by `key`, which stands in the column `exclusive_key`.
    */
   readonly exclusive: Exclusive | undefined
   /** Members that the operator sends and no view answers. */
@@ -62,10 +65,16 @@ type Exclusive = {
 
 declare const listedBrand: unique symbol
 
-/** A table with the sort key and the filter columns of a resource, so that pages can be read from it. */
+/**
+ * A table with the sort key and the filter columns of a resource, so that pages can be read from
+ * it.
+ */
 export type ListedTable = string & { readonly [listedBrand]: true }
 
-/** One way to answer a resource, and the table that holds it. A store reads a view from its table and from no other. */
+/**
+ * One way to answer a resource, and the table that holds it. A store reads a view from its table
+ * and from no other.
+ */
 export type View<R extends Resource = Resource, Table extends string = string> = {
   readonly name: string
   readonly resource: R

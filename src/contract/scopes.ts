@@ -1,4 +1,4 @@
-/** The scopes of the contract, section 5: one for each operation, several operations may share one. */
+/** The read scopes of the contract, section 5. Operations may share a scope. */
 export const readScopes = [
   'transfer:read_fiat_account',
   'statements:read_statement',
@@ -9,12 +9,12 @@ export const readScopes = [
 
 export const customerScopes = [...readScopes, 'fee:write_crypto_withdrawal_fee'] as const
 
-/** Of the operator's own clients, for `/ingest/v1` alone: no customer's client may have one. */
+/** Scopes of the operator's clients, for `/ingest/v1` only. No customer's client may have one. */
 export const operatorScopes = ['ingest:consume_fee'] as const
 
 export type Scope = (typeof customerScopes)[number]
 export type OperatorScope = (typeof operatorScopes)[number]
 
-/** The scopes that a client may have at all, by whose it is. */
+/** The scopes that a client may have; a client without a customer is the operator's. */
 export const scopesOf = (customerId: string | null): readonly (Scope | OperatorScope)[] =>
   customerId === null ? operatorScopes : customerScopes

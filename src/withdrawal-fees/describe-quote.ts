@@ -1,7 +1,7 @@
 import type { FeeQuote } from '../store/fee-quotes.ts'
 import { printInstant } from '../values/instant.ts'
 
-/** A guaranteed fee as the operator's side sees it, over HTTP and on the command line alike. */
+/** A guaranteed fee as the operator sees it, over HTTP and on the command line. */
 export const describeQuote = (quote: FeeQuote) => ({
   id: quote.id,
   customer_id: quote.customerId,

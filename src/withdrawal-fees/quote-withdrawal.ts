@@ -22,8 +22,8 @@ export type QuoteDeps = {
 }
 
 /**
- * The work of createCryptoWithdrawalFee. Quoting is pure and synchronous. The quote is on disk before it is answered, so
- * the fee is guaranteed after a power cut too.
+ * The work of createCryptoWithdrawalFee. Quoting is pure and synchronous. The quote is on disk
+ * before it is answered, so the fee is guaranteed after a power cut too.
  */
 export function quoteWithdrawal(deps: QuoteDeps): Work<Principal> {
   return async ({ caller, body, trace }) => {

@@ -19,8 +19,9 @@ type SweepSources = {
 }
 
 /**
- * Deletes quotes that are older than they need be kept, for as long as the service runs: a small batch, a rest in which
- * requests are answered, the next batch; and a look once a minute where nothing is due. Answers what ends it.
+ * Deletes quotes that are older than they need be kept, for as long as the service runs: a small
+ * batch, a rest in which requests are answered, the next batch; and a look once a minute where
+ * nothing is due. Answers what ends it.
  */
 export function startQuoteSweep({ quotes, clock, log, later = systemLater }: SweepSources) {
   let cancel = () => {}

@@ -2,7 +2,7 @@ import helmet from '@fastify/helmet'
 import type { FastifyInstance } from 'fastify'
 import type { Route } from '../../contract/request.ts'
 
-/** Whoever opens the bare address in a browser wants to read something. */
+/** Sends a browser that opens the bare address to the API page. */
 export const homePage: Route = {
   method: 'GET',
   path: '/',
@@ -10,12 +10,14 @@ export const homePage: Route = {
   answer: () => ({ status: 302, headers: { location: '/docs/' }, body: '' }),
 }
 
-/** A client that the page signs in with, so that "Send" works at once. Only the sandbox has one to show. */
+/**
+ * The client that the page signs in with, so that "Send" works at once. Only the sandbox shows one.
+ */
 export type PageClient = { readonly clientId: string; readonly clientSecret: string }
 
 /**
- * The interactive page at `/docs`: Scalar, served from its package. The policy lets it reach this service only, so
- * nothing is fetched from outside and no token leaves.
+ * The interactive page at `/docs`: Scalar, served from its package. The content security policy
+ * lets it reach this service only, so it loads nothing from other hosts and sends no token to them.
  */
 export function apiPage(
   client: PageClient | undefined,
@@ -44,7 +46,7 @@ export function apiPage(
         withDefaultFonts: false,
         telemetry: false,
         favicon: 'data:,',
-        // These lead to services on the network, which the page has none of.
+        // These features need hosts that the content security policy refuses.
         hideClientButton: true,
         showDeveloperTools: 'never',
         mcp: { disabled: true },

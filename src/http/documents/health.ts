@@ -1,13 +1,19 @@
 import { Problem } from '../../contract/problem.ts'
 import { jsonAnswer, type Route } from '../../contract/request.ts'
 
-/** A part that must answer for the service to be ready; rejects with the reason when it does not. */
+/**
+ * A part that must work for the service to be ready. `check` rejects with the reason when it does
+ * not.
+ */
 export type ReadinessCheck = {
   readonly name: string
   readonly check: () => Promise<Readonly<Record<string, unknown>> | undefined>
 }
 
-/** `/healthz`: the process runs. `/readyz`: it can answer customers now; 503 says which part cannot. */
+/**
+ * `/healthz`: the process runs. `/readyz`: it can answer customers now, or a 503 names the part
+ * that cannot.
+ */
 export function healthRoutes(checks: readonly ReadinessCheck[]): Route[] {
   return [
     {

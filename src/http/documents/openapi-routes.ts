@@ -4,7 +4,10 @@ import { ingestOperations } from '../../operations/ingest/index.ts'
 import { version } from '../../platform/version.ts'
 import { ingestApi, openApiDocument } from './openapi.ts'
 
-/** `/openapi.json` and `/ingest/openapi.json`. The public URL is read at each request, since listening sets it. */
+/**
+ * `/openapi.json` and `/ingest/openapi.json`. The public URL is read at each request, since
+ * listening sets it.
+ */
 export function openApiRoutes(publicUrl: () => string): Route[] {
   const route = (path: string, document: () => object): Route => ({
     method: 'GET',

@@ -3,15 +3,14 @@ import type { ArrayField, Field } from '../../contract/fields.ts'
 import type { IngestOperation, Operation } from '../../contract/operation.ts'
 import { readScopes } from '../../contract/scopes.ts'
 import { limits } from '../../platform/limits.ts'
-import { requestBody } from './openapi-body.ts'
-import { plainSchema } from './plain-schema.ts'
+import { plainSchema, requestBody } from './openapi-schemas.ts'
 
 type Documented = Operation | IngestOperation
 
 type About = {
   readonly title: string
   readonly description: string
-  /** Scopes that the document names although no operation of it may need them. */
+  /** Scopes that the document lists even where none of its operations needs them. */
   readonly scopes: readonly string[]
 }
 
@@ -22,7 +21,9 @@ const customerApi: About = {
   scopes: readScopes,
 }
 
-/** A document of its own, so that no customer's generated client has the operator's operations in it. */
+/**
+ * A document of its own, so that a customer's generated client holds no operation of the operator.
+ */
 export const ingestApi: About = {
   title: 'Bursar ingest',
   description:
@@ -30,7 +31,7 @@ export const ingestApi: About = {
   scopes: [],
 }
 
-/** OpenAPI 3.1 of the operations, from the very schemas that validate. `version` is the program's. */
+/** Renders OpenAPI 3.1 from the schemas that validate requests. `version` is the program's. */
 export function openApiDocument(
   operations: readonly Documented[],
   version: string,

@@ -3,7 +3,7 @@ import type { Answer, Route } from '../../contract/request.ts'
 
 const guides: ReadonlyMap<string, ProblemGuide> = new Map(Object.entries(problemTypes))
 
-/** The readable page behind every problem's `type`, and one that lists them all with the plain statuses. */
+/** The readable page behind each problem `type`, and an index of all types and statuses. */
 export const problemPages: readonly Route[] = [
   {
     method: 'GET',

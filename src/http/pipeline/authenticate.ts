@@ -4,8 +4,8 @@ import { authorizationHeaders, type Request } from '../../contract/request.ts'
 import type { OperatorScope, Scope } from '../../contract/scopes.ts'
 
 /**
- * Finds the caller of a token, or `invalid` where the token is malformed, expired or revoked, or its client disabled.
- * A cached token is answered without a promise.
+ * Finds the caller of a token, or `invalid` where the token is malformed, expired or revoked, or
+ * its client disabled. A cached token is answered without a promise.
  */
 export type Verify<C extends Caller> = (token: string) => C | 'invalid' | Promise<C | 'invalid'>
 
@@ -48,7 +48,9 @@ export function requireScope(caller: Caller, scope: Scope | OperatorScope): void
   })
 }
 
-/** `access%5Ftoken` is the same parameter, so a query with escapes is decoded before it is searched. */
+/**
+ * `access%5Ftoken` is the same parameter, so a query with escapes is decoded before it is searched.
+ */
 function hasTokenInQuery(rawQuery: string): boolean {
   const isPossible = rawQuery.includes('access_token') || rawQuery.includes('%')
   return isPossible && new URLSearchParams(rawQuery).has('access_token')

@@ -2,15 +2,15 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { POSITION_BYTES, type Position } from '../../store/position.ts'
 import type { Keyring } from '../../vault/keyring.ts'
 
-/** The purpose key that cursors are sealed with, by the vault. */
+/** The vault's keys that seal cursors. */
 export type CursorKeys = {
   current(): { readonly id: string; readonly key: Uint8Array }
   byId(id: string): { readonly key: Uint8Array } | undefined
-  /** Twelve bytes that were never given out before. */
+  /** Returns twelve bytes that no earlier call has returned. */
   nextNonce(): Uint8Array
 }
 
-/** The vault's keys for cursors; a key of another purpose opens none. */
+/** Selects the vault's cursor keys. A key of another purpose opens no cursor. */
 export function cursorKeysOf(keyring: Pick<Keyring, 'current' | 'byId'>): CursorKeys {
   return {
     current: () => keyring.current('cursor'),
@@ -22,7 +22,10 @@ export function cursorKeysOf(keyring: Pick<Keyring, 'current' | 'byId'>): Cursor
   }
 }
 
-/** Nonces are drawn many at a time: asking the system for twelve bytes costs as much as sealing with them. */
+/**
+ * Draws nonces in bulk, because asking the system for twelve bytes costs as much as sealing a
+ * cursor.
+ */
 function openNonces(): () => Uint8Array {
   let pool = new Uint8Array(0)
   let used = 0
@@ -40,15 +43,20 @@ const VERSION = 1
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** Where a walk has come to: the last record shown, and where the store's log stood when it was (see Page). */
+/**
+ * The last record of a page, and the position of the store's log when the page was read (see Page).
+ */
 export type Place = { readonly position: Position; readonly logPosition: bigint | undefined }
 
 const LOG_POSITION_BYTES = 8
 
 /**
- * A cursor is the place that a walk has come to, sealed (AES-256-GCM) to what it may be used for: tenant, operation,
- * order and filters. Layout before base64url: version, length of the key's id, the id, nonce, sealed place (the position, and the log's where there is one), tag.
- * Nobody can read one, change one or use it elsewhere (docs/decisions/0006-cursor-sealing.md).
+ * Seals a place into a cursor (AES-256-GCM). Tenant, operation, order and filters are authenticated
+ * with it, so a cursor cannot be read, changed or used elsewhere
+ * (docs/decisions/0006-cursor-sealing.md).
+ *
+ * Layout before base64url: version, length of the key's id, key id, nonce, sealed place, tag. The
+ * place is the record's position and, where the store has one, the log position.
  */
 export function sealCursor(keys: CursorKeys, place: Place, boundTo: readonly string[]): string {
   const { id, key } = keys.current()
@@ -60,14 +68,16 @@ export function sealCursor(keys: CursorKeys, place: Place, boundTo: readonly str
   return Buffer.concat([head, nonce, sealed, cipher.getAuthTag()]).toString('base64url')
 }
 
-/** The place, or undefined for anything that was not sealed so. */
+/**
+ * Opens a cursor. Undefined for any text that `sealCursor` has not returned for the same `boundTo`.
+ */
 export function openCursor(
   keys: CursorKeys,
   cursor: string,
   boundTo: readonly string[],
 ): Place | undefined {
   const bytes = Buffer.from(cursor, 'base64url')
-  // Base64 has several spellings of the same bytes; only the one that was given out is a cursor.
+  // Several base64url texts decode to the same bytes; only the one that was sealed is a cursor.
   if (bytes.toString('base64url') !== cursor || bytes[0] !== VERSION) return undefined
   const headBytes = 2 + (bytes[1] ?? 0)
   const placeLength = bytes.length - headBytes - NONCE_BYTES - TAG_BYTES

@@ -59,9 +59,10 @@ export function closePage(
 const bodies = openLentBuffers()
 
 /**
- * A tag of what the page depends on: the program's version, the tenant, the revision of its records, where the page ends,
- * and the key of its cursor, so that no client keeps a page whose cursor key was revoked. A client compares tags of one
- * URL only, so the URL need not be part of the tag. The tag is weak: each cursor is sealed anew and means the same.
+ * A tag of what the page depends on: the program's version, the tenant, the revision of its
+ * records, where the page ends, and the key of its cursor, so that no client keeps a page whose
+ * cursor key was revoked. A client compares tags of one URL only, so the URL need not be part of
+ * the tag. The tag is weak: each cursor is sealed anew and means the same.
  */
 function etagOf(operation: ListOperation, tenant: string, page: Page, keyId: string): string {
   const end = page.last === undefined ? '' : Buffer.from(page.last).toString('base64url')

@@ -1,11 +1,14 @@
 import { type ParameterFault, Problem } from '../../contract/problem.ts'
 
-/** The query's values by parameter, in order. A value whose percent escapes are not UTF-8 is undefined. */
+/**
+ * The query's values by parameter, in order. A value whose percent escapes are not UTF-8 is
+ * undefined.
+ */
 export type RawQuery = ReadonlyMap<string, readonly (string | undefined)[]>
 
 /**
- * Decodes a form-encoded query. Some client stacks send `ids[]` or `ids[0]` for an array; both mean `ids`. A NUL anywhere
- * is a 400, since no store takes one.
+ * Decodes a form-encoded query. Some client stacks send `ids[]` or `ids[0]` for an array; both mean
+ * `ids`. A NUL anywhere is a 400, since no store takes one.
  */
 export function parseQuery(rawQuery: string): RawQuery {
   const values = new Map<string, (string | undefined)[]>()
@@ -34,7 +37,10 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** One 400 for all faults of the parameters. The reason of an id is a whole sentence, fixed by the decisions. */
+/**
+ * One 400 for all faults of the parameters. The reason of an id is a whole sentence, fixed by the
+ * decisions.
+ */
 export function invalidParameters(faults: readonly ParameterFault[]): Problem {
   const detail = faults
     .map(({ parameter, reason }) => (parameter === 'id' ? reason : `${parameter} ${reason}`))

@@ -2,12 +2,15 @@ import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { Problem } from '../../contract/problem.ts'
 import type { Trace } from '../../contract/request.ts'
 
-/** Counts one request of a client and notes the `RateLimit-*` headers of its answer. Throws a 429 over the limit. */
+/**
+ * Counts one request of a client and notes the `RateLimit-*` headers of its answer. Throws a 429
+ * over the limit.
+ */
 export type RateLimit = (clientId: string, trace: Trace) => Promise<void>
 
 /**
- * Limits each client's requests in one second, on this process; 0 is no limit. The keys are client ids of verified
- * tokens, so a stranger cannot fill the memory.
+ * Limits each client's requests in one second, on this process; 0 is no limit. The keys are client
+ * ids of verified tokens, so a stranger cannot fill the memory.
  */
 export function openRateLimit(requestsPerSecondMax: number): RateLimit {
   if (requestsPerSecondMax === 0) return async () => {}

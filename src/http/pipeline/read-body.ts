@@ -4,8 +4,8 @@ import { type ParameterFault, Problem } from '../../contract/problem.ts'
 type BodyFault = ParameterFault & { readonly sentence: string }
 
 /**
- * Reads a request's JSON object as declared, whatever its Content-Type. Throws one 400 that names every fault. It echoes
- * no value, since an address field may hold a private key.
+ * Reads a request's JSON object as declared, whatever its Content-Type. Throws one 400 that names
+ * every fault. It echoes no value, since an address field may hold a private key.
  */
 export function readBody(body: Body, bytes: Uint8Array): BodyInput {
   const given = parseObject(bytes)

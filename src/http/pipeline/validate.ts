@@ -31,7 +31,9 @@ export function validateGet(operation: GetOperation, id: string, rawQuery: strin
   return { id: reading.value, includeDeleted }
 }
 
-/** The path id of a write, or '' where its path has none. Throws a 400 for an id that is no UUID. */
+/**
+ * The path id of a write, or '' where its path has none. Throws a 400 for an id that is no UUID.
+ */
 export function validatePathId(
   { path }: WriteOperation | IngestOperation,
   given: string | undefined,
@@ -42,7 +44,9 @@ export function validatePathId(
   throw new Problem(400, `id ${reading.reason}`)
 }
 
-/** A list's typed input. A cursor is sealed to `boundTo`, the canonical form of order and filters. */
+/**
+ * A list's typed input. A cursor is sealed to `boundTo`, the canonical form of order and filters.
+ */
 export type ListInput = {
   readonly selection: Omit<Selection, 'after'>
   /** The customers that the query names; the page is empty where one is not the caller's own. */
@@ -109,8 +113,8 @@ function listInput(operation: ListOperation, values: ReadonlyMap<string, Value>)
 type TimeRange = { readonly from: bigint | undefined; readonly before: bigint | undefined }
 
 /**
- * A bound as the exact half-open range from ≤ at < before. Stored times are whole microseconds, so a finer bound lies
- * between two of them.
+ * A bound as the exact half-open range from ≤ at < before. Stored times are whole microseconds, so
+ * a finer bound lies between two of them.
  */
 function rangeOfBound(operator: BoundOperator, { micros, finer }: Instant): TimeRange {
   const next = micros + 1n
@@ -170,7 +174,10 @@ function readOnce(
   return value === undefined ? notDecodable : field.read(value)
 }
 
-/** Removes duplicates and sorts, so that the same set of entries always gives the same filter and cursor. */
+/**
+ * Removes duplicates and sorts, so that the same set of entries always gives the same filter and
+ * cursor.
+ */
 function readEach(
   { each }: ArrayField<string>,
   raw: readonly (string | undefined)[],

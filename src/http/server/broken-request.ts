@@ -15,8 +15,8 @@ const brokenRequests: Readonly<Record<string, { status: number; detail: string }
 }
 
 /**
- * What is no HTTP never reaches a route; it is answered on the bare socket, and the connection ends. Its log line has
- * nothing of what was sent.
+ * Answers bytes that are not HTTP on the bare socket and closes the connection. They never reach a
+ * route, and the log line holds nothing of them.
  */
 export function brokenRequestAnswerer(log: Logger) {
   return (error: Error & { code?: string }, socket: Socket): void => {

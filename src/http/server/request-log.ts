@@ -10,8 +10,8 @@ export type Served = {
 }
 
 /**
- * The one line of a request. It names the operation, never the URL: a query may hold account references, and a path
- * an id. Of a broken request the cause is told, as its type and stack.
+ * Writes the one log line of a request. It names the operation, never the URL, since a query may
+ * hold account references and a path an id. The cause of a failure is logged as type and stack.
  */
 export function logRequest(log: Logger, { trace, id, method, status, durationMs }: Served): void {
   const line = {

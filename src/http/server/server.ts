@@ -9,6 +9,7 @@ import { brokenRequestAnswerer } from './broken-request.ts'
 import { logRequest } from './request-log.ts'
 import { problemOf, renderProblem } from './respond.ts'
 import { takeBodiesAsBytes } from './take-bodies.ts'
+import { openUnknownRoute } from './unknown-route.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -21,14 +22,14 @@ export type ServerOptions = {
   readonly log: Logger
   readonly corsOrigins: readonly string[]
   readonly trustedProxies: readonly string[]
-  /** Mounts what brings its own Fastify plugin: the API page. */
+  /** Fastify plugins of parts that bring their own: the API page. */
   readonly plugins: readonly ((server: FastifyInstance) => Promise<void>)[]
 }
 
 export type Server = {
-  /** Resolves with the URL that is listened on. */
+  /** Resolves with the URL of the listening socket. */
   listen(host: string, port: number): Promise<string>
-  /** Refuses what is new, answers what is in flight, then resolves. */
+  /** Refuses new requests, answers those in flight, then resolves. */
   close(): Promise<void>
 }
 
@@ -44,7 +45,7 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
       maxHeaderSize: limits.headerBytesMax,
       headersTimeout: limits.headersTimeoutMs,
       connectionsCheckingInterval: 1000,
-      // Node would answer a request without Host bare; the onRequest hook says what is missing.
+      // Node would answer a request without Host with a bare 400; the onRequest hook explains it.
       requireHostHeader: false,
     },
     genReqId: (raw) => requestId(raw.headers['x-request-id']),
@@ -52,7 +53,7 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     frameworkErrors: (error, raw, reply) => {
-      // These never pass a hook, so what hooks do is done here.
+      // Framework errors pass no hook, so this does the work of the hooks.
       raw.trace = {}
       reply.headers(commonHeaders(raw))
       sendProblem(error, raw, reply)
@@ -93,14 +94,17 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
 function addRoute(server: FastifyInstance, route: Route): void {
   server.route({
     method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
-    // The framework's own HEAD gives a 304 a length.
+    // Fastify's own HEAD route would give a 304 a Content-Length.
     exposeHeadRoute: false,
     url: route.path,
-    errorHandler: (error, raw, reply) => sendProblem(error, raw, reply, route.renderProblem),
     handler: async (raw, reply) => {
       const request = requestOf(raw)
       request.trace.operation = route.operation
-      return send(reply, await route.answer(request))
+      try {
+        return send(reply, await route.answer(request))
+      } catch (error) {
+        return sendProblem(error, raw, reply, route.renderProblem)
+      }
     },
   })
 }
@@ -110,13 +114,13 @@ function addHooks(
   { routes, log }: ServerOptions,
   draining: { readonly now: boolean },
 ): void {
-  const paths = routes.map((route) => ({ ...route, pattern: patternOf(route.path) }))
+  const unknownRoute = openUnknownRoute(routes)
   server.addHook('onRequest', (raw, reply, done) => {
     raw.trace = {}
     reply.headers(commonHeaders(raw))
-    done(refusalOf(raw, paths, draining.now))
+    done(refusalOf(raw, draining.now, unknownRoute))
   })
-  // What was in flight is answered, and its connection ends with that; an open one would hold the shutdown up.
+  // While draining, each answer closes its connection, since an open one would delay the shutdown.
   server.addHook('onSend', (_raw, reply, _payload, done) => {
     if (draining.now) reply.header('connection', 'close')
     done()
@@ -128,11 +132,11 @@ function addHooks(
   server.setErrorHandler((error, raw, reply) => sendProblem(error, raw, reply))
 }
 
-/** What is judged before the body is read: route and method are the first thing. */
+/** Checks that need no body. Route and method come first. */
 function refusalOf(
   raw: FastifyRequest,
-  paths: readonly KnownPath[],
   isDraining: boolean,
+  unknownRoute: (path: string) => Problem,
 ): Problem | undefined {
   if (isDraining) {
     return new Problem(503, 'the service is shutting down; send the request again', {
@@ -142,7 +146,8 @@ function refusalOf(
   if (raw.headers.host === undefined && raw.raw.httpVersion === '1.1') {
     return new Problem(400, 'the request must have a Host header')
   }
-  return raw.is404 ? unknownRoute(raw, paths) : undefined
+  // The router has decoded this path already, so decoding cannot fail here.
+  return raw.is404 ? unknownRoute(decodeURIComponent(pathOf(raw))) : undefined
 }
 
 const commonHeaders = (raw: FastifyRequest) => ({
@@ -160,26 +165,7 @@ function logServed(log: Logger, raw: FastifyRequest, reply: FastifyReply): void 
   })
 }
 
-type KnownPath = { readonly pattern: RegExp; readonly method: string }
-
-function patternOf(path: string): RegExp {
-  return new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/:[a-z]+/g, '[^/]*')}$`)
-}
-
-function unknownRoute(raw: FastifyRequest, paths: readonly KnownPath[]): Problem {
-  // Only what the router could decode comes here; it matches decoded paths too.
-  const path = decodeURIComponent(pathOf(raw))
-  const methods = paths.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
-  if (methods.length === 0) {
-    return new Problem(404, 'there is nothing at this path; /openapi.json lists every operation')
-  }
-  const allowed = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
-  return new Problem(405, `the method must be ${allowed.join(' or ')}`, {
-    headers: { allow: allowed.join(', ') },
-  })
-}
-
-const asItIs = (body: string): string => body
+const identity = (body: string): string => body
 const pathOf = (raw: FastifyRequest): string => raw.url.split('?', 1)[0] ?? ''
 
 function requestOf(raw: FastifyRequest): Request {
@@ -205,8 +191,9 @@ function send(reply: FastifyReply, answer: Answer): FastifyReply {
     .headers(reply.request.trace.limitHeaders ?? {})
     .headers(answer.headers)
   if (answer.sent !== undefined) reply.raw.once('finish', answer.sent)
-  // Without a serializer the framework would give text a charset, which JSON has none of.
-  return reply.serializer(asItIs).send(answer.body)
+  // Without a serializer Fastify would add a charset to the content type, which JSON does not
+  // define.
+  return reply.serializer(identity).send(answer.body)
 }
 
 function sendProblem(
@@ -226,7 +213,7 @@ function sendProblem(
   return send(reply, answer)
 }
 
-/** The framework's own refusals, told as ours. */
+/** Turns Fastify's own refusals into problems. */
 function ofFramework(error: unknown): unknown {
   if (error instanceof Problem) return error
   const { statusCode, code } = error as { statusCode?: number; code?: string }
@@ -240,7 +227,7 @@ function ofFramework(error: unknown): unknown {
   return error
 }
 
-/** A caller's own id is taken over where it is harmless in a header and a log. */
+/** Keeps the caller's request id where it is safe in a header and a log. */
 function requestId(given: string | string[] | undefined): string {
   const isUsable =
     typeof given === 'string' &&

@@ -1,12 +1,15 @@
 import type { FastifyInstance } from 'fastify'
 
-/** Bodies are parsed by the operations, as JSON or as forms, whatever the Content-Type says. */
+/**
+ * Hands every body over as bytes. The operations parse them as JSON or forms, whatever the
+ * Content-Type says.
+ */
 export function takeBodiesAsBytes(server: FastifyInstance): void {
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {
     done(null, body)
   })
-  // The framework would answer 415 to a Content-Type that is none, before anybody could ignore it.
+  // Fastify answers 415 to a malformed Content-Type before a route could ignore it.
   server.addHook('onRequest', ({ raw: { headers } }, _reply, done) => {
     const type = headers['content-type']
     if (type !== undefined && !mediaType.test(type)) {
