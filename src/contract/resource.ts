@@ -1,15 +1,5 @@
 import { type TObject, type TSchema, Type } from 'typebox'
 
-/** The five kinds of record, as the command line spells them. */
-export const recordKinds = [
-  'fiat-accounts',
-  'fiat-deposit-instructions',
-  'deposit-addresses',
-  'statements',
-  'issuer-quote-executions',
-] as const
-export type RecordKind = (typeof recordKinds)[number]
-
 /** A record as it came in, already of its schema's shape. */
 export type RecordInput = Readonly<Record<string, unknown>>
 
@@ -27,8 +17,9 @@ export type RecordRules = {
  * A noun of the contract: the shape in which records enter, the members that lists filter on, and how a record is
  * rendered to the bytes that will be answered.
  */
-export type Resource<Column extends string = string> = {
-  readonly kind: RecordKind
+export type Resource<Column extends string = string, Kind extends string = string> = {
+  /** As the command line spells it. */
+  readonly kind: Kind
   /** The table's name on every store, and the stem of its indexes' names. */
   readonly table: string
   readonly noun: string
@@ -78,9 +69,9 @@ export type ListView<R extends Resource = Resource> = View<R, ListedTable>
 type Plain = 'deletable' | 'uniqueMembers' | 'exclusive' | 'check' | 'complete'
 
 /** Declares a resource; what most of them do without may be left out. */
-export function defineResource<const Column extends string = never>(
-  declaration: Omit<Resource<Column>, Plain> & Partial<Pick<Resource<Column>, Plain>>,
-): Resource<Column> {
+export function defineResource<const Kind extends string, const Column extends string = never>(
+  declaration: Omit<Resource<Column, Kind>, Plain> & Partial<Pick<Resource<Column>, Plain>>,
+): Resource<Column, Kind> {
   return {
     deletable: false,
     uniqueMembers: [],

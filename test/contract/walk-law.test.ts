@@ -123,6 +123,8 @@ function recordOf(
         profile_id: `profile-${variant % 3}`,
         status: ['PENDING', 'COMPLETE', 'FAILED'][variant % 3],
       })
+    default:
+      throw new Error(`recordOf makes no ${list.view.resource.kind}`)
   }
 }
 

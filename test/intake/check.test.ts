@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { RecordInput, RecordKind } from '../../src/contract/resource.ts'
+import type { RecordInput } from '../../src/contract/resource.ts'
 import { recordCheck } from '../../src/intake/check.ts'
 import { renderRecord } from '../../src/intake/render.ts'
+import type { RecordKind } from '../../src/resources/catalogue.ts'
 import { resourceOf, rules } from '../support/record-store.ts'
 import {
   aDepositAddress,

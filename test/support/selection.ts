@@ -5,7 +5,7 @@ export const firstPage: Selection = {
   anyOf: [],
   from: undefined,
   before: undefined,
-  reveal: false,
+  includeDeleted: false,
   order: 'DESC',
   after: undefined,
   limit: 100,

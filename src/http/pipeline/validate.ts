@@ -50,7 +50,7 @@ function listInput(operation: ListOperation, values: ReadonlyMap<string, Value>)
   const ranges: TimeRange[] = []
   const anyOf: { column: string; values: readonly string[] }[] = []
   const namedTenants: string[] = []
-  let reveal = false
+  let includeDeleted = false
   for (const [parameter, filter] of Object.entries(operation.filter)) {
     const value = values.get(parameter)
     if (value === undefined) continue
@@ -62,7 +62,7 @@ function listInput(operation: ListOperation, values: ReadonlyMap<string, Value>)
         ranges.push(rangeOfBound(filter.operator, value as Instant))
         break
       case 'revealsDeleted':
-        reveal = value === true
+        includeDeleted = value === true
         break
       case 'namesTenant':
         namedTenants.push(String(value))
@@ -74,7 +74,7 @@ function listInput(operation: ListOperation, values: ReadonlyMap<string, Value>)
   const limit = Number(values.get('limit') ?? limits.pageSizeDefault)
   const cursor = values.get('page_cursor')
   return {
-    selection: { anyOf, ...range, reveal, order: direction, limit },
+    selection: { anyOf, ...range, includeDeleted, order: direction, limit },
     namedTenants,
     cursor: typeof cursor === 'string' && cursor !== '' ? cursor : undefined,
     boundTo: JSON.stringify([
@@ -82,7 +82,7 @@ function listInput(operation: ListOperation, values: ReadonlyMap<string, Value>)
       anyOf,
       String(range.from),
       String(range.before),
-      reveal,
+      includeDeleted,
       namedTenants,
     ]),
   }

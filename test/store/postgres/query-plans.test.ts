@@ -108,7 +108,7 @@ for (const operation of lists) {
         assert.doesNotMatch(lines.join('\n'), /Sort/)
         assert.match(
           lines.join('\n'),
-          /"?position"? > asked.low\) AND \("?position"? < asked.high\)/,
+          /"?position"? > request.low\) AND \("?position"? < request.high\)/,
         )
       })
     }
@@ -124,7 +124,7 @@ for (const operation of lists) {
       assertTenantFirst(lines, resource.table)
     })
     test('looks up many gets of many customers by their keys', async () => {
-      const asked = [{ tenant: asTenant('customer-1'), id: ANY_ID, reveal: false }]
+      const asked = [{ tenant: asTenant('customer-1'), id: ANY_ID, includeDeleted: false }]
       assertTenantFirst(await planOf(getQuery(fullTable(resource), asked)), fullTable(resource))
     })
   })
@@ -135,7 +135,7 @@ test('walks live and deleted records as two stretches of the table', async () =>
   if (accounts === undefined) throw new Error('nothing is deletable')
   const { resource } = accounts.view
   const lines = await planOf(
-    pageQuery(resource, { tenant, selection: { ...firstPage, reveal: true } }),
+    pageQuery(resource, { tenant, selection: { ...firstPage, includeDeleted: true } }),
   )
   assertTenantFirst(lines, resource.table)
   assert.match(lines.join('\n'), /deleted = entry.value/)

@@ -100,7 +100,7 @@ for (const operation of lists) {
 
     if (operation.view.resource.deletable) {
       test('walks live and deleted records as two stretches of the table', () => {
-        const plan = planOf(operation, { ...firstPage, reveal: true })
+        const plan = planOf(operation, { ...firstPage, includeDeleted: true })
         assertTenantFirst(plan, table)
         assert.equal(
           plan.filter((step) =>

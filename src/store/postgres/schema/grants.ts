@@ -1,3 +1,5 @@
+import { recordTables } from '../../sql/record-tables.ts'
+
 /** The two roles that the program runs as; neither owns anything. */
 export type Roles = {
   /** Serves customers: sees the one that its setting names. */
@@ -16,12 +18,7 @@ const refusals = { app: 'select, insert, delete', operator: 'select, insert, del
 
 /** What each role may do to each table. The tables outside the wall: docs/decisions/0031-the-second-wall.md. */
 const access: Readonly<Record<string, Access>> = {
-  fiat_account: readByCustomers,
-  fiat_account_full: readByCustomers,
-  fiat_deposit_instructions: readByCustomers,
-  deposit_address: readByCustomers,
-  statement: readByCustomers,
-  issuer_quote_execution: readByCustomers,
+  ...Object.fromEntries(recordTables.map((table) => [table, readByCustomers])),
   revision: readByCustomers,
   superseded: { app: '', operator: 'select, insert, delete', walled: true },
   lineage: { app: 'select, update', operator: 'select, update', walled: false },

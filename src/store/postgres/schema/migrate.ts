@@ -1,15 +1,26 @@
 import { ConfigError } from '../../../platform/config.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
-import { readMigrations } from '../../sql/migration.ts'
+import { numberMigrations, readMigration } from '../../sql/migration.ts'
+import { recordMigration } from '../../sql/record-migrations.ts'
 import { transact } from '../cluster/transaction.ts'
 import { withPrimary } from '../cluster/with-primary.ts'
 import type { Connection } from '../driver/connection.ts'
 import { grantStatements, type Roles } from './grants.ts'
+import { protect, recordDialect } from './record-dialect.ts'
 
-const migrations = readMigrations(new URL('./migrations/', import.meta.url), [
-  '0001-records.sql',
-  '0002-credentials.sql',
-  '0003-fee-quotes.sql',
+const sqlFile = (name: string): string =>
+  readMigration(new URL(`./migrations/${name}`, import.meta.url))
+
+/** Every step of the schema, in the order of their releases. */
+const migrations = numberMigrations([
+  [
+    recordMigration(1, recordDialect),
+    sqlFile('0001-records.sql'),
+    protect('superseded'),
+    protect('revision'),
+  ].join('\n'),
+  sqlFile('0002-credentials.sql'),
+  sqlFile('0003-fee-quotes.sql'),
 ])
 
 /** Any number will do, as long as no other program takes it for an advisory lock of its own. */
