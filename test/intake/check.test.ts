@@ -21,7 +21,10 @@ const samples: Readonly<Record<RecordKind, (over?: RecordInput) => RecordInput>>
   'issuer-quote-executions': anIssuerQuote,
 }
 
-/** Members that decisions section 4 says are always answered, and the customer that every record names. */
+/**
+ * Members that decisions section 4 says are always answered, and the customer that every record
+ * names.
+ */
 const required: Readonly<Record<RecordKind, readonly string[]>> = {
   'fiat-accounts': ['id', 'customer_id', 'status', 'fiat_network_instructions', 'created_at'],
   'fiat-deposit-instructions': [

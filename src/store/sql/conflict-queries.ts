@@ -10,7 +10,9 @@ type ConflictQueries = {
   readonly olderThanStored: string
 }
 
-/** Each query returns (line, member, reason): one row for each staged record that must be refused. */
+/**
+ * Each query returns (line, member, reason): one row for each staged record that must be refused.
+ */
 export function conflictQueries(resource: Resource, dialect: MergeDialect): ConflictQueries {
   const ownedMembers = resource.exclusive?.members.join(' and ') ?? ''
   return {

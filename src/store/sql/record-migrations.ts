@@ -1,7 +1,9 @@
 import { type RecordKind, resources } from '../../resources/catalogue.ts'
 import { addColumn, createTables, type SchemaDialect } from './record-schema.ts'
 
-/** A change to the tables of records. A released step is never edited; what follows is a new step. */
+/**
+ * A change to the tables of records. A released step is never edited; what follows is a new step.
+ */
 export type RecordStep =
   | { readonly createKinds: readonly RecordKind[] }
   | { readonly addColumn: string; readonly kind: RecordKind }
@@ -18,7 +20,10 @@ export const recordSteps: readonly RecordStep[] = [
   },
 ]
 
-/** The SQL of a step, counted from 1. Tables come from the catalogue, without the columns that a later step adds. */
+/**
+ * The SQL of a step, counted from 1. Tables come from the catalogue, without the columns that a
+ * later step adds.
+ */
 export function recordMigration(
   number: number,
   dialect: SchemaDialect,

@@ -3,12 +3,13 @@ import type { Selection } from '../records.ts'
 import { bySelectivity, type ColumnFilter } from '../sql/filter-order.ts'
 
 /**
- * The statement that reads one page. Its text depends on the filters only, so it is prepared once for each combination.
+ * The statement that reads one page. Its text depends on the filters only, so it is prepared once
+ * for each combination.
  *
- * A page scans one index: the primary key where nothing is filtered, else the index of the most selective filter. That
- * filter becomes one branch for each of its values. A branch scans the index in order and stops after a page. So the work
- * is at most page size times values, however many records the customer has. Other filters apply row by row inside the
- * branches.
+ * A page scans one index: the primary key where nothing is filtered, else the index of the most
+ * selective filter. That filter becomes one branch for each of its values. A branch scans the index
+ * in order and stops after a page. So the work is at most page size times values, however many
+ * records the customer has. Other filters apply row by row inside the branches.
  */
 export type PageQuery = {
   readonly sql: string
@@ -16,7 +17,10 @@ export type PageQuery = {
   readonly parameters: Readonly<Record<string, string | null>>
 }
 
-/** Statements are prepared for these numbers of branches. Branches without a value get null, which matches nothing. */
+/**
+ * Statements are prepared for these numbers of branches. Branches without a value get null, which
+ * matches nothing.
+ */
 const branchCounts = [1, 2, 4, 8, 16, 32, 64, 128]
 
 export function pageQuery(resource: Resource, selection: Selection): PageQuery {
@@ -64,8 +68,8 @@ const bothStates = ({ table }: Resource): Branches => ({
 })
 
 /**
- * SQLite uses the value of a bare LIMIT parameter while it plans, and so prepares the statement again for each new value.
- * That costs as much as the page. An expression avoids it.
+ * SQLite uses the value of a bare LIMIT parameter while it plans, and so prepares the statement
+ * again for each new value. That costs as much as the page. An expression avoids it.
  */
 const pageSize = ':limit + 0'
 
@@ -79,8 +83,8 @@ const lastOf = { ASC: 'max', DESC: 'min' } as const
 const beyond = { ASC: '>', DESC: '<' } as const
 
 /**
- * One range of the primary key. The aggregate takes rows in the order of its sorted, limited subquery; sorting them again
- * inside group_concat would cost a third of the page.
+ * One range of the primary key. The aggregate takes rows in the order of its sorted, limited
+ * subquery; sorting them again inside group_concat would cost a third of the page.
  */
 function clusteredPage({ table, kind }: Resource, order: Selection['order']): string {
   const live = `from ${table} where customer_id = :customer and deleted = 0`
@@ -97,7 +101,10 @@ function clusteredPage({ table, kind }: Resource, order: Selection['order']): st
     )`
 }
 
-/** Reads keys from the branches, one more than the page to know whether records remain; then the bodies of the page. */
+/**
+ * Reads keys from the branches, one more than the page to know whether records remain; then the
+ * bodies of the page.
+ */
 function keyedPage(
   { table, kind }: Resource,
   order: Selection['order'],

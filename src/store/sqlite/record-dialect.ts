@@ -1,6 +1,9 @@
 import type { SchemaDialect } from '../sql/record-schema.ts'
 
-/** The schema of records on SQLite. Without a rowid, the table itself is stored in the order of its primary key. */
+/**
+ * The schema of records on SQLite. Without a rowid, the table itself is stored in the order of its
+ * primary key.
+ */
 export const recordDialect: SchemaDialect = {
   tableName: (table) => table,
   types: {

@@ -71,8 +71,9 @@ function literal(value: Value): string {
 }
 
 /**
- * Every look at a record is by an index, and begins with the tenant. The wall is either in the index's condition too or,
- * where the planner sees that it is the same for the whole look, asked once before it.
+ * Every look at a record is by an index, and begins with the tenant. The wall is either in the
+ * index's condition too or, where the planner sees that it is the same for the whole look, asked
+ * once before it.
  */
 function assertTenantFirst(plan: readonly string[], table: string): void {
   const whole = plan.join('\n')

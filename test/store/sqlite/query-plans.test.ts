@@ -45,7 +45,10 @@ function assertTenantFirst(plan: readonly string[], table: string): void {
   }
 }
 
-/** Sorting is allowed only of what the branches hand over: their keys, each branch limited to a page. */
+/**
+ * Sorting is allowed only of what the branches hand over: their keys, each branch limited to a
+ * page.
+ */
 function assertSortsKeysOnly(plan: readonly string[]): void {
   const bodySort = plan.findIndex(
     (step) => step.includes('USE TEMP B-TREE') && !step.includes('ORDER BY'),

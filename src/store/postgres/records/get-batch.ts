@@ -29,7 +29,9 @@ export function openGetBatch(servers: Servers, table: string): GetOne {
   })
 }
 
-/** Each row is read while the setting of row-level security names the tenant of that look-up only. */
+/**
+ * Each row is read while the setting of row-level security names the tenant of that look-up only.
+ */
 export function getQuery(table: string, batch: readonly AskedGet[]): Query {
   return {
     text: `

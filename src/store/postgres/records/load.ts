@@ -19,9 +19,10 @@ import { guarded } from '../driver/failure.ts'
 import { copyLine } from './copy-line.ts'
 
 /**
- * An import of one file on PostgreSQL. COPY fills a temporary table of one session, because COPY cannot write to a table
- * with row-level security, and a file that fails half way must leave nothing behind. `merge` does everything else in one
- * transaction. Readers do not wait for it and see all of it or nothing.
+ * An import of one file on PostgreSQL. COPY fills a temporary table of one session, because COPY
+ * cannot write to a table with row-level security, and a file that fails half way must leave
+ * nothing behind. `merge` does everything else in one transaction. Readers do not wait for it and
+ * see all of it or nothing.
  */
 export async function openLoad(
   servers: Servers,
@@ -77,8 +78,8 @@ const typeOf = (column: string): string => types[column] ?? 'text collate "C"'
 const COPY_CHUNK_CHARACTERS = 64 * 1024
 
 /**
- * Sends lines to COPY in chunks. `write` returns a promise when the server cannot keep up, so memory holds a few chunks
- * at most.
+ * Sends lines to COPY in chunks. `write` returns a promise when the server cannot keep up, so
+ * memory holds a few chunks at most.
  */
 function openCopy(stream: Writable) {
   let chunk = ''
@@ -149,7 +150,10 @@ async function mergeStaged(
   })
 }
 
-/** The faults that the file shows by itself, and how many different ids it has. Drops repeats of a file without faults. */
+/**
+ * The faults that the file shows by itself, and how many different ids it has. Drops repeats of a
+ * file without faults.
+ */
 async function checkFile(
   connection: Connection,
   { repeatedIds, withinFile }: ReturnType<typeof conflictQueries>,

@@ -11,7 +11,9 @@ import { type AskedPage, pageQuery, pagesQuery } from './page-query.ts'
 
 export type PageOne = (asked: AskedPage) => Promise<Page>
 
-/** Reads pages of one kind in one order. Pages that are waiting at the same time share a statement. */
+/**
+ * Reads pages of one kind in one order. Pages that are waiting at the same time share a statement.
+ */
 export function openPageBatch(
   servers: Servers,
   resource: Resource,
@@ -34,7 +36,8 @@ export function openPageBatch(
   }
   return openGather<AskedPage, Page>({
     run: async (batch, askedAt) => {
-      // When no server has replayed the log as far as the newest cursor needs, only that page must wait.
+      // When no server has replayed the log as far as the newest cursor needs, only that page must
+      // wait.
       if (servers.hasReader(newest(batch))) return await readTogether(batch, askedAt)
       const alone = batch.map((one) => readTogether([one], askedAt).catch(one.answer.reject))
       await Promise.all(alone)
@@ -76,7 +79,9 @@ function readPages(
   }, options)
 }
 
-/** The log position never goes back from page to page, even when a promotion has cut the log short. */
+/**
+ * The log position never goes back from page to page, even when a promotion has cut the log short.
+ */
 const sinceAsked = (page: ReadPage, { selection }: AskedPage): Page => ({
   ...page,
   logPosition: largest(page.logPosition, selection.notBefore ?? 0n),
