@@ -1,5 +1,4 @@
 import type { Answer, Request, Route } from './contract/request.ts'
-import type { RecordRules } from './contract/resource.ts'
 import type { AddressPolicy } from './fees/addresses/address-check.ts'
 import { openFees } from './fees/sources/open-fees.ts'
 import { apiPage, homePage, type PageClient } from './http/documents/api-page.ts'
@@ -134,12 +133,6 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
 /** The host as configured: tokens and clients know the issuer by this name. */
 const urlOf = (host: string, port: string): string =>
   `http://${host.includes(':') ? `[${host}]` : host}${port === '' ? '' : `:${port}`}`
-
-export const recordRules = (config: Config): RecordRules => ({
-  statementTypes: new Set(config.statementTypes),
-  statementProducts: new Set(config.statementProducts),
-  testnets: config.addressTestnets,
-})
 
 export const addressPolicy = (config: Config): AddressPolicy => ({
   testnets: config.addressTestnets,

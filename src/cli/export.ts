@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { Argument, Command } from 'commander'
-import { recordKinds } from '../contract/resource.ts'
-import { resources } from '../resources/catalogue.ts'
+import { recordKinds, resources } from '../resources/catalogue.ts'
 import { requireStore } from '../stores.ts'
 import { openCommandStores, operatorConfigOf } from './command-stores.ts'
 import { type CommonOptions, withCommonOptions } from './options.ts'

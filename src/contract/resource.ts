@@ -1,60 +1,53 @@
 import { type TObject, type TSchema, Type } from 'typebox'
 
-/** The five kinds of record, as the command line spells them. */
-export const recordKinds = [
-  'fiat-accounts',
-  'fiat-deposit-instructions',
-  'deposit-addresses',
-  'statements',
-  'issuer-quote-executions',
-] as const
-export type RecordKind = (typeof recordKinds)[number]
-
-/** A record as it came in, already of its schema's shape. */
+/** A record as the operator sent it. It has passed its schema. */
 export type RecordInput = Readonly<Record<string, unknown>>
 
 export type RecordFault = { readonly member: string; readonly reason: string }
 
-/** What the operator's configuration adds to the rules of a record. */
+/** The rules of a record that come from the operator's configuration. */
 export type RecordRules = {
   readonly statementTypes: ReadonlySet<string>
   readonly statementProducts: ReadonlySet<string>
-  /** Deposit addresses of test networks are taken beside the main ones. */
+  /** Whether deposit addresses of test networks are accepted. */
   readonly testnets: boolean
 }
 
 /**
- * A noun of the contract: the shape in which records enter, the members that lists filter on, and
- * how a record is rendered to the bytes that will be answered.
+ * A kind of record: its schema, the columns that lists filter on, its checks, and how a record is
+ * completed and masked before it is stored. The tables of both stores are created from it.
  */
-export type Resource<Column extends string = string> = {
-  readonly kind: RecordKind
-  /** The table's name on every store, and the stem of its indexes' names. */
+export type Resource<Column extends string = string, Kind extends string = string> = {
+  /** As the command line spells it. */
+  readonly kind: Kind
+  /** The name of the table on both stores; the names of its indexes start with it. */
   readonly table: string
   readonly noun: string
-  /** The record as import takes it: the contract's members and the operator's own. */
+  /** The record that import accepts: the members of the contract and those of the operator. */
   readonly record: TObject
   /**
-   * Filter columns besides id and ref_id, the most selective first: a page starts from the first
-   * one given.
+   * Filter columns besides id and ref_id, most selective first. A page scans the index of the first
+   * one it filters on.
    */
   readonly columns: Readonly<Record<Column, string>>
   readonly orderBy: 'created_at' | 'period_start'
   readonly deletable: boolean
-  /** Members whose values no two records may share, whoever owns them. */
+  /** Filter columns whose values are unique across customers. */
   readonly uniqueMembers: readonly string[]
   /**
-   * Members that together belong to one customer: another customer's record may not repeat them, in
-   * any spelling. They are compared by `key`, which stands in the column `exclusive_key`.
+   * Members that together belong to one customer; no record of another customer may repeat them.
+   * `key` gives all spellings of a value the same text. The column `exclusive_key` holds it.
    */
   readonly exclusive: Exclusive | undefined
-  /** Members that the operator sends and no view answers. */
+  /** Members that the operator sends and no response shows. */
   readonly withheldMembers: readonly string[]
-  /** What a schema cannot say: checksums, members that depend on each other. */
+  /**
+   * Checks that a schema cannot express, such as checksums and members that depend on each other.
+   */
   readonly check: (record: RecordInput, rules: RecordRules) => readonly RecordFault[]
-  /** Fills in what the contract always answers, so that what is stored is whole. */
+  /** Fills in the members that every response must have. */
   readonly complete: (record: RecordInput) => RecordInput
-  /** The masked form for lists; absent where lists answer the full record. */
+  /** The masked form for lists. Absent for kinds whose lists show the full record. */
   readonly mask?: (full: RecordInput) => RecordInput
 }
 
@@ -66,14 +59,13 @@ type Exclusive = {
 declare const listedBrand: unique symbol
 
 /**
- * A table with the sort key and the filter columns of a resource, so that pages can be read from
- * it.
+ * A table that pages can be read from: it has the sort key and the filter columns of a resource.
  */
 export type ListedTable = string & { readonly [listedBrand]: true }
 
 /**
- * One way to answer a resource, and the table that holds it. A store reads a view from its table
- * and from no other.
+ * One form of a resource in responses, and the table that stores it. A store reads a view from this
+ * table only.
  */
 export type View<R extends Resource = Resource, Table extends string = string> = {
   readonly name: string
@@ -86,10 +78,10 @@ export type ListView<R extends Resource = Resource> = View<R, ListedTable>
 
 type Plain = 'deletable' | 'uniqueMembers' | 'exclusive' | 'check' | 'complete'
 
-/** Declares a resource; what most of them do without may be left out. */
-export function defineResource<const Column extends string = never>(
-  declaration: Omit<Resource<Column>, Plain> & Partial<Pick<Resource<Column>, Plain>>,
-): Resource<Column> {
+/** Declares a resource. Members that most kinds do not need have defaults. */
+export function defineResource<const Kind extends string, const Column extends string = never>(
+  declaration: Omit<Resource<Column, Kind>, Plain> & Partial<Pick<Resource<Column>, Plain>>,
+): Resource<Column, Kind> {
   return {
     deletable: false,
     uniqueMembers: [],
@@ -100,7 +92,7 @@ export function defineResource<const Column extends string = never>(
   }
 }
 
-/** The view of the resource's own table: masked where the resource has a mask, else everything. */
+/** The view for lists: masked where the resource has a mask, else the full record. */
 export const listView = <R extends Resource>(
   name: string,
   resource: R,
@@ -112,13 +104,13 @@ export const listView = <R extends Resource>(
   schema: Type.Object(answered),
 })
 
-/** The view of everything, of a resource with a mask. No page can be read from its table. */
+/** The full view of a resource with a mask. No page can be read from its table. */
 export const unmaskedView = <R extends Resource>(
   name: string,
   resource: R,
   answered: Readonly<Record<string, TSchema>>,
 ): View<R> => ({ name, resource, table: fullTable(resource), schema: Type.Object(answered) })
 
-/** Where records are stored in full: in a table of its own where the resource has a mask. */
+/** The table that stores unmasked records: one of its own where the resource has a mask. */
 export const fullTable = ({ table, mask }: Resource): string =>
   mask === undefined ? table : `${table}_full`

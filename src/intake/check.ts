@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { RecordFault, RecordInput, RecordRules, Resource } from '../contract/resource.ts'
 
-/** Judges one value of a file: every fault at once, or the record. */
+/** Checks one value of a file. Returns all of its faults, or the record. */
 export type RecordCheck = (
   value: unknown,
 ) => { readonly faults: readonly RecordFault[] } | { readonly record: RecordInput }
@@ -17,7 +17,8 @@ export function recordCheck(resource: Resource, rules: RecordRules): RecordCheck
     const faults = schema.Check(value)
       ? []
       : uniqueFaults(schema.Errors(value).flatMap((error) => faultsOf(error, resource)))
-    // The resource's own checks read members that the schema may have refused; they take only what is there.
+    // The resource's checks run on records that failed the schema too, so they ignore members of
+    // the wrong type.
     const ofText = isPlain(record, 0) ? [] : textFaults(record, '')
     const all = [...faults, ...ofText, ...resource.check(record, rules)]
     return all.length === 0 ? { record } : { faults: uniqueFaults(all) }
@@ -48,7 +49,7 @@ function faultsOf(error: SchemaError, resource: Resource): RecordFault[] {
         member: join(member, name),
         reason: `is no member of ${resource.kind}; take it out`,
       }))
-    // The library tells a refused member twice: once here, once as additionalProperties above.
+    // TypeBox reports an unknown member twice: here, and as additionalProperties above.
     case 'boolean':
       return []
     default:
@@ -77,7 +78,10 @@ const dotted = (pointer: string): string =>
 const join = (parent: string, member: string): string =>
   parent === '' ? member : `${parent}.${member}`
 
-/** Whether `textFaults` would find nothing: nearly every record, and this makes no list of what it finds. */
+/**
+ * Whether `textFaults` would return nothing. Allocates nothing, because nearly every record is
+ * plain.
+ */
 function isPlain(value: unknown, depth: number): boolean {
   if (depth > DEPTH_MAX) return false
   if (typeof value === 'string') return !value.includes('\u0000') && value.isWellFormed()
@@ -88,10 +92,10 @@ function isPlain(value: unknown, depth: number): boolean {
   return true
 }
 
-/** No record is deeper than a bank's address; a hostile one would exhaust the stack. */
+/** Deeper than any legal record; a hostile one would overflow the stack. */
 const DEPTH_MAX = 10
 
-/** No store and no client could carry these on unchanged. */
+/** PostgreSQL cannot store a NUL, and text that is not well-formed cannot be encoded as UTF-8. */
 function textFaults(value: unknown, member: string, depth = 0): RecordFault[] {
   if (depth > DEPTH_MAX) return [{ member, reason: 'is nested too deeply' }]
   if (typeof value === 'string') {

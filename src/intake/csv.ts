@@ -5,9 +5,10 @@ import { limits } from '../platform/limits.ts'
 import { type Entry, UnreadableFile } from './lines.ts'
 
 /**
- * CSV with a header line. Nested members are dotted columns (`fiat_network_instructions.wire.account_number`), items of
- * an array are numbered from 0 (`statement_balances.0.asset`), and whatever follows `metadata.` is one key. An empty
- * cell is an absent member; `null` stands for null where the member may be null.
+ * Reads CSV with a header line. A dotted column is a nested member
+ * (`fiat_network_instructions.wire.account_number`). Items of an array are numbered from 0
+ * (`statement_balances.0.asset`). The text after `metadata.` is one key. An empty cell is an absent
+ * member. The cell `null` is null where the member may be null.
  */
 export async function* readCsv(
   chunks: AsyncIterable<Uint8Array>,
@@ -19,7 +20,8 @@ export async function* readCsv(
       bom: true,
       info: true,
       skip_empty_lines: true,
-      // The parser would stop at the first row of another length; here it is one fault among others.
+      // Without this the parser stops at the first row of another length. Here such a row is a
+      // fault like any other.
       relax_column_count: true,
       max_record_size: limits.recordBytesMax,
     }),
@@ -45,7 +47,7 @@ type CsvRow = {
   readonly info: { readonly lines: number }
 }
 
-/** A spreadsheet's own encoding would pass as text with its letters changed. */
+/** Refuses other encodings, which would otherwise import with wrong letters. */
 async function* utf8Only(chunks: AsyncIterable<Uint8Array>): AsyncIterable<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   try {
@@ -56,7 +58,7 @@ async function* utf8Only(chunks: AsyncIterable<Uint8Array>): AsyncIterable<strin
   }
 }
 
-/** A fault of the header is one of the file: told row by row it would bury every other. */
+/** Reports a fault of the header once, for the file, instead of once for each row. */
 function checkedHeader(header: readonly string[], schema: TSchema): readonly string[] {
   if (header.length === 1 && /[;\t|]/.test(header[0] ?? '')) {
     throw new UnreadableFile('the header is one column; cells must be separated by commas', 1)
@@ -97,7 +99,7 @@ type SchemaNode = {
 
 function place(parent: Node, path: readonly string[], cell: string, schema: SchemaNode): void {
   const [member = '', ...rest] = path
-  // A record's keys are free text: a dot in one is part of it.
+  // The keys of metadata are free text, so a dot belongs to the key.
   const isFreeKey = schema.patternProperties !== undefined
   if (isFreeKey || rest.length === 0) {
     parent[isFreeKey ? path.join('.') : member] = typed(cell, schema.properties?.[member])
@@ -116,7 +118,10 @@ function typed(cell: string, schema: SchemaNode | undefined): string | number | 
   return cell
 }
 
-/** Turns members numbered from 0 without a gap into arrays; any others stay what they are, for the check to refuse. */
+/**
+ * Turns members numbered from 0 without a gap into arrays. Others stay objects, which the check
+ * refuses.
+ */
 function shape(node: Node | string | number | null, schema: SchemaNode): unknown {
   if (typeof node !== 'object' || node === null) return node
   const { items } = schema

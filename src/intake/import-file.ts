@@ -12,7 +12,10 @@ import { type Entry, UnreadableFile } from './lines.ts'
 import { renderRecord } from './render.ts'
 
 export type ImportOptions = MergeOptions & {
-  /** Fills in `customer_id` where a record has none; one that names another customer is a fault. */
+  /**
+   * The customer of records without a `customer_id`. A record that names another customer is a
+   * fault.
+   */
   readonly customerId?: string | undefined
   readonly rules: RecordRules
   readonly onProgress?: (records: number) => void
@@ -23,14 +26,14 @@ export type ImportReport = {
   readonly added: number
   readonly changed: number
   readonly unchanged: number
-  /** The first faults, in order of lines; `faultCount` counts them all. */
+  /** The first faults, in the order of their lines. `faultCount` counts all of them. */
   readonly faults: readonly LineFault[]
   readonly faultCount: number
 }
 
 /**
- * Records flow one way: read, check, render, stage; then one transaction merges them all. With a single fault
- * nothing is changed, and every fault is told with its line.
+ * Imports a file in five steps: read, check, render and stage each record, then merge all of them
+ * in one transaction. A single fault prevents the merge. The report names the line of every fault.
  */
 export async function importEntries(
   store: Store,
@@ -76,8 +79,8 @@ async function stageEntries(
       const read = readEntry(resource, check, entry, options.customerId)
       if ('faults' in read) noteFaults(staged, entry.line, read.faults)
       else {
-        const behind = load.stage(read.record)
-        if (behind !== undefined) await behind
+        const drained = load.stage(read.record)
+        if (drained !== undefined) await drained
       }
     }
   } catch (error) {

@@ -8,9 +8,10 @@ const blank = new Set([0x20, 0x09, 0x0a, 0x0d])
 const byteOrderMark = new Set([0xef, 0xbb, 0xbf])
 
 /**
- * The elements of one JSON array, each with the line that it starts on; memory holds one element at a time. The
- * bytes are only cut here, at commas of the array's own depth outside of strings; JSON.parse judges each piece. (The
- * streaming parsers on the registry tell no line numbers, and a fault without its line cannot be found in a long file.)
+ * Reads the elements of one JSON array, each with the line that it starts on. Memory holds one
+ * element at a time. This code only splits the bytes at commas between elements; JSON.parse reads
+ * each element. The streaming parsers on npm report no line numbers, which a fault in a long file
+ * needs.
  */
 export async function* readJsonArray(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Entry> {
   const state = { depth: 0, inString: false, escaped: false, line: 1, ended: false }
@@ -57,7 +58,7 @@ type ScanState = {
   ended: boolean
 }
 
-/** Takes one byte in and says whether it separates two elements. */
+/** Reads one byte and returns whether it separates two elements. */
 function step(state: ScanState, byte: number): 'separator' | 'other' {
   if (byte === code.newline) state.line += 1
   if (state.inString) {

@@ -1,14 +1,14 @@
 import { isUtf8 } from 'node:buffer'
 import { limits } from '../platform/limits.ts'
 
-/** One value of a file and the line that it starts on, or what is wrong with that line. */
+/** One value of a file and the line that it starts on, or the fault of that line. */
 export type Entry =
   | { readonly line: number; readonly value: unknown }
   | { readonly line: number; readonly reason: string }
 
 const NEWLINE = 0x0a
 
-/** Newline-delimited JSON: one value a line; blank lines are passed over. Memory holds one line at a time. */
+/** Reads newline-delimited JSON. Skips blank lines. Memory holds one line at a time. */
 export async function* readNdjson(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Entry> {
   let line = 0
   for await (const bytes of splitLines(chunks)) {
@@ -38,7 +38,10 @@ async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uin
   if (rest.length > 0) yield rest
 }
 
-/** The file cannot be read on from `line`, or 0 where no line is to blame; what was read before stays reported. */
+/**
+ * The file cannot be read past `line`; 0 stands for the file as a whole. Faults of earlier lines
+ * are still reported.
+ */
 export class UnreadableFile extends Error {
   override readonly name = 'UnreadableFile'
   readonly line: number
@@ -49,7 +52,7 @@ export class UnreadableFile extends Error {
   }
 }
 
-/** Undefined for a blank line. */
+/** Returns undefined for a blank line. */
 export function parseJson(line: number, bytes: Uint8Array): Entry | undefined {
   if (bytes.length > limits.recordBytesMax) {
     return { line, reason: `a record may have at most ${limits.recordBytesMax} bytes` }

@@ -6,17 +6,19 @@ import { readCsv } from './csv.ts'
 import { readJsonArray } from './json-array.ts'
 import { type Entry, readNdjson, UnreadableFile } from './lines.ts'
 
-/** An open file of records. `bytesRead` counts the file's own bytes, before decompression, for the progress line. */
+/**
+ * An open file of records. `bytesRead` counts bytes before decompression, for the progress line.
+ */
 export type RecordFile = {
-  readonly name: string
   readonly entries: AsyncIterable<Entry>
   readonly bytesTotal: number | undefined
   readonly bytesRead: () => number
 }
 
 /**
- * Opens a file by its ending: `.ndjson` or `.jsonl`, `.json` (one array), `.csv`, each also with `.gz`; `-` is standard
- * input as NDJSON. Throws an UnreadableFile for any other ending or a file that is not there.
+ * Opens a file by its extension: `.ndjson` or `.jsonl`, `.json` (one array) or `.csv`, each also
+ * with `.gz`. `-` is standard input as NDJSON. Throws an UnreadableFile for any other extension and
+ * for a missing file.
  */
 export async function openRecordFile(path: string, schema: TSchema): Promise<RecordFile> {
   const fromStdin = path === '-'
@@ -30,7 +32,6 @@ export async function openRecordFile(path: string, schema: TSchema): Promise<Rec
   source.pause()
   const chunks = path.endsWith('.gz') ? gunzip(source) : source
   return {
-    name: fromStdin ? 'stdin' : path,
     entries: entriesOf(format, chunks as AsyncIterable<Uint8Array>, schema),
     bytesTotal,
     bytesRead: () => bytesRead,

@@ -5,9 +5,9 @@ import type { StorableRecord } from '../store/records.ts'
 import { parseInstant, printInstant } from '../values/instant.ts'
 
 /**
- * Turns a checked record into what is stored: the bytes that will be answered, in full and masked, and the columns that
- * lists filter on. Members stand in the contract's order, timestamps in UTC with the fewest fraction digits, UUIDs in
- * lower case, metadata by key; so the same record always gives the same bytes.
+ * Renders a checked record: the bytes of responses, full and masked, and the values of the filter
+ * columns. Members are in the order of the contract, timestamps in UTC with the fewest fraction
+ * digits, UUIDs in lower case, and metadata sorted by key. So equal records give equal bytes.
  */
 export function renderRecord(
   resource: Resource,
@@ -42,7 +42,7 @@ export function renderRecord(
   }
 }
 
-/** The instants of a record by the text that they are printed as, so that none is read twice. */
+/** The times of a record by their printed text, so that each is parsed once. */
 type Instants = Map<unknown, bigint>
 
 type SchemaNode = {
@@ -66,7 +66,7 @@ function canonical(schema: TSchema | undefined, value: unknown, instants: Instan
   return rendered
 }
 
-/** Keys that are the customer's own; fromEntries defines them one by one, so that one such as __proto__ stays a member. */
+/** Renders metadata. Object.fromEntries keeps a key such as __proto__ as a member. */
 const canonicalPairs = (given: RecordInput, instants: Instants): RecordInput =>
   Object.fromEntries(
     Object.keys(given)

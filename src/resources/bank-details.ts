@@ -61,7 +61,7 @@ export const fiatAccountOwner = objectMember({
   institution_details: Type.Optional(objectMember({ name: textMember(1) })),
 })
 
-/** The object under `member`, or undefined where it is absent or null. */
+/** The object under `member`. Undefined where it is absent or null. */
 export function objectAt(parent: unknown, member: string): RecordInput | undefined {
   if (typeof parent !== 'object' || parent === null) return undefined
   const value = (parent as RecordInput)[member]
@@ -83,7 +83,8 @@ export function routingFaults(record: RecordInput): RecordFault[] {
 }
 
 /**
- * The ABA checksum: 3(d1+d4+d7) + 7(d2+d5+d8) + (d3+d6+d9) is a multiple of ten. 021000021 gives 20.
+ * The ABA checksum: 3(d1+d4+d7) + 7(d2+d5+d8) + (d3+d6+d9) is a multiple of ten. 021000021 gives
+ * 20.
  */
 function isAbaNumber(text: string): boolean {
   if (!/^[0-9]{9}$/.test(text)) return false

@@ -5,11 +5,20 @@ import { fiatDepositInstructions } from './fiat-deposit-instructions.ts'
 import { issuerQuoteExecution } from './issuer-quote-execution.ts'
 import { statement } from './statement.ts'
 
-/** The five nouns. */
-export const resources: readonly Resource[] = [
+const catalogue = [
   fiatAccount.resource,
   fiatDepositInstructions.resource,
   depositAddress.resource,
   statement.resource,
   issuerQuoteExecution.resource,
-]
+] as const
+
+export type RecordKind = (typeof catalogue)[number]['kind']
+
+/**
+ * Every kind of record. Tables, grants, the command line and the sandbox are derived from this
+ * list.
+ */
+export const resources: readonly Resource<string, RecordKind>[] = catalogue
+
+export const recordKinds: readonly RecordKind[] = resources.map(({ kind }) => kind)

@@ -41,7 +41,7 @@ const answered = {
   created_at: timestampMember,
 } as const
 
-/** Where a profile receives coins (contract, section 2.7). */
+/** The address where a profile receives coins (contract, section 2.7). */
 const resource = defineResource({
   kind: 'deposit-addresses',
   table: 'deposit_address',
@@ -68,7 +68,7 @@ const full = listView('DepositAddress', resource, answered)
 
 export const depositAddress = { resource, full }
 
-/** Whatever its case and prefix, an address is one place to pay to. */
+/** An address in another case or with another prefix is still the same address. */
 function addressKey({ crypto_network, address }: RecordInput): string {
   const text = String(address)
   const spelling = isCryptoNetwork(crypto_network)
@@ -77,7 +77,7 @@ function addressKey({ crypto_network, address }: RecordInput): string {
   return `${crypto_network} ${spelling ?? text}`
 }
 
-/** An address that fails its network's checksum would send a customer's money to nobody. */
+/** Money sent to an address with a wrong checksum would be lost. */
 function addressFaults(record: RecordInput, { testnets }: RecordRules): RecordFault[] {
   const { crypto_network, address } = record
   if (!isCryptoNetwork(crypto_network) || typeof address !== 'string') return []
@@ -86,7 +86,7 @@ function addressFaults(record: RecordInput, { testnets }: RecordRules): RecordFa
   return [{ member: 'address', reason: `is no address on ${crypto_network}: ${check.detail}` }]
 }
 
-/** `compatible_crypto_networks` always holds the address's own network, and each network once. */
+/** `compatible_crypto_networks` always contains the address's own network, and no network twice. */
 function complete(record: RecordInput): RecordInput {
   const own = record.crypto_network
   const given: unknown[] = Array.isArray(record.compatible_crypto_networks)

@@ -59,7 +59,7 @@ const full = unmaskedView('FiatAccount', resource, answered)
 
 const { wire } = networkMembers
 
-/** The list's view: contract section 2.3 and decisions section 5. */
+/** The view for lists (contract, section 2.3; decisions, section 5). */
 const brief = listView('FiatAccountListItem', resource, {
   ...answered,
   fiat_network_instructions: Type.Object({
@@ -78,8 +78,8 @@ const brief = listView('FiatAccountListItem', resource, {
 export const fiatAccount = { resource, full, brief }
 
 /**
- * Account numbers keep their last four characters, addresses their country; the owner's name is withheld, for
- * institutions too. wire repeats the account's status and metadata.
+ * Account numbers keep their last four characters and addresses their country. The owner's name is
+ * left out, also for institutions. `wire` repeats the account's status and metadata.
  */
 function maskFiatAccount(account: RecordInput): RecordInput {
   const networks = objectAt(account, 'fiat_network_instructions') ?? {}

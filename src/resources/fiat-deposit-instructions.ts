@@ -48,7 +48,10 @@ const answered = {
   created_at: timestampMember,
 } as const
 
-/** Owner and metadata may come inside the networks (contract, section 2.6); they are answered at the top. */
+/**
+ * The operator may send these inside the networks (contract, section 2.6). Responses show them at
+ * the top level.
+ */
 const hoisted = ['fiat_account_owner', 'metadata'] as const
 
 /** How to send money to a profile (contract, section 2.6). */

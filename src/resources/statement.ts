@@ -65,7 +65,10 @@ const full = listView('Statement', resource, answered)
 
 export const statement = { resource, full }
 
-/** Types and products are open in storage, but one that nobody registered is a typing error of the sender's. */
+/**
+ * The contract leaves types and products open. One that the operator has not registered is taken
+ * for a typing error.
+ */
 function unregistered(record: RecordInput, rules: RecordRules): RecordFault[] {
   const registers = [
     ['type', rules.statementTypes],

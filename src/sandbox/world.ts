@@ -1,4 +1,5 @@
-import type { RecordInput, RecordKind } from '../contract/resource.ts'
+import type { RecordInput } from '../contract/resource.ts'
+import type { RecordKind } from '../resources/catalogue.ts'
 import { depositAddresses } from './deposit-addresses.ts'
 import { depositInstructions } from './deposit-instructions.ts'
 import { fiatAccounts } from './fiat-accounts.ts'

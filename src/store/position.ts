@@ -1,7 +1,8 @@
 /**
- * Where a record stands in its customer's order: 8 bytes of time (microseconds, big-endian, sign bit flipped so that
- * times before 1970 sort first) and the 16 bytes of its id. Comparing positions byte by byte is comparing
- * (time, id), so one column is the whole sort key and no two records share it.
+ * The sort key of a record: 8 bytes of time and the 16 bytes of its id. The time is in
+ * microseconds, big-endian, with its sign bit flipped so that times before 1970 sort first.
+ * Comparing two positions byte by byte compares (time, id), so one column sorts a list and no two
+ * records share a position.
  */
 export type Position = Uint8Array
 
@@ -15,7 +16,9 @@ export function positionOf(micros: bigint, id: string): Position {
   return position
 }
 
-/** The first 8 bytes of every position at this time; as a byte string it sorts before all of them. */
+/**
+ * The first 8 bytes of every position at this time. As a byte string, it sorts before all of them.
+ */
 export function timePrefix(micros: bigint): Uint8Array {
   const bytes = Buffer.alloc(TIME_BYTES)
   bytes.writeBigInt64BE(micros)

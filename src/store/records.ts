@@ -3,44 +3,49 @@ import type { ListView, RecordFault, Resource, View } from '../contract/resource
 import type { Position } from './position.ts'
 
 /**
- * The port to the records. It has two doors: every call through `customers` names a tenant and sees that tenant's
- * records only; `operator` sees all of them and belongs to the operator's own commands.
+ * The port to the records. Every call of `customers` names a tenant and sees the records of that
+ * tenant only. `operator` sees the records of all tenants; only the operator's commands use it.
  */
 export type Store = {
-  readonly customers: CustomerDoor
-  readonly operator: OperatorDoor
+  readonly customers: CustomerRecords
+  readonly operator: OperatorRecords
   /** Resolves when the store answers; rejects with the reason when it does not. */
   ping(): Promise<void>
-  /** What an integrity check of the whole store finds; empty where it is sound. */
+  /** The faults that an integrity check of the whole store finds. */
   integrityFaults(): Promise<readonly string[]>
   close(): Promise<void>
 }
 
-export type CustomerDoor = {
-  /** The stored text of one record, or undefined for an unknown, foreign or deleted id alike. */
-  get(tenant: Tenant, view: View, id: string, reveal: boolean): Promise<string | undefined>
+export type CustomerRecords = {
+  /**
+   * The stored text of one record. Undefined for an id that is unknown, of another tenant, or
+   * deleted.
+   */
+  get(tenant: Tenant, view: View, id: string, includeDeleted: boolean): Promise<string | undefined>
   page(tenant: Tenant, view: ListView, selection: Selection): Promise<Page>
 }
 
-/** Which records a page shows. Entries of one filter are joined by OR, filters by AND. */
+/** Which records a page shows. Values of one filter are joined by OR, filters by AND. */
 export type Selection = {
   readonly anyOf: readonly { readonly column: string; readonly values: readonly string[] }[]
-  /** Half-open range of the order member, in microseconds: from ≤ at < before. */
+  /** The range of the member that sorts the list, in microseconds: from ≤ time < before. */
   readonly from: bigint | undefined
   readonly before: bigint | undefined
-  /** Deleted records too. */
-  readonly reveal: boolean
+  readonly includeDeleted: boolean
   readonly order: 'ASC' | 'DESC'
-  /** The last position of the page before this one. */
+  /** The last position of the previous page. */
   readonly after: Position | undefined
-  /** Where the log stood when that page was read: no copy of the store that has not come so far may answer this one. */
+  /**
+   * The log position of the previous page. A replica that has not replayed this much must not
+   * answer.
+   */
   readonly notBefore?: bigint | undefined
   readonly limit: number
 }
 
 /**
- * `items` holds the stored bytes of `rows` records, joined by commas. `revision` is another number after every change to
- * the customer's records of this kind.
+ * `items` holds the stored bytes of `rows` records, joined by commas. Every change to the tenant's
+ * records of this kind gives another `revision`.
  */
 export type Page = {
   readonly items: Uint8Array
@@ -48,46 +53,48 @@ export type Page = {
   readonly last: Position | undefined
   readonly more: boolean
   readonly revision: number
-  /** Where the log of the store stood, in bytes; absent where there is but one copy of the store. */
+  /** The position in the store's log, in bytes. Absent where the store has no replicas. */
   readonly logPosition?: bigint
 }
 
-export type OperatorDoor = {
-  /** Opens an import of one file. Nothing is visible to anyone before `merge` resolves. */
+export type OperatorRecords = {
+  /** Opens an import of one file. No reader sees any of it before `merge` resolves. */
   beginLoad(resource: Resource): Promise<RecordLoad>
-  /** Every record of a kind as one line of JSON that import takes back, by customer and then in order. */
+  /**
+   * Every record of a kind as one line of JSON that import accepts, by customer and then in order.
+   */
   exportLines(resource: Resource, customerId: string | undefined): AsyncIterable<string>
   count(resource: Resource): Promise<number>
-  /** Empties the store. The sandbox's reset is the only caller. */
+  /** Empties the store. Only the sandbox calls it, for its reset. */
   clear(): Promise<void>
 }
 
-/** A rendered record on its way in. */
+/** A checked and rendered record that an import stages. */
 export type StorableRecord = {
   readonly line: number
   readonly customerId: string
   readonly id: string
   readonly position: Position
-  /** Values of the resource's filter columns, of its unique members, and its exclusive key, by column. */
+  /** The values of the filter columns and of the exclusive key, by column. */
   readonly members: Readonly<Record<string, string | null>>
   readonly full: string
-  /** The masked form; null where lists answer the full one. */
+  /** The masked form; null for a kind without a mask. */
   readonly masked: string | null
-  /** Microseconds; null where not deleted; undefined keeps what is stored. */
+  /** Microseconds; null restores a deleted record; undefined keeps the stored value. */
   readonly deletedAt: bigint | null | undefined
   readonly updatedAt: bigint | null
   readonly sourceVersion: bigint | null
 }
 
 export type RecordLoad = {
-  /** A promise where the store is behind: the next record waits for it. */
+  /** Returns a promise when the store cannot keep up; await it before staging the next record. */
   stage(record: StorableRecord): Promise<void> | undefined
   /**
-   * Checks the staged records against each other and against what is stored, then merges them in one short
-   * transaction. With any fault, and on a dry run, nothing is changed.
+   * Checks the staged records against each other and against the stored ones, then merges them in
+   * one short transaction. A fault or a dry run changes nothing.
    */
   merge(options: MergeOptions): Promise<MergeReport>
-  /** Gives the staging room back. Safe to call at any time, and twice. */
+  /** Drops the staged records. May be called at any time, more than once. */
   close(): Promise<void>
 }
 

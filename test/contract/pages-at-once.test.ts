@@ -7,8 +7,8 @@ import { entriesOf, resourceOf, rules } from '../support/record-store.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
 
 /**
- * Pages that are asked for at once share statements and the room that they are sent from. Each answer must be what it is
- * when it is asked for alone.
+ * Pages that are asked for at once share statements and the room that they are sent from. Each
+ * answer must be what it is when it is asked for alone.
  */
 
 const ACCOUNTS = 600

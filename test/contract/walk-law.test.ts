@@ -25,9 +25,9 @@ import {
 import { type Item, itemsOf } from '../support/walk.ts'
 
 /**
- * The walk law (decisions, section 3): a record that matches the filters from a walk's beginning to its end appears exactly
- * once, in order; any other at most once; whatever is written meanwhile. Beside the law, every page is compared with what
- * a model of the store says it must hold.
+ * The walk law (decisions, section 3): a record that matches the filters from a walk's beginning to
+ * its end appears exactly once, in order; any other at most once; whatever is written meanwhile.
+ * Beside the law, every page is compared with what a model of the store says it must hold.
  */
 
 const runs = { seed: 20_261_121, numRuns: isLong ? 2000 : 60 }
@@ -59,7 +59,9 @@ const times = [
 
 const slotCount = 24
 
-/** What never changes of the record in a slot: its id and its time; several slots share one time. */
+/**
+ * What never changes of the record in a slot: its id and its time; several slots share one time.
+ */
 const idOf = (customer: string, slot: number): string => {
   const hex = hash('sha256', `${customer} ${slot}`)
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
@@ -68,7 +70,10 @@ const timeOf = (slot: number): string => times[slot % times.length] ?? times[0]
 
 type State = { readonly variant: number; readonly deleted: boolean }
 
-/** What a variant makes of a slot. Every member that a list filters on changes with it, or is not there. */
+/**
+ * What a variant makes of a slot. Every member that a list filters on changes with it, or is not
+ * there.
+ */
 function recordOf(
   list: ListOperation,
   customer: string,
@@ -123,6 +128,8 @@ function recordOf(
         profile_id: `profile-${variant % 3}`,
         status: ['PENDING', 'COMPLETE', 'FAILED'][variant % 3],
       })
+    default:
+      throw new Error(`recordOf makes no ${list.view.resource.kind}`)
   }
 }
 
@@ -251,7 +258,10 @@ function openModel(list: ListOperation) {
 
 type Model = ReturnType<typeof openModel>
 
-/** Writes states through the import that an operator uses; a deletion is taken back by an explicit null. */
+/**
+ * Writes states through the import that an operator uses; a deletion is taken back by an explicit
+ * null.
+ */
 async function write(
   list: ListOperation,
   model: Model,

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { RecordInput, RecordKind } from '../../src/contract/resource.ts'
+import type { RecordInput } from '../../src/contract/resource.ts'
 import { recordCheck } from '../../src/intake/check.ts'
 import { renderRecord } from '../../src/intake/render.ts'
+import type { RecordKind } from '../../src/resources/catalogue.ts'
 import { resourceOf, rules } from '../support/record-store.ts'
 import {
   aDepositAddress,
@@ -20,7 +21,10 @@ const samples: Readonly<Record<RecordKind, (over?: RecordInput) => RecordInput>>
   'issuer-quote-executions': anIssuerQuote,
 }
 
-/** Members that decisions section 4 says are always answered, and the customer that every record names. */
+/**
+ * Members that decisions section 4 says are always answered, and the customer that every record
+ * names.
+ */
 const required: Readonly<Record<RecordKind, readonly string[]>> = {
   'fiat-accounts': ['id', 'customer_id', 'status', 'fiat_network_instructions', 'created_at'],
   'fiat-deposit-instructions': [

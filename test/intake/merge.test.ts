@@ -290,8 +290,8 @@ describe('older records', () => {
 
 describe('deletion', () => {
   const deleted = aFiatAccount({ deleted_at: '2026-02-01T00:00:00Z' })
-  const shown = (reveal: boolean) =>
-    tested.store.customers.get(asTenant('acme'), fiatAccount.full, anId(1), reveal)
+  const shown = (includeDeleted: boolean) =>
+    tested.store.customers.get(asTenant('acme'), fiatAccount.full, anId(1), includeDeleted)
 
   test('hides a deleted account unless it is asked for, and never answers deleted_at', async () => {
     await tested.take('fiat-accounts', [deleted])

@@ -1,12 +1,12 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { RecordInput, RecordKind, RecordRules, Resource } from '../../src/contract/resource.ts'
+import type { RecordInput, RecordRules, Resource } from '../../src/contract/resource.ts'
 import { type ImportReport, importEntries } from '../../src/intake/import-file.ts'
 import type { Entry } from '../../src/intake/lines.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { openLog } from '../../src/platform/log.ts'
-import { resources } from '../../src/resources/catalogue.ts'
+import { type RecordKind, resources } from '../../src/resources/catalogue.ts'
 import { openServers } from '../../src/store/postgres/cluster/servers.ts'
 import { loadingSessions, readingSessions } from '../../src/store/postgres/driver/sessions.ts'
 import { openPostgresStore } from '../../src/store/postgres/records/open-records.ts'
@@ -35,7 +35,7 @@ export const rules: RecordRules = {
   testnets: false,
 }
 
-export function resourceOf(kind: RecordKind): Resource {
+export function resourceOf(kind: string): Resource {
   const found = resources.find((resource) => resource.kind === kind)
   if (found === undefined) throw new Error(`no kind ${kind}`)
   return found

@@ -72,7 +72,7 @@ function listInput(operation: ListOperation, values: ReadonlyMap<string, Value>)
   const ranges: TimeRange[] = []
   const anyOf: { column: string; values: readonly string[] }[] = []
   const namedTenants: string[] = []
-  let reveal = false
+  let includeDeleted = false
   for (const [parameter, filter] of Object.entries(operation.filter)) {
     const value = values.get(parameter)
     if (value === undefined) continue
@@ -84,7 +84,7 @@ function listInput(operation: ListOperation, values: ReadonlyMap<string, Value>)
         ranges.push(rangeOfBound(filter.operator, value as Instant))
         break
       case 'includesDeleted':
-        reveal = value === true
+        includeDeleted = value === true
         break
       case 'namesTenant':
         namedTenants.push(String(value))
@@ -96,7 +96,7 @@ function listInput(operation: ListOperation, values: ReadonlyMap<string, Value>)
   const limit = Number(values.get('limit') ?? limits.pageSizeDefault)
   const cursor = values.get('page_cursor')
   return {
-    selection: { anyOf, ...range, reveal, order: direction, limit },
+    selection: { anyOf, ...range, includeDeleted, order: direction, limit },
     namedTenants,
     cursor: typeof cursor === 'string' && cursor !== '' ? cursor : undefined,
     boundTo: JSON.stringify([
@@ -104,7 +104,7 @@ function listInput(operation: ListOperation, values: ReadonlyMap<string, Value>)
       anyOf,
       String(range.from),
       String(range.before),
-      reveal,
+      includeDeleted,
       namedTenants,
     ]),
   }

@@ -1,32 +1,38 @@
 import { fullTable, type Resource } from '../../contract/resource.ts'
 import { printInstant } from '../../values/instant.ts'
 
-/** A stored record as export reads it. Instants are microseconds. */
+/** A stored record as export reads it. Times are in microseconds. */
 export type StoredRecord = {
   readonly customerId: string
-  /** In full. */
+  /** The unmasked record. */
   readonly body: string
   readonly deletedAt: bigint | null
   readonly sourceVersion: bigint | null
 }
 
-/** Every record of a kind, or of one customer of it: customer, body in full, deletion and version, in the store's order. */
+/**
+ * Selects every record of a kind, or those of one customer, by customer and then in the order of
+ * their lists.
+ */
 export function exportQuery(
   resource: Resource,
-  tableNamed: (name: string) => string,
+  tableName: (table: string) => string,
   customerParameter: string | undefined,
 ): string {
   const full = fullTable(resource)
   const isApart = full !== resource.table
   return `
-    select k.customer_id, ${isApart ? 'f' : 'k'}.body as body, k.deleted_at, k.source_version
-    from ${tableNamed(resource.table)} as k
-    ${isApart ? `join ${tableNamed(full)} as f using (customer_id, id)` : ''}
-    ${customerParameter === undefined ? '' : `where k.customer_id = ${customerParameter}`}
-    order by k.customer_id, k.deleted, k.position`
+    select record.customer_id, ${isApart ? 'unmasked' : 'record'}.body as body,
+      record.deleted_at, record.source_version
+    from ${tableName(resource.table)} as record
+    ${isApart ? `join ${tableName(full)} as unmasked using (customer_id, id)` : ''}
+    ${customerParameter === undefined ? '' : `where record.customer_id = ${customerParameter}`}
+    order by record.customer_id, record.deleted, record.position`
 }
 
-/** One line of JSON that import takes back: what is answered in full, and the members that no view answers. */
+/**
+ * One line of JSON that import accepts: the unmasked record and the members that no response shows.
+ */
 export function exportLine(resource: Resource, record: StoredRecord): string {
   const withheld = {
     customer_id: record.customerId,

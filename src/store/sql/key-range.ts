@@ -1,13 +1,16 @@
 import { POSITION_BYTES, timePrefix } from '../position.ts'
 import type { Selection } from '../records.ts'
 
-/** Both ends exclusive, as byte strings: an 8-byte prefix sorts before every position of that time. */
+/**
+ * Both ends are exclusive. An end of 8 bytes is a time; it sorts before every position of that
+ * time.
+ */
 export type KeyRange = { readonly low: Uint8Array; readonly high: Uint8Array }
 
 const BELOW_ALL: Uint8Array = new Uint8Array(0)
 const ABOVE_ALL: Uint8Array = new Uint8Array(POSITION_BYTES + 1).fill(0xff)
 
-/** The positions that a page may still show: the selection's time range, and what lies behind its cursor. */
+/** The positions that a page may show: those in the selection's time range and after its cursor. */
 export function rangeOf(selection: Selection): KeyRange {
   const low = selection.from === undefined ? BELOW_ALL : timePrefix(selection.from)
   const high = selection.before === undefined ? ABOVE_ALL : timePrefix(selection.before)

@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs'
 
-/** One step of a schema. Ids rise from 1 without a gap; a step that has been released is never edited. */
+/** One step of a schema. Ids rise from 1 without a gap; a released step is never edited. */
 export type Migration = { readonly id: number; readonly sql: string }
 
-/** The numbered steps of a folder, in the order of `files`. */
+export const numberMigrations = (steps: readonly string[]): readonly Migration[] =>
+  steps.map((sql, at) => ({ id: at + 1, sql }))
+
+export const readMigration = (file: URL): string => readFileSync(file, 'utf8')
+
+/** The steps of a folder, in the order of `files`. */
 export const readMigrations = (folder: URL, files: readonly string[]): readonly Migration[] =>
-  files.map((file, at) => ({
-    id: at + 1,
-    sql: readFileSync(new URL(file, folder), 'utf8'),
-  }))
+  numberMigrations(files.map((file) => readMigration(new URL(file, folder))))

@@ -1,10 +1,7 @@
-/** The tables that hold records, on every store. */
-export const recordTables = [
-  'fiat_account',
-  'fiat_account_full',
-  'fiat_deposit_instructions',
-  'deposit_address',
-  'statement',
-  'issuer_quote_execution',
-  'superseded',
-] as const
+import { fullTable } from '../../contract/resource.ts'
+import { resources } from '../../resources/catalogue.ts'
+
+/** The tables that hold stored records of any kind. */
+export const recordTables: readonly string[] = resources.flatMap((resource) =>
+  resource.mask === undefined ? [resource.table] : [resource.table, fullTable(resource)],
+)

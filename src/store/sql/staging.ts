@@ -1,13 +1,34 @@
 import type { Resource } from '../../contract/resource.ts'
 import type { LineFault, MergeReport, StorableRecord } from '../records.ts'
-import { contentColumns } from './merge-query.ts'
 
-/** The columns of the temporary table of staged records, besides `sequence`, which counts them. */
+/**
+ * The columns of the temporary table `staged`, besides `sequence`, which numbers the records of the
+ * file.
+ */
 export const stagedColumns = (resource: Resource): readonly string[] => [
   'line',
   ...contentColumns(resource),
   'masked',
   'keeps_deletion',
+]
+
+/** The columns that make the content of a staged record. `full_body` is the unmasked record. */
+export const contentColumns = (resource: Resource): readonly string[] => [
+  'customer_id',
+  'id',
+  'position',
+  ...memberColumns(resource),
+  'full_body',
+  'deleted_at',
+  'updated_at',
+  'source_version',
+]
+
+/** The columns of a stored record that differ from kind to kind. */
+export const memberColumns = ({ columns, exclusive }: Resource): readonly string[] => [
+  'ref_id',
+  ...Object.values<string>(columns),
+  ...(exclusive === undefined ? [] : ['exclusive_key']),
 ]
 
 /** A record's values by those columns. */
@@ -25,10 +46,11 @@ export const stagedValues = (record: StorableRecord) => ({
   source_version: record.sourceVersion,
 })
 
-/** The same record twice in one file is taken once. */
-export const dropRepeats = (staged: string): string => `
-  delete from ${staged} where exists (
-    select 1 from ${staged} as e where e.id = staged.id and e.sequence < staged.sequence)`
+/** Keeps the first of equal records in one file. */
+export const dropRepeats = `
+  delete from staged where exists (
+    select 1 from staged as earlier
+    where earlier.id = staged.id and earlier.sequence < staged.sequence)`
 
 export const refused = (faults: readonly LineFault[]): MergeReport => ({
   faults,

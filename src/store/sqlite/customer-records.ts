@@ -1,22 +1,24 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { View } from '../../contract/resource.ts'
-import type { CustomerDoor } from '../records.ts'
+import type { CustomerRecords } from '../records.ts'
 import { rangeOf } from '../sql/key-range.ts'
 import { guarded } from './database.ts'
 import { pageQuery } from './page-query.ts'
 
-/** More shapes than all clients together use often; a statement holds up to 300 KB. */
+/**
+ * All clients together use fewer shapes than this often. A prepared statement takes up to 300 KB.
+ */
 const STATEMENTS_MAX = 100
 
 /**
- * Prepares each statement once and keeps those that were used last: filters combine into some thousand shapes, and a
- * client that tried them all would otherwise fill the memory.
+ * Prepares each statement once and keeps the most recently used ones. Filters combine into some
+ * thousand statements; a client that sends every combination must not fill the memory.
  */
 export function statementCache(db: DatabaseSync): (sql: string) => StatementSync {
   const prepared = new Map<string, StatementSync>()
   return (sql) => {
     const statement = prepared.get(sql) ?? db.prepare(sql)
-    // A Map keeps the order of insertion, so the first is the one that was not used for longest.
+    // A Map keeps the order of insertion, so the first entry is the least recently used.
     prepared.delete(sql)
     prepared.set(sql, statement)
     const [oldest] = prepared.keys()
@@ -27,12 +29,18 @@ export function statementCache(db: DatabaseSync): (sql: string) => StatementSync
 
 const NO_ITEMS = new Uint8Array(0)
 
-/** The customers' door on the embedded store: every statement binds the tenant first. */
-export function customerDoor(prepare: (sql: string) => StatementSync): CustomerDoor {
+/**
+ * Reads records for one tenant at a time. Every statement has the tenant as its first condition.
+ */
+export function customerRecords(prepare: (sql: string) => StatementSync): CustomerRecords {
   return {
-    async get(tenant, view, id, reveal) {
+    async get(tenant, view, id, includeDeleted) {
       const row = guarded(() =>
-        prepare(getQuery(view)).get({ customer: tenant, id, reveal: reveal ? 1 : 0 }),
+        prepare(getQuery(view)).get({
+          customer: tenant,
+          id,
+          include_deleted: includeDeleted ? 1 : 0,
+        }),
       )
       return row === undefined ? undefined : String(row.body)
     },
@@ -63,10 +71,10 @@ function getQuery(view: View): string {
   const index = table === resource.table ? `indexed by ${table}_by_id` : ''
   return `
     select body from ${table} ${index}
-    where customer_id = :customer and id = :id and (deleted = 0 or :reveal = 1)`
+    where customer_id = :customer and id = :id and (deleted = 0 or :include_deleted = 1)`
 }
 
 function blob(value: unknown): Uint8Array {
   if (value instanceof Uint8Array) return value
-  throw new TypeError('The store answered a column that should be bytes and is not.')
+  throw new TypeError('SQLite returned a value that is not a blob from a blob column.')
 }

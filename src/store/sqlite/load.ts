@@ -3,15 +3,16 @@ import type { Resource } from '../../contract/resource.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import type { LineFault, MergeReport, RecordLoad } from '../records.ts'
-import { conflictQueries, type MergeDialect, mergeStatements } from '../sql/merge-query.ts'
+import { conflictQueries } from '../sql/conflict-queries.ts'
+import { type MergeDialect, mergeStatements } from '../sql/merge-statements.ts'
 import { dropRepeats, refused, stagedColumns, stagedValues } from '../sql/staging.ts'
 import { openDatabase } from './database.ts'
 import { inTransaction } from './migrate.ts'
 
 /**
- * An import of one file on the embedded store. Records are staged in a temporary table on disk, so that memory stays
- * flat, the file is read and checked without any lock, and a killed import leaves nothing behind. `merge` then does
- * everything else in one transaction.
+ * An import of one file on the embedded store. Records are staged in a temporary table on disk:
+ * memory use stays flat, reading and checking the file takes no lock, and a killed import leaves
+ * nothing behind. `merge` does everything else in one transaction.
  */
 export async function openLoad(
   path: string,
@@ -30,12 +31,14 @@ export async function openLoad(
     async merge({ dryRun, allowOlder }) {
       db.exec('commit')
       db.exec('create index temp.staged_by_id on staged (id)')
-      const within = faultsOf(db, [conflicts.sameIdTwice, ...conflicts.withinFile])
+      const within = faultsOf(db, [conflicts.repeatedIds, ...conflicts.withinFile])
       if (within.length > 0) return refused(within)
-      db.exec(dropRepeats(dialect.staged))
+      db.exec(dropRepeats)
       return inTransaction(db, () => {
-        const against = [...conflicts.withStore, ...(allowOlder ? [] : [conflicts.older])]
-        const faults = faultsOf(db, against)
+        const faults = faultsOf(db, [
+          ...conflicts.withStore,
+          ...(allowOlder ? [] : [conflicts.olderThanStored]),
+        ])
         if (faults.length > 0) return refused(faults)
         return mergeStaged(db, resource, { storedAt: clock(), dryRun })
       })
@@ -47,23 +50,23 @@ export async function openLoad(
 }
 
 const dialect: MergeDialect = {
-  staged: 'temp.staged',
-  table: (name) => name,
-  by: (index) => `indexed by ${index}`,
+  tableName: (table) => table,
+  indexedBy: (index) => `indexed by ${index}`,
   now: ':now',
 }
 
-/** A connection of its own: its temporary table and its transaction are nobody else's. */
+/** Opens a connection for one import: temporary tables and transactions belong to a connection. */
 function openStaging(path: string, resource: Resource): DatabaseSync {
   const db = openDatabase(path)
-  // An import may wait for another one's merge. The cache also bounds what a sort holds in memory: with 20 MB a million
-  // records stay under 300 MB in all, and are merged in half the time that SQLite's own 2 MB take.
+  // The busy timeout lets an import wait for the merge of another. The cache bounds the memory of
+  // sorts: with 20 MB a million records stay under 300 MB in all, and merge in half the time that
+  // SQLite's default of 2 MB takes.
   db.exec(`
     pragma busy_timeout = 60000;
     pragma temp_store = file;
     pragma cache_size = -20000;
     pragma journal_size_limit = 67108864`)
-  // A number is bound as a real one, and a line told as 7.0, unless its column makes it an integer.
+  // Node binds numbers as reals, so without an integer column line 7 would be reported as 7.0.
   const columns = stagedColumns(resource).map((name) => (name === 'line' ? 'line integer' : name))
   db.exec(`create temp table staged (sequence integer primary key, ${columns.join(', ')})`)
   return db
@@ -72,7 +75,7 @@ function openStaging(path: string, resource: Resource): DatabaseSync {
 function stagingInsert(resource: Resource): string {
   const columns = stagedColumns(resource)
   const values = columns.map((column) => `:${column}`)
-  return `insert into temp.staged (${columns.join(', ')}) values (${values.join(', ')})`
+  return `insert into staged (${columns.join(', ')}) values (${values.join(', ')})`
 }
 
 function faultsOf(db: DatabaseSync, queries: readonly string[]): LineFault[] {
@@ -92,23 +95,22 @@ function mergeStaged(
   resource: Resource,
   { storedAt, dryRun }: { storedAt: bigint; dryRun: boolean },
 ): MergeReport {
-  const statements = mergeStatements(resource, dialect)
-  const { replacing } = statements
-  db.exec(replacing.keepDeletions)
-  const counts = db.prepare(replacing.count).get()
-  const report = {
-    faults: [],
-    added: Number(counts?.added),
-    changed: Number(counts?.changed),
-    unchanged: Number(counts?.unchanged),
+  const merge = mergeStatements(resource, dialect)
+  const hasReplaced = db.prepare(merge.hasReplaced).get()?.has_replaced === 1
+  let unchanged = 0
+  if (hasReplaced) {
+    if (merge.keepDeletions !== undefined) db.exec(merge.keepDeletions)
+    unchanged = Number(db.prepare(merge.dropUnchanged).run().changes)
   }
-  if (dryRun) return report
-  db.exec(replacing.dropUnchanged)
-  for (const sql of [...replacing.supersede, ...statements.insert]) {
-    const statement = db.prepare(sql)
-    // Not every step dates what it writes.
-    statement.setAllowUnknownNamedParameters(true)
-    statement.run({ now: storedAt })
+  const counts = db.prepare(merge.countRemaining).get()
+  const changed = Number(counts?.replaced)
+  if (!dryRun) {
+    for (const sql of [...(changed > 0 ? merge.supersede : []), ...merge.insert]) {
+      const statement = db.prepare(sql)
+      // Only some of the statements have the parameter.
+      statement.setAllowUnknownNamedParameters(true)
+      statement.run({ now: storedAt })
+    }
   }
-  return report
+  return { faults: [], added: Number(counts?.remaining) - changed, changed, unchanged }
 }

@@ -3,9 +3,10 @@ import { ConfigError } from '../../platform/config.ts'
 import type { Migration } from '../sql/migration.ts'
 
 /**
- * Brings one schema of a database file up to date, each step in a transaction of its own together with the line that
- * says it was done. Several schemas may share a file, each with its own numbers. Answers the ids that were applied.
- * Throws a ConfigError where the file was written by a later version than this one.
+ * Brings one schema of a database file up to date and returns the ids of the steps that it applied.
+ * Each step commits in one transaction with its row in schema_migration. Several schemas may share
+ * a file, each with its own numbers. Throws a ConfigError when a later version of Bursar wrote the
+ * file.
  */
 export function migrate(
   db: DatabaseSync,
@@ -19,7 +20,8 @@ export function migrate(
   )
   const applied: number[] = []
   for (const migration of migrations) {
-    // Asked again inside each transaction: another process may be migrating the same file.
+    // Another process may be migrating the same file, so read the last step inside each
+    // transaction.
     const done = inTransaction(db, () => {
       const last = lastApplied(db, schema)
       refuseLaterVersion(schema, last, migrations.at(-1)?.id ?? 0)
@@ -50,9 +52,10 @@ function refuseLaterVersion(schema: string, last: number, known: number): void {
   )
 }
 
-/** Runs the work inside one immediate transaction: committed as a whole, or undone and thrown on. */
+/** Runs the work inside one transaction. Rolls it back and rethrows when the work throws. */
 export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
-  // Immediate, so that a second writer waits here for busy_timeout instead of failing half way.
+  // An immediate transaction makes a second writer wait here for busy_timeout instead of failing
+  // half way.
   db.exec('begin immediate')
   try {
     const result = work()

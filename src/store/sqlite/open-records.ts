@@ -1,28 +1,42 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { Resource } from '../../contract/resource.ts'
 import type { Clock } from '../../platform/clock.ts'
-import type { OperatorDoor, Store } from '../records.ts'
-import { readMigrations } from '../sql/migration.ts'
+import type { OperatorRecords, Store } from '../records.ts'
+import { exportLine, exportQuery } from '../sql/export-line.ts'
+import { numberMigrations, readMigration } from '../sql/migration.ts'
+import { recordMigration, recordSteps } from '../sql/record-migrations.ts'
 import { recordTables } from '../sql/record-tables.ts'
-import { customerDoor, statementCache } from './customer-records.ts'
+import { customerRecords, statementCache } from './customer-records.ts'
 import { integrityFaults, openDatabase } from './database.ts'
-import { exportLines } from './export.ts'
 import { openLoad } from './load.ts'
 import { inTransaction, migrate } from './migrate.ts'
+import { recordDialect } from './record-dialect.ts'
 
-const migrations = readMigrations(new URL('./migrations/records/', import.meta.url), [
-  '0001-records.sql',
-])
+const sharedTables = readMigration(
+  new URL('./migrations/records/0001-records.sql', import.meta.url),
+)
 
-/** The records in one SQLite file; clients, keys and quotes have a file of their own, so that no import blocks them. */
+/** The steps of the catalogue. The first also creates the tables that all kinds share. */
+const migrations = numberMigrations(
+  recordSteps.map((_step, at) => {
+    const sql = recordMigration(at + 1, recordDialect)
+    return at === 0 ? `${sql}\n${sharedTables}` : sql
+  }),
+)
+
+/**
+ * The records in one SQLite file. Clients, keys and quotes have another file, so an import does not
+ * block them.
+ */
 export function openSqliteStore(path: string, clock: Clock): Store {
   const db = openDatabase(path)
-  // Enough for the upper levels of every index and the newest pages of the customers who ask.
+  // Enough for the upper levels of every index and the newest pages of the active customers.
   db.exec('pragma cache_size = -65536')
   migrate(db, 'records', migrations)
   const prepare = statementCache(db)
   return {
-    customers: customerDoor(prepare),
-    operator: operatorDoor(db, path, prepare, clock),
+    customers: customerRecords(prepare),
+    operator: operatorRecords(db, path, prepare, clock),
     async ping() {
       prepare('select 1 from fiat_account limit 1').get()
     },
@@ -33,12 +47,12 @@ export function openSqliteStore(path: string, clock: Clock): Store {
   }
 }
 
-function operatorDoor(
+function operatorRecords(
   db: DatabaseSync,
   path: string,
   prepare: (sql: string) => StatementSync,
   clock: Clock,
-): OperatorDoor {
+): OperatorRecords {
   return {
     beginLoad: (resource) => openLoad(path, resource, clock),
     async *exportLines(resource, customerId) {
@@ -49,10 +63,33 @@ function operatorDoor(
     },
     async clear() {
       inTransaction(db, () => {
-        for (const table of recordTables) db.exec(`delete from ${table}`)
-        // A page that was held before must not pass for the one that comes after.
+        for (const table of [...recordTables, 'superseded']) db.exec(`delete from ${table}`)
+        // The next page of each kind must not have the entity tag of a page from before.
         db.exec('update revision set changed_at = changed_at + 1')
       })
     },
+  }
+}
+
+function* exportLines(
+  db: DatabaseSync,
+  resource: Resource,
+  customerId: string | undefined,
+): Iterable<string> {
+  const sql = exportQuery(
+    resource,
+    recordDialect.tableName,
+    customerId === undefined ? undefined : '?',
+  )
+  const statement = db.prepare(sql)
+  statement.setReadBigInts(true)
+  const rows = customerId === undefined ? statement.iterate() : statement.iterate(customerId)
+  for (const row of rows) {
+    yield exportLine(resource, {
+      customerId: String(row.customer_id),
+      body: String(row.body),
+      deletedAt: typeof row.deleted_at === 'bigint' ? row.deleted_at : null,
+      sourceVersion: typeof row.source_version === 'bigint' ? row.source_version : null,
+    })
   }
 }

@@ -3,12 +3,13 @@ import type { Selection } from '../records.ts'
 import { bySelectivity, type ColumnFilter } from '../sql/filter-order.ts'
 
 /**
- * The statement that answers a page, made from what the selection filters on and prepared once for each shape.
+ * The statement that reads one page. Its text depends on the filters only, so it is prepared once
+ * for each combination.
  *
- * A page starts from one index: the table's own order where nothing is filtered, else the index of the most selective
- * filter. That filter becomes one branch for each of its entries, each branch a walk along the index that stops after
- * a page, so the work is at most page size times entries and never grows with the customer's records. Other filters
- * are looked at row by row inside the branches.
+ * A page scans one index: the primary key where nothing is filtered, else the index of the most
+ * selective filter. That filter becomes one branch for each of its values. A branch scans the index
+ * in order and stops after a page. So the work is at most page size times values, however many
+ * records the customer has. Other filters apply row by row inside the branches.
  */
 export type PageQuery = {
   readonly sql: string
@@ -16,18 +17,21 @@ export type PageQuery = {
   readonly parameters: Readonly<Record<string, string | null>>
 }
 
-/** Branch counts that statements are prepared for; entries in between are filled up with null, which matches nothing. */
+/**
+ * Statements are prepared for these numbers of branches. Branches without a value get null, which
+ * matches nothing.
+ */
 const branchCounts = [1, 2, 4, 8, 16, 32, 64, 128]
 
 export function pageQuery(resource: Resource, selection: Selection): PageQuery {
   const [driver, ...residual] = bySelectivity(resource, selection.anyOf)
-  if (driver === undefined && !(resource.deletable && selection.reveal)) {
+  if (driver === undefined && !(resource.deletable && selection.includeDeleted)) {
     return { sql: clusteredPage(resource, selection.order), parameters: {} }
   }
   const conditions = residual.map(
     ({ column }, at) => `${column} in (select value from json_each(:residual${at}))`,
   )
-  if (!selection.reveal && driver !== undefined) conditions.push('deleted = 0')
+  if (!selection.includeDeleted && driver !== undefined) conditions.push('deleted = 0')
   const branches = driver === undefined ? bothStates(resource) : branchesOf(resource, driver)
   return {
     sql: keyedPage(resource, selection.order, branches.sources, conditions),
@@ -57,15 +61,15 @@ function branchesOf({ table }: Resource, { column, values }: ColumnFilter): Bran
   }
 }
 
-/** Live and deleted records lie in two stretches of the table, each in order. */
+/** The primary key holds live and deleted records as two ranges, each in order. */
 const bothStates = ({ table }: Resource): Branches => ({
   sources: [0, 1].map((state) => `${table} where customer_id = :customer and deleted = ${state}`),
   parameters: {},
 })
 
 /**
- * A sum, not the bare parameter: SQLite looks at the value of a parameter that is a whole LIMIT while it plans, and so
- * prepares the statement again for every page, which costs as much as the page.
+ * SQLite uses the value of a bare LIMIT parameter while it plans, and so prepares the statement
+ * again for each new value. That costs as much as the page. An expression avoids it.
  */
 const pageSize = ':limit + 0'
 
@@ -79,8 +83,8 @@ const lastOf = { ASC: 'max', DESC: 'min' } as const
 const beyond = { ASC: '>', DESC: '<' } as const
 
 /**
- * One walk along the table itself. The aggregate takes rows in the order in which its ordered, limited subquery
- * hands them over; sorting them again inside group_concat would cost a third of the page.
+ * One range of the primary key. The aggregate takes rows in the order of its sorted, limited
+ * subquery; sorting them again inside group_concat would cost a third of the page.
  */
 function clusteredPage({ table, kind }: Resource, order: Selection['order']): string {
   const live = `from ${table} where customer_id = :customer and deleted = 0`
@@ -97,7 +101,10 @@ function clusteredPage({ table, kind }: Resource, order: Selection['order']): st
     )`
 }
 
-/** Keys from the branches first, one more than the page to know whether rows remain; bodies only for the page. */
+/**
+ * Reads keys from the branches, one more than the page to know whether records remain; then the
+ * bodies of the page.
+ */
 function keyedPage(
   { table, kind }: Resource,
   order: Selection['order'],

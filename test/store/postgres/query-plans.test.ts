@@ -71,8 +71,9 @@ function literal(value: Value): string {
 }
 
 /**
- * Every look at a record is by an index, and begins with the tenant. The wall is either in the index's condition too or,
- * where the planner sees that it is the same for the whole look, asked once before it.
+ * Every look at a record is by an index, and begins with the tenant. The wall is either in the
+ * index's condition too or, where the planner sees that it is the same for the whole look, asked
+ * once before it.
  */
 function assertTenantFirst(plan: readonly string[], table: string): void {
   const whole = plan.join('\n')
@@ -108,7 +109,7 @@ for (const operation of lists) {
         assert.doesNotMatch(lines.join('\n'), /Sort/)
         assert.match(
           lines.join('\n'),
-          /"?position"? > asked.low\) AND \("?position"? < asked.high\)/,
+          /"?position"? > request.low\) AND \("?position"? < request.high\)/,
         )
       })
     }
@@ -124,7 +125,7 @@ for (const operation of lists) {
       assertTenantFirst(lines, resource.table)
     })
     test('looks up many gets of many customers by their keys', async () => {
-      const asked = [{ tenant: asTenant('customer-1'), id: ANY_ID, reveal: false }]
+      const asked = [{ tenant: asTenant('customer-1'), id: ANY_ID, includeDeleted: false }]
       assertTenantFirst(await planOf(getQuery(fullTable(resource), asked)), fullTable(resource))
     })
   })
@@ -135,7 +136,7 @@ test('walks live and deleted records as two stretches of the table', async () =>
   if (accounts === undefined) throw new Error('nothing is deletable')
   const { resource } = accounts.view
   const lines = await planOf(
-    pageQuery(resource, { tenant, selection: { ...firstPage, reveal: true } }),
+    pageQuery(resource, { tenant, selection: { ...firstPage, includeDeleted: true } }),
   )
   assertTenantFirst(lines, resource.table)
   assert.match(lines.join('\n'), /deleted = entry.value/)

@@ -45,7 +45,10 @@ function assertTenantFirst(plan: readonly string[], table: string): void {
   }
 }
 
-/** Sorting is allowed only of what the branches hand over: their keys, each branch limited to a page. */
+/**
+ * Sorting is allowed only of what the branches hand over: their keys, each branch limited to a
+ * page.
+ */
 function assertSortsKeysOnly(plan: readonly string[]): void {
   const bodySort = plan.findIndex(
     (step) => step.includes('USE TEMP B-TREE') && !step.includes('ORDER BY'),
@@ -100,7 +103,7 @@ for (const operation of lists) {
 
     if (operation.view.resource.deletable) {
       test('walks live and deleted records as two stretches of the table', () => {
-        const plan = planOf(operation, { ...firstPage, reveal: true })
+        const plan = planOf(operation, { ...firstPage, includeDeleted: true })
         assertTenantFirst(plan, table)
         assert.equal(
           plan.filter((step) =>

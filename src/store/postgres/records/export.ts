@@ -4,10 +4,10 @@ import { holdSession } from '../cluster/hold-session.ts'
 import type { Servers } from '../cluster/servers.ts'
 import type { Connection, Row } from '../driver/connection.ts'
 
-/** Rows that are in memory at a time. */
+/** The rows that are in memory at one time. */
 const FETCHED_AT_ONCE = 1000
 
-/** All lines show the store at one moment, however long the reader takes for them. */
+/** All lines come from one snapshot, however slowly the caller reads them. */
 export async function* exportLines(
   servers: Servers,
   resource: Resource,
@@ -27,7 +27,7 @@ export async function* exportLines(
       if (rows.length < FETCHED_AT_ONCE) return
     }
   } finally {
-    // With the session goes its transaction.
+    // Closing the session ends its transaction.
     await session.drop()
   }
 }

@@ -3,9 +3,9 @@ import { limits } from '../../../platform/limits.ts'
 import { openGather } from '../cluster/batch.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { type Query, textArray } from '../driver/connection.ts'
-import { wallOf } from './row-security.ts'
+import { tenantSetting } from './row-security.ts'
 
-type AskedGet = { readonly tenant: Tenant; readonly id: string; readonly reveal: boolean }
+type AskedGet = { readonly tenant: Tenant; readonly id: string; readonly includeDeleted: boolean }
 
 export type GetOne = (asked: AskedGet) => Promise<string | undefined>
 
@@ -17,7 +17,7 @@ export function openGetBatch(servers: Servers, table: string): GetOne {
         table,
         batch.map(({ asked }) => asked),
       )
-      // The first has waited longest: its time bounds the whole batch, the wait in it included.
+      // The first look-up has waited longest, so its start time bounds the whole batch.
       const rows = await servers.read((connection) => connection.query(query), { askedAt })
       for (const [at, body] of rows) batch[Number(at) - 1]?.answer.resolve(body?.toString('utf8'))
       for (const { answer } of batch) answer.resolve(undefined)
@@ -29,22 +29,25 @@ export function openGetBatch(servers: Servers, table: string): GetOne {
   })
 }
 
-/** Each row is looked up while the wall's setting names the customer who asked for it, and nobody else. */
+/**
+ * Each row is read while the setting of row-level security names the tenant of that look-up only.
+ */
 export function getQuery(table: string, batch: readonly AskedGet[]): Query {
   return {
     text: `
-      select asked.at::text, record.body
-      from unnest($1::text[], $2::uuid[], $3::boolean[]) with ordinality as asked (customer_id, id, reveal, at)
-      cross join lateral ${wallOf('asked.customer_id')}
+      select look_up.at::text, record.body
+      from unnest($1::text[], $2::uuid[], $3::boolean[]) with ordinality as look_up (customer_id, id, include_deleted, at)
+      cross join lateral ${tenantSetting('look_up.customer_id')}
       cross join lateral (
         select body from bursar.${table}
-        where customer_id = wall.customer_id and id = asked.id and (deleted = false or asked.reveal)
+        where customer_id = tenant.customer_id and id = look_up.id
+          and (deleted = false or look_up.include_deleted)
         limit 1
       ) as record`,
     values: [
       textArray(batch.map(({ tenant }) => tenant)),
       textArray(batch.map(({ id }) => id)),
-      textArray(batch.map(({ reveal }) => (reveal ? 't' : 'f'))),
+      textArray(batch.map(({ includeDeleted }) => (includeDeleted ? 't' : 'f'))),
     ],
     prepare: true,
   }

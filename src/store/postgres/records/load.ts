@@ -4,12 +4,12 @@ import type { Resource } from '../../../contract/resource.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { LineFault, MergeOptions, MergeReport, RecordLoad } from '../../records.ts'
+import { conflictQueries } from '../../sql/conflict-queries.ts'
 import {
-  conflictQueries,
   type MergeDialect,
+  type MergeStatements,
   mergeStatements,
-  sameRecord,
-} from '../../sql/merge-query.ts'
+} from '../../sql/merge-statements.ts'
 import { dropRepeats, refused, stagedColumns } from '../../sql/staging.ts'
 import { holdSession } from '../cluster/hold-session.ts'
 import type { Servers } from '../cluster/servers.ts'
@@ -19,9 +19,10 @@ import { guarded } from '../driver/failure.ts'
 import { copyLine } from './copy-line.ts'
 
 /**
- * An import of one file on PostgreSQL. COPY fills a temporary table of one session (it does not work into a table with
- * row level security, and a file that is not read to its end must leave nothing behind); `merge` then does
- * everything else in one transaction, which readers neither wait for nor see a part of.
+ * An import of one file on PostgreSQL. COPY fills a temporary table of one session, because COPY
+ * cannot write to a table with row-level security, and a file that fails half way must leave
+ * nothing behind. `merge` does everything else in one transaction. Readers do not wait for it and
+ * see all of it or nothing.
  */
 export async function openLoad(
   servers: Servers,
@@ -32,7 +33,7 @@ export async function openLoad(
   const { connection } = session
   const columns = stagedColumns(resource)
   const copy = await openStaging(connection, columns).catch(async (error: unknown) => {
-    // Nobody else would ever give the session back.
+    // The caller never gets the load, so it cannot return the session to the pool.
     await session.drop()
     throw error
   })
@@ -76,7 +77,10 @@ const typeOf = (column: string): string => types[column] ?? 'text collate "C"'
 
 const COPY_CHUNK_CHARACTERS = 64 * 1024
 
-/** Lines go out in chunks; a promise where the server is behind, so that memory holds a few chunks at most. */
+/**
+ * Sends lines to COPY in chunks. `write` returns a promise when the server cannot keep up, so
+ * memory holds a few chunks at most.
+ */
 function openCopy(stream: Writable) {
   let chunk = ''
   let failure: unknown
@@ -90,7 +94,7 @@ function openCopy(stream: Writable) {
     if (!stream.write(full)) await guarded(() => Promise.race([once(stream, 'drain'), closed]))
   }
   const closed = once(stream, 'close').then(() => {
-    throw failure ?? new Error('the copy ended before its file')
+    throw failure ?? new Error('The server ended COPY before the end of the file.')
   })
   closed.catch(() => {})
   return {
@@ -109,9 +113,8 @@ function openCopy(stream: Writable) {
 }
 
 const dialect: MergeDialect = {
-  staged: 'staged',
-  table: (name) => `bursar.${name}`,
-  by: () => '',
+  tableName: (table) => `bursar.${table}`,
+  indexedBy: () => '',
   now: '$1::bigint',
 }
 
@@ -120,68 +123,56 @@ type Merge = MergeOptions & { readonly storedAt: bigint }
 async function mergeStaged(
   connection: Connection,
   resource: Resource,
-  options: Merge,
+  { dryRun, allowOlder, storedAt }: Merge,
 ): Promise<MergeReport> {
-  const { faults: within, ids } = await withinFile(connection, resource)
+  const conflicts = conflictQueries(resource, dialect)
+  const merge = mergeStatements(resource, dialect)
+  const { faults: within, ids } = await checkFile(connection, conflicts)
   if (within.length > 0) return refused(within)
   return await transact(connection, async () => {
-    // Readers go on; another import of this kind waits until this one is done.
-    const table = `bursar.${resource.table}`
-    await connection.execute(`lock table ${table} in share row exclusive mode`)
-    const hasStored = await isTrue(
-      connection,
-      `select exists (select 1 from staged as s join ${table} as k on ${sameRecord})`,
+    // Readers go on; another import of this kind waits until this transaction ends.
+    await connection.execute(
+      `lock table ${dialect.tableName(resource.table)} in share row exclusive mode`,
     )
-    const { withStore, older } = conflictQueries(resource, dialect)
-    const against = hasStored && !options.allowOlder ? [...withStore, older] : withStore
-    const faults = await faultsOf(connection, against)
+    const hasReplaced = await isTrue(connection, merge.hasReplaced)
+    const faults = await faultsOf(connection, [
+      ...conflicts.withStore,
+      ...(hasReplaced && !allowOlder ? [conflicts.olderThanStored] : []),
+    ])
     if (faults.length > 0) return refused(faults)
-    return hasStored
-      ? await replaceStored(connection, resource, options)
-      : await addAll(connection, resource, { ...options, ids })
+    const { remaining, changed } = hasReplaced
+      ? await dropUnchanged(connection, merge)
+      : { remaining: ids, changed: 0 }
+    if (!dryRun) {
+      await run(connection, [...(changed > 0 ? merge.supersede : []), ...merge.insert], storedAt)
+    }
+    return { faults: [], added: remaining - changed, changed, unchanged: ids - remaining }
   })
 }
 
-type WithinFile = { readonly faults: readonly LineFault[]; readonly ids: number }
-
-/** The faults that the file alone shows, and how many different ids it has; where it has no fault, each is left once. */
-async function withinFile(connection: Connection, resource: Resource): Promise<WithinFile> {
-  const conflicts = conflictQueries(resource, dialect)
+/**
+ * The faults that the file shows by itself, and how many different ids it has. Drops repeats of a
+ * file without faults.
+ */
+async function checkFile(
+  connection: Connection,
+  { repeatedIds, withinFile }: ReturnType<typeof conflictQueries>,
+): Promise<{ readonly faults: readonly LineFault[]; readonly ids: number }> {
   const [row] = await connection.query({ text: 'select count(distinct id), count(*) from staged' })
-  const [ids, records] = (row ?? []).map(Number) as [number, number]
-  const repeats = ids < records
-  const faults = await faultsOf(connection, [
-    ...(repeats ? [conflicts.sameIdTwice] : []),
-    ...conflicts.withinFile,
-  ])
-  if (faults.length === 0 && repeats) await connection.execute(dropRepeats(dialect.staged))
+  const [ids = 0, records = 0] = (row ?? []).map(Number)
+  const hasRepeats = ids < records
+  const faults = await faultsOf(connection, [...(hasRepeats ? [repeatedIds] : []), ...withinFile])
+  if (faults.length === 0 && hasRepeats) await connection.execute(dropRepeats)
   return { faults, ids }
 }
 
-/** None of them is stored yet, which is asked once instead of by every statement. */
-async function addAll(
-  connection: Connection,
-  resource: Resource,
-  { dryRun, storedAt, ids }: Merge & { readonly ids: number },
-): Promise<MergeReport> {
-  if (!dryRun) await run(connection, mergeStatements(resource, dialect).insert, storedAt)
-  return { faults: [], added: ids, changed: 0, unchanged: 0 }
-}
-
-async function replaceStored(
-  connection: Connection,
-  resource: Resource,
-  { dryRun, storedAt }: Merge,
-): Promise<MergeReport> {
-  const { replacing, insert } = mergeStatements(resource, dialect)
-  if (replacing.keepDeletions !== '') await connection.execute(replacing.keepDeletions)
-  const [counts] = await connection.query({ text: replacing.count })
-  const [added, changed, unchanged] = (counts ?? []).map(Number)
-  if (!dryRun) {
-    const statements = [replacing.dropUnchanged, ...replacing.supersede, ...insert]
-    await run(connection, statements, storedAt)
-  }
-  return { faults: [], added: added ?? 0, changed: changed ?? 0, unchanged: unchanged ?? 0 }
+/** Leaves the staged records that add or change something, and counts them. */
+async function dropUnchanged(connection: Connection, merge: MergeStatements) {
+  if (merge.keepDeletions !== undefined) await connection.execute(merge.keepDeletions)
+  await connection.execute(merge.dropUnchanged)
+  const [counts] = await connection.query({ text: merge.countRemaining })
+  const [remaining = 0, changed = 0] = (counts ?? []).map(Number)
+  return { remaining, changed }
 }
 
 async function run(
@@ -190,7 +181,7 @@ async function run(
   storedAt: bigint,
 ): Promise<void> {
   for (const text of statements) {
-    // Not every step dates what it writes.
+    // Only some of the statements have the parameter.
     await connection.query({ text, values: text.includes(dialect.now) ? [storedAt] : [] })
   }
 }

@@ -11,7 +11,9 @@ import { type AskedPage, pageQuery, pagesQuery } from './page-query.ts'
 
 export type PageOne = (asked: AskedPage) => Promise<Page>
 
-/** Reads pages of one kind of record in one order, several in one statement. */
+/**
+ * Reads pages of one kind in one order. Pages that are waiting at the same time share a statement.
+ */
 export function openPageBatch(
   servers: Servers,
   resource: Resource,
@@ -34,7 +36,8 @@ export function openPageBatch(
   }
   return openGather<AskedPage, Page>({
     run: async (batch, askedAt) => {
-      // Where no server has replayed the log as far as the newest cursor needs, the other pages need not wait for one.
+      // When no server has replayed the log as far as the newest cursor needs, only that page must
+      // wait.
       if (servers.hasReader(newest(batch))) return await readTogether(batch, askedAt)
       const alone = batch.map((one) => readTogether([one], askedAt).catch(one.answer.reject))
       await Promise.all(alone)
@@ -46,7 +49,7 @@ export function openPageBatch(
   })
 }
 
-/** Reads a page that shares its statement with no other. */
+/** Reads one page with a statement of its own. */
 export async function readAlone(
   servers: Servers,
   resource: Resource,
@@ -60,7 +63,7 @@ export async function readAlone(
 
 type ReadPage = Page & { readonly logPosition: bigint }
 
-/** Each page with its place in the batch, from 0. */
+/** Each page and its index in the batch. */
 function readPages(
   servers: Servers,
   query: Query,
@@ -76,7 +79,9 @@ function readPages(
   }, options)
 }
 
-/** A walk never forgets how far it has seen, also where a promotion has cut the log short. */
+/**
+ * The log position never goes back from page to page, even when a promotion has cut the log short.
+ */
 const sinceAsked = (page: ReadPage, { selection }: AskedPage): Page => ({
   ...page,
   logPosition: largest(page.logPosition, selection.notBefore ?? 0n),
@@ -87,7 +92,7 @@ const newest = (batch: readonly { readonly asked: AskedPage }[]): bigint =>
 
 const NO_ITEMS = new Uint8Array(0)
 
-/** The column that tells which page of a batch a row is. */
+/** The column with the number of the page in its batch. */
 const AT = 6
 
 function pageOf(row: Row): ReadPage {

@@ -1,73 +1,84 @@
-/** The two roles that the program runs as; neither owns anything. */
+import { recordTables } from '../../sql/record-tables.ts'
+
+/** The two roles that Bursar connects as. Neither owns a table. */
 export type Roles = {
-  /** Serves customers: sees the one that its setting names. */
+  /** Serves customers. Row-level security shows it one tenant at a time. */
   readonly app: string
-  /** The operator's commands and ingest: the policies admit it to all customers. */
+  /** Runs the operator's commands and ingest. The policies show it every tenant. */
   readonly operator: string
 }
 
-type Access = { readonly app: string; readonly operator: string; readonly walled: boolean }
+type Access = { readonly app: string; readonly operator: string; readonly isProtected: boolean }
 
-const readByCustomers = { app: 'select', operator: 'select, insert, update, delete', walled: true }
+const readByCustomers = {
+  app: 'select',
+  operator: 'select, insert, update, delete',
+  isProtected: true,
+}
 
 const notesUse = 'select, update (last_used_at)'
-/** Which of their rows the app may delete is a policy's to say. */
-const refusals = { app: 'select, insert, delete', operator: 'select, insert, delete', walled: true }
+/** A policy limits which of these rows the app may delete. */
+const refusals = {
+  app: 'select, insert, delete',
+  operator: 'select, insert, delete',
+  isProtected: true,
+}
 
-/** What each role may do to each table. The tables outside the wall: docs/decisions/0031-the-second-wall.md. */
+/**
+ * What each role may do to each table, and whether row-level security protects it. For the
+ * unprotected tables see docs/decisions/0031-the-second-wall.md.
+ */
 const access: Readonly<Record<string, Access>> = {
-  fiat_account: readByCustomers,
-  fiat_account_full: readByCustomers,
-  fiat_deposit_instructions: readByCustomers,
-  deposit_address: readByCustomers,
-  statement: readByCustomers,
-  issuer_quote_execution: readByCustomers,
+  ...Object.fromEntries(recordTables.map((table) => [table, readByCustomers])),
   revision: readByCustomers,
-  superseded: { app: '', operator: 'select, insert, delete', walled: true },
-  lineage: { app: 'select, update', operator: 'select, update', walled: false },
-  client: { app: notesUse, operator: 'select, insert, update, delete', walled: false },
-  client_secret: { app: notesUse, operator: 'select, insert, update, delete', walled: false },
+  superseded: { app: '', operator: 'select, insert, delete', isProtected: true },
+  lineage: { app: 'select, update', operator: 'select, update', isProtected: false },
+  client: { app: notesUse, operator: 'select, insert, update, delete', isProtected: false },
+  client_secret: { app: notesUse, operator: 'select, insert, update, delete', isProtected: false },
   purpose_key: {
     app: 'select, insert',
     operator: 'select, insert, update (wrapped, master_id, revoked_at)',
-    walled: true,
+    isProtected: true,
   },
   denied_token: refusals,
   used_assertion: refusals,
   credential_revision: {
     app: 'select, update (value)',
     operator: 'select, update (value)',
-    walled: false,
+    isProtected: false,
   },
   fee_quote: {
     app: 'select, insert',
     operator: 'select, update (withdrawal, consumed_at), delete',
-    walled: true,
+    isProtected: true,
   },
   fee_client: {
     app: 'select, insert, update',
     operator: 'select, update (open), delete',
-    walled: true,
+    isProtected: true,
   },
-  schema_migration: { app: 'select', operator: 'select', walled: false },
+  schema_migration: { app: 'select', operator: 'select', isProtected: false },
 }
 
-/** Gives the roles what they need and nothing else; run again after every migration, it changes nothing. */
+/** Gives the roles exactly the rights that they need. Safe to run again after every migration. */
 export function grantStatements({ app, operator }: Roles): string {
   const [toApp, toOperator] = [identifier(app), identifier(operator)]
   const tables = Object.entries(access).flatMap(
-    ([name, { app: appMay, operator: may, walled }]) => [
+    ([name, { app: appMay, operator: may, isProtected }]) => [
       `revoke all on bursar.${name} from ${toApp}, ${toOperator}`,
       ...(appMay === '' ? [] : [`grant ${appMay} on bursar.${name} to ${toApp}`]),
       `grant ${may} on bursar.${name} to ${toOperator}`,
-      ...(walled ? [admission(name, operator)] : []),
+      ...(isProtected ? [operatorPolicy(name, operator)] : []),
     ],
   )
   return [`grant usage on schema bursar to ${toApp}, ${toOperator}`, ...tables].join(';\n')
 }
 
-/** Made only where it is not as it should be: a policy that changes locks its table, and servers are at work. */
-const admission = (table: string, operator: string): string => `
+/**
+ * Creates the operator's policy only where it is missing or wrong, because a change of policy locks
+ * the table.
+ */
+const operatorPolicy = (table: string, operator: string): string => `
   do $admit$ begin
     if not exists (
       select 1 from pg_policies where schemaname = 'bursar' and tablename = '${table}'

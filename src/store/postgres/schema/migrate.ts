@@ -1,23 +1,35 @@
 import { ConfigError } from '../../../platform/config.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
-import { readMigrations } from '../../sql/migration.ts'
+import { numberMigrations, readMigration } from '../../sql/migration.ts'
+import { recordMigration } from '../../sql/record-migrations.ts'
 import { transact } from '../cluster/transaction.ts'
 import { withPrimary } from '../cluster/with-primary.ts'
 import type { Connection } from '../driver/connection.ts'
 import { grantStatements, type Roles } from './grants.ts'
+import { protect, recordDialect } from './record-dialect.ts'
 
-const migrations = readMigrations(new URL('./migrations/', import.meta.url), [
-  '0001-records.sql',
-  '0002-credentials.sql',
-  '0003-fee-quotes.sql',
+const sqlFile = (name: string): string =>
+  readMigration(new URL(`./migrations/${name}`, import.meta.url))
+
+/** Every step of the schema, in the order of their releases. */
+const migrations = numberMigrations([
+  [
+    recordMigration(1, recordDialect),
+    sqlFile('0001-records.sql'),
+    protect('superseded'),
+    protect('revision'),
+  ].join('\n'),
+  sqlFile('0002-credentials.sql'),
+  sqlFile('0003-fee-quotes.sql'),
 ])
 
-/** Any number will do, as long as no other program takes it for an advisory lock of its own. */
+/** An arbitrary key, unlikely to be the advisory lock of another program. */
 const MIGRATION_LOCK = '4725690212845'
 
 /**
- * Brings the schema up to date as its owner, each step in a transaction of its own, and gives the roles what they need.
- * Of several that run at once, one works and the others find nothing left to do. Answers the ids that were applied.
+ * Brings the schema up to date as its owner, grants the roles their rights, and returns the ids of
+ * the steps that it applied. Each step is one transaction. When several processes migrate at once,
+ * one applies the steps and the others wait for it.
  */
 export async function migratePostgres(
   addresses: readonly ServerAddress[],
@@ -25,7 +37,7 @@ export async function migratePostgres(
 ): Promise<readonly number[]> {
   return await withPrimary(addresses, async (owner) => {
     await owner.execute(`select pg_advisory_lock(${MIGRATION_LOCK})`)
-    // A table that is being changed is waited for, but not at the head of a queue of readers.
+    // A waiting ALTER TABLE blocks every reader behind it, so it gives up after 5 s.
     await owner.execute(`set lock_timeout = '5s'; set client_min_messages = warning`)
     await requireRoles(owner, roles)
     await owner.execute(`
@@ -44,7 +56,7 @@ export async function migratePostgres(
   })
 }
 
-/** Throws a ConfigError where the schema is not the one that this version works with. */
+/** Throws a ConfigError unless the schema is at the step that this version needs. */
 export async function requireSchema(connection: Connection): Promise<void> {
   const last = await lastStep(connection)
   refuseLater(last ?? 0)
@@ -56,7 +68,7 @@ export async function requireSchema(connection: Connection): Promise<void> {
   )
 }
 
-/** The last step that was applied; undefined where there is no schema yet. */
+/** The last step that was applied. Undefined where there is no schema yet. */
 async function lastStep(connection: Connection): Promise<number | undefined> {
   const [found] = await connection.query({ text: `select to_regclass('bursar.schema_migration')` })
   if (found?.[0] == null) return undefined

@@ -1,8 +1,8 @@
 import { ConfigError } from '../../../platform/config.ts'
 import type { Connection } from '../driver/connection.ts'
 
-/** What the wall makes of the role that a session runs as. */
-const standing = `
+/** How row-level security treats the role of a session. */
+const roleQuery = `
   select current_user, role.rolsuper or role.rolbypassrls,
     pg_has_role(current_user, owned.relowner, 'member'),
     exists (
@@ -12,16 +12,16 @@ const standing = `
   from pg_roles as role, pg_class as owned
   where role.rolname = current_user and owned.oid = 'bursar.fiat_account'::regclass`
 
-async function standingOf(connection: Connection) {
-  const [row] = await connection.query({ text: standing })
+async function readRole(connection: Connection) {
+  const [row] = await connection.query({ text: roleQuery })
   const [name, ...answers] = (row ?? []).map(String)
   const [bypasses, owns, isAdmitted] = answers.map((answer) => answer === 't')
   return { name, bypasses, owns, isAdmitted }
 }
 
-/** Throws a ConfigError where the second wall would not hold the role that is to serve customers. */
+/** Throws a ConfigError for a role that row-level security does not limit to one tenant. */
 export async function requireCustomersRole(connection: Connection): Promise<void> {
-  const { name, bypasses, owns, isAdmitted } = await standingOf(connection)
+  const { name, bypasses, owns, isAdmitted } = await readRole(connection)
   const what = bypasses
     ? 'a superuser, or may bypass row level security'
     : owns
@@ -35,9 +35,9 @@ export async function requireCustomersRole(connection: Connection): Promise<void
   )
 }
 
-/** Throws a ConfigError where the wall would hide customers from the operator's command. */
+/** Throws a ConfigError for a role from which row-level security would hide records. */
 export async function requireOperatorRole(connection: Connection): Promise<void> {
-  const { name, bypasses, isAdmitted } = await standingOf(connection)
+  const { name, bypasses, isAdmitted } = await readRole(connection)
   if (bypasses || isAdmitted) return
   throw new ConfigError(
     `The role ${name} is not the operator’s: it would see no customer’s records. Set OPERATOR_DATABASE_URL to a URL of the role that \`bursar migrate --operator-role\` was given (bursar_operator).`,

@@ -1,0 +1,44 @@
+import type { SchemaDialect } from '../../sql/record-schema.ts'
+
+/**
+ * The schema of records on PostgreSQL. Collation C compares text by its bytes; such comparisons are
+ * leakproof, so PostgreSQL can use indexes for them under row-level security. The position is bytea
+ * for the same reason.
+ *
+ * Indexes across customers are partial, with a condition that every row meets. PostgreSQL uses them
+ * only for statements that repeat the condition, as imports do. A customer's request never uses
+ * one, so its timing tells nothing about the records of another customer.
+ */
+export const recordDialect: SchemaDialect = {
+  tableName: (table) => `bursar.${table}`,
+  types: {
+    key: 'text collate "C"',
+    boolean: 'boolean',
+    position: 'bytea',
+    id: 'uuid',
+    integer: 'bigint',
+    storedAt: 'bigint not null check (stored_at >= 0)',
+  },
+  tableOptions: '',
+  acrossCustomers: ' where stored_at >= 0',
+  bodyMember: (member) => `stored.body::json ->> '${member}'`,
+  protect,
+  unprotected: (tables, statement) => {
+    const force = (verb: string) =>
+      tables.map((table) => `alter table bursar.${table} ${verb} row level security;\n`).join('')
+    return `${force('no force')}${statement};\n${force('force')}`
+  },
+}
+
+/**
+ * Row-level security: a statement that names no customer sees no rows. A setting that was made for
+ * one transaction ends as an empty text, which names no customer. FORCE applies the policy to the
+ * owner of the table too.
+ */
+export function protect(table: string): string {
+  return `
+alter table bursar.${table} enable row level security;
+alter table bursar.${table} force row level security;
+create policy customer on bursar.${table}
+  using (customer_id = nullif(current_setting('bursar.customer_id', true), ''));`
+}

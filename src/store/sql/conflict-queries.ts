@@ -1,0 +1,147 @@
+import type { Resource } from '../../contract/resource.ts'
+import type { MergeDialect } from './merge-statements.ts'
+import { contentColumns } from './staging.ts'
+
+type ConflictQueries = {
+  /** Empty where every id of the file appears once. */
+  readonly repeatedIds: string
+  readonly withinFile: readonly string[]
+  readonly withStore: readonly string[]
+  readonly olderThanStored: string
+}
+
+/**
+ * Each query returns (line, member, reason): one row for each staged record that must be refused.
+ */
+export function conflictQueries(resource: Resource, dialect: MergeDialect): ConflictQueries {
+  const ownedMembers = resource.exclusive?.members.join(' and ') ?? ''
+  return {
+    repeatedIds: repeatedIds(resource),
+    withinFile: [
+      repeatedKey({ member: 'ref_id', key: ['customer_id', 'ref_id'], whose: otherRecord }),
+      ...resource.uniqueMembers.map((member) =>
+        repeatedKey({ member, key: [member], whose: otherRecord }),
+      ),
+      ...(resource.exclusive === undefined
+        ? []
+        : [repeatedKey({ member: ownedMembers, key: ['exclusive_key'], whose: otherCustomer })]),
+    ],
+    withStore: storedConflicts(resource, ownedMembers).map((conflict) =>
+      storedConflict(resource, dialect, conflict),
+    ),
+    olderThanStored: olderThanStored(resource, dialect),
+  }
+}
+
+/** An id that the file repeats with other content; the first line that has it is not at fault. */
+function repeatedIds(resource: Resource): string {
+  const differs = [...contentColumns(resource), 'keeps_deletion']
+    .map((column) => `later.${column} is distinct from earliest.${column}`)
+    .join(' or ')
+  return `
+    select later.line, 'id' as member,
+      'stands in line ' || earliest.line || ' too, with other content' as reason
+    from staged as earliest
+    join staged as later on later.id = earliest.id and later.sequence > earliest.sequence
+    where earliest.sequence = (select min(sequence) from staged where id = earliest.id)
+      and (${differs})`
+}
+
+type KeyOwner = { readonly column: 'id' | 'customer_id'; readonly text: string }
+
+const otherRecord: KeyOwner = { column: 'id', text: 'another record' }
+const otherCustomer: KeyOwner = { column: 'customer_id', text: "another customer''s record" }
+
+type RepeatedKey = {
+  readonly member: string
+  readonly key: readonly string[]
+  readonly whose: KeyOwner
+}
+
+/** A key that records of several owners share within the file. */
+const repeatedKey = ({ member, key, whose }: RepeatedKey): string => `
+    select staged.line, '${member}' as member,
+      'stands in line ' || repeated.first_line || ' too, in ${whose.text}' as reason
+    from (
+      select ${key.join(', ')}, min(line) as first_line, min(sequence) as first_sequence
+      from staged where ${key.at(-1)} is not null
+      group by ${key.join(', ')} having count(distinct ${whose.column}) > 1
+    ) as repeated
+    join staged on ${key.map((column) => `staged.${column} = repeated.${column}`).join(' and ')}
+    where staged.sequence > repeated.first_sequence`
+
+type StoredConflict = {
+  readonly member: string
+  readonly reason: string
+  /** The end of the name of the index that finds the stored record. */
+  readonly index: string
+  readonly where: string
+}
+
+/** A stored record that the same file replaces is in nobody's way. */
+const notReplaced = `
+      not exists (select 1 from staged as replacement where replacement.id = stored.id)`
+
+function storedConflicts({ noun, orderBy, uniqueMembers, exclusive }: Resource, owned: string) {
+  return [
+    {
+      member: 'id',
+      reason: 'is taken; ids are unique over all customers',
+      index: 'identity',
+      where: `stored.id = staged.id and stored.stored_at >= 0
+      and stored.customer_id <> staged.customer_id`,
+    },
+    {
+      member: orderBy,
+      reason: 'must stay as it was first stored',
+      index: 'identity',
+      where: `stored.id = staged.id and stored.stored_at >= 0
+      and stored.customer_id = staged.customer_id and stored.position <> staged.position`,
+    },
+    {
+      member: 'ref_id',
+      reason: `is already the ref_id of another ${noun} of this customer`,
+      index: 'by_ref_id',
+      where: `stored.customer_id = staged.customer_id and stored.ref_id = staged.ref_id
+      and stored.id <> staged.id and ${notReplaced}`,
+    },
+    ...uniqueMembers.map((member) => ({
+      member,
+      reason: 'is taken; it is unique over all customers',
+      index: `${member}_identity`,
+      where: `stored.${member} = staged.${member} and stored.stored_at >= 0
+      and stored.id <> staged.id and ${notReplaced}`,
+    })),
+    ...(exclusive === undefined
+      ? []
+      : [
+          {
+            member: owned,
+            reason: 'belong to another customer',
+            index: 'exclusive_key',
+            where: `stored.exclusive_key = staged.exclusive_key
+      and stored.customer_id <> staged.customer_id and ${notReplaced}`,
+          },
+        ]),
+  ]
+}
+
+function storedConflict(
+  { table }: Resource,
+  { tableName, indexedBy }: MergeDialect,
+  { member, reason, index, where }: StoredConflict,
+): string {
+  return `
+    select distinct staged.line, '${member}' as member, '${reason}' as reason
+    from staged cross join ${tableName(table)} as stored ${indexedBy(`${table}_${index}`)}
+    where ${where}`
+}
+
+const olderThanStored = ({ table }: Resource, { tableName, indexedBy }: MergeDialect): string => `
+    select staged.line,
+      case when stored.source_version is null then 'updated_at' else 'source_version' end as member,
+      'is older than what is stored; --allow-older takes it all the same' as reason
+    from staged cross join ${tableName(table)} as stored ${indexedBy(`${table}_identity`)}
+    where stored.id = staged.id and stored.stored_at >= 0 and case
+      when stored.source_version is null then staged.updated_at < stored.updated_at
+      else coalesce(staged.source_version, -1) < stored.source_version end`

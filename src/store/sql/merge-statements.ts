@@ -1,0 +1,128 @@
+import { fullTable, type Resource } from '../../contract/resource.ts'
+import { memberColumns } from './staging.ts'
+
+/**
+ * What the two stores spell differently in the statements of a merge; the rest is SQL that both
+ * understand.
+ */
+export type MergeDialect = {
+  /** The name of a stored table, with its schema where there is one. */
+  readonly tableName: (table: string) => string
+  /** Names the index of a join for a planner that would not find it by itself. */
+  readonly indexedBy: (index: string) => string
+  /** The parameter that holds the time of the merge. */
+  readonly now: string
+}
+
+/**
+ * The statements that merge the table `staged` into the stored records. They run after every query
+ * of `conflictQueries` has returned nothing.
+ */
+export type MergeStatements = {
+  /**
+   * Whether any staged record replaces a stored one; the statements before `insert` need no run
+   * where none does.
+   */
+  readonly hasReplaced: string
+  /**
+   * Copies the stored deletion to staged records that do not mention one. Undefined where the kind
+   * has no deletions.
+   */
+  readonly keepDeletions: string | undefined
+  readonly dropUnchanged: string
+  /** How many staged records are left, and how many of them replace a stored one. */
+  readonly countRemaining: string
+  /** Moves the records that will be replaced to `superseded`. */
+  readonly supersede: readonly string[]
+  readonly insert: readonly string[]
+}
+
+export function mergeStatements(resource: Resource, dialect: MergeDialect): MergeStatements {
+  const { replaced, replacedInFull, unchanged, storedBody } = rowSets(resource, dialect)
+  const { tableName, now } = dialect
+  const table = tableName(resource.table)
+  const full = tableName(fullTable(resource))
+  const hasMask = resource.mask !== undefined
+  return {
+    hasReplaced: `select exists (select 1 from ${replaced}) as has_replaced`,
+    keepDeletions: resource.deletable ? keepDeletions(table) : undefined,
+    dropUnchanged: `
+      delete from staged where sequence in (select staged.sequence from ${unchanged})`,
+    countRemaining: `
+      select (select count(*) from staged) as remaining, (select count(*) from ${replaced}) as replaced`,
+    supersede: [
+      `insert into ${tableName('superseded')}
+       select '${resource.kind}', stored.customer_id, stored.id, stored.stored_at, ${now},
+         ${storedBody}, stored.deleted_at, stored.source_version
+       from ${replacedInFull}`,
+      `delete from ${table} where (customer_id, deleted, position) in (
+         select stored.customer_id, stored.deleted, stored.position from ${replaced})`,
+      ...(hasMask
+        ? [`delete from ${full} where (customer_id, id) in (select customer_id, id from staged)`]
+        : []),
+    ],
+    insert: [
+      insertRecords(resource, dialect),
+      `insert into ${tableName('revision')} as stored
+       select distinct customer_id, '${resource.kind}', ${now} from staged where true
+       on conflict (customer_id, kind) do update set changed_at = case
+         when excluded.changed_at > stored.changed_at then excluded.changed_at
+         else stored.changed_at + 1 end`,
+      ...(hasMask
+        ? [
+            `insert into ${full} (customer_id, id, deleted, body)
+             select customer_id, id, deleted_at is not null, full_body from staged
+             order by customer_id, id`,
+          ]
+        : []),
+    ],
+  }
+}
+
+/**
+ * The row sets of a merge, each as what follows `from`. `staged` holds the records of the file,
+ * `stored` those of the store. On PostgreSQL only statements with `stored_at >= 0` can use the
+ * index of ids (record-schema.ts).
+ */
+function rowSets(resource: Resource, { tableName, indexedBy }: MergeDialect) {
+  const stored = `${tableName(resource.table)} as stored ${indexedBy(`${resource.table}_identity`)}`
+  const sameId = 'stored.id = staged.id and stored.stored_at >= 0'
+  const replaced = `staged cross join ${stored} where ${sameId}`
+  const hasMask = resource.mask !== undefined
+  const replacedInFull = !hasMask
+    ? replaced
+    : `staged cross join ${stored} cross join ${tableName(fullTable(resource))} as stored_full
+       where ${sameId}
+         and stored_full.customer_id = stored.customer_id and stored_full.id = stored.id`
+  const storedBody = hasMask ? 'stored_full.body' : 'stored.body'
+  const unchanged = `${replacedInFull}
+         and ${storedBody} = staged.full_body
+         and stored.deleted_at is not distinct from staged.deleted_at
+         and stored.updated_at is not distinct from staged.updated_at
+         and stored.source_version is not distinct from staged.source_version`
+  return { replaced, replacedInFull, unchanged, storedBody }
+}
+
+const keepDeletions = (table: string): string => `
+      update staged set deleted_at = (
+        select stored.deleted_at from ${table} as stored
+        where stored.id = staged.id and stored.stored_at >= 0)
+      where keeps_deletion = 1 and exists (
+        select 1 from ${table} as stored
+        where stored.id = staged.id and stored.stored_at >= 0 and stored.deleted = true)`
+
+/**
+ * Inserts in the order of the primary key, so that the table's pages are filled one after the
+ * other.
+ */
+function insertRecords(resource: Resource, { tableName, now }: MergeDialect): string {
+  const members = memberColumns(resource).join(', ')
+  const body = resource.mask === undefined ? 'full_body' : 'masked'
+  return `insert into ${tableName(resource.table)} (
+         customer_id, deleted, position, id, ${members}, body,
+         deleted_at, updated_at, source_version, stored_at)
+       select customer_id, deleted_at is not null, position, id, ${members}, ${body},
+         deleted_at, updated_at, source_version, ${now}
+       from staged
+       order by customer_id, deleted_at is not null, position`
+}

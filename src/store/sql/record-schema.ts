@@ -1,0 +1,113 @@
+import { fullTable, type Resource } from '../../contract/resource.ts'
+import { memberColumns } from './staging.ts'
+
+/** What the two stores spell differently in the schema of records. */
+export type SchemaDialect = {
+  readonly tableName: (table: string) => string
+  readonly types: {
+    /** Text that is compared byte by byte. */
+    readonly key: string
+    readonly boolean: string
+    readonly position: string
+    readonly id: string
+    readonly integer: string
+    readonly storedAt: string
+  }
+  readonly tableOptions: string
+  /** Ends every index that spans customers. */
+  readonly acrossCustomers: string
+  /** A member of the JSON text in `body`, as text. */
+  readonly bodyMember: (member: string) => string
+  /** Statements that protect a table by row-level security; empty where there is none. */
+  readonly protect: (table: string) => string
+  /** Runs a statement that must see the rows of every customer. */
+  readonly unprotected: (tables: readonly string[], statement: string) => string
+}
+
+/**
+ * Creates the tables of one kind. The primary key is the order of a page: customer, then live
+ * before deleted, then position (position.ts). Every index that serves a customer starts with the
+ * customer; `_identity` guards what is unique across customers. Kinds without deletions keep
+ * `deleted`, so that one statement serves every kind.
+ */
+export function createTables(
+  resource: Resource,
+  laterColumns: readonly string[],
+  dialect: SchemaDialect,
+): string {
+  const { table, exclusive } = resource
+  const { types, tableName, tableOptions, acrossCustomers, protect } = dialect
+  const members = memberColumns(resource).filter((column) => !laterColumns.includes(column))
+  const filters = Object.values<string>(resource.columns).filter((name) => members.includes(name))
+  const optional = members.filter((column) => !isRequired(resource, column))
+  const name = tableName(table)
+  return `
+create table ${name} (
+  customer_id ${types.key} not null,
+  deleted ${types.boolean} not null,
+  position ${types.position} not null,
+  id ${types.id} not null,
+  ${members.map((column) => `${column} ${types.key}${optional.includes(column) ? '' : ' not null'},`).join('\n  ')}
+  body text not null,
+  deleted_at ${types.integer},
+  updated_at ${types.integer},
+  source_version ${types.integer},
+  stored_at ${types.storedAt},
+  primary key (customer_id, deleted, position)
+)${tableOptions};
+create unique index ${table}_identity on ${name} (id)${acrossCustomers};
+create unique index ${table}_by_id on ${name} (customer_id, id);
+create unique index ${table}_by_ref_id on ${name} (customer_id, ref_id) where ref_id is not null;
+${filters.map((column) => createIndexes(resource, column, optional.includes(column), dialect)).join('')}
+${exclusive === undefined ? '' : `create index ${table}_exclusive_key on ${name} (exclusive_key);`}
+${protect(table)}
+${resource.mask === undefined ? '' : createFullTable(fullTable(resource), dialect)}`
+}
+
+/**
+ * Lists read another table than the one with unmasked records, so a list cannot leak what it never
+ * reads.
+ */
+const createFullTable = (
+  table: string,
+  { types, tableName, tableOptions, protect }: SchemaDialect,
+): string => `
+create table ${tableName(table)} (
+  customer_id ${types.key} not null,
+  id ${types.id} not null,
+  deleted ${types.boolean} not null,
+  body text not null,
+  primary key (customer_id, id)
+)${tableOptions};
+${protect(table)}`
+
+/** Adds a filter column to a kind that has been released, and fills it from the stored records. */
+export function addColumn(resource: Resource, column: string, dialect: SchemaDialect): string {
+  const { types, tableName, bodyMember, unprotected } = dialect
+  const [table, full] = [resource.table, fullTable(resource)]
+  return `
+alter table ${tableName(table)} add column ${column} ${types.key};
+${unprotected(
+  [...new Set([table, full])],
+  `update ${tableName(table)} as record set ${column} = (
+  select ${bodyMember(column)} from ${tableName(full)} as stored
+  where stored.customer_id = record.customer_id and stored.id = record.id)`,
+)};
+${createIndexes(resource, column, true, dialect)}`
+}
+
+function createIndexes(
+  { table, uniqueMembers }: Resource,
+  column: string,
+  isOptional: boolean,
+  { tableName, acrossCustomers }: SchemaDialect,
+): string {
+  const present = isOptional ? ` where ${column} is not null` : ''
+  const unique = `create unique index ${table}_${column}_identity on ${tableName(table)} (${column})${acrossCustomers};\n`
+  return `create index ${table}_by_${column} on ${tableName(table)} (customer_id, ${column}, deleted, position)${present};
+${uniqueMembers.includes(column) ? unique : ''}`
+}
+
+/** Whether every record has the member, so that its column is never null. */
+const isRequired = ({ record }: Resource, column: string): boolean =>
+  column === 'exclusive_key' || (record.required ?? []).includes(column)

@@ -1,0 +1,22 @@
+import type { SchemaDialect } from '../sql/record-schema.ts'
+
+/**
+ * The schema of records on SQLite. Without a rowid, the table itself is stored in the order of its
+ * primary key.
+ */
+export const recordDialect: SchemaDialect = {
+  tableName: (table) => table,
+  types: {
+    key: 'text',
+    boolean: 'integer',
+    position: 'blob',
+    id: 'text',
+    integer: 'integer',
+    storedAt: 'integer not null',
+  },
+  tableOptions: ' strict, without rowid',
+  acrossCustomers: '',
+  bodyMember: (member) => `json_extract(stored.body, '$.${member}')`,
+  protect: () => '',
+  unprotected: (_tables, statement) => statement,
+}
