@@ -163,7 +163,7 @@ describe('FeeRefresher with one node', () => {
 
 describe('FeeRefresher with several nodes', () => {
   const broken: readonly [what: string, answer: Answer, reason: string][] = [
-    ['answers garbage', (_, response) => json(response, '<html>'), 'answered what is no JSON'],
+    ['answers garbage', (_, response) => json(response, '<html>'), 'answered with invalid JSON'],
     [
       'takes no batches',
       (_, response) => json(response, '{}'),
@@ -184,7 +184,7 @@ describe('FeeRefresher with several nodes', () => {
     ['is on another chain', rpcAnswer({ eth_chainId: '"0x89"' }), 'is on another chain'],
     ['knows no method', rpcAnswer({}), 'eth_chainId failed with -32601'],
     // The one test that waits for the real limit of two seconds.
-    ['hangs', () => {}, 'no answer in time'],
+    ['hangs', () => {}, 'did not answer in time'],
   ]
   for (const [what, answer, reason] of broken) {
     it(`goes on to the next where the first ${what}`, async (test) => {

@@ -57,7 +57,7 @@ export async function observeHttpPrices(
 ): Promise<ObservedPrices> {
   const asked = [...source.symbols].map(
     async ([symbol, word]): Promise<[string, ObservedPrice]> => {
-      const answer = await node.getFor(word, signal)
+      const answer = await node.getForSymbol(word, signal)
       return [symbol, readHttpPrice(answer, source, now)]
     },
   )
