@@ -6,7 +6,7 @@ import type { AddressFault, AddressKind, AddressPolicy } from './addresses/addre
 import { checkAddress } from './addresses/check-address.ts'
 import type { FeeBasis, Unavailable } from './fee-basis.ts'
 import { type FeeOrigin, networkFee } from './network-fee.ts'
-import type { AssetPair } from './schedule/fee-schedule.ts'
+import type { AssetPair } from './schedule/asset-pair.ts'
 
 export type QuoteRequest = {
   readonly asset: string

@@ -1,6 +1,6 @@
 import { costsInForce, type FeeBasis, type LiveCosts } from '../fee-basis.ts'
 import type { CostModel } from '../models/cost-model.ts'
-import type { NetworkPlan } from '../schedule/fee-schedule.ts'
+import type { NetworkPlan } from '../schedule/network-plan.ts'
 import type { CostSource, LookingGlass } from './fee-event.ts'
 import { observeNetwork } from './networks/observe-network.ts'
 import { endpointPool } from './nodes/endpoint-pool.ts'
