@@ -1,30 +1,27 @@
 import type { AssetKind } from '../models/asset-kind.ts'
 import { type CostModel, costOf } from '../models/cost-model.ts'
 
-/** Four times up or down is more than a fee market moves between two looks, most of the time. */
-const jumpFactor = 4n
-
-const kinds: readonly AssetKind[] = ['native', 'erc20', 'spl', 'token2022']
-
-export type Standing = {
-  /** The figures that quotes go by. */
+export type CostState = {
+  /** The costs that quotes use. */
   readonly accepted: CostModel
-  /** Figures that jumped and wait for a second look. */
+  /** Costs that jumped and wait for confirmation. */
   readonly pending?: CostModel
 }
 
-export type Looked = Standing & { readonly isHeld: boolean }
-
 /**
- * Figures within four times of the ones in force are taken; others wait until a later look agrees with them, so
- * that no single answer of a node, broken or dishonest, sets a price. A jump that the second look does not
- * confirm becomes the one that waits.
+ * Accepts costs within four times of the accepted ones. Others stay pending until the next observation agrees
+ * with them, so that no single answer of a broken or dishonest node sets a price.
  */
-export function look({ accepted, pending }: Standing, observed: CostModel): Looked {
+export function confirmCosts({ accepted, pending }: CostState, observed: CostModel): CostState {
   const isConfirmed = pending !== undefined && !isJump(pending, observed)
-  if (isConfirmed || !isJump(accepted, observed)) return { accepted: observed, isHeld: false }
-  return { accepted, pending: observed, isHeld: true }
+  if (isConfirmed || !isJump(accepted, observed)) return { accepted: observed }
+  return { accepted, pending: observed }
 }
+
+/** Fee markets rarely move more than four times between two observations. */
+const jumpFactor = 4n
+
+const kinds: readonly AssetKind[] = ['native', 'erc20', 'spl', 'token2022']
 
 function isJump(one: CostModel, other: CostModel): boolean {
   return kinds.some((kind) => {
