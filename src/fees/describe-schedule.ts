@@ -4,7 +4,7 @@ import type { AddressKind } from './addresses/address-check.ts'
 import { costsInForce, type FeeBasis, type Unavailable } from './fee-basis.ts'
 import { networkFee } from './network-fee.ts'
 import { amountUnitsMin } from './quote-fee.ts'
-import type { AssetPair } from './schedule/fee-schedule.ts'
+import type { AssetPair } from './schedule/asset-pair.ts'
 
 /** One (asset, network) pair as `fee schedule` prints it. Figures are decimal text, in the coin that is named. */
 export type ScheduleRow = {

@@ -3,7 +3,8 @@ import { divideUp, roundUpToStep } from '../values/rounding.ts'
 import type { AddressKind } from './addresses/address-check.ts'
 import { costsInForce, type FeeBasis, priceInForce, type Unavailable } from './fee-basis.ts'
 import { costOf } from './models/cost-model.ts'
-import { type AssetPair, priceDecimals } from './schedule/fee-schedule.ts'
+import type { AssetPair } from './schedule/asset-pair.ts'
+import { priceDecimals } from './schedule/price-source.ts'
 
 /** Where the figures of a fee came from; for logs and readiness, never for the customer. */
 export type FeeOrigin = {

@@ -6,34 +6,29 @@ import type { AddressFault, AddressKind, AddressPolicy } from './addresses/addre
 import { checkAddress } from './addresses/check-address.ts'
 import type { FeeBasis, Unavailable } from './fee-basis.ts'
 import { type FeeOrigin, networkFee } from './network-fee.ts'
-import type { AssetPair } from './schedule/fee-schedule.ts'
+import type { AssetPair } from './schedule/asset-pair.ts'
 
 export type QuoteRequest = {
   readonly asset: string
   readonly network: CryptoNetwork
   readonly address: string
-  /** Which of the two the caller named, and its text as sent. */
+  /** The figure that the caller named, and its text as sent. */
   readonly figure: { readonly name: 'amount' | 'total'; readonly text: string }
 }
 
-/** A fee that the house stands by for `ttlSeconds`. Units are smallest units; amount + fee = total, exactly. */
-export type FeeQuote = {
+/** A fee that is guaranteed for `ttlSeconds`. Figures are decimal text; amount + fee = total, exactly. */
+export type QuotedFee = {
   readonly ok: true
-  readonly pair: AssetPair
-  readonly feeUnits: bigint
-  readonly amountUnits: bigint
-  readonly totalUnits: bigint
-  /** The same as text; the caller's own figure is the very text that was sent. */
   readonly fee: string
+  /** The figure that the caller named is returned as it was sent. */
   readonly amount: string
   readonly total: string
   readonly addressKind: AddressKind
-  readonly memoId: string | undefined
   readonly ttlSeconds: number
   readonly origin: FeeOrigin
 }
 
-/** Why there is no quote, with the figures that the caller needs to ask better. Figures are decimal text. */
+/** Why there is no quote, with the figures that tell the caller what to change. Figures are decimal text. */
 export type QuoteRefusal = { readonly ok: false } & (
   | {
       readonly problem: 'invalid-figure'
@@ -43,7 +38,7 @@ export type QuoteRefusal = { readonly ok: false } & (
   | {
       readonly problem: 'unsupported-asset-network'
       readonly fault: 'unknown' | 'off'
-      /** The assets that this network does offer, in order of the alphabet. */
+      /** The assets that this network offers, in alphabetical order. */
       readonly offered: readonly string[]
     }
   | {
@@ -68,18 +63,18 @@ export type QuoteRefusal = { readonly ok: false } & (
 )
 
 /**
- * The guaranteed fee of one withdrawal (contract sections 2.11 and 4.7). Pure and synchronous: `now` is the time
- * in microseconds, everything else is in `basis`. The fee is rounded up; the caller's figure is never rounded.
+ * Quotes the guaranteed fee of one withdrawal (contract sections 2.11 and 4.7). Pure: `now` is the time in
+ * microseconds, everything else is in `basis`. The fee is rounded up; the caller's figure is never rounded.
  *
- * Refusals come in the order: figure, pair, precision, address, sources, total, minimum. An amount of 0.001 BTC
- * to a P2WPKH address costs 0.00002613 by the sample schedule, 0.00102613 in total.
+ * Checks run in this order: figure, pair, precision, address, sources, total, minimum. By the sample schedule,
+ * 0.001 BTC to a P2WPKH address costs 0.00002613, so the total is 0.00102613.
  */
 export function quoteFee(
   basis: FeeBasis,
   request: QuoteRequest,
   now: bigint,
   policy: AddressPolicy = {},
-): FeeQuote | QuoteRefusal {
+): QuotedFee | QuoteRefusal {
   const { network, figure } = request
   const pairs = basis.schedule.pairs.get(network)
   const pair = pairs?.get(request.asset)
@@ -110,25 +105,18 @@ export function quoteFee(
   if (split.amountUnits < minimum) {
     return { ok: false, problem: 'below-min-withdraw-limit', minimum: print(minimum), amount, fee }
   }
-  const total = figure.name === 'total' ? figure.text : print(split.totalUnits)
-  const { ttlSeconds } = basis.schedule.quote
-  const addressKind = check.kind
-  const { memoId } = check
   return {
     ok: true,
-    pair,
-    ...split,
     fee,
     amount,
-    total,
-    addressKind,
-    memoId,
-    ttlSeconds,
+    total: figure.name === 'total' ? figure.text : print(split.totalUnits),
+    addressKind: check.kind,
+    ttlSeconds: basis.schedule.quote.ttlSeconds,
     origin: flat.origin,
   }
 }
 
-/** The least that may be withdrawn: the pair's own minimum or, for a native coin, what its network demands. */
+/** The smallest amount that may be withdrawn: the pair's minimum or, if higher, the network's for its coin. */
 export function amountUnitsMin(basis: FeeBasis, pair: AssetPair, address: AddressKind): bigint {
   const { nativeUnitsMin } = basis.schedule.networks[pair.network]
   const networkUnits = pair.kind === 'native' ? nativeUnitsMin(address) : 1n
@@ -157,7 +145,7 @@ const unsupportedAddress = (fault: AddressFault, detail: string): QuoteRefusal =
   detail,
 })
 
-/** The tokens of the schedule in force, beside the embedded ones that `checkAddress` knows. */
+/** Covers tokens that the operator added; `checkAddress` knows only the embedded ones. */
 function isToken(pairs: ReadonlyMap<string, AssetPair> | undefined, address: string): boolean {
   for (const { kind, token } of pairs?.values() ?? []) {
     if (token === undefined || kind === 'trustline') continue
@@ -177,9 +165,10 @@ type Split = {
 const wholePpm = 1_000_000n
 
 /**
- * The proportional part is rounded up to one unit, not to the fee's increment: only so does the total that an
- * amount gave give that amount back. With A the amount and p its millionths, the total less the flat fee is
- * A + ceil(Ap), and floor(that ÷ (1 + p)) is A again. A total at or under the fee leaves no amount above 0.
+ * Rounds the proportional part up to one unit, not to the fee's increment. Otherwise quoting by the total of an
+ * earlier quote would not return its amount. With A the amount and p its proportional part, the total less the
+ * flat fee is A + ceil(Ap), and floor((A + ceil(Ap)) ÷ (1 + p)) is A. If the total is not above the flat fee,
+ * the amount is 0.
  */
 function splitFigure(
   name: 'amount' | 'total',

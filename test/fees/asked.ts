@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { FeeBasis } from '../../src/fees/fee-basis.ts'
-import { type FeeQuote, type QuoteRequest, quoteFee } from '../../src/fees/quote-fee.ts'
+import { type QuotedFee, type QuoteRequest, quoteFee } from '../../src/fees/quote-fee.ts'
 import { encodeAddress } from '../../src/sandbox/encode-address.ts'
 import type { CryptoNetwork } from '../../src/values/network.ts'
 import { now } from './sample-basis.ts'
@@ -23,7 +23,7 @@ export function ask(
 }
 
 /** The quote; fails with the refusal where there is none. */
-export function quoted(basis: FeeBasis, request: QuoteRequest): FeeQuote {
+export function quoted(basis: FeeBasis, request: QuoteRequest): QuotedFee {
   const quote = quoteFee(basis, request, now)
   assert(quote.ok, quote.ok ? '' : JSON.stringify(quote))
   return quote

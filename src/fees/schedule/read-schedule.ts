@@ -1,47 +1,52 @@
-import { largest } from '../../values/bounds.ts'
-import { parseDecimal } from '../../values/decimal.ts'
-import { type CryptoNetwork, cryptoNetworks, isCryptoNetwork } from '../../values/network.ts'
-import embedded from './fee-schedule.json' with { type: 'json' }
+import Type from 'typebox'
+import { type CryptoNetwork, cryptoNetworks } from '../../values/network.ts'
+import { type AssetPair, pairs } from './asset-pair.ts'
 import {
-  type AssetPair,
-  type Dated,
-  type FeeSchedule,
-  type PriceSource,
-  priceDecimals,
-  type TablePrice,
-} from './fee-schedule.ts'
-import { type Environment, readEndpoint, readNetworks } from './read-network.ts'
-import { scheduleFaults } from './schedule-faults.ts'
-import { type AssetDocument, type ScheduleDocument, scheduleShape } from './schedule-shape.ts'
-import { shapeFaultsOf } from './shape-faults.ts'
+  convert,
+  type Environment,
+  from,
+  isPlainObject,
+  leaf,
+  list,
+  object,
+  optional,
+  type Reader,
+  record,
+  type ValueOf,
+} from './document-reader.ts'
+import embedded from './fee-schedule.json' with { type: 'json' }
+import type { Dated, FeeSchedule } from './fee-schedule.ts'
+import { type NetworkPlan, networks } from './network-plan.ts'
+import { price, priceSource } from './price-source.ts'
+import { basisPoints, integer, symbol } from './schedule-values.ts'
 
 export type ReadSchedule =
   | { readonly ok: true; readonly schedule: FeeSchedule }
   | { readonly ok: false; readonly faults: readonly string[] }
 
 /**
- * The embedded schedule with an operator's document merged over it: objects deeply, arrays and texts whole.
+ * Merges an operator's document over the embedded schedule and reads the result.
  *
- * `overrides` is parsed JSON, `{}` for none; `environment` is where `auth_env` names are looked up. Every fault
- * is named at once, each with its path. The document's own `as_of` and `prices_as_of` are what make its costs
- * and prices the operator's; figures that it leaves out stay the sample's (see docs/fees.md).
+ * `overrides` is parsed JSON, `{}` for none. Objects merge deeply, lists and texts replace. Every fault of the
+ * document's values is named at once, each with its path; references between them are checked after that.
+ * Costs and prices count as the operator's only where `overrides` dates them (see docs/fees.md).
  */
 export function readSchedule(overrides: unknown, environment: Environment = {}): ReadSchedule {
-  if (!isPlainObject(overrides))
+  if (!isPlainObject(overrides)) {
     return { ok: false, faults: ['the document must be a JSON object'] }
-  const merged = mergeOver(embedded, overrides)
-  const shapeFaults = shapeFaultsOf(scheduleShape, merged)
-  if (shapeFaults.length > 0) return { ok: false, faults: shapeFaults }
-  const document = merged as ScheduleDocument
-  const faults = scheduleFaults(document, overrides, environment)
-  if (faults.length > 0) return { ok: false, faults }
-  return { ok: true, schedule: readDocument(document, overrides, environment) }
+  }
+  const faults: string[] = []
+  // Prices without a date of their own would count as old as the sample's.
+  if (Object.hasOwn(overrides, 'prices_usd') && !Object.hasOwn(overrides, 'prices_as_of')) {
+    faults.push('prices_as_of must say which day prices_usd are of')
+  }
+  const document = scheduleDocument(mergeOver(embedded, overrides), '', { environment, faults })
+  if (document !== undefined) faults.push(...referenceFaults(document.value))
+  if (document === undefined || faults.length > 0) return { ok: false, faults }
+  return { ok: true, schedule: toSchedule(document.value, overrides) }
 }
 
 type PlainObject = Readonly<Record<string, unknown>>
-
-const isPlainObject = (value: unknown): value is PlainObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function mergeOver(base: PlainObject, over: PlainObject): PlainObject {
   const merged = new Map<string, unknown>(Object.entries(base))
@@ -52,100 +57,96 @@ function mergeOver(base: PlainObject, over: PlainObject): PlainObject {
   return Object.fromEntries(merged)
 }
 
-function readDocument(
-  document: ScheduleDocument,
-  overrides: PlainObject,
-  environment: Environment,
-): FeeSchedule {
-  const nativeDecimals = (network: CryptoNetwork): number =>
-    document.assets[network]?.[document.networks[network].native]?.decimals ?? 0
-  const ownCosts = Object.hasOwn(overrides, 'as_of')
-  const ownPrices = Object.hasOwn(overrides, 'prices_as_of')
+const day: Reader<string> = convert(leaf(Type.String()), (given, addFault) => {
+  const parsed = new Date(`${given}T00:00:00Z`)
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(given) && !Number.isNaN(parsed.getTime())
+  if (!isDay || !parsed.toISOString().startsWith(given)) {
+    addFault('', 'must be a day that exists, as YYYY-MM-DD')
+  }
+  return given
+})
+
+/** The whole document, after the operator's was merged over the embedded one. */
+const documentShape = {
+  as_of: day,
+  prices_as_of: day,
+  note: optional(leaf(Type.String())),
+  schedule_max_age_days: integer(1, 3_650),
+  prices_max_age_days: integer(1, 3_650),
+  quote: object({
+    ttlSeconds: from('ttl_s', integer(60, 900)),
+    fxMarginBasisPoints: from('fx_margin_bp', basisPoints),
+  }),
+  pegged_usd: list(symbol, 100),
+  prices_usd: record(() => price),
+  price_sources: list(priceSource, 8),
+  networks,
+  assets: pairs,
+}
+type ScheduleDocument = ValueOf<typeof documentShape>
+const scheduleDocument = object(documentShape)
+
+/** Names in one part of the document that another part has to hold. */
+function referenceFaults(document: ScheduleDocument): string[] {
+  const { networks: plans, assets, prices_usd: prices, price_sources: sources } = document
+  const ofPairs = cryptoNetworks.flatMap((network) => {
+    const { native } = plans[network]
+    const hasNative = assets.get(network)?.has(native) === true
+    return [
+      ...(hasNative ? [] : [`assets.${network}.${native} is missing`]),
+      ...[...(assets.get(network)?.values() ?? [])].flatMap(({ asset, kind }) => {
+        const path = `assets.${network}.${asset}`
+        if ((asset === native) !== (kind === 'native')) {
+          return [`${path}.kind must be native for the network's own coin and for nothing else`]
+        }
+        return kind === 'native' || (prices.has(asset) && prices.has(native))
+          ? []
+          : [`prices_usd must hold ${asset} and ${native}, for ${path}`]
+      }),
+    ]
+  })
+  const ofSources = sources.flatMap((source, index) =>
+    source.kind === 'chainlink' && plans[source.network].endpoints.length === 0
+      ? [`price_sources.${index}.network needs networks.${source.network}.rpc`]
+      : [],
+  )
+  return [...ofPairs, ...ofSources]
+}
+
+function toSchedule(document: ScheduleDocument, overrides: PlainObject): FeeSchedule {
+  const ownsCosts = Object.hasOwn(overrides, 'as_of')
+  const ownsPrices = Object.hasOwn(overrides, 'prices_as_of')
+  const ownPrices = isPlainObject(overrides.prices_usd) ? overrides.prices_usd : {}
+  const pairsOf = (network: CryptoNetwork): ReadonlyMap<string, AssetPair> =>
+    document.assets.get(network) ?? new Map()
+  const planOf = (network: CryptoNetwork): NetworkPlan => {
+    const draft = document.networks[network]
+    return { ...draft, network, nativeDecimals: pairsOf(network).get(draft.native)?.decimals ?? 0 }
+  }
+  const plans = cryptoNetworks.map((network) => [network, planOf(network)] as const)
   return {
-    costs: readDated(document.as_of, document.schedule_max_age_days, ownCosts),
-    prices: readDated(document.prices_as_of, document.prices_max_age_days, ownPrices),
-    priceTable: readPriceTable(document, ownPrices ? overrides.prices_usd : undefined),
-    priceSources: document.price_sources.map((source) => readPriceSource(source, environment)),
+    costs: toDated(document.as_of, document.schedule_max_age_days, ownsCosts),
+    prices: toDated(document.prices_as_of, document.prices_max_age_days, ownsPrices),
+    // A price that the operator leaves out stays the sample's, however new the operator's date is.
+    priceTable: new Map(
+      [...document.prices_usd].map(([asset, usd]) => {
+        const origin = ownsPrices && Object.hasOwn(ownPrices, asset) ? 'operator' : 'sample'
+        return [asset, { usd, origin }]
+      }),
+    ),
+    priceSources: document.price_sources,
     pegged: new Set(document.pegged_usd),
-    quote: {
-      ttlSeconds: document.quote.ttl_s,
-      fxMarginBasisPoints: BigInt(document.quote.fx_margin_bp),
-    },
-    networks: readNetworks(document.networks, nativeDecimals, environment),
-    pairs: new Map(cryptoNetworks.map((network) => [network, readPairs(network, document)])),
+    quote: document.quote,
+    networks: Object.fromEntries(plans) as FeeSchedule['networks'],
+    pairs: new Map(cryptoNetworks.map((network) => [network, pairsOf(network)])),
   }
 }
 
-function readDated(asOf: string, maxAgeDays: number, isOwn: boolean): Dated {
+function toDated(asOf: string, maxAgeDays: number, isOwn: boolean): Dated {
   return {
     origin: isOwn ? 'operator' : 'sample',
     asOf,
     asOfMicros: BigInt(Date.parse(`${asOf}T00:00:00Z`)) * 1_000n,
     maxAgeSeconds: maxAgeDays * 86_400,
   }
-}
-
-/** A price that the operator's table leaves out is still the sample's, however new that table is. */
-function readPriceTable(
-  { prices_usd }: ScheduleDocument,
-  own: unknown,
-): ReadonlyMap<string, TablePrice> {
-  const isOwn = (symbol: string): boolean => isPlainObject(own) && Object.hasOwn(own, symbol)
-  return new Map(
-    Object.entries(prices_usd).map(([symbol, text]) => [
-      symbol,
-      { usd: unitsOf(text, priceDecimals), origin: isOwn(symbol) ? 'operator' : 'sample' },
-    ]),
-  )
-}
-
-function readPriceSource(
-  source: ScheduleDocument['price_sources'][number],
-  environment: Environment,
-): PriceSource {
-  if (source.kind === 'chainlink') {
-    const network = isCryptoNetwork(source.network) ? source.network : 'ETHEREUM'
-    const feeds = new Map(Object.entries(source.feeds))
-    return { kind: 'chainlink', network, maxAgeSeconds: source.max_age_s, feeds }
-  }
-  return {
-    kind: 'http',
-    endpoint: readEndpoint(source, environment),
-    maxAgeSeconds: source.max_age_s,
-    pricePointer: source.price_pointer,
-    timePointer: source.time_pointer,
-    symbols: new Map(Object.entries(source.symbols)),
-  }
-}
-
-function readPairs(
-  network: CryptoNetwork,
-  document: ScheduleDocument,
-): ReadonlyMap<string, AssetPair> {
-  const assets = Object.entries(document.assets[network] ?? {})
-  return new Map(assets.map(([asset, given]) => [asset, readPair(network, asset, given)]))
-}
-
-function readPair(network: CryptoNetwork, asset: string, given: AssetDocument): AssetPair {
-  const amountUnitsMin = unitsOf(given.min_amount ?? '0', given.decimals)
-  const isSure = given.kind === 'native' || given.certainty === 'A'
-  return {
-    asset,
-    network,
-    kind: given.kind,
-    decimals: given.decimals,
-    token: given.contract ?? given.mint ?? given.issuer,
-    certainty: given.certainty,
-    enabled: given.enabled ?? isSure,
-    feeIncrementUnits: unitsOf(given.fee_increment, given.decimals),
-    feeUnitsMin: unitsOf(given.min_fee, given.decimals),
-    amountUnitsMin: largest(amountUnitsMin, 1n),
-    transferPpm: BigInt(given.token_transfer_ppm ?? 0),
-  }
-}
-
-/** Text that `scheduleFaults` has already parsed with the same decimals. */
-function unitsOf(text: string, decimals: number): bigint {
-  const parsed = parseDecimal(text, decimals)
-  return parsed.ok ? parsed.units : 0n
 }

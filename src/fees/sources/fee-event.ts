@@ -1,43 +1,33 @@
 import type { CryptoNetwork } from '../../values/network.ts'
 
 /**
- * What is worth a line in the log, each told once when it begins and not on every look. No event holds a URL,
- * an authorization or a word that a node sent.
+ * An event for the log, reported once when it begins and not on every observation. No event holds a URL, an
+ * authorization or text that a node sent.
  */
 export type FeeEvent =
-  | {
-      readonly event: 'node-failed'
-      readonly network: CryptoNetwork
-      readonly host: string
-      readonly reason: string
-    }
-  | { readonly event: 'node-recovered'; readonly network: CryptoNetwork; readonly host: string }
-  /** A figure above its cap was cut to it: look, the network may cost more than is charged. */
-  | {
-      readonly event: 'figure-cut'
-      readonly network: CryptoNetwork
-      readonly host: string
-      readonly alarm: string
-    }
-  /** A figure more than four times off waits for a second look. */
-  | { readonly event: 'figure-held'; readonly network: CryptoNetwork; readonly host: string }
-  | {
-      readonly event: 'source-changed'
-      readonly network: CryptoNetwork
-      readonly from: CostSource
-      readonly to: CostSource
-    }
+  | NetworkEvent<'node-failed', { readonly host: string; readonly reason: string }>
+  | NetworkEvent<'node-recovered', { readonly host: string }>
+  /** A figure was reduced to its cap, so the network may cost more than is charged. */
+  | NetworkEvent<'figure-cut', { readonly host: string; readonly alarm: string }>
+  /** Costs more than four times off wait for a second observation. */
+  | NetworkEvent<'figure-held', { readonly host: string }>
+  | NetworkEvent<'source-changed', { readonly from: CostSource; readonly to: CostSource }>
   | { readonly event: 'price-source-failed'; readonly source: string; readonly reason: string }
   | { readonly event: 'price-source-recovered'; readonly source: string }
   | { readonly event: 'price-held'; readonly source: string; readonly symbol: string }
 
+type NetworkEvent<Name extends string, Details> = {
+  readonly event: Name
+  readonly network: CryptoNetwork
+} & Details
+
 export type CostSource = 'live' | 'schedule' | 'unavailable'
 
-/** The outside world of everything that looks at nodes. */
-export type LookingGlass = {
+/** What everything that observes nodes and prices depends on. */
+export type FeeSourceDeps = {
   /** Microseconds since 1970. */
   readonly clock: () => bigint
-  /** From 0 up to 1; spreads what many processes would otherwise ask at once. */
+  /** From 0 up to 1. Spreads the requests of many processes over time. */
   readonly random: () => number
   readonly report: (event: FeeEvent) => void
 }

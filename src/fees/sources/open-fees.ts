@@ -4,40 +4,39 @@ import { type Config, ConfigError } from '../../platform/config.ts'
 import type { Logger } from '../../platform/log.ts'
 import { describeNetworks } from '../describe-schedule.ts'
 import type { FeeBasis } from '../fee-basis.ts'
+import type { Environment } from '../schedule/document-reader.ts'
 import type { FeeSchedule } from '../schedule/fee-schedule.ts'
-import type { Environment } from '../schedule/read-network.ts'
 import { type ReadSchedule, readSchedule } from '../schedule/read-schedule.ts'
 import type { FeeEvent } from './fee-event.ts'
-import { FeeRefresher } from './fee-refresher.ts'
+import { openFeeRefresher } from './fee-refresher.ts'
 
-/** What quotes are made from, kept fresh in the background. */
+/** The basis of quotes, refreshed in the background. */
 export type Fees = {
   current(): FeeBasis
-  /** Reads the operator's document again. A faulty one is told in the log and changes nothing. */
+  /** Reads the operator's document again. If it has faults, logs them and keeps the schedule in force. */
   reload(): void
   close(): void
 }
 
-export type FeeSources = {
+export type FeesDeps = {
   readonly config: Pick<Config, 'feeSchedule' | 'acceptSampleFees'>
   readonly environment: Environment
   readonly clock: Clock
   readonly log: Logger
 }
 
-/** Reads the schedule and begins to watch its nodes. Throws a ConfigError that names every fault of the document. */
-export function openFees({ config, environment, clock, log }: FeeSources): Fees {
+/** Reads the schedule and starts to observe its nodes. Throws a ConfigError with the document's faults. */
+export function openFees({ config, environment, clock, log }: FeesDeps): Fees {
   const acceptsSample = config.acceptSampleFees
   const report = (event: FeeEvent) => log[isGood(event) ? 'info' : 'warn'](event, 'fee source')
   const schedule = scheduleOf(config, environment)
-  const refresher = new FeeRefresher({ schedule, acceptsSample, clock, report })
-  const tellSources = () => {
+  const refresher = openFeeRefresher({ schedule, acceptsSample, clock, report })
+  const logSources = () => {
     for (const state of describeNetworks(refresher.current(), clock())) {
       log.info(state, 'fee source')
     }
   }
-  tellSources()
-  refresher.start()
+  logSources()
   return {
     current: () => refresher.current(),
     reload: () => {
@@ -51,9 +50,9 @@ export function openFees({ config, environment, clock, log }: FeeSources): Fees 
       }
       refresher.replaceSchedule(read.schedule, acceptsSample)
       log.info('the fee schedule was read again')
-      tellSources()
+      logSources()
     },
-    close: () => refresher.stop(),
+    close: () => refresher.close(),
   }
 }
 
@@ -82,7 +81,7 @@ function readScheduleFile(path: string | undefined, environment: Environment): R
   }
 }
 
-/** What is no reason to look: a source is back. */
+/** Events that need no attention: a source has recovered. */
 const isGood = (event: FeeEvent): boolean =>
   event.event === 'node-recovered' ||
   event.event === 'price-source-recovered' ||

@@ -11,7 +11,7 @@ const faultsOf = (overrides: unknown, environment = {}): readonly string[] => {
 }
 
 describe('readSchedule', () => {
-  it('reads the embedded schedule, which is the sample’s and dated', () => {
+  it('reads the embedded schedule, which is a dated sample', () => {
     const { costs, networks, pairs } = scheduleWith()
     assert.deepEqual([costs.origin, costs.asOf], ['sample', '2026-11-21'])
     assert.deepEqual(Object.keys(networks).sort(), [...cryptoNetworks].sort())
@@ -21,7 +21,7 @@ describe('readSchedule', () => {
     )
   })
 
-  it('merges overrides deeply and leaves the rest as it was', () => {
+  it('merges overrides deeply and keeps the rest of the schedule', () => {
     const { networks, pairs } = scheduleWith({
       networks: { BASE: { gas: { erc20: 70_000 }, rpc: [{ url: 'https://node.example/v1/' }] } },
       assets: { BASE: { USDC: { min_amount: '2.5' } } },
@@ -34,7 +34,7 @@ describe('readSchedule', () => {
     assert.deepEqual([usdc?.amountUnitsMin, usdc?.feeIncrementUnits], [2_500_000n, 10_000n])
   })
 
-  it('names every fault of the shape at once', () => {
+  it('reports every fault of form at once', () => {
     const overrides = {
       networks: { BITCOIN: { rate_per_kvb: -1, rate: 1 }, BASE: { margin_bp: '5' } },
       assets: { INK: { NEW: { kind: 'erc20', decimals: 1.5 } } },
@@ -53,7 +53,7 @@ describe('readSchedule', () => {
     ])
   })
 
-  it('names every fault of the content at once', () => {
+  it('reports every fault of content at once', () => {
     const overrides = {
       as_of: '2026-02-30',
       prices_usd: { ETH: '0' },
@@ -67,18 +67,18 @@ describe('readSchedule', () => {
       price_sources: [{ kind: 'chainlink', network: 'SOLANA', feeds: {}, max_age_s: 60 }],
     }
     assert.deepEqual(faultsOf(overrides), [
-      'as_of must be a day that exists, as YYYY-MM-DD',
       'prices_as_of must say which day prices_usd are of',
+      'as_of must be a day that exists, as YYYY-MM-DD',
       'prices_usd.ETH must be above 0, with at most 18 decimals',
+      'price_sources.0.network must be an EVM network',
+      'networks.BITCOIN.rpc.0.auth_env names NODE_AUTH, which is not set in the environment',
+      'networks.BITCOIN.rate_per_kvb is not from floor_per_kvb to cap_per_kvb',
       "assets.BITCOIN.BTC.min_fee has more decimals than the asset's 8",
       'assets.BASE.USDC.contract is wrong: The EIP-55 checksum in its upper and lower case is wrong.',
-      'networks.BITCOIN.rate_per_kvb is not from floor_per_kvb to cap_per_kvb',
-      'networks.BITCOIN.rpc.0.auth_env names NODE_AUTH, which is not set in the environment',
-      'price_sources.0.network must be an EVM network',
     ])
   })
 
-  it('takes authorization from the environment and shows it to nobody', () => {
+  it('reads the authorization from the environment and never prints it', () => {
     const rpc = [{ url: 'http://n.example', auth_env: 'NODE_AUTH' }]
     const overrides = { networks: { BITCOIN: { rpc } } }
     const schedule = scheduleWith(overrides, { NODE_AUTH: 'Basic eHg6eXk=' })
@@ -87,11 +87,40 @@ describe('readSchedule', () => {
     assert(!JSON.stringify(schedule.networks.BITCOIN.endpoints).includes('eHg6'))
   })
 
-  it('refuses what is no object', () => {
+  it('refuses a document that is not an object', () => {
     for (const overrides of [[], null, 'x', 1]) {
-      assert.deepEqual(faultsOf(overrides), ['the document must be a JSON object'])
+      const expected = ['the document must be a JSON object']
+      assert.deepEqual(faultsOf(overrides), expected, JSON.stringify(overrides))
     }
     assert.deepEqual(faultsOf({ networks: [] }), ['networks must be an object'])
+  })
+
+  it('refuses an L1 fee above its cap, and parts that do not fit one another', () => {
+    const high = { networks: { BASE: { l1_fee_wei: '400000000000001' } } }
+    assert.deepEqual(faultsOf(high), ['networks.BASE.l1_fee_wei is above cap_l1_fee_wei'])
+    const feeds = { ETH: '0x5f4eC3Df9cbd43714FE2740f5E3616155c5b8419' }
+    const source = { kind: 'chainlink', network: 'ETHEREUM', feeds, max_age_s: 60 }
+    const unfitting = { networks: { BITCOIN: { native: 'XBT' } }, price_sources: [source] }
+    assert.deepEqual(faultsOf(unfitting), [
+      'assets.BITCOIN.XBT is missing',
+      "assets.BITCOIN.BTC.kind must be native for the network's own coin and for nothing else",
+      'price_sources.0.network needs networks.ETHEREUM.rpc',
+    ])
+  })
+
+  it('refuses keys, networks and kinds of price source that do not exist', () => {
+    const overrides = {
+      networks: { BITCOIN: { dust: { p2xyz: 1 } }, NOWHERE: {} },
+      assets: { NOWHERE: {} },
+      price_sources: [{ kind: 'http', url: 'https://prices.example', max_age_s: 60 }],
+    }
+    assert.deepEqual(faultsOf(overrides), [
+      'price_sources.0.price_pointer is missing',
+      'price_sources.0.symbols is missing',
+      'networks.BITCOIN.dust.p2xyz is no setting of the fee schedule',
+      'networks.NOWHERE is no setting of the fee schedule',
+      'assets.NOWHERE is no network',
+    ])
   })
 
   it('lets an operator add a token and a price for it', () => {
@@ -112,7 +141,7 @@ describe('readSchedule', () => {
 })
 
 describe('describeSchedule', () => {
-  it('gives a row for every pair, with what is charged and from where', () => {
+  it('gives each pair a row with its charge and the charge’s source', () => {
     const rows = describeSchedule(basisWith(), now)
     assert.equal(rows.length, 29)
     assert.deepEqual(rows[0], {
@@ -142,7 +171,7 @@ describe('describeSchedule', () => {
 })
 
 describe('describeNetworks', () => {
-  it('tells source and age of each network', () => {
+  it('gives the source and age of each network’s figures', () => {
     const model = scheduleWith().networks.STELLAR.rates
     const costs = new Map([
       ['STELLAR', { model, observedAtMicros: now - 7_000_000n, host: 'horizon.example' }],

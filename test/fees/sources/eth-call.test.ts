@@ -17,7 +17,7 @@ function listener(): { node: NodeClient; asked: [to: string, data: string][] } {
   const node: NodeClient = {
     host: 'listener.example',
     get: never,
-    getFor: never,
+    getForSymbol: never,
     batch: async (calls) => {
       for (const { method, params } of calls) {
         if (method !== 'eth_call') continue

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import { describeNetworks } from '../../../src/fees/describe-schedule.ts'
 import { quoteFee } from '../../../src/fees/quote-fee.ts'
-import { FeeRefresher } from '../../../src/fees/sources/fee-refresher.ts'
+import { type FeeRefresher, openFeeRefresher } from '../../../src/fees/sources/fee-refresher.ts'
 import { encodeAddress } from '../../../src/sandbox/encode-address.ts'
 import { now, scheduleWith, seconds } from '../sample-basis.ts'
 import {
@@ -15,47 +15,46 @@ import {
   manualTimers,
   rpcAnswer,
   startStub,
-  type TestGlass,
-  testGlass,
+  type TestDeps,
+  testDeps,
 } from './stub-node.ts'
 
 const hex = (units: bigint): string => `"0x${units.toString(16)}"`
 
 /** An Ethereum node at a price in wei, whose newest block is always of this moment. */
-const ethereum = (glass: TestGlass, priceWei: () => bigint): Methods => ({
+const ethereum = (deps: TestDeps, priceWei: () => bigint): Methods => ({
   eth_chainId: '"0x1"',
   eth_syncing: 'false',
-  eth_getBlockByNumber: () => `{"timestamp":${hex(glass.clock() / 1_000_000n)}}`,
+  eth_getBlockByNumber: () => `{"timestamp":${hex(deps.clock() / 1_000_000n)}}`,
   eth_feeHistory: () =>
     `{"baseFeePerGas":[${hex(priceWei())}],"gasUsedRatio":[0],"reward":[["0x0"]]}`,
 })
 
 type Rig = {
   readonly refresher: FeeRefresher
-  readonly glass: TestGlass
+  readonly deps: TestDeps
   readonly timers: ManualTimers
 }
 
-function rigFor(test: TestContext, overrides: unknown, glass = testGlass()): Rig {
+function rigFor(test: TestContext, overrides: unknown, deps = testDeps()): Rig {
   const timers = manualTimers()
   const schedule = scheduleWith(overrides)
-  const refresher = new FeeRefresher({
-    ...glass,
+  const refresher = openFeeRefresher({
+    ...deps,
     schedule,
     acceptsSample: true,
-    later: timers.later,
+    timers,
   })
-  test.after(() => refresher.stop())
-  refresher.start()
-  return { refresher, glass, timers }
+  test.after(() => refresher.close())
+  return { refresher, deps, timers }
 }
 
 const nodesAt = (urls: readonly string[], more: object = {}) => ({
   networks: { ETHEREUM: { rpc: urls.map((url) => ({ url })), ...more } },
 })
 
-function stateOf({ refresher, glass }: Rig) {
-  const states = describeNetworks(refresher.current(), glass.clock())
+function stateOf({ refresher, deps }: Rig) {
+  const states = describeNetworks(refresher.current(), deps.clock())
   const state = states.find(({ network }) => network === 'ETHEREUM')
   return [state?.source, state?.ageSeconds]
 }
@@ -65,7 +64,7 @@ function priceOf({ refresher }: Rig): bigint | undefined {
   return model?.family === 'evm' ? model.gasPriceWei : undefined
 }
 
-describe('FeeRefresher with one node', () => {
+describe('openFeeRefresher with one node', () => {
   it('needs no node: it sets no timer and the schedule serves', (test) => {
     const rig = rigFor(test, {})
     assert.equal(rig.timers.waiting(), 0)
@@ -73,23 +72,23 @@ describe('FeeRefresher with one node', () => {
   })
 
   it('serves the schedule until the first look, then the node, at its pace', async (test) => {
-    const glass = testGlass()
-    const stub = await startStub(test, rpcAnswer(ethereum(glass, () => 5_000_000_000n)))
-    const rig = rigFor(test, nodesAt([stub.url]), glass)
+    const deps = testDeps()
+    const stub = await startStub(test, rpcAnswer(ethereum(deps, () => 5_000_000_000n)))
+    const rig = rigFor(test, nodesAt([stub.url]), deps)
     assert.equal(stateOf(rig)[0], 'schedule')
     assert.equal(await rig.timers.fire(), 12_000)
     assert.deepEqual([priceOf(rig), stateOf(rig)], [5_000_000_000n, ['live', 0]])
     assert.deepEqual(
-      glass.events.map(({ event }) => event),
+      deps.events.map(({ event }) => event),
       ['source-changed'],
     )
   })
 
   it('looks a second time, soon, before it believes a jump', async (test) => {
-    const glass = testGlass()
+    const deps = testDeps()
     let price = 5_000_000_000n
-    const stub = await startStub(test, rpcAnswer(ethereum(glass, () => price)))
-    const rig = rigFor(test, nodesAt([stub.url]), glass)
+    const stub = await startStub(test, rpcAnswer(ethereum(deps, () => price)))
+    const rig = rigFor(test, nodesAt([stub.url]), deps)
     await rig.timers.fire()
     price = 100_000_000_000n
     assert.equal(await rig.timers.fire(), 1_000)
@@ -104,28 +103,28 @@ describe('FeeRefresher with one node', () => {
   })
 
   it('falls back when the node has been silent for too long, and reports it once', async (test) => {
-    const glass = testGlass()
+    const deps = testDeps()
     let answers = true
-    const good = rpcAnswer(ethereum(glass, () => 5_000_000_000n))
+    const good = rpcAnswer(ethereum(deps, () => 5_000_000_000n))
     const stub = await startStub(test, (request, response, body) => {
       if (answers) good(request, response, body)
       else json(response, 'rate limited', 429)
     })
-    const rig = rigFor(test, nodesAt([stub.url]), glass)
+    const rig = rigFor(test, nodesAt([stub.url]), deps)
     await rig.timers.fire()
     answers = false
-    glass.advance(seconds(60))
+    deps.advance(seconds(60))
     await rig.timers.fire()
     assert.deepEqual(stateOf(rig), ['live', 60])
-    glass.advance(seconds(61))
+    deps.advance(seconds(61))
     await rig.timers.fire()
     assert.equal(stateOf(rig)[0], 'schedule')
     answers = true
-    glass.advance(seconds(300))
+    deps.advance(seconds(300))
     await rig.timers.fire()
     assert.deepEqual(stateOf(rig), ['live', 0])
     const host = new URL(stub.url).host
-    assert.deepEqual(glass.events, [
+    assert.deepEqual(deps.events, [
       { event: 'source-changed', network: 'ETHEREUM', from: 'schedule', to: 'live' },
       { event: 'node-failed', network: 'ETHEREUM', host, reason: 'answered HTTP 429' },
       { event: 'source-changed', network: 'ETHEREUM', from: 'live', to: 'schedule' },
@@ -150,20 +149,20 @@ describe('FeeRefresher with one node', () => {
   })
 
   it('tells when a figure was cut to its cap', async (test) => {
-    const glass = testGlass()
-    const stub = await startStub(test, rpcAnswer(ethereum(glass, () => 10n ** 13n)))
-    const rig = rigFor(test, nodesAt([stub.url]), glass)
+    const deps = testDeps()
+    const stub = await startStub(test, rpcAnswer(ethereum(deps, () => 10n ** 13n)))
+    const rig = rigFor(test, nodesAt([stub.url]), deps)
     await rig.timers.fire()
     await rig.timers.fire()
     assert.equal(priceOf(rig), 500_000_000_000n)
-    const cuts = glass.events.filter(({ event }) => event === 'figure-cut')
+    const cuts = deps.events.filter(({ event }) => event === 'figure-cut')
     assert.equal(cuts.length, 1)
   })
 })
 
-describe('FeeRefresher with several nodes', () => {
+describe('openFeeRefresher with several nodes', () => {
   const broken: readonly [what: string, answer: Answer, reason: string][] = [
-    ['answers garbage', (_, response) => json(response, '<html>'), 'answered what is no JSON'],
+    ['answers garbage', (_, response) => json(response, '<html>'), 'answered with invalid JSON'],
     [
       'takes no batches',
       (_, response) => json(response, '{}'),
@@ -184,43 +183,43 @@ describe('FeeRefresher with several nodes', () => {
     ['is on another chain', rpcAnswer({ eth_chainId: '"0x89"' }), 'is on another chain'],
     ['knows no method', rpcAnswer({}), 'eth_chainId failed with -32601'],
     // The one test that waits for the real limit of two seconds.
-    ['hangs', () => {}, 'no answer in time'],
+    ['hangs', () => {}, 'did not answer in time'],
   ]
   for (const [what, answer, reason] of broken) {
     it(`goes on to the next where the first ${what}`, async (test) => {
-      const glass = testGlass()
+      const deps = testDeps()
       const bad = await startStub(test, answer)
-      const good = await startStub(test, rpcAnswer(ethereum(glass, () => 5_000_000_000n)))
-      const rig = rigFor(test, nodesAt([bad.url, good.url]), glass)
+      const good = await startStub(test, rpcAnswer(ethereum(deps, () => 5_000_000_000n)))
+      const rig = rigFor(test, nodesAt([bad.url, good.url]), deps)
       await rig.timers.fire()
       assert.deepEqual(stateOf(rig), ['live', 0])
       assert.equal(rig.refresher.current().costs.get('ETHEREUM')?.host, new URL(good.url).host)
       const host = new URL(bad.url).host
       const failed = { event: 'node-failed', network: 'ETHEREUM', host, reason }
-      assert.deepEqual(glass.events[0], failed)
+      assert.deepEqual(deps.events[0], failed)
     })
   }
 
   it('lets a failing node rest for longer each time', async (test) => {
-    const glass = testGlass()
+    const deps = testDeps()
     const bad = await startStub(test, (_, response) => json(response, '', 500))
-    const good = await startStub(test, rpcAnswer(ethereum(glass, () => 5_000_000_000n)))
-    const rig = rigFor(test, nodesAt([bad.url, good.url]), glass)
+    const good = await startStub(test, rpcAnswer(ethereum(deps, () => 5_000_000_000n)))
+    const rig = rigFor(test, nodesAt([bad.url, good.url]), deps)
     const asked: number[] = []
     for (let look = 0; look < 8; look++) {
       await rig.timers.fire()
       asked.push(bad.requests())
-      glass.advance(seconds(2))
+      deps.advance(seconds(2))
     }
     assert.deepEqual(asked, [1, 2, 2, 3, 3, 3, 4, 4])
     assert.equal(good.requests(), 8)
   })
 
   it('asks another node for the second look', async (test) => {
-    const glass = testGlass()
-    const liar = await startStub(test, rpcAnswer(ethereum(glass, () => 400_000_000_000n)))
-    const honest = await startStub(test, rpcAnswer(ethereum(glass, () => 5_000_000_000n)))
-    const rig = rigFor(test, nodesAt([liar.url, honest.url]), glass)
+    const deps = testDeps()
+    const liar = await startStub(test, rpcAnswer(ethereum(deps, () => 400_000_000_000n)))
+    const honest = await startStub(test, rpcAnswer(ethereum(deps, () => 5_000_000_000n)))
+    const rig = rigFor(test, nodesAt([liar.url, honest.url]), deps)
     await rig.timers.fire()
     assert.deepEqual([priceOf(rig), honest.requests()], [undefined, 0])
     await rig.timers.fire()
@@ -228,18 +227,18 @@ describe('FeeRefresher with several nodes', () => {
   })
 
   it('is not disturbed by an address where nobody listens', async (test) => {
-    const glass = testGlass()
+    const deps = testDeps()
     const closed = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => closed.once('listening', resolve))
     const { port } = closed.address() as AddressInfo
     await new Promise((resolve) => closed.close(resolve))
-    const rig = rigFor(test, nodesAt([`http://127.0.0.1:${port}`]), glass)
+    const rig = rigFor(test, nodesAt([`http://127.0.0.1:${port}`]), deps)
     await rig.timers.fire()
     assert.equal(stateOf(rig)[0], 'schedule')
   })
 })
 
-describe('FeeRefresher in its life', () => {
+describe('openFeeRefresher in its life', () => {
   it('stops: no timer is left and what is under way is called off', async (test) => {
     const called = Promise.withResolvers<void>()
     const closed = Promise.withResolvers<void>()
@@ -250,15 +249,15 @@ describe('FeeRefresher in its life', () => {
     const rig = rigFor(test, nodesAt([stub.url]))
     void rig.timers.fire()
     await called.promise
-    rig.refresher.stop()
+    rig.refresher.close()
     await closed.promise
-    assert.deepEqual([rig.timers.waiting(), rig.glass.events], [0, []])
+    assert.deepEqual([rig.timers.waiting(), rig.deps.events], [0, []])
   })
 
   it('puts another schedule in force and keeps what nodes said where nothing changed', async (test) => {
-    const glass = testGlass()
-    const stub = await startStub(test, rpcAnswer(ethereum(glass, () => 5_000_000_000n)))
-    const rig = rigFor(test, nodesAt([stub.url]), glass)
+    const deps = testDeps()
+    const stub = await startStub(test, rpcAnswer(ethereum(deps, () => 5_000_000_000n)))
+    const rig = rigFor(test, nodesAt([stub.url]), deps)
     await rig.timers.fire()
     rig.refresher.replaceSchedule(scheduleWith(nodesAt([stub.url], { margin_bp: 7_000 })), true)
     assert.deepEqual(stateOf(rig), ['live', 0])
@@ -270,9 +269,9 @@ describe('FeeRefresher in its life', () => {
   })
 
   it('sends the authorization that the environment holds', async (test) => {
-    const glass = testGlass()
+    const deps = testDeps()
     let sent: string | undefined
-    const good = rpcAnswer(ethereum(glass, () => 5_000_000_000n))
+    const good = rpcAnswer(ethereum(deps, () => 5_000_000_000n))
     const stub = await startStub(test, (request, response, body) => {
       sent = request.headers.authorization
       good(request, response, body)
@@ -280,14 +279,13 @@ describe('FeeRefresher in its life', () => {
     const rpc = [{ url: stub.url, auth_env: 'NODE_AUTH' }]
     const schedule = scheduleWith({ networks: { ETHEREUM: { rpc } } }, { NODE_AUTH: 'Bearer abc' })
     const timers = manualTimers()
-    const refresher = new FeeRefresher({
-      ...glass,
+    const refresher = openFeeRefresher({
+      ...deps,
       schedule,
       acceptsSample: true,
-      later: timers.later,
+      timers,
     })
-    test.after(() => refresher.stop())
-    refresher.start()
+    test.after(() => refresher.close())
     await timers.fire()
     assert.equal(sent, 'Bearer abc')
   })

@@ -120,7 +120,7 @@ describe('a node that lies', () => {
           const node: NodeClient = {
             host: 'liar.example',
             get,
-            getFor: get,
+            getForSymbol: get,
             batch: async (calls) =>
               calls.map(({ method }, index): RpcReply => {
                 return { ok: true, result: answer(method, index) }

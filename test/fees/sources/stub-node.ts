@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
-import type { FeeEvent, LookingGlass } from '../../../src/fees/sources/fee-event.ts'
-import type { Later } from '../../../src/fees/sources/fee-refresher.ts'
+import type { FeeEvent, FeeSourceDeps } from '../../../src/fees/sources/fee-event.ts'
+import type { Schedule } from '../../../src/platform/schedule.ts'
 import { now } from '../sample-basis.ts'
 
 export type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void
@@ -55,13 +55,13 @@ export function json(response: ServerResponse, text: string, status = 200): void
   response.writeHead(status, { 'content-type': 'application/json' }).end(text)
 }
 
-export type TestGlass = LookingGlass & {
+export type TestDeps = FeeSourceDeps & {
   readonly events: FeeEvent[]
   readonly advance: (micros: bigint) => void
 }
 
 /** A clock that stands still until it is moved, chance that is always in the middle, and what was reported. */
-export function testGlass(start = now): TestGlass {
+export function testDeps(start = now): TestDeps {
   let time = start
   const events: FeeEvent[] = []
   return {
@@ -75,34 +75,32 @@ export function testGlass(start = now): TestGlass {
   }
 }
 
-export type ManualTimers = {
-  readonly later: Later
-  /** Runs the oldest timer and waits until what it ran has set the next; gives that one's delay. */
+export type ManualTimers = Pick<Schedule, 'after'> & {
+  /** Runs the oldest timer and waits until its task has set the next; returns that one's delay. */
   readonly fire: () => Promise<number>
   readonly waiting: () => number
 }
 
 export function manualTimers(): ManualTimers {
-  type Timer = { readonly delayMs: number; readonly run: () => void }
-  const timers: Timer[] = []
+  const tasks: (() => void)[] = []
   let onSet: (delayMs: number) => void = () => {}
-  const later: Later = (delayMs, run) => {
-    const timer = { delayMs, run }
-    timers.push(timer)
-    onSet(delayMs)
-    return () => {
-      const index = timers.indexOf(timer)
-      if (index !== -1) timers.splice(index, 1)
-    }
+  return {
+    after: (delayMs, task) => {
+      tasks.push(task)
+      onSet(delayMs)
+      return () => {
+        const index = tasks.indexOf(task)
+        if (index !== -1) tasks.splice(index, 1)
+      }
+    },
+    fire: () => {
+      const task = tasks.shift()
+      assert(task !== undefined, 'no timer is set')
+      const next = Promise.withResolvers<number>()
+      onSet = next.resolve
+      task()
+      return next.promise
+    },
+    waiting: () => tasks.length,
   }
-  const fire = (): Promise<number> => {
-    const timer = timers.shift()
-    assert(timer !== undefined, 'no timer is set')
-    const next = new Promise<number>((resolve) => {
-      onSet = resolve
-    })
-    timer.run()
-    return next
-  }
-  return { later, fire, waiting: () => timers.length }
 }

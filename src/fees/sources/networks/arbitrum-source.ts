@@ -1,6 +1,6 @@
 import { largest } from '../../../values/bounds.ts'
 import { divideUp } from '../../../values/rounding.ts'
-import type { PlanOf } from '../../schedule/fee-schedule.ts'
+import type { PlanOf } from '../../schedule/network-plan.ts'
 import type { NodeClient, RpcCall } from '../nodes/node-client.ts'
 import { bytesArgument, ethCall, firstWord, word } from './eth-call.ts'
 import { boundGasPrice, evmCalls, readGasPrice } from './evm-source.ts'

@@ -1,5 +1,5 @@
 import { largest } from '../../../values/bounds.ts'
-import type { EvmGuard, PlanOf } from '../../schedule/fee-schedule.ts'
+import type { EvmGuard, PlanOf } from '../../schedule/network-plan.ts'
 import { at, type ExactJson } from '../nodes/exact-json.ts'
 import { type NodeClient, type RpcCall, type RpcReply, resultOf } from '../nodes/node-client.ts'
 import { ascending, hexUnits, requireFreshHead } from './node-figures.ts'

@@ -1,4 +1,4 @@
-import type { NetworkPlan } from '../../schedule/fee-schedule.ts'
+import type { NetworkPlan } from '../../schedule/network-plan.ts'
 import type { NodeClient } from '../nodes/node-client.ts'
 import { observeArbitrum } from './arbitrum-source.ts'
 import { observeEvm } from './evm-source.ts'

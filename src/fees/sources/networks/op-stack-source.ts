@@ -1,5 +1,5 @@
 import type { PerTransfer } from '../../models/evm-model.ts'
-import type { PlanOf } from '../../schedule/fee-schedule.ts'
+import type { PlanOf } from '../../schedule/network-plan.ts'
 import type { NodeClient, RpcCall, RpcReply } from '../nodes/node-client.ts'
 import { bytesArgument, ethCall, firstWord, word } from './eth-call.ts'
 import { boundGasPrice, evmCalls, readGasPrice } from './evm-source.ts'

@@ -1,4 +1,4 @@
-import type { PlanOf } from '../../schedule/fee-schedule.ts'
+import type { PlanOf } from '../../schedule/network-plan.ts'
 import { at, type ExactJson } from '../nodes/exact-json.ts'
 import { type NodeClient, resultOf } from '../nodes/node-client.ts'
 import { ascending, wholeUnits } from './node-figures.ts'

@@ -1,5 +1,5 @@
 import { largest } from '../../../values/bounds.ts'
-import type { PlanOf } from '../../schedule/fee-schedule.ts'
+import type { PlanOf } from '../../schedule/network-plan.ts'
 import { at, type ExactJson } from '../nodes/exact-json.ts'
 import type { NodeClient } from '../nodes/node-client.ts'
 import { requireFreshHead, wholeUnits } from './node-figures.ts'

@@ -1,5 +1,5 @@
 import { largest } from '../../../values/bounds.ts'
-import type { PlanOf, UtxoGuard } from '../../schedule/fee-schedule.ts'
+import type { PlanOf, UtxoGuard } from '../../schedule/network-plan.ts'
 import { at } from '../nodes/exact-json.ts'
 import { type NodeClient, type RpcCall, type RpcReply, resultOf } from '../nodes/node-client.ts'
 import { decimalUnits, requireFreshHead, wholeUnits } from './node-figures.ts'

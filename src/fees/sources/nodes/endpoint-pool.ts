@@ -1,25 +1,25 @@
 import type { CryptoNetwork } from '../../../values/network.ts'
-import type { Endpoint } from '../../schedule/fee-schedule.ts'
-import type { LookingGlass } from '../fee-event.ts'
+import type { Endpoint } from '../../schedule/schedule-values.ts'
+import type { FeeSourceDeps } from '../fee-event.ts'
 import { type NodeClient, nodeClient } from './node-client.ts'
 
-/** A node that has not answered in two seconds is asked again later; the next one is asked now. */
+/** After this time the next node is asked. */
 const answerTimeoutMs = 2_000
-/** After n failures in a row an endpoint rests 2^n seconds, at most five minutes. */
-const restSecondsMax = 300
+/** After n failures in a row an endpoint is skipped for 2^n seconds, at most five minutes. */
+const backOffSecondsMax = 300
 
-type Place = { readonly node: NodeClient; failures: number; notBefore: bigint }
+type PoolEntry = { readonly node: NodeClient; failures: number; notBefore: bigint }
 
 type Answer<T> = { readonly value: T; readonly host: string }
 
 /** The endpoints of one network, in the operator's order. */
 export type EndpointPool = {
   /**
-   * The first endpoint's answer, or the next one's where it fails; undefined where none answered. Never rejects.
-   * `last` is the host to ask after all others: a second look is worth more at another node.
+   * Returns the first endpoint's answer, or the next one's if it fails; undefined if all fail. Never rejects.
+   * The host `last` is asked after all others: another node confirms a figure better than the same one.
    */
   readonly ask: <T>(
-    look: (node: NodeClient, signal: AbortSignal) => Promise<T>,
+    observe: (node: NodeClient, signal: AbortSignal) => Promise<T>,
     stop: AbortSignal,
     last?: string,
   ) => Promise<Answer<T> | undefined>
@@ -28,32 +28,32 @@ export type EndpointPool = {
 export function endpointPool(
   network: CryptoNetwork,
   endpoints: readonly Endpoint[],
-  glass: LookingGlass,
+  deps: FeeSourceDeps,
 ): EndpointPool {
-  const places: readonly Place[] = endpoints.map((endpoint) => {
+  const entries: readonly PoolEntry[] = endpoints.map((endpoint) => {
     return { node: nodeClient(endpoint), failures: 0, notBefore: 0n }
   })
-  const ask: EndpointPool['ask'] = async (look, stop, last) => {
+  const ask: EndpointPool['ask'] = async (observe, stop, last) => {
     const inOrder = [
-      ...places.filter(({ node }) => node.host !== last),
-      ...places.filter(({ node }) => node.host === last),
+      ...entries.filter(({ node }) => node.host !== last),
+      ...entries.filter(({ node }) => node.host === last),
     ]
-    for (const place of inOrder) {
+    for (const entry of inOrder) {
       if (stop.aborted) return undefined
-      if (glass.clock() < place.notBefore) continue
-      const { host } = place.node
+      if (deps.clock() < entry.notBefore) continue
+      const { host } = entry.node
       try {
         const signal = AbortSignal.any([stop, AbortSignal.timeout(answerTimeoutMs)])
-        const value = await look(place.node, signal)
-        if (place.failures > 0) glass.report({ event: 'node-recovered', network, host })
-        place.failures = 0
+        const value = await observe(entry.node, signal)
+        if (entry.failures > 0) deps.report({ event: 'node-recovered', network, host })
+        entry.failures = 0
         return { value, host }
       } catch (error) {
         if (stop.aborted) return undefined
-        if (place.failures === 0) {
-          glass.report({ event: 'node-failed', network, host, reason: reasonOf(error) })
+        if (entry.failures === 0) {
+          deps.report({ event: 'node-failed', network, host, reason: reasonOf(error) })
         }
-        rest(place, glass)
+        backOff(entry, deps)
       }
     }
     return undefined
@@ -61,14 +61,14 @@ export function endpointPool(
   return { ask }
 }
 
-/** Messages of our own are safe to log; those of anything else may hold what the node sent. */
+/** The program's own messages are safe to log. Others may quote what the node sent. */
 export function reasonOf(error: unknown): string {
-  return error instanceof Error && error.name === 'Error' ? error.message : 'answered garbage'
+  return error instanceof Error && error.name === 'Error' ? error.message : 'sent an invalid answer'
 }
 
-function rest(place: Place, { clock, random }: LookingGlass): void {
-  place.failures += 1
-  const seconds = Math.min(restSecondsMax, 2 ** Math.min(place.failures, 10))
+function backOff(entry: PoolEntry, { clock, random }: FeeSourceDeps): void {
+  entry.failures += 1
+  const seconds = Math.min(backOffSecondsMax, 2 ** Math.min(entry.failures, 10))
   const jitteredMicros = Math.round(seconds * (0.5 + random() / 2) * 1_000_000)
-  place.notBefore = clock() + BigInt(jitteredMicros)
+  entry.notBefore = clock() + BigInt(jitteredMicros)
 }

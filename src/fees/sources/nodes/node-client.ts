@@ -1,7 +1,8 @@
-import type { Endpoint } from '../../schedule/fee-schedule.ts'
+import { type BoundedRequest, fetchBounded } from '../../../platform/bounded-fetch.ts'
+import type { Endpoint } from '../../schedule/schedule-values.ts'
 import { at, type ExactJson, parseExactJson } from './exact-json.ts'
 
-/** The largest answer asked for, an eth_feeHistory of 20 blocks, is 3 KB. */
+/** The largest expected answer, an eth_feeHistory of 20 blocks, is 3 KB. */
 const answerBytesMax = 256 * 1024
 
 export type RpcCall = { readonly method: string; readonly params: readonly unknown[] }
@@ -9,15 +10,15 @@ export type RpcReply =
   | { readonly ok: true; readonly result: ExactJson }
   | { readonly ok: false; readonly code: string }
 
-/** One endpoint of a network. Both calls reject with an Error whose message holds nothing of the answer. */
+/** A client of one endpoint. Calls reject with an Error whose message may be logged: it quotes no answer and no URL. */
 export type NodeClient = {
-  /** Host and port, for logs; the path of a hosted node's URL is often its key. */
+  /** Host and port, for logs. The path is left out, since a hosted node's path is often its API key. */
   readonly host: string
-  /** One JSON-RPC batch; the replies in the order of the calls. */
+  /** Sends one JSON-RPC batch and returns the replies in the order of the calls. */
   readonly batch: (calls: readonly RpcCall[], signal: AbortSignal) => Promise<readonly RpcReply[]>
   readonly get: (path: string, signal: AbortSignal) => Promise<ExactJson>
-  /** The answer at the URL with this word in the place of `{symbol}`. */
-  readonly getFor: (word: string, signal: AbortSignal) => Promise<ExactJson>
+  /** Replaces `{symbol}` in the endpoint's URL. */
+  readonly getForSymbol: (symbol: string, signal: AbortSignal) => Promise<ExactJson>
 }
 
 export function nodeClient(endpoint: Endpoint): NodeClient {
@@ -27,9 +28,9 @@ export function nodeClient(endpoint: Endpoint): NodeClient {
   }
   return {
     host: new URL(endpoint.url).host,
-    get: (path, signal) => fetchJson(endpoint.url + path, { headers }, signal),
-    getFor: (word, signal) =>
-      fetchJson(endpoint.url.replaceAll('{symbol}', word), { headers }, signal),
+    get: (path, signal) => fetchJson(endpoint.url + path, { headers, signal }),
+    getForSymbol: (symbol, signal) =>
+      fetchJson(endpoint.url.replaceAll('{symbol}', symbol), { headers, signal }),
     batch: async (calls, signal) => {
       const requests = calls.map(({ method, params }, id) => ({
         jsonrpc: '2.0',
@@ -37,17 +38,18 @@ export function nodeClient(endpoint: Endpoint): NodeClient {
         method,
         params,
       }))
-      const init = {
+      const request = {
         method: 'POST',
         headers: { ...headers, 'content-type': 'application/json' },
         body: JSON.stringify(requests),
+        signal,
       }
-      return orderReplies(await fetchJson(endpoint.url, init, signal), calls.length)
+      return orderReplies(await fetchJson(endpoint.url, request), calls.length)
     },
   }
 }
 
-/** The result of one call of a batch; throws where the node answered it with an error or not at all. */
+/** The result of one call of a batch. Throws if the node answered with an error or left the call out. */
 export function resultOf(reply: RpcReply | undefined, method: string): ExactJson {
   if (reply === undefined || !reply.ok) {
     throw new Error(`${method} failed${reply === undefined ? '' : ` with ${reply.code}`}`)
@@ -55,38 +57,20 @@ export function resultOf(reply: RpcReply | undefined, method: string): ExactJson
   return reply.result
 }
 
-async function fetchJson(url: string, init: RequestInit, signal: AbortSignal): Promise<ExactJson> {
-  const broken = (reason: string) => (cause: unknown) => {
-    throw new Error(signal.aborted ? 'no answer in time' : reason, { cause })
-  }
-  // A redirect could carry the authorization to a place that nobody configured.
-  const request = fetch(url, { ...init, signal, redirect: 'error' })
-  const response = await request.catch(broken('cannot be reached'))
-  if (!response.ok) {
-    await response.body?.cancel()
-    throw new Error(`answered HTTP ${response.status}`)
-  }
-  const bytes = await readCapped(response).catch(broken('broke off its answer'))
-  if (bytes === undefined) throw new Error(`answered more than ${answerBytesMax} bytes`)
+async function fetchJson(
+  url: string,
+  request: Omit<BoundedRequest, 'answerBytesMax'>,
+): Promise<ExactJson> {
+  const text = await fetchBounded(url, { ...request, answerBytesMax })
   try {
-    return parseExactJson(bytes.toString('utf8'))
-  } catch (cause) {
-    throw new Error('answered what is no JSON', { cause })
+    return parseExactJson(text)
+  } catch {
+    // The parser's own message quotes the answer, so it is not passed on as the cause.
+    throw new Error('answered with invalid JSON')
   }
 }
 
-async function readCapped(response: Response): Promise<Buffer | undefined> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength
-    if (bytes > answerBytesMax) return undefined
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
-}
-
-/** A batch may be answered in any order; a node that takes no batches answers with one object. */
+/** Nodes may reorder the replies of a batch. One without batch support answers with a single object. */
 function orderReplies(answer: ExactJson, count: number): RpcReply[] {
   if (!Array.isArray(answer)) throw new Error('did not answer a batch as a batch')
   const replies = new Map<string, RpcReply>()

@@ -1,29 +1,30 @@
 import { largest, smallest } from '../../../values/bounds.ts'
 import { ageOf, type LivePrice } from '../../fee-basis.ts'
 
-/** A price in 1e-18 US dollars, and when its source says that it was made. */
+/** A price in 1e-18 US dollars, and the time that its source gives it. */
 export type ObservedPrice = { readonly usd: bigint; readonly observedAtMicros: bigint }
 
-export type PriceStanding = {
+/** The price in use, and one that waits for confirmation. */
+export type PriceState = {
   readonly accepted?: ObservedPrice
   readonly pending?: ObservedPrice
 }
 
-export type PricedFrom = ObservedPrice & { readonly maxAgeSeconds: number }
+export type SourcePrice = ObservedPrice & { readonly maxAgeSeconds: number }
 
-/** A price that moved by more than a fifth, and the very first one, waits until a second look agrees. */
-export function takePrice(standing: PriceStanding, observed: ObservedPrice): PriceStanding {
-  const known = [standing.accepted, standing.pending].filter((price) => price !== undefined)
+/** A first price, and one that moved by more than a fifth, stays pending until the next one agrees. */
+export function confirmPrice(state: PriceState, observed: ObservedPrice): PriceState {
+  const known = [state.accepted, state.pending].filter((price) => price !== undefined)
   const isConfirmed = known.some(({ usd }) => isWithin(usd, observed.usd, 20n))
   if (isConfirmed) return { accepted: observed }
-  return { ...standing, pending: observed }
+  return { ...state, pending: observed }
 }
 
 /**
- * What several sources say of one symbol: lowest and highest of those that are fresh. Sources more than 2 %
- * apart agree on nothing, and nothing is quoted until they do. Undefined where none is fresh.
+ * Combines the fresh prices of one symbol into the lowest and the highest. Sources more than 2 % apart do not
+ * agree, and nothing is quoted until they do. Returns undefined if no price is fresh.
  */
-export function combinePrices(sources: readonly PricedFrom[], now: bigint): LivePrice | undefined {
+export function combinePrices(sources: readonly SourcePrice[], now: bigint): LivePrice | undefined {
   const fresh = sources.filter(
     ({ observedAtMicros, maxAgeSeconds }) => ageOf(observedAtMicros, now) <= maxAgeSeconds,
   )
@@ -37,7 +38,7 @@ export function combinePrices(sources: readonly PricedFrom[], now: bigint): Live
     : { agreed: false, observedAtMicros, maxAgeSeconds }
 }
 
-const expiry = ({ observedAtMicros, maxAgeSeconds }: PricedFrom): bigint =>
+const expiry = ({ observedAtMicros, maxAgeSeconds }: SourcePrice): bigint =>
   observedAtMicros + BigInt(maxAgeSeconds) * 1_000_000n
 
 /** Whether the larger of two prices is at most some percent above the smaller. */

@@ -1,6 +1,6 @@
 import { smallest } from '../../../values/bounds.ts'
 import { ageOf } from '../../fee-basis.ts'
-import { type PriceSource, priceDecimals } from '../../schedule/fee-schedule.ts'
+import { type PriceSource, priceDecimals } from '../../schedule/price-source.ts'
 import { ethCall } from '../networks/eth-call.ts'
 import { requireChain } from '../networks/evm-source.ts'
 import { decimalUnits, returnedWords } from '../networks/node-figures.ts'
@@ -57,7 +57,7 @@ export async function observeHttpPrices(
 ): Promise<ObservedPrices> {
   const asked = [...source.symbols].map(
     async ([symbol, word]): Promise<[string, ObservedPrice]> => {
-      const answer = await node.getFor(word, signal)
+      const answer = await node.getForSymbol(word, signal)
       return [symbol, readHttpPrice(answer, source, now)]
     },
   )

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import type { LivePrice } from '../../../src/fees/fee-basis.ts'
-import { FeeRefresher } from '../../../src/fees/sources/fee-refresher.ts'
+import { openFeeRefresher } from '../../../src/fees/sources/fee-refresher.ts'
 import { now, scheduleWith, seconds } from '../sample-basis.ts'
 import {
   json,
@@ -9,8 +9,8 @@ import {
   manualTimers,
   rpcAnswer,
   startStub,
-  type TestGlass,
-  testGlass,
+  type TestDeps,
+  testDeps,
 } from './stub-node.ts'
 
 const feed = '0x5f4eC3Df9cbd43714FE2740f5E3616155c5b8419'
@@ -42,21 +42,20 @@ const ticker = (url: string) => ({
 async function pricesFrom(
   test: TestContext,
   overrides: object,
-  glass: TestGlass = testGlass(),
-): Promise<{ prices: ReadonlyMap<string, LivePrice>; glass: TestGlass }> {
+  deps: TestDeps = testDeps(),
+): Promise<{ prices: ReadonlyMap<string, LivePrice>; deps: TestDeps }> {
   const timers = manualTimers()
   const schedule = scheduleWith(overrides)
-  const refresher = new FeeRefresher({
-    ...glass,
+  const refresher = openFeeRefresher({
+    ...deps,
     schedule,
     acceptsSample: true,
-    later: timers.later,
+    timers,
   })
-  test.after(() => refresher.stop())
-  refresher.start()
+  test.after(() => refresher.close())
   // Enough for two looks at the prices, also where a node of the network takes turns with them.
   for (let look = 0; look < 5; look++) await timers.fire()
-  return { prices: refresher.current().prices, glass }
+  return { prices: refresher.current().prices, deps }
 }
 
 describe('prices from Chainlink', () => {
@@ -121,9 +120,9 @@ describe('prices over HTTP', () => {
       '<html>',
     ]) {
       const stub = await startStub(test, (_, response) => json(response, text))
-      const { prices, glass } = await pricesFrom(test, { price_sources: [ticker(stub.url)] })
+      const { prices, deps } = await pricesFrom(test, { price_sources: [ticker(stub.url)] })
       assert.equal(prices.size, 0)
-      assert(glass.events.length <= 1)
+      assert(deps.events.length <= 1)
     }
   })
 

@@ -1,0 +1,147 @@
+import Type, { type Static, type TSchema } from 'typebox'
+import { Errors } from 'typebox/value'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** What one pass over a document shares. `auth_env` names are looked up in `environment`. */
+export type Pass = { readonly environment: Environment; readonly faults: string[] }
+
+/**
+ * Checks one value of a document and converts it. Each fault is added to the pass with its path, as in
+ * `networks.BASE.margin_bp must be integer`. Returns undefined for a value with a fault.
+ */
+export type Reader<T> = (
+  given: unknown,
+  path: string,
+  pass: Pass,
+) => { readonly value: T } | undefined
+
+/** A member whose key in the document differs from its name in the value. */
+type Field<T> = { readonly key: string; readonly read: Reader<T> }
+export const from = <T>(key: string, read: Reader<T>): Field<T> => ({ key, read })
+
+/** A member of the value that is not in the document. */
+type Constant<T> = { readonly constant: T }
+export const constant = <const T>(value: T): Constant<T> => ({ constant: value })
+
+/** Members by their name in the value. A nested shape groups members that the document keeps flat. */
+type Shape = {
+  readonly [name: string]: Reader<unknown> | Field<unknown> | Constant<unknown> | Shape
+}
+export type ValueOf<S> =
+  S extends Reader<infer T>
+    ? T
+    : S extends Field<infer T>
+      ? T
+      : S extends Constant<infer T>
+        ? T
+        : { readonly [Name in keyof S]: ValueOf<S[Name]> }
+
+/** Adds a fault to a member, or to the value itself where `member` is empty. */
+export type AddFault = (member: string, fault: string) => void
+
+/** Finds members that contradict one another. A member with a fault of its own is undefined. */
+export type Check = (members: ReadonlyMap<string, unknown>, addFault: AddFault) => void
+
+/** An object with these members and no others, so that a misspelt key is a fault. */
+export const object = <S extends Shape>(shape: S, check: Check = () => {}): Reader<ValueOf<S>> =>
+  required((given, path, pass) => {
+    if (!isPlainObject(given)) return fault(pass, `${path} must be an object`)
+    const faultsBefore = pass.faults.length
+    const members = new Map<string, unknown>()
+    const readShape = (part: Shape): unknown =>
+      Object.fromEntries(
+        Object.entries(part).map(([name, entry]) => {
+          const field = typeof entry === 'function' ? from(name, entry) : entry
+          if (isConstant(field)) return [name, field.constant]
+          if (!isField(field)) return [name, readShape(field)]
+          const { key, read } = field
+          members.set(key, read(given[key], join(path, key), pass)?.value)
+          return [name, members.get(key)]
+        }),
+      )
+    const value = readShape(shape) as ValueOf<S>
+    for (const key of Object.keys(given)) {
+      if (!members.has(key)) fault(pass, `${join(path, key)} is no setting of the fee schedule`)
+    }
+    check(members, faultAdder(path, pass))
+    return pass.faults.length === faultsBefore ? { value } : undefined
+  })
+
+/** An object with any members; `readerOf` gives the reader of each. */
+export const record = <T>(readerOf: (key: string) => Reader<T>): Reader<ReadonlyMap<string, T>> =>
+  required((given, path, pass) => {
+    if (!isPlainObject(given)) return fault(pass, `${path} must be an object`)
+    const values = new Map<string, T>()
+    for (const [key, member] of Object.entries(given)) {
+      const read = readerOf(key)(member, join(path, key), pass)
+      if (read !== undefined) values.set(key, read.value)
+    }
+    return values.size === Object.keys(given).length ? { value: values } : undefined
+  })
+
+export const list = <T>(read: Reader<T>, itemsMax: number): Reader<readonly T[]> =>
+  required((given, path, pass) => {
+    if (!Array.isArray(given) || given.length > itemsMax) {
+      return fault(pass, `${path} must be a list of at most ${itemsMax}`)
+    }
+    const items = given.map((item, index) => read(item, join(path, String(index)), pass))
+    const sound = items.filter((item) => item !== undefined)
+    return sound.length === items.length ? { value: sound.map(({ value }) => value) } : undefined
+  })
+
+/** A value that a TypeBox schema describes in full. */
+export const leaf = <S extends TSchema>(schema: S): Reader<Static<S>> =>
+  required((given, path, pass) => {
+    const errors = Errors(schema, given)
+    if (errors.length === 0) return { value: given as Static<S> }
+    if (Type.IsUnion(schema)) {
+      return fault(pass, `${path} is none of the values that may stand here`)
+    }
+    return fault(pass, ...errors.map(({ message }) => `${path} ${message}`))
+  })
+
+export const optional =
+  <T>(read: Reader<T>): Reader<T | undefined> =>
+  (given, path, pass) =>
+    given === undefined ? { value: undefined } : read(given, path, pass)
+
+/** Converts a value that has no fault. `to` may still add faults. */
+export const convert =
+  <A, B>(
+    read: Reader<A>,
+    to: (value: A, addFault: AddFault, environment: Environment) => B,
+  ): Reader<B> =>
+  (given, path, pass) => {
+    const found = read(given, path, pass)
+    if (found === undefined) return undefined
+    const faultsBefore = pass.faults.length
+    const value = to(found.value, faultAdder(path, pass), pass.environment)
+    return pass.faults.length === faultsBefore ? { value } : undefined
+  }
+
+export const isPlainObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+type Entry = Exclude<Shape[string], Reader<unknown>>
+const isConstant = (entry: Entry): entry is Constant<unknown> => 'constant' in entry
+const isField = (entry: Entry): entry is Field<unknown> =>
+  'key' in entry && typeof entry.key === 'string'
+
+function required<T>(read: Reader<T>): Reader<T> {
+  return (given, path, pass) =>
+    given === undefined ? fault(pass, `${path} is missing`) : read(given, path, pass)
+}
+
+function fault(pass: Pass, ...texts: readonly string[]): undefined {
+  pass.faults.push(...texts)
+}
+
+const faultAdder =
+  (path: string, pass: Pass): AddFault =>
+  (member, text) =>
+    fault(pass, `${member === '' ? path : join(path, member)} ${text}`)
+
+function join(path: string, key: string): string {
+  return path === '' ? key : `${path}.${key}`
+}

@@ -1,0 +1,240 @@
+import Type from 'typebox'
+import type { CryptoNetwork } from '../../values/network.ts'
+import type { PerTransfer } from '../models/evm-model.ts'
+import {
+  constant,
+  convert,
+  from,
+  leaf,
+  list,
+  object,
+  optional,
+  type Reader,
+  type ValueOf,
+} from './document-reader.ts'
+import {
+  basisPoints,
+  count,
+  dustLimit,
+  endpoint,
+  integer,
+  type NativeUnitsMin,
+  oneOf,
+  probabilityPpm,
+  requireBounds,
+  seconds,
+  solanaKey,
+  symbol,
+  text,
+  units,
+} from './schedule-values.ts'
+
+/**
+ * One network's settings: its costs by the schedule (`rates`), the checks of a node's answer (`guard`) and what
+ * all networks have in common. The shapes below name each setting's key in the document.
+ */
+export type NetworkPlan = ValueOf<(typeof networkShape)[CryptoNetwork]> & {
+  readonly network: CryptoNetwork
+  readonly nativeDecimals: number
+}
+export type PlanOf<F extends NetworkPlan['family']> = Extract<NetworkPlan, { family: F }>
+export type EvmGuard = PlanOf<'evm'>['guard']
+export type UtxoGuard = PlanOf<'utxo'>['guard']
+
+const oneUnit: NativeUnitsMin = () => 1n
+
+const everyNetwork = {
+  /** The coin that pays the network. */
+  native: symbol,
+  marginBasisPoints: from('margin_bp', basisPoints),
+  refreshSeconds: from('refresh_s', seconds(3_600)),
+  maxAgeSeconds: from('max_age_s', seconds(86_400)),
+  /** Where every node's figure is older than `maxAgeSeconds`: use the schedule's, or quote nothing. */
+  onStale: from('on_stale', oneOf('schedule', 'fail')),
+  endpoints: from('rpc', list(endpoint, 8)),
+}
+const maxHeadAgeSeconds = from('max_head_age_s', seconds(86_400))
+
+const utxo = <F extends 'utxo' | 'bch'>(family: F) =>
+  object(
+    {
+      ...everyNetwork,
+      family: constant(family),
+      rates: {
+        family: constant(family),
+        ratePerKvb: from('rate_per_kvb', units),
+        inputs: count,
+        inputVb: from('input_vb', count),
+        overheadVb: from('overhead_vb', count),
+        changeVb: from('change_vb', count),
+      },
+      guard: {
+        maxHeadAgeSeconds,
+        chain: leaf(Type.String({ minLength: 1, maxLength: 20 })),
+        knownBlock: from(
+          'known_block',
+          optional(object({ height: integer(0), hash: text('^[0-9a-f]{64}$') })),
+        ),
+        confirmationTarget: from('confirmation_target', integer(2, 1_008)),
+        floorPerKvb: from('floor_per_kvb', units),
+        capPerKvb: from('cap_per_kvb', units),
+      },
+      nativeUnitsMin: from('dust', dustLimit),
+    },
+    requireBounds('rate_per_kvb', 'floor_per_kvb', 'cap_per_kvb'),
+  )
+
+const perTransfer: Reader<PerTransfer> = object({ native: count, erc20: count })
+const samePerTransfer = (units: bigint): PerTransfer => ({ native: units, erc20: units })
+const gasRates = { gasPriceWei: from('gas_price_wei', units), gas: perTransfer }
+const evmGuard = {
+  maxHeadAgeSeconds,
+  chainId: from('chain_id', convert(integer(1), BigInt)),
+  floorGasPriceWei: from('floor_gas_price_wei', units),
+  capGasPriceWei: from('cap_gas_price_wei', units),
+}
+const tipWeiMin = from('min_tip_wei', units)
+const requireGasBounds = requireBounds('gas_price_wei', 'floor_gas_price_wei', 'cap_gas_price_wei')
+
+const evm = object(
+  {
+    ...everyNetwork,
+    family: constant('evm'),
+    rates: { family: constant('evm'), ...gasRates },
+    guard: { ...evmGuard, tipWeiMin },
+    nativeUnitsMin: constant(oneUnit),
+  },
+  requireGasBounds,
+)
+
+const opStack = convert(
+  object(
+    {
+      ...everyNetwork,
+      family: constant('op'),
+      rates: {
+        family: constant('op'),
+        ...gasRates,
+        l1FeeWei: from('l1_fee_wei', convert(units, samePerTransfer)),
+        operatorFeeWei: constant(samePerTransfer(0n)),
+      },
+      guard: { ...evmGuard, tipWeiMin, capL1FeeWei: from('cap_l1_fee_wei', units) },
+      nativeUnitsMin: constant(oneUnit),
+    },
+    requireGasBounds,
+  ),
+  (plan, addFault) => {
+    const isHigh = plan.rates.l1FeeWei.native > plan.guard.capL1FeeWei
+    if (isHigh) addFault('l1_fee_wei', 'is above cap_l1_fee_wei')
+    return plan
+  },
+)
+
+const arbitrum = object(
+  {
+    ...everyNetwork,
+    family: constant('arbitrum'),
+    rates: { family: constant('arbitrum'), ...gasRates },
+    // The sequencer ignores tips. `gas` includes the gas of the L1 part, `l2_gas` does not.
+    guard: { ...evmGuard, tipWeiMin: constant(0n), l2Gas: from('l2_gas', perTransfer) },
+    nativeUnitsMin: constant(oneUnit),
+  },
+  requireGasBounds,
+)
+
+const solana = convert(
+  object(
+    {
+      ...everyNetwork,
+      family: constant('solana'),
+      rates: {
+        family: constant('solana'),
+        lamportsPerSignature: from('lamports_per_signature', units),
+        signatures: count,
+        computeUnits: from('cu', object({ native: count, spl: count, token2022: count })),
+        microLamportsPerUnit: from('cu_price_ulamports', units),
+        rentPpm: from('ata_charge', probabilityPpm),
+      },
+      lamportsPerByte: from('lamports_per_byte', units),
+      guard: {
+        maxHeadAgeSeconds,
+        genesisHash: from('genesis_hash', solanaKey),
+        /** Accounts that a withdrawal locks. Nodes report the priority prices of transactions that lock them. */
+        priorityAccounts: from('priority_accounts', list(solanaKey, 128)),
+        floorMicroLamports: from('floor_cu_price_ulamports', units),
+        capMicroLamports: from('cap_cu_price_ulamports', units),
+        accountBytes: from(
+          'ata_bytes',
+          object({ spl: integer(1, 1_000_000), token2022: integer(1, 1_000_000) }),
+        ),
+      },
+      nativeUnitsMin: from(
+        'new_account_min_lamports',
+        convert(
+          units,
+          (least): NativeUnitsMin =>
+            () =>
+              least,
+        ),
+      ),
+    },
+    requireBounds('cu_price_ulamports', 'floor_cu_price_ulamports', 'cap_cu_price_ulamports'),
+  ),
+  ({ rates, lamportsPerByte, ...plan }) => {
+    const { spl, token2022 } = plan.guard.accountBytes
+    const rent = (bytes: number) => BigInt(bytes + accountOverheadBytes) * lamportsPerByte
+    return {
+      ...plan,
+      rates: { ...rates, rentLamports: { spl: rent(spl), token2022: rent(token2022) } },
+    }
+  },
+)
+
+/** Bytes that Solana adds to the size of an account when it computes the rent. */
+const accountOverheadBytes = 128
+
+const stellar = object(
+  {
+    ...everyNetwork,
+    family: constant('stellar'),
+    rates: {
+      family: constant('stellar'),
+      stroopsPerOperation: from('stroops_per_op', units),
+      operations: from('ops', count),
+    },
+    guard: {
+      maxHeadAgeSeconds,
+      passphrase: from('network_passphrase', leaf(Type.String({ minLength: 1, maxLength: 200 }))),
+      floorStroops: from('floor_stroops', units),
+      capStroops: from('cap_stroops', units),
+    },
+    // A new account needs two base reserves, and a quote cannot know whether the account exists.
+    nativeUnitsMin: from(
+      'base_reserve_stroops',
+      convert(
+        units,
+        (reserve): NativeUnitsMin =>
+          () =>
+            2n * reserve,
+      ),
+    ),
+  },
+  requireBounds('stroops_per_op', 'floor_stroops', 'cap_stroops'),
+)
+
+const networkShape = {
+  BITCOIN: utxo('utxo'),
+  LITECOIN: utxo('utxo'),
+  BITCOIN_CASH: utxo('bch'),
+  ETHEREUM: evm,
+  POLYGON_POS: evm,
+  BASE: opStack,
+  INK: opStack,
+  XLAYER: opStack,
+  ARBITRUM_ONE: arbitrum,
+  SOLANA: solana,
+  STELLAR: stellar,
+}
+
+/** The document's `networks`. */
+export const networks = object(networkShape)

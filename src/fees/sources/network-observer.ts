@@ -1,0 +1,65 @@
+import { costsInForce, type FeeBasis, type LiveCosts } from '../fee-basis.ts'
+import type { NetworkPlan } from '../schedule/network-plan.ts'
+import { type CostState, confirmCosts } from './confirmation.ts'
+import type { CostSource, FeeSourceDeps } from './fee-event.ts'
+import { observeNetwork } from './networks/observe-network.ts'
+import { endpointPool } from './nodes/endpoint-pool.ts'
+
+/** Until pending costs are confirmed, quotes use the costs before them. */
+const confirmationDelayMs = 1_000
+
+/**
+ * Returns a task that observes one network and resolves with the delay until the next run. It never rejects.
+ * `accept` receives confirmed costs; `basis` is what quotes use now, read to report changes of source once.
+ */
+export function networkObserver(
+  plan: NetworkPlan,
+  deps: FeeSourceDeps,
+  basis: () => FeeBasis,
+  accept: (costs: LiveCosts) => void,
+): (stop: AbortSignal) => Promise<number> {
+  const { network } = plan
+  const { clock, random, report } = deps
+  const pool = endpointPool(network, plan.endpoints, deps)
+  let state: CostState = { accepted: basis().costs.get(network)?.model ?? plan.rates }
+  let pendingHost: string | undefined
+  let lastSource: CostSource = 'schedule'
+  let lastAlarmHost = ''
+
+  const reportAlarms = (alarms: readonly string[], host: string): void => {
+    const alarmHost = alarms.length === 0 ? '' : host
+    if (alarmHost !== lastAlarmHost) {
+      for (const alarm of new Set(alarms)) report({ event: 'figure-cut', network, host, alarm })
+    }
+    lastAlarmHost = alarmHost
+  }
+
+  const reportSource = (): void => {
+    const costs = costsInForce(basis(), network, clock())
+    const source: CostSource = costs.ok ? costs.source : 'unavailable'
+    if (source !== lastSource) {
+      report({ event: 'source-changed', network, from: lastSource, to: source })
+    }
+    lastSource = source
+  }
+
+  return async (stop) => {
+    const answer = await pool.ask(
+      (node, signal) => observeNetwork(node, plan, clock(), signal),
+      stop,
+      pendingHost,
+    )
+    if (stop.aborted) return 0
+    if (answer !== undefined) {
+      const { value, host } = answer
+      reportAlarms(value.alarms, host)
+      state = confirmCosts(state, value.model)
+      pendingHost = state.pending === undefined ? undefined : host
+      if (state.pending !== undefined) report({ event: 'figure-held', network, host })
+      else accept({ model: state.accepted, host, observedAtMicros: clock() })
+    }
+    reportSource()
+    if (pendingHost !== undefined) return confirmationDelayMs
+    return plan.refreshSeconds * 1_000 * (0.9 + random() / 5)
+  }
+}

@@ -1,0 +1,131 @@
+import type { LivePrice } from '../../fee-basis.ts'
+import type { FeeSchedule } from '../../schedule/fee-schedule.ts'
+import type { PriceSource } from '../../schedule/price-source.ts'
+import type { FeeSourceDeps } from '../fee-event.ts'
+import { type EndpointPool, endpointPool, reasonOf } from '../nodes/endpoint-pool.ts'
+import { nodeClient } from '../nodes/node-client.ts'
+import {
+  combinePrices,
+  confirmPrice,
+  type PriceState,
+  type SourcePrice,
+} from './price-agreement.ts'
+import { type ObservedPrices, observeChainlink, observeHttpPrices } from './price-sources.ts'
+
+const refreshMs = 30_000
+const confirmationDelayMs = 1_000
+const answerTimeoutMs = 2_000
+
+type ObservedSource = {
+  readonly name: string
+  readonly maxAgeSeconds: number
+  /** Undefined if no endpoint answered; the pool has reported why. */
+  readonly observe: (stop: AbortSignal) => Promise<ObservedPrices | undefined>
+  readonly states: Map<string, PriceState>
+  hasFailed: boolean
+}
+
+/**
+ * Returns a task that observes every price source and resolves with the delay until the next run. It never
+ * rejects. `accept` receives the prices that the sources agree on.
+ */
+export function priceObserver(
+  schedule: FeeSchedule,
+  deps: FeeSourceDeps,
+  accept: (prices: ReadonlyMap<string, LivePrice>) => void,
+): (stop: AbortSignal) => Promise<number> {
+  const sources = schedule.priceSources.map((source) => openSource(source, schedule, deps))
+  return async (stop) => {
+    const havePending = await Promise.all(sources.map((source) => refresh(source, deps, stop)))
+    if (stop.aborted) return 0
+    accept(combineAll(sources, deps.clock()))
+    return havePending.includes(true) ? confirmationDelayMs : refreshMs * (0.9 + deps.random() / 5)
+  }
+}
+
+/** Observes one source. Returns whether one of its prices waits for confirmation. */
+async function refresh(
+  source: ObservedSource,
+  { report }: FeeSourceDeps,
+  stop: AbortSignal,
+): Promise<boolean> {
+  const { name, states } = source
+  let observed: ObservedPrices | undefined
+  try {
+    observed = await source.observe(stop)
+  } catch (error) {
+    if (!source.hasFailed && !stop.aborted) {
+      report({ event: 'price-source-failed', source: name, reason: reasonOf(error) })
+    }
+    source.hasFailed = true
+    return false
+  }
+  if (observed === undefined) return false
+  if (source.hasFailed) report({ event: 'price-source-recovered', source: name })
+  source.hasFailed = false
+  let hasPending = false
+  for (const [symbol, price] of observed) {
+    const before = states.get(symbol) ?? {}
+    const after = confirmPrice(before, price)
+    states.set(symbol, after)
+    if (after.pending === undefined) continue
+    hasPending = true
+    // The first price always waits, so it is not reported.
+    if (before.accepted !== undefined) report({ event: 'price-held', source: name, symbol })
+  }
+  return hasPending
+}
+
+function combineAll(
+  sources: readonly ObservedSource[],
+  now: bigint,
+): ReadonlyMap<string, LivePrice> {
+  const bySymbol = new Map<string, SourcePrice[]>()
+  for (const { states, maxAgeSeconds } of sources) {
+    for (const [symbol, { accepted }] of states) {
+      if (accepted === undefined) continue
+      const priced = { ...accepted, maxAgeSeconds }
+      bySymbol.set(symbol, [...(bySymbol.get(symbol) ?? []), priced])
+    }
+  }
+  const prices = new Map<string, LivePrice>()
+  for (const [symbol, sourcePrices] of bySymbol) {
+    const combined = combinePrices(sourcePrices, now)
+    if (combined !== undefined) prices.set(symbol, combined)
+  }
+  return prices
+}
+
+function openSource(
+  source: PriceSource,
+  schedule: FeeSchedule,
+  deps: FeeSourceDeps,
+): ObservedSource {
+  const { maxAgeSeconds } = source
+  const base = { maxAgeSeconds, states: new Map<string, PriceState>(), hasFailed: false }
+  if (source.kind === 'http') {
+    const node = nodeClient(source.endpoint)
+    return {
+      ...base,
+      name: node.host,
+      observe: (stop) => {
+        const signal = AbortSignal.any([stop, AbortSignal.timeout(answerTimeoutMs)])
+        return observeHttpPrices(node, source, deps.clock(), signal)
+      },
+    }
+  }
+  const plan = schedule.networks[source.network]
+  const pool: EndpointPool = endpointPool(source.network, plan.endpoints, deps)
+  const chainId = 'chainId' in plan.guard ? plan.guard.chainId : 0n
+  return {
+    ...base,
+    name: `chainlink on ${source.network}`,
+    observe: async (stop) => {
+      const answer = await pool.ask(
+        (node, signal) => observeChainlink(node, source, chainId, deps.clock(), signal),
+        stop,
+      )
+      return answer?.value
+    },
+  }
+}
