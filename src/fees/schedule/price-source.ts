@@ -22,7 +22,7 @@ import {
   toEndpoint,
 } from './schedule-values.ts'
 
-/** Prices are whole 1e-18 US dollars per whole coin, which holds every feed's and exchange's figure exactly. */
+/** Prices are in 1e-18 US dollars a coin, which represents every source's figures exactly. */
 export const priceDecimals = 18
 
 /** Chainlink feeds, read through a network's nodes, or an HTTP API. */

@@ -23,7 +23,9 @@ export const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER): Rea
 export const oneOf = <const L extends readonly string[]>(...values: L): Reader<L[number]> =>
   leaf(Type.Union(values.map((value: L[number]) => Type.Literal(value))))
 
-/** Smallest units: a JSON integer, or digits in a string, since a number is exact only up to 2^53. */
+/**
+ * Smallest units: a JSON integer, or digits in a string, since a number is exact only up to 2^53.
+ */
 export const units: Reader<bigint> = convert(
   leaf(Type.Union([Type.Integer({ minimum: 0 }), Type.String({ pattern: '^[0-9]{1,30}$' })])),
   BigInt,
@@ -110,7 +112,7 @@ const outputKinds: readonly AddressKind[] = [
   ...(['p2pkh-token-aware', 'p2sh-token-aware', 'p2sh32-token-aware'] as const),
 ]
 
-/** A kind without a limit of its own takes the highest: nodes do not relay an output under its limit. */
+/** A kind without its own limit takes the highest. Nodes do not relay smaller outputs. */
 export const dustLimit: Reader<NativeUnitsMin> = convert(
   record(() => units),
   (limits, addFault) => {

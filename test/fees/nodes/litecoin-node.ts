@@ -16,7 +16,10 @@ export type LitecoinNode = {
   readonly call: (method: string, ...params: readonly unknown[]) => Promise<ExactJson>
 }
 
-/** Whether the program is there. Where tests must not be left out (CI=true), its absence is a failure. */
+/**
+ * Whether the program is there. Where tests must not be left out (CI=true), its absence is a
+ * failure.
+ */
 export function litecoindExists(): boolean {
   const exists = spawnSync('litecoind', ['-version'], { stdio: 'ignore' }).status === 0
   assert(exists || process.env.CI !== 'true', 'litecoind is missing: apt-get install litecoind')

@@ -26,8 +26,8 @@ const units = (value: ExactJson | undefined): bigint => {
   return parsed.units
 }
 
-describe('a Litecoin node of our own', { skip: !litecoindExists() }, () => {
-  it('gives the rate that it names itself, and a cost that a withdrawal really has', async (test) => {
+describe('a local Litecoin node', { skip: !litecoindExists() }, () => {
+  it('gives its own rate, and a cost that a real withdrawal has', async (test) => {
     const node = await startLitecoind(test)
     const { call } = node
     await call('createwallet', 'test')

@@ -39,7 +39,7 @@ async function askedOn(network: CryptoNetwork) {
   return asked
 }
 
-describe('calls of contracts are encoded as viem encodes them', () => {
+describe('contract calls are encoded as viem encodes them', () => {
   it('to the OP stack’s oracle', async () => {
     const abi = parseAbi([
       'function getL1Fee(bytes) view returns (uint256)',

@@ -95,7 +95,7 @@ function ceiling(model: CostModel): bigint {
 }
 
 describe('a node that lies', () => {
-  it('never moves a figure out of its bounds, and is otherwise refused with a plain reason', async () => {
+  it('cannot move a figure out of its bounds and is otherwise refused with a safe message', async () => {
     let accepted = 0
     await fc.assert(
       fc.asyncProperty(

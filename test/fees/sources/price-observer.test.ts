@@ -65,7 +65,7 @@ describe('prices from Chainlink', () => {
     return pricesFrom(test, { networks, price_sources: [chainlink] })
   }
 
-  it('are read in the feed’s own decimals and aged by its own time', async (test) => {
+  it('are read with the feed’s decimals and dated by the feed’s time', async (test) => {
     const updatedAt = now - seconds(1_800)
     const { prices } = await withFeed(test, feedNode(412_345_000_000n, updatedAt))
     assert.deepEqual(prices.get('ETH'), {
@@ -77,7 +77,7 @@ describe('prices from Chainlink', () => {
     })
   })
 
-  it('are left out when stale, from the future, zero, negative or from another chain', async (test) => {
+  it('are ignored if stale, from the future, zero, negative or from another chain', async (test) => {
     const bad: readonly Methods[] = [
       feedNode(412_345_000_000n, now - seconds(3_901)),
       feedNode(412_345_000_000n, now + seconds(121)),
@@ -97,7 +97,7 @@ describe('prices over HTTP', () => {
   const time = new Date(Number(now / 1_000n)).toISOString()
   const answer = (price: string, at = `"${time}"`) => `{"data":[{"price":${price}}],"time":${at}}`
 
-  it('are read where the pointers say, as text or number, never through a float', async (test) => {
+  it('are read at their JSON pointers, as text or number, never through a float', async (test) => {
     for (const price of ['"4123.450000000000000001"', '4123.450000000000000001']) {
       let asked: string | undefined
       const stub = await startStub(test, ({ url }, response) => {
@@ -112,7 +112,7 @@ describe('prices over HTTP', () => {
     }
   })
 
-  it('are left out when stale, garbage or missing, and that is reported once', async (test) => {
+  it('are ignored if stale, invalid or missing, which is reported once', async (test) => {
     for (const text of [
       answer('"4000"', '"2020-01-01T00:00:00Z"'),
       answer('"x"'),
@@ -126,7 +126,7 @@ describe('prices over HTTP', () => {
     }
   })
 
-  it('that differ from a feed’s by more than 2 % agree on nothing', async (test) => {
+  it('do not agree with a feed more than 2 % away', async (test) => {
     const node = await startStub(test, rpcAnswer(feedNode(412_345_000_000n, now)))
     const stub = await startStub(test, (_, response) => json(response, answer('"4000"')))
     const networks = { ETHEREUM: { rpc: [{ url: node.url }] } }

@@ -30,12 +30,18 @@ export async function startStub(test: TestContext, answer: Answer): Promise<Stub
   }
 }
 
-/** JSON text by method: the result, or a function of the call's parameters; `undefined` is an error reply. */
+/**
+ * JSON text by method: the result, or a function of the call's parameters; `undefined` is an error
+ * reply.
+ */
 export type Methods = Readonly<
   Record<string, string | ((params: readonly unknown[]) => string | undefined)>
 >
 
-/** A JSON-RPC node. Results are raw JSON text, so that a test says exactly which number form is sent. */
+/**
+ * A JSON-RPC node. Results are raw JSON text, so that a test says exactly which number form is
+ * sent.
+ */
 export function rpcAnswer(methods: Methods): Answer {
   return (_request, response, body) => {
     const calls: { id: number; method: string; params: unknown[] }[] = JSON.parse(body)
@@ -60,7 +66,10 @@ export type TestDeps = FeeSourceDeps & {
   readonly advance: (micros: bigint) => void
 }
 
-/** A clock that stands still until it is moved, chance that is always in the middle, and what was reported. */
+/**
+ * A clock that stands still until it is moved, chance that is always in the middle, and what was
+ * reported.
+ */
 export function testDeps(start = now): TestDeps {
   let time = start
   const events: FeeEvent[] = []
