@@ -7,14 +7,10 @@ import { amountUnitsMin } from './quote-fee.ts'
 import type { AssetPair } from './schedule/asset-pair.ts'
 
 /** One (asset, network) pair as `fee schedule` prints it. Figures are decimal text. */
-export type ScheduleRow = {
-  readonly asset: string
-  readonly network: CryptoNetwork
-  readonly kind: AssetPair['kind']
-  readonly decimals: number
-  readonly token: string | undefined
-  readonly certainty: AssetPair['certainty']
-  readonly enabled: boolean
+export type ScheduleRow = Omit<
+  AssetPair,
+  'feeIncrementUnits' | 'feeUnitsMin' | 'amountUnitsMin' | 'transferPpm'
+> & {
   readonly marginBasisPoints: number
   /** The minimum for the most common address kind of the network. */
   readonly minimum: string

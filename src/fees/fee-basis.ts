@@ -116,7 +116,7 @@ export function ageOf(atMicros: bigint, now: bigint): number {
   return now <= atMicros ? 0 : Number((now - atMicros) / 1_000_000n)
 }
 
-/** An operator who dates costs or prices of their own vouches for the costs of the schedule. */
+/** An operator who dates their own costs or prices accepts the schedule's costs. */
 function scheduleRefusal(
   { schedule, acceptsSample }: FeeBasis,
   now: bigint,

@@ -66,12 +66,8 @@ describe('quoteFee refuses', () => {
       ['1'.repeat(65), 'length'],
       ['0.000', 'zero'],
     ] as const) {
-      assert.deepEqual(refused(ask('BTC', 'BITCOIN', { total: text })), {
-        ok: false,
-        problem: 'invalid-figure',
-        figure: 'total',
-        fault,
-      })
+      const expected = { ok: false, problem: 'invalid-figure', figure: 'total', fault }
+      assert.deepEqual(refused(ask('BTC', 'BITCOIN', { total: text })), expected, text)
     }
   })
 

@@ -102,9 +102,10 @@ test('/readyz reports the source and age of every network’s costs', async () =
   assert.equal(body.checks.fees.status, 'ok')
   const { networks } = body.checks.fees
   assert.deepEqual(Object.keys(networks), cryptoNetworks)
-  for (const { source, age_s } of Object.values<{ source: string; age_s: number }>(networks)) {
-    assert.equal(source, 'schedule')
-    assert.ok(Number.isInteger(age_s) && age_s >= 0)
+  const states = Object.entries<{ source: string; age_s: number }>(networks)
+  for (const [network, { source, age_s }] of states) {
+    assert.equal(source, 'schedule', network)
+    assert.ok(Number.isInteger(age_s) && age_s >= 0, `${network}: ${age_s}`)
   }
 })
 

@@ -42,7 +42,7 @@ export type ValueOf<S> =
 /** Adds a fault to a member, or to the value itself where `member` is empty. */
 export type AddFault = (member: string, fault: string) => void
 
-/** Finds members that contradict one another. A member with a fault of its own is undefined. */
+/** Finds members that contradict one another. Members with a fault of their own are undefined. */
 export type Check = (members: ReadonlyMap<string, unknown>, addFault: AddFault) => void
 
 /** An object with these members and no others, so that a misspelt key is a fault. */

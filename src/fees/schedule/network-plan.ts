@@ -50,9 +50,7 @@ const everyNetwork = {
   marginBasisPoints: from('margin_bp', basisPoints),
   refreshSeconds: from('refresh_s', seconds(3_600)),
   maxAgeSeconds: from('max_age_s', seconds(86_400)),
-  /**
-   * Where every node's figure is older than `maxAgeSeconds`: use the schedule's, or quote nothing.
-   */
+  /** What to do when every node's figure is older than `maxAgeSeconds`. */
   onStale: from('on_stale', oneOf('schedule', 'fail')),
   endpoints: from('rpc', list(endpoint, 8)),
 }

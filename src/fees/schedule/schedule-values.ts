@@ -39,7 +39,7 @@ export const evmAddress = text('^0x[0-9a-fA-F]{40}$')
 export const solanaKey = leaf(Type.String({ minLength: 32, maxLength: 44 }))
 export const decimalText = text('^[0-9]*\\.?[0-9]+$', 64)
 
-/** Parses a decimal that has to be above 0. Adds a fault and returns 0 where it is not. */
+/** Parses a decimal. Adds a fault and returns 0 if it is not above 0. */
 export function positiveUnits(
   given: string,
   decimals: number,
@@ -59,7 +59,7 @@ export type Endpoint = {
 }
 
 export const endpointShape = {
-  /** Without user and password: URLs are logged, and `auth_env` is the place for credentials. */
+  /** No user and password: URLs are logged, and `auth_env` names the credentials. */
   url: text('^https?://[^@\\s]+$'),
   auth_env: optional(text('^[A-Z][A-Z0-9_]{0,99}$')),
 }
@@ -93,7 +93,7 @@ export const probabilityPpm: Reader<bigint> = convert(
   },
 )
 
-/** The schedule's own figure must pass the bounds that a node's figure is held to. */
+/** A figure of the schedule must be within the bounds for a node's figure. */
 export const requireBounds =
   (rate: string, floor: string, cap: string): Check =>
   (members, addFault) => {

@@ -26,7 +26,7 @@ import { scheduleWith } from '../sample-basis.ts'
 import { startAnvil } from './anvil-node.ts'
 import contracts from './op-stack-contracts.json' with { type: 'json' }
 
-/** The first account that anvil funds; its key is printed by every anvil there is. */
+/** The first account that anvil funds. Every anvil prints its key. */
 const rich = privateKeyToAccount(
   '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
 )
@@ -168,8 +168,7 @@ describe('a local OP-stack node', () => {
 })
 
 /**
- * The chain's own contracts, after the Fjord upgrade by default, with L1 at 20 gwei and usual
- * scalars.
+ * Installs the chain's system contracts: Fjord upgrade by default, L1 at 20 gwei, usual scalars.
  */
 async function installOracle(url: string, upgrades = 0x0101n): Promise<void> {
   const control = createTestClient({ mode: 'anvil', chain: base, transport: http(url) }).extend(
@@ -177,12 +176,11 @@ async function installOracle(url: string, upgrades = 0x0101n): Promise<void> {
   )
   await control.setCode({ address: gasPriceOracle, bytecode: contracts.gasPriceOracle as Hex })
   await control.setCode({ address: l1Block, bytecode: contracts.l1Block as Hex })
-  // Here alone a mere read pays the L1 fee too, from the account of the zero address that it comes
-  // from.
+  // On this chain a read pays the L1 fee too, from the sender of the call, the zero address.
   await control.setBalance({ address: `0x${'00'.repeat(20)}`, value: parseEther('1') })
   const store = (address: Hex, slot: bigint, value: bigint) =>
     control.setStorageAt({ address, index: toHex(slot), value: toHex(value, { size: 32 }) })
-  // isEcotone and isFjord; L1 base fee; both scalars behind the sequence number; blob base fee.
+  // isEcotone and isFjord; L1 base fee; both scalars after the sequence number; blob base fee.
   await store(gasPriceOracle, 0n, upgrades)
   await store(l1Block, 1n, parseGwei('20'))
   await store(l1Block, 3n, (2_269n << 96n) | (1_055_762n << 64n))
@@ -190,8 +188,7 @@ async function installOracle(url: string, upgrades = 0x0101n): Promise<void> {
 }
 
 /**
- * Code that answers any call with (8, answer, updatedAt, updatedAt, 8): a round, and eight
- * decimals.
+ * Code that answers each call with (8, answer, updatedAt, updatedAt, 8): a round and 8 decimals.
  */
 async function installFeed(
   url: string,

@@ -17,8 +17,8 @@ export type LitecoinNode = {
 }
 
 /**
- * Whether the program is there. Where tests must not be left out (CI=true), its absence is a
- * failure.
+ * Whether the program is installed. With CI=true, where tests must not be skipped, its absence
+ * fails.
  */
 export function litecoindExists(): boolean {
   const exists = spawnSync('litecoind', ['-version'], { stdio: 'ignore' }).status === 0
@@ -26,7 +26,7 @@ export function litecoindExists(): boolean {
   return exists
 }
 
-/** A Litecoin node on a chain of its own (regtest), ended and deleted with the test. */
+/** Starts a Litecoin node on a private chain (regtest) and deletes it after the test. */
 export async function startLitecoind(test: TestContext): Promise<LitecoinNode> {
   const directory = await mkdtemp(join(tmpdir(), 'bursar-litecoin-'))
   const port = await freePort()

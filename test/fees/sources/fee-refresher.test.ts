@@ -21,7 +21,7 @@ import {
 
 const hex = (units: bigint): string => `"0x${units.toString(16)}"`
 
-/** An Ethereum node at a price in wei, whose newest block is always of this moment. */
+/** An Ethereum node with a gas price in wei, whose newest block has the current time. */
 const ethereum = (deps: TestDeps, priceWei: () => bigint): Methods => ({
   eth_chainId: '"0x1"',
   eth_syncing: 'false',
@@ -182,7 +182,7 @@ describe('openFeeRefresher with several nodes', () => {
     ],
     ['is on another chain', rpcAnswer({ eth_chainId: '"0x89"' }), 'is on another chain'],
     ['knows no method', rpcAnswer({}), 'eth_chainId failed with -32601'],
-    // The one test that waits for the real limit of two seconds.
+    // This test alone waits for the real limit of two seconds.
     ['does not answer', () => {}, 'did not answer in time'],
   ]
   for (const [what, answer, reason] of broken) {
@@ -206,7 +206,7 @@ describe('openFeeRefresher with several nodes', () => {
     const good = await startStub(test, rpcAnswer(ethereum(deps, () => 5_000_000_000n)))
     const rig = rigFor(test, nodesAt([bad.url, good.url]), deps)
     const asked: number[] = []
-    for (let look = 0; look < 8; look++) {
+    for (let round = 0; round < 8; round++) {
       await rig.timers.fire()
       asked.push(bad.requests())
       deps.advance(seconds(2))

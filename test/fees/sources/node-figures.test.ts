@@ -53,7 +53,7 @@ describe('decimalUnits', () => {
       undefined,
       ['1'],
     ]) {
-      assert.throws(() => decimalUnits(value, 8), Error)
+      assert.throws(() => decimalUnits(value, 8), Error, String(value))
     }
   })
 })
@@ -62,12 +62,14 @@ describe('figures of nodes', () => {
   it('throw if they have the wrong form', () => {
     assert.equal(hexUnits('0x2df83ea7'), 771_243_687n)
     for (const value of ['0x', '12', '0xzz', `0x${'f'.repeat(65)}`, null]) {
-      assert.throws(() => hexUnits(value))
+      assert.throws(() => hexUnits(value), Error, String(value))
     }
     assert.deepEqual(returnedWords(`0x${'0'.repeat(63)}7${'0'.repeat(63)}8`, 2), [7n, 8n])
     assert.throws(() => returnedWords('0x', 1))
     assert.equal(wholeUnits('2039280'), 2_039_280n)
-    for (const value of ['1.5', '-1', '1e3', null]) assert.throws(() => wholeUnits(value))
+    for (const value of ['1.5', '-1', '1e3', null]) {
+      assert.throws(() => wholeUnits(value), Error, String(value))
+    }
   })
 
   it('throw if the newest block is too old or from the future', () => {

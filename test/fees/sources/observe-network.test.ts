@@ -15,15 +15,15 @@ const headHex = `"0x${headSeconds.toString(16)}"`
 
 async function observe(test: TestContext, network: CryptoNetwork, methods: Methods) {
   const stub = await startStub(test, rpcAnswer(methods))
-  return look(network, stub.url)
+  return observeAt(network, stub.url)
 }
 
-function look(network: CryptoNetwork, url: string) {
+function observeAt(network: CryptoNetwork, url: string) {
   const node = nodeClient({ url, authorization: undefined })
   return observeNetwork(node, plans[network], now, AbortSignal.timeout(2_000))
 }
 
-/** The configured figures of a network with the observed ones in their places. */
+/** The configured rates of a network with observed ones in their place. */
 const changed = (network: CryptoNetwork, figures: object): CostModel =>
   ({ ...plans[network].rates, ...figures }) as CostModel
 
@@ -89,9 +89,9 @@ describe('observing Bitcoin', () => {
     ['a test chain', { getblockchaininfo: '{"chain":"test"}' }, /another chain/],
     ['a fork', { getblockhash: `"${'0'.repeat(64)}"` }, /another chain/],
     [
-      'one that is catching up',
+      'one that is syncing',
       { getblockchaininfo: '{"chain":"main","initialblockdownload":true}' },
-      /catching up/,
+      /syncing/,
     ],
     [
       'one that fell behind',
@@ -138,7 +138,8 @@ describe('observing Bitcoin Cash', () => {
   it('uses the relay fee if there is no estimate', async (test) => {
     for (const estimatefee of ['-1', () => undefined]) {
       const { model } = await observe(test, 'BITCOIN_CASH', { ...cash, estimatefee })
-      assert.deepEqual(model, changed('BITCOIN_CASH', { ratePerKvb: 1_000n }))
+      const expected = changed('BITCOIN_CASH', { ratePerKvb: 1_000n })
+      assert.deepEqual(model, expected, `estimatefee ${estimatefee}`)
     }
   })
 
@@ -167,11 +168,11 @@ describe('observing Ethereum and Polygon', () => {
 
   const lies: readonly [what: string, methods: Methods, reason: RegExp][] = [
     ['another chain', { eth_chainId: '"0x5"' }, /another chain/],
-    ['one that is catching up', { eth_syncing: '{"currentBlock":"0x1"}' }, /catching up/],
+    ['one that is syncing', { eth_syncing: '{"currentBlock":"0x1"}' }, /syncing/],
     ['one that fell behind', { eth_getBlockByNumber: '{"timestamp":"0x1"}' }, /no recent block/],
     ['one without blocks', { eth_getBlockByNumber: 'null' }, /not a hexadecimal/],
     ['a null history', { eth_feeHistory: 'null' }, /no history/],
-    ['garbage fees', { eth_feeHistory: '{"baseFeePerGas":[7]}' }, /not a hexadecimal/],
+    ['invalid fees', { eth_feeHistory: '{"baseFeePerGas":[7]}' }, /not a hexadecimal/],
   ]
   for (const [what, methods, reason] of lies) {
     it(`refuses ${what}`, async (test) => {
@@ -207,7 +208,7 @@ describe('observing Base', () => {
     for (const eth_call of ['"0x"', () => undefined]) {
       const { model } = await observe(test, 'BASE', { ...base, eth_call })
       assert(model.family === 'op' && plans.BASE.family === 'op')
-      assert.deepEqual(model.l1FeeWei, plans.BASE.rates.l1FeeWei)
+      assert.deepEqual(model.l1FeeWei, plans.BASE.rates.l1FeeWei, `eth_call ${eth_call}`)
     }
   })
 
@@ -292,7 +293,7 @@ describe('observing Stellar', () => {
 
   it('uses the 95th percentile of charged fees', async (test) => {
     const { url } = await horizon(root, stats)(test)
-    const { model } = await look('STELLAR', url)
+    const { model } = await observeAt('STELLAR', url)
     assert.deepEqual(model, changed('STELLAR', { stroopsPerOperation: 12_345n }))
   })
 
@@ -313,7 +314,7 @@ describe('observing Stellar', () => {
     ]
     for (const [wrongRoot, wrongStats, reason] of refused) {
       const { url } = await horizon(wrongRoot, wrongStats)(test)
-      await assert.rejects(look('STELLAR', url), reason)
+      await assert.rejects(observeAt('STELLAR', url), reason, String(reason))
     }
   })
 })

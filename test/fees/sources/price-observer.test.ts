@@ -17,7 +17,7 @@ const feed = '0x5f4eC3Df9cbd43714FE2740f5E3616155c5b8419'
 const dollars = (cents: bigint): bigint => cents * 10n ** 16n
 const word = (units: bigint): string => BigInt.asUintN(256, units).toString(16).padStart(64, '0')
 
-/** A node that knows one feed of eight decimals. */
+/** A node with one feed of eight decimals. */
 const feedNode = (answer: bigint, updatedAtMicros: bigint, chainId = '"0x1"'): Methods => ({
   eth_chainId: chainId,
   eth_call: ([given]) => {
@@ -53,8 +53,8 @@ async function pricesFrom(
     timers,
   })
   test.after(() => refresher.close())
-  // Enough for two looks at the prices, also where a node of the network takes turns with them.
-  for (let look = 0; look < 5; look++) await timers.fire()
+  // Enough for two observations of the prices, even if those of a network's node come between.
+  for (let round = 0; round < 5; round++) await timers.fire()
   return { prices: refresher.current().prices, deps }
 }
 
@@ -88,7 +88,7 @@ describe('prices from Chainlink', () => {
     ]
     for (const methods of bad) {
       const { prices } = await withFeed(test, methods)
-      assert.equal(prices.get('ETH'), undefined)
+      assert.equal(prices.get('ETH'), undefined, JSON.stringify(methods))
     }
   })
 })
@@ -107,8 +107,12 @@ describe('prices over HTTP', () => {
       const { prices } = await pricesFrom(test, { price_sources: [ticker(stub.url)] })
       const usd = dollars(412_345n) + 1n
       const agreed = { agreed: true, low: usd, high: usd } as const
-      assert.deepEqual(prices.get('ETH'), { ...agreed, observedAtMicros: now, maxAgeSeconds: 60 })
-      assert.equal(asked, '/products/ETH-USD/ticker')
+      assert.deepEqual(
+        prices.get('ETH'),
+        { ...agreed, observedAtMicros: now, maxAgeSeconds: 60 },
+        price,
+      )
+      assert.equal(asked, '/products/ETH-USD/ticker', price)
     }
   })
 
@@ -121,8 +125,8 @@ describe('prices over HTTP', () => {
     ]) {
       const stub = await startStub(test, (_, response) => json(response, text))
       const { prices, deps } = await pricesFrom(test, { price_sources: [ticker(stub.url)] })
-      assert.equal(prices.size, 0)
-      assert(deps.events.length <= 1)
+      assert.equal(prices.size, 0, text)
+      assert(deps.events.length <= 1, text)
     }
   })
 

@@ -39,7 +39,7 @@ export type GasPrice = { readonly baseFeeWei: bigint; readonly tipWei: bigint }
  */
 export function readGasPrice(replies: readonly RpcReply[], guard: EvmGuard, now: bigint): GasPrice {
   requireChain(replies[0], guard.chainId)
-  if (resultOf(replies[1], 'eth_syncing') !== false) throw new Error('is still catching up')
+  if (resultOf(replies[1], 'eth_syncing') !== false) throw new Error('is still syncing')
   const head = hexUnits(at(resultOf(replies[2], 'eth_getBlockByNumber'), 'timestamp'))
   requireFreshHead(head, now, guard.maxHeadAgeSeconds)
   const history = resultOf(replies[3], 'eth_feeHistory')

@@ -34,7 +34,7 @@ export async function observeSolana(
   if (resultOf(replies[0], 'getGenesisHash') !== guard.genesisHash) {
     throw new Error('is on another chain')
   }
-  if (resultOf(replies[1], 'getHealth') !== 'ok') throw new Error('is still catching up')
+  if (resultOf(replies[1], 'getHealth') !== 'ok') throw new Error('is still syncing')
   const paid = upperQuartile(resultOf(replies[2], 'getRecentPrioritizationFees'))
   const { floorMicroLamports, capMicroLamports } = guard
   const price = bound('the price of a compute unit', paid, floorMicroLamports, capMicroLamports)

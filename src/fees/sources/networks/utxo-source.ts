@@ -88,7 +88,7 @@ function requireOurChain(replies: readonly RpcReply[], guard: UtxoGuard, now: bi
   if (knownBlock !== undefined && resultOf(replies[1], 'getblockhash') !== knownBlock.hash) {
     throw new Error('is on another chain')
   }
-  if (at(info, 'initialblockdownload') !== false) throw new Error('is still catching up')
+  if (at(info, 'initialblockdownload') !== false) throw new Error('is still syncing')
   const headSeconds = wholeUnits(at(info, 'time') ?? at(info, 'mediantime'))
   requireFreshHead(headSeconds, now, guard.maxHeadAgeSeconds)
 }

@@ -3,7 +3,7 @@ import type { Endpoint } from '../../schedule/schedule-values.ts'
 import type { FeeSourceDeps } from '../fee-event.ts'
 import { type NodeClient, nodeClient } from './node-client.ts'
 
-/** After this time the next node is asked. */
+/** Then the next node is asked. */
 const answerTimeoutMs = 2_000
 /** After n failures in a row an endpoint is skipped for 2^n seconds, at most five minutes. */
 const backOffSecondsMax = 300
