@@ -7,8 +7,8 @@ import { encodeAddress } from '../src/sandbox/encode-address.ts'
 import type { CryptoNetwork } from '../src/values/network.ts'
 
 /**
- * The pure quote alone, no HTTP and no store: parse, pair, address, model, price, rounding. Prints p50 and p99 in
- * microseconds and quotes a second, per pair. Each quote has an address of its own, so that nothing is cached.
+ * Measures the pure quote without HTTP and store. Prints p50 and p99 in microseconds and quotes a
+ * second, per pair. Each quote has its own address, so that nothing is cached.
  *
  *     node bench/fee-quote.ts [QUOTES]
  */
@@ -38,7 +38,7 @@ console.log(
 console.log('pair                      p50 µs    p99 µs   quotes/s')
 for (const [asset, network] of pairs) {
   const requests = Array.from({ length: quotes }, (_, index) => requestFor(asset, network, index))
-  // The first pass is the compiler's; the second is what a running service sees.
+  // The first pass warms up the compiler.
   measure(requests)
   const micros = measure(requests)
   const total = micros.reduce((sum, each) => sum + each, 0)

@@ -10,8 +10,8 @@ import { startProcess } from './process.ts'
 import { makeClient } from './world.ts'
 
 /**
- * Guaranteed fees over HTTP, each on disk before it is answered, beside a bare node:http server that takes the same
- * bodies and keeps nothing; in the same run, turn by turn. Only the ratio means anything.
+ * Measures guaranteed fees over HTTP, each stored before it is answered. A bare node:http server
+ * that takes the same bodies and stores nothing is measured in turn; only the ratio counts.
  */
 const SECONDS = Number(process.env.SECONDS ?? 5)
 const ROUNDS = 3
@@ -85,7 +85,9 @@ async function load(url: string, bodies: readonly string[]): Promise<autocannon.
     requests: bodies.map((body) => ({ method: 'POST', path, headers, body })),
   })
   if (result.non2xx > 0 || result.errors > 0) {
-    throw new Error(`${result.non2xx} answers were no success, ${result.errors} connections failed`)
+    throw new Error(
+      `${result.non2xx} answers had no 2xx status, ${result.errors} connections failed`,
+    )
   }
   return result
 }

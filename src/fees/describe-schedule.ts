@@ -6,17 +6,13 @@ import { networkFee } from './network-fee.ts'
 import { amountUnitsMin } from './quote-fee.ts'
 import type { AssetPair } from './schedule/asset-pair.ts'
 
-/** One (asset, network) pair as `fee schedule` prints it. Figures are decimal text, in the coin that is named. */
-export type ScheduleRow = {
-  readonly asset: string
-  readonly network: CryptoNetwork
-  readonly kind: AssetPair['kind']
-  readonly decimals: number
-  readonly token: string | undefined
-  readonly certainty: AssetPair['certainty']
-  readonly enabled: boolean
+/** One (asset, network) pair as `fee schedule` prints it. Figures are decimal text. */
+export type ScheduleRow = Omit<
+  AssetPair,
+  'feeIncrementUnits' | 'feeUnitsMin' | 'amountUnitsMin' | 'transferPpm'
+> & {
   readonly marginBasisPoints: number
-  /** The least amount, to the commonest kind of address of the network. */
+  /** The minimum for the most common address kind of the network. */
   readonly minimum: string
   readonly charge:
     | {
@@ -29,7 +25,7 @@ export type ScheduleRow = {
     | { readonly unavailable: Unavailable['cause'] }
 }
 
-/** The kind of address that wallets of each family give out today; dust and sizes follow from it. */
+/** The address kind that wallets of each network issue today. */
 const commonKind: Readonly<Record<CryptoNetwork, AddressKind>> = {
   BITCOIN: 'p2wpkh',
   LITECOIN: 'p2wpkh',
@@ -44,7 +40,9 @@ const commonKind: Readonly<Record<CryptoNetwork, AddressKind>> = {
   STELLAR: 'account',
 }
 
-/** Every pair of the schedule in force, those that are off too, by network in the contract's order. */
+/**
+ * Every pair of the schedule in force, disabled ones included, by network in the contract's order.
+ */
 export function describeSchedule(basis: FeeBasis, now: bigint): ScheduleRow[] {
   return cryptoNetworks.flatMap((network) =>
     [...(basis.schedule.pairs.get(network)?.values() ?? [])].map((pair) =>
@@ -58,11 +56,11 @@ export type NetworkState = {
   readonly source: 'live' | 'schedule' | 'unavailable'
   readonly ageSeconds: number | undefined
   readonly cause: Unavailable['cause'] | undefined
-  /** The node that answered last, by host; never a URL, which may hold a key. */
+  /** The host of the last node that answered. Its URL may hold a key, so it is left out. */
   readonly host: string | undefined
 }
 
-/** Per network what quotes are made from and how old it is: for logs and the readiness details. */
+/** The source and age of each network's costs, for logs and the details of `/readyz`. */
 export function describeNetworks(basis: FeeBasis, now: bigint): NetworkState[] {
   return cryptoNetworks.map((network) => {
     const costs = costsInForce(basis, network, now)

@@ -2,7 +2,7 @@ import type { CryptoNetwork } from '../values/network.ts'
 import type { CostModel } from './models/cost-model.ts'
 import type { Dated, FeeSchedule } from './schedule/fee-schedule.ts'
 
-/** What a node said, after every guard. `host` is where it came from, for logs. */
+/** Costs that a node reported and that passed every check. `host` is the node's, for logs. */
 export type LiveCosts = {
   readonly model: CostModel
   readonly observedAtMicros: bigint
@@ -10,8 +10,8 @@ export type LiveCosts = {
 }
 
 /**
- * What the price sources said of one symbol, in 1e-18 US dollars: the lowest and the highest of them, or that
- * they lie too far apart to believe either.
+ * The price of one symbol by the price sources, in 1e-18 US dollars: their lowest and highest
+ * figure, or that the sources disagree.
  */
 export type LivePrice =
   | {
@@ -23,16 +23,16 @@ export type LivePrice =
     }
   | { readonly agreed: false; readonly observedAtMicros: bigint; readonly maxAgeSeconds: number }
 
-/** Everything a quote reads. One immutable value; the refresher swaps it whole, so that no quote sees half. */
+/** The input of a quote. Replaced as a whole, so that a quote never sees half an update. */
 export type FeeBasis = {
   readonly schedule: FeeSchedule
-  /** The operator takes the sample schedule and its placeholder prices as good enough to charge by. */
+  /** The operator accepts fees by the sample schedule and its placeholder prices. */
   readonly acceptsSample: boolean
   readonly costs: ReadonlyMap<CryptoNetwork, LiveCosts>
   readonly prices: ReadonlyMap<string, LivePrice>
 }
 
-/** Why nothing may be quoted; each is a 503 with the same remedy for the caller: later. */
+/** Why no fee can be quoted. Each cause is a 503 that the caller may retry. */
 export type Unavailable = {
   readonly ok: false
   readonly cause:
@@ -53,7 +53,9 @@ export type CostsInForce =
     }
   | Unavailable
 
-/** The node's figures while they are fresh, else the schedule's where configuration and its date allow them. */
+/**
+ * The node's costs while they are fresh, otherwise the schedule's if `on_stale` and its date allow.
+ */
 export function costsInForce(basis: FeeBasis, network: CryptoNetwork, now: bigint): CostsInForce {
   const plan = basis.schedule.networks[network]
   const live = basis.costs.get(network)
@@ -82,7 +84,9 @@ export type PriceInForce =
     }
   | Unavailable
 
-/** The live price while it is fresh, else the table's where the operator vouches for it. In 1e-18 US dollars. */
+/**
+ * The live price while it is fresh, otherwise the table's if its date allows. In 1e-18 US dollars.
+ */
 export function priceInForce(basis: FeeBasis, symbol: string, now: bigint): PriceInForce {
   const live = basis.prices.get(symbol)
   if (live !== undefined) {
@@ -105,12 +109,14 @@ export function priceInForce(basis: FeeBasis, symbol: string, now: bigint): Pric
   return { ok: true, low: price.usd, high: price.usd, source: 'table', ageSeconds }
 }
 
-/** Whole seconds, never below 0: a clock that was set back must not make a figure look fresher than new. */
+/**
+ * Age in whole seconds. It is 0 for a time in the future, which a clock that was set back produces.
+ */
 export function ageOf(atMicros: bigint, now: bigint): number {
   return now <= atMicros ? 0 : Number((now - atMicros) / 1_000_000n)
 }
 
-/** An operator who dated a schedule or prices of their own has taken the schedule as theirs. */
+/** An operator who dates their own costs or prices accepts the schedule's costs. */
 function scheduleRefusal(
   { schedule, acceptsSample }: FeeBasis,
   now: bigint,
@@ -120,7 +126,7 @@ function scheduleRefusal(
   return { ok: false, cause: own.length === 0 ? 'sample-not-accepted' : 'schedule-too-old' }
 }
 
-/** A day ahead is another time zone's today; a date further on is a slip that would never grow old. */
+/** Allows for time zones. A date further ahead is a typing error and would not grow old in time. */
 const aheadMicrosMax = 86_400_000_000n
 
 const isFresh = (dated: Dated, now: bigint): boolean =>

@@ -6,7 +6,7 @@ import { costOf } from './models/cost-model.ts'
 import type { AssetPair } from './schedule/asset-pair.ts'
 import { priceDecimals } from './schedule/price-source.ts'
 
-/** Where the figures of a fee came from; for logs and readiness, never for the customer. */
+/** The sources of a fee's figures, for logs and readiness. Customers never see them. */
 export type FeeOrigin = {
   readonly costSource: 'live' | 'schedule'
   readonly costAgeSeconds: number
@@ -20,7 +20,7 @@ export type NetworkFee =
       readonly ok: true
       /** The flat part of the fee, in smallest units of the asset. */
       readonly feeUnits: bigint
-      /** What it is expected to cost, in smallest units of the native coin, before margin. */
+      /** The expected cost in smallest units of the native coin, before the margin. */
       readonly costUnits: bigint
       readonly origin: FeeOrigin
     }
@@ -28,14 +28,16 @@ export type NetworkFee =
 
 const wholeBasisPoints = 10_000n
 const oneDollar = 10n ** BigInt(priceDecimals)
-/** Under 97 cents a stablecoin has left its peg, and no margin makes its price safe to quote by. */
+/** A stablecoin under 97 cents has lost its peg, and no margin makes its price safe. */
 const pegFloor = (oneDollar * 97n) / 100n
 
 /**
- * max(min_fee, ceil_to(fee_increment, cost × (1 + margin) × native price ÷ asset price × (1 + fx margin))).
+ * Computes max(min_fee, ceil_to(fee_increment, cost × (1 + margin) × native price ÷ asset price ×
+ * (1 + fx margin))).
  *
- * One division, rounded up, then up to the increment; the native price is taken high and the asset's low. A
- * native coin needs no prices. 0.00039 ETH at 5,000 dollars with 50 % and 2 % margins are 2.99 USDC.
+ * There is one division, rounded up, then up to the increment. The highest native price and the
+ * lowest asset price are used; a native coin needs neither. 0.00039 ETH at 5,000 dollars with
+ * margins of 50 % and 2 % are 2.99 USDC.
  */
 export function networkFee(
   basis: FeeBasis,
@@ -71,7 +73,7 @@ export function networkFee(
   return { ok: true, feeUnits: chargeable(pair, units), costUnits, origin }
 }
 
-/** A stablecoin counts for a dollar at most, whatever a thin market pays for it at the moment. */
+/** A stablecoin counts as one dollar at most, even if a thin market pays more for it. */
 function assetPrice(basis: FeeBasis, asset: string, now: bigint) {
   const price = priceInForce(basis, asset, now)
   if (!price.ok || !basis.schedule.pegged.has(asset)) return price

@@ -16,7 +16,7 @@ export type QuoteRequest = {
   readonly figure: { readonly name: 'amount' | 'total'; readonly text: string }
 }
 
-/** A fee that is guaranteed for `ttlSeconds`. Figures are decimal text; amount + fee = total, exactly. */
+/** A fee guaranteed for `ttlSeconds`. Figures are decimal text; amount + fee = total, exactly. */
 export type QuotedFee = {
   readonly ok: true
   readonly fee: string
@@ -28,7 +28,7 @@ export type QuotedFee = {
   readonly origin: FeeOrigin
 }
 
-/** Why there is no quote, with the figures that tell the caller what to change. Figures are decimal text. */
+/** Why there is no quote, with figures that tell the caller what to change, as decimal text. */
 export type QuoteRefusal = { readonly ok: false } & (
   | {
       readonly problem: 'invalid-figure'
@@ -63,11 +63,12 @@ export type QuoteRefusal = { readonly ok: false } & (
 )
 
 /**
- * Quotes the guaranteed fee of one withdrawal (contract sections 2.11 and 4.7). Pure: `now` is the time in
- * microseconds, everything else is in `basis`. The fee is rounded up; the caller's figure is never rounded.
+ * Quotes the guaranteed fee of one withdrawal (contract sections 2.11 and 4.7). Pure: `now` is the
+ * time in microseconds, everything else is in `basis`. The fee is rounded up; the caller's figure
+ * is never rounded.
  *
- * Checks run in this order: figure, pair, precision, address, sources, total, minimum. By the sample schedule,
- * 0.001 BTC to a P2WPKH address costs 0.00002613, so the total is 0.00102613.
+ * Checks run in this order: figure, pair, precision, address, sources, total, minimum. By the
+ * sample schedule, 0.001 BTC to a P2WPKH address costs 0.00002613, so the total is 0.00102613.
  */
 export function quoteFee(
   basis: FeeBasis,
@@ -116,7 +117,7 @@ export function quoteFee(
   }
 }
 
-/** The smallest amount that may be withdrawn: the pair's minimum or, if higher, the network's for its coin. */
+/** The smallest amount: the pair's or, for a native coin, the network's if that is higher. */
 export function amountUnitsMin(basis: FeeBasis, pair: AssetPair, address: AddressKind): bigint {
   const { nativeUnitsMin } = basis.schedule.networks[pair.network]
   const networkUnits = pair.kind === 'native' ? nativeUnitsMin(address) : 1n
@@ -165,10 +166,10 @@ type Split = {
 const wholePpm = 1_000_000n
 
 /**
- * Rounds the proportional part up to one unit, not to the fee's increment. Otherwise quoting by the total of an
- * earlier quote would not return its amount. With A the amount and p its proportional part, the total less the
- * flat fee is A + ceil(Ap), and floor((A + ceil(Ap)) ÷ (1 + p)) is A. If the total is not above the flat fee,
- * the amount is 0.
+ * Rounds the proportional part up to one unit, not to the fee's increment. Otherwise quoting by the
+ * total of an earlier quote would not return its amount. With A the amount and p its proportional
+ * part, the total less the flat fee is A + ceil(Ap), and floor((A + ceil(Ap)) ÷ (1 + p)) is A. If
+ * the total is not above the flat fee, the amount is 0.
  */
 function splitFigure(
   name: 'amount' | 'total',

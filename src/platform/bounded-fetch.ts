@@ -8,8 +8,9 @@ export type BoundedRequest = Pick<RequestInit, 'method' | 'headers' | 'body'> & 
  * Sends one HTTP request and returns the body of a 2xx answer as text.
  *
  * The answer may have at most `answerBytesMax` bytes. Redirects fail: one could carry the request's
- * authorization to a host that nobody configured. Rejects with an Error whose message may be logged: it
- * starts with a verb, as in `host.example answered HTTP 503`, and holds nothing of the URL or the answer.
+ * authorization to a host that nobody configured. Rejects with an Error whose message may be
+ * logged: it starts with a verb, as in `host.example answered HTTP 503`, and holds nothing of the
+ * URL or the answer.
  */
 export async function fetchBounded(url: string, request: BoundedRequest): Promise<string> {
   const { answerBytesMax, ...init } = request

@@ -7,14 +7,14 @@ import { bitcoinForms, encodeSegwitAddress, litecoinForms } from '../fees/addres
 import type { CryptoNetwork } from '../values/network.ts'
 
 /**
- * A valid main-network address over given bytes, for sample worlds and tests: P2WPKH on Bitcoin and Litecoin,
- * P2PKH in CashAddr, EIP-55, base58 and StrKey elsewhere.
+ * Encodes bytes as a valid main-network address, for sample data and tests: P2WPKH on Bitcoin and
+ * Litecoin, P2PKH in CashAddr, EIP-55, base58 and StrKey elsewhere.
  *
- * `payload` is 32 bytes; networks whose addresses hold a 20-byte hash take the first 20, and accept 20 as well.
+ * `payload` is 32 bytes. Networks with 20-byte hashes use the first 20 and accept 20 bytes as well.
  */
 export function encodeAddress(network: CryptoNetwork, payload: Uint8Array): string {
   const hash = payload.subarray(0, 20)
-  assert(payload.length === 32 || payload.length === 20, 'an address is made of 20 or 32 bytes')
+  assert(payload.length === 32 || payload.length === 20, 'an address needs 20 or 32 bytes')
   switch (network) {
     case 'BITCOIN':
       return encodeSegwitAddress(bitcoinForms, hash)
@@ -23,10 +23,10 @@ export function encodeAddress(network: CryptoNetwork, payload: Uint8Array): stri
     case 'BITCOIN_CASH':
       return encodeCashAddress(hash)
     case 'SOLANA':
-      assert(payload.length === 32, 'a Solana address is made of 32 bytes')
+      assert(payload.length === 32, 'a Solana address needs 32 bytes')
       return encodeSolanaAddress(payload)
     case 'STELLAR':
-      assert(payload.length === 32, 'a Stellar address is made of 32 bytes')
+      assert(payload.length === 32, 'a Stellar address needs 32 bytes')
       return encodeStellarAddress(payload)
     case 'ETHEREUM':
     case 'POLYGON_POS':

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 
-/** Longer figures are refused before they are read: 18 decimals and any supply on earth fit in 64. */
+/** 18 decimals of any real supply fit in 64 characters. Longer text is refused unread. */
 export const decimalCharactersMax = 64
 
-/** The contract's pattern for money, sections 2.11 and 4.7: `.5` and `00.5` are legal, `5.` and `1e3` are not. */
+/**
+ * The contract's pattern for money (2.11 and 4.7): `.5` and `00.5` are valid, `5.` and `1e3` are
+ * not.
+ */
 export const decimalPattern = '^[0-9]*\\.?[0-9]+$'
 
 const decimalForm = new RegExp(decimalPattern)
@@ -13,11 +16,12 @@ export type ParsedDecimal =
   | { readonly ok: false; readonly fault: 'form' | 'length' | 'precision' }
 
 /**
- * Decimal text to whole smallest units; nothing is ever rounded.
+ * Parses decimal text to whole smallest units, without rounding.
  *
- * `decimals` is how many the asset has on its network, 0 to 36. Zeros after the last of them are legal
- * (`1.0000000000` in a 6-decimal asset), other digits there are the fault `precision`. Text off the contract's
- * pattern is `form`, text of more than 64 characters `length`. `parseDecimal('0.5', 6)` gives `500000n`.
+ * `decimals` is the asset's number of decimals on its network, 0 to 36. Zeros after the last
+ * decimal are valid (`1.0000000000` with 6 decimals); other digits there give the fault
+ * `precision`. Text that does not match the pattern gives `form`, text over 64 characters `length`.
+ * `parseDecimal('0.5', 6)` gives `500000n`.
  */
 export function parseDecimal(text: string, decimals: number): ParsedDecimal {
   assertDecimals(decimals)
@@ -32,12 +36,12 @@ export function parseDecimal(text: string, decimals: number): ParsedDecimal {
 }
 
 /**
- * Whole smallest units, not negative, to decimal text in the shortest exact form: no exponent, no sign, no
- * zeros after the last digit that counts. `printDecimal(223n, 8)` is `0.00000223`, `printDecimal(0n, 8)` is `0`.
+ * Prints whole smallest units as the shortest exact decimal text: no exponent, no trailing zeros.
+ * `printDecimal(223n, 8)` is `0.00000223`, `printDecimal(0n, 8)` is `0`.
  */
 export function printDecimal(units: bigint, decimals: number): string {
   assertDecimals(decimals)
-  assert(units >= 0n, 'money that is printed is never negative')
+  assert(units >= 0n, 'printDecimal takes units from 0')
   const digits = units.toString().padStart(decimals + 1, '0')
   const whole = digits.slice(0, digits.length - decimals)
   const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '')

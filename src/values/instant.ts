@@ -1,20 +1,21 @@
 /**
- * An RFC 3339 date-time as whole microseconds since 1970 (UTC), rounded down; `finer` says that digits below
- * the microsecond were cut off, so that a bound can still be compared exactly.
+ * An RFC 3339 date-time in whole microseconds since 1970 (UTC), rounded down. `finer` tells that
+ * digits below a microsecond were cut off, so that bounds compare exactly.
  */
 export type Instant = { readonly micros: bigint; readonly finer: boolean }
 
 const dateTime =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+\- ])(\d{2}):(\d{2}))$/
 
-/** 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999999Z: beyond them RFC 3339 has no year to write. */
+/** 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999999Z, the range of RFC 3339. */
 const EARLIEST_MICROS = -62_135_596_800_000_000n
 const LATEST_MICROS = 253_402_300_799_999_999n
 
 /**
- * Reads an RFC 3339 date-time: `T` and `Z` in either case, any offset, 0 to 9 fraction digits, every part in
- * its range. A blank before the offset is the `+` that URL decoding lost. Undefined where the text is no such
- * date-time; a leap second (`:60`) is none, as it names no microsecond of its own.
+ * Parses an RFC 3339 date-time: `T` and `Z` in either case, any offset, up to 9 fraction digits,
+ * every part in range. A blank before the offset counts as the `+` that URL decoding replaced.
+ * Returns undefined for other text, and for a leap second (`:60`), which has no microsecond of its
+ * own.
  */
 export function parseInstant(text: string): Instant | undefined {
   const match = dateTime.exec(text)
@@ -27,11 +28,11 @@ export function parseInstant(text: string): Instant | undefined {
   if (year < 1 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined
   if (hour > 23 || minute > 59 || second > 59) return undefined
   if (offsetHours > 23 || offsetMinutes > 59) return undefined
-  // Date.UTC takes a year below 100 for one of the last century; the calendar repeats itself every 400 years.
+  // Date.UTC reads years below 100 as 1900 to 1999. The calendar repeats every 400 years.
   const [later, laterMs] = year < 100 ? [400, 146_097 * 86_400_000] : [0, 0]
   const local = Date.UTC(year + later, month - 1, day, hour, minute, second) - laterMs
   const eastMs = (offsetHours * 60 + offsetMinutes) * (match[8] === '-' ? -60_000 : 60_000)
-  // Milliseconds of any of these years are integers that a number holds exactly; microseconds are not.
+  // A number holds the milliseconds of these years exactly, but not the microseconds.
   const micros = BigInt(local - eastMs) * 1000n + BigInt(fraction.slice(0, 6))
   if (micros < EARLIEST_MICROS || micros > LATEST_MICROS) return undefined
   return { micros, finer: fraction.slice(6) !== '000' }
@@ -42,7 +43,10 @@ function daysIn(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
 }
 
-/** Prints microseconds in UTC with `Z` and 0, 3 or 6 fraction digits, the fewest that lose nothing. */
+/**
+ * Prints microseconds in UTC with `Z` and the fewest of 0, 3 or 6 fraction digits that lose
+ * nothing.
+ */
 export function printInstant(micros: bigint): string {
   const finer = modulo(micros, 1000n)
   const text = new Date(Number((micros - finer) / 1000n)).toISOString()
@@ -50,5 +54,5 @@ export function printInstant(micros: bigint): string {
   return text.endsWith('.000Z') ? `${text.slice(0, -5)}Z` : text
 }
 
-/** The remainder that is never negative, so that instants before 1970 keep their fraction. */
+/** The non-negative remainder, so that instants before 1970 keep their fraction. */
 const modulo = (value: bigint, by: bigint): bigint => ((value % by) + by) % by

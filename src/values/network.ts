@@ -1,4 +1,4 @@
-/** The networks of the contract, section 2.10, in its order. */
+/** The contract's networks (section 2.10) in its order. */
 export const cryptoNetworks = [
   'BITCOIN',
   'ETHEREUM',
@@ -15,6 +15,6 @@ export const cryptoNetworks = [
 
 export type CryptoNetwork = (typeof cryptoNetworks)[number]
 
-/** Exact members only: neither another case nor a blank around it names a network. */
+/** Accepts exact names only, without trimming or a change of case. */
 export const isCryptoNetwork = (value: unknown): value is CryptoNetwork =>
   cryptoNetworks.some((network) => network === value)

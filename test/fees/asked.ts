@@ -8,7 +8,7 @@ import { now } from './sample-basis.ts'
 export const addressOn = (network: CryptoNetwork): string =>
   encodeAddress(network, new Uint8Array(32).fill(9))
 
-/** A request for a fee, to an address of the network's commonest kind. */
+/** A request to an address of the network's most common kind. */
 export function ask(
   asset: string,
   network: CryptoNetwork,
@@ -22,7 +22,7 @@ export function ask(
   return { asset, network, address, figure: named }
 }
 
-/** The quote; fails with the refusal where there is none. */
+/** The quote of a request. Fails with the refusal if there is none. */
 export function quoted(basis: FeeBasis, request: QuoteRequest): QuotedFee {
   const quote = quoteFee(basis, request, now)
   assert(quote.ok, quote.ok ? '' : JSON.stringify(quote))

@@ -7,7 +7,7 @@ import { document, documentInForce } from './fee-table.ts'
 describe('docs/fees.md', () => {
   const text = readFileSync(document, 'utf8')
 
-  it('holds the table of the embedded schedule as it is', () => {
+  it('contains the current table of the embedded schedule', () => {
     assert.equal(text, documentInForce(text), 'run: node test/fees/fee-table.ts --write')
   })
 

@@ -6,7 +6,7 @@ export const document = new URL('../../docs/fees.md', import.meta.url)
 const begin = '<!-- The table is written by `node test/fees/fee-table.ts --write`. -->\n\n'
 const end = '\n\n<!-- End of the table. -->'
 
-/** The text of docs/fees.md with the table as the embedded schedule gives it now. */
+/** The text of docs/fees.md with the current table of the embedded schedule. */
 export function documentInForce(text: string): string {
   const before = text.slice(0, text.indexOf(begin) + begin.length)
   return before + feeTable() + text.slice(text.indexOf(end))

@@ -41,7 +41,7 @@ describe('quoteFee by the sample schedule', () => {
     })
   }
 
-  it('answers both figures, the caller’s own as it was sent', () => {
+  it('returns both figures, the caller’s as it was sent', () => {
     const byAmount = quoted(sample, ask('BTC', 'BITCOIN', { amount: '00.00100000000' }))
     assert.equal(byAmount.amount, '00.00100000000')
     assert.equal(byAmount.total, '0.00102613')
@@ -59,23 +59,19 @@ describe('quoteFee by the sample schedule', () => {
 describe('quoteFee refuses', () => {
   const refused = (request: QuoteRequest, basis = sample) => quoteFee(basis, request, now)
 
-  it('a figure that is no decimal, too long or zero', () => {
+  it('a figure that is not a decimal, is too long or is zero', () => {
     for (const [text, fault] of [
       ['1e3', 'form'],
       ['', 'form'],
       ['1'.repeat(65), 'length'],
       ['0.000', 'zero'],
     ] as const) {
-      assert.deepEqual(refused(ask('BTC', 'BITCOIN', { total: text })), {
-        ok: false,
-        problem: 'invalid-figure',
-        figure: 'total',
-        fault,
-      })
+      const expected = { ok: false, problem: 'invalid-figure', figure: 'total', fault }
+      assert.deepEqual(refused(ask('BTC', 'BITCOIN', { total: text })), expected, text)
     }
   })
 
-  it('a pair that is unknown, naming what the network offers', () => {
+  it('an unknown pair and lists the network’s assets', () => {
     assert.deepEqual(refused(ask('USDP', 'SOLANA', { amount: '1' })), {
       ok: false,
       problem: 'unsupported-asset-network',
@@ -84,7 +80,7 @@ describe('quoteFee refuses', () => {
     })
   })
 
-  it('a pair of uncertain contract until the operator turns it on', () => {
+  it('a pair whose contract is uncertain until the operator enables it', () => {
     const request = ask('PYUSD', 'ARBITRUM_ONE', { amount: '1' })
     const off = { ok: false, problem: 'unsupported-asset-network', fault: 'off' } as const
     assert.deepEqual(refused(request), { ...off, offered: ['ETH', 'USDC'] })
@@ -121,7 +117,7 @@ describe('quoteFee refuses', () => {
     )
   })
 
-  it('a total that the fee eats up, naming the fee', () => {
+  it('a total that is not above the fee and names the fee', () => {
     assert.deepEqual(refused(ask('USDC', 'ETHEREUM', { total: '2.99' })), {
       ok: false,
       problem: 'total-not-above-fee',
@@ -138,7 +134,7 @@ describe('quoteFee refuses', () => {
     ['XLM', 'STELLAR', '0.9999999', '1'],
   ]
   for (const [asset, network, amount, minimum] of minimums) {
-    it(`less than ${minimum} ${asset}, which ${network} would not carry`, () => {
+    it(`less than ${minimum} ${asset}, the minimum on ${network}`, () => {
       const answer = refused(ask(asset, network, { amount }))
       const fee = quoted(sample, ask(asset, network, { amount: minimum })).fee
       const problem = 'below-min-withdraw-limit'
@@ -155,13 +151,13 @@ describe('quoteFee when its sources fail', () => {
   const bitcoin = ask('BTC', 'BITCOIN', { amount: '1' })
   const token = ask('USDC', 'ETHEREUM', { amount: '100' })
 
-  it('does not charge by the sample unless the operator accepts it', () => {
+  it('does not use the sample unless the operator accepts it', () => {
     const unaccepted = { ...sample, acceptsSample: false }
     assert.equal(cause(unaccepted, bitcoin), 'sample-not-accepted')
     assert.equal(cause(sample, bitcoin, now + days(3_000)), 'quoted')
   })
 
-  it('charges by a dated schedule of the operator’s own until its date is too old', () => {
+  it('uses the operator’s dated schedule until it is too old', () => {
     const own = basisWith({ as_of: '2026-11-20' }, { acceptsSample: false })
     assert.equal(cause(own, bitcoin), 'quoted')
     assert.equal(cause(own, bitcoin, now + days(91)), 'schedule-too-old')
@@ -169,7 +165,7 @@ describe('quoteFee when its sources fail', () => {
     assert.equal(cause(own, token), 'sample-not-accepted')
   })
 
-  it('charges tokens by dated prices of the operator’s own, each of them named', () => {
+  it('uses the operator’s dated prices, but only those that they name', () => {
     const prices_as_of = '2026-11-20'
     const both = basisWith(
       { prices_as_of, prices_usd: { ETH: '4000', USDC: '1' } },
@@ -189,7 +185,7 @@ describe('quoteFee when its sources fail', () => {
     ratePerKvb: 50_000n,
   } as CostModel
 
-  it('charges by the node while its figure is fresh', () => {
+  it('uses the node’s figure while it is fresh', () => {
     const fresh = { ...stale, observedAtMicros: now - seconds(180), model: dear }
     const basis = { ...sample, costs: new Map([['BITCOIN', fresh]] as const) }
     const quote = quoted(basis, bitcoin)
@@ -197,7 +193,7 @@ describe('quoteFee when its sources fail', () => {
     assert.deepEqual(quote.origin, { costSource: 'live', costAgeSeconds: 180 })
   })
 
-  it('falls back to the schedule, or to nothing, as configured', () => {
+  it('falls back to the schedule or refuses, as configured', () => {
     const costs = new Map([['BITCOIN', { ...stale, model: dear }]] as const)
     const toSchedule = basisWith({ networks: { BITCOIN: { rpc } } }, { costs })
     assert.equal(quoted(toSchedule, bitcoin).fee, '0.00002613')
@@ -215,13 +211,13 @@ describe('quoteFee when its sources fail', () => {
     prices: new Map([[symbol, { ...live, agreed: true, low: usd(low), high: usd(high) }]]),
   })
 
-  it('takes the native price high, and a stablecoin for a dollar at most', () => {
+  it('uses the highest native price and counts a stablecoin as one dollar at most', () => {
     assert.equal(quoted(pricedAt('ETH', '2000', '2020'), token).fee, '1.21')
     assert.equal(quoted(pricedAt('USDC', '1.05'), token).fee, '2.99')
     assert.equal(quoted(pricedAt('USDC', '0.98'), token).fee, '3.05')
   })
 
-  it('charges nothing in a stablecoin that lost its peg, nor by prices that diverge', () => {
+  it('refuses when a stablecoin lost its peg or prices diverge', () => {
     assert.equal(cause(pricedAt('USDC', '0.9699'), token), 'off-peg')
     const diverging = { ...live, agreed: false } as const
     const basis = { ...sample, prices: new Map([['ETH', diverging]]) }

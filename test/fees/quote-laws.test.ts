@@ -22,7 +22,7 @@ describe('laws of quotes', () => {
     units: fc.bigInt({ min: 1n, max: 10n ** 30n }),
   })
 
-  /** The sample with one network's headline rate and one pair's proportional part replaced. */
+  /** The sample with another main rate for one network and another `transferPpm` for one pair. */
   function basisAt(pair: (typeof enabled)[number], rate: bigint, ppm: number): FeeBasis {
     const { network, asset } = pair
     const model = withRate(sample.schedule.networks[network].rates, rate)

@@ -32,7 +32,7 @@ const pairs = [...scheduleWith().pairs.values()].flatMap((ofNetwork) =>
 )
 
 describe('over HTTP', () => {
-  test('amount and fee are the total, and the total gives the amount again', async () => {
+  test('amount + fee = total, and quoting the total returns the amount', async () => {
     const asked = fc.record({ pair: fc.constantFrom(...pairs), whole: fc.bigInt(10n, 10n ** 12n) })
     await fc.assert(
       fc.asyncProperty(asked, fc.double({ min: 0, max: 1, noNaN: true }), async (given, part) => {
@@ -61,7 +61,7 @@ describe('over HTTP', () => {
     )
   })
 
-  test('every other body is a 400 that repeats no address', async () => {
+  test('every invalid body is a 400 that quotes no address', async () => {
     const texts = fc.oneof(
       fc.string(),
       fc.constantFrom(
@@ -96,19 +96,20 @@ describe('over HTTP', () => {
   })
 })
 
-test('/readyz tells source and age of every network', async () => {
+test('/readyz reports the source and age of every network’s costs', async () => {
   const { status, body } = await service.call('/readyz', { as: null })
   assert.equal(status, 200)
   assert.equal(body.checks.fees.status, 'ok')
   const { networks } = body.checks.fees
   assert.deepEqual(Object.keys(networks), cryptoNetworks)
-  for (const { source, age_s } of Object.values<{ source: string; age_s: number }>(networks)) {
-    assert.equal(source, 'schedule')
-    assert.ok(Number.isInteger(age_s) && age_s >= 0)
+  const states = Object.entries<{ source: string; age_s: number }>(networks)
+  for (const [network, { source, age_s }] of states) {
+    assert.equal(source, 'schedule', network)
+    assert.ok(Number.isInteger(age_s) && age_s >= 0, `${network}: ${age_s}`)
   }
 })
 
-test('without an accepted schedule it stays ready and says why no fee is quoted', async (t) => {
+test('without an accepted schedule the service is ready and reports why it quotes no fee', async (t) => {
   const strict = await startTestService({ env: { BURSAR_ACCEPT_SAMPLE_FEES: 'false' } })
   t.after(() => strict.stop())
   const { status, body } = await strict.call('/readyz', { as: null })
@@ -119,7 +120,7 @@ test('without an accepted schedule it stays ready and says why no fee is quoted'
   })
 })
 
-test('SIGHUP puts a new schedule in force, keeps the old where the new has faults, and logs sources', async (t) => {
+test('SIGHUP replaces the schedule unless the new one has faults, and logs sources', async (t) => {
   const folder = temporaryFolder()
   const schedule = join(folder, 'fees.json')
   writeFileSync(schedule, '{}')

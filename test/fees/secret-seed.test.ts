@@ -3,10 +3,10 @@ import { test } from 'node:test'
 import { acme, callUrl, fetchToken } from '../support/harness.ts'
 import { startProgram } from '../support/program.ts'
 
-/** A seed of nobody's: the published example of the StrKey proposal (SEP-23). */
+/** The published example seed of the StrKey proposal (SEP-23). */
 const seed = 'SBU2RRGLXH3E5CQHTD3ODLDF2BWDCYUSSBLLZ5GNW7JXHDIYKXZWHOKR'
 
-test('a Stellar seed sent as an address is refused, and is in no answer and no log', async () => {
+test('a Stellar seed sent as an address is refused and appears in no answer and no log', async () => {
   const program = startProgram(['sandbox', '--port', '0', '--json'], {
     env: { LOG_LEVEL: 'trace' },
   })

@@ -37,12 +37,12 @@ describe('parseDecimal', () => {
     '1\n',
   ]
   for (const text of refused) {
-    it(`refuses ${JSON.stringify(text)} as no decimal`, () => {
+    it(`refuses ${JSON.stringify(text)} as not a decimal`, () => {
       assert.deepEqual(parseDecimal(text, 8), { ok: false, fault: 'form' })
     })
   }
 
-  it('refuses a digit after the last allowed decimal rather than cut it', () => {
+  it('refuses a digit after the last allowed decimal', () => {
     assert.deepEqual(parseDecimal('1.0000001', 6), { ok: false, fault: 'precision' })
   })
 
@@ -60,7 +60,7 @@ describe('printDecimal', () => {
     assert.equal(printDecimal(42n, 0), '42')
   })
 
-  it('prints what parses back to the same units', () => {
+  it('prints text that parses back to the same units', () => {
     const units = fc.bigInt({ min: 0n, max: 10n ** 40n })
     fc.assert(
       fc.property(units, fc.integer({ min: 0, max: 20 }), (value, decimals) => {
@@ -74,7 +74,7 @@ describe('printDecimal', () => {
 })
 
 describe('rounding', () => {
-  it('rounds up, down and to a step as its name says', () => {
+  it('rounds up, down and to a step', () => {
     assert.deepEqual([divideUp(7n, 2n), divideUp(6n, 2n), divideUp(0n, 2n)], [4n, 3n, 0n])
     assert.deepEqual([divideDown(7n, 2n), divideDown(6n, 2n)], [3n, 3n])
     assert.deepEqual([roundUpToStep(11n, 5n), roundUpToStep(10n, 5n)], [15n, 10n])

@@ -21,7 +21,7 @@ describe('reading a date-time', () => {
     })
   }
 
-  test('cuts digits below the microsecond off and says so', () => {
+  test('drops digits below the microsecond and reports it', () => {
     assert.deepEqual(parseInstant('1970-01-01T00:00:00.000000999Z'), { micros: 0n, finer: true })
     assert.deepEqual(parseInstant('1970-01-01T00:00:00.000001000Z'), { micros: 1n, finer: false })
   })
@@ -35,7 +35,7 @@ describe('reading a date-time', () => {
     ...['0001-01-01T00:00:00+00:01', '9999-12-31T23:59:59-00:01', '２026-01-01T00:00:00Z'],
     ...['2026-01-01T00:00:00Z ', '+2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z\n'],
   ]) {
-    test(`${JSON.stringify(text)} is no date-time`, () => {
+    test(`${JSON.stringify(text)} is not a date-time`, () => {
       assert.equal(parseInstant(text), undefined)
     })
   }
@@ -53,7 +53,7 @@ describe('printing a date-time', () => {
     })
   }
 
-  test('what is printed is read back as it was, and sorts as time does within a precision', () => {
+  test('printed text parses back to the same instant and sorts by time within a precision', () => {
     const anyInstant = fc.bigInt({ min: -62_135_596_800_000_000n, max: 253_402_300_799_999_999n })
     fc.assert(
       fc.property(anyInstant, (instant) => {

@@ -1,4 +1,6 @@
-/** What an address pays to. Dust limits and output sizes follow from it (`fees/models`). */
+/**
+ * The kind of output or account that an address pays to. It decides dust limits and output sizes.
+ */
 export type AddressKind =
   | 'p2pkh'
   | 'p2sh'
@@ -15,7 +17,7 @@ export type AddressKind =
   | 'account'
   | 'muxed'
 
-/** Why an address is refused; the machine's word beside the sentence in `detail`. */
+/** Why an address is refused, as a code for programs beside the sentence in `detail`. */
 export type AddressFault =
   | 'format'
   | 'length'
@@ -37,28 +39,22 @@ export type AddressFault =
   | 'program_or_sysvar'
   | 'secret_key'
 
-/**
- * `detail` is one sentence for the caller. It never holds the address nor a part of it, because a text that
- * was pasted into an address field may be a private key.
- */
+/** `detail` is for the caller. It never quotes the address, which may be a pasted private key. */
 export type AddressCheck =
   | {
       readonly valid: true
       readonly kind: AddressKind
-      /** The 64-bit id inside a muxed Stellar account, in decimal; it stands in the memo's place. */
+      /** The 64-bit id in a muxed Stellar account, in decimal. It replaces the memo. */
       readonly memoId?: string
     }
   | { readonly valid: false; readonly reason: AddressFault; readonly detail: string }
 
 export type AddressPolicy = {
-  /** Accept the test networks' forms beside the main ones. Off: a testnet address is `wrong_network`. */
+  /** Accept addresses of test networks too. Otherwise they are refused as `wrong_network`. */
   readonly testnets?: boolean
-  /**
-   * Leave out what changes no verdict and only tells the kind: the curve test of Solana, 60 µs. Off-curve accounts are
-   * then told as wallets.
-   */
+  /** Skip Solana's curve test (60 µs). Off-curve accounts then count as wallets. */
   readonly quick?: boolean
-  /** Refuse EVM addresses in one case, which carry no checksum. Off: they are accepted. */
+  /** Refuse EVM addresses in a single case, which have no checksum. */
   readonly requireEvmChecksum?: boolean
 }
 

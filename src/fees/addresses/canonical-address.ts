@@ -4,13 +4,14 @@ import { withCashPrefix } from './cash-address.ts'
 import { checkAddress } from './check-address.ts'
 import { mixedCaseEvmAddress } from './evm-address.ts'
 
-/** Encodings that mean the same in upper and in lower case. */
+/** Kinds whose encoding has the same meaning in upper and lower case. */
 const caseless: ReadonlySet<AddressKind> = new Set(['p2wpkh', 'p2wsh', 'p2tr'])
 
 /**
- * The one spelling of an address, for keys and comparisons: Bech32 in lower case, CashAddr in lower case with its
- * prefix, EVM in EIP-55 form, everything else as it is. Two texts that pay to the same place on a network give the
- * same spelling. A text that `checkAddress` refuses under this policy has none and gives undefined.
+ * The canonical spelling of an address, for keys and comparisons: Bech32 and CashAddr in lower
+ * case, CashAddr with its prefix, EVM in EIP-55 form, others unchanged. Two texts that pay to the
+ * same destination have the same spelling. Returns undefined if `checkAddress` refuses the text
+ * under this policy.
  */
 export function canonicalAddress(
   network: CryptoNetwork,
@@ -21,7 +22,7 @@ export function canonicalAddress(
   return check.valid ? spellingOf(network, address, check.kind) : undefined
 }
 
-/** The same for an address that has just been checked and is of this kind: a point is not tested on its curve twice. */
+/** The canonical spelling of an address that has passed `checkAddress`, without a second check. */
 export function spellingOf(network: CryptoNetwork, address: string, kind: AddressKind): string {
   if (kind === 'evm') return mixedCaseEvmAddress(address)
   if (network === 'BITCOIN_CASH') return withCashPrefix(address)

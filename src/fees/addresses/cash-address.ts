@@ -11,21 +11,21 @@ const mainPrefix = 'bitcoincash'
 const testPrefixes = ['bchtest', 'bchreg']
 const checksumWords = 8
 
-/** The type bits of the version byte (CashAddr, and CashTokens CHIP-2022-02 for the last two). */
+/** By the type bits of the version byte: CashAddr, and CashTokens CHIP-2022-02 for the last two. */
 const kinds: readonly AddressKind[] = ['p2pkh', 'p2sh', 'p2pkh-token-aware', 'p2sh-token-aware']
 
-/** Only scripts have a 32-byte form (CHIP-2022-05 P2SH32); its output is larger and so is its dust. */
+/** Only scripts have a 32-byte form (CHIP-2022-05 P2SH32). Its output and dust limit are larger. */
 const longKinds: Readonly<Partial<Record<AddressKind, AddressKind>>> = {
   p2sh: 'p2sh32',
   'p2sh-token-aware': 'p2sh32-token-aware',
 }
 
-/** The bytes of a hash by the size bits of the version byte; only 20 and 32 are spent by any rule. */
+/** Hash sizes by the size bits of the version byte. Only 20 and 32 are spendable. */
 const hashBytes: readonly number[] = [20, 24, 28, 32, 40, 48, 56, 64]
 
 /**
- * CashAddr (its specification, section "Encoding"), the prefix optional. The legacy Base58Check forms are
- * refused, since they are the same strings as Bitcoin's.
+ * Checks a CashAddr address (specification, section "Encoding"); the prefix is optional. Legacy
+ * Base58Check forms are refused, since the same strings are Bitcoin addresses.
  */
 export function checkCashAddress(address: string, policy: AddressPolicy): AddressCheck {
   if (/^[13][1-9A-HJ-NP-Za-km-z]{24,34}$/.test(address)) {
@@ -55,7 +55,7 @@ export function checkCashAddress(address: string, policy: AddressPolicy): Addres
   return checkPayload(words.slice(0, -checksumWords))
 }
 
-/** A valid address in lower case under its prefix, which is the one that its checksum holds. */
+/** A valid address in lower case with the prefix that its checksum was made with. */
 export function withCashPrefix(address: string): string {
   const lower = address.toLowerCase()
   if (lower.includes(':')) return lower
@@ -65,7 +65,7 @@ export function withCashPrefix(address: string): string {
   return `${prefix ?? mainPrefix}:${lower}`
 }
 
-/** Twenty or thirty-two bytes as P2PKH or P2SH32 on the main network, with the prefix. */
+/** Encodes 20 bytes as P2PKH or 32 bytes as P2SH32, on the main network, with the prefix. */
 export function encodeCashAddress(payload: Uint8Array): string {
   const version = payload.length === 20 ? 0 : (1 << 3) | 3
   const words = regroup([version, ...payload], 8, 5, true) ?? []
@@ -94,7 +94,7 @@ function checkPayload(words: readonly number[]): AddressCheck {
 const prefixWords = (prefix: string): number[] =>
   [...prefix].map((character) => character.charCodeAt(0) & 31)
 
-/** The 40-bit BCH code of CashAddr; zero over a whole valid address. */
+/** The 40-bit BCH code of CashAddr. It is 0 over a valid address with its prefix. */
 function checksum(words: readonly number[]): bigint {
   const generators = [0x98f2bc8e61n, 0x79b76d99e2n, 0xf33e5fb3c4n, 0xae2eabe2a8n, 0x1e4f43e470n]
   let remainder = 1n
@@ -108,7 +108,9 @@ function checksum(words: readonly number[]): bigint {
   return remainder ^ 1n
 }
 
-/** Groups of bits to groups of another width; undefined where unused bits at the end are not zero. */
+/**
+ * Converts groups of bits to another width. Returns undefined if unused bits at the end are not 0.
+ */
 function regroup(
   groups: readonly number[],
   from: number,

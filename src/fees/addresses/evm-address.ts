@@ -4,10 +4,10 @@ import type { CryptoNetwork } from '../../values/network.ts'
 import { type AddressCheck, type AddressPolicy, accept, refuse } from './address-check.ts'
 import { isKnownToken } from './known-tokens.ts'
 
-/** Addresses up to 0xffff are the zero address and precompiled contracts on every chain of the family. */
+/** Addresses up to 0xffff: the zero address and the precompiled contracts of every EVM chain. */
 const precompile = /^0{36}/
 
-/** `0x` and 40 hexadecimal digits: in one case without a checksum, in mixed case exactly as EIP-55 says. */
+/** Checks `0x` and 40 hexadecimal digits. Mixed case must match the EIP-55 checksum. */
 export function checkEvmAddress(
   network: CryptoNetwork,
   address: string,
@@ -40,14 +40,16 @@ export function checkEvmAddress(
   return accept('evm')
 }
 
-/** The EIP-55 form of an address that is valid. */
+/** The EIP-55 form of a valid address. */
 export const mixedCaseEvmAddress = (address: string): string =>
   `0x${mixCase(address.slice(2).toLowerCase())}`
 
-/** Twenty bytes in their EIP-55 form. */
+/** Encodes 20 bytes in EIP-55 form. */
 export const encodeEvmAddress = (payload: Uint8Array): string => `0x${mixCase(bytesToHex(payload))}`
 
-/** EIP-55: a letter is upper case where the same digit of keccak-256 over the lower-case text is 8 or more. */
+/**
+ * EIP-55: a letter is upper case if that digit of keccak-256 of the lower-case text is 8 or more.
+ */
 function mixCase(lower: string): string {
   const hash = bytesToHex(keccak_256(Buffer.from(lower, 'ascii')))
   let mixed = ''

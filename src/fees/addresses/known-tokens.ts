@@ -7,8 +7,9 @@ type AssetsByNetwork = Readonly<Record<string, Readonly<Record<string, TokenPlac
 const assets: AssetsByNetwork = schedule.assets
 
 /**
- * The contracts and mints of the embedded schedule, by network, EVM ones in lower case. What is sent to a
- * token's own contract is lost, and people do paste it, because block explorers show it first.
+ * The contracts and mints of the embedded schedule by network, EVM ones in lower case. Funds sent
+ * to a token's own contract are lost, and block explorers show it first, so people paste it by
+ * mistake.
  */
 const knownTokens: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries(assets).map(([network, tokens]) => [

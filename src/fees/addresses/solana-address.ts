@@ -6,7 +6,7 @@ import { isKnownToken } from './known-tokens.ts'
 const publicKeyBytes = 32
 const keyPairBytes = 64
 
-/** Programs that hold no funds for anybody, beside those that `reservedEnding` catches. */
+/** Programs that hold no customer funds and that `reservedEnding` does not match. */
 const programs: ReadonlySet<string> = new Set([
   'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
   'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
@@ -17,14 +17,15 @@ const programs: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The system program, the loaders, every sysvar and the incinerator end in a run of ones. Nobody holds the key
- * of such an address: sixteen ones at the end would take 58^16 attempts.
+ * The system program, the loaders, the sysvars and the incinerator end in a run of ones. A key for
+ * such an address would take 58^16 attempts.
  */
 const reservedEnding = /1{16}$/
 
 /**
- * Base58 of 32 bytes. There is no checksum: a typo is caught by its length or alphabet or not at all. A point
- * off the curve (a program's or a multisig's account) is told as its kind, since such accounts do hold funds.
+ * Checks base58 of 32 bytes. There is no checksum, so only length and alphabet reveal a typo. A
+ * point off the curve (the account of a program or a multisig) is accepted, since such accounts
+ * hold funds.
  */
 export function checkSolanaAddress(address: string, policy: AddressPolicy): AddressCheck {
   let bytes: Uint8Array
@@ -50,7 +51,7 @@ export function checkSolanaAddress(address: string, policy: AddressPolicy): Addr
 
 export const encodeSolanaAddress = (payload: Uint8Array): string => base58.encode(payload)
 
-/** Read as leniently as Solana's own runtime does (ZIP-215), which takes y from the whole field's range. */
+/** Decodes as leniently as Solana's runtime does (ZIP-215): y may be any element of the field. */
 function isOnCurve(bytes: Uint8Array): boolean {
   try {
     ed25519.Point.fromBytes(bytes, true)

@@ -1,7 +1,7 @@
 import { base32nopad } from '@scure/base'
 import { type AddressCheck, accept, refuse } from './address-check.ts'
 
-/** StrKey version bytes (SEP-23), by the letter that they make at the front. */
+/** StrKey version bytes (SEP-23) by the first letter that they produce. */
 const versions: Readonly<Record<string, number>> = { G: 6 << 3, M: 12 << 3 }
 
 const accountCharacters = 56
@@ -9,8 +9,8 @@ const muxedCharacters = 69
 const publicKeyBytes = 32
 
 /**
- * StrKey: an account `G…` (32 bytes) or a muxed account `M…` (32 bytes and a 64-bit id), each under a CRC-16.
- * Seeds, contracts, claimable balances, hashes and federation names are refused by kind.
+ * Checks a StrKey account `G…` (32 bytes) or muxed account `M…` (32 bytes and a 64-bit id), each
+ * with a CRC-16. Seeds, contracts, claimable balances, hashes and federation names are refused.
  */
 export function checkStellarAddress(address: string): AddressCheck {
   const isSeedLike = /^s[a-z2-7]{50,60}$/i.test(address)
@@ -38,7 +38,7 @@ export function checkStellarAddress(address: string): AddressCheck {
   return { valid: true, kind: 'muxed', memoId: memoId.toString() }
 }
 
-/** Thirty-two bytes as an account, or as a muxed account where a 64-bit `memoId` is given. */
+/** Encodes 32 bytes as an account, or as a muxed account if `memoId` is given. */
 export function encodeStellarAddress(payload: Uint8Array, memoId?: bigint): string {
   const id = Buffer.alloc(memoId === undefined ? 0 : 8)
   if (memoId !== undefined) id.writeBigUInt64BE(memoId)
@@ -51,7 +51,7 @@ export function encodeStellarAddress(payload: Uint8Array, memoId?: bigint): stri
 
 function lengthFault(address: string, characters: number): AddressCheck | undefined {
   if (address.length === characters) return undefined
-  // A length that no whole number of bytes makes is padding gone wrong (SEP-23), not another payload.
+  // No whole number of bytes encodes to these lengths, so SEP-23 treats them as wrong padding.
   return [1, 3, 6].includes(address.length % 8)
     ? refuse('padding', `The address must have ${characters} characters, without padding.`)
     : refuse('length', `The address must have ${characters} characters.`)
@@ -67,7 +67,7 @@ function decode(address: string): Uint8Array | undefined {
 
 const readChecksum = (bytes: Uint8Array): number => Buffer.from(bytes.subarray(-2)).readUInt16LE()
 
-/** CRC-16/XMODEM, polynomial 0x1021 from 0, as StrKey takes it. */
+/** CRC-16/XMODEM: polynomial 0x1021, initial value 0. */
 function crc16(bytes: Uint8Array): number {
   let remainder = 0
   for (const byte of bytes) {

@@ -11,13 +11,13 @@ import {
 
 type Base58Kind = 'p2pkh' | 'p2sh'
 
-/** The forms of one coin of Bitcoin's line: version bytes of Base58Check and the readable part of Bech32. */
+/** The address forms of Bitcoin or Litecoin: version bytes of Base58Check and the Bech32 prefix. */
 export type UtxoForms = {
   readonly versions: Readonly<Record<number, Base58Kind>>
   readonly testVersions: Readonly<Record<number, Base58Kind>>
   readonly prefix: string
   readonly testPrefixes: readonly string[]
-  /** A version byte that is the same string on another chain, so that nobody can tell what was meant. */
+  /** A version byte whose addresses are the same strings on another chain. */
   readonly ambiguousVersion?: number
 }
 
@@ -38,13 +38,13 @@ export const litecoinForms: UtxoForms = {
 
 const checkedBase58 = base58check(sha256)
 const hashBytes = 20
-/** A 20-byte hash in Base58Check has at most 35 characters; a private key (WIF) has 51 or 52. */
+/** A 20-byte hash in Base58Check has at most 35 characters, a private key (WIF) 51 or 52. */
 const base58CharactersMax = 36
 const segwitCharactersMax = 90
 const wrongNetwork = (): AddressCheck =>
   refuse('wrong_network', 'The address belongs to another network.')
 
-/** Base58Check first: a Litecoin address may begin with letters that look like Bech32's prefix. */
+/** Tries Base58Check first, since a Litecoin address may begin like a Bech32 prefix. */
 export function checkUtxoAddress(
   forms: UtxoForms,
   address: string,
@@ -64,7 +64,7 @@ export function checkUtxoAddress(
   return refuse('checksum', 'The text is no address of this network, or its checksum is wrong.')
 }
 
-/** Twenty bytes as P2WPKH, thirty-two as P2WSH, on the main network. */
+/** Encodes 20 bytes as P2WPKH or 32 bytes as P2WSH, on the main network. */
 export const encodeSegwitAddress = (forms: UtxoForms, program: Uint8Array): string =>
   bech32.encode(forms.prefix, [0, ...bech32.toWords(program)])
 
@@ -108,7 +108,7 @@ function checkSegwit(
   return checkProgram(version, words.slice(1))
 }
 
-/** BIP-141 and BIP-341. Versions that no rule spends yet, and pay-to-anchor, are no customer's destination. */
+/** BIP-141 and BIP-341. Unknown witness versions and pay-to-anchor are refused as destinations. */
 function checkProgram(version: number, words: number[]): AddressCheck {
   const program = programBytes(words)
   if (program === undefined) return refuse('padding', 'The last character holds unused bits.')
@@ -143,7 +143,9 @@ function programBytes(words: number[]): Uint8Array | undefined {
   return bech32.fromWordsUnsafe(words) ?? undefined
 }
 
-/** Consensus takes any 32 bytes; without a point of that x the output can never be spent. */
+/**
+ * Consensus accepts any 32 bytes, but without a curve point at this x no key can spend the output.
+ */
 function isOnCurve(x: Uint8Array): boolean {
   try {
     schnorr.utils.lift_x(BigInt(`0x${Buffer.from(x).toString('hex')}`))

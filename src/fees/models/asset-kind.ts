@@ -1,2 +1,2 @@
-/** How an asset lives on its network: the network's own coin, or which kind of token. */
+/** The network's own coin, or the kind of token. */
 export type AssetKind = 'native' | 'erc20' | 'spl' | 'token2022' | 'trustline'

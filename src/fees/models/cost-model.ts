@@ -1,14 +1,13 @@
 import type { AddressKind } from '../addresses/address-check.ts'
-import { type ArbitrumRates, arbitrumCost } from './arbitrum-model.ts'
 import type { AssetKind } from './asset-kind.ts'
 import { type BitcoinCashRates, bitcoinCashCost } from './bitcoin-cash-model.ts'
-import { type EvmRates, evmCost } from './evm-model.ts'
+import { type ArbitrumRates, type EvmRates, evmCost } from './evm-model.ts'
 import { type OpStackRates, opStackCost } from './op-stack-model.ts'
 import { type SolanaRates, solanaCost } from './solana-model.ts'
 import { type StellarRates, stellarCost } from './stellar-model.ts'
 import { type UtxoRates, utxoCost } from './utxo-model.ts'
 
-/** What a withdrawal costs on one network: plain figures, from the schedule or from a node, never changed. */
+/** The rates of one network, from the schedule or from a node. */
 export type CostModel =
   | UtxoRates
   | BitcoinCashRates
@@ -19,9 +18,9 @@ export type CostModel =
   | StellarRates
 
 /**
- * The expected cost of one stand-alone withdrawal, in smallest units of the network's native coin, rounded up,
- * without margin. Expected, not worst: an EIP-1559 base fee may rise 361-fold in ten minutes, and no margin
- * covers that; the house carries the tail.
+ * The expected cost of one stand-alone withdrawal without margin, in smallest units of the native
+ * coin, rounded up. It is not the worst case: an EIP-1559 base fee may rise 361-fold in ten
+ * minutes, and the operator bears that risk.
  */
 export function costOf(model: CostModel, kind: AssetKind, address: AddressKind): bigint {
   switch (model.family) {
@@ -30,11 +29,10 @@ export function costOf(model: CostModel, kind: AssetKind, address: AddressKind):
     case 'bch':
       return bitcoinCashCost(model, address)
     case 'evm':
+    case 'arbitrum':
       return evmCost(model, kind)
     case 'op':
       return opStackCost(model, kind)
-    case 'arbitrum':
-      return arbitrumCost(model, kind)
     case 'solana':
       return solanaCost(model, kind)
     case 'stellar':

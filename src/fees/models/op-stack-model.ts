@@ -1,18 +1,13 @@
 import type { AssetKind } from './asset-kind.ts'
-import { type EvmRates, type PerTransfer, perTransfer } from './evm-model.ts'
+import { type EvmRates, evmCost, type PerTransfer, perTransfer } from './evm-model.ts'
 
-/** Base, Ink and X Layer: what the chain's own gas costs, and what it charges for its data on L1. All in wei. */
+/** Base, Ink and X Layer: gas on the chain itself and fees for its data on L1, all in wei. */
 export type OpStackRates = Omit<EvmRates, 'family'> & {
   readonly family: 'op'
   readonly l1FeeWei: PerTransfer
   readonly operatorFeeWei: PerTransfer
 }
 
-/**
- * `eth_estimateGas` leaves the L1 part out, although the balance pays it: a transfer on a test chain cost gas
- * times price plus exactly the oracle's figure.
- */
+/** The balance pays the L1 fee too, although `eth_estimateGas` leaves it out. */
 export const opStackCost = (rates: OpStackRates, kind: AssetKind): bigint =>
-  perTransfer(rates.gas, kind) * rates.gasPriceWei +
-  perTransfer(rates.l1FeeWei, kind) +
-  perTransfer(rates.operatorFeeWei, kind)
+  evmCost(rates, kind) + perTransfer(rates.l1FeeWei, kind) + perTransfer(rates.operatorFeeWei, kind)

@@ -1,7 +1,7 @@
 import { divideUp } from '../../values/rounding.ts'
 import type { AssetKind } from './asset-kind.ts'
 
-/** Compute units and rent by the token program that serves the asset. */
+/** Compute units and rent depend on the token program of the asset. */
 export type SolanaRates = {
   readonly family: 'solana'
   readonly lamportsPerSignature: bigint
@@ -11,17 +11,17 @@ export type SolanaRates = {
     readonly spl: bigint
     readonly token2022: bigint
   }
-  /** Priority price in micro-lamports per compute unit; charged on the limit asked for, used or not. */
+  /** In micro-lamports per compute unit. The network charges the requested limit, used or not. */
   readonly microLamportsPerUnit: bigint
   /** The rent-exempt balance of the recipient's token account. */
   readonly rentLamports: { readonly spl: bigint; readonly token2022: bigint }
-  /** How often the house pays that rent, in millionths: 1,000,000 is always. */
+  /** The share of withdrawals that pay this rent, in millionths. */
   readonly rentPpm: bigint
 }
 
 /**
- * Signatures, priority and, for a token, the rent of an account that the recipient may lack, in lamports. The
- * rent is some 99 % of a token withdrawal's cost: USDC is 2,045,780 lamports of which 2,039,280 are rent.
+ * In lamports: signatures, priority fee and, for a token, the rent of an account that the recipient
+ * may lack. Rent is about 99 % of a token's cost: for USDC 2,039,280 of 2,045,780 lamports.
  */
 export function solanaCost(rates: SolanaRates, kind: AssetKind): bigint {
   const program = kind === 'native' ? 'native' : kind === 'token2022' ? 'token2022' : 'spl'

@@ -11,7 +11,7 @@ export type UtxoRates = {
   readonly changeVb: bigint
 }
 
-/** Output sizes in bytes: 8 of value, 1 of length, and the script. Built and signed to check. */
+/** Output sizes in bytes: 8 for the value, 1 for the length, and the script. */
 const outputVb: Readonly<Partial<Record<AddressKind, bigint>>> = {
   p2pkh: 34n,
   p2sh: 32n,
@@ -20,12 +20,12 @@ const outputVb: Readonly<Partial<Record<AddressKind, bigint>>> = {
   p2tr: 43n,
 }
 
-/** The largest of them, so that a kind that is added later is never undercharged. */
+/** Used for unknown kinds, so that a kind added later is never undercharged. */
 const outputVbMax = 43n
 
 /**
- * A quote cannot know which coins will be spent, so it counts a fixed number of inputs and one change output:
- * two inputs to P2WPKH are 209 virtual bytes, 2090 satoshi at 10 a byte.
+ * A quote cannot know which coins will be spent, so it assumes a fixed number of inputs and one
+ * change output. Two inputs to P2WPKH are 209 virtual bytes, 2090 satoshi at 10 a byte.
  */
 export function utxoCost(rates: UtxoRates, address: AddressKind): bigint {
   const virtualBytes =

@@ -51,29 +51,25 @@ export const pairs: Reader<ReadonlyMap<string, ReadonlyMap<string, AssetPair>>> 
   },
 )
 
-/** The kinds of token that exist on a network. */
-export function tokenKindsOf(network: CryptoNetwork): readonly AssetKind[] {
+type TokenMember = 'contract' | 'mint' | 'issuer'
+
+/** The kinds of token that exist on a network, each with the member that holds its address. */
+export function tokenMembersOf(
+  network: CryptoNetwork,
+): Readonly<Partial<Record<AssetKind, TokenMember>>> {
   switch (network) {
     case 'BITCOIN':
     case 'LITECOIN':
     case 'BITCOIN_CASH':
-      return []
+      return {}
     case 'SOLANA':
-      return ['spl', 'token2022']
+      return { spl: 'mint', token2022: 'mint' }
     case 'STELLAR':
-      return ['trustline']
+      return { trustline: 'issuer' }
     default:
-      return ['erc20']
+      return { erc20: 'contract' }
   }
 }
-
-/** The member that holds the address of a token of each kind. */
-const tokenMembers = {
-  erc20: 'contract',
-  spl: 'mint',
-  token2022: 'mint',
-  trustline: 'issuer',
-} as const
 
 const assetShape = {
   kind: oneOf('native', 'erc20', 'spl', 'token2022', 'trustline'),
@@ -107,7 +103,7 @@ const pair = (network: CryptoNetwork, asset: string): Reader<AssetPair> =>
       feeIncrementUnits: positiveUnits(document.fee_increment, decimals, 'fee_increment', addFault),
       feeUnitsMin: unitsOf('min_fee'),
       amountUnitsMin: largest(unitsOf('min_amount'), 1n),
-      token: kind === 'native' ? undefined : readToken(network, kind, document, addFault),
+      token: kind === 'native' ? undefined : readToken(network, document, addFault),
       certainty,
       enabled: enabled ?? (kind === 'native' || certainty === 'A'),
       transferPpm: BigInt(document.token_transfer_ppm ?? 0),
@@ -116,22 +112,24 @@ const pair = (network: CryptoNetwork, asset: string): Reader<AssetPair> =>
 
 function readToken(
   network: CryptoNetwork,
-  kind: Exclude<AssetKind, 'native'>,
   document: AssetDocument,
   addFault: AddFault,
 ): string | undefined {
-  if (!tokenKindsOf(network).includes(kind)) addFault('kind', `does not exist on ${network}`)
-  else {
-    if (document.certainty === undefined) addFault('certainty', 'must be A, B or C')
-    const member = tokenMembers[kind]
-    const address = document[member]
-    if (address === undefined) addFault(member, 'is missing')
-    else {
-      const check = checkAddress(network, address)
-      // Withdrawals to a token's own contract are refused, but this member has to hold one.
-      if (check.valid || check.reason === 'token_contract') return address
-      addFault(member, `is wrong: ${check.detail}`)
-    }
+  const member = tokenMembersOf(network)[document.kind]
+  if (member === undefined) {
+    addFault('kind', `does not exist on ${network}`)
+    return undefined
   }
-  return undefined
+  if (document.certainty === undefined) addFault('certainty', 'must be A, B or C')
+  const address = document[member]
+  if (address === undefined) {
+    addFault(member, 'is missing')
+    return undefined
+  }
+  const check = checkAddress(network, address)
+  // Withdrawals to a token's own contract are refused, but this member has to hold one.
+  if (!check.valid && check.reason !== 'token_contract') {
+    addFault(member, `is wrong: ${check.detail}`)
+  }
+  return address
 }

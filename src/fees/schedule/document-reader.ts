@@ -7,8 +7,8 @@ export type Environment = Readonly<Record<string, string | undefined>>
 export type Pass = { readonly environment: Environment; readonly faults: string[] }
 
 /**
- * Checks one value of a document and converts it. Each fault is added to the pass with its path, as in
- * `networks.BASE.margin_bp must be integer`. Returns undefined for a value with a fault.
+ * Checks one value of a document and converts it. Each fault is added to the pass with its path, as
+ * in `networks.BASE.margin_bp must be integer`. Returns undefined for a value with a fault.
  */
 export type Reader<T> = (
   given: unknown,
@@ -24,7 +24,9 @@ export const from = <T>(key: string, read: Reader<T>): Field<T> => ({ key, read 
 type Constant<T> = { readonly constant: T }
 export const constant = <const T>(value: T): Constant<T> => ({ constant: value })
 
-/** Members by their name in the value. A nested shape groups members that the document keeps flat. */
+/**
+ * Members by their name in the value. A nested shape groups members that the document keeps flat.
+ */
 type Shape = {
   readonly [name: string]: Reader<unknown> | Field<unknown> | Constant<unknown> | Shape
 }
@@ -40,7 +42,7 @@ export type ValueOf<S> =
 /** Adds a fault to a member, or to the value itself where `member` is empty. */
 export type AddFault = (member: string, fault: string) => void
 
-/** Finds members that contradict one another. A member with a fault of its own is undefined. */
+/** Finds members that contradict one another. Members with a fault of their own are undefined. */
 export type Check = (members: ReadonlyMap<string, unknown>, addFault: AddFault) => void
 
 /** An object with these members and no others, so that a misspelt key is a fault. */

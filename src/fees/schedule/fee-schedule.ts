@@ -3,7 +3,7 @@ import type { AssetPair } from './asset-pair.ts'
 import type { NetworkPlan } from './network-plan.ts'
 import type { PriceSource } from './price-source.ts'
 
-/** The schedule in force: the operator's document merged over the embedded one, checked and converted. */
+/** The operator's document merged over the embedded one, checked and converted. */
 export type FeeSchedule = {
   readonly costs: Dated
   readonly prices: Dated

@@ -30,8 +30,9 @@ import {
 } from './schedule-values.ts'
 
 /**
- * One network's settings: its costs by the schedule (`rates`), the checks of a node's answer (`guard`) and what
- * all networks have in common. The shapes below name each setting's key in the document.
+ * One network's settings: its costs by the schedule (`rates`), the checks of a node's answer
+ * (`guard`) and what all networks have in common. The shapes below name each setting's key in the
+ * document.
  */
 export type NetworkPlan = ValueOf<(typeof networkShape)[CryptoNetwork]> & {
   readonly network: CryptoNetwork
@@ -49,7 +50,7 @@ const everyNetwork = {
   marginBasisPoints: from('margin_bp', basisPoints),
   refreshSeconds: from('refresh_s', seconds(3_600)),
   maxAgeSeconds: from('max_age_s', seconds(86_400)),
-  /** Where every node's figure is older than `maxAgeSeconds`: use the schedule's, or quote nothing. */
+  /** What to do when every node's figure is older than `maxAgeSeconds`. */
   onStale: from('on_stale', oneOf('schedule', 'fail')),
   endpoints: from('rpc', list(endpoint, 8)),
 }
@@ -159,7 +160,7 @@ const solana = convert(
       guard: {
         maxHeadAgeSeconds,
         genesisHash: from('genesis_hash', solanaKey),
-        /** Accounts that a withdrawal locks. Nodes report the priority prices of transactions that lock them. */
+        /** The node reports priority prices of transactions that lock these accounts. */
         priorityAccounts: from('priority_accounts', list(solanaKey, 128)),
         floorMicroLamports: from('floor_cu_price_ulamports', units),
         capMicroLamports: from('cap_cu_price_ulamports', units),

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { type CryptoNetwork, isCryptoNetwork } from '../../values/network.ts'
-import { tokenKindsOf } from './asset-pair.ts'
+import { tokenMembersOf } from './asset-pair.ts'
 import {
   convert,
   from,
@@ -22,7 +22,7 @@ import {
   toEndpoint,
 } from './schedule-values.ts'
 
-/** Prices are whole 1e-18 US dollars per whole coin, which holds every feed's and exchange's figure exactly. */
+/** Prices are in 1e-18 US dollars a coin, which represents every source's figures exactly. */
 export const priceDecimals = 18
 
 /** Chainlink feeds, read through a network's nodes, or an HTTP API. */
@@ -40,7 +40,7 @@ export const price: Reader<bigint> = convert(decimalText, (given, addFault) =>
 )
 
 const evmNetwork: Reader<CryptoNetwork> = (given, path, { faults }) => {
-  if (isCryptoNetwork(given) && tokenKindsOf(given).includes('erc20')) return { value: given }
+  if (isCryptoNetwork(given) && 'erc20' in tokenMembersOf(given)) return { value: given }
   faults.push(`${path} must be an EVM network`)
   return undefined
 }
@@ -61,7 +61,7 @@ const httpSource = convert(
     maxAgeSeconds: from('max_age_s', seconds(86_400)),
     pricePointer: from('price_pointer', pointer),
     timePointer: from('time_pointer', optional(pointer)),
-    /** The word that replaces `{symbol}` in the URL, by our symbol. */
+    /** By our symbol, the text that replaces `{symbol}` in the URL. */
     symbols: record(() => text('^[A-Za-z0-9._:-]{1,40}$')),
   }),
   ({ url, auth_env, ...source }, addFault, environment) => {

@@ -27,9 +27,10 @@ export type ReadSchedule =
 /**
  * Merges an operator's document over the embedded schedule and reads the result.
  *
- * `overrides` is parsed JSON, `{}` for none. Objects merge deeply, lists and texts replace. Every fault of the
- * document's values is named at once, each with its path; references between them are checked after that.
- * Costs and prices count as the operator's only where `overrides` dates them (see docs/fees.md).
+ * `overrides` is parsed JSON, `{}` for none. Objects merge deeply, lists and texts replace. Every
+ * fault of the document's values is named at once, each with its path; references between them are
+ * checked after that. Costs and prices count as the operator's only where `overrides` dates them
+ * (see docs/fees.md).
  */
 export function readSchedule(overrides: unknown, environment: Environment = {}): ReadSchedule {
   if (!isPlainObject(overrides)) {

@@ -23,7 +23,9 @@ export const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER): Rea
 export const oneOf = <const L extends readonly string[]>(...values: L): Reader<L[number]> =>
   leaf(Type.Union(values.map((value: L[number]) => Type.Literal(value))))
 
-/** Smallest units: a JSON integer, or digits in a string, since a number is exact only up to 2^53. */
+/**
+ * Smallest units: a JSON integer, or digits in a string, since a number is exact only up to 2^53.
+ */
 export const units: Reader<bigint> = convert(
   leaf(Type.Union([Type.Integer({ minimum: 0 }), Type.String({ pattern: '^[0-9]{1,30}$' })])),
   BigInt,
@@ -37,7 +39,7 @@ export const evmAddress = text('^0x[0-9a-fA-F]{40}$')
 export const solanaKey = leaf(Type.String({ minLength: 32, maxLength: 44 }))
 export const decimalText = text('^[0-9]*\\.?[0-9]+$', 64)
 
-/** Parses a decimal that has to be above 0. Adds a fault and returns 0 where it is not. */
+/** Parses a decimal. Adds a fault and returns 0 if it is not above 0. */
 export function positiveUnits(
   given: string,
   decimals: number,
@@ -57,7 +59,7 @@ export type Endpoint = {
 }
 
 export const endpointShape = {
-  /** Without user and password: URLs are logged, and `auth_env` is the place for credentials. */
+  /** No user and password: URLs are logged, and `auth_env` names the credentials. */
   url: text('^https?://[^@\\s]+$'),
   auth_env: optional(text('^[A-Z][A-Z0-9_]{0,99}$')),
 }
@@ -91,7 +93,7 @@ export const probabilityPpm: Reader<bigint> = convert(
   },
 )
 
-/** The schedule's own figure must pass the bounds that a node's figure is held to. */
+/** A figure of the schedule must be within the bounds for a node's figure. */
 export const requireBounds =
   (rate: string, floor: string, cap: string): Check =>
   (members, addFault) => {
@@ -110,7 +112,7 @@ const outputKinds: readonly AddressKind[] = [
   ...(['p2pkh-token-aware', 'p2sh-token-aware', 'p2sh32-token-aware'] as const),
 ]
 
-/** A kind without a limit of its own takes the highest: nodes do not relay an output under its limit. */
+/** A kind without its own limit takes the highest. Nodes do not relay smaller outputs. */
 export const dustLimit: Reader<NativeUnitsMin> = convert(
   record(() => units),
   (limits, addFault) => {

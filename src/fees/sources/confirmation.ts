@@ -9,8 +9,9 @@ export type CostState = {
 }
 
 /**
- * Accepts costs within four times of the accepted ones. Others stay pending until the next observation agrees
- * with them, so that no single answer of a broken or dishonest node sets a price.
+ * Accepts costs within four times of the accepted ones. Others stay pending until the next
+ * observation agrees with them, so that no single answer of a broken or dishonest node sets a
+ * price.
  */
 export function confirmCosts({ accepted, pending }: CostState, observed: CostModel): CostState {
   const isConfirmed = pending !== undefined && !isJump(pending, observed)

@@ -1,8 +1,8 @@
 import type { CryptoNetwork } from '../../values/network.ts'
 
 /**
- * An event for the log, reported once when it begins and not on every observation. No event holds a URL, an
- * authorization or text that a node sent.
+ * An event for the log, reported once when it begins and not on every observation. No event holds a
+ * URL, an authorization or text that a node sent.
  */
 export type FeeEvent =
   | NetworkEvent<'node-failed', { readonly host: string; readonly reason: string }>

@@ -9,8 +9,9 @@ import { endpointPool } from './nodes/endpoint-pool.ts'
 const confirmationDelayMs = 1_000
 
 /**
- * Returns a task that observes one network and resolves with the delay until the next run. It never rejects.
- * `accept` receives confirmed costs; `basis` is what quotes use now, read to report changes of source once.
+ * Returns a task that observes one network and resolves with the delay until the next run. It never
+ * rejects. `accept` receives confirmed costs; `basis` is what quotes use now, read to report
+ * changes of source once.
  */
 export function networkObserver(
   plan: NetworkPlan,

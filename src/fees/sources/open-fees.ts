@@ -13,7 +13,7 @@ import { openFeeRefresher } from './fee-refresher.ts'
 /** The basis of quotes, refreshed in the background. */
 export type Fees = {
   current(): FeeBasis
-  /** Reads the operator's document again. If it has faults, logs them and keeps the schedule in force. */
+  /** Reads the operator's document again. Logs its faults, and then keeps the old schedule. */
   reload(): void
   close(): void
 }
@@ -25,7 +25,7 @@ export type FeesDeps = {
   readonly log: Logger
 }
 
-/** Reads the schedule and starts to observe its nodes. Throws a ConfigError with the document's faults. */
+/** Reads the schedule and observes its nodes. Throws a ConfigError with the document's faults. */
 export function openFees({ config, environment, clock, log }: FeesDeps): Fees {
   const acceptsSample = config.acceptSampleFees
   const report = (event: FeeEvent) => log[isGood(event) ? 'info' : 'warn'](event, 'fee source')

@@ -15,7 +15,10 @@ type Vector = {
   readonly reason: string
 }
 
-/** The published vectors of each encoding, the policy rows, and addresses that other libraries made. */
+/**
+ * The published vectors of each encoding, the policy's cases, and addresses made by other
+ * libraries.
+ */
 const vectors: readonly Vector[] = vectorFile.map((vector) => {
   assert(isCryptoNetwork(vector.network))
   return { ...vector, network: vector.network }
@@ -45,7 +48,7 @@ describe('checkAddress', () => {
     assert(accepted.length * 2_000 < hexadecimalChanges, accepted.join(' '))
   })
 
-  it('never repeats the text in its answer, whatever was pasted', () => {
+  it('never quotes the text in its answer', () => {
     const pasted = [seed, ...vectors.map((vector) => vector.address)]
     for (const network of cryptoNetworks) {
       for (const text of pasted) {
@@ -56,7 +59,7 @@ describe('checkAddress', () => {
     }
   })
 
-  it('calls a pasted secret a secret', () => {
+  it('reports a pasted private key or seed as such', () => {
     const secrets: readonly [CryptoNetwork, string][] = [
       ['STELLAR', seed],
       ['STELLAR', seed.toLowerCase()],
@@ -66,11 +69,11 @@ describe('checkAddress', () => {
     ]
     for (const [network, text] of secrets) {
       const check = checkAddress(network, text)
-      assert.equal(check.valid ? check.kind : check.reason, 'secret_key')
+      assert.equal(check.valid ? check.kind : check.reason, 'secret_key', `${network} ${text}`)
     }
   })
 
-  it('accepts the test networks only where the policy says so', () => {
+  it('accepts test networks only if the policy allows them', () => {
     const testAddresses: readonly [CryptoNetwork, string, string][] = [
       ['BITCOIN', 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080', 'p2wpkh'],
       ['BITCOIN', 'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn', 'p2pkh'],
@@ -80,12 +83,13 @@ describe('checkAddress', () => {
       ['BITCOIN_CASH', 'qp63uahgrxged4z5jswyt5dn5v3lzsem6cq85x00dt', 'p2pkh'],
     ]
     for (const [network, address, kind] of testAddresses) {
-      assert.equal(checkAddress(network, address).valid, false)
-      assert.deepEqual(checkAddress(network, address, { testnets: true }), { valid: true, kind })
+      assert.equal(checkAddress(network, address).valid, false, address)
+      const check = checkAddress(network, address, { testnets: true })
+      assert.deepEqual(check, { valid: true, kind }, address)
     }
   })
 
-  it('reads the id out of a muxed account', () => {
+  it('reads the id of a muxed account', () => {
     const muxed = 'MA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVAAAAAAAAAAAAAJLK'
     const memoId = '9223372036854775808'
     assert.deepEqual(checkAddress('STELLAR', muxed), { valid: true, kind: 'muxed', memoId })
@@ -93,18 +97,22 @@ describe('checkAddress', () => {
     assert.deepEqual(checkAddress('STELLAR', account), { valid: true, kind: 'muxed', memoId: '42' })
   })
 
-  it('takes an EVM address in one case unless a checksum is required', () => {
+  it('accepts an EVM address in a single case unless a checksum is required', () => {
     const lower = '0xf0aa84466e353e5390be37fe2934301c07c19a55'
     assert.equal(checkAddress('INK', lower).valid, true)
     const check = checkAddress('INK', lower, { requireEvmChecksum: true })
     assert.equal(check.valid ? check.kind : check.reason, 'checksum_missing')
   })
 
-  it('refuses the empty text and one that is too long to be read', () => {
+  it('refuses an empty text and one that is too long', () => {
     for (const network of cryptoNetworks) {
       for (const text of ['', '1'.repeat(129), 'x'.repeat(100_000)]) {
         const check = checkAddress(network, text)
-        assert.equal(check.valid ? check.kind : check.reason, 'length')
+        assert.equal(
+          check.valid ? check.kind : check.reason,
+          'length',
+          `${network}, ${text.length} characters`,
+        )
       }
     }
   })
@@ -134,14 +142,14 @@ describe('canonicalAddress', () => {
     ],
   ]
   for (const [network, spellings] of same) {
-    it(`gives one spelling to what ${network} takes for the same`, () => {
+    it(`gives equal addresses on ${network} the same spelling`, () => {
       for (const spelling of spellings) {
-        assert.equal(canonicalAddress(network, spelling), spellings[0])
+        assert.equal(canonicalAddress(network, spelling), spellings[0], spelling)
       }
     })
   }
 
-  it('leaves case where it counts, and gives nothing for what is refused', () => {
+  it('keeps significant case and returns nothing for a refused address', () => {
     const solana = '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM'
     assert.equal(canonicalAddress('SOLANA', solana), solana)
     const legacy = '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa'
@@ -154,7 +162,7 @@ describe('canonicalAddress', () => {
 })
 
 describe('encodeAddress', () => {
-  it('makes addresses that pass on all eleven networks', () => {
+  it('makes valid addresses on all eleven networks', () => {
     for (const network of cryptoNetworks) {
       for (let first = 0; first < 50; first++) {
         const payload = Uint8Array.from(
@@ -180,8 +188,8 @@ function acceptedChanges(network: CryptoNetwork, address: string): string[] {
 }
 
 /**
- * EIP-55 carries about one bit a letter, so by chance a change may pass where an address has few letters. Its
- * published vectors have no such change; the other checksums leave no such gap at all.
+ * EIP-55 holds about one bit a letter, so a change may pass by chance in an address with few
+ * letters. The published vectors have no such case. The other checksums detect every change.
  */
 function carriesChecksum(vector: Vector): boolean {
   if (!vector.valid || vector.network === 'SOLANA') return false

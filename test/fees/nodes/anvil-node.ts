@@ -7,7 +7,7 @@ import { firstLine } from './first-line.ts'
 
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' }
 
-/** A real EVM node of our own, on a free port, ended with the test; gives its URL. */
+/** Starts a real EVM node on a free port, stops it after the test and returns its URL. */
 export async function startAnvil(test: TestContext, ...flags: readonly string[]): Promise<string> {
   const child = spawn(anvilBinary(), ['--port', '0', '--host', '127.0.0.1', ...flags], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -20,7 +20,7 @@ export async function startAnvil(test: TestContext, ...flags: readonly string[])
   return `http://${address}`
 }
 
-/** The program itself and not its launcher, which would leave it running when it is killed. */
+/** Runs the program without its launcher, which would leave it running when it is killed. */
 function anvilBinary(): string {
   const name = `@foundry-rs/anvil-${process.platform}-${architectures[process.arch] ?? process.arch}`
   const require = createRequire(import.meta.resolve('@foundry-rs/anvil/package.json'))

@@ -26,7 +26,7 @@ import { scheduleWith } from '../sample-basis.ts'
 import { startAnvil } from './anvil-node.ts'
 import contracts from './op-stack-contracts.json' with { type: 'json' }
 
-/** The first account that anvil funds; its key is printed by every anvil there is. */
+/** The first account that anvil funds. Every anvil prints its key. */
 const rich = privateKeyToAccount(
   '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
 )
@@ -42,8 +42,8 @@ async function observe(network: CryptoNetwork, url: string, overrides: object = 
   return observeNetwork(node, plan, systemNow(), timeout())
 }
 
-describe('an EVM node of our own', () => {
-  it('gives the figures that viem reads from it, and a cost that a transfer really has', async (test) => {
+describe('a local EVM node', () => {
+  it('gives the same figures to viem, and a cost that a real transfer has', async (test) => {
     const url = await startAnvil(test, '--chain-id', '1')
     const chain = createPublicClient({ chain: mainnet, transport: http(url) })
     const wallet = createWalletClient({ chain: mainnet, transport: http(url), account: rich })
@@ -82,7 +82,7 @@ describe('an EVM node of our own', () => {
     await assert.rejects(observe('ETHEREUM', url), /another chain/)
   })
 
-  it('answers for a price feed as viem reads it', async (test) => {
+  it('gives the same feed price to viem', async (test) => {
     const url = await startAnvil(test, '--chain-id', '1')
     const feed = '0x5f4eC3Df9cbd43714FE2740f5E3616155c5b8419'
     const updatedAt = BigInt(Math.floor(Date.now() / 1_000)) - 60n
@@ -109,8 +109,8 @@ describe('an EVM node of our own', () => {
   })
 })
 
-describe('an OP-stack node of our own', () => {
-  it('charges the L1 fee that the oracle names, as viem reads it, and no more than we count', async (test) => {
+describe('a local OP-stack node', () => {
+  it('charges the oracle’s L1 fee as viem reads it, at most the observed cost', async (test) => {
     const url = await startAnvil(test, '--network', 'optimism', '--chain-id', '8453')
     await installOracle(url)
     const chain = createPublicClient({ chain: base, transport: http(url) })
@@ -158,7 +158,7 @@ describe('an OP-stack node of our own', () => {
     assert(native > 0n && native < erc20, `${native} and ${erc20}`)
   })
 
-  it('leaves the configured L1 fee in force where it has no oracle', async (test) => {
+  it('keeps the configured L1 fee if it has no oracle', async (test) => {
     const url = await startAnvil(test, '--chain-id', '196')
     const { model } = await observe('XLAYER', url)
     assert(model.family === 'op')
@@ -167,25 +167,29 @@ describe('an OP-stack node of our own', () => {
   })
 })
 
-/** The chain's own contracts, after the Fjord upgrade by default, with L1 at 20 gwei and usual scalars. */
+/**
+ * Installs the chain's system contracts: Fjord upgrade by default, L1 at 20 gwei, usual scalars.
+ */
 async function installOracle(url: string, upgrades = 0x0101n): Promise<void> {
   const control = createTestClient({ mode: 'anvil', chain: base, transport: http(url) }).extend(
     publicActions,
   )
   await control.setCode({ address: gasPriceOracle, bytecode: contracts.gasPriceOracle as Hex })
   await control.setCode({ address: l1Block, bytecode: contracts.l1Block as Hex })
-  // Here alone a mere read pays the L1 fee too, from the account of the zero address that it comes from.
+  // On this chain a read pays the L1 fee too, from the sender of the call, the zero address.
   await control.setBalance({ address: `0x${'00'.repeat(20)}`, value: parseEther('1') })
   const store = (address: Hex, slot: bigint, value: bigint) =>
     control.setStorageAt({ address, index: toHex(slot), value: toHex(value, { size: 32 }) })
-  // isEcotone and isFjord; L1 base fee; both scalars behind the sequence number; blob base fee.
+  // isEcotone and isFjord; L1 base fee; both scalars after the sequence number; blob base fee.
   await store(gasPriceOracle, 0n, upgrades)
   await store(l1Block, 1n, parseGwei('20'))
   await store(l1Block, 3n, (2_269n << 96n) | (1_055_762n << 64n))
   await store(l1Block, 7n, parseGwei('1'))
 }
 
-/** Code that answers any call with (8, answer, updatedAt, updatedAt, 8): a round, and eight decimals. */
+/**
+ * Code that answers each call with (8, answer, updatedAt, updatedAt, 8): a round and 8 decimals.
+ */
 async function installFeed(
   url: string,
   feed: Hex,

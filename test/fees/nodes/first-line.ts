@@ -2,8 +2,8 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 
 /**
- * The first line that matches, or a rejection where the output ends without one. The output is read on
- * afterwards: a program that nobody listens to stops at a full pipe.
+ * Resolves with the first line that matches; rejects if the output ends without one. Keeps reading
+ * afterwards, since a program stops at a full pipe.
  */
 export function firstLine(output: Readable, pattern: RegExp): Promise<RegExpExecArray> {
   return new Promise((resolve, reject) => {

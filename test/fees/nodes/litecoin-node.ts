@@ -16,14 +16,17 @@ export type LitecoinNode = {
   readonly call: (method: string, ...params: readonly unknown[]) => Promise<ExactJson>
 }
 
-/** Whether the program is there. Where tests must not be left out (CI=true), its absence is a failure. */
+/**
+ * Whether the program is installed. With CI=true, where tests must not be skipped, its absence
+ * fails.
+ */
 export function litecoindExists(): boolean {
   const exists = spawnSync('litecoind', ['-version'], { stdio: 'ignore' }).status === 0
   assert(exists || process.env.CI !== 'true', 'litecoind is missing: apt-get install litecoind')
   return exists
 }
 
-/** A Litecoin node on a chain of its own (regtest), ended and deleted with the test. */
+/** Starts a Litecoin node on a private chain (regtest) and deletes it after the test. */
 export async function startLitecoind(test: TestContext): Promise<LitecoinNode> {
   const directory = await mkdtemp(join(tmpdir(), 'bursar-litecoin-'))
   const port = await freePort()

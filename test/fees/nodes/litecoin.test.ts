@@ -10,7 +10,7 @@ import { parseDecimal } from '../../../src/values/decimal.ts'
 import { scheduleWith } from '../sample-basis.ts'
 import { type LitecoinNode, litecoindExists, startLitecoind } from './litecoin-node.ts'
 
-/** The chain of the tests has a first block of its own. */
+/** A regtest chain has its own first block. */
 const onTestChain = { chain: 'regtest', inputs: 1, known_block: { height: 0 } }
 
 async function observe(node: LitecoinNode, overrides: object) {
@@ -26,8 +26,8 @@ const units = (value: ExactJson | undefined): bigint => {
   return parsed.units
 }
 
-describe('a Litecoin node of our own', { skip: !litecoindExists() }, () => {
-  it('gives the rate that it names itself, and a cost that a withdrawal really has', async (test) => {
+describe('a local Litecoin node', { skip: !litecoindExists() }, () => {
+  it('gives its own rate, and a cost that a real withdrawal has', async (test) => {
     const node = await startLitecoind(test)
     const { call } = node
     await call('createwallet', 'test')
@@ -39,7 +39,7 @@ describe('a Litecoin node of our own', { skip: !litecoindExists() }, () => {
     await assert.rejects(observe(node, plan), /too little data/, 'a fresh node has no estimate')
     await assert.rejects(observe(node, { chain: 'regtest' }), /another chain/)
 
-    // Estimates appear once enough transactions were seen to wait and to be mined.
+    // The node estimates only after it has seen enough transactions wait and be mined.
     for (let block = 0; block < 12; block++) {
       for (let sent = 0; sent < 4; sent++) await call('sendtoaddress', miner, '0.1')
       await call('generatetoaddress', 1, miner)
@@ -60,7 +60,7 @@ describe('a Litecoin node of our own', { skip: !litecoindExists() }, () => {
       assert(Array.isArray(inputs))
       const expected = costOf({ ...model, inputs: BigInt(inputs.length) }, 'native', check.kind)
       const paid = units(String(at(transaction, 'fee')).replace('-', ''))
-      // A signature is a byte longer or shorter by chance.
+      // The length of a signature varies by a byte.
       const slack: bigint = model.ratePerKvb / 500n
       assert(
         paid <= expected + slack && paid >= expected - slack,

@@ -20,7 +20,7 @@ import { FailedTransactionMetadata, LiteSVM } from 'litesvm'
 import { costOf } from '../../../src/fees/models/cost-model.ts'
 import { scheduleWith } from '../sample-basis.ts'
 
-/** Solana's own runtime, in this process: what transactions really take from an account. */
+/** Solana's runtime in this process. It shows what transactions really charge to an account. */
 const plan = scheduleWith().networks.SOLANA
 assert(plan.family === 'solana')
 const { computeUnits, microLamportsPerUnit, rentLamports } = plan.rates
@@ -39,7 +39,7 @@ function little(units: bigint, bytes: number): Uint8Array {
 const join = (...parts: readonly Iterable<number>[]): Uint8Array =>
   Uint8Array.from(parts.flatMap((part) => [...part]))
 
-/** The two compute-budget instructions: a limit, and a price in micro-lamports per unit of it. */
+/** The two compute-budget instructions: the limit, and the price in micro-lamports a unit. */
 const budget = (limit: bigint): Instruction[] => [
   { programAddress: computeBudget, data: join([2], little(limit, 4)) },
   { programAddress: computeBudget, data: join([3], little(microLamportsPerUnit, 8)) },
@@ -61,7 +61,7 @@ async function runtime(): Promise<{ svm: LiteSVM; payer: KeyPairSigner }> {
   return { svm, payer }
 }
 
-/** Sends the instructions in one transaction; what its payer lost, or undefined where it failed. */
+/** Sends one transaction. Returns what its payer lost, or undefined if it failed. */
 async function spend(
   svm: LiteSVM,
   payer: KeyPairSigner,
@@ -81,7 +81,7 @@ async function spend(
 }
 
 describe('Solana’s runtime', () => {
-  it('takes for a transfer of SOL exactly what we count', async () => {
+  it('charges the modelled cost for a transfer of SOL', async () => {
     const { svm, payer } = await runtime()
     const to = (await generateKeyPairSigner()).address
     const amount = 1_000_000_000n
@@ -92,7 +92,7 @@ describe('Solana’s runtime', () => {
     assert.equal(lost, amount + costOf(plan.rates, 'native', 'wallet'))
   })
 
-  it('carries no less to a new account than our minimum', async () => {
+  it('refuses less than our minimum for a new account', async () => {
     const { svm, payer } = await runtime()
     const minimum = plan.nativeUnitsMin('wallet')
     const send = async (units: bigint) => {
@@ -103,13 +103,13 @@ describe('Solana’s runtime', () => {
     assert.equal(await send(minimum), minimum + 5_000n)
   })
 
-  it('demands for token accounts the rent of the schedule', async () => {
+  it('requires the schedule’s rent for token accounts', async () => {
     const { svm } = await runtime()
     assert.equal(svm.minimumBalanceForRentExemption(165n), rentLamports.spl)
     assert.equal(svm.minimumBalanceForRentExemption(187n), rentLamports.token2022)
   })
 
-  it('takes for a token and the recipient’s new account exactly what we count', async () => {
+  it('charges the modelled cost for a token and a new recipient account', async () => {
     const { svm, payer } = await runtime()
     const mint = (await generateKeyPairSigner()).address
     const owner = (await generateKeyPairSigner()).address
@@ -154,7 +154,7 @@ async function tokenAccount(owner: Address, mint: Address): Promise<Address> {
   return derived
 }
 
-/** A mint of six decimals, and an account that holds a hundred of it; laid out as the token program has them. */
+/** A mint of six decimals and an account that holds 100 of it, in the token program's layout. */
 function installToken(svm: LiteSVM, mint: Address, account: Address, owner: Address): void {
   const none = new Uint8Array(36)
   const encode = getAddressEncoder().encode

@@ -10,10 +10,10 @@ import { now, scheduleWith } from '../sample-basis.ts'
 const recipient = '0x1111111111111111111111111111111111111111'
 const signal = AbortSignal.timeout(2_000)
 
-/** A node that only remembers what was asked of its contracts. */
+/** A node that only records the contract calls that it receives. */
 function listener(): { node: NodeClient; asked: [to: string, data: string][] } {
   const asked: [string, string][] = []
-  const never = () => Promise.reject(new Error('not asked'))
+  const never = () => Promise.reject(new Error('unexpected call'))
   const node: NodeClient = {
     host: 'listener.example',
     get: never,
@@ -39,7 +39,7 @@ async function askedOn(network: CryptoNetwork) {
   return asked
 }
 
-describe('calls of contracts are encoded as viem encodes them', () => {
+describe('contract calls are encoded as viem encodes them', () => {
   it('to the OP stack’s oracle', async () => {
     const abi = parseAbi([
       'function getL1Fee(bytes) view returns (uint256)',

@@ -21,7 +21,7 @@ import {
 
 const hex = (units: bigint): string => `"0x${units.toString(16)}"`
 
-/** An Ethereum node at a price in wei, whose newest block is always of this moment. */
+/** An Ethereum node with a gas price in wei, whose newest block has the current time. */
 const ethereum = (deps: TestDeps, priceWei: () => bigint): Methods => ({
   eth_chainId: '"0x1"',
   eth_syncing: 'false',
@@ -65,13 +65,13 @@ function priceOf({ refresher }: Rig): bigint | undefined {
 }
 
 describe('openFeeRefresher with one node', () => {
-  it('needs no node: it sets no timer and the schedule serves', (test) => {
+  it('sets no timer and uses the schedule if no node is configured', (test) => {
     const rig = rigFor(test, {})
     assert.equal(rig.timers.waiting(), 0)
     assert.equal(stateOf(rig)[0], 'schedule')
   })
 
-  it('serves the schedule until the first look, then the node, at its pace', async (test) => {
+  it('uses the schedule until the node answers, then observes at the network’s interval', async (test) => {
     const deps = testDeps()
     const stub = await startStub(test, rpcAnswer(ethereum(deps, () => 5_000_000_000n)))
     const rig = rigFor(test, nodesAt([stub.url]), deps)
@@ -84,7 +84,7 @@ describe('openFeeRefresher with one node', () => {
     )
   })
 
-  it('looks a second time, soon, before it believes a jump', async (test) => {
+  it('confirms a jump with a second observation after one second', async (test) => {
     const deps = testDeps()
     let price = 5_000_000_000n
     const stub = await startStub(test, rpcAnswer(ethereum(deps, () => price)))
@@ -102,7 +102,7 @@ describe('openFeeRefresher with one node', () => {
     assert.equal(priceOf(rig), 100_000_000_000n)
   })
 
-  it('falls back when the node has been silent for too long, and reports it once', async (test) => {
+  it('falls back to the schedule when figures are too old and reports it once', async (test) => {
     const deps = testDeps()
     let answers = true
     const good = rpcAnswer(ethereum(deps, () => 5_000_000_000n))
@@ -133,7 +133,7 @@ describe('openFeeRefresher with one node', () => {
     ])
   })
 
-  it('quotes nothing rather than the schedule where that is configured', async (test) => {
+  it('quotes nothing when figures are too old and on_stale is fail', async (test) => {
     const stub = await startStub(test, (_request, response) => json(response, '[]'))
     const rig = rigFor(test, nodesAt([stub.url], { on_stale: 'fail' }))
     await rig.timers.fire()
@@ -148,7 +148,7 @@ describe('openFeeRefresher with one node', () => {
     })
   })
 
-  it('tells when a figure was cut to its cap', async (test) => {
+  it('reports a figure that was reduced to its cap', async (test) => {
     const deps = testDeps()
     const stub = await startStub(test, rpcAnswer(ethereum(deps, () => 10n ** 13n)))
     const rig = rigFor(test, nodesAt([stub.url]), deps)
@@ -162,31 +162,31 @@ describe('openFeeRefresher with one node', () => {
 
 describe('openFeeRefresher with several nodes', () => {
   const broken: readonly [what: string, answer: Answer, reason: string][] = [
-    ['answers garbage', (_, response) => json(response, '<html>'), 'answered with invalid JSON'],
+    ['sends invalid JSON', (_, response) => json(response, '<html>'), 'answered with invalid JSON'],
     [
       'takes no batches',
       (_, response) => json(response, '{}'),
-      'did not answer a batch as a batch',
+      'did not answer a batch with a list',
     ],
-    ['refuses', (_, response) => json(response, '{}', 401), 'answered HTTP 401'],
-    ['breaks off', (_, response) => void response.destroy(), 'cannot be reached'],
+    ['answers 401', (_, response) => json(response, '{}', 401), 'answered HTTP 401'],
+    ['closes the connection', (_, response) => void response.destroy(), 'cannot be reached'],
     [
       'redirects',
       (_, response) => void response.writeHead(302, { location: 'http://127.0.0.1:9/' }).end(),
       'cannot be reached',
     ],
     [
-      'talks without end',
+      'sends too large an answer',
       (_, response) => json(response, `"${'x'.repeat(300_000)}"`),
       'answered more than 262144 bytes',
     ],
     ['is on another chain', rpcAnswer({ eth_chainId: '"0x89"' }), 'is on another chain'],
     ['knows no method', rpcAnswer({}), 'eth_chainId failed with -32601'],
-    // The one test that waits for the real limit of two seconds.
-    ['hangs', () => {}, 'did not answer in time'],
+    // This test alone waits for the real limit of two seconds.
+    ['does not answer', () => {}, 'did not answer in time'],
   ]
   for (const [what, answer, reason] of broken) {
-    it(`goes on to the next where the first ${what}`, async (test) => {
+    it(`asks the next node if the first ${what}`, async (test) => {
       const deps = testDeps()
       const bad = await startStub(test, answer)
       const good = await startStub(test, rpcAnswer(ethereum(deps, () => 5_000_000_000n)))
@@ -200,13 +200,13 @@ describe('openFeeRefresher with several nodes', () => {
     })
   }
 
-  it('lets a failing node rest for longer each time', async (test) => {
+  it('skips a failing node for longer each time', async (test) => {
     const deps = testDeps()
     const bad = await startStub(test, (_, response) => json(response, '', 500))
     const good = await startStub(test, rpcAnswer(ethereum(deps, () => 5_000_000_000n)))
     const rig = rigFor(test, nodesAt([bad.url, good.url]), deps)
     const asked: number[] = []
-    for (let look = 0; look < 8; look++) {
+    for (let round = 0; round < 8; round++) {
       await rig.timers.fire()
       asked.push(bad.requests())
       deps.advance(seconds(2))
@@ -215,7 +215,7 @@ describe('openFeeRefresher with several nodes', () => {
     assert.equal(good.requests(), 8)
   })
 
-  it('asks another node for the second look', async (test) => {
+  it('asks another node for confirmation', async (test) => {
     const deps = testDeps()
     const liar = await startStub(test, rpcAnswer(ethereum(deps, () => 400_000_000_000n)))
     const honest = await startStub(test, rpcAnswer(ethereum(deps, () => 5_000_000_000n)))
@@ -226,7 +226,7 @@ describe('openFeeRefresher with several nodes', () => {
     assert.deepEqual([priceOf(rig), honest.requests()], [5_000_000_000n, 1])
   })
 
-  it('is not disturbed by an address where nobody listens', async (test) => {
+  it('uses the schedule if no server listens at the URL', async (test) => {
     const deps = testDeps()
     const closed = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => closed.once('listening', resolve))
@@ -238,8 +238,8 @@ describe('openFeeRefresher with several nodes', () => {
   })
 })
 
-describe('openFeeRefresher in its life', () => {
-  it('stops: no timer is left and what is under way is called off', async (test) => {
+describe('openFeeRefresher', () => {
+  it('cancels timers and requests when it is closed', async (test) => {
     const called = Promise.withResolvers<void>()
     const closed = Promise.withResolvers<void>()
     const stub = await startStub(test, (request) => {
@@ -254,7 +254,7 @@ describe('openFeeRefresher in its life', () => {
     assert.deepEqual([rig.timers.waiting(), rig.deps.events], [0, []])
   })
 
-  it('puts another schedule in force and keeps what nodes said where nothing changed', async (test) => {
+  it('replaces the schedule and keeps observed costs of unchanged networks', async (test) => {
     const deps = testDeps()
     const stub = await startStub(test, rpcAnswer(ethereum(deps, () => 5_000_000_000n)))
     const rig = rigFor(test, nodesAt([stub.url]), deps)
@@ -268,7 +268,7 @@ describe('openFeeRefresher in its life', () => {
     assert.equal(rig.timers.waiting(), 1)
   })
 
-  it('sends the authorization that the environment holds', async (test) => {
+  it('sends the authorization from the environment', async (test) => {
     const deps = testDeps()
     let sent: string | undefined
     const good = rpcAnswer(ethereum(deps, () => 5_000_000_000n))

@@ -11,7 +11,7 @@ import { now, scheduleWith } from '../sample-basis.ts'
 const plans = scheduleWith().networks
 const head = now / 1_000_000n
 
-/** What each guard wants to hear, so that a lie gets past them to the figures. */
+/** The answers that pass each check, so that a false figure is reached. */
 const expected: Readonly<Record<string, ExactJson>> = {
   getblockchaininfo: { chain: 'main', initialblockdownload: false, time: String(head) },
   eth_syncing: false,
@@ -41,7 +41,7 @@ const hexadecimal = fc.oneof(
   wide.map((units) => `0x${units.toString(16).padStart(64, '0')}`),
   wide.map((units) => `0x${units.toString(16).padStart(192, '0')}`),
 )
-/** Mostly figures of the form that the network's nodes use, so that lies get past the form. */
+/** Mostly figures in the form that the network's nodes use, so that they pass the form check. */
 const figureOf = (network: CryptoNetwork) =>
   fc.oneof(
     { weight: 12, arbitrary: 'chainId' in plans[network].guard ? hexadecimal : decimal },
@@ -54,7 +54,7 @@ const wild = fc.oneof(
   { weight: 1, arbitrary: garbage },
 )
 
-/** The right shape of each answer around figures that may be anything. */
+/** The right shape of each answer, around arbitrary figures. */
 const shaped: Readonly<Record<string, (one: ExactJson, other: ExactJson) => ExactJson>> = {
   estimatesmartfee: (feerate) => ({ feerate }),
   getmempoolinfo: (mempoolminfee, minrelaytxfee) => ({ mempoolminfee, minrelaytxfee }),
@@ -76,7 +76,7 @@ const horizon = (p95: ExactJson, last_ledger_base_fee: ExactJson): ExactJson => 
   last_ledger_base_fee,
 })
 
-/** The most that one withdrawal may come to, in native units, by each network's caps. */
+/** The highest cost of one withdrawal by each network's caps, in native units. */
 function ceiling(model: CostModel): bigint {
   switch (model.family) {
     case 'utxo':
@@ -94,8 +94,8 @@ function ceiling(model: CostModel): bigint {
   }
 }
 
-describe('a node that lies', () => {
-  it('never moves a figure out of its bounds, and is otherwise refused with a plain reason', async () => {
+describe('a node that sends false figures', () => {
+  it('cannot move a figure out of its bounds and is otherwise refused with a safe message', async () => {
     let accepted = 0
     await fc.assert(
       fc.asyncProperty(
@@ -140,6 +140,9 @@ describe('a node that lies', () => {
       ),
       { numRuns: 3_000 },
     )
-    assert(accepted > 200, `only ${accepted} lies were believed, so the test shows little`)
+    assert(
+      accepted > 200,
+      `only ${accepted} of 3000 false answers passed the checks, too few for a test`,
+    )
   })
 })

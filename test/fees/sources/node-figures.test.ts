@@ -10,13 +10,13 @@ import {
 import { at, parseExactJson } from '../../../src/fees/sources/nodes/exact-json.ts'
 
 describe('parseExactJson', () => {
-  it('keeps every number as the text it was sent as', () => {
+  it('keeps the source text of every number', () => {
     const text = '{"a":[0.10,1e-05,12345678901234567890],"b":null,"c":true,"d":"7"}'
     const expected = { a: ['0.10', '1e-05', '12345678901234567890'], b: null, c: true, d: '7' }
     assert.deepEqual(parseExactJson(text), expected)
   })
 
-  it('finds a member by its path and nothing that is inherited', () => {
+  it('finds a member by its path, but no inherited one', () => {
     const json = parseExactJson('{"a":[{"b":5}]}')
     assert.equal(at(json, 'a', '0', 'b'), '5')
     assert.equal(at(json, 'a', '1', 'b'), undefined)
@@ -40,7 +40,7 @@ describe('decimalUnits', () => {
     })
   }
 
-  it('throws on what is no decimal, negative or beyond all range', () => {
+  it('throws on text that is not a decimal, is negative or is out of range', () => {
     for (const value of [
       '-1',
       '',
@@ -53,27 +53,29 @@ describe('decimalUnits', () => {
       undefined,
       ['1'],
     ]) {
-      assert.throws(() => decimalUnits(value, 8), Error)
+      assert.throws(() => decimalUnits(value, 8), Error, String(value))
     }
   })
 })
 
 describe('figures of nodes', () => {
-  it('throw where they are not what they should be', () => {
+  it('throw if they have the wrong form', () => {
     assert.equal(hexUnits('0x2df83ea7'), 771_243_687n)
     for (const value of ['0x', '12', '0xzz', `0x${'f'.repeat(65)}`, null]) {
-      assert.throws(() => hexUnits(value))
+      assert.throws(() => hexUnits(value), Error, String(value))
     }
     assert.deepEqual(returnedWords(`0x${'0'.repeat(63)}7${'0'.repeat(63)}8`, 2), [7n, 8n])
     assert.throws(() => returnedWords('0x', 1))
     assert.equal(wholeUnits('2039280'), 2_039_280n)
-    for (const value of ['1.5', '-1', '1e3', null]) assert.throws(() => wholeUnits(value))
+    for (const value of ['1.5', '-1', '1e3', null]) {
+      assert.throws(() => wholeUnits(value), Error, String(value))
+    }
   })
 
-  it('refuse a head that is too old or from the future', () => {
+  it('throw if the newest block is too old or from the future', () => {
     const now = 1_000_000n * 1_000_000n
     requireFreshHead(999_940n, now, 60)
-    assert.throws(() => requireFreshHead(999_939n, now, 60), /too old/)
+    assert.throws(() => requireFreshHead(999_939n, now, 60), /no recent block/)
     assert.throws(() => requireFreshHead(1_007_201n, now, 60), /future/)
   })
 })

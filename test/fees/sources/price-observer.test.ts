@@ -17,7 +17,7 @@ const feed = '0x5f4eC3Df9cbd43714FE2740f5E3616155c5b8419'
 const dollars = (cents: bigint): bigint => cents * 10n ** 16n
 const word = (units: bigint): string => BigInt.asUintN(256, units).toString(16).padStart(64, '0')
 
-/** A node that knows one feed of eight decimals. */
+/** A node with one feed of eight decimals. */
 const feedNode = (answer: bigint, updatedAtMicros: bigint, chainId = '"0x1"'): Methods => ({
   eth_chainId: chainId,
   eth_call: ([given]) => {
@@ -53,8 +53,8 @@ async function pricesFrom(
     timers,
   })
   test.after(() => refresher.close())
-  // Enough for two looks at the prices, also where a node of the network takes turns with them.
-  for (let look = 0; look < 5; look++) await timers.fire()
+  // Enough for two observations of the prices, even if those of a network's node come between.
+  for (let round = 0; round < 5; round++) await timers.fire()
   return { prices: refresher.current().prices, deps }
 }
 
@@ -65,7 +65,7 @@ describe('prices from Chainlink', () => {
     return pricesFrom(test, { networks, price_sources: [chainlink] })
   }
 
-  it('are read in the feed’s own decimals and aged by its own time', async (test) => {
+  it('are read with the feed’s decimals and dated by the feed’s time', async (test) => {
     const updatedAt = now - seconds(1_800)
     const { prices } = await withFeed(test, feedNode(412_345_000_000n, updatedAt))
     assert.deepEqual(prices.get('ETH'), {
@@ -77,7 +77,7 @@ describe('prices from Chainlink', () => {
     })
   })
 
-  it('are left out when stale, from the future, zero, negative or from another chain', async (test) => {
+  it('are ignored if stale, from the future, zero, negative or from another chain', async (test) => {
     const bad: readonly Methods[] = [
       feedNode(412_345_000_000n, now - seconds(3_901)),
       feedNode(412_345_000_000n, now + seconds(121)),
@@ -88,7 +88,7 @@ describe('prices from Chainlink', () => {
     ]
     for (const methods of bad) {
       const { prices } = await withFeed(test, methods)
-      assert.equal(prices.get('ETH'), undefined)
+      assert.equal(prices.get('ETH'), undefined, JSON.stringify(methods))
     }
   })
 })
@@ -97,7 +97,7 @@ describe('prices over HTTP', () => {
   const time = new Date(Number(now / 1_000n)).toISOString()
   const answer = (price: string, at = `"${time}"`) => `{"data":[{"price":${price}}],"time":${at}}`
 
-  it('are read where the pointers say, as text or number, never through a float', async (test) => {
+  it('are read at their JSON pointers, as text or number, never through a float', async (test) => {
     for (const price of ['"4123.450000000000000001"', '4123.450000000000000001']) {
       let asked: string | undefined
       const stub = await startStub(test, ({ url }, response) => {
@@ -107,12 +107,16 @@ describe('prices over HTTP', () => {
       const { prices } = await pricesFrom(test, { price_sources: [ticker(stub.url)] })
       const usd = dollars(412_345n) + 1n
       const agreed = { agreed: true, low: usd, high: usd } as const
-      assert.deepEqual(prices.get('ETH'), { ...agreed, observedAtMicros: now, maxAgeSeconds: 60 })
-      assert.equal(asked, '/products/ETH-USD/ticker')
+      assert.deepEqual(
+        prices.get('ETH'),
+        { ...agreed, observedAtMicros: now, maxAgeSeconds: 60 },
+        price,
+      )
+      assert.equal(asked, '/products/ETH-USD/ticker', price)
     }
   })
 
-  it('are left out when stale, garbage or missing, and that is reported once', async (test) => {
+  it('are ignored if stale, invalid or missing, which is reported once', async (test) => {
     for (const text of [
       answer('"4000"', '"2020-01-01T00:00:00Z"'),
       answer('"x"'),
@@ -121,12 +125,12 @@ describe('prices over HTTP', () => {
     ]) {
       const stub = await startStub(test, (_, response) => json(response, text))
       const { prices, deps } = await pricesFrom(test, { price_sources: [ticker(stub.url)] })
-      assert.equal(prices.size, 0)
-      assert(deps.events.length <= 1)
+      assert.equal(prices.size, 0, text)
+      assert(deps.events.length <= 1, text)
     }
   })
 
-  it('that differ from a feed’s by more than 2 % agree on nothing', async (test) => {
+  it('do not agree with a feed more than 2 % away', async (test) => {
     const node = await startStub(test, rpcAnswer(feedNode(412_345_000_000n, now)))
     const stub = await startStub(test, (_, response) => json(response, answer('"4000"')))
     const networks = { ETHEREUM: { rpc: [{ url: node.url }] } }

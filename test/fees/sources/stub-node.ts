@@ -10,7 +10,7 @@ export type Answer = (request: IncomingMessage, response: ServerResponse, body: 
 
 export type Stub = { readonly url: string; readonly requests: () => number }
 
-/** An HTTP server that answers as told, closed with the test. */
+/** An HTTP server with the given answer. It is closed after the test. */
 export async function startStub(test: TestContext, answer: Answer): Promise<Stub> {
   let requests = 0
   const server = createServer(async (request, response) => {
@@ -30,12 +30,12 @@ export async function startStub(test: TestContext, answer: Answer): Promise<Stub
   }
 }
 
-/** JSON text by method: the result, or a function of the call's parameters; `undefined` is an error reply. */
+/** JSON text by method, or a function of the call's parameters. `undefined` is an error reply. */
 export type Methods = Readonly<
   Record<string, string | ((params: readonly unknown[]) => string | undefined)>
 >
 
-/** A JSON-RPC node. Results are raw JSON text, so that a test says exactly which number form is sent. */
+/** A JSON-RPC node. Results are raw JSON text, so that a test controls how numbers are written. */
 export function rpcAnswer(methods: Methods): Answer {
   return (_request, response, body) => {
     const calls: { id: number; method: string; params: unknown[] }[] = JSON.parse(body)
@@ -46,7 +46,7 @@ export function rpcAnswer(methods: Methods): Answer {
         ? `{"jsonrpc":"2.0","id":${id},"error":{"code":-32601,"message":"secret words"}}`
         : `{"jsonrpc":"2.0","id":${id},"result":${result}}`
     })
-    // Out of order on purpose: a batch may be answered in any.
+    // Reversed, because nodes may reorder the replies of a batch.
     json(response, `[${replies.reverse().join(',')}]`)
   }
 }
@@ -60,7 +60,7 @@ export type TestDeps = FeeSourceDeps & {
   readonly advance: (micros: bigint) => void
 }
 
-/** A clock that stands still until it is moved, chance that is always in the middle, and what was reported. */
+/** A manual clock, a random number that is always 0.5, and the reported events. */
 export function testDeps(start = now): TestDeps {
   let time = start
   const events: FeeEvent[] = []

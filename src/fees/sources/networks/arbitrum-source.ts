@@ -10,24 +10,26 @@ import { bound, type Observation } from './observation.ts'
 const nodeInterface = '0x00000000000000000000000000000000000000C8'
 const arbGasInfo = '0x000000000000000000000000000000000000006C'
 
-/** Any recipient will do, since what is estimated is the size of the data. */
+/** Only the size of the data counts, so any recipient will do. */
 const recipient = BigInt(`0x${'11'.repeat(20)}`)
-/** transfer(address,uint256) of a full-length amount, the data of an ERC-20 withdrawal. */
+/** The data of an ERC-20 withdrawal: transfer(address,uint256) with an amount of full length. */
 const tokenTransfer = `a9059cbb${word(recipient)}${'ff'.repeat(32)}`
 
-/** gasEstimateL1Component(address,bool,bytes), which answers also where the transfer itself would revert. */
+/**
+ * gasEstimateL1Component(address,bool,bytes). It answers even if the transfer itself would revert.
+ */
 const l1Component = (data: string): RpcCall =>
   ethCall(nodeInterface, `77d488a2${word(recipient)}${word(0n)}${word(96n)}${bytesArgument(data)}`)
 
-/** getMinimumGasPrice(): the chain's floor, which its owners move. */
+/** getMinimumGasPrice(): the chain's price floor, which its owners may change. */
 const minimumGasPrice = ethCall(arbGasInfo, 'f918379a')
 
-/** A transfer that took more gas than a whole Ethereum block once held is garbage. */
+/** More than a whole Ethereum block once held, so a higher figure is invalid. */
 const l1GasMax = 30_000_000n
 
 /**
- * Arbitrum One: the chain's base fee, never under its own minimum, and gas that holds the L1 part, padded by a
- * tenth since it moves with the price of data. Tips are ignored by the sequencer and not counted.
+ * Arbitrum One: the base fee, at least the chain's own minimum, and gas with the L1 part. The L1
+ * part is padded by a tenth, since it follows the price of L1 data. The sequencer ignores tips.
  */
 export async function observeArbitrum(
   node: NodeClient,

@@ -1,7 +1,9 @@
 import type { RpcCall, RpcReply } from '../nodes/node-client.ts'
 import { returnedWords } from './node-figures.ts'
 
-/** A read of a contract at the newest block. `data` is the selector and the arguments in hexadecimal. */
+/**
+ * Reads a contract at the newest block. `data` is the selector and the arguments in hexadecimal.
+ */
 export const ethCall = (to: string, data: string): RpcCall => ({
   method: 'eth_call',
   params: [{ to, data: `0x${data}` }, 'latest'],
@@ -10,15 +12,15 @@ export const ethCall = (to: string, data: string): RpcCall => ({
 /** One 32-byte argument. */
 export const word = (units: bigint): string => units.toString(16).padStart(64, '0')
 
-/** Bytes in hexadecimal as an ABI argument: their length and themselves, padded to whole words. */
+/** Encodes bytes as an ABI argument: their length and the bytes, padded to whole words. */
 export function bytesArgument(hex: string): string {
   const paddedDigits = Math.ceil(hex.length / 64) * 64
   return word(BigInt(hex.length / 2)) + hex.padEnd(paddedDigits, '0')
 }
 
 /**
- * The first of `count` words that a contract returned. An account without code answers `0x`, and a method that
- * the contract lacks reverts: both are undefined. Throws where the answer is cut short.
+ * The first of `count` words that a contract returned. Undefined for an account without code, which
+ * answers `0x`, and for a missing method, which reverts. Throws if the answer is too short.
  */
 export function firstWord(reply: RpcReply | undefined, count = 1): bigint | undefined {
   if (reply === undefined || !reply.ok || reply.result === '0x') return undefined

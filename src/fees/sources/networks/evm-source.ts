@@ -5,11 +5,11 @@ import { type NodeClient, type RpcCall, type RpcReply, resultOf } from '../nodes
 import { ascending, hexUnits, requireFreshHead } from './node-figures.ts'
 import { type Bounded, bound, type Observation } from './observation.ts'
 
-/** Twenty blocks, and the tip at the 60th percentile of each. */
+/** Twenty blocks, with each one's 60th percentile of tips. */
 const historyBlocks = '0x14'
 const tipPercentile = 60
 
-/** Ethereum and Polygon: gas as configured, at the base fee and the tip that the node's history shows. */
+/** Ethereum and Polygon: the configured gas at the base fee and tip of the node's fee history. */
 export async function observeEvm(
   node: NodeClient,
   plan: PlanOf<'evm'>,
@@ -22,7 +22,7 @@ export async function observeEvm(
   return { model: { ...plan.rates, gasPriceWei: units }, alarms }
 }
 
-/** The calls whose replies `readGasPrice` reads, first in every batch of this family. */
+/** Every batch of an EVM chain starts with these calls. `readGasPrice` reads their replies. */
 export const evmCalls: readonly RpcCall[] = [
   { method: 'eth_chainId', params: [] },
   { method: 'eth_syncing', params: [] },
@@ -33,12 +33,13 @@ export const evmCalls: readonly RpcCall[] = [
 export type GasPrice = { readonly baseFeeWei: bigint; readonly tipWei: bigint }
 
 /**
- * The highest base fee of the last blocks and of the next, and the median tip, in wei: what is expected to be
- * paid, not the `2 × base` that a sender allows for. Throws where the node is on another chain or behind.
+ * The highest base fee of the last blocks and the next one, and the median tip, in wei. This is the
+ * expected price, not the `2 × base` that a sender allows for. Throws if the node is on another
+ * chain or behind.
  */
 export function readGasPrice(replies: readonly RpcReply[], guard: EvmGuard, now: bigint): GasPrice {
   requireChain(replies[0], guard.chainId)
-  if (resultOf(replies[1], 'eth_syncing') !== false) throw new Error('is still catching up')
+  if (resultOf(replies[1], 'eth_syncing') !== false) throw new Error('is still syncing')
   const head = hexUnits(at(resultOf(replies[2], 'eth_getBlockByNumber'), 'timestamp'))
   requireFreshHead(head, now, guard.maxHeadAgeSeconds)
   const history = resultOf(replies[3], 'eth_feeHistory')
@@ -50,7 +51,7 @@ export function readGasPrice(replies: readonly RpcReply[], guard: EvmGuard, now:
   }
 }
 
-/** Throws where the answer to eth_chainId is not this chain's. */
+/** Throws unless the reply to eth_chainId is this chain's id. */
 export function requireChain(reply: RpcReply | undefined, chainId: bigint): void {
   if (hexUnits(resultOf(reply, 'eth_chainId')) !== chainId) throw new Error('is on another chain')
 }
@@ -58,7 +59,7 @@ export function requireChain(reply: RpcReply | undefined, chainId: bigint): void
 export const boundGasPrice = (gasPriceWei: bigint, guard: EvmGuard): Bounded =>
   bound('the gas price', gasPriceWei, guard.floorGasPriceWei, guard.capGasPriceWei)
 
-/** Over blocks with transactions alone: an empty block reports a tip of 0 that nobody paid. */
+/** Ignores empty blocks, which report a tip of 0 that no transaction paid. */
 function medianTip(history: ExactJson): bigint {
   const filled = listAt(history, 'gasUsedRatio').map(
     (ratio) => typeof ratio === 'string' && /^[\d.]*[1-9]/.test(ratio),

@@ -9,8 +9,8 @@ import { observeStellar } from './stellar-source.ts'
 import { observeBitcoinCash, observeUtxo } from './utxo-source.ts'
 
 /**
- * One look at one node, by the network's family. Rejects with an Error whose message says why, without a word of
- * the node's own, where the node cannot be reached, is on another chain, is behind, or answers garbage.
+ * Observes one node. Rejects if the node cannot be reached, is on another chain, is behind or sends
+ * an invalid answer. The Error's message gives the reason and quotes nothing that the node sent.
  */
 export function observeNetwork(
   node: NodeClient,

@@ -5,30 +5,30 @@ import { bytesArgument, ethCall, firstWord, word } from './eth-call.ts'
 import { boundGasPrice, evmCalls, readGasPrice } from './evm-source.ts'
 import { bound, type Observation } from './observation.ts'
 
-/** The predeployed GasPriceOracle, at one address on every chain of the stack. */
+/** The predeployed GasPriceOracle has the same address on every OP-stack chain. */
 const gasPriceOracle = '0x420000000000000000000000000000000000000F'
-/** Sizes of an unsigned transfer in bytes, above the usual 51 and 113. */
+/** Bytes of an unsigned transfer, above the usual 51 and 113. */
 const transactionBytes: PerTransfer = { native: 120n, erc20: 180n }
 
-/** getL1FeeUpperBound(uint256), of Fjord and later. */
+/** getL1FeeUpperBound(uint256), since the Fjord upgrade. */
 const upperBound = (bytes: bigint): RpcCall => ethCall(gasPriceOracle, `f1c7a58b${word(bytes)}`)
 
-/** getL1Fee(bytes), of every version; over bytes that hardly compress, as signatures and addresses do not. */
+/** getL1Fee(bytes), in every version. The sample bytes compress as badly as signatures do. */
 function l1Fee(bytes: bigint): RpcCall {
   const sample = Uint8Array.from({ length: Number(bytes) }, (_, index) => (index * 151 + 89) % 256)
   const argument = bytesArgument(Buffer.from(sample).toString('hex'))
   return ethCall(gasPriceOracle, `49948e0e${word(32n)}${argument}`)
 }
 
-/** getOperatorFee(uint256), of Isthmus and later. */
+/** getOperatorFee(uint256), since the Isthmus upgrade. */
 const operatorFee = (gas: bigint): RpcCall => ethCall(gasPriceOracle, `275aedd2${word(gas)}`)
 
 /**
- * Base, Ink and X Layer: the chain's own gas price, and the L1 and operator fees as the chain's oracle contract
- * reckons them. The formulas changed with three upgrades, so the contract is asked and nothing is recomputed.
+ * Base, Ink and X Layer: the chain's gas price, and the L1 and operator fees by its oracle
+ * contract. Three upgrades changed the formulas, so none is recomputed here.
  *
- * An oracle that is missing (X Layer names none) leaves the configured L1 fee in force; an operator fee that it
- * does not know is 0.
+ * Without an oracle (X Layer documents none) the configured L1 fee is used. A missing operator fee
+ * is 0.
  */
 export async function observeOpStack(
   node: NodeClient,

@@ -4,14 +4,15 @@ import { type NodeClient, resultOf } from '../nodes/node-client.ts'
 import { ascending, wholeUnits } from './node-figures.ts'
 import { type Bounded, bound, type Observation } from './observation.ts'
 
-/** Rent of a token account is some 2 million lamports, and falling; ten times that is wrong. */
+/** Ten times the rent of a token account, which is about 2 million lamports and falling. */
 const rentLamportsMax = 20_000_000n
 
 /**
- * Solana: the 75th percentile of the priority prices that were paid, and what a token account must hold.
+ * Solana: the 75th percentile of the priority prices that were paid, and the rent of a token
+ * account.
  *
- * Each slot reports the least that any transaction paid, so most are 0 and are left out. The rent is asked for
- * and not reckoned, because its price per byte is being lowered in steps.
+ * Each slot reports the lowest price that a transaction paid; most are 0 and are ignored. The node
+ * computes the rent, because its price per byte is being lowered in steps.
  */
 export async function observeSolana(
   node: NodeClient,
@@ -33,7 +34,7 @@ export async function observeSolana(
   if (resultOf(replies[0], 'getGenesisHash') !== guard.genesisHash) {
     throw new Error('is on another chain')
   }
-  if (resultOf(replies[1], 'getHealth') !== 'ok') throw new Error('is still catching up')
+  if (resultOf(replies[1], 'getHealth') !== 'ok') throw new Error('is still syncing')
   const paid = upperQuartile(resultOf(replies[2], 'getRecentPrioritizationFees'))
   const { floorMicroLamports, capMicroLamports } = guard
   const price = bound('the price of a compute unit', paid, floorMicroLamports, capMicroLamports)
@@ -53,7 +54,7 @@ export async function observeSolana(
 }
 
 function upperQuartile(slots: ExactJson): bigint {
-  if (!Array.isArray(slots)) throw new Error('has no list of priority prices')
+  if (!Array.isArray(slots)) throw new Error('sent no list of priority prices')
   const paid = slots
     .map((slot: ExactJson) => wholeUnits(at(slot, 'prioritizationFee')))
     .filter((price) => price > 0n)

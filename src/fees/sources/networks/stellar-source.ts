@@ -6,8 +6,9 @@ import { requireFreshHead, wholeUnits } from './node-figures.ts'
 import { bound, type Observation } from './observation.ts'
 
 /**
- * Stellar, from Horizon: the 95th percentile of what operations were charged, never under the ledger's base
- * fee, in stroops. It is the bid; a ledger that is not full charges less, and the house keeps the difference.
+ * Stellar, through Horizon: the 95th percentile of charged operation fees, at least the ledger's
+ * base fee, in stroops. It is a bid; a ledger that is not full charges less, and the operator keeps
+ * the difference.
  */
 export async function observeStellar(
   node: NodeClient,
@@ -35,6 +36,6 @@ export async function observeStellar(
 function closedSeconds(root: ExactJson): bigint {
   const closedAt = at(root, 'history_latest_ledger_closed_at')
   const millis = typeof closedAt === 'string' ? Date.parse(closedAt) : Number.NaN
-  if (Number.isNaN(millis)) throw new Error('does not say when its newest ledger closed')
+  if (Number.isNaN(millis)) throw new Error('sent no closing time of its newest ledger')
   return BigInt(Math.floor(millis / 1_000))
 }

@@ -5,14 +5,15 @@ import { type NodeClient, type RpcCall, type RpcReply, resultOf } from '../nodes
 import { decimalUnits, requireFreshHead, wholeUnits } from './node-figures.ts'
 import { type Bounded, bound, type Observation } from './observation.ts'
 
-/** Rates come as coin per 1000 bytes, and coins of this line have eight decimals. */
+/** Nodes give rates in coins per 1000 bytes; these coins have eight decimals. */
 const coinDecimals = 8
 
 /**
- * Bitcoin Core and Litecoin Core: the higher of the estimate and what the mempool takes, in satoshi per kvB.
+ * Bitcoin Core and Litecoin Core: the higher of the fee estimate and the mempool's minimum, in
+ * satoshi per kvB.
  *
- * The mode is always named and a third argument never sent: later versions changed both defaults, one to the
- * lower of two estimates. A fresh node answers HTTP 200 without a rate, which is a failure here.
+ * The estimate mode is always given and a third argument never, because later versions changed both
+ * defaults. A new node answers HTTP 200 without a rate, which is a failure here.
  */
 export async function observeUtxo(
   node: NodeClient,
@@ -29,7 +30,7 @@ export async function observeUtxo(
   const replies = await node.batch([...guardCalls(guard), estimateCall, mempoolCall], signal)
   requireOurChain(replies, guard, now)
   const estimate = at(resultOf(replies[2], 'estimatesmartfee'), 'feerate')
-  if (estimate === undefined) throw new Error('has too little data for an estimate yet')
+  if (estimate === undefined) throw new Error('has too little data for an estimate')
   const mempool = resultOf(replies[3], 'getmempoolinfo')
   const rate = largest(
     decimalUnits(estimate, coinDecimals),
@@ -41,8 +42,8 @@ export async function observeUtxo(
 }
 
 /**
- * Bitcoin Cash nodes: `estimatefee` without arguments where it exists, and the relay fees, in satoshi per kB.
- * The names differ by implementation, so each is asked and one answer is enough.
+ * Bitcoin Cash nodes: `estimatefee` without arguments where it exists, and the relay fees, in
+ * satoshi per kB. Implementations differ in method names, so all are called and one rate is enough.
  */
 export async function observeBitcoinCash(
   node: NodeClient,
@@ -62,7 +63,7 @@ export async function observeBitcoinCash(
     readRate(replies[3], 'relayfee'),
     readRate(replies[4], 'mempoolminfee'),
   ].filter((rate) => rate !== undefined)
-  if (rates.length === 0) throw new Error('names no rate by any of its methods')
+  if (rates.length === 0) throw new Error('sent no rate by any method')
   const { units, alarms } = boundRate(largest(0n, ...rates), guard)
   return { model: { ...plan.rates, ratePerKvb: units }, alarms }
 }
@@ -76,8 +77,9 @@ const guardCalls = ({ knownBlock }: UtxoGuard): RpcCall[] => [
 ]
 
 /**
- * Bitcoin and Bitcoin Cash both call themselves `main` and share their first blocks, so a block after the split
- * is asked for by its hash. A node that still catches up estimates from old blocks and is refused.
+ * Bitcoin and Bitcoin Cash are both `main` and share their first blocks, so the node must know a
+ * block after the split by its hash. A node that is still syncing estimates from old blocks and is
+ * refused.
  */
 function requireOurChain(replies: readonly RpcReply[], guard: UtxoGuard, now: bigint): void {
   const info = resultOf(replies[0], 'getblockchaininfo')
@@ -86,12 +88,12 @@ function requireOurChain(replies: readonly RpcReply[], guard: UtxoGuard, now: bi
   if (knownBlock !== undefined && resultOf(replies[1], 'getblockhash') !== knownBlock.hash) {
     throw new Error('is on another chain')
   }
-  if (at(info, 'initialblockdownload') !== false) throw new Error('is still catching up')
+  if (at(info, 'initialblockdownload') !== false) throw new Error('is still syncing')
   const headSeconds = wholeUnits(at(info, 'time') ?? at(info, 'mediantime'))
   requireFreshHead(headSeconds, now, guard.maxHeadAgeSeconds)
 }
 
-/** A node that cannot tell answers -1 or an error; both mean that this method has no rate. */
+/** Nodes answer -1 or an error if they have no estimate; this method then has no rate. */
 function readRate(reply: RpcReply | undefined, ...path: readonly string[]): bigint | undefined {
   const value = reply?.ok === true ? at(reply.result, ...path) : undefined
   if (typeof value !== 'string' || value.startsWith('-')) return undefined

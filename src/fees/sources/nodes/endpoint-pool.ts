@@ -3,7 +3,7 @@ import type { Endpoint } from '../../schedule/schedule-values.ts'
 import type { FeeSourceDeps } from '../fee-event.ts'
 import { type NodeClient, nodeClient } from './node-client.ts'
 
-/** After this time the next node is asked. */
+/** Then the next node is asked. */
 const answerTimeoutMs = 2_000
 /** After n failures in a row an endpoint is skipped for 2^n seconds, at most five minutes. */
 const backOffSecondsMax = 300
@@ -15,8 +15,9 @@ type Answer<T> = { readonly value: T; readonly host: string }
 /** The endpoints of one network, in the operator's order. */
 export type EndpointPool = {
   /**
-   * Returns the first endpoint's answer, or the next one's if it fails; undefined if all fail. Never rejects.
-   * The host `last` is asked after all others: another node confirms a figure better than the same one.
+   * Returns the first endpoint's answer, or the next one's if it fails; undefined if all fail.
+   * Never rejects. The host `last` is asked after all others: another node confirms a figure better
+   * than the same one.
    */
   readonly ask: <T>(
     observe: (node: NodeClient, signal: AbortSignal) => Promise<T>,

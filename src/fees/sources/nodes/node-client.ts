@@ -10,9 +10,11 @@ export type RpcReply =
   | { readonly ok: true; readonly result: ExactJson }
   | { readonly ok: false; readonly code: string }
 
-/** A client of one endpoint. Calls reject with an Error whose message may be logged: it quotes no answer and no URL. */
+/** A client of one endpoint. Calls reject with an Error that quotes neither answer nor URL. */
 export type NodeClient = {
-  /** Host and port, for logs. The path is left out, since a hosted node's path is often its API key. */
+  /**
+   * Host and port, for logs. The path is left out, since a hosted node's path is often its API key.
+   */
   readonly host: string
   /** Sends one JSON-RPC batch and returns the replies in the order of the calls. */
   readonly batch: (calls: readonly RpcCall[], signal: AbortSignal) => Promise<readonly RpcReply[]>
@@ -49,7 +51,7 @@ export function nodeClient(endpoint: Endpoint): NodeClient {
   }
 }
 
-/** The result of one call of a batch. Throws if the node answered with an error or left the call out. */
+/** The result of one call of a batch. Throws if the node sent an error or no reply. */
 export function resultOf(reply: RpcReply | undefined, method: string): ExactJson {
   if (reply === undefined || !reply.ok) {
     throw new Error(`${method} failed${reply === undefined ? '' : ` with ${reply.code}`}`)
@@ -70,9 +72,11 @@ async function fetchJson(
   }
 }
 
-/** Nodes may reorder the replies of a batch. One without batch support answers with a single object. */
+/**
+ * Nodes may reorder the replies of a batch. One without batch support answers with a single object.
+ */
 function orderReplies(answer: ExactJson, count: number): RpcReply[] {
-  if (!Array.isArray(answer)) throw new Error('did not answer a batch as a batch')
+  if (!Array.isArray(answer)) throw new Error('did not answer a batch with a list')
   const replies = new Map<string, RpcReply>()
   for (const item of answer) {
     const id = at(item, 'id')

@@ -12,7 +12,9 @@ export type PriceState = {
 
 export type SourcePrice = ObservedPrice & { readonly maxAgeSeconds: number }
 
-/** A first price, and one that moved by more than a fifth, stays pending until the next one agrees. */
+/**
+ * A first price, and one that moved by more than a fifth, stays pending until the next one agrees.
+ */
 export function confirmPrice(state: PriceState, observed: ObservedPrice): PriceState {
   const known = [state.accepted, state.pending].filter((price) => price !== undefined)
   const isConfirmed = known.some(({ usd }) => isWithin(usd, observed.usd, 20n))
@@ -21,8 +23,8 @@ export function confirmPrice(state: PriceState, observed: ObservedPrice): PriceS
 }
 
 /**
- * Combines the fresh prices of one symbol into the lowest and the highest. Sources more than 2 % apart do not
- * agree, and nothing is quoted until they do. Returns undefined if no price is fresh.
+ * Combines the fresh prices of one symbol into the lowest and the highest. Sources more than 2 %
+ * apart do not agree, and nothing is quoted until they do. Returns undefined if no price is fresh.
  */
 export function combinePrices(sources: readonly SourcePrice[], now: bigint): LivePrice | undefined {
   const fresh = sources.filter(

@@ -26,8 +26,8 @@ type ObservedSource = {
 }
 
 /**
- * Returns a task that observes every price source and resolves with the delay until the next run. It never
- * rejects. `accept` receives the prices that the sources agree on.
+ * Returns a task that observes every price source and resolves with the delay until the next run.
+ * It never rejects. `accept` receives the prices that the sources agree on.
  */
 export function priceObserver(
   schedule: FeeSchedule,

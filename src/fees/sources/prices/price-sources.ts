@@ -12,15 +12,16 @@ export type ObservedPrices = ReadonlyMap<string, ObservedPrice>
 type ChainlinkSource = Extract<PriceSource, { kind: 'chainlink' }>
 type HttpSource = Extract<PriceSource, { kind: 'http' }>
 
-/** Clocks differ by seconds; a price from further on would never grow old. */
+/** Allows for clock differences. A price from further ahead would stay fresh for too long. */
 const aheadMicrosMax = 120_000_000n
 
-/** No coin is worth more than a billion dollars; a feed of another kind could say so. */
+/** No coin is worth more than a billion dollars, so a higher figure is not a coin's price. */
 const usdMax = 10n ** 9n * 10n ** BigInt(priceDecimals)
 
 /**
- * Chainlink feeds read through an EVM node: latestRoundData() and decimals() of each, in one batch. A feed that
- * answers 0 or less, or is older than its limit, is left out. Rejects where the node is on another chain.
+ * Reads Chainlink feeds through an EVM node: latestRoundData() and decimals() of each, in one
+ * batch. Leaves out feeds that answer 0 or less or are older than their limit. Rejects if the node
+ * is on another chain.
  */
 export async function observeChainlink(
   node: NodeClient,
@@ -48,7 +49,7 @@ export async function observeChainlink(
   return freshOnly(prices, source.maxAgeSeconds, now)
 }
 
-/** An exchange or price service over HTTP, one request a symbol, the price at a JSON pointer (RFC 6901). */
+/** Reads an HTTP price API, one request a symbol, with the price at a JSON pointer (RFC 6901). */
 export async function observeHttpPrices(
   node: NodeClient,
   source: HttpSource,
@@ -68,11 +69,11 @@ export async function observeHttpPrices(
   return freshOnly(prices, source.maxAgeSeconds, now)
 }
 
-/** (roundId, answer, startedAt, updatedAt, answeredInRound); the answer is signed. */
+/** (roundId, answer, startedAt, updatedAt, answeredInRound). The answer is signed. */
 function readRound(round: ExactJson, decimals: ExactJson): ObservedPrice {
   const [, answer = 0n, , updatedAt = 0n] = returnedWords(round, 5)
   const [places = 0n] = returnedWords(decimals, 1)
-  if (answer >= 1n << 255n || places > 18n) throw new Error('a feed answered no price')
+  if (answer >= 1n << 255n || places > 18n) throw new Error('sent no valid price')
   const usd = answer * 10n ** (BigInt(priceDecimals) - places)
   return { usd, observedAtMicros: updatedAt * 1_000_000n }
 }
@@ -89,11 +90,11 @@ const pointerSteps = (pointer: string): string[] =>
     .split('/')
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
 
-/** RFC 3339 text, or seconds since 1970 with or without a fraction. */
+/** Reads RFC 3339 text, or seconds since 1970 with or without a fraction. */
 function readTime(value: ExactJson | undefined): bigint {
   if (typeof value === 'string' && /^\d{1,12}(\.\d+)?$/.test(value)) return decimalUnits(value, 6)
   const millis = typeof value === 'string' ? Date.parse(value) : Number.NaN
-  if (Number.isNaN(millis)) throw new Error('does not say when its price was made')
+  if (Number.isNaN(millis)) throw new Error('sent no valid time of its price')
   return BigInt(millis) * 1_000n
 }
 
