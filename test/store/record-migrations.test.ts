@@ -22,7 +22,9 @@ const twoReleases: readonly RecordStep[] = [
   { addColumn: 'status', kind: 'statements' },
 ]
 
-/** The columns that each kind was released with. A column that comes later needs a step of its own. */
+/**
+ * The columns that each kind was released with. A column that comes later needs a step of its own.
+ */
 const releasedColumns: Readonly<Record<string, readonly string[]>> = {
   'fiat-accounts': ['ref_id'],
   'fiat-deposit-instructions': ['ref_id', 'memo_id', 'account_id', 'identity_id', 'profile_id'],
