@@ -7,8 +7,8 @@ import { entriesOf, resourceOf, rules } from '../support/record-store.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
 
 /**
- * Pages that are asked for at once share statements and the room that they are sent from. Each
- * answer must be what it is when it is asked for alone.
+ * Pages that are requested at the same time share statements and send buffers. Each response must
+ * equal the response to the same request alone.
  */
 
 const ACCOUNTS = 600
@@ -43,7 +43,7 @@ after(() => service.stop())
 
 type Asked = { readonly as: typeof acme; readonly path: string }
 
-/** Every first page of both customers, and the page after it. */
+/** The first and the second page of every query of both customers. */
 async function pagesAlone(): Promise<{ asked: Asked; accounts: unknown[] }[]> {
   const pages: { asked: Asked; accounts: unknown[] }[] = []
   for (const as of customers) {
@@ -62,8 +62,8 @@ async function pagesAlone(): Promise<{ asked: Asked; accounts: unknown[] }[]> {
   return pages
 }
 
-describe('pages that are asked for at once', () => {
-  test('are what they are alone', async () => {
+describe('pages that are requested at the same time', () => {
+  test('are the same as when requested alone', async () => {
     const alone = await pagesAlone()
     assert.ok(alone.length > 12)
     for (let round = 0; round < 5; round += 1) {
@@ -78,30 +78,30 @@ describe('pages that are asked for at once', () => {
     }
   })
 
-  test('are whole for whoever reads slowly, while others are answered', async () => {
+  test('are complete for a slow reader while others are served', async () => {
     const alone = await pagesAlone()
     const slow = await Promise.all(alone.map(({ asked }) => openUnread(asked)))
     const quick = alone.flatMap(({ asked }) => Array.from({ length: 10 }, () => asked))
     await Promise.all(quick.map(({ as, path }) => service.call(path, { as })))
     const read = await Promise.all(slow.map((unread) => unread.read()))
     for (const [at, text] of read.entries()) {
-      assert.deepEqual(JSON.parse(text).items, alone[at]?.accounts)
+      assert.deepEqual(JSON.parse(text).items, alone[at]?.accounts, String(alone[at]?.asked.path))
     }
   })
 
-  test('are whole for the others where some hang up halfway', async () => {
+  test('are complete when other clients disconnect halfway', async () => {
     const alone = await pagesAlone()
     for (const { asked } of alone) (await openUnread(asked)).hangUp()
     await Promise.all(
       alone.map(async ({ asked: { as, path }, accounts }) => {
         const { body } = await service.call(path, { as })
-        assert.deepEqual(body.items, accounts)
+        assert.deepEqual(body.items, accounts, path)
       }),
     )
   })
 })
 
-/** Resolves when the answer has begun; its body stays in the socket until it is asked for. */
+/** Resolves when the response has begun. Its body stays in the socket until `read` is called. */
 async function openUnread({ as, path }: Asked) {
   const headers = { authorization: `Bearer ${await service.tokenOf(as)}` }
   const { promise, resolve, reject } = Promise.withResolvers<{

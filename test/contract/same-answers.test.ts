@@ -9,7 +9,7 @@ import {
 } from '../support/harness.ts'
 import { gets, lists, type Pairs, pathOf } from '../support/operation-calls.ts'
 
-/** The same sandbox over both stores: whatever is asked, the answers are the same to the byte. */
+/** The same sandbox on both stores. Every request must get the same bytes from both. */
 let stores: readonly TestService[] = []
 
 before(async () => {
@@ -20,7 +20,7 @@ before(async () => {
 })
 after(() => Promise.all(stores.map((store) => store.stop())))
 
-/** What a call is answered, but for what is drawn anew for every answer. */
+/** A response without the headers and members that differ from one response to the next. */
 function answerOf({ status, headers, text }: Called) {
   const varying = new Set(['date', 'x-request-id', 'etag', 'keep-alive', 'content-length'])
   return {
@@ -34,7 +34,8 @@ function answerOf({ status, headers, text }: Called) {
 
 async function askBoth(path: string, as = acme): Promise<Called> {
   const [embedded, postgres] = await Promise.all(stores.map((store) => store.call(path, { as })))
-  if (embedded === undefined || postgres === undefined) throw new Error('two stores are needed')
+  if (embedded === undefined || postgres === undefined)
+    throw new Error('The test needs two stores.')
   assert.deepEqual(answerOf(postgres), answerOf(embedded), path)
   return embedded
 }
@@ -50,14 +51,14 @@ for (const list of lists) {
       [['page_cursor', 'nonsense']],
     ]
     for (const query of variants) {
-      test(`answers the same pages to ${JSON.stringify(query)}`, async () => {
+      test(`returns the same pages for ${JSON.stringify(query)}`, async () => {
         for (const as of [acme, borealis]) {
-          await walkBoth(pathOf(list, [['limit', '173'], ...query], as.customerId), as)
+          await comparePages(pathOf(list, [['limit', '173'], ...query], as.customerId), as)
         }
       })
     }
 
-    test('answers the same to each of its filters, alone and two together', async () => {
+    test('returns the same for each filter alone and for two together', async () => {
       const first = await askBoth(pathOf(list, [['limit', '400']]))
       const records = first.body[list.envelope] as Record<string, unknown>[]
       const members: Readonly<Record<string, string>> = {
@@ -79,7 +80,7 @@ for (const list of lists) {
   })
 }
 
-async function walkBoth(path: string, as: typeof acme): Promise<void> {
+async function comparePages(path: string, as: typeof acme): Promise<void> {
   let cursors: readonly (string | undefined)[] = stores.map(() => undefined)
   do {
     const pages = await Promise.all(
@@ -95,7 +96,7 @@ async function walkBoth(path: string, as: typeof acme): Promise<void> {
 }
 
 for (const get of gets) {
-  test(`${get.id} answers the same to every id, known, foreign and deleted`, async () => {
+  test(`${get.id} returns the same for known, foreign and deleted ids`, async () => {
     const list = lists.find(({ view }) => view.resource === get.view.resource)
     if (list === undefined) throw new Error('no list')
     const known = await askBoth(

@@ -25,9 +25,9 @@ import {
 import { type Item, itemsOf } from '../support/walk.ts'
 
 /**
- * The walk law (decisions, section 3): a record that matches the filters from a walk's beginning to
- * its end appears exactly once, in order; any other at most once; whatever is written meanwhile.
- * Beside the law, every page is compared with what a model of the store says it must hold.
+ * The paging law (decisions, section 3): a client reads all pages while others write. A record that
+ * matches the filters from the first page to the last appears exactly once, in order. Any other
+ * record appears at most once. The test also compares every page with a model of the store.
  */
 
 const runs = { seed: 20_261_121, numRuns: isLong ? 2000 : 60 }
@@ -48,7 +48,7 @@ before(async () => {
 })
 after(() => service.stop())
 
-/** Times that tie, that differ in the last digit only, and that lie before 1970. */
+/** Times that are equal, that differ in the last digit only, and that are before 1970. */
 const times = [
   '2026-01-01T00:00:00Z',
   '2026-01-01T00:00:00.001Z',
@@ -59,9 +59,7 @@ const times = [
 
 const slotCount = 24
 
-/**
- * What never changes of the record in a slot: its id and its time; several slots share one time.
- */
+/** The record in a slot keeps its id and its time. Several slots share one time. */
 const idOf = (customer: string, slot: number): string => {
   const hex = hash('sha256', `${customer} ${slot}`)
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
@@ -71,8 +69,8 @@ const timeOf = (slot: number): string => times[slot % times.length] ?? times[0]
 type State = { readonly variant: number; readonly deleted: boolean }
 
 /**
- * What a variant makes of a slot. Every member that a list filters on changes with it, or is not
- * there.
+ * The record of a slot and a variant. The variant changes or removes every member that a list
+ * filters on.
  */
 function recordOf(
   list: ListOperation,
@@ -133,7 +131,7 @@ function recordOf(
   }
 }
 
-/** The member that each array filter, and `profile_id`, looks at. */
+/** The member that each array filter and `profile_id` compare. */
 const memberOf: Readonly<Record<string, string>> = {
   ids: 'id',
   statement_ids: 'id',
@@ -157,7 +155,7 @@ const boundOf: Readonly<Record<string, (time: string, bound: string) => boolean>
   'created_range.end': (time, bound) => time <= bound,
 }
 
-/** A printed time with all six digits, so that texts compare as the times do. */
+/** A time with six fraction digits, so that its text sorts like the time. */
 function sortable(printed: string): string {
   const [whole = '', fraction = ''] = printed.replace('Z', '').split('.')
   return `${whole}.${fraction.padEnd(6, '0')}`
@@ -167,9 +165,9 @@ type Plan = {
   readonly initial: readonly (readonly [slot: number, state: State])[]
   readonly query: Pairs
   readonly order: 'ASC' | 'DESC'
-  /** Page sizes in turn. */
+  /** The sizes of the pages, used in turn. */
   readonly limits: readonly number[]
-  /** What is written after each page. */
+  /** The records that are written after each page. */
   readonly batches: readonly (readonly (readonly [slot: number, state: State])[])[]
 }
 
@@ -190,7 +188,7 @@ function planOf(list: ListOperation): fc.Arbitrary<Plan> {
   })
 }
 
-/** Up to three filters, most of whose values some record has. */
+/** Up to three filters. Most of their values occur in a record. */
 function queryOf(list: ListOperation): fc.Arbitrary<Pairs> {
   const names = Object.keys(list.query).filter(
     (name) => name in memberOf || name in boundOf || name === 'include_deleted',
@@ -218,7 +216,7 @@ function pairsOf(list: ListOperation, name: string): fc.Arbitrary<Pairs> {
 
 type Key = string
 
-/** A store that holds one state a slot, and says what a page must hold. */
+/** A model of the store: it has one state for each slot and returns the expected pages. */
 function openModel(list: ListOperation) {
   const states = new Map<number, State>()
   const matches = (slot: number, query: Pairs): boolean => {
@@ -258,10 +256,7 @@ function openModel(list: ListOperation) {
 
 type Model = ReturnType<typeof openModel>
 
-/**
- * Writes states through the import that an operator uses; a deletion is taken back by an explicit
- * null.
- */
+/** Writes states by an import. An explicit null ends a deletion. */
 async function write(
   list: ListOperation,
   model: Model,
@@ -283,7 +278,7 @@ async function write(
     for (const [slot, state] of batch) model.states.set(slot, state)
 }
 
-async function walkWhileWriting(list: ListOperation, plan: Plan): Promise<void> {
+async function readPagesWhileWriting(list: ListOperation, plan: Plan): Promise<void> {
   const model = openModel(list)
   await service.parts.store.operator.clear()
   await write(list, model, plan.initial)
@@ -336,7 +331,7 @@ function slotOf({ id }: Item): number {
   return slot
 }
 
-/** The record is answered as it stands now, not as it stood when the walk began. */
+/** The page shows the current record, not the one from the time of the first page. */
 function assertCurrent(list: ListOperation, model: Model, item: Item): void {
   const slot = slotOf(item)
   const record = recordOf(list, walker.customerId, slot, model.states.get(slot)?.variant ?? 0)
@@ -354,17 +349,17 @@ function assertLaw(
 ) {
   const keys = seen.map(model.keyOf)
   const sorted = order === 'ASC' ? keys.toSorted() : keys.toSorted().toReversed()
-  assert.deepEqual(keys, sorted, 'the walk is not in order')
+  assert.deepEqual(keys, sorted, 'the pages are not in order')
   assert.equal(new Set(keys).size, keys.length, 'a record appears twice')
   const missing = [...always].filter((slot) => !seen.includes(slot))
   assert.deepEqual(missing, [], 'a record that always matched is missing')
 }
 
-describe('the walk law', () => {
+describe('the paging law', () => {
   for (const list of lists) {
-    test(`holds for ${list.id}, whatever is written between its pages`, async () => {
+    test(`holds for ${list.id} while records are written between its pages`, async () => {
       await fc.assert(
-        fc.asyncProperty(planOf(list), (plan) => walkWhileWriting(list, plan)),
+        fc.asyncProperty(planOf(list), (plan) => readPagesWhileWriting(list, plan)),
         runs,
       )
     })

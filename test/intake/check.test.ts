@@ -21,10 +21,7 @@ const samples: Readonly<Record<RecordKind, (over?: RecordInput) => RecordInput>>
   'issuer-quote-executions': anIssuerQuote,
 }
 
-/**
- * Members that decisions section 4 says are always answered, and the customer that every record
- * names.
- */
+/** The members that every record must have (decisions, section 4), and its customer. */
 const required: Readonly<Record<RecordKind, readonly string[]>> = {
   'fiat-accounts': ['id', 'customer_id', 'status', 'fiat_network_instructions', 'created_at'],
   'fiat-deposit-instructions': [
@@ -56,7 +53,7 @@ const kinds = Object.keys(samples) as RecordKind[]
 
 for (const kind of kinds) {
   describe(kind, () => {
-    test('takes the smallest record', () => {
+    test('accepts the smallest record', () => {
       assert.deepEqual(faultsOf(kind, samples[kind]()), [])
     })
 
@@ -67,12 +64,12 @@ for (const kind of kinds) {
       })
     }
 
-    test('refuses a member that it does not know, lest it be lost', () => {
+    test('refuses an unknown member', () => {
       const [fault] = faultsOf(kind, samples[kind]({ nickname: 'x' }))
       assert.match(fault ?? '', /^nickname: is no member of [a-z-]+; take it out$/)
     })
 
-    test('refuses a NUL and a lone surrogate wherever they stand', () => {
+    test('refuses a NUL and a lone surrogate in any member', () => {
       assert.deepEqual(faultsOf(kind, samples[kind]({ ref_id: 'a\u0000b' })), [
         'ref_id: must not contain a NUL',
       ])
@@ -81,9 +78,13 @@ for (const kind of kinds) {
       ])
     })
 
-    test('refuses what is no object', () => {
+    test('refuses a value that is not an object', () => {
       for (const value of [null, 7, 'text', []]) {
-        assert.deepEqual(faultsOf(kind, value), ['record: must be a JSON object'])
+        assert.deepEqual(
+          faultsOf(kind, value),
+          ['record: must be a JSON object'],
+          JSON.stringify(value),
+        )
       }
     })
   })
@@ -167,26 +168,26 @@ const cases: readonly (readonly [RecordKind, RecordInput, string])[] = [
   ],
 ]
 
-describe('a fault says what to change', () => {
+describe('a fault', () => {
   for (const [kind, over, fault] of cases) {
     test(fault, () => {
       assert.deepEqual(faultsOf(kind, samples[kind](over)), [fault])
     })
   }
 
-  test('a record that is nested without end is refused, not followed', () => {
+  test('of a record that is nested 50,000 deep does not overflow the stack', () => {
     let deep: unknown = 'x'
     for (let depth = 0; depth < 50_000; depth += 1) deep = [deep]
     const faults = faultsOf('fiat-accounts', aFiatAccount({ extra: deep }))
     assert.ok(faults.some((fault) => fault.endsWith(': is nested too deeply')))
   })
 
-  test('every fault of a record is told at once', () => {
+  test('is reported together with every other fault of the record', () => {
     const { status: _left, ...record } = aFiatAccount({ id: 'x', created_at: 'soon', extra: 1 })
     assert.equal(faultsOf('fiat-accounts', record).length, 4)
   })
 
-  test('an ABA number must have nine digits and a valid checksum, also of an intermediary', () => {
+  test('of an ABA number names a wrong length or checksum, also for an intermediary', () => {
     const wire = (routing_number: string) => {
       const { wire } = aFiatAccount().fiat_network_instructions as { wire: RecordInput }
       const routing = wire.routing_details as RecordInput
@@ -197,11 +198,12 @@ describe('a fault says what to change', () => {
       assert.deepEqual(
         faultsOf('fiat-accounts', aFiatAccount({ fiat_network_instructions: wire(number) })),
         [`${member}: must be nine digits with a valid ABA checksum`],
+        number,
       )
     }
   })
 
-  test('a deposit address must pass its network’s checksum', () => {
+  test('of a deposit address names its network and a wrong checksum', () => {
     const [fault] = faultsOf(
       'deposit-addresses',
       aDepositAddress({ crypto_network: 'BITCOIN', address: '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNb' }),
@@ -216,7 +218,7 @@ describe('rendering', () => {
     return { full: JSON.parse(full), masked: masked === null ? null : JSON.parse(masked) }
   }
 
-  test('carries amounts through untouched and prints times in UTC with the fewest digits', () => {
+  test('keeps amounts unchanged and prints times in UTC with the fewest digits', () => {
     const { full } = rendered(
       'issuer-quote-executions',
       anIssuerQuote({ principal: '00.50', created_at: '2026-01-01t01:30:00.100000+01:00' }),
@@ -225,18 +227,15 @@ describe('rendering', () => {
     assert.equal(full.created_at, '2026-01-01T00:30:00.100Z')
   })
 
-  test('keeps a metadata key that is called __proto__', () => {
+  test('keeps a metadata key with the name __proto__', () => {
     const record = JSON.parse(
-      JSON.stringify(aStatement())
-        .replace('}', '}')
-        .slice(0, -1)
-        .concat(',"metadata":{"__proto__":"x"}}'),
+      JSON.stringify(aStatement()).slice(0, -1).concat(',"metadata":{"__proto__":"x"}}'),
     )
     const { full } = renderRecord(resourceOf('statements'), record, 1)
     assert.ok(full.includes('"metadata":{"__proto__":"x"}'))
   })
 
-  test('puts owner and metadata of deposit instructions at the top level', () => {
+  test('moves owner and metadata of deposit instructions to the top level', () => {
     const owner = { institution_details: { name: 'Example' } }
     const { full } = rendered(
       'fiat-deposit-instructions',
@@ -254,7 +253,7 @@ describe('rendering', () => {
     assert.equal(full.identity_id, '00000000-0000-0000-0000-000000000000')
   })
 
-  test('always lists an address’s own network among the compatible ones', () => {
+  test('adds the network of an address to its compatible networks', () => {
     const { full } = rendered(
       'deposit-addresses',
       aDepositAddress({ compatible_crypto_networks: ['BASE', 'BASE'] }),

@@ -24,14 +24,14 @@ async function entriesOf(
 }
 
 describe('NDJSON', () => {
-  test('gives each value with its line, passing over blank lines and a byte order mark', async () => {
+  test('returns each value with its line and skips blank lines and a byte order mark', async () => {
     assert.deepEqual(await entriesOf('a.ndjson', '\uFEFF{"a":1}\r\n\n{"a":"ü"}'), [
       { line: 1, value: { a: 1 } },
       { line: 3, value: { a: 'ü' } },
     ])
   })
 
-  test('tells the line of what is no JSON or no UTF-8 and reads on', async () => {
+  test('reports the line that is not JSON or not UTF-8 and continues', async () => {
     const bytes = Buffer.concat([
       Buffer.from('{"a":\n'),
       Buffer.from([0xff, 0x0a]),
@@ -43,18 +43,18 @@ describe('NDJSON', () => {
     assert.deepEqual(third, { line: 3, value: {} })
   })
 
-  test('never repeats the content of a broken line, which may hold an account number', async () => {
+  test('does not repeat the content of a malformed line in its fault', async () => {
     const [entry] = await entriesOf('c.ndjson', '{"account_number":"000123456789" oops}')
     assert.ok(entry && 'reason' in entry && !entry.reason.includes('000123456789'))
   })
 
-  test('reads through gzip', async () => {
+  test('reads a gzip file', async () => {
     assert.deepEqual(await entriesOf('d.ndjson.gz', gzipSync('{"a":1}\n')), [
       { line: 1, value: { a: 1 } },
     ])
   })
 
-  test('gives up on a line that is longer than any record', async () => {
+  test('stops at a line that is longer than a record may be', async () => {
     await assert.rejects(
       entriesOf('e.ndjson', 'x'.repeat(3_000_000)),
       /longer than a record may be/,
@@ -63,7 +63,7 @@ describe('NDJSON', () => {
 })
 
 describe('a JSON array', () => {
-  test('gives each element with the line that it starts on', async () => {
+  test('returns each element with the line that it starts on', async () => {
     const text = '[\n  {"a": "],{\\"", "b": [1, 2]},\n\n  {"a":\n 2}\n]\n'
     assert.deepEqual(await entriesOf('a.json', text), [
       { line: 2, value: { a: '],{"', b: [1, 2] } },
@@ -71,7 +71,7 @@ describe('a JSON array', () => {
     ])
   })
 
-  test('reads an empty array, and one in a single line', async () => {
+  test('reads an empty array and an array on a single line', async () => {
     assert.deepEqual(await entriesOf('b.json', ' [ ] '), [])
     assert.deepEqual(await entriesOf('c.json', '[{},{}]'), [
       { line: 1, value: {} },
@@ -81,15 +81,15 @@ describe('a JSON array', () => {
 
   for (const [what, text, message] of [
     ['is cut off', '[{"a":1}', /has no end/],
-    ['is no array', '{"a":1}', /is not part of one JSON array/],
-    ['goes on behind its end', '[]\n[]', /is not part of one JSON array/],
+    ['is not an array', '{"a":1}', /is not part of one JSON array/],
+    ['continues after the end of the array', '[]\n[]', /is not part of one JSON array/],
   ] as const) {
     test(`refuses a file that ${what}`, async () => {
       await assert.rejects(entriesOf('d.json', text), message)
     })
   }
 
-  test('tells of a missing element and of a comma too many', async () => {
+  test('reports a missing element and a trailing comma', async () => {
     const [, missing] = await entriesOf('e.json', '[{},,{}]')
     assert.ok(missing && 'reason' in missing)
     const trailing = await entriesOf('f.json', '[{},]')
@@ -98,7 +98,7 @@ describe('a JSON array', () => {
 })
 
 describe('CSV', () => {
-  test('nests dotted columns, numbers array items, and leaves empty cells out', async () => {
+  test('nests dotted columns and leaves empty cells out', async () => {
     const csv = [
       'id,status,fiat_network_instructions.wire.account_number,metadata.a.b,source_version,deleted_at',
       'x,PENDING,"12,34",value,7,null',
@@ -120,14 +120,14 @@ describe('CSV', () => {
     ])
   })
 
-  test('makes arrays of numbered columns', async () => {
+  test('reads numbered columns as arrays', async () => {
     const csv = 'statement_balances.0.asset,statement_balances.1.asset\nUSDG,USDC\n'
     assert.deepEqual(await entriesOf('b.csv', csv, 'statements'), [
       { line: 2, value: { statement_balances: [{ asset: 'USDG' }, { asset: 'USDC' }] } },
     ])
   })
 
-  test('tells a row of another length with its line and reads on', async () => {
+  test('reports a row of another length with its line and continues', async () => {
     const [short, good] = await entriesOf('c.csv', 'id,status\n1\n2,PENDING\n')
     assert.deepEqual(short, { line: 2, reason: 'has 1 cells, the header has 2' })
     assert.deepEqual(good, { line: 3, value: { id: '2', status: 'PENDING' } })
@@ -136,42 +136,38 @@ describe('CSV', () => {
   for (const [what, header, message] of [
     ['names a column twice', 'id,id', 'the header names the column id twice'],
     [
-      'has other separators',
+      'separates cells by semicolons',
       'id;status',
       'the header is one column; cells must be separated by commas',
     ],
-    [
-      'has a column that is no member',
-      'id,nick',
-      'the header has columns that are no member: nick',
-    ],
+    ['has an unknown column', 'id,nick', 'the header has columns that are no member: nick'],
   ] as const) {
-    test(`refuses a header that ${what}, once and in line 1`, async () => {
+    test(`refuses a header that ${what} once, for line 1`, async () => {
       await assert.rejects(entriesOf('d.csv', `${header}\n1,2\n`), { message, line: 1 })
     })
   }
 })
 
-test('refuses CSV that is not UTF-8 rather than change its letters', async () => {
+test('refuses CSV that is not UTF-8', async () => {
   const latin1 = Buffer.from('id,status\nM\u00fcller,PENDING\n', 'latin1')
   await assert.rejects(entriesOf('g.csv', latin1), { message: 'is not UTF-8' })
 })
 
-test('leaves numbered columns with a gap for the check to refuse', async () => {
+test('reads numbered columns with a gap as an object, which the check refuses', async () => {
   const csv = 'statement_balances.1.asset\nUSDG\n'
   assert.deepEqual(await entriesOf('h.csv', csv, 'statements'), [
     { line: 2, value: { statement_balances: { 1: { asset: 'USDG' } } } },
   ])
 })
 
-test('refuses what is no gzip, or is cut off, in a sentence', async () => {
+test('refuses a file that is not gzip, or that is cut off', async () => {
   await assert.rejects(entriesOf('e.ndjson.gz', '{}\n'), { message: 'is not whole as gzip' })
   await assert.rejects(entriesOf('e.csv.gz', 'id\n1\n'), { message: 'is not whole as gzip' })
   const cut = gzipSync('{"a":1}\n'.repeat(1000)).subarray(0, 40)
   await assert.rejects(entriesOf('f.ndjson.gz', cut), { message: 'is not whole as gzip' })
 })
 
-test('refuses an ending that says nothing, and a file that is not there', async () => {
+test('refuses an unknown extension and a missing file', async () => {
   await assert.rejects(entriesOf('a.txt', ''), /the ending must be \.ndjson/)
   await assert.rejects(
     openRecordFile(join(folder, 'none.csv'), resourceOf('statements').record),

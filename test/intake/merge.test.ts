@@ -21,8 +21,8 @@ after(() => tested.close())
 const nothing = { added: 0, changed: 0, unchanged: 0 }
 const counts = ({ added, changed, unchanged }: typeof nothing) => ({ added, changed, unchanged })
 
-describe('merging a file', () => {
-  test('adds what is new, replaces what changed, and leaves the rest', async () => {
+describe('an import', () => {
+  test('adds new records, replaces changed ones and leaves the rest', async () => {
     await tested.take('fiat-accounts', [aFiatAccount(), aFiatAccount({ id: anId(2) })])
     const report = await tested.take('fiat-accounts', [
       aFiatAccount(),
@@ -37,7 +37,7 @@ describe('merging a file', () => {
     )
   })
 
-  test('takes the same record again as no change, however it is spelled', async () => {
+  test('counts an equal record in another spelling as unchanged', async () => {
     await tested.take('fiat-accounts', [
       aFiatAccount({ metadata: { b: '1', a: '2' }, created_at: '2026-01-01T01:00:00+01:00' }),
     ])
@@ -51,7 +51,7 @@ describe('merging a file', () => {
     assert.deepEqual(counts(report), { ...nothing, unchanged: 1 })
   })
 
-  test('changes nothing when one record of many is at fault', async () => {
+  test('changes nothing when one record of several has a fault', async () => {
     const report = await tested.take('fiat-accounts', [
       aFiatAccount(),
       aFiatAccount({ id: anId(2), status: 'CLOSED' }),
@@ -63,13 +63,13 @@ describe('merging a file', () => {
     assert.deepEqual(await tested.exported('fiat-accounts'), [])
   })
 
-  test('changes nothing on a dry run and reports what it would do', async () => {
+  test('changes nothing on a dry run and reports the counts', async () => {
     const report = await tested.take('fiat-accounts', [aFiatAccount()], { dryRun: true })
     assert.deepEqual(counts(report), { ...nothing, added: 1 })
     assert.deepEqual(await tested.exported('fiat-accounts'), [])
   })
 
-  test('refuses one id with two contents, naming both lines, and takes a true repeat once', async () => {
+  test('refuses an id with two contents, naming both lines, and imports an equal repeat once', async () => {
     const refused = await tested.take('fiat-accounts', [
       aFiatAccount(),
       aFiatAccount({ id: anId(2) }),
@@ -82,7 +82,7 @@ describe('merging a file', () => {
     assert.deepEqual(counts(taken), { added: 1, changed: 0, unchanged: 1 })
   })
 
-  test('keeps every version with the times between which it stood', async () => {
+  test('keeps every replaced version and the times when it was in force', async () => {
     await tested.take('fiat-accounts', [aFiatAccount()])
     await tested.take('fiat-accounts', [aFiatAccount({ status: 'APPROVED' })])
     await tested.take('fiat-accounts', [aFiatAccount({ status: 'REJECTED' })])
@@ -95,8 +95,8 @@ describe('merging a file', () => {
   })
 })
 
-describe('what never changes', () => {
-  test('refuses another created_at for a stored id', async () => {
+describe('a stored id', () => {
+  test('keeps its created_at', async () => {
     await tested.take('fiat-accounts', [aFiatAccount()])
     const report = await tested.take('fiat-accounts', [
       aFiatAccount({ created_at: '2026-01-01T00:00:00.000001Z' }),
@@ -106,7 +106,7 @@ describe('what never changes', () => {
     ])
   })
 
-  test('refuses another period_start for a stored statement', async () => {
+  test('keeps its period_start, for a statement', async () => {
     await tested.take('statements', [aStatement()])
     const report = await tested.take('statements', [
       aStatement({ period_start: '2026-01-02T00:00:00Z' }),
@@ -116,7 +116,7 @@ describe('what never changes', () => {
     ])
   })
 
-  test('refuses a foreign id without saying whose it is', async () => {
+  test('is refused for another customer without naming the owner', async () => {
     await tested.take('fiat-accounts', [aFiatAccount()])
     const report = await tested.take('fiat-accounts', [aFiatAccount({ customer_id: 'borealis' })])
     assert.deepEqual(report.faults, [
@@ -125,8 +125,8 @@ describe('what never changes', () => {
   })
 })
 
-describe('what is unique', () => {
-  test('refuses a ref_id that another record of the customer has, deleted ones included', async () => {
+describe('a unique value', () => {
+  test('is the ref_id among the records of a customer, also deleted ones', async () => {
     await tested.take('fiat-accounts', [
       aFiatAccount({ ref_id: 'r', deleted_at: '2026-02-01T00:00:00Z' }),
     ])
@@ -140,7 +140,7 @@ describe('what is unique', () => {
     ])
   })
 
-  test('allows the same ref_id to two customers', async () => {
+  test('may be the ref_id of two customers', async () => {
     const report = await tested.take('fiat-accounts', [
       aFiatAccount({ ref_id: 'r' }),
       aFiatAccount({ id: anId(2), customer_id: 'borealis', ref_id: 'r' }),
@@ -148,7 +148,7 @@ describe('what is unique', () => {
     assert.deepEqual(counts(report), { ...nothing, added: 2 })
   })
 
-  test('lets two records of one file swap their ref_ids', async () => {
+  test('may be swapped by two records of one file', async () => {
     const a = aFiatAccount({ ref_id: 'one' })
     const b = aFiatAccount({ id: anId(2), ref_id: 'two' })
     await tested.take('fiat-accounts', [a, b])
@@ -159,7 +159,7 @@ describe('what is unique', () => {
     assert.deepEqual(counts(report), { ...nothing, changed: 2 })
   })
 
-  test('refuses one ref_id twice in a file', async () => {
+  test('is the ref_id within one file', async () => {
     const report = await tested.take('fiat-accounts', [
       aFiatAccount({ ref_id: 'r' }),
       aFiatAccount({ id: anId(2), ref_id: 'r' }),
@@ -169,7 +169,7 @@ describe('what is unique', () => {
     ])
   })
 
-  test('refuses a memo that any customer has', async () => {
+  test('is the memo across customers', async () => {
     await tested.take('fiat-deposit-instructions', [someDepositInstructions()])
     const report = await tested.take('fiat-deposit-instructions', [
       someDepositInstructions({ id: anId(2), customer_id: 'borealis' }),
@@ -179,7 +179,7 @@ describe('what is unique', () => {
     ])
   })
 
-  test('gives one address on one network to one customer only', async () => {
+  test('is an address of one network, which belongs to one customer', async () => {
     await tested.take('deposit-addresses', [aDepositAddress()])
     const own = await tested.take('deposit-addresses', [aDepositAddress({ id: anId(2) })])
     assert.equal(own.added, 1)
@@ -215,7 +215,7 @@ describe('what is unique', () => {
     ['BITCOIN_CASH', cash, cash.replace('bitcoincash:', '').toUpperCase()],
   ]
   for (const [network, first, other] of spellings) {
-    test(`knows one address on ${network} in another spelling, and answers it as it was given`, async () => {
+    test(`is an address of ${network} in any spelling, stored as it was sent`, async () => {
       const at = { crypto_network: network, compatible_crypto_networks: [network] }
       const ofAcme = aDepositAddress({ ...at, address: first })
       const ofBorealis = aDepositAddress({
@@ -238,8 +238,8 @@ describe('what is unique', () => {
   }
 })
 
-describe('older records', () => {
-  test('refuses an older updated_at unless told otherwise', async () => {
+describe('an older record', () => {
+  test('is refused by its updated_at, and accepted with allowOlder', async () => {
     await tested.take('fiat-accounts', [
       aFiatAccount({ status: 'APPROVED', updated_at: '2026-03-02T00:00:00Z' }),
     ])
@@ -256,7 +256,7 @@ describe('older records', () => {
     assert.equal(taken.changed, 1)
   })
 
-  test('refuses an older source_version, so that PAID does not turn back into GENERATED', async () => {
+  test('is refused by its source_version, so PAID does not go back to GENERATED', async () => {
     await tested.take('statements', [
       aStatement({ status: 'STATEMENT_STATUS_PAID', source_version: 7 }),
     ])
@@ -266,7 +266,7 @@ describe('older records', () => {
     assert.equal(stored?.status, 'STATEMENT_STATUS_PAID')
   })
 
-  test('refuses a record without a version over one that has it, which may be the newer', async () => {
+  test('is suspected where only the stored record has a source_version', async () => {
     await tested.take('statements', [
       aStatement({ status: 'STATEMENT_STATUS_PAID', source_version: 5 }),
     ])
@@ -277,7 +277,7 @@ describe('older records', () => {
     assert.equal(taken.changed, 1)
   })
 
-  test('goes by source_version where both have one, whatever updated_at says', async () => {
+  test('is judged by source_version before updated_at', async () => {
     await tested.take('fiat-accounts', [
       aFiatAccount({ source_version: 1, updated_at: '2026-03-02T00:00:00Z' }),
     ])
@@ -293,7 +293,7 @@ describe('deletion', () => {
   const shown = (includeDeleted: boolean) =>
     tested.store.customers.get(asTenant('acme'), fiatAccount.full, anId(1), includeDeleted)
 
-  test('hides a deleted account unless it is asked for, and never answers deleted_at', async () => {
+  test('hides an account unless deleted ones are included, and never shows deleted_at', async () => {
     await tested.take('fiat-accounts', [deleted])
     assert.equal(await shown(false), undefined)
     const body = (await shown(true)) ?? ''
@@ -301,7 +301,7 @@ describe('deletion', () => {
     assert.ok(!body.includes('deleted_at'))
   })
 
-  test('keeps a deletion that the next file does not mention', async () => {
+  test('stays when the next file does not mention it', async () => {
     await tested.take('fiat-accounts', [deleted])
     const report = await tested.take('fiat-accounts', [aFiatAccount({ status: 'APPROVED' })])
     assert.equal(report.changed, 1)
@@ -309,7 +309,7 @@ describe('deletion', () => {
     assert.notEqual(await shown(true), undefined)
   })
 
-  test('takes a deletion back on an explicit null', async () => {
+  test('ends with an explicit null', async () => {
     await tested.take('fiat-accounts', [deleted])
     await tested.take('fiat-accounts', [aFiatAccount({ deleted_at: null })])
     assert.notEqual(await shown(false), undefined)

@@ -10,6 +10,7 @@ import {
   recordSteps,
 } from '../../src/store/sql/record-migrations.ts'
 import type { SchemaDialect } from '../../src/store/sql/record-schema.ts'
+import { memberColumns } from '../../src/store/sql/staging.ts'
 import { recordDialect as sqliteDialect } from '../../src/store/sqlite/record-dialect.ts'
 import { addressesOf, openTestDatabase, testStore } from '../support/test-database.ts'
 
@@ -20,6 +21,20 @@ const twoReleases: readonly RecordStep[] = [
   { createKinds: ['statements'] },
   { addColumn: 'status', kind: 'statements' },
 ]
+
+/**
+ * The columns that each kind was released with. A column that comes later needs a step of its own.
+ */
+const releasedColumns: Readonly<Record<string, readonly string[]>> = {
+  'fiat-accounts': ['ref_id'],
+  'fiat-deposit-instructions': ['ref_id', 'memo_id', 'account_id', 'identity_id', 'profile_id'],
+  'deposit-addresses': [
+    ...['ref_id', 'address', 'account_id', 'identity_id', 'profile_id', 'crypto_network'],
+    'exclusive_key',
+  ],
+  statements: ['ref_id', 'status'],
+  'issuer-quote-executions': ['ref_id', 'profile_id', 'status'],
+}
 
 /** An empty database and a way to run SQL in it as the owner of the tables. */
 type Place = {
@@ -66,6 +81,17 @@ describe('the steps of records', () => {
   test('create every kind of the catalogue once', () => {
     const created = recordSteps.flatMap((step) => ('createKinds' in step ? step.createKinds : []))
     assert.deepEqual(created.toSorted(), resources.map(({ kind }) => kind).toSorted())
+  })
+
+  test('add every column that a released kind did not have', () => {
+    for (const resource of resources) {
+      const added = recordSteps.flatMap((step) =>
+        'addColumn' in step && step.kind === resource.kind ? [step.addColumn] : [],
+      )
+      const created = memberColumns(resource).filter((column) => !added.includes(column))
+      const released = releasedColumns[resource.kind] ?? created
+      assert.deepEqual(created.toSorted(), released.toSorted(), resource.kind)
+    }
   })
 
   test('add a column to stored records, filled from their bodies', async () => {

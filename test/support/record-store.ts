@@ -15,7 +15,7 @@ import { openSqliteStore } from '../../src/store/sqlite/open-records.ts'
 import { temporaryFolder } from './harness.ts'
 import { addressesOf, openTestDatabase, testStore } from './test-database.ts'
 
-/** A store of its own, without a server before it. */
+/** A store for one test file, without an HTTP server. */
 export type TestStore = {
   readonly store: Store
   take(
@@ -24,7 +24,7 @@ export type TestStore = {
     options?: Partial<MergeOptions>,
   ): Promise<ImportReport>
   exported(kind: RecordKind): Promise<RecordInput[]>
-  /** What a record was before, the oldest version first. */
+  /** The replaced versions of a record, oldest first. */
   superseded(id: string): Promise<{ storedAt: bigint; replacedAt: bigint; body: string }[]>
   close(): Promise<void>
 }
@@ -41,11 +41,11 @@ export function resourceOf(kind: string): Resource {
   return found
 }
 
-/** Over the adapter that this run is about. */
+/** Opens the store that BURSAR_TEST_STORE names. */
 export const openTestStore = async (clock: Clock = systemClock): Promise<TestStore> =>
   withTaking(await (testStore === 'postgres' ? openOnPostgres(clock) : openOnSqlite(clock)))
 
-/** Over PostgreSQL, whatever the run is about, with its database at hand. */
+/** Opens PostgreSQL, whatever BURSAR_TEST_STORE names, and exposes its database. */
 export const openPostgresTestStore = async (clock: Clock = systemClock) =>
   withTaking(await openOnPostgres(clock))
 

@@ -1,9 +1,6 @@
 import type { Selection } from '../../src/store/records.ts'
 
-/**
- * The newest hundred, unfiltered: what a list answers to somebody who asks for nothing in
- * particular.
- */
+/** The first page of a list without parameters. */
 export const firstPage: Selection = {
   anyOf: [],
   from: undefined,

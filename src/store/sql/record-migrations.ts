@@ -2,7 +2,8 @@ import { type RecordKind, resources } from '../../resources/catalogue.ts'
 import { addColumn, createTables, type SchemaDialect } from './record-schema.ts'
 
 /**
- * A change to the tables of records. A released step is never edited; what follows is a new step.
+ * A change to the tables of records. A released step is never edited. A column that a released kind
+ * gets later needs an `addColumn` step, so that existing databases get it too.
  */
 export type RecordStep =
   | { readonly createKinds: readonly RecordKind[] }
@@ -20,10 +21,7 @@ export const recordSteps: readonly RecordStep[] = [
   },
 ]
 
-/**
- * The SQL of a step, counted from 1. Tables come from the catalogue, without the columns that a
- * later step adds.
- */
+/** The SQL of a step, counted from 1. It creates no column that a later step adds. */
 export function recordMigration(
   number: number,
   dialect: SchemaDialect,
@@ -31,22 +29,17 @@ export function recordMigration(
 ): string {
   const step = steps[number - 1]
   if (step === undefined) throw new RangeError(`There is no step ${number} of records.`)
-  if ('addColumn' in step) {
-    return resources
-      .filter(({ kind }) => kind === step.kind)
-      .map((resource) => addColumn(resource, step.addColumn, dialect))
-      .join('')
-  }
-  const later = steps.slice(number).filter((one) => 'addColumn' in one)
-  return resources
-    .filter(({ kind }) => step.createKinds.includes(kind))
-    .map((resource) => {
-      const added = later.filter(({ kind }) => kind === resource.kind)
-      return createTables(
-        resource,
-        added.map((one) => one.addColumn),
-        dialect,
+  const sqlOf = (resource: (typeof resources)[number]): string => {
+    if ('addColumn' in step) {
+      return step.kind === resource.kind ? addColumn(resource, step.addColumn, dialect) : ''
+    }
+    if (!step.createKinds.includes(resource.kind)) return ''
+    const laterColumns = steps
+      .slice(number)
+      .flatMap((later) =>
+        'addColumn' in later && later.kind === resource.kind ? [later.addColumn] : [],
       )
-    })
-    .join('')
+    return createTables(resource, laterColumns, dialect)
+  }
+  return resources.map(sqlOf).join('')
 }

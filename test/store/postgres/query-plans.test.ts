@@ -21,7 +21,7 @@ import { addressesOf } from '../../support/test-database.ts'
 let tested: Awaited<ReturnType<typeof openPostgresTestStore>>
 let session: Connection
 
-/** Enough rows that a planner with a choice would read a table whole, or sort a customer's. */
+/** Enough rows to tempt the planner into a sequential scan or a sort. */
 const ANY_ID = 'aaaaaaaa-0000-4000-8000-000000000001'
 const ROWS = 20_000
 const CUSTOMERS = 20
@@ -57,7 +57,7 @@ const fillOf = (table: string, members: readonly string[]): string => `
     gen_random_uuid(), repeat('x', 700), 0, ${members.map((name) => `'${name} ' || at`).join(', ')}
   from generate_series(1, ${ROWS}) as at`
 
-/** The plan that every execution of the prepared statement has, as the customers' role. */
+/** The plan of the prepared statement for the role that serves customers. */
 async function planOf({ text, values = [] }: { text: string; values?: readonly Value[] }) {
   await session.execute(`deallocate all; prepare page as ${text}`)
   const given = values.map(literal).join(', ')
@@ -71,16 +71,15 @@ function literal(value: Value): string {
 }
 
 /**
- * Every look at a record is by an index, and begins with the tenant. The wall is either in the
- * index's condition too or, where the planner sees that it is the same for the whole look, asked
- * once before it.
+ * Every scan of records must use an index and start with the tenant. The policy of row-level
+ * security is part of the index condition, or the planner evaluates it once before the scan.
  */
 function assertTenantFirst(plan: readonly string[], table: string): void {
   const whole = plan.join('\n')
   assert.doesNotMatch(whole, /Seq Scan|Bitmap/, whole)
-  const looks = plan.flatMap((line, at) => (new RegExp(`on ${table}\\b`).test(line) ? [at] : []))
-  assert.ok(looks.length > 0, whole)
-  for (const at of looks) {
+  const scans = plan.flatMap((line, at) => (new RegExp(`on ${table}\\b`).test(line) ? [at] : []))
+  assert.ok(scans.length > 0, whole)
+  for (const at of scans) {
     assert.match(plan[at] ?? '', /Index (Only )?Scan/, whole)
     assert.match(plan[at + 1] ?? '', /Index Cond: \(+customer_id = /, whole)
     assert.match(`${plan[at - 1]}${plan[at + 1]}`, /current_setting\('bursar.customer_id'/, whole)
@@ -95,13 +94,13 @@ for (const operation of lists) {
     planOf(pageQuery(resource, { tenant, selection: { ...firstPage, ...selection } }))
   describe(operation.id, () => {
     for (const order of ['ASC', 'DESC'] as const) {
-      test(`walks the table in order without a filter, ${order}, and sorts nothing`, async () => {
+      test(`scans the primary key without a filter, ${order}, and sorts nothing`, async () => {
         const lines = await plan({ order })
         assertTenantFirst(lines, resource.table)
         assert.doesNotMatch(lines.join('\n'), /Sort/)
         assert.match(lines.join('\n'), /"?position"? > \$2\) AND \("?position"? < \$3\)/)
       })
-      test(`does so for each of several pages, ${order}`, async () => {
+      test(`does the same for each of several pages, ${order}`, async () => {
         const selection = { ...firstPage, order }
         const asked = [tenant, asTenant('customer-2')].map((one) => ({ tenant: one, selection }))
         const lines = await planOf(pagesQuery(resource, order, asked))
@@ -114,24 +113,24 @@ for (const operation of lists) {
       })
     }
     for (const [parameter, entries] of filtersOf(operation)) {
-      test(`serves ${parameter} alone from an index that starts with the tenant`, async () => {
+      test(`finds ${parameter} in an index that starts with the tenant`, async () => {
         const lines = await plan({ anyOf: [entries] })
         assertTenantFirst(lines, resource.table)
         assert.match(lines.join('\n'), /= entry.value/)
       })
     }
-    test('starts from the most selective of all its filters together', async () => {
+    test('uses an index for all of its filters together', async () => {
       const lines = await plan({ anyOf: filtersOf(operation).map(([, entries]) => entries) })
       assertTenantFirst(lines, resource.table)
     })
-    test('looks up many gets of many customers by their keys', async () => {
+    test('finds the records of a batch of gets by their keys', async () => {
       const asked = [{ tenant: asTenant('customer-1'), id: ANY_ID, includeDeleted: false }]
       assertTenantFirst(await planOf(getQuery(fullTable(resource), asked)), fullTable(resource))
     })
   })
 }
 
-test('walks live and deleted records as two stretches of the table', async () => {
+test('scans live and deleted records as two ranges of the primary key', async () => {
   const accounts = lists.find(({ view }) => view.resource.deletable)
   if (accounts === undefined) throw new Error('nothing is deletable')
   const { resource } = accounts.view
@@ -142,7 +141,7 @@ test('walks live and deleted records as two stretches of the table', async () =>
   assert.match(lines.join('\n'), /deleted = entry.value/)
 })
 
-test('reads no more blocks for a page far behind than for the first', async () => {
+test('reads about as many blocks for a distant page as for the first', async () => {
   const [list] = lists
   if (list === undefined) throw new Error('there is no list')
   const { resource } = list.view
@@ -164,7 +163,7 @@ test('reads no more blocks for a page far behind than for the first', async () =
     const [{ Plan }] = JSON.parse(rows.map(([line]) => String(line)).join('\n'))
     blocks.push(Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks'])
   }
-  // A walk down the index, ten records, and where they straddle blocks a few more.
+  // The levels of the index, ten records, and a few blocks more where they cross a block's end.
   const spread = Math.max(...blocks) - Math.min(...blocks)
   assert.ok(spread <= 10, `blocks by depth: ${blocks.join(', ')}`)
 })

@@ -36,7 +36,7 @@ function planOf(operation: ListOperation, selection: Selection): string[] {
     .map((row) => String(row.detail))
 }
 
-/** Steps that read the records' table: each must be a search that starts with the customer. */
+/** Every step that reads the table of records must be a search that starts with the customer. */
 function assertTenantFirst(plan: readonly string[], table: string): void {
   const reads = plan.filter((step) => new RegExp(`^(SEARCH|SCAN) (${table}|r)\\b`).test(step))
   assert.ok(reads.length > 0, `no step reads ${table}:\n${plan.join('\n')}`)
@@ -45,10 +45,7 @@ function assertTenantFirst(plan: readonly string[], table: string): void {
   }
 }
 
-/**
- * Sorting is allowed only of what the branches hand over: their keys, each branch limited to a
- * page.
- */
+/** A plan may sort only the keys that the branches return, at most a page from each. */
 function assertSortsKeysOnly(plan: readonly string[]): void {
   const bodySort = plan.findIndex(
     (step) => step.includes('USE TEMP B-TREE') && !step.includes('ORDER BY'),
@@ -60,7 +57,7 @@ for (const operation of lists) {
   const { table } = operation.view.resource
   describe(operation.id, () => {
     for (const order of ['ASC', 'DESC'] as const) {
-      test(`walks the table in order without a filter, ${order}, and sorts nothing`, () => {
+      test(`scans the primary key without a filter, ${order}, and sorts nothing`, () => {
         const plan = planOf(operation, { ...firstPage, order })
         assertTenantFirst(plan, table)
         assert.ok(!plan.some((step) => step.includes('TEMP B-TREE')), plan.join('\n'))
@@ -74,7 +71,7 @@ for (const operation of lists) {
     for (const [parameter, filter] of Object.entries(operation.filter)) {
       if (filter.kind !== 'anyOf') continue
       for (const entries of [1, 3, 100]) {
-        test(`serves ${parameter} alone, ${entries} entries, from an index that starts with the tenant`, () => {
+        test(`finds ${entries} values of ${parameter} in an index that starts with the tenant`, () => {
           const values = Array.from({ length: entries }, (_, at) => `value ${at}`)
           const plan = planOf(operation, {
             ...firstPage,
@@ -87,13 +84,13 @@ for (const operation of lists) {
         })
       }
 
-      test(`walks ${parameter} of one entry in the index's own order`, () => {
+      test(`scans one value of ${parameter} in the order of its index`, () => {
         const plan = planOf(operation, {
           ...firstPage,
           anyOf: [{ column: filter.column, values: ['one'] }],
         })
         const isKey = filter.column === 'id' || filter.column === 'refId'
-        // An id or a ref_id is one record; nothing is left to put in order.
+        // An id or a ref_id names one record, so there is nothing to sort.
         if (!isKey) {
           const branch = plan.find((step) => step.startsWith(`SEARCH ${table} USING`))
           assert.match(branch ?? '', /position>\? AND position<\?/)
@@ -102,7 +99,7 @@ for (const operation of lists) {
     }
 
     if (operation.view.resource.deletable) {
-      test('walks live and deleted records as two stretches of the table', () => {
+      test('scans live and deleted records as two ranges of the primary key', () => {
         const plan = planOf(operation, { ...firstPage, includeDeleted: true })
         assertTenantFirst(plan, table)
         assert.equal(
@@ -116,7 +113,7 @@ for (const operation of lists) {
       })
     }
 
-    test('starts from the most selective of several filters', () => {
+    test('scans the index of the most selective filter', () => {
       const columns = Object.values(operation.filter).flatMap((filter) =>
         filter.kind === 'anyOf' ? [filter.column] : [],
       )

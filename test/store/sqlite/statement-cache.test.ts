@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { statementCache } from '../../../src/store/sqlite/customer-records.ts'
 
-test('keeps the statements that were used last and lets the others go', () => {
+test('keeps the most recently used statements', () => {
   const db = new DatabaseSync(':memory:')
   const prepare = statementCache(db)
   const often = prepare('select 1')
