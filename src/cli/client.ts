@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { operatorScopes } from '../contract/scopes.ts'
 import {
-  type ClientSources,
+  type ClientDeps,
   createClient,
   disableClient,
   type Refused,
@@ -14,21 +14,21 @@ import type { Client, ClientMethod, ClientWithSecrets } from '../store/credentia
 import { type CommonOptions, withCommonOptions } from './options.ts'
 
 /** The credentials of the store that a command works on. */
-export type CredentialAccess = ClientSources & {
+export type CredentialAccess = ClientDeps & {
   /** The issuers of the configuration, by name. */
   readonly trustedIssuers: readonly string[]
   close(): Promise<void>
 }
 
 /** What the commands on credentials need from the outside. */
-export type CredentialCommandSources = {
+export type CredentialCommandDeps = {
   open(options: CommonOptions): Promise<CredentialAccess>
   /** One line to stdout. */
   print(line: string): void
 }
 
 /** `client create|list|rotate|disable`: who may ask for tokens. */
-export function clientCommand(sources: CredentialCommandSources): Command {
+export function clientCommand(sources: CredentialCommandDeps): Command {
   return new Command('client')
     .description('Manage the API clients of customers.')
     .addCommand(createCommand(sources))
@@ -43,7 +43,7 @@ export const storeCommand = (name: string, description: string): Command =>
 
 /** Opens the store for one piece of work and closes it again, whatever comes of that. */
 export async function withCredentials<T>(
-  sources: CredentialCommandSources,
+  sources: CredentialCommandDeps,
   options: CommonOptions,
   work: (access: CredentialAccess) => Promise<T>,
 ): Promise<T> {
@@ -65,7 +65,7 @@ type CreateOptions = CommonOptions & {
   readonly externalId?: string
 }
 
-function createCommand(sources: CredentialCommandSources): Command {
+function createCommand(sources: CredentialCommandDeps): Command {
   const command = storeCommand('create', 'Register a client; its secret is shown once.')
     .option('--customer <id>', 'the customer whose records it may see')
     .option('--operator', 'a client of the operator’s own, for /ingest/v1 only')
@@ -129,7 +129,7 @@ function readText(command: Command, path: string): string {
   }
 }
 
-function listCommand(sources: CredentialCommandSources): Command {
+function listCommand(sources: CredentialCommandDeps): Command {
   const command = storeCommand('list', 'Show every client and when it was last used.')
   return command.action((options: CommonOptions) =>
     withCredentials(sources, options, async ({ store }) => {
@@ -143,7 +143,7 @@ function listCommand(sources: CredentialCommandSources): Command {
   )
 }
 
-function rotateCommand(sources: CredentialCommandSources): Command {
+function rotateCommand(sources: CredentialCommandDeps): Command {
   const command = storeCommand(
     'rotate',
     'Give a client a new secret; the old one stays live until the next rotation.',
@@ -159,7 +159,7 @@ function rotateCommand(sources: CredentialCommandSources): Command {
   )
 }
 
-function disableCommand(sources: CredentialCommandSources): Command {
+function disableCommand(sources: CredentialCommandDeps): Command {
   const command = storeCommand('disable', 'Refuse a client and all its tokens, for good.').argument(
     '<id>',
     'the client',
@@ -188,7 +188,7 @@ function refuseUsage(command: Command, fault: string | undefined): void {
 }
 
 function printClient(
-  { print }: CredentialCommandSources,
+  { print }: CredentialCommandDeps,
   { json }: CommonOptions,
   client: Client,
   secret: Secret | undefined,

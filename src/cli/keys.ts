@@ -1,11 +1,11 @@
 import { Command, Option } from 'commander'
 import { describeSigningKeys } from '../oauth/tokens/signing-keys.ts'
 import type { Purpose } from '../vault/purpose-key.ts'
-import { type CredentialCommandSources, isoOf, storeCommand, withCredentials } from './client.ts'
+import { type CredentialCommandDeps, isoOf, storeCommand, withCredentials } from './client.ts'
 import type { CommonOptions } from './options.ts'
 
 /** `keys list|rotate|rewrap`: what tokens are signed with, and what keeps every key of the store sealed. */
-export function keysCommand(sources: CredentialCommandSources): Command {
+export function keysCommand(sources: CredentialCommandDeps): Command {
   return new Command('keys')
     .description('Manage the keys that tokens are signed with.')
     .addCommand(listCommand(sources))
@@ -13,7 +13,7 @@ export function keysCommand(sources: CredentialCommandSources): Command {
     .addCommand(rewrapCommand(sources))
 }
 
-function listCommand(sources: CredentialCommandSources): Command {
+function listCommand(sources: CredentialCommandDeps): Command {
   const command = storeCommand('list', 'Show the token signing keys and where each stands.')
   return command.action((options: CommonOptions) =>
     withCredentials(sources, options, async ({ keyring, clock }) => {
@@ -35,7 +35,7 @@ function listCommand(sources: CredentialCommandSources): Command {
 
 type RotateOptions = CommonOptions & { readonly revoke?: boolean; readonly purpose: Purpose }
 
-function rotateCommand(sources: CredentialCommandSources): Command {
+function rotateCommand(sources: CredentialCommandDeps): Command {
   const command = storeCommand('rotate', 'Make a new key; running servers use it within 10 s.')
     .option('--revoke', 'refuse the old keys, and what was made with them, at once')
     .addOption(
@@ -60,7 +60,7 @@ function rotateCommand(sources: CredentialCommandSources): Command {
   )
 }
 
-function rewrapCommand(sources: CredentialCommandSources): Command {
+function rewrapCommand(sources: CredentialCommandDeps): Command {
   const command = storeCommand(
     'rewrap',
     'Wrap every key of the store under BURSAR_MASTER_KEY, opening those of BURSAR_MASTER_KEY_PREVIOUS.',

@@ -11,7 +11,7 @@ import { untilSignalled } from './signals.ts'
 
 const FAILED = 1
 
-type WorkersSources = {
+type WorkersDeps = {
   readonly config: Config
   readonly log: Logger
   /** Tells the URL, once every worker is ready. */
@@ -42,7 +42,7 @@ type Start = { readonly url: string } | Ending
  * of which runs the whole service, replaces one that dies and passes signals on. Resolves with the command's exit code
  * when no worker is left.
  */
-export async function superviseWorkers({ config, log, announce }: WorkersSources): Promise<number> {
+export async function superviseWorkers({ config, log, announce }: WorkersDeps): Promise<number> {
   const stopping = new AbortController()
   const signalled = untilSignalled(log).then(() => stopping.abort())
   const crew: Crew = { running: new Set(), log, stopping: stopping.signal }

@@ -26,7 +26,7 @@ export type Keyring = {
   rewrap(): Promise<number>
 }
 
-export type KeyringSources = {
+export type KeyringDeps = {
   readonly store: PurposeKeyStore
   readonly masters: MasterKeys
   readonly clock: Clock
@@ -43,12 +43,12 @@ const HEAD_START = 5_000_000n
  * Opens the store's keys, making the first of each purpose where there is none. Throws a ConfigError where a key is
  * wrapped under a master that is not configured.
  */
-export async function openKeyring(sources: KeyringSources): Promise<Keyring> {
-  const { store, masters, clock, random } = sources
+export async function openKeyring(deps: KeyringDeps): Promise<Keyring> {
+  const { store, masters, clock, random } = deps
   let keys = await readKeys(store, masters)
   for (const purpose of purposes) {
     if (keys.some((key) => key.purpose === purpose)) continue
-    await store.addPurposeKey(makeKey(sources, purpose, clock()), 'if-none')
+    await store.addPurposeKey(makeKey(deps, purpose, clock()), 'if-none')
   }
   keys = await readKeys(store, masters)
 
@@ -62,7 +62,7 @@ export async function openKeyring(sources: KeyringSources): Promise<Keyring> {
     reload,
     rotate: async (purpose, { revokeOthers }) => {
       const now = clock()
-      const wrapped = makeKey(sources, purpose, revokeOthers ? now : now + HEAD_START)
+      const wrapped = makeKey(deps, purpose, revokeOthers ? now : now + HEAD_START)
       await store.addPurposeKey(wrapped, revokeOthers ? 'instead' : 'beside')
       await reload()
       return openKey(masters, wrapped)
@@ -109,8 +109,8 @@ function sealKey(masters: MasterKeys, key: PurposeKey, random: Random): WrappedK
 
 const boundTo = (key: { id: string; purpose: Purpose }) => `${key.id}|${key.purpose}`
 
-function makeKey(sources: KeyringSources, purpose: Purpose, activeFrom: bigint): WrappedKey {
-  const { masters, clock, random } = sources
+function makeKey(deps: KeyringDeps, purpose: Purpose, activeFrom: bigint): WrappedKey {
+  const { masters, clock, random } = deps
   const id = `key_${random(10).toString('hex')}`
   const key = purpose === 'token-signing' ? drawScalar(random) : random(32)
   const masterId = masters.current.id

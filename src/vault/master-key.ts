@@ -19,7 +19,7 @@ import { type MasterKey, masterKeyOf } from './wrap.ts'
 /** New keys are wrapped under `current`; `previous` only opens what is still wrapped under it. */
 export type MasterKeys = { readonly current: MasterKey; readonly previous: MasterKey | undefined }
 
-export type MasterKeySources = {
+export type MasterKeyDeps = {
   readonly masterKey: Secret | undefined
   readonly previousMasterKey: Secret | undefined
   /** Where the embedded store keeps a master key beside itself; undefined for a store that has no such place. */
@@ -30,22 +30,22 @@ export type MasterKeySources = {
 }
 
 /** BURSAR_MASTER_KEY, or the key file, made on the first start. Throws a ConfigError that says what to do. */
-export function openMasterKeys(sources: MasterKeySources): MasterKeys {
-  const previous = sources.previousMasterKey && masterKeyOf(sources.previousMasterKey)
-  if (sources.masterKey !== undefined) return { current: masterKeyOf(sources.masterKey), previous }
-  const { keyFile } = sources
+export function openMasterKeys(deps: MasterKeyDeps): MasterKeys {
+  const previous = deps.previousMasterKey && masterKeyOf(deps.previousMasterKey)
+  if (deps.masterKey !== undefined) return { current: masterKeyOf(deps.masterKey), previous }
+  const { keyFile } = deps
   if (keyFile === undefined) {
     throw new ConfigError(
       'BURSAR_MASTER_KEY is not set. Set it to the 32 bytes in base64 that this store was started with; for a new store make one with `openssl rand -base64 32` and keep a copy.',
     )
   }
   if (existsSync(keyFile)) return { current: masterKeyOf(readKeyFile(keyFile)), previous }
-  if (sources.storeHoldsKeys) {
+  if (deps.storeHoldsKeys) {
     throw new ConfigError(
       `The master key is missing: BURSAR_MASTER_KEY is not set and ${keyFile} does not exist, but the store holds keys wrapped under one. Put the file back, or set BURSAR_MASTER_KEY to what it held.`,
     )
   }
-  writeKeyFile(keyFile, sources.random(32).toString('base64'))
+  writeKeyFile(keyFile, deps.random(32).toString('base64'))
   return { current: masterKeyOf(readKeyFile(keyFile)), previous }
 }
 

@@ -5,7 +5,7 @@ import { openMasterKeys } from './master-key.ts'
 import type { PurposeKeyStore } from './purpose-key.ts'
 import type { Random } from './random.ts'
 
-export type VaultSources = {
+export type VaultDeps = {
   readonly store: PurposeKeyStore
   readonly masterKey: Secret | undefined
   readonly previousMasterKey: Secret | undefined
@@ -16,8 +16,8 @@ export type VaultSources = {
 }
 
 /** The keyring of a store: finds the master key, then opens every purpose key. Throws a ConfigError. */
-export async function openVault(sources: VaultSources): Promise<Keyring> {
-  const held = await sources.store.readPurposeKeys()
-  const masters = openMasterKeys({ ...sources, storeHoldsKeys: held.length > 0 })
-  return openKeyring({ ...sources, masters })
+export async function openVault(deps: VaultDeps): Promise<Keyring> {
+  const held = await deps.store.readPurposeKeys()
+  const masters = openMasterKeys({ ...deps, storeHoldsKeys: held.length > 0 })
+  return openKeyring({ ...deps, masters })
 }

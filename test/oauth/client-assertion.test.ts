@@ -107,15 +107,15 @@ test('registers public keys only, each of a kind it can verify', async () => {
   const p384 = await generateKeyPair('ES384', { extractable: true })
   const jwk = await exportJWK(publicKey)
   const cases: readonly [unknown, RegExp][] = [
-    ['no json', /no JSON object/],
+    ['no json', /not a JSON object/],
     [{ keys: [] }, /1 to 10 keys/],
     [{ keys: Array(11).fill(jwk) }, /1 to 10 keys/],
     [{ keys: [jwk, jwk] }, /same kid/],
     [await exportJWK(privateKey), /is private/],
     [{ kty: 'oct', k: 'abcd' }, /is private/],
-    [{ kty: 'EC', crv: 'P-256', x: 'a', y: 'b' }, /is no EC/],
+    [{ kty: 'EC', crv: 'P-256', x: 'a', y: 'b' }, /is not an EC/],
     [await exportJWK(p384.publicKey), /P-256/],
-    [{ keys: [null] }, /is no JSON Web Key/],
+    [{ keys: [null] }, /is not a JSON Web Key/],
   ]
   for (const [document, refusal] of cases) {
     const read = await readClientKeys(

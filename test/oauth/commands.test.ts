@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Command } from 'commander'
 import { decodeProtectedHeader, exportJWK, generateKeyPair } from 'jose'
-import { type CredentialCommandSources, clientCommand } from '../../src/cli/client.ts'
+import { type CredentialCommandDeps, clientCommand } from '../../src/cli/client.ts'
 import { keysCommand } from '../../src/cli/keys.ts'
 import { Secret } from '../../src/platform/secret.ts'
 import { openVault } from '../../src/vault/open.ts'
@@ -20,7 +20,7 @@ async function commandWorld(context: TestContext) {
   const run = async (words: string, masters: Masters = {}) => {
     const out: string[] = []
     const errors: string[] = []
-    const sources: CredentialCommandSources = {
+    const sources: CredentialCommandDeps = {
       open: async () => {
         const store = await place.openCredentials()
         const none = { masterKey: undefined, previousMasterKey: undefined }
@@ -89,7 +89,7 @@ test('client create refuses wrong scopes, keys, names and combinations with a se
   writeFileSync(privateKey, JSON.stringify(await exportJWK(pair.privateKey)))
   const external = '--issuer https://id.example --external-id ext'
   const cases: readonly [string, number, RegExp][] = [
-    ['--scope "transfer:write"', 1, /transfer:write: no such scope\. There are transfer:read_fiat/],
+    ['--scope "transfer:write"', 1, /transfer:write: unknown scope\. The scopes are transfer:read_fiat/],
     ['--scope " "', 1, /at least one scope/],
     [`--jwks ${privateKey}`, 1, /private\.json: Key 1 is private/],
     [`--jwks ${folder}/none.json`, 1, /none\.json cannot be read/],
@@ -119,8 +119,8 @@ test('client create registers public keys and external clients, neither with a s
   const external = '--issuer https://id.example --external-id ext-1'
   const mapped = (await run(`${create} ${external}`)).json()
   assert.deepEqual([mapped.issuer, mapped.external_id], ['https://id.example', 'ext-1'])
-  assert.match((await run(`${create} ${external}`)).errors, /has this external id already/)
-  assert.match((await run(`client rotate ${mapped.client_id}`)).errors, /has no secret of ours/)
+  assert.match((await run(`${create} ${external}`)).errors, /has this issuer and external id/)
+  assert.match((await run(`client rotate ${mapped.client_id}`)).errors, /does not use a secret/)
 })
 
 test('client list shows when each was last used and never a secret or a hash', async (t) => {

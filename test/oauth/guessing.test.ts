@@ -3,7 +3,7 @@ import { Writable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { pino } from 'pino'
 import { networkOf, openGuessLimiter } from '../../src/oauth/clients/guess-limiter.ts'
-import { failureKeysMax } from '../../src/oauth/limits.ts'
+import { limits } from '../../src/platform/limits.ts'
 import { acme, oauthWorld } from './support/oauth-world.ts'
 
 async function guessingWorld(context: TestContext) {
@@ -63,7 +63,7 @@ test('remembers a bounded number of addresses', async (t) => {
   t.mock.timers.enable({ apis: ['Date', 'setTimeout'] })
   const limiter = openGuessLimiter()
   for (let count = 0; count < 10; count += 1) await limiter.countFailure('192.0.2.1', 'a')
-  for (let count = 0; count < failureKeysMax; count += 1)
+  for (let count = 0; count < limits.failureKeysMax; count += 1)
     await limiter.countFailure(`a${count}`, 'b')
   assert.equal(await limiter.waitSeconds('192.0.2.1', 'a'), 0)
 })

@@ -8,8 +8,8 @@ const second = 1_000_000n
 
 test('remembers a token for a minute, or until it expires', () => {
   const tokens = openVerifiedTokens(10)
-  tokens.remember('long', acme, 900, 0n)
-  tokens.remember('short', acme, 30, 0n)
+  tokens.add('long', acme, 900, 0n)
+  tokens.add('short', acme, 30, 0n)
   assert.equal(tokens.find('long', 60n * second - 1n), acme)
   assert.equal(tokens.find('long', 60n * second), undefined)
   assert.equal(tokens.find('short', 30n * second - 1n), acme)
@@ -19,14 +19,14 @@ test('remembers a token for a minute, or until it expires', () => {
 
 test('holds a bounded number of tokens; the one remembered first makes room', () => {
   const tokens = openVerifiedTokens(2)
-  for (const digest of ['a', 'b', 'a', 'c']) tokens.remember(digest, acme, 900, 0n)
+  for (const digest of ['a', 'b', 'a', 'c']) tokens.add(digest, acme, 900, 0n)
   const held = ['a', 'b', 'c'].filter((digest) => tokens.find(digest, 0n) !== undefined)
   assert.deepEqual(held, ['a', 'c'])
 })
 
 test('forgets everything at once', () => {
   const tokens = openVerifiedTokens(2)
-  tokens.remember('a', acme, 900, 0n)
-  tokens.forgetAll()
+  tokens.add('a', acme, 900, 0n)
+  tokens.clear()
   assert.equal(tokens.find('a', 0n), undefined)
 })

@@ -3,8 +3,9 @@ import { createHmac } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import { disableClient, rotateClient } from '../../src/oauth/clients/clients.ts'
+import { openCredentialCache } from '../../src/oauth/tokens/credential-cache.ts'
 import { issueToken } from '../../src/oauth/tokens/own-token.ts'
-import { everyInterval, openStates } from '../../src/oauth/tokens/states.ts'
+import { systemSchedule } from '../../src/platform/schedule.ts'
 import type { CredentialStore } from '../../src/store/credentials.ts'
 import { issuer, log, signingWorld } from './support/signing-world.ts'
 
@@ -14,7 +15,7 @@ const readFiat = 'transfer:read_fiat_account'
 async function forgeryWorld(context: TestContext) {
   const world = await signingWorld(context)
   const client = await world.sample('client_acme')
-  const key = world.states.current().signingKeys.get(world.keyring.current('token-signing').id)
+  const key = world.cache.current().signingKeys.get(world.keyring.current('token-signing').id)
   assert(key !== undefined)
   const now = Number(world.clock() / 1_000_000n)
   const claims: JWTPayload = {
@@ -183,31 +184,31 @@ test('checks the expiry of a remembered token again', async (t) => {
 })
 
 test('refuses a denied token from the next poll on, remembered or not', async (t) => {
-  const { client, clock, command, states, tokenFor, verifier } = await forgeryWorld(t)
+  const { client, clock, command, cache, tokenFor, verifier } = await forgeryWorld(t)
   const [denied, other] = [await tokenFor(client), await tokenFor(client)]
   assert.notEqual(await verifier.verify(denied), 'invalid')
   const payload = JSON.parse(Buffer.from(String(denied.split('.')[1]), 'base64url').toString())
   await command.store.denyToken(payload.jti, clock() + 900_000_000n, clock())
-  await states.refresh()
+  await cache.refresh()
   assert.equal(await verifier.verify(denied), 'invalid')
   assert.notEqual(await verifier.verify(other), 'invalid')
 })
 
 test('refuses a disabled client from the next poll on', async (t) => {
-  const { client, command, states, tokenFor, verifier } = await forgeryWorld(t)
+  const { client, command, cache, tokenFor, verifier } = await forgeryWorld(t)
   const token = await tokenFor(client)
   assert.notEqual(await verifier.verify(token), 'invalid')
   await disableClient(command, client.id)
-  await states.refresh()
+  await cache.refresh()
   assert.equal(await verifier.verify(token), 'invalid')
 })
 
 test('refuses older tokens after a rotation that expires the old secret, and takes new ones at once', async (t) => {
-  const { client, command, states, tokenFor, verifier } = await forgeryWorld(t)
+  const { client, command, cache, tokenFor, verifier } = await forgeryWorld(t)
   const older = await tokenFor(client)
   await rotateClient(command, client.id, { expireOld: true })
-  await states.refresh()
-  const current = states.current().clients.get(client.id)
+  await cache.refresh()
+  const current = cache.current().clients.get(client.id)
   assert(current !== undefined)
   assert.equal(await verifier.verify(older), 'invalid')
   assert.notEqual(await verifier.verify(await tokenFor(current)), 'invalid')
@@ -223,40 +224,44 @@ test('knows a client that was created after the last poll', async (t) => {
 })
 
 test('takes tokens of the old key after a rotation until they have expired, then no more', async (t) => {
-  const { client, clock, command, keyring, sign, states, tokenFor, verifier } =
-    await forgeryWorld(t)
+  const { client, clock, command, keyring, sign, cache, tokenFor, verifier } = await forgeryWorld(t)
   const older = await tokenFor(client)
   const next = await command.keyring.rotate('token-signing', { revokeOthers: false })
   clock.advance(10)
-  await states.refresh()
+  await cache.refresh()
   assert.equal(keyring.current('token-signing').id, next.id)
   assert.notEqual(await verifier.verify(older), 'invalid')
   assert.notEqual(await verifier.verify(await tokenFor(client)), 'invalid')
   clock.advance(3610)
-  await states.refresh()
+  await cache.refresh()
   const late = Number(clock() / 1_000_000n)
   assert.equal(await verifier.verify(await sign({ iat: late, exp: late + 60 })), 'invalid')
 })
 
 test('refuses tokens of a revoked key, remembered or not', async (t) => {
-  const { client, command, states, tokenFor, verifier } = await forgeryWorld(t)
+  const { client, command, cache, tokenFor, verifier } = await forgeryWorld(t)
   const [seen, unseen] = [await tokenFor(client), await tokenFor(client)]
   assert.notEqual(await verifier.verify(seen), 'invalid')
   await command.keyring.rotate('token-signing', { revokeOthers: true })
-  await states.refresh()
+  await cache.refresh()
   assert.equal(await verifier.verify(seen), 'invalid')
   assert.equal(await verifier.verify(unseen), 'invalid')
   assert.notEqual(await verifier.verify(await tokenFor(client)), 'invalid')
 })
 
 test('meets a key that another process made a moment ago without waiting for the poll', async (t) => {
-  const { client, command, states, verifier, keyring, tokenFor, clock } = await forgeryWorld(t)
+  const { client, command, cache, verifier, keyring, tokenFor, clock } = await forgeryWorld(t)
   const before = await tokenFor(client)
-  const other = await openStates({ ...command, log, every: everyInterval, ageSecondsMax: 60 })
+  const other = await openCredentialCache({
+    ...command,
+    log,
+    schedule: systemSchedule,
+    ageSecondsMax: 60,
+  })
   t.after(() => other.close())
   await command.keyring.rotate('token-signing', { revokeOthers: true })
   await other.refresh()
-  assert.equal(states.current().signingKeys.has(command.keyring.current('token-signing').id), false)
+  assert.equal(cache.current().signingKeys.has(command.keyring.current('token-signing').id), false)
   const key = other.current().signingKeys.get(command.keyring.current('token-signing').id)
   assert(key !== undefined)
   const { scopes } = client
@@ -273,19 +278,19 @@ test('is closed, not open: answers 503 when the states are older than 60 s, also
     ...store,
     revision: () => (isDown ? Promise.reject(new Error('the disk is gone')) : store.revision()),
   })
-  const { clock, sample, states, tokenFor, verifier } = await signingWorld(t, { through: failing })
+  const { clock, sample, cache, tokenFor, verifier } = await signingWorld(t, { through: failing })
   const token = await tokenFor(await sample('client_acme'))
   await verifier.verify(token)
   isDown = true
-  await assert.rejects(states.refresh(), /disk is gone/)
+  await assert.rejects(cache.refresh(), /disk is gone/)
   clock.advance(60)
   assert.notEqual(await verifier.verify(token), 'invalid')
-  assert.deepEqual(states.freshness(), { fresh: true, ageMs: 60_000 })
+  assert.deepEqual(cache.freshness(), { fresh: true, ageMs: 60_000 })
   clock.advance(1)
-  assert.deepEqual(states.freshness(), { fresh: false, ageMs: 61_000 })
+  assert.deepEqual(cache.freshness(), { fresh: false, ageMs: 61_000 })
   assert.throws(() => verifier.verify(token), { name: 'Problem', status: 503 })
   isDown = false
-  await states.refresh()
+  await cache.refresh()
   assert.notEqual(await verifier.verify(token), 'invalid')
 })
 

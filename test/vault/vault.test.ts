@@ -4,7 +4,7 @@ import { chmodSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { Secret } from '../../src/platform/secret.ts'
-import { openVault, type VaultSources } from '../../src/vault/open.ts'
+import { openVault, type VaultDeps } from '../../src/vault/open.ts'
 import { systemRandom } from '../../src/vault/random.ts'
 import { temporaryFolder } from '../oauth/support/temporary.ts'
 import { setClock } from '../oauth/support/time.ts'
@@ -17,7 +17,7 @@ async function newStore(context: TestContext) {
   const clock = setClock()
   const keyFile = join(folder, 'bursar.master-key')
   const none = { masterKey: undefined, previousMasterKey: undefined }
-  const open = (sources: Partial<VaultSources>) =>
+  const open = (sources: Partial<VaultDeps>) =>
     openVault({ store, ...none, keyFile: undefined, clock, random: systemRandom, ...sources })
   return { place, store, clock, keyFile, open }
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type Logger as PinoLogger, pino } from 'pino'
 import type { Route } from '../../../src/contract/request.ts'
-import { type ClientSources, createSampleClient } from '../../../src/oauth/clients/clients.ts'
+import { type ClientDeps, createSampleClient } from '../../../src/oauth/clients/clients.ts'
 import { openOAuth } from '../../../src/oauth/open.ts'
 import type { TrustedIssuer } from '../../../src/platform/trusted-issuers.ts'
 import type { CredentialStore } from '../../../src/store/credentials.ts'
@@ -11,7 +11,7 @@ import { systemRandom } from '../../../src/vault/random.ts'
 import { newStorePlace } from '../../support/store-place.ts'
 import { listen } from './server.ts'
 import { temporaryFolder } from './temporary.ts'
-import { setClock } from './time.ts'
+import { setClock, stoppedSchedule } from './time.ts'
 
 export type OAuthWorldOptions = {
   /** The real time, for libraries that read it themselves. */
@@ -38,7 +38,7 @@ export async function oauthWorld(context: TestContext, options: OAuthWorldOption
   }
   const outside = await place.openCredentials()
   const keyring = await openKeys(outside)
-  const command: ClientSources = { store: outside, keyring, clock, random: systemRandom }
+  const command: ClientDeps = { store: outside, keyring, clock, random: systemRandom }
   await createSampleClient(command, { ...acme, name: 'Acme', scopes: acmeScopes })
   const globex = { id: 'client_globex', secret: 'globex_secret_1', customerId: 'globex' }
   await createSampleClient(command, { ...globex, name: 'Globex', scopes: acmeScopes })
@@ -56,7 +56,7 @@ export async function oauthWorld(context: TestContext, options: OAuthWorldOption
     issuer: () => url,
     clock,
     log: options.log ?? pino({ level: 'silent' }),
-    every: () => () => undefined,
+    schedule: stoppedSchedule,
   })
   routes = oauth.routes
   context.after(async () => {

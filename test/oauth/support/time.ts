@@ -1,4 +1,8 @@
 import type { Clock } from '../../../src/platform/clock.ts'
+import type { Schedule } from '../../../src/platform/schedule.ts'
+
+/** Timers that never fire. The test asks for each run. */
+export const stoppedSchedule: Schedule = { after: () => () => {}, every: () => () => {} }
 
 /** A clock that only moves when it is told to. Starts at 2026-03-01T12:00:00Z. */
 export type SetClock = Clock & { advance(seconds: number): void }
