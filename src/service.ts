@@ -1,6 +1,6 @@
 import { jsonAnswer, type Route } from './contract/request.ts'
 import type { RecordRules } from './contract/resource.ts'
-import type { AddressPolicy } from './fees/addresses/address-check.ts'
+import { addressPolicy } from './fees/addresses/address-policy.ts'
 import { openFees } from './fees/sources/open-fees.ts'
 import { apiPage, homePage, type PageClient } from './http/documents/api-page.ts'
 import { healthRoutes } from './http/documents/health.ts'
@@ -133,11 +133,6 @@ export const recordRules = (config: Config): RecordRules => ({
   statementTypes: new Set(config.statementTypes),
   statementProducts: new Set(config.statementProducts),
   testnets: config.addressTestnets,
-})
-
-export const addressPolicy = (config: Config): AddressPolicy => ({
-  testnets: config.addressTestnets,
-  requireEvmChecksum: config.requireEvmChecksum,
 })
 
 function operationRoutes(dependencies: WalkDependencies): Route[] {

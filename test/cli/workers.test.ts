@@ -64,7 +64,7 @@ const linesOf = ({ errors }: Program, msg: string): Line[] =>
     .map((line): Line => JSON.parse(line))
     .filter((line) => line.msg === msg)
 
-const startedPids = (of: Program) => linesOf(of, 'a worker starts').map(({ pid }) => pid)
+const startedPids = (of: Program) => linesOf(of, 'starting a worker').map(({ pid }) => pid)
 const readyPids = (of: Program) => linesOf(of, 'a worker is ready').map(({ pid }) => pid)
 
 const until = (promised: string, holds: () => boolean | Promise<boolean>) =>
@@ -182,7 +182,7 @@ describe('serve --workers', () => {
       cutOff.filter((code) => code !== 'ECONNRESET'),
       [],
     )
-    assert.equal(linesOf(program, 'a worker died and is replaced').length, count)
+    assert.equal(linesOf(program, 'a worker died; starting another').length, count)
     assert.equal(await program.kill('SIGTERM'), 0)
   })
 
@@ -198,7 +198,7 @@ describe('serve --workers', () => {
     const { program, url } = await serve()
     const [lastPid = 0] = readyPids(program).slice(-1)
     process.kill(lastPid, 'SIGKILL')
-    const deaths = () => linesOf(program, 'a worker died and is replaced')
+    const deaths = () => linesOf(program, 'a worker died; starting another')
     for (const times of [1, 2, 3]) {
       await until('another is started', () => startedPids(program).length === count + times)
       assert.equal(deaths().length, times)
@@ -217,7 +217,7 @@ describe('serve --workers', () => {
   test('has every worker read the fee schedule again on SIGHUP', async () => {
     const { program } = await serve()
     program.process.kill('SIGHUP')
-    const reloading = () => linesOf(program, 'reading configuration again').map(({ pid }) => pid)
+    const reloading = () => linesOf(program, 'reloading configuration').map(({ pid }) => pid)
     await until('each has read it', () => reloading().length === count)
     assert.deepEqual(reloading().toSorted(), readyPids(program).toSorted())
     assert.equal(await program.kill('SIGTERM'), 0)
@@ -233,7 +233,7 @@ describe('the end of serve --workers', () => {
     assert.equal(program.process.exitCode, null)
     await Promise.all(begun.map(({ assertAnswered }) => assertAnswered()))
     assert.equal(await program.ended, 0)
-    assert.deepEqual(linesOf(program, 'a worker died and is replaced'), [])
+    assert.deepEqual(linesOf(program, 'a worker died; starting another'), [])
   })
 
   test('by Ctrl-C, which signals the workers as well, answers what is in flight too', async () => {
@@ -243,7 +243,7 @@ describe('the end of serve --workers', () => {
     await until('nobody listens', () => isRefused(url))
     await Promise.all(begun.map(({ assertAnswered }) => assertAnswered()))
     assert.equal(await program.ended, 0)
-    assert.deepEqual(linesOf(program, 'a worker died and is replaced'), [])
+    assert.deepEqual(linesOf(program, 'a worker died; starting another'), [])
   })
 
   test('by a second signal is at once', async () => {
@@ -285,7 +285,7 @@ describe('the end of serve --workers', () => {
     const signalledAt = performance.now()
     assert.equal(await program.kill('SIGTERM'), 1)
     assert.ok(performance.now() - signalledAt < 16_000)
-    const killed = linesOf(program, 'these workers did not end in time and are killed')
+    const killed = linesOf(program, 'these workers did not end in time; killing them')
     assert.deepEqual(
       killed.map(({ pids }) => pids),
       [[pid]],
@@ -310,7 +310,7 @@ describe('serve --workers that cannot start', () => {
       {
         code: 1,
         output: '',
-        errors: `127.0.0.1:${port} is taken by another program; --port or PORT chooses another\n`,
+        errors: `127.0.0.1:${port} is already in use; choose another port with --port or PORT\n`,
       },
     )
   })
@@ -341,6 +341,6 @@ describe('serve --workers that cannot start', () => {
     await until('one starts', () => startedPids(program).length > 0)
     process.kill(startedPids(program)[0] ?? 0, 'SIGKILL')
     assert.equal(await program.ended, 1)
-    assert.match(program.errors(), /\na worker was ended by SIGKILL before it was ready\n$/)
+    assert.match(program.errors(), /\na worker was killed by SIGKILL before it was ready\n$/)
   })
 })

@@ -20,21 +20,24 @@ async function commandWorld(context: TestContext) {
   const run = async (words: string, masters: Masters = {}) => {
     const out: string[] = []
     const errors: string[] = []
-    const sources: CredentialCommandDeps = {
-      open: async () => {
+    const deps: CredentialCommandDeps = {
+      withCredentials: async (_options, work) => {
         const store = await place.openCredentials()
         const none = { masterKey: undefined, previousMasterKey: undefined }
         const keyring = await openVault({
           ...{ store, ...none, ...masters, keyFile, clock, random: systemRandom },
         })
-        const close = () => store.close()
         const trustedIssuers = ['https://id.example']
-        return { store, keyring, clock, random: systemRandom, trustedIssuers, close }
+        try {
+          return await work({ store, keyring, clock, random: systemRandom, trustedIssuers })
+        } finally {
+          await store.close()
+        }
       },
       print: (line) => out.push(line),
     }
     const [first = '', ...rest] = words.match(/"[^"]*"|\S+/g) ?? []
-    const command = first === 'client' ? clientCommand(sources) : keysCommand(sources)
+    const command = first === 'client' ? clientCommand(deps) : keysCommand(deps)
     everyCommand(command).forEach((each) => {
       each.exitOverride().configureOutput({ writeErr: (text) => errors.push(text) })
     })
@@ -89,16 +92,20 @@ test('client create refuses wrong scopes, keys, names and combinations with a se
   writeFileSync(privateKey, JSON.stringify(await exportJWK(pair.privateKey)))
   const external = '--issuer https://id.example --external-id ext'
   const cases: readonly [string, number, RegExp][] = [
-    ['--scope "transfer:write"', 1, /transfer:write: unknown scope\. The scopes are transfer:read_fiat/],
+    [
+      '--scope "transfer:write"',
+      1,
+      /transfer:write: unknown scope\. The scopes are transfer:read_fiat/,
+    ],
     ['--scope " "', 1, /at least one scope/],
     [`--jwks ${privateKey}`, 1, /private\.json: Key 1 is private/],
     [`--jwks ${folder}/none.json`, 1, /none\.json cannot be read/],
-    ['--issuer https://id.example', 2, /belong together/],
-    [`${external} --jwks x`, 2, /exclude each other/],
+    ['--issuer https://id.example', 2, /--issuer and --external-id together/],
+    [`${external} --jwks x`, 2, /either --jwks or --issuer/],
     [
       '--issuer https://id.example/ --external-id x',
       1,
-      /not among trustedIssuers.*https:\/\/id\.example/,
+      /not one of the trustedIssuers.*https:\/\/id\.example/,
     ],
   ]
   for (const [flags, exitCode, pattern] of cases) {

@@ -1,11 +1,11 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import { Problem } from '../../contract/problem.ts'
+import { fetchBounded } from '../../platform/bounded-fetch.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Schedule } from '../../platform/schedule.ts'
 import { isSafeUrl, type TrustedIssuer } from '../../platform/trusted-issuers.ts'
-import { fetchJson } from './fetch-json.ts'
 
 /** The public keys of one trusted issuer, refreshed in the background. */
 export type IssuerKeys = {
@@ -90,6 +90,17 @@ const issuerStale = BigInt(limits.issuerStaleSeconds) * 1_000_000n
 
 const hasCooledDown = (fetchedAt: bigint, now: bigint) =>
   now - fetchedAt >= BigInt(limits.issuerCoolDownSeconds) * 1_000_000n
+
+async function fetchJson(url: string): Promise<unknown> {
+  const { issuerTimeoutMs, issuerAnswerBytesMax: answerBytesMax } = limits
+  const signal = AbortSignal.timeout(issuerTimeoutMs)
+  const headers = { accept: 'application/json' }
+  try {
+    return JSON.parse(await fetchBounded(url, { headers, signal, answerBytesMax }))
+  } catch (cause) {
+    throw new Error(`${url}: ${cause instanceof Error ? cause.message : cause}`, { cause })
+  }
+}
 
 async function discoverKeysUrl(issuer: TrustedIssuer): Promise<string> {
   const url = `${issuer.issuer.replace(/\/$/, '')}/.well-known/openid-configuration`

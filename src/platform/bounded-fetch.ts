@@ -1,0 +1,41 @@
+export type BoundedRequest = Pick<RequestInit, 'method' | 'headers' | 'body'> & {
+  /** Aborts the request. Give it the deadline: nothing here has a time limit of its own. */
+  readonly signal: AbortSignal
+  readonly answerBytesMax: number
+}
+
+/**
+ * Sends one HTTP request and returns the body of a 2xx answer as text.
+ *
+ * The answer may have at most `answerBytesMax` bytes. Redirects fail: one could carry the request's
+ * authorization to a host that nobody configured. Rejects with an Error whose message may be logged: it
+ * starts with a verb, as in `host.example answered HTTP 503`, and holds nothing of the URL or the answer.
+ */
+export async function fetchBounded(url: string, request: BoundedRequest): Promise<string> {
+  const { answerBytesMax, ...init } = request
+  const failWith = (reason: string) => (cause: unknown) => {
+    throw new Error(init.signal.aborted ? 'did not answer in time' : reason, { cause })
+  }
+  const response = await fetch(url, { ...init, redirect: 'error' }).catch(
+    failWith('cannot be reached'),
+  )
+  if (!response.ok) {
+    await response.body?.cancel()
+    throw new Error(`answered HTTP ${response.status}`)
+  }
+  const body = await readBody(response, answerBytesMax).catch(failWith('broke off its answer'))
+  if (body === undefined) throw new Error(`answered more than ${answerBytesMax} bytes`)
+  return body.toString('utf8')
+}
+
+/** Returns undefined for a body over the limit; leaving the loop closes the connection. */
+async function readBody(response: Response, bytesMax: number): Promise<Buffer | undefined> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength
+    if (bytes > bytesMax) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
