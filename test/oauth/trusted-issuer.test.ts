@@ -214,7 +214,7 @@ test('names every fault of the configured issuers at once', () => {
     { issuer: 'http://id.example', audience: '', algorithms: ['HS256'], scope: 'x' },
     7,
   ])
-  assert.match(all, /\[0\] has scope, which is no member of an issuer/)
+  assert.match(all, /\[0\] has scope, which is not a member of an issuer/)
   assert.match(all, /\[0\]\.issuer must be an https URL/)
   assert.match(all, /\[0\]\.audience must be text/)
   assert.match(all, /\[0\]\.algorithms must be a list of ES256/)

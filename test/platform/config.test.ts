@@ -39,10 +39,10 @@ test('every fault is told at once, with where it came from', () => {
     BURSAR_CORS_ORIGINS: 'https://app.example.com/path',
   }
   assert.deepEqual(faultsOf(env, file), [
-    `${file} has prot, which is no setting of Bursar's`,
+    `${file} has prot, which is not a setting`,
     'DATABASE_URL must be sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
     'PORT must be a whole number from 0 to 65535',
-    'BURSAR_MASTER_KEY must be 32 bytes in base64, as `openssl rand -base64 32` prints them',
+    'BURSAR_MASTER_KEY must be 32 bytes in base64; make one with `openssl rand -base64 32`',
     'BURSAR_CORS_ORIGINS must be a list of origins such as https://app.example.com',
     'BURSAR_TRUSTED_PROXIES must be a list of IP addresses or CIDR ranges',
     'tokenLifeSeconds in the configuration file must be a whole number from 60 to 3600',

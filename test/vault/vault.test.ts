@@ -46,7 +46,7 @@ test('refuses a master key file that others can read', async (t) => {
   const { keyFile, open } = await newStore(t)
   await open({ keyFile })
   chmodSync(keyFile, 0o640)
-  await assert.rejects(open({ keyFile }), refusal(/can be read or written by others.*chmod 600/))
+  await assert.rejects(open({ keyFile }), refusal(/other users can read or write it.*chmod 600/))
 })
 
 test('refuses a master key file that holds something else', async (t) => {
@@ -59,7 +59,7 @@ test('does not make a fresh master key for a store that holds keys', async (t) =
   const { keyFile, open } = await newStore(t)
   await open({ keyFile })
   unlinkSync(keyFile)
-  await assert.rejects(open({ keyFile }), refusal(/master key is missing.*Put the file back/))
+  await assert.rejects(open({ keyFile }), refusal(/master key is missing.*Restore the file/))
 })
 
 test('refuses to start without a master key where there is no place for a file', async (t) => {
@@ -72,7 +72,7 @@ test('refuses the wrong master key and names both fingerprints', async (t) => {
   await open({ masterKey: newMaster() })
   await assert.rejects(
     open({ masterKey: newMaster() }),
-    refusal(/wrapped under master key [0-9a-f]{16}, but [0-9a-f]{16} is configured/),
+    refusal(/wrapped with master key [0-9a-f]{16}, but [0-9a-f]{16} is configured/),
   )
 })
 
@@ -85,7 +85,7 @@ test('opens under two masters, re-wraps, and then needs only the new one', async
   assert.equal(await both.rewrap(), 0)
   const after = await open({ masterKey: next })
   assert.deepEqual(after.current('cursor').key, before.current('cursor').key)
-  await assert.rejects(open({ masterKey: old }), refusal(/wrapped under master key/))
+  await assert.rejects(open({ masterKey: old }), refusal(/wrapped with master key/))
 })
 
 test('refuses a wrapped key that was moved to another row or changed in one bit', async (t) => {
