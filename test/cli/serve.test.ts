@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { temporaryFolder } from '../support/harness.ts'
 import { runBursar } from '../support/run-bursar.ts'
 
-test('serve tells in a sentence that its port is taken, and ends', async () => {
+test('serve reports in one sentence that its port is in use, and exits', async () => {
   const other = createServer()
   await new Promise<void>((resolve) => {
     other.listen(0, '127.0.0.1', resolve)
@@ -19,7 +19,7 @@ test('serve tells in a sentence that its port is taken, and ends', async () => {
   other.close()
 })
 
-test('serve tells in a sentence that its host is none of this machine, and ends', async () => {
+test('serve reports in one sentence that its host is not on this machine, and exits', async () => {
   // Set aside for documents (RFC 5737), and a name that never resolves (RFC 6761).
   await endsWith(
     ['--host', '192.0.2.1', '--port', '0'],

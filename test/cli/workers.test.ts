@@ -127,7 +127,7 @@ const isRefused = (url: string) =>
   )
 
 describe('serve --workers', () => {
-  test('prints one line when all are ready, on a new store too, and every worker answers as the same issuer', async () => {
+  test('prints one line when all are ready, also on a new store, and every worker has the same issuer', async () => {
     const { program, url } = await serve({
       DATABASE_URL: `sqlite:${join(temporaryFolder(), 'new.db')}`,
     })
@@ -146,7 +146,7 @@ describe('serve --workers', () => {
     assert.equal(program.output(), `{"url":"${url}"}\n`)
   })
 
-  test('replaces a worker that is killed under load, and no answer is wrong or half', async () => {
+  test('replaces a worker that is killed under load, and no response is wrong or truncated', async () => {
     const { program, url } = await serve()
     const token = await fetchToken(url)
     const known = (await readAccounts(url, token)).text
@@ -186,7 +186,7 @@ describe('serve --workers', () => {
     assert.equal(await program.kill('SIGTERM'), 0)
   })
 
-  test('is at the same URL again after all workers have died at once', async () => {
+  test('keeps its URL after all workers have died at once', async () => {
     const { program, url } = await serve()
     for (const pid of readyPids(program)) process.kill(pid, 'SIGKILL')
     await until('all are replaced', () => readyPids(program).length === 2 * count)
@@ -214,7 +214,7 @@ describe('serve --workers', () => {
     assert.equal(await program.kill('SIGTERM'), 0)
   })
 
-  test('has every worker read the fee schedule again on SIGHUP', async () => {
+  test('reloads the fee schedule in every worker on SIGHUP', async () => {
     const { program } = await serve()
     program.process.kill('SIGHUP')
     const reloading = () => linesOf(program, 'reloading configuration').map(({ pid }) => pid)
@@ -225,7 +225,7 @@ describe('serve --workers', () => {
 })
 
 describe('the end of serve --workers', () => {
-  test('by SIGTERM answers what is in flight on every worker, and is 0', async () => {
+  test('by SIGTERM finishes requests in flight on every worker and exits with 0', async () => {
     const { program, url } = await serve()
     const begun = await beginRequests(url)
     program.process.kill('SIGTERM')
@@ -236,7 +236,7 @@ describe('the end of serve --workers', () => {
     assert.deepEqual(linesOf(program, 'a worker died; starting another'), [])
   })
 
-  test('by Ctrl-C, which signals the workers as well, answers what is in flight too', async () => {
+  test('by Ctrl-C, which also signals the workers, finishes requests in flight', async () => {
     const { program, url } = await serve()
     const begun = await beginRequests(url)
     for (const pid of [program.process.pid ?? 0, ...readyPids(program)]) process.kill(pid, 'SIGINT')
@@ -246,7 +246,7 @@ describe('the end of serve --workers', () => {
     assert.deepEqual(linesOf(program, 'a worker died; starting another'), [])
   })
 
-  test('by a second signal is at once', async () => {
+  test('by a second signal is immediate', async () => {
     const { program, url } = await serve()
     const begun = await beginRequests(url)
     program.process.kill('SIGTERM')
@@ -258,14 +258,14 @@ describe('the end of serve --workers', () => {
     for (const { socket } of begun) socket.destroy()
   })
 
-  test('by a signal while the workers still start is 0, with none left', async () => {
+  test('by a signal during the start of the workers exits with 0 and leaves none', async () => {
     const program = start()
     await until('one starts', () => startedPids(program).length > 0)
     assert.equal(await program.kill('SIGTERM'), 0)
     assert.equal(program.output(), '')
   })
 
-  test('by kill -9 of the primary is the end of the workers, once they have answered', async () => {
+  test('by kill -9 of the primary ends the workers after they finish their requests', async () => {
     const { program, url } = await serve()
     const begun = await beginRequests(url)
     const exited = once(program.process, 'exit')
@@ -294,7 +294,7 @@ describe('the end of serve --workers', () => {
 })
 
 describe('serve --workers that cannot start', () => {
-  test('on a port that is taken ends with 1 and tells it once', async () => {
+  test('on a port in use exits with 1 and reports it once', async () => {
     const other = createServer()
     other.listen(0, '127.0.0.1')
     await once(other, 'listening')
@@ -315,7 +315,7 @@ describe('serve --workers that cannot start', () => {
     )
   })
 
-  test('by its configuration ends with 2 before a worker is started', async () => {
+  test('on a configuration fault exits with 2 before a worker is started', async () => {
     const { code, output, errors } = await runProgram(['serve', '--workers', '0'], { env })
     assert.deepEqual(
       { code, output, errors },
@@ -323,7 +323,7 @@ describe('serve --workers that cannot start', () => {
     )
   })
 
-  test('by what only a worker finds out ends with 2 and tells it once', async () => {
+  test('on a fault that only a worker finds exits with 2 and reports it once', async () => {
     const { code, output, errors } = await runProgram(['serve', '--port', '0'], {
       env: {
         ...env,
@@ -336,7 +336,7 @@ describe('serve --workers that cannot start', () => {
     assert.match(errors, /^[^\n]*BURSAR_MASTER_KEY[^\n]*\n$/)
   })
 
-  test('because its first worker is killed ends with 1 and a sentence', async () => {
+  test('because its first worker is killed exits with 1 and one sentence', async () => {
     const program = start({ LOG_LEVEL: 'info' })
     await until('one starts', () => startedPids(program).length > 0)
     process.kill(startedPids(program)[0] ?? 0, 'SIGKILL')

@@ -43,7 +43,7 @@ async function assertionWorld(context: TestContext) {
   return { ...world, id, now, pair, assertion, send, jwk }
 }
 
-test('takes an assertion signed by the client’s own key, once', async (t) => {
+test('accepts an assertion signed with the client’s key, once', async (t) => {
   const { assertion, send } = await assertionWorld(t)
   const first = await assertion()
   const { status, body } = await send(first)
@@ -54,7 +54,7 @@ test('takes an assertion signed by the client’s own key, once', async (t) => {
   assert.deepEqual([again.status, again.body.error], [401, 'invalid_client'])
 })
 
-test('refuses assertions that are not exactly for us, short-lived and this client’s', async (t) => {
+test('refuses assertions for another audience, of another client or with a long life', async (t) => {
   const { assertion, id, now, send, url } = await assertionWorld(t)
   const cases: readonly JWTPayload[] = [
     ...[{ aud: `${url}/oauth2/token` }, { aud: [url] }, { aud: [url, 'https://other.example'] }],
@@ -96,13 +96,13 @@ test('refuses a secret from a client with keys, and an assertion from a client w
   assert.equal((await send(await assertion({ iss: acme.id, sub: acme.id }))).status, 401)
 })
 
-test('does not take an assertion for an access token', async (t) => {
+test('does not accept an assertion as an access token', async (t) => {
   const { assertion, oauth } = await assertionWorld(t)
   assert.equal(await oauth.verify(await assertion()), 'invalid')
   assert.equal(await oauth.verify(await assertion({}, { typ: 'at+jwt' })), 'invalid')
 })
 
-test('registers public keys only, each of a kind it can verify', async () => {
+test('registers public keys only, of the supported types', async () => {
   const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true })
   const p384 = await generateKeyPair('ES384', { extractable: true })
   const jwk = await exportJWK(publicKey)

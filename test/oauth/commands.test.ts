@@ -65,7 +65,7 @@ const everyCommand = (command: Command): readonly Command[] => [
 
 const create = 'client create --customer acme --name "Acme treasury" --json'
 
-test('client create answers one JSON document, and what it made gets a token', async (t) => {
+test('client create prints one JSON document, and the new client gets a token', async (t) => {
   const { run, tokenOf } = await commandWorld(t)
   const { exitCode, json } = await run(`${create} --scope "transfer:read_fiat_account"`)
   const { client_id, client_secret, ...rest } = json()
@@ -78,7 +78,7 @@ test('client create answers one JSON document, and what it made gets a token', a
   assert.equal((await tokenOf(client_id, client_secret)).status, 200)
 })
 
-test('client create without --scope grants the read scopes and no other', async (t) => {
+test('client create without --scope grants the read scopes only', async (t) => {
   const { run } = await commandWorld(t)
   const names = (await run(create)).json().scope.split(' ')
   assert.equal(names.length, 5)
@@ -116,7 +116,7 @@ test('client create refuses wrong scopes, keys, names and combinations with a se
   assert.match((await run('client create --name x')).errors, /--customer/)
 })
 
-test('client create registers public keys and external clients, neither with a secret of ours', async (t) => {
+test('client create registers clients with public keys and external clients, without a secret', async (t) => {
   const { folder, run } = await commandWorld(t)
   const file = join(folder, 'keys.json')
   const pair = await generateKeyPair('ES256', { extractable: true })
@@ -130,7 +130,7 @@ test('client create registers public keys and external clients, neither with a s
   assert.match((await run(`client rotate ${mapped.client_id}`)).errors, /does not use a secret/)
 })
 
-test('client list shows when each was last used and never a secret or a hash', async (t) => {
+test('client list shows when each client was last used, and no secret or hash', async (t) => {
   const { clock, run, tokenOf } = await commandWorld(t)
   const { client_id, client_secret } = (await run(create)).json()
   await tokenOf(client_id, client_secret)
@@ -151,7 +151,7 @@ test('client list shows when each was last used and never a secret or a hash', a
   assert.match(plain, new RegExp(`${client_id} {2}live {2}acme {2}2026-.*Acme treasury`))
 })
 
-test('client rotate keeps the old secret live, --expire-old ends it with its tokens', async (t) => {
+test('client rotate keeps the old secret valid; --expire-old revokes it with its tokens', async (t) => {
   const { oauth, run, token, tokenOf } = await commandWorld(t)
   const older = (await token()).body.access_token
   const second = (await run(`client rotate ${acme.id} --json`)).json()
@@ -165,7 +165,7 @@ test('client rotate keeps the old secret live, --expire-old ends it with its tok
   assert.notEqual(await oauth.verify(newer), 'invalid')
 })
 
-test('client disable refuses the client and its tokens, and says so again', async (t) => {
+test('client disable refuses the client and its tokens, and is idempotent', async (t) => {
   const { oauth, run, token } = await commandWorld(t)
   const { access_token } = (await token()).body
   const first = (await run(`client disable ${acme.id} --json`)).json()
@@ -180,7 +180,7 @@ test('client disable refuses the client and its tokens, and says so again', asyn
   assert.match(unknown.errors, /There is no client client_nobody/)
 })
 
-test('keys rotate makes the next key, and keys list shows where each stands', async (t) => {
+test('keys rotate creates the next key, and keys list shows the state of each', async (t) => {
   const { clock, oauth, run, token } = await commandWorld(t)
   const states = async () =>
     (await run('keys list --json')).json().keys.map(({ state }: { state: string }) => state)
@@ -205,7 +205,7 @@ test('keys rotate --revoke refuses every older token', async (t) => {
   assert.match((await run('keys list')).out, /revoked.*\n.*signing/)
 })
 
-test('keys rotate --purpose cursor leaves tokens alone, and takes no purpose that it should not', async (t) => {
+test('keys rotate --purpose cursor keeps tokens valid, and refuses other purposes', async (t) => {
   const { clock, oauth, run, token } = await commandWorld(t)
   const { access_token } = (await token()).body
   const { revoked } = (await run('keys rotate --purpose cursor --revoke --json')).json()
@@ -218,7 +218,7 @@ test('keys rotate --purpose cursor leaves tokens alone, and takes no purpose tha
   assert.match(refused.errors, /Allowed choices are token-signing, cursor/)
 })
 
-test('keys rewrap moves every key to a new master while clients keep their secrets', async (t) => {
+test('keys rewrap wraps every key with a new master key, and client secrets stay valid', async (t) => {
   const { keyFile, run, oauth } = await commandWorld(t)
   const previousMasterKey = new Secret(readFileSync(keyFile, 'utf8').trim())
   const masterKey = new Secret(systemRandom(32).toString('base64'))

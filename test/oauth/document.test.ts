@@ -26,7 +26,7 @@ test('docs/oauth.md names every command and flag', () => {
   }
 })
 
-test('the trusted issuer that docs/oauth.md shows is a good one', () => {
+test('the trusted issuer of docs/oauth.md is valid', () => {
   const example = /```json\n([\s\S]*?)```/.exec(page)?.[1]
   const parsed = parseTrustedIssuers(JSON.parse(String(example)).trustedIssuers)
   assert('value' in parsed)

@@ -15,7 +15,7 @@ async function guessingWorld(context: TestContext) {
   return { ...world, from, guess }
 }
 
-test('slows down ten failures for one client from one address, the right secret then too', async (t) => {
+test('limits an address after ten failures for one client, even with the right secret', async (t) => {
   const { from, guess } = await guessingWorld(t)
   for (let count = 0; count < 10; count += 1) assert.equal((await guess('192.0.2.1')).status, 401)
   for (const { status, headers, body } of [await guess('192.0.2.1'), await from('192.0.2.1')]) {
@@ -27,13 +27,13 @@ test('slows down ten failures for one client from one address, the right secret 
   }
 })
 
-test('lets the customer in from any other address meanwhile', async (t) => {
+test('accepts the client from any other address meanwhile', async (t) => {
   const { from, guess } = await guessingWorld(t)
   for (let count = 0; count < 15; count += 1) await guess('192.0.2.1')
   assert.equal((await from('192.0.2.2')).status, 200)
 })
 
-test('slows down sixty failures from one address, over any clients, and one /64 counts as one', async (t) => {
+test('limits an address after sixty failures for any clients; a /64 counts as one address', async (t) => {
   const { from, guess } = await guessingWorld(t)
   for (let count = 0; count < 60; count += 1) {
     const { status } = await guess(`2001:db8:1:2::${count.toString(16)}`, `client_${count}`)
@@ -68,7 +68,7 @@ test('remembers a bounded number of addresses', async (t) => {
   assert.equal(await limiter.waitSeconds('192.0.2.1', 'a'), 0)
 })
 
-test('knows an address by its network', () => {
+test('maps an IPv6 address to its /64 network', () => {
   const cases = {
     '192.0.2.1': '192.0.2.1',
     '::ffff:192.0.2.1': '192.0.2.1',
@@ -103,7 +103,7 @@ test('spends the same time on an unknown client and on a wrong secret', async (t
   assert(ratio > 0.7 && ratio < 1.4, `ratio ${ratio}`)
 })
 
-test('logs who was issued and refused what, and never a secret or a token', async (t) => {
+test('logs issued and refused tokens, and never a secret or a token', async (t) => {
   const lines: string[] = []
   const sink = new Writable({
     write: (chunk, _encoding, done) => {

@@ -18,7 +18,7 @@ function faultsOf(env: Readonly<Record<string, string>>, file?: string): string[
   }
 }
 
-test('flags go over environment, environment over file, file over defaults', () => {
+test('flags override the environment, the environment the file, and the file the defaults', () => {
   const file = join(folder, 'good.json')
   writeFileSync(file, JSON.stringify({ port: 1, host: '127.0.0.2', logLevel: 'warn' }))
   const config = loadConfig({ flags: { port: '3' }, env: { PORT: '2', HOST: '127.0.0.3' }, file })
@@ -28,7 +28,7 @@ test('flags go over environment, environment over file, file over defaults', () 
   )
 })
 
-test('every fault is told at once, with where it came from', () => {
+test('a ConfigError names every fault and its source', () => {
   const file = join(folder, 'bad.json')
   writeFileSync(file, JSON.stringify({ prot: 1, tokenLifeSeconds: 5 }))
   const env = {
@@ -49,7 +49,7 @@ test('every fault is told at once, with where it came from', () => {
   ])
 })
 
-test('a configuration file that is there and cannot be read is not passed over', () => {
+test('a configuration file that exists but cannot be read is a fault', () => {
   const file = join(folder, 'folder.json')
   mkdirSync(file)
   assert.deepEqual(faultsOf({}, file), [`${file} cannot be read`])
@@ -58,6 +58,6 @@ test('a configuration file that is there and cannot be read is not passed over',
   ])
 })
 
-test('a secret of the configuration is not in a fault', () => {
+test('no fault quotes a secret', () => {
   assert.ok(!faultsOf({ BURSAR_MASTER_KEY: 'canary-secret' }).join().includes('canary'))
 })

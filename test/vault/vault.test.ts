@@ -30,7 +30,7 @@ const refusal = (pattern: RegExp) => (error: unknown) => {
   return true
 }
 
-test('makes a 0600 master key file on the first start and opens the same keys on the next', async (t) => {
+test('creates a 0600 master key file at the first start and opens the same keys at the next', async (t) => {
   const { keyFile, open } = await newStore(t)
   const first = await open({ keyFile })
   const second = await open({ keyFile })
@@ -42,27 +42,27 @@ test('makes a 0600 master key file on the first start and opens the same keys on
   }
 })
 
-test('refuses a master key file that others can read', async (t) => {
+test('refuses a master key file that other users can read', async (t) => {
   const { keyFile, open } = await newStore(t)
   await open({ keyFile })
   chmodSync(keyFile, 0o640)
   await assert.rejects(open({ keyFile }), refusal(/other users can read or write it.*chmod 600/))
 })
 
-test('refuses a master key file that holds something else', async (t) => {
+test('refuses a master key file with other content', async (t) => {
   const { keyFile, open } = await newStore(t)
   writeFileSync(keyFile, 'not a key\n', { mode: 0o600 })
   await assert.rejects(open({ keyFile }), refusal(/does not hold a master key/))
 })
 
-test('does not make a fresh master key for a store that holds keys', async (t) => {
+test('does not create a master key for a store that already holds keys', async (t) => {
   const { keyFile, open } = await newStore(t)
   await open({ keyFile })
   unlinkSync(keyFile)
   await assert.rejects(open({ keyFile }), refusal(/master key is missing.*Restore the file/))
 })
 
-test('refuses to start without a master key where there is no place for a file', async (t) => {
+test('refuses to start without a master key if the store has no key file', async (t) => {
   const { open } = await newStore(t)
   await assert.rejects(open({}), refusal(/BURSAR_MASTER_KEY is not set/))
 })
@@ -76,7 +76,7 @@ test('refuses the wrong master key and names both fingerprints', async (t) => {
   )
 })
 
-test('opens under two masters, re-wraps, and then needs only the new one', async (t) => {
+test('opens keys of two master keys, rewraps them, and then needs only the new one', async (t) => {
   const { open } = await newStore(t)
   const [old, next] = [newMaster(), newMaster()]
   const before = await open({ masterKey: old })
@@ -88,7 +88,7 @@ test('opens under two masters, re-wraps, and then needs only the new one', async
   await assert.rejects(open({ masterKey: old }), refusal(/wrapped with master key/))
 })
 
-test('refuses a wrapped key that was moved to another row or changed in one bit', async (t) => {
+test('refuses a wrapped key that was moved to another row or has a changed bit', async (t) => {
   const { store, open } = await newStore(t)
   const masterKey = newMaster()
   await open({ masterKey })
@@ -101,7 +101,7 @@ test('refuses a wrapped key that was moved to another row or changed in one bit'
   await assert.rejects(open({ masterKey }), refusal(/is damaged in the store/))
 })
 
-test('gives a rotated key five seconds in which every process hears of it before it is used', async (t) => {
+test('publishes a rotated key five seconds before it is used', async (t) => {
   const { clock, open } = await newStore(t)
   const keyring = await open({ masterKey: newMaster() })
   const old = keyring.current('token-signing')
