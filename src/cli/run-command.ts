@@ -3,7 +3,7 @@ import { ConfigError } from '../platform/config.ts'
 import { StoreUnavailable } from '../store/unavailable.ts'
 import { CommandFailed, type Output } from './output.ts'
 
-// Exit code 0 means done.
+// Exit codes. 0 means success.
 const FAILED = 1
 const WRONG_USAGE = 2
 

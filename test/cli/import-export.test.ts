@@ -15,7 +15,7 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true })
   for (const place of places.values()) await (await place).remove()
 })
-/** A store for each name, over the adapter that this run is about. */
+/** A store for each name, on the adapter of this test run. */
 const places = new Map<string, ReturnType<typeof openPlace>>()
 async function storeOf(name: string): Promise<string> {
   const place = places.get(name) ?? openPlace()
@@ -114,11 +114,11 @@ test('a second export after import equals the first, byte for byte', async () =>
   for (const kind of recordKinds) {
     await runBursar(await storeOf('first'), ['import', kind, '-'], lines(world[kind]))
     const exported = await runBursar(await storeOf('first'), ['export', kind])
-    assert.equal(exported.out.split('\n').length - 1, world[kind].length)
+    assert.equal(exported.out.split('\n').length - 1, world[kind].length, kind)
     const taken = await runBursar(await storeOf('second'), ['import', kind, '-'], exported.out)
     assert.equal(taken.code, 0, taken.err)
     const again = await runBursar(await storeOf('second'), ['export', kind])
-    assert.equal(again.out, exported.out)
+    assert.equal(again.out, exported.out, kind)
     const same = await runBursar(await storeOf('first'), ['import', kind, '-'], exported.out)
     assert.match(same.out, new RegExp(`: 0 added, 0 changed, ${world[kind].length} unchanged`))
   }

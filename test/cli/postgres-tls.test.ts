@@ -12,7 +12,7 @@ import { aFiatAccount, anId } from '../support/records.ts'
 import { addressesOf, openTestDatabase, prepareServer } from '../support/test-database.ts'
 import { until } from '../support/until.ts'
 
-/** The whole program over an encrypted connection, to a server whose certificate nobody has signed but itself. */
+/** Runs the program over TLS, against a server with a self-signed certificate. */
 
 let server: PostgresServer
 let certificate: string
@@ -146,7 +146,7 @@ describe('over TLS', { skip: !hasOpenssl }, () => {
   })
 })
 
-/** Whether the customers' sessions are, each answer once. */
+/** The distinct values of `ssl` over the sessions of the customers' role. */
 async function areEncrypted(): Promise<string[]> {
   const rows = await withPrimary(addressesOf(server.url('postgres', 'postgres')), (session) =>
     session.query({

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { runProgram, startProgram } from '../support/program.ts'
 import { openTestDatabase, type TestDatabase } from '../support/test-database.ts'
 
-/** What an operator who sets PostgreSQL up meets, over the program itself. */
+/** Sets PostgreSQL up with the program, as an operator does. */
 
 let database: TestDatabase
 const masterKey = randomBytes(32).toString('base64')
@@ -139,7 +139,7 @@ test('a command with the customers’ login names the role that it needs', async
     ['keys', 'list'],
   ]) {
     const { code, errors } = await run(words, { DATABASE_URL: database.url })
-    assert.equal(code, 2)
+    assert.equal(code, 2, words.join(' '))
     assert.match(errors, /Set OPERATOR_DATABASE_URL/)
   }
 })

@@ -20,7 +20,7 @@ test('serve reports in one sentence that its port is in use, and exits', async (
 })
 
 test('serve reports in one sentence that its host is not on this machine, and exits', async () => {
-  // Set aside for documents (RFC 5737), and a name that never resolves (RFC 6761).
+  // RFC 5737 reserves the address for documents. RFC 6761 says that .invalid never resolves.
   await endsWith(
     ['--host', '192.0.2.1', '--port', '0'],
     '192.0.2.1 is not an address of this machine; choose another with --host or HOST',

@@ -11,9 +11,7 @@ import { rawRequest } from '../support/raw-request.ts'
 import { aFiatAccount } from '../support/records.ts'
 import { untilHolds } from '../support/until.ts'
 
-/**
- * `Program.ended` waits until the last process that holds its output is gone: where it resolves, no worker is left.
- */
+/** `Program.ended` resolves when the last process with its output has exited, so no worker is left. */
 
 const count = 3
 const form = () =>
@@ -55,7 +53,7 @@ async function serve(given?: Readonly<Record<string, string>>) {
 
 type Line = { readonly msg: string; readonly pid: number } & Readonly<Record<string, unknown>>
 
-/** The lines of the log so far; the last may not have come whole. */
+/** The complete lines of the log so far. */
 const linesOf = ({ errors }: Program, msg: string): Line[] =>
   errors()
     .split('\n')
@@ -85,7 +83,7 @@ const readAccounts = (url: string, token: string) =>
     headers: ['authorization', `Bearer ${token}`],
   })
 
-/** A request for a token that a worker has begun to read: it has asked for the body. */
+/** A token request in flight: a worker has answered 100 Continue and waits for the body. */
 async function beginRequest(url: string) {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
@@ -176,7 +174,7 @@ describe('serve --workers', () => {
     await until('traffic goes on', () => answered > before + 50)
     over = true
     await Promise.all(clients)
-    // Each client has one request open: those of the killed worker are lost, and no others.
+    // Each client has one request in flight. Only those of the killed worker are lost.
     assert.ok(cutOff.length <= 8 * count, `${cutOff.length}`)
     assert.deepEqual(
       cutOff.filter((code) => code !== 'ECONNRESET'),
@@ -201,7 +199,7 @@ describe('serve --workers', () => {
     const deaths = () => linesOf(program, 'a worker died; starting another')
     for (const times of [1, 2, 3]) {
       await until('another is started', () => startedPids(program).length === count + times)
-      assert.equal(deaths().length, times)
+      assert.equal(deaths().length, times, `death ${times}`)
       const [pid = 0] = startedPids(program).slice(-1)
       process.kill(pid, 'SIGKILL')
       await until('its death is told', () => deaths().length === times + 1)

@@ -7,7 +7,7 @@ import { acme, oauthWorld } from './support/oauth-world.ts'
 
 const type = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 
-/** A client that signs with a key of its own, and a way to send any assertion. */
+/** A client with its own signing key, and a function that sends any assertion. */
 async function assertionWorld(context: TestContext) {
   const world = await oauthWorld(context)
   const pair = await generateKeyPair('ES256', { extractable: true })
@@ -37,7 +37,7 @@ async function assertionWorld(context: TestContext) {
         ...{ grant_type: 'client_credentials', client_assertion_type: type, client_assertion },
         ...form,
       },
-      // Each from an address of its own, so that the failures are not slowed down.
+      // Each request has its own address, so that the guess limiter does not apply.
       { headers: { 'x-test-address': `192.0.2.${count}` } },
     )
   return { ...world, id, now, pair, assertion, send, jwk }
@@ -82,7 +82,9 @@ test('refuses other keys, algorithms and types of assertion', async (t) => {
     `${signed}.${createHmac('sha256', pem).update(signed).digest('base64url')}`,
     'x',
   ]
-  for (const attack of attacks) assert.equal((await send(attack)).status, 401)
+  for (const [at, attack] of attacks.entries()) {
+    assert.equal((await send(attack)).status, 401, `attack ${at}`)
+  }
   const otherName = await send(await assertion(), { client_id: acme.id })
   assert.deepEqual([otherName.status, otherName.body.error], [400, 'invalid_request'])
   assert.equal((await send(await assertion(), { client_id: id })).status, 200)
@@ -122,7 +124,7 @@ test('registers public keys only, of the supported types', async () => {
       typeof document === 'string' ? document : JSON.stringify(document),
     )
     assert('refused' in read, JSON.stringify(document))
-    assert.match(read.refused, refusal)
+    assert.match(read.refused, refusal, JSON.stringify(document))
   }
   assert('jwks' in (await readClientKeys(JSON.stringify(jwk))))
   const rsa = await generateKeyPair('PS256', { extractable: true })

@@ -13,7 +13,7 @@ import { acme, oauthWorld } from './support/oauth-world.ts'
 
 type Masters = { masterKey?: Secret; previousMasterKey?: Secret }
 
-/** A running server, and commands that open its store anew each time as another process does. */
+/** A server, and commands that open the same store for each run, like another process. */
 async function commandWorld(context: TestContext) {
   const world = await oauthWorld(context)
   const { clock, place, keyFile } = world
@@ -111,7 +111,7 @@ test('client create refuses wrong scopes, keys, names and combinations with a se
   for (const [flags, exitCode, pattern] of cases) {
     const outcome = await run(`${create} ${flags}`)
     assert.deepEqual([outcome.exitCode, outcome.out], [exitCode, ''], flags)
-    assert.match(outcome.errors, pattern)
+    assert.match(outcome.errors, pattern, flags)
   }
   assert.match((await run('client create --name x')).errors, /--customer/)
 })

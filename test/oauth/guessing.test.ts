@@ -17,7 +17,9 @@ async function guessingWorld(context: TestContext) {
 
 test('limits an address after ten failures for one client, even with the right secret', async (t) => {
   const { from, guess } = await guessingWorld(t)
-  for (let count = 0; count < 10; count += 1) assert.equal((await guess('192.0.2.1')).status, 401)
+  for (let count = 0; count < 10; count += 1) {
+    assert.equal((await guess('192.0.2.1')).status, 401, `failure ${count}`)
+  }
   for (const { status, headers, body } of [await guess('192.0.2.1'), await from('192.0.2.1')]) {
     assert.equal(status, 429)
     const wait = Number(headers.get('retry-after'))
@@ -37,7 +39,7 @@ test('limits an address after sixty failures for any clients; a /64 counts as on
   const { from, guess } = await guessingWorld(t)
   for (let count = 0; count < 60; count += 1) {
     const { status } = await guess(`2001:db8:1:2::${count.toString(16)}`, `client_${count}`)
-    assert.equal(status, 401)
+    assert.equal(status, 401, `failure ${count}`)
   }
   assert.equal((await from('2001:db8:1:2:ffff::1')).status, 429)
   assert.equal((await from('2001:db8:1:3::1')).status, 200)
@@ -46,7 +48,7 @@ test('limits an address after sixty failures for any clients; a /64 counts as on
 test('never counts a success', async (t) => {
   const { from } = await guessingWorld(t)
   for (let count = 0; count < 80; count += 1) {
-    assert.equal((await from('192.0.2.9')).status, 200)
+    assert.equal((await from('192.0.2.9')).status, 200, `request ${count}`)
   }
 })
 
@@ -80,7 +82,9 @@ test('maps an IPv6 address to its /64 network', () => {
     '2001:0db8:0000:0001:1:2:3:4': '2001:db8:0:1::/64',
     '2001:db8:0:1:2:3:192.0.2.1': '2001:db8:0:1::/64',
   }
-  for (const [address, network] of Object.entries(cases)) assert.equal(networkOf(address), network)
+  for (const [address, network] of Object.entries(cases)) {
+    assert.equal(networkOf(address), network, address)
+  }
 })
 
 test('spends the same time on an unknown client and on a wrong secret', async (t) => {
@@ -123,5 +127,7 @@ test('logs issued and refused tokens, and never a secret or a token', async (t) 
     [acme.id, 'refused'],
     [undefined, 'refused'],
   ])
-  for (const secret of [acme.secret, access_token, 'canary']) assert(!lines.join().includes(secret))
+  for (const secret of [acme.secret, access_token, 'canary']) {
+    assert(!lines.join().includes(secret), secret)
+  }
 })

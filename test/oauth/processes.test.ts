@@ -6,7 +6,7 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { acme, oauthWorld } from './support/oauth-world.ts'
 import { startProcess } from './support/process.ts'
 
-/** Two running servers on one store, as two workers are, and a command's access to it. */
+/** Two servers and one command on the same store. */
 async function twoServers(context: TestContext) {
   const world = await oauthWorld(context, { clock: systemClock })
   const words = [world.place.where, world.keyFile]
@@ -22,7 +22,7 @@ async function twoServers(context: TestContext) {
     const headers = { authorization: `Bearer ${bearer}` }
     return (await fetch(`${server.url}/who-am-i`, { headers })).status
   }
-  /** Seconds until a running server refuses a token, asked again and again. */
+  /** Polls until the server refuses the token. Returns the seconds. */
   const secondsUntilRefused = async (bearer: string) => {
     const began = performance.now()
     while ((await whoAmI(bearer)) !== 401) {

@@ -35,7 +35,8 @@ test('accepts the same credentials by body, by Basic in any encoding, and by mul
   const { post, send, token } = await oauthWorld(t)
   const encoded = `Basic ${Buffer.from('client%5Facme:acme%5Fsecret%5F1').toString('base64')}`
   for (const authorization of [acmeBasic, acmeBasic.replace('Basic', 'bAsIc'), encoded]) {
-    assert.equal((await post('/oauth2/token', grant, { headers: { authorization } })).status, 200)
+    const { status } = await post('/oauth2/token', grant, { headers: { authorization } })
+    assert.equal(status, 200, authorization)
   }
   const named = { headers: { authorization: acmeBasic } }
   assert.equal((await post('/oauth2/token', { ...grant, client_id: acme.id }, named)).status, 200)
@@ -198,8 +199,8 @@ test('answers an unknown client, a wrong secret and a disabled client alike', as
   ]
   await disableClient(command, acme.id)
   answers.push(await token())
-  for (const { status, body } of answers) {
-    assert.equal(status, 401)
+  for (const [at, { status, body }] of answers.entries()) {
+    assert.equal(status, 401, `answer ${at}`)
     assert.deepEqual(body, {
       error: 'invalid_client',
       error_description: 'client authentication failed',
@@ -279,7 +280,7 @@ test('records the last use of a client and its secret once a minute', async (t) 
   assert.deepEqual(await lastUse(), [undefined, undefined])
   const first = clock()
   await token()
-  // It is noted after the token has been answered.
+  // The server records the use after it has sent the token.
   await until(async () => (await lastUse()).every((at) => at === first))
   clock.advance(59)
   await token()

@@ -8,7 +8,7 @@ import { startProcess } from './support/process.ts'
 
 const readFiat = 'transfer:read_fiat_account'
 
-/** A server that trusts a second issuer, which runs as a process of its own, and acme's client there. */
+/** A server that trusts an issuer in another process, and Acme's client of that issuer. */
 async function issuerWorld(context: TestContext, changes: Partial<TrustedIssuer> = {}) {
   const issuer = await startProcess(context, './issuer-process.ts')
   const trusted: TrustedIssuer = {
@@ -153,7 +153,7 @@ test('ignores shared secrets and weak keys in a key set', async (t) => {
   for (const mode of ['secret', 'broken']) {
     await order('/mode', { mode })
     await oauth.refresh()
-    assert.equal(await verify(token), 'invalid')
+    assert.equal(await verify(token), 'invalid', mode)
   }
 })
 

@@ -11,7 +11,7 @@ import { issuer, log, signingWorld } from './support/signing-world.ts'
 
 const readFiat = 'transfer:read_fiat_account'
 
-/** A world with one client, its good claims, and a way to sign anything with the server's own key. */
+/** One client, its valid claims, and a function that signs any claims with the server's key. */
 async function forgeryWorld(context: TestContext) {
   const world = await signingWorld(context)
   const client = await world.sample('client_acme')

@@ -16,7 +16,7 @@ describe('lent buffers', () => {
     const buffers = openLentBuffers()
     for (const length of [0, 1, 16_384, 16_385, 70_000, 1_048_576, 2_000_000]) {
       const buffer = buffers.lend(length)
-      assert.equal(buffer.length, length)
+      assert.equal(buffer.length, length, `${length} bytes`)
       buffers.takeBack(buffer)
     }
   })

@@ -37,8 +37,8 @@ test('creates a 0600 master key file at the first start and opens the same keys 
   assert.equal(statSync(keyFile).mode & 0o777, 0o600)
   assert.match(readFileSync(keyFile, 'utf8'), /^[A-Za-z0-9+/]{43}=\n$/)
   for (const purpose of ['cursor', 'client-secret', 'token-signing'] as const) {
-    assert.deepEqual(second.current(purpose), first.current(purpose))
-    assert.equal(first.current(purpose).key.length, 32)
+    assert.deepEqual(second.current(purpose), first.current(purpose), purpose)
+    assert.equal(first.current(purpose).key.length, 32, purpose)
   }
 })
 

@@ -14,7 +14,7 @@ import { temporaryFolder } from './temporary.ts'
 import { setClock, stoppedSchedule } from './time.ts'
 
 export type OAuthWorldOptions = {
-  /** The real time, for libraries that read it themselves. */
+  /** The system clock, for libraries that read it themselves. */
   readonly clock?: () => bigint
   readonly issuers?: readonly TrustedIssuer[]
   readonly log?: PinoLogger
@@ -25,7 +25,7 @@ export const acme = { id: 'client_acme', secret: 'acme_secret_1', customerId: 'a
 export const acmeScopes = ['transfer:read_fiat_account', 'statements:read_statement']
 export const acmeBasic = `Basic ${Buffer.from(`${acme.id}:${acme.secret}`).toString('base64')}`
 
-/** A running authorization server with two sample clients, acme's and globex's, and a command's access to its store. */
+/** An authorization server with two sample clients, and a command on the same store. */
 export async function oauthWorld(context: TestContext, options: OAuthWorldOptions = {}) {
   const folder = temporaryFolder(context)
   const place = await newStorePlace(context)

@@ -24,11 +24,11 @@ export const log = pino({ level: 'silent' })
 
 export type WorldOptions = {
   readonly issuers?: readonly TrustedIssuer[]
-  /** Stands between the server and its store, to make it fail. */
+  /** Wraps the server's store, to make it fail. */
   readonly through?: (store: CredentialStore) => CredentialStore
 }
 
-/** A server's keys, clients and verifier on a store in a folder of its own. Looks for changes only when told to. */
+/** Keys, clients and verifier on a store of their own. The test triggers each poll. */
 export async function signingWorld(context: TestContext, options: WorldOptions = {}) {
   const folder = temporaryFolder(context)
   const place = await newStorePlace(context)
@@ -59,7 +59,7 @@ export async function signingWorld(context: TestContext, options: WorldOptions =
   const uses = openUseRecorder({ store, clock, log })
   const verifier = openVerifier({ cache, issuers, issuer: () => issuer, clock, uses })
 
-  // What a command in another process would use: its own connection and keyring on the same file.
+  // Like a command in another process: its own connection and keyring on the same store.
   const outside = await place.openCredentials()
   const command: ClientDeps = {
     store: outside,
