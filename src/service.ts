@@ -1,5 +1,5 @@
 import type { Answer, Request, Route } from './contract/request.ts'
-import type { AddressPolicy } from './fees/addresses/address-check.ts'
+import { addressPolicy } from './fees/addresses/address-policy.ts'
 import { openFees } from './fees/sources/open-fees.ts'
 import { apiPage, homePage, type PageClient } from './http/documents/api-page.ts'
 import { healthRoutes } from './http/documents/health.ts'
@@ -133,11 +133,6 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
 /** The host as configured: tokens and clients know the issuer by this name. */
 const urlOf = (host: string, port: string): string =>
   `http://${host.includes(':') ? `[${host}]` : host}${port === '' ? '' : `:${port}`}`
-
-export const addressPolicy = (config: Config): AddressPolicy => ({
-  testnets: config.addressTestnets,
-  requireEvmChecksum: config.requireEvmChecksum,
-})
 
 type Routed = Pick<Route, 'method' | 'path'> & { readonly id: string }
 

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { operatorScopes } from '../contract/scopes.ts'
 import {
-  type ClientSources,
   createClient,
   disableClient,
   type Refused,
@@ -11,48 +10,24 @@ import {
 } from '../oauth/clients/clients.ts'
 import type { Secret } from '../platform/secret.ts'
 import type { Client, ClientMethod, ClientWithSecrets } from '../store/credentials.ts'
-import { type CommonOptions, withCommonOptions } from './options.ts'
+import { type CommonOptions, isPrintable, newCommand, refuseUsage } from './options.ts'
+import { printRecord } from './output.ts'
+import type { WithCredentials } from './with-stores.ts'
 
-/** The credentials of the store that a command works on. */
-export type CredentialAccess = ClientSources & {
-  /** The issuers of the configuration, by name. */
-  readonly trustedIssuers: readonly string[]
-  close(): Promise<void>
+export type CredentialCommandDeps = {
+  readonly withCredentials: WithCredentials
+  /** Prints one line to stdout. */
+  readonly print: (line: string) => void
 }
 
-/** What the commands on credentials need from the outside. */
-export type CredentialCommandSources = {
-  open(options: CommonOptions): Promise<CredentialAccess>
-  /** One line to stdout. */
-  print(line: string): void
-}
-
-/** `client create|list|rotate|disable`: who may ask for tokens. */
-export function clientCommand(sources: CredentialCommandSources): Command {
+/** `client create|list|rotate|disable`: the clients that may request tokens. */
+export function clientCommand(deps: CredentialCommandDeps): Command {
   return new Command('client')
     .description('Manage the API clients of customers.')
-    .addCommand(createCommand(sources))
-    .addCommand(listCommand(sources))
-    .addCommand(rotateCommand(sources))
-    .addCommand(disableCommand(sources))
-}
-
-/** A command on credentials, with the options that every command takes. */
-export const storeCommand = (name: string, description: string): Command =>
-  withCommonOptions(new Command(name)).description(description)
-
-/** Opens the store for one piece of work and closes it again, whatever comes of that. */
-export async function withCredentials<T>(
-  sources: CredentialCommandSources,
-  options: CommonOptions,
-  work: (access: CredentialAccess) => Promise<T>,
-): Promise<T> {
-  const access = await sources.open(options)
-  try {
-    return await work(access)
-  } finally {
-    await access.close()
-  }
+    .addCommand(createCommand(deps))
+    .addCommand(listCommand(deps))
+    .addCommand(rotateCommand(deps))
+    .addCommand(disableCommand(deps))
 }
 
 type CreateOptions = CommonOptions & {
@@ -65,48 +40,48 @@ type CreateOptions = CommonOptions & {
   readonly externalId?: string
 }
 
-function createCommand(sources: CredentialCommandSources): Command {
-  const command = storeCommand('create', 'Register a client; its secret is shown once.')
-    .option('--customer <id>', 'the customer whose records it may see')
-    .option('--operator', 'a client of the operator’s own, for /ingest/v1 only')
-    .requiredOption('--name <text>', 'what people call it')
-    .option('--scope <scopes>', 'scopes separated by blanks; without it the read scopes only')
-    .option('--jwks <file>', 'its public keys, for private_key_jwt instead of a secret')
-    .option('--issuer <url>', 'a trusted issuer that gives it its tokens instead of Bursar')
-    .option('--external-id <id>', 'what that issuer calls it')
+function createCommand(deps: CredentialCommandDeps): Command {
+  const command = newCommand('create', 'Create a client and print its secret once.')
+    .option('--customer <id>', 'The customer whose records the client may read.')
+    .option('--operator', 'Create a client of the operator, for /ingest/v1 only.')
+    .requiredOption('--name <text>', 'The name that people know the client by.')
+    .option('--scope <scopes>', 'The scopes, separated by blanks (default: the read scopes).')
+    .option('--jwks <file>', 'Its public keys, for private_key_jwt instead of a secret.')
+    .option('--issuer <url>', 'The trusted issuer of its tokens, instead of Bursar.')
+    .option('--external-id <id>', 'The id of the client at that issuer.')
   return command.action(async (options: CreateOptions) => {
     refuseUsage(command, faultOfCreate(options))
     const method = await readMethod(command, options)
-    await withCredentials(sources, options, async (access) => {
+    await deps.withCredentials(options, async (access) => {
       if (options.issuer !== undefined && !access.trustedIssuers.includes(options.issuer)) {
         const known = access.trustedIssuers.join(', ') || 'none'
-        command.error(`${options.issuer} is not among trustedIssuers, which are: ${known}.`)
+        command.error(`${options.issuer} is not one of the trustedIssuers: ${known}.`)
       }
       const scopes = options.scope?.split(/\s+/).filter((scope) => scope !== '')
       const { customer: customerId = null, name } = options
       const made = await createClient(access, { customerId, name, scopes, method })
-      const { client, secret } = settle(command, made)
-      printClient(sources, options, client, secret)
+      const { client, secret } = acceptedOf(command, made)
+      printClient(deps, options, client, secret)
     })
   })
 }
 
 function faultOfCreate(options: CreateOptions): string | undefined {
-  const plain = /^[^\p{Cc}]{1,200}$/u
   if ((options.customer === undefined) === (options.operator === undefined)) {
-    return 'One of --customer and --operator must be given.'
+    return 'Give either --customer or --operator.'
   }
   if (options.operator === true && options.scope === undefined) {
-    return `--operator needs --scope, of ${operatorScopes.join(', ')}.`
+    return `--operator requires --scope with one or more of ${operatorScopes.join(', ')}.`
   }
-  if (options.customer !== undefined && !plain.test(options.customer))
+  if (options.customer !== undefined && !isPrintable(options.customer)) {
     return '--customer must have 1 to 200 printable characters.'
-  if (!plain.test(options.name)) return '--name must have 1 to 200 printable characters.'
+  }
+  if (!isPrintable(options.name)) return '--name must have 1 to 200 printable characters.'
   if ((options.issuer === undefined) !== (options.externalId === undefined)) {
-    return '--issuer and --external-id belong together.'
+    return 'Give --issuer and --external-id together.'
   }
   if (options.issuer !== undefined && options.jwks !== undefined) {
-    return '--jwks and --issuer exclude each other.'
+    return 'Give either --jwks or --issuer, not both.'
   }
   return undefined
 }
@@ -129,81 +104,69 @@ function readText(command: Command, path: string): string {
   }
 }
 
-function listCommand(sources: CredentialCommandSources): Command {
-  const command = storeCommand('list', 'Show every client and when it was last used.')
+function listCommand(deps: CredentialCommandDeps): Command {
+  const command = newCommand('list', 'List every client and when it was last used.')
   return command.action((options: CommonOptions) =>
-    withCredentials(sources, options, async ({ store }) => {
+    deps.withCredentials(options, async ({ store }) => {
       const clients = await store.listClients()
       if (options.json === true) {
-        sources.print(JSON.stringify({ clients: clients.map(describeListed) }))
+        deps.print(JSON.stringify({ clients: clients.map(describeListed) }))
         return
       }
-      for (const client of clients) sources.print(lineOf(client))
+      for (const client of clients) deps.print(lineOf(client))
     }),
   )
 }
 
-function rotateCommand(sources: CredentialCommandSources): Command {
-  const command = storeCommand(
+function rotateCommand(deps: CredentialCommandDeps): Command {
+  const command = newCommand(
     'rotate',
-    'Give a client a new secret; the old one stays live until the next rotation.',
+    'Give a client a new secret. The old one stays valid until the next rotation.',
   )
-    .argument('<id>', 'the client')
-    .option('--expire-old', 'refuse the old secrets, and all tokens so far, at once')
+    .argument('<id>', 'The id of the client.')
+    .option('--expire-old', 'Revoke the old secrets, and every token issued so far, at once.')
   return command.action((id: string, options: CommonOptions & { expireOld?: boolean }) =>
-    withCredentials(sources, options, async (access) => {
+    deps.withCredentials(options, async (access) => {
       const expireOld = options.expireOld === true
-      const { client, secret } = settle(command, await rotateClient(access, id, { expireOld }))
-      printClient(sources, options, client, secret)
+      const { client, secret } = acceptedOf(command, await rotateClient(access, id, { expireOld }))
+      printClient(deps, options, client, secret)
     }),
   )
 }
 
-function disableCommand(sources: CredentialCommandSources): Command {
-  const command = storeCommand('disable', 'Refuse a client and all its tokens, for good.').argument(
-    '<id>',
-    'the client',
-  )
+function disableCommand(deps: CredentialCommandDeps): Command {
+  const command = newCommand(
+    'disable',
+    'Disable a client and all its tokens permanently.',
+  ).argument('<id>', 'The id of the client.')
   return command.action((id: string, options: CommonOptions) =>
-    withCredentials(sources, options, async (access) => {
-      const client = settle(command, await disableClient(access, id))
+    deps.withCredentials(options, async (access) => {
+      const client = acceptedOf(command, await disableClient(access, id))
       const answer = { client_id: client.id, disabled_at: isoOf(client.disabledAt) }
-      sources.print(
+      deps.print(
         options.json === true
           ? JSON.stringify(answer)
-          : `${client.id} is disabled; running servers refuse it within 10 s.`,
+          : `${client.id} is disabled. Every running server refuses it within 10 s.`,
       )
     }),
   )
 }
 
-/** What was made, or the end of the command with the sentence that says why not. */
-function settle<T extends object>(command: Command, outcome: T | Refused): T {
+/** The result, or the end of the command with the reason of the refusal. */
+function acceptedOf<T extends object>(command: Command, outcome: T | Refused): T {
   if ('refused' in outcome) return command.error(outcome.refused, { exitCode: 1 })
   return outcome
 }
 
-function refuseUsage(command: Command, fault: string | undefined): void {
-  if (fault !== undefined) command.error(fault, { exitCode: 2 })
-}
-
 function printClient(
-  { print }: CredentialCommandSources,
-  { json }: CommonOptions,
+  deps: CredentialCommandDeps,
+  options: CommonOptions,
   client: Client,
   secret: Secret | undefined,
 ): void {
-  const members = {
-    client_id: client.id,
-    ...(secret !== undefined && { client_secret: secret.reveal() }),
-    ...describe(client),
-  }
-  if (json === true) {
-    print(JSON.stringify(members))
-    return
-  }
-  for (const [name, value] of Object.entries(members)) print(`${name}: ${value}`)
-  if (secret !== undefined) print('The secret is not shown again.')
+  const shownOnce = secret && { client_secret: secret.reveal() }
+  printRecord(deps, options, { client_id: client.id, ...shownOnce, ...describe(client) })
+  if (secret !== undefined && options.json !== true) deps.print('The secret is not shown again.')
 }
 
 function describe({ customerId, name, scopes, method }: Client) {
@@ -232,6 +195,6 @@ function lineOf(client: ClientWithSecrets): string {
   return [client.id, state, client.customerId ?? 'operator', used, secrets, client.name].join('  ')
 }
 
-/** Microseconds as RFC 3339 in UTC; null where there is no such instant. */
+/** Microseconds as RFC 3339 in UTC, or null for undefined. */
 export const isoOf = (instant: bigint | undefined): string | null =>
   instant === undefined ? null : new Date(Number(instant / 1000n)).toISOString()

@@ -1,30 +1,26 @@
 import { once } from 'node:events'
-import { Argument, Command } from 'commander'
+import { Argument, type Command } from 'commander'
 import { recordKinds, resources } from '../resources/catalogue.ts'
-import { requireStore } from '../stores.ts'
-import { openCommandStores, operatorConfigOf } from './command-stores.ts'
-import { type CommonOptions, withCommonOptions } from './options.ts'
+import type { Stores } from '../stores.ts'
+import { type CommonOptions, newCommand } from './options.ts'
+import { withStores } from './with-stores.ts'
 
-type ExportFlags = CommonOptions & { readonly customer?: string }
+type ExportOptions = CommonOptions & { readonly customer?: string }
+
+const description = 'Export records in the format of import: NDJSON, or a JSON array with --json.'
 
 export function exportCommand(): Command {
-  return withCommonOptions(new Command('export'))
-    .description(
-      'gives the records back out, as import takes them: NDJSON, or a JSON array with --json',
-    )
-    .addArgument(new Argument('<kind>', 'what the records are').choices(recordKinds))
-    .option('--customer <id>', 'the records of one customer only')
-    .action(async (kind: string, flags: ExportFlags) => {
+  return newCommand('export', description)
+    .addArgument(new Argument('<kind>', 'The kind of record.').choices(recordKinds))
+    .option('--customer <id>', 'Export the records of this customer only.')
+    .action(async (kind: string, options: ExportOptions) => {
       const resource = resources.find((candidate) => candidate.kind === kind)
       if (resource === undefined) return
-      requireStore(operatorConfigOf(flags))
-      const stores = await openCommandStores(flags)
-      try {
-        const lines = stores.records().operator.exportLines(resource, flags.customer)
-        await writeAll(flags.json ? asArray(lines) : asLines(lines))
-      } finally {
-        await stores.close()
+      const write = async (stores: Stores) => {
+        const lines = stores.records().operator.exportLines(resource, options.customer)
+        await writeAll(options.json === true ? asArray(lines) : asLines(lines))
       }
+      await withStores(options, write, { mustExist: true })
     })
 }
 
@@ -41,7 +37,7 @@ async function* asArray(lines: AsyncIterable<string>): AsyncIterable<string> {
   yield separator === '[\n' ? '[]\n' : '\n]\n'
 }
 
-/** Waits where the reader is slower than the store, so that memory stays flat. */
+/** Waits for a slow reader, so that memory stays bounded. */
 async function writeAll(pieces: AsyncIterable<string>): Promise<void> {
   for await (const piece of pieces) {
     if (!process.stdout.write(piece)) await once(process.stdout, 'drain')

@@ -1,42 +1,42 @@
-import { setTimeout as rest } from 'node:timers/promises'
-import { Command } from 'commander'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Command } from 'commander'
 import { describeNetworks, describeSchedule, type ScheduleRow } from '../fees/describe-schedule.ts'
 import type { FeeBasis } from '../fees/fee-basis.ts'
 import { type Fees, openFees } from '../fees/sources/open-fees.ts'
 import type { Clock } from '../platform/clock.ts'
 import { openLog } from '../platform/log.ts'
-import { type CommonOptions, configOf, withCommonOptions } from './options.ts'
+import { type CommonOptions, configOf, newCommand } from './options.ts'
 import type { Output } from './output.ts'
 
-/** The command looks at the nodes itself; two looks a second apart fit in, also where the first was held. */
-const LOOK_MS = 5000
-const LOOK_STEP_MS = 50
+/** The command queries the nodes itself. This is enough for two queries a second apart. */
+const WAIT_MS = 5000
+const WAIT_STEP_MS = 50
 
-/** `fee schedule`: the table that quotes are made from, by this configuration and the nodes it names. */
+/** `fee schedule`: the fees that the server would quote with this configuration. */
 export function scheduleCommand(output: Output, clock: Clock): Command {
-  return withCommonOptions(new Command('schedule'))
-    .description('Print the fee of every asset and network, and what it is made from.')
-    .action(async (options: CommonOptions) => {
+  return newCommand('schedule', 'Print the fee of every asset and network, and its parts.').action(
+    async (options: CommonOptions) => {
       const config = configOf(options)
       const log = openLog('silent')
       const fees = openFees({ config, environment: process.env, clock, log })
-      await untilSeen(fees, clock)
+      await untilLoaded(fees, clock)
       const rows = describeSchedule(fees.current(), clock())
       fees.close()
       if (options.json === true) output.print(JSON.stringify({ fees: rows.map(membersOf) }))
       else output.print(table(rows.map(cellsOf)).join('\n'))
-    })
+    },
+  )
 }
 
-async function untilSeen(fees: Fees, clock: Clock): Promise<void> {
-  for (let waited = 0; waited < LOOK_MS && isLooking(fees.current(), clock()); ) {
-    await rest(LOOK_STEP_MS)
-    waited += LOOK_STEP_MS
+async function untilLoaded(fees: Fees, clock: Clock): Promise<void> {
+  for (let waited = 0; waited < WAIT_MS && isLoading(fees.current(), clock()); ) {
+    await delay(WAIT_STEP_MS)
+    waited += WAIT_STEP_MS
   }
 }
 
-/** Whether a network that has nodes has not been seen yet, or a price that has sources. */
-function isLooking(basis: FeeBasis, now: bigint): boolean {
+/** Whether a configured node or price source has not answered yet. */
+function isLoading(basis: FeeBasis, now: bigint): boolean {
   const { networks, priceSources } = basis.schedule
   const unseen = describeNetworks(basis, now).some(
     ({ network, source }) => networks[network].endpoints.length > 0 && source !== 'live',

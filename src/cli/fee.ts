@@ -1,22 +1,21 @@
 import { Argument, Command } from 'commander'
 import { figure, uuid } from '../contract/fields.ts'
+import { addressPolicy } from '../fees/addresses/address-policy.ts'
 import { canonicalAddress } from '../fees/addresses/canonical-address.ts'
 import { checkAddress } from '../fees/addresses/check-address.ts'
 import type { Clock } from '../platform/clock.ts'
-import { addressPolicy } from '../service.ts'
-import type { FeeQuote, FeeQuoteStore } from '../store/fee-quotes.ts'
 import { type CryptoNetwork, cryptoNetworks } from '../values/network.ts'
 import { describeQuote } from '../withdrawal-fees/describe-quote.ts'
 import { consumeProblem } from '../withdrawal-fees/fee-problems.ts'
-import { openCommandStores } from './command-stores.ts'
 import { scheduleCommand } from './fee-schedule.ts'
-import { type CommonOptions, configOf, withCommonOptions } from './options.ts'
-import { CommandFailed, type Output } from './output.ts'
+import { type CommonOptions, configOf, isPrintable, newCommand, refuseUsage } from './options.ts'
+import { CommandFailed, type Output, printRecord } from './output.ts'
+import { withStores } from './with-stores.ts'
 
-/** `fee show|consume|schedule|check-address`: guaranteed fees, as the withdrawal side sees them. */
+/** `fee show|consume|schedule|check-address`: guaranteed fees, for the withdrawal system. */
 export function feeCommand(output: Output, clock: Clock): Command {
   return new Command('fee')
-    .description('Guaranteed withdrawal fees, as the withdrawal side sees them.')
+    .description('Show, consume and check guaranteed withdrawal fees.')
     .addCommand(showCommand(output))
     .addCommand(consumeCommand(output, clock))
     .addCommand(scheduleCommand(output, clock))
@@ -24,14 +23,15 @@ export function feeCommand(output: Output, clock: Clock): Command {
 }
 
 function showCommand(output: Output): Command {
-  const command = withCommonOptions(new Command('show'))
-    .description('Show a guaranteed fee: what it is bound to, and what became of it.')
-    .argument('<id>', 'the fee')
+  const command = newCommand('show', 'Show a guaranteed fee and its state.').argument(
+    '<id>',
+    'The id of the fee.',
+  )
   return command.action(async (given: string, options: CommonOptions) => {
     const id = readId(command, given)
-    const quote = await withQuotes(options, ({ operator }) => operator.find(id))
+    const quote = await withStores(options, (stores) => stores.quotes().operator.find(id))
     if (quote === undefined) throw new CommandFailed(`There is no fee ${id}.`)
-    printQuote(output, options, quote)
+    printRecord(output, options, describeQuote(quote))
   })
 }
 
@@ -45,22 +45,28 @@ type ConsumeOptions = CommonOptions & {
 }
 
 function consumeCommand(output: Output, clock: Clock): Command {
-  const command = withCommonOptions(new Command('consume'))
-    .description('Take a guaranteed fee for one withdrawal; the same one again changes nothing.')
-    .argument('<id>', 'the fee')
-    .requiredOption('--customer <id>', 'whose withdrawal it is')
-    .requiredOption('--asset <asset>', 'what is withdrawn')
-    .requiredOption('--network <network>', 'on which network')
-    .requiredOption('--address <address>', 'where to, in any spelling of the network')
-    .requiredOption('--amount <amount>', 'what arrives, the fee not included')
-    .requiredOption('--withdrawal <reference>', 'what the paying system calls the withdrawal')
+  const command = newCommand(
+    'consume',
+    'Consume a guaranteed fee for one withdrawal. It is idempotent.',
+  )
+    .argument('<id>', 'The id of the fee.')
+    .requiredOption('--customer <id>', 'The customer of the withdrawal.')
+    .requiredOption('--asset <asset>', 'The asset that is withdrawn.')
+    .requiredOption('--network <network>', 'The network of the withdrawal.')
+    .requiredOption('--address <address>', 'The destination, in any valid spelling.')
+    .requiredOption('--amount <amount>', 'The amount that arrives, without the fee.')
+    .requiredOption('--withdrawal <reference>', "The withdrawal's id in the paying system.")
   return command.action(async (given: string, options: ConsumeOptions) => {
     const id = readId(command, given)
-    refuseUsage(command, options)
+    refuseUsage(command, faultOf(options))
     const { customer: customerId, asset, network, address, amount, withdrawal } = options
     const request = { id, customerId, asset, network, address, amount, withdrawal, at: clock() }
-    const consumed = await withQuotes(options, ({ operator }) => operator.consume(request))
-    if (consumed.outcome === 'consumed') return printQuote(output, options, consumed.quote)
+    const consumed = await withStores(options, (stores) =>
+      stores.quotes().operator.consume(request),
+    )
+    if (consumed.outcome === 'consumed') {
+      return printRecord(output, options, describeQuote(consumed.quote))
+    }
     const { detail, meta } = consumeProblem(consumed, id)
     if (options.json === true) {
       output.print(JSON.stringify({ refused: consumed.outcome, detail, ...meta }))
@@ -69,22 +75,20 @@ function consumeCommand(output: Output, clock: Clock): Command {
   })
 }
 
-function refuseUsage(command: Command, { amount, network, withdrawal }: ConsumeOptions): void {
+function faultOf({ amount, network, withdrawal }: ConsumeOptions): string | undefined {
   const reading = figure.read(amount)
-  if ('reason' in reading) command.error(`--amount ${reading.reason}.`, { exitCode: 2 })
+  if ('reason' in reading) return `--amount ${reading.reason}.`
   if (!cryptoNetworks.some((known) => known === network)) {
-    command.error(`--network must be one of ${cryptoNetworks.join(', ')}.`, { exitCode: 2 })
+    return `--network must be one of ${cryptoNetworks.join(', ')}.`
   }
-  if (!/^[^\p{Cc}]{1,200}$/u.test(withdrawal)) {
-    command.error('--withdrawal must have 1 to 200 printable characters.', { exitCode: 2 })
-  }
+  if (!isPrintable(withdrawal)) return '--withdrawal must have 1 to 200 printable characters.'
+  return undefined
 }
 
 function checkAddressCommand(output: Output): Command {
-  return withCommonOptions(new Command('check-address'))
-    .description('Say whether an address is one that may be paid to, or why not.')
-    .addArgument(new Argument('<network>', 'on which network').choices(cryptoNetworks))
-    .argument('<address>', 'the address')
+  return newCommand('check-address', 'Check whether an address can be paid to.')
+    .addArgument(new Argument('<network>', 'The network.').choices(cryptoNetworks))
+    .argument('<address>', 'The address.')
     .action((network: CryptoNetwork, address: string, options: CommonOptions) => {
       const policy = addressPolicy(configOf(options))
       const check = checkAddress(network, address, policy)
@@ -108,26 +112,4 @@ function readId(command: Command, given: string): string {
   return 'reason' in reading
     ? command.error('The id must be a UUID.', { exitCode: 2 })
     : reading.value
-}
-
-/** Opens the store for one piece of work and closes it again, whatever comes of that. */
-async function withQuotes<T>(
-  options: CommonOptions,
-  work: (quotes: FeeQuoteStore) => Promise<T>,
-): Promise<T> {
-  const stores = await openCommandStores(options)
-  try {
-    return await work(stores.quotes())
-  } finally {
-    await stores.close()
-  }
-}
-
-function printQuote(output: Output, { json }: CommonOptions, quote: FeeQuote): void {
-  const members = describeQuote(quote)
-  if (json === true) {
-    output.print(JSON.stringify(members))
-    return
-  }
-  for (const [name, value] of Object.entries(members)) output.print(`${name}: ${value}`)
 }

@@ -1,79 +1,92 @@
-import { Argument, Command } from 'commander'
+import { Argument, type Command } from 'commander'
 import { type ImportReport, importEntries } from '../intake/import-file.ts'
 import { UnreadableFile } from '../intake/lines.ts'
 import { openRecordFile } from '../intake/read.ts'
 import { recordRules } from '../intake/record-rules.ts'
 import { systemClock } from '../platform/clock.ts'
 import { recordKinds, resources } from '../resources/catalogue.ts'
-import { openCommandStores } from './command-stores.ts'
-import { type CommonOptions, configOf, withCommonOptions } from './options.ts'
+import { type CommonOptions, newCommand } from './options.ts'
 import { CommandFailed, type Output } from './output.ts'
 import { openProgress } from './progress.ts'
+import { withStores } from './with-stores.ts'
 
-type ImportFlags = CommonOptions & {
+type ImportOptions = CommonOptions & {
   readonly customer?: string
   readonly dryRun?: boolean
   readonly allowOlder?: boolean
 }
 
 export function importCommand(output: Output): Command {
-  return withCommonOptions(new Command('import'))
-    .description('takes records in: one file, all of it or nothing')
-    .addArgument(new Argument('<kind>', 'what the records are').choices(recordKinds))
-    .argument('<file>', 'NDJSON (- is stdin), JSON array or CSV by its ending; .gz on any')
+  return newCommand('import', 'Import one file of records, all of it or nothing.')
+    .addArgument(new Argument('<kind>', 'The kind of record.').choices(recordKinds))
+    .argument('<file>', 'NDJSON (- is stdin), JSON array or CSV, by extension; also with .gz.')
     .option(
       '--customer <id>',
-      'the customer of records that name none; one that names another is refused',
+      'The customer of records that name none. A record of another customer is refused.',
     )
-    .option('--dry-run', 'check everything, change nothing')
-    .option('--allow-older', 'take records that are older than what is stored')
-    .action(async (kind: string, file: string, flags: ImportFlags) => {
-      const report = await importFile(kind, file, flags)
-      tell(output, file === '-' ? 'stdin' : file, report, flags)
+    .option('--dry-run', 'Check everything and change nothing.')
+    .option('--allow-older', 'Accept records that are older than the stored ones.')
+    .action(async (kind: string, file: string, options: ImportOptions) => {
+      const report = await importFile(kind, file, options)
+      printReport(output, file === '-' ? 'stdin' : file, report, options)
     })
 }
 
-async function importFile(kind: string, path: string, flags: ImportFlags): Promise<ImportReport> {
+async function importFile(
+  kind: string,
+  path: string,
+  options: ImportOptions,
+): Promise<ImportReport> {
   const resource = resources.find((candidate) => candidate.kind === kind)
-  if (resource === undefined) throw new CommandFailed(`there is no kind ${kind}`)
-  const config = configOf(flags)
+  if (resource === undefined) throw new CommandFailed(`unknown kind ${kind}`)
   const file = await openRecordFile(path, resource.record).catch((error: unknown) => {
     throw error instanceof UnreadableFile ? new CommandFailed(error.message) : error
   })
-  const stores = await openCommandStores(flags)
-  const progress = openProgress(file, systemClock)
-  try {
-    return await importEntries(stores.records(), resource, file.entries, {
-      customerId: flags.customer,
-      dryRun: flags.dryRun === true,
-      allowOlder: flags.allowOlder === true,
-      rules: recordRules(config),
-      onProgress: progress.update,
-    })
-  } finally {
-    progress.stop()
-    await stores.close()
-  }
+  return withStores(options, async (stores, config) => {
+    const progress = openProgress(file, systemClock)
+    try {
+      return await importEntries(stores.records(), resource, file.entries, {
+        customerId: options.customer,
+        dryRun: options.dryRun === true,
+        allowOlder: options.allowOlder === true,
+        rules: recordRules(config),
+        onProgress: progress.update,
+      })
+    } finally {
+      progress.stop()
+    }
+  })
 }
 
-function tell(output: Output, name: string, report: ImportReport, flags: ImportFlags): void {
+function printReport(
+  output: Output,
+  name: string,
+  report: ImportReport,
+  options: ImportOptions,
+): void {
   const { faults, faultCount, ...counts } = report
   for (const { line, member, reason } of faults) {
     output.tell(line === 0 ? `${name}: ${reason}` : `${name}:${line}: ${member}: ${reason}`)
   }
   if (faultCount > faults.length) output.tell(`and ${faultCount - faults.length} more`)
-  if (flags.json) {
-    const document = { ...counts, dry_run: flags.dryRun === true, fault_count: faultCount, faults }
+  if (options.json) {
+    const document = {
+      ...counts,
+      dry_run: options.dryRun === true,
+      fault_count: faultCount,
+      faults,
+    }
     output.print(JSON.stringify(document))
   }
   if (faultCount > 0) {
-    throw new CommandFailed(
-      `${name}: ${faultCount} ${faultCount === 1 ? 'fault' : 'faults'}; nothing was changed`,
-    )
+    throw new CommandFailed(`${name}: ${counted(faultCount, 'fault')}; nothing was changed`)
   }
-  if (flags.json) return
+  if (options.json) return
   const { records, added, changed, unchanged } = counts
+  const note = options.dryRun === true ? ' (dry run: nothing was changed)' : ''
   output.print(
-    `${records} ${records === 1 ? 'record' : 'records'}: ${added} added, ${changed} changed, ${unchanged} unchanged${flags.dryRun ? ' (dry run: nothing was changed)' : ''}`,
+    `${counted(records, 'record')}: ${added} added, ${changed} changed, ${unchanged} unchanged${note}`,
   )
 }
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`

@@ -1,56 +1,48 @@
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { systemClock } from '../platform/clock.ts'
 import { openLog } from '../platform/log.ts'
 import { migrateStores } from '../stores.ts'
-import { openCommandStores } from './command-stores.ts'
-import { type CommonOptions, configOf, withCommonOptions } from './options.ts'
+import { type CommonOptions, configOf, newCommand } from './options.ts'
 import { CommandFailed, type Output } from './output.ts'
+import { withStores } from './with-stores.ts'
 
-type MigrateFlags = CommonOptions & {
+type MigrateOptions = CommonOptions & {
   readonly check?: boolean
   readonly appRole: string
   readonly operatorRole: string
 }
 
+const description =
+  "Migrate the store's schema to this version. On PostgreSQL, use the URL of the database's owner. On the embedded store, serve and import also do it."
+
 export function migrateCommand(output: Output): Command {
-  return withCommonOptions(new Command('migrate'))
-    .description(
-      "brings the store's schema up to date (the embedded store: serve and import do it themselves); on PostgreSQL with the URL of the database's owner",
-    )
-    .option('--app-role <role>', 'the PostgreSQL role that serve runs as', 'bursar')
+  return newCommand('migrate', description)
+    .option('--app-role <role>', 'The PostgreSQL role of serve.', 'bursar')
     .option(
       '--operator-role <role>',
-      "the PostgreSQL role of the operator's commands",
+      'The PostgreSQL role of the other commands.',
       'bursar_operator',
     )
-    .option('--check', 'check the integrity of the whole store too')
-    .action(async (flags: MigrateFlags) => {
-      const sources = { config: configOf(flags), clock: systemClock, log: openLog('warn') }
-      const { appRole: app, operatorRole: operator } = flags
-      const applied = await migrateStores(sources, { app, operator })
-      const faults = flags.check ? await integrityFaults(flags) : []
-      const soundness = flags.check && faults.length === 0 ? 'up to date and sound' : 'up to date'
-      output.print(
-        flags.json
-          ? JSON.stringify({ up_to_date: true, applied, integrity_faults: faults })
-          : soundness,
-      )
+    .option('--check', 'Check the integrity of the whole store too.')
+    .action(async (options: MigrateOptions) => {
+      const { appRole: app, operatorRole: operator } = options
+      const deps = { config: configOf(options), clock: systemClock, log: openLog('warn') }
+      const applied = await migrateStores(deps, { app, operator })
+      const faults = options.check === true ? await integrityFaults(options) : []
+      const document = { up_to_date: true, applied, integrity_faults: faults }
+      const isChecked = options.check === true && faults.length === 0
+      const summary = isChecked ? 'up to date, no integrity faults' : 'up to date'
+      output.print(options.json === true ? JSON.stringify(document) : summary)
       if (faults.length > 0) {
         throw new CommandFailed(
-          `the store is damaged, restore it from a backup:\n${faults.join('\n')}`,
+          `the store is damaged; restore it from a backup:\n${faults.join('\n')}`,
         )
       }
     })
 }
 
-async function integrityFaults(options: CommonOptions): Promise<readonly string[]> {
-  const stores = await openCommandStores(options)
-  try {
-    return [
-      ...(await stores.records().integrityFaults()),
-      ...(await stores.credentials().integrityFaults()),
-    ]
-  } finally {
-    await stores.close()
-  }
-}
+const integrityFaults = (options: CommonOptions): Promise<readonly string[]> =>
+  withStores(options, async (stores) => [
+    ...(await stores.records().integrityFaults()),
+    ...(await stores.credentials().integrityFaults()),
+  ])

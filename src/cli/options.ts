@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { Command } from 'commander'
 import { type Config, loadConfig } from '../platform/config.ts'
 
 /** The options that every command takes. */
@@ -8,17 +8,18 @@ export type CommonOptions = {
   readonly json?: boolean
 }
 
-export function withCommonOptions(command: Command): Command {
-  return command
-    .option('--database <url>', 'the store, as DATABASE_URL names it')
-    .option(
-      '--config <file>',
-      'the configuration file (default: bursar.config.json where it exists)',
-    )
-    .option('--json', 'one JSON document on stdout, nothing else')
+/** A command with the common options. The description is a sentence in the imperative. */
+export function newCommand(name: string, description: string): Command {
+  return new Command(name)
+    .description(description)
+    .option('--database <url>', 'The store, in the form of DATABASE_URL.')
+    .option('--config <file>', 'The configuration file (default: bursar.config.json if it exists).')
+    .option('--json', 'Print one JSON document to stdout and nothing else.')
 }
 
-/** Flags over environment over file over defaults; throws a ConfigError that names every fault. */
+/**
+ * Flags override the environment, which overrides the file. Throws a ConfigError with every fault.
+ */
 export function configOf(
   options: CommonOptions,
   flags: Readonly<Partial<Record<keyof Config, string>>> = {},
@@ -29,3 +30,10 @@ export function configOf(
     file: options.config,
   })
 }
+
+/** Ends the command with exit code 2 if there is a fault in its options. */
+export function refuseUsage(command: Command, fault: string | undefined): void {
+  if (fault !== undefined) command.error(fault, { exitCode: 2 })
+}
+
+export const isPrintable = (text: string): boolean => /^[^\p{Cc}]{1,200}$/u.test(text)

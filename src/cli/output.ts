@@ -1,8 +1,8 @@
-/** What every command gets: where to write, and how to say that it failed. */
+/** Where a command writes. */
 export type Output = {
-  /** A command's answer. */
+  /** Prints the result to stdout. */
   readonly print: (text: string) => void
-  /** Everything else: progress, faults, hints. */
+  /** Prints progress, faults and hints to stderr. */
   readonly tell: (text: string) => void
 }
 
@@ -11,7 +11,17 @@ export const standardOutput: Output = {
   tell: (text) => void process.stderr.write(`${text}\n`),
 }
 
-/** Ends the command with exit code 1; the message is already a sentence for the operator. */
+/** Prints one record: as JSON, or as one `name: value` line for each member. */
+export function printRecord(
+  { print }: Pick<Output, 'print'>,
+  { json }: { readonly json?: boolean },
+  record: object,
+): void {
+  const lines = Object.entries(record).map(([name, value]) => `${name}: ${value}`)
+  print(json === true ? JSON.stringify(record) : lines.join('\n'))
+}
+
+/** Ends the command with exit code 1. The message is a sentence for the operator. */
 export class CommandFailed extends Error {
   override readonly name = 'CommandFailed'
 }

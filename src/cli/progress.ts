@@ -10,7 +10,7 @@ type Extent = { readonly bytesTotal: number | undefined; readonly bytesRead: () 
 
 const LINE_EVERY_MICROS = 5_000_000n
 
-/** A bar with rate and time left where stderr is a terminal, a line every five seconds elsewhere. */
+/** Shows a progress bar if stderr is a terminal, else prints a line every five seconds. */
 export function openProgress(extent: Extent, clock: Clock): Progress {
   return process.stderr.isTTY && extent.bytesTotal !== undefined
     ? bar(extent.bytesTotal, extent, clock)
@@ -30,7 +30,7 @@ function bar(bytesTotal: number, { bytesRead }: Extent, clock: Clock): Progress 
   single.start(bytesTotal, 0, { records: 0, rate: 0 })
   return {
     update: (records) => {
-      // A bar that is painted for every record would cost more than the record.
+      // Painting the bar for every record would cost more than the record.
       if (records % 500 !== 0) return
       single.update(bytesRead(), { records, rate: ratePerSecond(records, clock() - startedAt) })
     },

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { systemClock } from '../platform/clock.ts'
 import { ConfigError } from '../platform/config.ts'
 import { openLog } from '../platform/log.ts'
@@ -9,48 +9,47 @@ import { bannerOf } from '../sandbox/banner.ts'
 import { openSandbox } from '../sandbox/sandbox.ts'
 import { acme } from '../sandbox/world.ts'
 import { startService } from '../service.ts'
-import { type CommonOptions, configOf, withCommonOptions } from './options.ts'
+import { type CommonOptions, configOf, newCommand } from './options.ts'
 import type { Output } from './output.ts'
-import { onHangUp, untilSignalled } from './signals.ts'
+import { onHangUp, untilSignalled } from './processes/signals.ts'
 
-type SandboxFlags = CommonOptions & { readonly port?: string; readonly data?: string }
+type SandboxOptions = CommonOptions & { readonly port?: string; readonly data?: string }
 
 export function sandboxCommand(output: Output): Command {
-  return withCommonOptions(new Command('sandbox'))
-    .description('an embedded store with sample records and a sample client, served')
-    .option('--port <number>', 'the port to listen on; 0 takes a free one')
-    .option('--data <dir>', 'keep the data in this folder instead of throwing it away')
-    .action(async (flags: SandboxFlags) => {
-      if (flags.database !== undefined) {
-        throw new ConfigError('the sandbox keeps a store of its own; --data DIR says where')
+  return newCommand('sandbox', 'Serve an embedded store with sample records and a sample client.')
+    .option('--port <number>', 'The port to listen on; 0 picks a free port.')
+    .option('--data <dir>', 'Keep the data in this folder instead of deleting it at the end.')
+    .action(async (options: SandboxOptions) => {
+      if (options.database !== undefined) {
+        throw new ConfigError('the sandbox uses its own store; choose its folder with --data DIR')
       }
-      const folder = flags.data ?? mkdtempSync(join(tmpdir(), 'bursar-sandbox-'))
+      const folder = options.data ?? mkdtempSync(join(tmpdir(), 'bursar-sandbox-'))
       const discard = () => {
-        if (flags.data === undefined) rmSync(folder, { recursive: true, force: true })
+        if (options.data === undefined) rmSync(folder, { recursive: true, force: true })
       }
-      // Also where the process ends without having been asked to.
+      // This also covers an exit without a signal.
       process.on('exit', discard)
-      const config = configOf(flags, {
-        // A name of its own, so that the sandbox never fills or resets a folder's real store.
+      const config = configOf(options, {
+        // A name of its own, so that the sandbox never changes a real store in that folder.
         databaseUrl: `sqlite:${join(folder, 'sandbox.db')}`,
-        // Its fees are as made up as its records, and the banner says so.
+        // The banner says that the fees are samples.
         acceptSampleFees: 'true',
-        ...(flags.port !== undefined && { port: flags.port }),
+        ...(options.port !== undefined && { port: options.port }),
       })
-      // Every request's line would bury the banner; LOG_LEVEL brings them back.
+      // Request logs would bury the banner. Setting LOG_LEVEL brings them back.
       const log = openLog(process.env.LOG_LEVEL === undefined ? 'warn' : config.logLevel)
-      // Heard from here on: a signal may come as soon as the banner is read.
+      // Listen for signals first: one may come as soon as the banner has been printed.
       const signalled = untilSignalled(log)
       const service = await startService({ config, log, clock: systemClock, extend: openSandbox })
       onHangUp(log, service.reload)
       output.print(
-        flags.json
+        options.json
           ? JSON.stringify({
               url: service.url,
               client_id: acme.clientId,
               client_secret: acme.clientSecret,
             })
-          : bannerOf(service.url, service.extension?.records ?? {}, flags.data),
+          : bannerOf(service.url, service.extension?.records ?? {}, options.data),
       )
       await signalled
       await service.close()

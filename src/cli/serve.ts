@@ -1,43 +1,43 @@
 import cluster from 'node:cluster'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { systemClock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import { type Logger, openLog } from '../platform/log.ts'
 import { startService } from '../service.ts'
-import { type CommonOptions, configOf, withCommonOptions } from './options.ts'
+import { type CommonOptions, configOf, newCommand } from './options.ts'
 import type { Output } from './output.ts'
-import { onHangUp, untilSignalled } from './signals.ts'
-import { asWorker } from './worker.ts'
-import { superviseWorkers } from './workers.ts'
+import { onHangUp, untilSignalled } from './processes/signals.ts'
+import { runAsWorker } from './processes/worker.ts'
+import { superviseWorkers } from './processes/workers.ts'
 
-type ServeFlags = CommonOptions & {
+type ServeOptions = CommonOptions & {
   readonly host?: string
   readonly port?: string
   readonly workers?: string
 }
 
 export function serveCommand(output: Output): Command {
-  return withCommonOptions(new Command('serve'))
-    .description('serves the API; prints its URL when it is ready')
-    .option('--host <host>', 'the address to listen on')
-    .option('--port <number>', 'the port to listen on; 0 takes a free one')
-    .option('--workers <number>', 'how many processes answer')
-    .action(async (flags: ServeFlags) => {
-      const config = configOf(flags, {
-        ...(flags.host !== undefined && { host: flags.host }),
-        ...(flags.port !== undefined && { port: flags.port }),
-        ...(flags.workers !== undefined && { workers: flags.workers }),
+  return newCommand('serve', 'Serve the API and print its URL when it is ready.')
+    .option('--host <host>', 'The address to listen on.')
+    .option('--port <number>', 'The port to listen on; 0 picks a free port.')
+    .option('--workers <number>', 'The number of processes that answer requests.')
+    .action(async (options: ServeOptions) => {
+      const { host, port, workers } = options
+      const config = configOf(options, {
+        ...(host !== undefined && { host }),
+        ...(port !== undefined && { port }),
+        ...(workers !== undefined && { workers }),
       })
       const log = openLog(config.logLevel)
       const announce = (url: string) =>
-        output.print(flags.json ? JSON.stringify({ url }) : `listening on ${url}`)
+        output.print(options.json ? JSON.stringify({ url }) : `listening on ${url}`)
       if (config.workers === 1) {
-        // Heard from here on: a signal may come as soon as the line is read.
+        // Listen for signals first: one may come as soon as the URL has been printed.
         await serve({ config, log, announce, ended: untilSignalled(log) })
       } else if (cluster.isPrimary) {
         process.exitCode = await superviseWorkers({ config, log, announce })
       } else {
-        await asWorker(log, (worker) => serve({ config, ...worker }))
+        await runAsWorker(log, (worker) => serve({ config, ...worker }))
       }
     })
 }

@@ -8,16 +8,18 @@ type SettingValue<S> = S extends Setting<infer T> ? T : never
 export type ConfigInput = {
   readonly flags?: Readonly<Partial<Record<keyof Config, string>>>
   readonly env: Readonly<Record<string, string | undefined>>
-  /** The path given by `--config`; without it `bursar.config.json` is read where it exists. */
+  /** The path of `--config`. By default `bursar.config.json` is read if it exists. */
   readonly file?: string | undefined
 }
 
-/** Every fault of the configuration at once; one line each, naming where the value came from. */
+/** Every fault of the configuration, one line each. A line names the source of the value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
-/** Flags over environment over file over defaults. Throws a ConfigError that names every fault. */
+/**
+ * Flags override the environment, which overrides the file. Throws a ConfigError with every fault.
+ */
 export function loadConfig(input: ConfigInput): Config {
   const file = readConfigFile(input.file)
   const faults = file.faults.slice()
@@ -63,7 +65,7 @@ function readConfigFile(path: string | undefined): {
     text = readFileSync(name, 'utf8')
   } catch (error) {
     const isAbsent = (error as { code?: string }).code === 'ENOENT'
-    // Only the default file may be missing; one that is there and cannot be read would be passed over unseen.
+    // Only the default file may be missing. A file that exists must be readable.
     return { values: {}, faults: isAbsent && path === undefined ? [] : [`${name} cannot be read`] }
   }
   try {
@@ -72,7 +74,7 @@ function readConfigFile(path: string | undefined): {
       return { values: {}, faults: [`${name} must hold one JSON object`] }
     }
     const unknown = Object.keys(values).filter((key) => !Object.hasOwn(settings, key))
-    const faults = unknown.map((key) => `${name} has ${key}, which is no setting of Bursar's`)
+    const faults = unknown.map((key) => `${name} has ${key}, which is not a setting`)
     return { values: values as Record<string, unknown>, faults }
   } catch (error) {
     return { values: {}, faults: [`${name} is not JSON: ${(error as Error).message}`] }

@@ -1,14 +1,14 @@
-/** Buffers that are used again: lent, filled, sent, and taken back when the system has their bytes. */
+/** Reusable buffers: lent, filled, sent, and taken back once the operating system has the bytes. */
 export type LentBuffers = {
-  /** So many bytes, with whatever was in them before: the borrower fills every one. */
+  /** A buffer of this length with arbitrary content. The borrower must fill every byte. */
   lend(length: number): Buffer
-  /** What is never given back is collected; what is given back twice is taken once. */
+  /** Ignores a buffer that is returned twice. A buffer that is never returned is collected. */
   takeBack(buffer: Buffer): void
 }
 
 /**
- * A body of a hundred records is garbage outside the heap; a few thousand in a second make the collector walk the whole
- * heap several times in that second (docs/decisions/0030-postgresql-adapter.md). The one that came back last is lent first.
+ * Bodies lie outside the heap. Thousands of new ones a second would cause several full garbage
+ * collections a second (docs/decisions/0030-postgresql-adapter.md).
  */
 export function openLentBuffers(): LentBuffers {
   const idle = new Map<number, ArrayBuffer[]>()
@@ -30,10 +30,10 @@ export function openLentBuffers(): LentBuffers {
   }
 }
 
-/** Below this the runtime's own pool and its young generation do well. */
+/** Smaller buffers come from the runtime's own pool. */
 const SIZE_MIN = 16 * 1024
 const SIZE_MAX = 1024 * 1024
-/** Of each size: 64 bodies of a hundred records. */
+/** For each size: 64 bodies of a hundred records. */
 const KEPT_BYTES_MAX = 8 * 1024 * 1024
 
 /** The next power of two, so that few sizes serve every page. */

@@ -1,64 +1,109 @@
-/** Every bound of the service in one place, each with its reason. */
+/** Every limit of the service, with its reason. */
 export const limits = {
-  /** Contract, section 8, and for statements the same (decisions: all four lists). */
+  /** Contract, section 8. Statements have the same limit. */
   pageSizeMax: 1000,
   pageSizeDefault: 100,
   /** Contract, section 8: entries of one identifier filter. */
   filterEntriesMax: 100,
-  /** No identifier that a core system issues is longer; it bounds an index entry. */
+  /** Bounds an index entry. No core system issues longer identifiers. */
   identifierLengthMax: 200,
-  /** The largest body an operation takes is a fee request of a few hundred bytes. */
+  /** The largest body, a fee request, has a few hundred bytes. */
   bodyBytesMax: 16 * 1024,
   /**
-   * Request line and headers. Node's own 16 KiB would refuse lists that use the 100 entries they may have: a filter of
-   * 100 UUIDs takes 5 KB, one of 100 references of 200 characters 21 KB, and 240 KB where every character is escaped.
+   * Request line and headers. Node's default of 16 KiB is too small for a filter with 100 entries:
+   * 100 references of 200 characters need 21 KB, or 240 KB if every character is percent-encoded.
    */
   headerBytesMax: 256 * 1024,
-  /** Nothing is computed for longer than this, so a client that has not sent its request by then is gone. */
+  /** No operation computes for longer; a client that is still sending after this time is gone. */
   requestTimeoutMs: 15_000,
   headersTimeoutMs: 10_000,
-  /** Longer than the idle time of the usual load balancers (60 s), so that they close first. */
+  /** Longer than the idle timeout of common load balancers (60 s), so that they close first. */
   keepAliveTimeoutMs: 72_000,
   connectionsMax: 10_000,
-  /** What is in flight at a shutdown has this long to be answered. */
+  /** At a shutdown, requests in flight have this long to finish. */
   drainTimeoutMs: 10_000,
-  /** A worker that has drained still closes its stores; then it hangs. */
+  /** After draining, a worker has this long to close its stores. Then it is killed. */
   workerDrainGraceMs: 2000,
-  /** A worker that dies sooner has most likely died of its start, so the next one waits, longer each time. */
+  /** A worker that dies sooner has probably failed to start, so its replacement is delayed. */
   workerSettledMs: 10_000,
   workerDelayMsMax: 30_000,
   requestIdLengthMax: 128,
-  /** One record of an import; the largest legal one is far below. */
+  /** One record of an import. The largest valid record is far smaller. */
   recordBytesMax: 1024 * 1024,
-  /** An import reports this many faults and counts the rest. */
+  /** An import lists this many faults and counts the rest. */
   faultsReportedMax: 1000,
-  /** A fee quote is kept so long that expired, consumed and unknown stay apart for whoever reconciles a quarter. */
+  /** Quotes are kept for a quarter, so that reconciliation can tell expired from consumed. */
   quoteKeptDays: 90,
-  /** A batch of a sweep takes a few milliseconds; with its rest, five thousand quotes go in a second. */
+  /** A batch takes a few milliseconds. With the pause, the sweep deletes 5,000 quotes a second. */
   quoteSweepRows: 500,
   quoteSweepRestMs: 100,
   quoteSweepIdleMs: 60_000,
-  /** Quotes that share a commit; a full one takes some ten milliseconds. */
+  /** Quotes that share a commit. A full commit takes about 10 ms. */
   quotesPerCommitMax: 1000,
-  /** Quotes that may wait for the commit under way, and how long a quote may take in all. */
+  /** Quotes that may wait for the current commit, and the deadline of one quote. */
   quotesWaitingMax: 5000,
   quoteIssueMs: 5000,
-  /** How long a request may wait for one of its process's database sessions, gathering included, and how many may wait for each. */
+  /** How long a request may wait for a database session, and how many may wait for each. */
   databaseWaitMs: 400,
   databaseWaitingPerSession: 50,
-  /** Every database server is looked at so often: a new primary is found, a standby's lag is known. */
+  /** Interval of the health check of every database server. It finds a new primary and the lag. */
   databaseLookIntervalMs: 500,
-  /** Gets that share a statement, statements of one kind at a time, and gets that may wait for the next. */
+  /** Gets that share a statement, statements in flight, and gets that may wait. */
   getsPerStatementMax: 100,
   getStatementsMax: 2,
   getsWaitingMax: 5000,
-  /** The same of pages, by the records that they ask for; on two cores four statements keep a server at work. */
+  /** The same for pages, counted in rows. Four statements keep two cores busy. */
   pageRowsPerStatementMax: 800,
   pageStatementsMax: 4,
   pagesWaitingMax: 1000,
-  /** While no primary is to be found nobody can say how old a standby is; for so long it is trusted to be near enough. */
+  /** Without a primary the lag of a standby is unknown. It is still read from for this long. */
   databasePrimaryLostMs: 300_000,
-  /** A lost session that listens for changes is made anew after so long; changes that come faster are heard of together. */
+  /** Delay before the listening session is reopened, and pause between two notifications. */
   databaseListenRetryMs: 500,
   databaseChangeRestMs: 100,
+
+  /** No token that Bursar issues lives longer. A rotated key stays published for as long. */
+  tokenLifeSecondsMax: 3600,
+  /** Clock skew between Bursar's own hosts. NTP keeps them within milliseconds. */
+  ownSkewSeconds: 5,
+  /** Clock skew of another issuer. FAPI 2.0 requires 10 s and forbids more than 60 s. */
+  issuerSkewSeconds: 30,
+  /** The longest life of another issuer's token. Large issuers default to 24 h. */
+  issuerTokenLifeSecondsMax: 86_400,
+  /** Bounds what is decoded before a signature is checked. Bursar's tokens have 700 characters. */
+  tokenLengthMax: 8192,
+  /** Cache of verified tokens, by digest: about 4 MB. */
+  verifiedTokensMax: 10_000,
+  verifiedTokenLifeSeconds: 60,
+  /** Every process must refuse a disabled client within 10 s: two polls and a margin. */
+  credentialPollMs: 2000,
+  /** Anyone can send an unknown key id, so it triggers a refresh at most this often. */
+  unknownKeyIntervalMs: 200,
+  /** A `private_key_jwt` assertion is made for one request, so it must be short-lived. */
+  assertionLifeSecondsMax: 300,
+  assertionIdLengthMax: 256,
+  /** A client needs two keys during a rotation. More keys only slow down the search. */
+  clientKeysMax: 10,
+  /** Fields of a form. The longest, an assertion, fits into a body of 16 KiB. */
+  formFieldsMax: 20,
+  formFieldLengthMax: 12_288,
+  /** People read "last used"; a write a minute is precise enough and keeps tokens cheap. */
+  useRecordedEverySeconds: 60,
+  /**
+   * Failed authentications in one window before the answer is 429. A secret has 256 random bits, so
+   * this limits load and log noise. Only the sender's address is limited, never the client itself.
+   */
+  failuresPerAddress: 60,
+  failuresPerAddressAndClient: 10,
+  failureWindowSeconds: 60,
+  /** Addresses that the limiter remembers, about 400 bytes each. The oldest is dropped first. */
+  failureKeysMax: 10_000,
+  /** How often another issuer's keys are fetched, and how long old keys serve while it is down. */
+  issuerRefreshMs: 5 * 60 * 1000,
+  issuerStaleSeconds: 24 * 3600,
+  /** An unknown key id triggers a fetch at most this often, so that nobody can flood the issuer. */
+  issuerCoolDownSeconds: 30,
+  issuerTimeoutMs: 5000,
+  issuerAnswerBytesMax: 262_144,
+  issuerKeysMax: 100,
 } as const

@@ -6,8 +6,8 @@ export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 's
 export type LogLevel = (typeof logLevels)[number]
 
 /**
- * One JSON object a line on stderr, so that stdout stays free for what a command answers.
- * An error is written as its type, code and stack; never its `detail`, where a database puts the row's values.
+ * Logs one JSON object per line to stderr; stdout is for the results of commands. An error is
+ * logged without its `detail`, where PostgreSQL puts values of the row.
  */
 export function openLog(level: LogLevel): Logger {
   return pino(

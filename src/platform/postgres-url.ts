@@ -2,7 +2,7 @@
 export type ServerAddress = {
   readonly host: string
   readonly port: number
-  /** `host:port`, which logs and readiness may show. */
+  /** `host:port`, for logs and `/readyz`. */
   readonly label: string
   readonly credentials: {
     readonly user: string
@@ -13,8 +13,8 @@ export type ServerAddress = {
 }
 
 /**
- * The servers that a URL names: `postgres://user:password@host1:5432,host2:5432/database?sslmode=verify-full`. Undefined
- * where it is no such URL. Nothing of it is ever shown but host and port.
+ * Reads `postgres://user:password@host1:5432,host2:5432/database?sslmode=verify-full`. Undefined if
+ * it is malformed. Only host and port may be shown.
  */
 export function readPostgresUrl(url: string): readonly ServerAddress[] | undefined {
   const match = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]+)\/([^/?#]+)(?:\?([^#]*))?$/.exec(
@@ -40,15 +40,15 @@ export function readPostgresUrl(url: string): readonly ServerAddress[] | undefin
   }
 }
 
-/** `allow` and `prefer` fall back to no encryption without a word, so they are not offered. */
+/** `allow` and `prefer` are missing: they silently fall back to no encryption. */
 const sslmodes = new Set(['disable', 'require', 'verify-full'])
 
 function addressOf(part: string, credentials: ServerAddress['credentials']): ServerAddress {
   const { hostname, port, pathname } = new URL(`http://${part}`)
-  if (pathname !== '/') throw new TypeError('a host has no path')
-  // IPv6 addresses stand in brackets in a URL and nowhere else.
+  if (pathname !== '/') throw new TypeError('a host must not have a path')
+  // Only a URL writes an IPv6 address in brackets.
   const host = hostname.replace(/^\[(.*)\]$/, '$1')
-  // An http URL drops its own default, 80, which nobody runs PostgreSQL on by accident.
+  // An http URL drops its default port, 80.
   const number = port === '' ? (part.endsWith(':80') ? 80 : 5432) : Number(port)
   return { host, port: number, label: `${hostname}:${number}`, credentials }
 }

@@ -23,7 +23,10 @@ export type Repeater = {
   stop(): void
 }
 
-/** Runs a task again and again, never two at a time. The task returns the delay until the next run and never rejects. */
+/**
+ * Runs a task again and again, never two at a time. The task returns the delay until the next run
+ * and never rejects.
+ */
 export function repeat(
   task: () => Promise<number>,
   firstDelayMs: number,

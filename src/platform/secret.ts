@@ -1,10 +1,10 @@
 import { inspect } from 'node:util'
 
-const WITHHELD = '[secret]'
+const REDACTED = '[secret]'
 
 /**
- * A value that must never be printed. Interpolation, JSON, `console.log` and pino all show `[secret]`;
- * only `reveal()` gives the value, so that every place that needs it can be found by its name.
+ * A value that must never be printed. Interpolation, JSON, `console.log` and pino show `[secret]`.
+ * Only `reveal()` returns the value, so every use can be found by that name.
  */
 export class Secret {
   readonly #value: string
@@ -18,14 +18,14 @@ export class Secret {
   }
 
   toString(): string {
-    return WITHHELD
+    return REDACTED
   }
 
   toJSON(): string {
-    return WITHHELD
+    return REDACTED
   }
 
   [inspect.custom](): string {
-    return WITHHELD
+    return REDACTED
   }
 }

@@ -4,7 +4,7 @@ import { parseTrustedIssuers, type TrustedIssuer } from './trusted-issuers.ts'
 
 type Parsed<T> = { readonly value: T } | { readonly fault: string }
 
-/** One setting: where it comes from, how it is read, and its line in docs/configuration.md. */
+/** One setting: its sources, its parser, and its row in docs/configuration.md. */
 export type Setting<T> = {
   readonly env: string
   readonly flag?: string
@@ -24,7 +24,7 @@ export function text<T extends string | undefined>(
   return { ...naming, fallback, parse }
 }
 
-/** The URL is nowhere shown: it may hold a password. */
+/** No fault quotes the URL: it may hold a password. */
 export function databaseUrl<T extends string | undefined>(
   fallback: T,
   naming: Naming,
@@ -71,7 +71,7 @@ export function oneOf<T extends string>(
   return { ...naming, fallback, parse }
 }
 
-/** What each entry of a list must be. */
+/** The rule for each entry of a list. */
 export type Entry = { readonly isOne: (text: string) => boolean; readonly what: string }
 
 export function isAddressRange(text: string): boolean {
@@ -124,7 +124,7 @@ export function masterKey(naming: Naming): Setting<Secret | undefined> {
       Buffer.from(given, 'base64').length === 32
     return isKey
       ? { value: new Secret(given) }
-      : { fault: 'must be 32 bytes in base64, as `openssl rand -base64 32` prints them' }
+      : { fault: 'must be 32 bytes in base64; make one with `openssl rand -base64 32`' }
   }
   return { ...naming, fallback: undefined, parse }
 }

@@ -19,8 +19,7 @@ const isPostgres = (given: string): boolean => readPostgresUrl(given) !== undefi
 const isStore = (given: string): boolean => /^sqlite:./.test(given) || isPostgres(given)
 
 /**
- * Every setting by its name in `bursar.config.json`. The tests fail when one of them is missing from
- * docs/configuration.md.
+ * Every setting, by its name in `bursar.config.json`. docs/configuration.md has one row for each.
  */
 export const settings = {
   databaseUrl: databaseUrl(
@@ -29,7 +28,7 @@ export const settings = {
       env: 'DATABASE_URL',
       flag: 'database',
       meaning:
-        'The store: `sqlite:PATH`, or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. Several `HOST:PORT` between commas: the primary is whichever of them is none’s standby. `?sslmode=` takes `disable`, `require` and `verify-full`.',
+        'The store: `sqlite:PATH` or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. Separate several `HOST:PORT` with commas; Bursar finds the primary among them. `?sslmode=` is `disable`, `require` or `verify-full`.',
     },
     { isOne: isStore, what: `sqlite:PATH or ${postgresForm}` },
   ),
@@ -38,7 +37,7 @@ export const settings = {
     {
       env: 'OPERATOR_DATABASE_URL',
       meaning:
-        'The same database as the operator’s role. Every command but `serve` uses it before `DATABASE_URL`; `serve` offers ingest, and sweeps old quotes, only where it is set. Without meaning on the embedded store.',
+        'The same PostgreSQL database with the operator’s role. Commands other than `serve` use it instead of `DATABASE_URL`. `serve` offers ingest and deletes old quotes only if it is set.',
     },
     { isOne: isPostgres, what: postgresForm },
   ),
@@ -46,57 +45,56 @@ export const settings = {
     [],
     {
       env: 'DATABASE_READ_URLS',
-      meaning: 'Standbys that pages and single records are read from, one server each.',
+      meaning: 'Standbys that serve reads of records, one server in each URL.',
     },
     { isOne: isPostgres, what: `URLs of the form ${postgresForm}` },
   ),
   replicaLagMsMax: integer(2000, 100, 600_000, {
     env: 'BURSAR_REPLICA_LAG_MS_MAX',
-    meaning: 'A standby that is further behind than these milliseconds is not read from.',
+    meaning: 'A standby whose replication lag exceeds this many milliseconds serves no reads.',
   }),
   databaseConnectionsMax: integer(10, 1, 500, {
     env: 'BURSAR_DATABASE_CONNECTIONS_MAX',
     meaning:
-      'Sessions with each PostgreSQL server that a process opens for requests; two more look after it.',
+      'The pool size: sessions that a process opens to each PostgreSQL server for requests. Two more sessions watch the server.',
   }),
   databaseTimeoutMs: integer(900, 100, 60_000, {
     env: 'BURSAR_DATABASE_TIMEOUT_MS',
-    meaning:
-      'When PostgreSQL has not answered a request within these milliseconds, the answer is 503.',
+    meaning: 'A request answers 503 if PostgreSQL does not answer within this many milliseconds.',
   }),
   host: text('127.0.0.1', { env: 'HOST', flag: 'host', meaning: 'The address to listen on.' }),
   port: integer(8080, 0, 65_535, {
     env: 'PORT',
     flag: 'port',
-    meaning: 'The port to listen on; 0 takes a free one.',
+    meaning: 'The port to listen on; 0 picks a free port.',
   }),
   workers: integer(1, 1, 64, {
     env: 'BURSAR_WORKERS',
     flag: 'workers',
-    meaning: 'Processes that `serve` answers with, on one port over one store.',
+    meaning: 'The number of processes of `serve`. They share one port and one store.',
   }),
   publicUrl: url({
     env: 'BURSAR_PUBLIC_URL',
-    meaning: 'The issuer of tokens and the base of links. `http://HOST:PORT` where it is not set.',
+    meaning: 'The issuer of tokens and the base of links. The default is `http://HOST:PORT`.',
   }),
   logLevel: oneOf<LogLevel>('info', logLevels, {
     env: 'LOG_LEVEL',
-    meaning: `How much is logged: ${logLevels.join(', ')}.`,
+    meaning: `The lowest level that is logged: ${logLevels.join(', ')}.`,
   }),
   masterKey: masterKey({
     env: 'BURSAR_MASTER_KEY',
     meaning:
-      'Wraps the keys that the store holds: 32 bytes in base64. Without it the embedded store keeps a 0600 file beside itself.',
+      'The key that encrypts the keys in the store: 32 bytes in base64. Without it, the embedded store keeps one in a file with mode 0600.',
   }),
   previousMasterKey: masterKey({
     env: 'BURSAR_MASTER_KEY_PREVIOUS',
-    meaning: 'The master key before this one, while the store moves from one to the other.',
+    meaning: 'The previous master key, while the store changes to a new one.',
   }),
   corsOrigins: list(
     [],
     {
       env: 'BURSAR_CORS_ORIGINS',
-      meaning: 'Origins whose pages may call the API from a browser; none by default.',
+      meaning: 'Origins whose pages may call the API from a browser. The default is none.',
     },
     { isOne: isOrigin, what: 'origins such as https://app.example.com' },
   ),
@@ -105,55 +103,56 @@ export const settings = {
     {
       env: 'BURSAR_TRUSTED_PROXIES',
       meaning:
-        'Addresses or CIDR ranges of proxies whose `X-Forwarded-For` is believed; none by default.',
+        'Addresses or CIDR ranges of proxies whose `X-Forwarded-For` is trusted. The default is none.',
     },
     { isOne: isAddressRange, what: 'IP addresses or CIDR ranges' },
   ),
   requestsPerSecondMax: integer(0, 0, 1_000_000, {
     env: 'BURSAR_REQUESTS_PER_SECOND_MAX',
-    meaning: 'Requests of one client in a second, on each process; 0 is no limit.',
+    meaning:
+      'The rate limit of one client, in requests a second for each process; 0 means no limit.',
   }),
   statementTypes: list(['STATEMENT_TYPE_USDG_REWARD'], {
     env: 'BURSAR_STATEMENT_TYPES',
-    meaning: 'The statement types that import takes.',
+    meaning: 'The statement types that import accepts.',
   }),
   statementProducts: list(['USDG_REWARDS'], {
     env: 'BURSAR_STATEMENT_PRODUCTS',
-    meaning: 'The statement products that import takes.',
+    meaning: 'The statement products that import accepts.',
   }),
   addressTestnets: flag(false, {
     env: 'BURSAR_ADDRESS_TESTNETS',
-    meaning: 'Accept addresses of test networks beside the main ones.',
+    meaning: 'Accept addresses of test networks too.',
   }),
   requireEvmChecksum: flag(false, {
     env: 'BURSAR_REQUIRE_EVM_CHECKSUM',
-    meaning: 'Refuse EVM addresses in one case, which carry no checksum.',
+    meaning: 'Refuse EVM addresses without a checksum: those all in lower or upper case.',
   }),
   feeSchedule: text(undefined, {
     env: 'BURSAR_FEE_SCHEDULE',
     meaning:
-      'A JSON file that is merged over the embedded fee schedule; read again on SIGHUP (docs/fees.md).',
+      'A JSON file that overrides parts of the embedded fee schedule. SIGHUP reloads it (docs/fees.md).',
   }),
   acceptSampleFees: flag(false, {
     env: 'BURSAR_ACCEPT_SAMPLE_FEES',
-    meaning: 'Quote fees by the sample schedule and its placeholder prices.',
+    meaning: 'Quote fees from the sample schedule, whose prices are placeholders.',
   }),
   feeQuotesOpenMax: integer(1000, 1, 1_000_000_000, {
     env: 'BURSAR_FEE_QUOTES_OPEN_MAX',
-    meaning: 'Guaranteed fees that one client may hold open at a time.',
+    meaning: 'The number of open fee quotes that one client may hold.',
   }),
   tokenLifeSeconds: integer(900, 60, 3600, {
     env: 'BURSAR_TOKEN_LIFE_SECONDS',
-    meaning: 'How long an access token is good for.',
+    meaning: 'The life of an access token, in seconds.',
   }),
   credentialsAgeSecondsMax: integer(60, 5, 3600, {
     env: 'BURSAR_CREDENTIALS_AGE_SECONDS_MAX',
     meaning:
-      'When clients, keys and revoked tokens could not be read for so long, requests answer 503.',
+      'Requests answer 503 if clients, keys and revoked tokens could not be read for this many seconds.',
   }),
   trustedIssuers: trustedIssuers({
     env: 'BURSAR_TRUSTED_ISSUERS',
     meaning:
-      'Other OAuth 2 servers whose tokens are accepted: an array (JSON in the environment) as docs/oauth.md describes.',
+      'Other OAuth 2 servers whose tokens Bursar accepts: an array, or JSON in the environment (docs/oauth.md).',
   }),
 } as const

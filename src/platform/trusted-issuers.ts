@@ -1,20 +1,20 @@
-/** Another OAuth 2 server whose access tokens are accepted, as `trustedIssuers` in the configuration names it. */
+/** An OAuth 2 server whose access tokens Bursar accepts: one entry of `trustedIssuers`. */
 export type TrustedIssuer = {
   readonly issuer: string
-  /** Where its keys are; found by its discovery document where it is not given. */
+  /** The URL of its keys. By default its discovery document names it. */
   readonly jwksUri: string | undefined
-  /** What its tokens' `aud` must be or contain. */
+  /** The `aud` of a token must equal or contain it. */
   readonly audience: string
   readonly algorithms: readonly string[]
-  /** The `typ` that its tokens must carry, or `any`. */
+  /** The required `typ` of a token, or `any`. */
   readonly typ: string
-  /** The claim with the scopes: a text with blanks between them, or an array of texts. */
+  /** The claim with the scopes: a string separated by blanks, or an array of strings. */
   readonly scopeClaim: string
   /** The claim that names the client: `client_id`, `azp` or another. */
   readonly clientClaim: string
 }
 
-// Asymmetric ones only. A shared secret would let every holder of it make tokens.
+// Asymmetric algorithms only: every holder of a shared secret could forge tokens.
 const issuerAlgorithms = [
   ...['ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512'],
   ...['RS256', 'RS384', 'RS512', 'EdDSA', 'Ed25519'],
@@ -22,7 +22,7 @@ const issuerAlgorithms = [
 
 type Parsed = { readonly value: readonly TrustedIssuer[] } | { readonly fault: string }
 
-/** Reads the array of the configuration file, or the same as JSON from the environment. Names every fault. */
+/** Reads an array, or its JSON text from the environment. Reports every fault. */
 export function parseTrustedIssuers(given: unknown): Parsed {
   const entries = typeof given === 'string' ? parseJson(given) : given
   if (!Array.isArray(entries)) return { fault: 'must be an array of issuers' }
@@ -63,7 +63,8 @@ function readIssuer(entry: unknown, at: string, faults: string[]): TrustedIssuer
     return value
   }
   for (const name of Object.keys(given)) {
-    if (!members.includes(name)) faults.push(`${at} has ${name}, which is no member of an issuer`)
+    if (!members.includes(name))
+      faults.push(`${at} has ${name}, which is not a member of an issuer`)
   }
   const algorithms = given.algorithms ?? ['ES256']
   const known = Array.isArray(algorithms) && algorithms.length > 0
@@ -81,7 +82,7 @@ function readIssuer(entry: unknown, at: string, faults: string[]): TrustedIssuer
   }
 }
 
-/** Whether keys may be fetched from here: https, or http on this very machine. */
+/** Whether keys may be fetched from this URL: https, or http on a loopback address. */
 export function isSafeUrl(text: string): boolean {
   const url = URL.parse(text)
   if (url === null || url.username !== '' || url.hash !== '') return false

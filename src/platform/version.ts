@@ -2,5 +2,5 @@ import { readFileSync } from 'node:fs'
 
 const packageFile = new URL('../../package.json', import.meta.url)
 
-/** The program's version, as package.json has it. */
+/** The version in package.json. */
 export const version: string = JSON.parse(readFileSync(packageFile, 'utf8')).version

@@ -1,7 +1,7 @@
 import type { RecordInput } from '../contract/resource.ts'
 import { cycle, drawBytes, drawDigits, drawUuid } from './seeded.ts'
 
-/** Invented banks; the ABA numbers pass their checksum and the SWIFT codes are of their form. */
+/** Fictional banks with valid ABA checksums and well-formed SWIFT codes. */
 const banks = [
   { routing_number_type: 'ABA', routing_number: '021000021', bank_name: 'First Sample Bank' },
   { routing_number_type: 'ABA', routing_number: '011401533', bank_name: 'Harbour Trust' },
@@ -42,7 +42,7 @@ const routing = (at: number): RecordInput => ({
   bank_address: bankAddress(at),
 })
 
-/** Account numbers of every length that masking treats apart: longer than four, five, four, fewer. */
+/** Account numbers of every length that masking distinguishes: over five, five, four, fewer. */
 const accountNumber = (name: string, at: number): string =>
   drawDigits(`${name} account number`, cycle([10, 12, 5, 4, 8, 1, 17], at))
 

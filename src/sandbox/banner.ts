@@ -1,7 +1,7 @@
 import type { ServiceExtension } from '../service.ts'
 import { acme } from './world.ts'
 
-/** What `npm start` prints: where everything is, who to be, and three lines that paste and work. */
+/** What `npm start` prints: URLs, credentials, and commands to paste. */
 export function bannerOf(
   url: string,
   records: ServiceExtension['records'],

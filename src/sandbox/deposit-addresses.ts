@@ -5,7 +5,7 @@ import { encodeAddress } from './encode-address.ts'
 import { cycle, drawBytes, drawUuid } from './seeded.ts'
 import { accountId, carriesOptional, createdAt, identityId, profileId, refId } from './story.ts'
 
-/** One key opens these networks' addresses alike, so an address on one of them works on all. */
+/** One key controls the same address on all of these networks. */
 const evmNetworks: readonly CryptoNetwork[] = [
   'ETHEREUM',
   'POLYGON_POS',

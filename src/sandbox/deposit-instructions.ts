@@ -17,7 +17,7 @@ export function depositInstructions(customer: string, count: number): RecordInpu
       memo_id: isFirst ? 'SANDBOXMEMO00001' : drawMemo(`${customer} memo ${at}`),
       fiat_network_instructions: fiatNetwork(`${customer} instructions ${at}`, at),
       created_at: createdAt(at),
-      // Every seventh has no identity and is answered with the nil UUID.
+      // Every seventh record has no identity; its answer shows the nil UUID.
       ...(at % 7 !== 6 && { identity_id: identityId(customer, at) }),
       ...(at % 3 !== 2 && { ref_id: refId(customer, 'instructions', at) }),
       ...(carriesOptional(at) && {

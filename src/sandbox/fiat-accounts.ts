@@ -5,7 +5,7 @@ import { bankAddress, fiatNetwork, owner } from './banks.ts'
 import { cycle, drawUuid } from './seeded.ts'
 import { accountId, carriesOptional, createdAt, identityId, refId } from './story.ts'
 
-/** `live` accounts and, after them, `deleted` ones. Acme's newest is easy to remember: 11111111-…. */
+/** Live accounts first, then deleted ones. Acme's newest has an id that is easy to remember. */
 export function fiatAccounts(customer: string, live: number, deleted: number): RecordInput[] {
   return Array.from({ length: live + deleted }, (_, at) => ({
     ...fiatAccount(customer, at),
@@ -48,7 +48,7 @@ function metadata(at: number): RecordInput {
   }
 }
 
-/** Shown only on request, so that the contract's null address is met by nobody who does not look for it. */
+/** Only deleted accounts have the contract's null address, so by default no list shows it. */
 const networkOfDeleted = (name: string): RecordInput => {
   const { wire } = fiatNetwork(name, 0) as { wire: RecordInput }
   const routing = wire.routing_details as RecordInput

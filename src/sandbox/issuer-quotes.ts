@@ -3,7 +3,7 @@ import { issuerQuoteStatuses } from '../resources/issuer-quote-execution.ts'
 import { cycle, drawNumber, drawUuid } from './seeded.ts'
 import { createdAt, profileId, refId } from './story.ts'
 
-/** Mints and redemptions: a redemption's token_principal is negative. Amounts take every form that is legal. */
+/** Mints, and redemptions with a negative token_principal. Amounts take every valid form. */
 export function issuerQuotes(customer: string, count: number): RecordInput[] {
   return Array.from({ length: count }, (_, at) => {
     const isFirst = customer === 'acme' && at === 0

@@ -10,11 +10,11 @@ import type { ServiceExtension, ServiceParts } from '../service.ts'
 import { systemRandom } from '../vault/random.ts'
 import { acme, sampleCustomers, worldRecords } from './world.ts'
 
-/** Fills the store with the world and adds `POST /sandbox/reset`, which brings it back. */
+/** Imports the sample records and adds `POST /sandbox/reset`, which restores them. */
 export async function openSandbox(parts: ServiceParts): Promise<ServiceExtension> {
-  // What was kept from the last time is the developer's; only a reset brings the world back over it.
-  const kept = Object.values(await countRecords(parts)).some((count) => count > 0)
-  if (!kept) await fillRecords(parts)
+  // Records kept from an earlier run may have been edited. Only a reset overwrites them.
+  const isKept = Object.values(await countRecords(parts)).some((count) => count > 0)
+  if (!isKept) await fillRecords(parts)
   await fillClients(parts)
   return {
     pageClient: acme,
@@ -48,14 +48,14 @@ async function fillRecords({ store, config }: ServiceParts): Promise<void> {
   for (const resource of resources) {
     const report = await importEntries(store, resource, entriesOf(world[resource.kind]), {
       dryRun: false,
-      // The world is what it is, whatever was imported over it.
+      // A reset also overwrites newer records.
       allowOlder: true,
       rules: recordRules(config),
     })
     if (report.faultCount > 0) {
       const [fault] = report.faults
       throw new Error(
-        `the sandbox's ${resource.kind} cannot be stored: ${fault?.member} ${fault?.reason}`,
+        `the sample ${resource.kind} are not valid: ${fault?.member} ${fault?.reason}`,
       )
     }
   }

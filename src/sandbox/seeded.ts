@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 
 /**
- * Values drawn from names, not from a running stream: `uuid('fiat account 7')` is the same whatever was drawn before,
- * so adding a record to the world moves no other.
+ * Pseudorandom bytes that depend on the name alone. Adding a record therefore changes no other
+ * record.
  */
 export const drawBytes = (name: string): Buffer =>
   hash('sha256', `bursar sandbox: ${name}`, 'buffer')
@@ -26,19 +26,19 @@ export function drawUuid(name: string): string {
 export const drawNumber = (name: string, below: number): number =>
   drawBytes(name).readUInt32BE(0) % below
 
-/** Decimal digits, the first never 0. */
+/** Decimal digits; the first is never 0. */
 export function drawDigits(name: string, length: number): string {
   const digits = [...drawBytes(name), ...drawBytes(`${name} more`)].map((byte) => byte % 10)
   return [Math.max(1, digits[0] ?? 1), ...digits.slice(1, length)].join('').slice(0, length)
 }
 
-/** Characters of A-Z and 0-9, as memos are made of. */
+/** 16 characters of A-Z and 0-9, like a memo id. */
 export function drawMemo(name: string): string {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
   return [...drawBytes(name).subarray(0, 16)].map((byte) => alphabet[byte % 36]).join('')
 }
 
-/** The member that stands at `at` when the list is repeated without end. */
+/** The member at index `at`, modulo the length of the list. */
 export function cycle<const M extends readonly [unknown, ...unknown[]]>(
   members: M,
   at: number,

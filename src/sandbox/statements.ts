@@ -4,7 +4,7 @@ import { printInstant } from '../values/instant.ts'
 import { cycle, drawDigits, drawNumber, drawUuid } from './seeded.ts'
 import { refId } from './story.ts'
 
-/** Monthly statements, two a month (so that periods tie), back from October 2026. */
+/** Two statements a month, so that periods tie, from October 2026 backwards. */
 export function statements(customer: string, count: number): RecordInput[] {
   return Array.from({ length: count }, (_, at) => statement(customer, at))
 }
@@ -34,7 +34,7 @@ function statement(customer: string, at: number): RecordInput {
   }
 }
 
-/** Months count from January 2026; those before it are negative. */
+/** Month 0 is January 2026. Earlier months are negative. */
 const firstOfMonth = (month: number): string =>
   printInstant(BigInt(Date.UTC(2026, month, 1)) * 1000n)
 

@@ -1,14 +1,14 @@
 import { printInstant } from '../values/instant.ts'
 import { cycle, drawUuid } from './seeded.ts'
 
-/** The newest record of every kind is this old; the others lie behind it. */
+/** The creation time of the newest record of each kind. */
 const NEWEST_MICROS = 1_793_448_000_000_000n // 2026-10-31T12:00:00Z
 
 const HOUR_MICROS = 3_600_000_000n
 
 /**
- * When the `at`-th newest record was made: seven hours apart, but every fifth shares its time with the one before it
- * (a tie that only the id breaks), and fractions of 0, 3 and 6 digits take turns.
+ * The creation time of the `at`-th newest record. Records are seven hours apart, but every fifth
+ * has the time of its predecessor, a tie that only the id breaks. Fractions have 0, 3 or 6 digits.
  */
 export function createdAt(at: number): string {
   const moment = at % 5 === 4 ? at - 1 : at
@@ -16,7 +16,7 @@ export function createdAt(at: number): string {
   return printInstant(NEWEST_MICROS - BigInt(moment) * 7n * HOUR_MICROS + fraction)
 }
 
-/** Three profiles of a customer; `main` is the one that the README looks up. */
+/** One of three profiles of a customer. The README looks up `main`. */
 export const profileId = (customer: string, at: number): string =>
   drawUuid(`${customer} profile ${cycle(['main', 'treasury', 'payroll'], at)}`)
 
@@ -29,5 +29,5 @@ export const accountId = (customer: string, at: number): string =>
 export const refId = (customer: string, noun: string, at: number): string =>
   `${customer}-${noun}-${String(at + 1).padStart(4, '0')}`
 
-/** Every fourth record carries what is optional, so that both forms are on the first page. */
+/** Every fourth record lacks the optional members, so that the first page shows both forms. */
 export const carriesOptional = (at: number): boolean => at % 4 !== 3

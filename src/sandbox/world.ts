@@ -6,7 +6,7 @@ import { fiatAccounts } from './fiat-accounts.ts'
 import { issuerQuotes } from './issuer-quotes.ts'
 import { statements } from './statements.ts'
 
-/** A customer of the sandbox and the client that reads for it. Nobody's secrets: they are printed in the README. */
+/** A customer of the sandbox and its client. The README prints these credentials. */
 export type SampleCustomer = {
   readonly customerId: string
   readonly clientId: string
@@ -28,8 +28,9 @@ export const borealis: SampleCustomer = {
 export const sampleCustomers = [acme, borealis] as const
 
 /**
- * The sandbox's records, the same every time. Counts are chosen for page boundaries: Acme has 1,001 live fiat accounts
- * and exactly 1,000 deposit addresses, Borealis exactly 100 accounts and 101 addresses.
+ * The sandbox's records, always the same. The counts test page boundaries: Acme has 1,001 live fiat
+ * accounts and exactly 1,000 deposit addresses. Borealis has exactly 100 accounts and 101
+ * addresses.
  */
 export function worldRecords(): Readonly<Record<RecordKind, readonly RecordInput[]>> {
   return {

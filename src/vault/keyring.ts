@@ -7,26 +7,26 @@ import { type Purpose, type PurposeKeyStore, purposes, type WrappedKey } from '.
 import type { Random } from './random.ts'
 import { unwrapKey, wrapKey } from './wrap.ts'
 
-/** A key in use: 32 random bytes (for token-signing, the private scalar of a P-256 key). */
+/** A decrypted key: 32 random bytes. A token-signing key is the private scalar of a P-256 key. */
 export type PurposeKey = Omit<WrappedKey, 'wrapped'> & { readonly key: Buffer }
 
-/** The keys in the clear, in memory only. Everything but the three changes at the end is synchronous. */
+/** The decrypted keys of a store. They exist in memory only. */
 export type Keyring = {
-  /** What new work is sealed, hashed or signed with. */
+  /** The key for new work. */
   current(purpose: Purpose): PurposeKey
-  /** The key that older work names; undefined for one that never was or is revoked. */
+  /** The key with this id, for older work. Undefined if it is unknown or revoked. */
   byId(id: string): PurposeKey | undefined
-  /** Every key of a purpose, revoked ones too, in the order they were added. */
+  /** Every key of a purpose, including revoked keys, in the order in which they were added. */
   all(purpose: Purpose): readonly PurposeKey[]
-  /** Reads the store again. On failure the keys known so far stay. */
+  /** Reads the store again. On failure it keeps the known keys. */
   reload(): Promise<void>
-  /** Adds a key; `revokeOthers` refuses the others from now on instead of letting them run out. */
+  /** Adds a key. `revokeOthers` revokes the others now instead of letting them expire. */
   rotate(purpose: Purpose, options: { readonly revokeOthers: boolean }): Promise<PurposeKey>
-  /** Wraps every key under the current master; answers how many were under another. */
+  /** Wraps every key with the current master key. Returns how many had another one. */
   rewrap(): Promise<number>
 }
 
-export type KeyringSources = {
+export type KeyringDeps = {
   readonly store: PurposeKeyStore
   readonly masters: MasterKeys
   readonly clock: Clock
@@ -34,21 +34,21 @@ export type KeyringSources = {
 }
 
 /**
- * Every running process polls within two seconds. A new key waits for longer than that before it is used, so
- * that none meets a token or a cursor made with a key that it has not heard of.
+ * Every process polls every two seconds. A new key waits longer than that before it is used, so
+ * that no process receives a token or cursor made with a key that it does not know yet.
  */
-const HEAD_START = 5_000_000n
+const ACTIVATION_DELAY_MICROS = 5_000_000n
 
 /**
- * Opens the store's keys, making the first of each purpose where there is none. Throws a ConfigError where a key is
- * wrapped under a master that is not configured.
+ * Opens the store's keys and creates the first key of each purpose. Throws a ConfigError if a key
+ * is wrapped with a master key that is not configured.
  */
-export async function openKeyring(sources: KeyringSources): Promise<Keyring> {
-  const { store, masters, clock, random } = sources
+export async function openKeyring(deps: KeyringDeps): Promise<Keyring> {
+  const { store, masters, clock, random } = deps
   let keys = await readKeys(store, masters)
   for (const purpose of purposes) {
     if (keys.some((key) => key.purpose === purpose)) continue
-    await store.addPurposeKey(makeKey(sources, purpose, clock()), 'if-none')
+    await store.addPurposeKey(makeKey(deps, purpose, clock()), 'if-none')
   }
   keys = await readKeys(store, masters)
 
@@ -62,7 +62,7 @@ export async function openKeyring(sources: KeyringSources): Promise<Keyring> {
     reload,
     rotate: async (purpose, { revokeOthers }) => {
       const now = clock()
-      const wrapped = makeKey(sources, purpose, revokeOthers ? now : now + HEAD_START)
+      const wrapped = makeKey(deps, purpose, revokeOthers ? now : now + ACTIVATION_DELAY_MICROS)
       await store.addPurposeKey(wrapped, revokeOthers ? 'instead' : 'beside')
       await reload()
       return openKey(masters, wrapped)
@@ -88,13 +88,13 @@ function openKey(masters: MasterKeys, wrapped: WrappedKey): PurposeKey {
   if (master === undefined) {
     const configured = previous ? `${current.id} and ${previous.id}` : current.id
     throw new ConfigError(
-      `The store's keys are wrapped under master key ${wrapped.masterId}, but ${configured} is configured. Set BURSAR_MASTER_KEY to the master key that this store was last used with, or set that one as BURSAR_MASTER_KEY_PREVIOUS and run \`bursar keys rewrap\`.`,
+      `The store's keys are wrapped with master key ${wrapped.masterId}, but ${configured} is configured. Set BURSAR_MASTER_KEY to the last master key of this store, or set that one as BURSAR_MASTER_KEY_PREVIOUS and run \`bursar keys rewrap\`.`,
     )
   }
   const key = unwrapKey(master, wrapped.wrapped, boundTo(wrapped))
   if (key === undefined) {
     throw new ConfigError(
-      `Key ${wrapped.id} (${wrapped.purpose}) is damaged in the store: its master key is right, yet it does not open. Restore the credentials database from a backup.`,
+      `Key ${wrapped.id} (${wrapped.purpose}) is damaged in the store: it does not open with its master key. Restore the credentials database from a backup.`,
     )
   }
   const { wrapped: _sealed, ...rest } = wrapped
@@ -109,8 +109,8 @@ function sealKey(masters: MasterKeys, key: PurposeKey, random: Random): WrappedK
 
 const boundTo = (key: { id: string; purpose: Purpose }) => `${key.id}|${key.purpose}`
 
-function makeKey(sources: KeyringSources, purpose: Purpose, activeFrom: bigint): WrappedKey {
-  const { masters, clock, random } = sources
+function makeKey(deps: KeyringDeps, purpose: Purpose, activeFrom: bigint): WrappedKey {
+  const { masters, clock, random } = deps
   const id = `key_${random(10).toString('hex')}`
   const key = purpose === 'token-signing' ? drawScalar(random) : random(32)
   const masterId = masters.current.id
@@ -118,7 +118,7 @@ function makeKey(sources: KeyringSources, purpose: Purpose, activeFrom: bigint):
   return sealKey(masters, made, random)
 }
 
-/** 32 bytes that are a P-256 private key: one draw in four thousand million is out of range and drawn again. */
+/** A P-256 private key. About one draw in four billion is out of range and is repeated. */
 function drawScalar(random: Random): Buffer {
   for (;;) {
     const scalar = random(32)
@@ -131,7 +131,7 @@ function drawScalar(random: Random): Buffer {
 
 function newestActive(keys: readonly PurposeKey[], purpose: Purpose, now: bigint): PurposeKey {
   const live = keys.filter((key) => key.purpose === purpose && key.revokedAt === undefined)
-  // Where the clock has jumped back behind every key's beginning, the oldest is still better than none.
+  // If the clock was set back to before every key's start, use the oldest key.
   const found = live.findLast((key) => key.activeFrom <= now) ?? live[0]
   assert(found !== undefined, `The keyring holds no live key for ${purpose}.`)
   return found

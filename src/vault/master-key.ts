@@ -16,55 +16,55 @@ import { Secret } from '../platform/secret.ts'
 import type { Random } from './random.ts'
 import { type MasterKey, masterKeyOf } from './wrap.ts'
 
-/** New keys are wrapped under `current`; `previous` only opens what is still wrapped under it. */
+/** `current` wraps new keys. `previous` only opens keys that it wrapped. */
 export type MasterKeys = { readonly current: MasterKey; readonly previous: MasterKey | undefined }
 
-export type MasterKeySources = {
+export type MasterKeyDeps = {
   readonly masterKey: Secret | undefined
   readonly previousMasterKey: Secret | undefined
-  /** Where the embedded store keeps a master key beside itself; undefined for a store that has no such place. */
+  /** The master key file of an embedded store. Undefined for PostgreSQL. */
   readonly keyFile: string | undefined
-  /** A store that already holds keys must not be given a fresh master: nothing would open. */
+  /** A new master key could not open the keys that a store already holds. */
   readonly storeHoldsKeys: boolean
   readonly random: Random
 }
 
-/** BURSAR_MASTER_KEY, or the key file, made on the first start. Throws a ConfigError that says what to do. */
-export function openMasterKeys(sources: MasterKeySources): MasterKeys {
-  const previous = sources.previousMasterKey && masterKeyOf(sources.previousMasterKey)
-  if (sources.masterKey !== undefined) return { current: masterKeyOf(sources.masterKey), previous }
-  const { keyFile } = sources
+/** Reads BURSAR_MASTER_KEY or the key file, which the first start creates. Throws a ConfigError. */
+export function openMasterKeys(deps: MasterKeyDeps): MasterKeys {
+  const previous = deps.previousMasterKey && masterKeyOf(deps.previousMasterKey)
+  if (deps.masterKey !== undefined) return { current: masterKeyOf(deps.masterKey), previous }
+  const { keyFile } = deps
   if (keyFile === undefined) {
     throw new ConfigError(
-      'BURSAR_MASTER_KEY is not set. Set it to the 32 bytes in base64 that this store was started with; for a new store make one with `openssl rand -base64 32` and keep a copy.',
+      'BURSAR_MASTER_KEY is not set. Set it to the master key of this store. For a new store, make one with `openssl rand -base64 32` and keep a copy.',
     )
   }
   if (existsSync(keyFile)) return { current: masterKeyOf(readKeyFile(keyFile)), previous }
-  if (sources.storeHoldsKeys) {
+  if (deps.storeHoldsKeys) {
     throw new ConfigError(
-      `The master key is missing: BURSAR_MASTER_KEY is not set and ${keyFile} does not exist, but the store holds keys wrapped under one. Put the file back, or set BURSAR_MASTER_KEY to what it held.`,
+      `The master key is missing: BURSAR_MASTER_KEY is not set and ${keyFile} does not exist, but the store holds keys wrapped with a master key. Restore the file, or set BURSAR_MASTER_KEY to its content.`,
     )
   }
-  writeKeyFile(keyFile, sources.random(32).toString('base64'))
+  writeKeyFile(keyFile, deps.random(32).toString('base64'))
   return { current: masterKeyOf(readKeyFile(keyFile)), previous }
 }
 
-const OTHERS = 0o077
+const GROUP_AND_OTHERS = 0o077
 
 function readKeyFile(path: string): Secret {
   const descriptor = openSync(path, 'r')
   try {
     const { mode } = fstatSync(descriptor)
-    // Windows has no such bits; Node reports 0666 there for every file.
-    if (process.platform !== 'win32' && (mode & OTHERS) !== 0) {
+    // Windows has no such bits: Node reports 0666 for every file.
+    if (process.platform !== 'win32' && (mode & GROUP_AND_OTHERS) !== 0) {
       throw new ConfigError(
-        `${path} holds the master key and can be read or written by others. Run \`chmod 600 ${path}\`; if someone may have read it, move to another master key as docs/decisions/0005-master-key.md says.`,
+        `${path} holds the master key, but other users can read or write it. Run \`chmod 600 ${path}\`. If someone may have read it, change the master key as docs/decisions/0005-master-key.md describes.`,
       )
     }
     const text = readFileSync(descriptor, 'utf8').trim()
     if (!/^[A-Za-z0-9+/]{43}=$/.test(text)) {
       throw new ConfigError(
-        `${path} does not hold a master key (32 bytes in base64). Put the right file back, or set BURSAR_MASTER_KEY.`,
+        `${path} does not hold a master key (32 bytes in base64). Restore the file, or set BURSAR_MASTER_KEY.`,
       )
     }
     return new Secret(text)
@@ -74,8 +74,8 @@ function readKeyFile(path: string): Secret {
 }
 
 /**
- * Writes beside the path and links into place: of two processes that start at once one wins, the other reads
- * the winner's, and neither ever sees half a file.
+ * Writes a draft and links it to the path. If two processes start at once, one link succeeds, both
+ * read the same key, and neither sees half a file.
  */
 function writeKeyFile(path: string, base64: string): void {
   mkdirSync(dirname(path), { recursive: true })
@@ -97,8 +97,8 @@ function writeKeyFile(path: string, base64: string): void {
   }
 }
 
-// The name must reach the disk before the first key is wrapped, or a power cut would keep the keys and lose
-// the master.
+// The directory entry must reach the disk before the first key is wrapped. Otherwise a power
+// failure could keep the keys and lose the master key.
 function syncFolder(folder: string): void {
   if (process.platform === 'win32') return
   const descriptor = openSync(folder, 'r')

@@ -5,19 +5,19 @@ import { openMasterKeys } from './master-key.ts'
 import type { PurposeKeyStore } from './purpose-key.ts'
 import type { Random } from './random.ts'
 
-export type VaultSources = {
+export type VaultDeps = {
   readonly store: PurposeKeyStore
   readonly masterKey: Secret | undefined
   readonly previousMasterKey: Secret | undefined
-  /** Beside an embedded store: its path with `.master-key` for its ending. Undefined for PostgreSQL. */
+  /** The master key file of an embedded store. Undefined for PostgreSQL. */
   readonly keyFile: string | undefined
   readonly clock: Clock
   readonly random: Random
 }
 
-/** The keyring of a store: finds the master key, then opens every purpose key. Throws a ConfigError. */
-export async function openVault(sources: VaultSources): Promise<Keyring> {
-  const held = await sources.store.readPurposeKeys()
-  const masters = openMasterKeys({ ...sources, storeHoldsKeys: held.length > 0 })
-  return openKeyring({ ...sources, masters })
+/** Finds the master key and opens every key of the store. Throws a ConfigError. */
+export async function openVault(deps: VaultDeps): Promise<Keyring> {
+  const keys = await deps.store.readPurposeKeys()
+  const masters = openMasterKeys({ ...deps, storeHoldsKeys: keys.length > 0 })
+  return openKeyring({ ...deps, masters })
 }

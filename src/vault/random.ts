@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** So many unpredictable bytes. Injected, so that a test can say which. */
+/** Returns `size` unpredictable bytes. Injected, so that a test can choose them. */
 export type Random = (size: number) => Buffer
 
 export const systemRandom: Random = (size) => randomBytes(size)

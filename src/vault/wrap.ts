@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
 import type { Secret } from '../platform/secret.ts'
 import type { Random } from './random.ts'
 
-/** A master key ready for use. The id is a fingerprint: it says which master wrapped a key, and no more. */
+/** A master key. Its id is a fingerprint, stored with each key that it wraps. */
 export type MasterKey = { readonly id: string; readonly key: Buffer }
 
 export const masterKeyOf = (base64: Secret): MasterKey => {
@@ -12,12 +12,12 @@ export const masterKeyOf = (base64: Secret): MasterKey => {
 }
 
 const IV_BYTES = 12
-// Given in both directions: without it Node accepts a tag cut to four bytes, which can be guessed.
+// Set for both directions. By default Node accepts a tag of four bytes, which can be guessed.
 const TAG_BYTES = 16
 
 /**
- * Seals a key as `v1.<iv>.<tag>.<ciphertext>`, base64url, by AES-256-GCM. `boundTo` is authenticated with
- * it, so that a wrapped key moved to another row opens nowhere else.
+ * Encrypts a key with AES-256-GCM as `v1.<iv>.<tag>.<ciphertext>`, in base64url. `boundTo` is
+ * authenticated data: a wrapped key that is moved to another row does not open.
  */
 export function wrapKey(master: MasterKey, key: Buffer, boundTo: string, random: Random): string {
   const iv = random(IV_BYTES)
@@ -30,7 +30,7 @@ export function wrapKey(master: MasterKey, key: Buffer, boundTo: string, random:
   ].join('.')
 }
 
-/** The key inside, or undefined where the master, the place or a single bit is not the one that sealed it. */
+/** Undefined if the master key or `boundTo` is another one, or if a bit has changed. */
 export function unwrapKey(master: MasterKey, wrapped: string, boundTo: string): Buffer | undefined {
   const [version, iv, tag, sealed, ...rest] = wrapped.split('.')
   if (version !== 'v1' || !iv || !tag || !sealed || rest.length > 0) return undefined

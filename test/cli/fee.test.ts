@@ -40,7 +40,7 @@ const consumeWords = (id: string, over: Readonly<Record<string, string>> = {}) =
 ]
 
 describe('fee consume and fee show', () => {
-  test('take a fee once and say what became of it', async () => {
+  test('consume a fee once and show its state', async () => {
     const first = await run(...consumeWords(idOf(1)), '--json')
     const { consumed_at, ...answered } = JSON.parse(first.out)
     assert.equal(first.code, 0)
@@ -73,7 +73,7 @@ describe('fee consume and fee show', () => {
     })
   })
 
-  test('say why not, and exit with 1', async () => {
+  test('print the reason of a refusal and exit with 1', async () => {
     const expired = await run(...consumeWords(idOf(2)))
     assert.equal(expired.code, 1)
     assert.match(expired.err, /^the fee was guaranteed until /)
@@ -101,13 +101,13 @@ describe('fee consume and fee show', () => {
 })
 
 describe('fee check-address', () => {
-  test('says of what kind a good one is, and how it is spelled', async () => {
+  test('prints the kind and the canonical form of a valid address', async () => {
     const ran = await run('fee', 'check-address', 'ETHEREUM', wallet.toLowerCase(), '--json')
     assert.equal(ran.code, 0)
     assert.deepEqual(JSON.parse(ran.out), { valid: true, kind: 'evm', canonical: wallet })
   })
 
-  test('says why not, without repeating it', async () => {
+  test('prints the reason for an invalid address without quoting it', async () => {
     const seed = 'SAV76USXIJOBMEQXPANUOQM6F5LIOTLPDIDVRJBFFE2MDJXG24TAPUU7'
     const ran = await run('fee', 'check-address', 'STELLAR', seed)
     assert.deepEqual([ran.code, ran.out], [1, ''])
@@ -118,7 +118,7 @@ describe('fee check-address', () => {
 })
 
 describe('fee schedule', () => {
-  test('prints the table in force, by the operator’s document', async () => {
+  test('prints the schedule in force, with the operator’s overrides', async () => {
     const path = join(folder, 'fees.json')
     writeFileSync(
       path,
@@ -164,7 +164,7 @@ describe('fee schedule', () => {
 })
 
 describe('client create --operator', () => {
-  test('makes a client of nobody’s, with ingest scopes and no others', async () => {
+  test('creates a client without a customer, with ingest scopes only', async () => {
     const words = ['client', 'create', '--operator', '--name', 'Payouts']
     const made = await run(...words, '--scope', 'ingest:consume_fee', '--json')
     const { client_id, client_secret, ...rest } = JSON.parse(made.out)

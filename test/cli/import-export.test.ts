@@ -15,7 +15,7 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true })
   for (const place of places.values()) await (await place).remove()
 })
-/** A store for each name, over the adapter that this run is about. */
+/** A store for each name, on the adapter of this test run. */
 const places = new Map<string, ReturnType<typeof openPlace>>()
 async function storeOf(name: string): Promise<string> {
   const place = places.get(name) ?? openPlace()
@@ -26,7 +26,7 @@ const lines = (records: readonly object[]) =>
   records.map((record) => `${JSON.stringify(record)}\n`).join('')
 
 describe('import', () => {
-  test('takes NDJSON from standard input and says what it did', async () => {
+  test('imports NDJSON from standard input and prints the counts', async () => {
     const ran = await runBursar(
       await storeOf('stdin'),
       ['import', 'fiat-accounts', '-'],
@@ -35,7 +35,7 @@ describe('import', () => {
     assert.deepEqual(ran, { code: 0, out: '1 record: 1 added, 0 changed, 0 unchanged\n', err: '' })
   })
 
-  test('answers one JSON document and nothing else with --json', async () => {
+  test('prints one JSON document and nothing else with --json', async () => {
     const path = join(folder, 'one.ndjson.gz')
     writeFileSync(path, gzipSync(lines([aFiatAccount()])))
     const ran = await runBursar(await storeOf('json'), [
@@ -57,7 +57,7 @@ describe('import', () => {
     })
   })
 
-  test('ends with 1 on a bad file, naming file, line, member and reason, and changes nothing', async () => {
+  test('exits with 1 on a bad file, names file, line, member and reason, and changes nothing', async () => {
     const path = join(folder, 'bad.ndjson')
     writeFileSync(path, lines([aFiatAccount(), aFiatAccount({ id: anId(2), status: 'OPEN' })]))
     const ran = await runBursar(await storeOf('bad'), ['import', 'fiat-accounts', path])
@@ -70,14 +70,14 @@ describe('import', () => {
     assert.equal(exported.out, '')
   })
 
-  test('takes a JSON array that is all in one line', async () => {
+  test('imports a JSON array on one line', async () => {
     const path = join(folder, 'minified.json')
     writeFileSync(path, JSON.stringify([aFiatAccount(), aFiatAccount({ id: anId(2) })]))
     const ran = await runBursar(await storeOf('minified'), ['import', 'fiat-accounts', path])
     assert.deepEqual(ran, { code: 0, out: '2 records: 2 added, 0 changed, 0 unchanged\n', err: '' })
   })
 
-  test('fills in the customer of --customer and refuses another', async () => {
+  test('sets the customer of --customer and refuses another', async () => {
     const { customer_id: _left, ...anonymous } = aFiatAccount()
     const words = ['import', 'fiat-accounts', '-', '--customer', 'northwind']
     const taken = await runBursar(await storeOf('customer'), words, lines([anonymous]))
@@ -93,12 +93,12 @@ describe('import', () => {
     ['a flag that there is none of', ['import', 'fiat-accounts', '-', '--force']],
     ['no command that there is', ['frobnicate']],
   ] as const) {
-    test(`ends with 2 on wrong usage: ${what}`, async () => {
+    test(`exits with 2 on wrong usage: ${what}`, async () => {
       assert.equal((await runBursar(await storeOf('usage'), words)).code, 2)
     })
   }
 
-  test('ends with 1 on a file that is not there', async () => {
+  test('exits with 1 on a missing file', async () => {
     const ran = await runBursar(await storeOf('none'), [
       'import',
       'statements',
@@ -109,22 +109,22 @@ describe('import', () => {
   })
 })
 
-test('what export gives, import takes, and gives back byte for byte', async () => {
+test('a second export after import equals the first, byte for byte', async () => {
   const world = worldRecords()
   for (const kind of recordKinds) {
     await runBursar(await storeOf('first'), ['import', kind, '-'], lines(world[kind]))
     const exported = await runBursar(await storeOf('first'), ['export', kind])
-    assert.equal(exported.out.split('\n').length - 1, world[kind].length)
+    assert.equal(exported.out.split('\n').length - 1, world[kind].length, kind)
     const taken = await runBursar(await storeOf('second'), ['import', kind, '-'], exported.out)
     assert.equal(taken.code, 0, taken.err)
     const again = await runBursar(await storeOf('second'), ['export', kind])
-    assert.equal(again.out, exported.out)
+    assert.equal(again.out, exported.out, kind)
     const same = await runBursar(await storeOf('first'), ['import', kind, '-'], exported.out)
     assert.match(same.out, new RegExp(`: 0 added, 0 changed, ${world[kind].length} unchanged`))
   }
 })
 
-test('export --customer gives one customer’s records, --json an array', async () => {
+test('export --customer prints one customer’s records, --json an array', async () => {
   await runBursar(
     await storeOf('two'),
     ['import', 'fiat-accounts', '-'],
@@ -143,7 +143,7 @@ test('export --customer gives one customer’s records, --json an array', async 
   )
 })
 
-test('ends quietly when its reader has seen enough', async () => {
+test('export exits with 0 when its reader closes the pipe', async () => {
   const records = Array.from({ length: 3000 }, (_, at) => aFiatAccount({ id: anId(at) }))
   await runBursar(await storeOf('many'), ['import', 'fiat-accounts', '-'], lines(records))
   const script = `"${process.execPath}" src/main.ts export fiat-accounts | head -1; exit "\${PIPESTATUS[0]}"`
@@ -154,13 +154,13 @@ test('ends quietly when its reader has seen enough', async () => {
   assert.deepEqual([shell.status, shell.stderr], [0, ''])
 })
 
-test('tells in a sentence that a store cannot be opened', async () => {
+test('a store that cannot be opened is reported in one sentence', async () => {
   const ran = await runBursar('sqlite:README.md/bursar.db', ['migrate'])
   assert.equal(ran.code, 1)
   assert.equal(ran.err.trim().split('\n').length, 1)
 })
 
-test('export makes no store of a mistyped path', async () => {
+test('export does not create a store at a mistyped path', async () => {
   const path = join(folder, 'mistyped.db')
   const ran = await runBursar(`sqlite:${path}`, ['export', 'statements'])
   assert.equal(ran.code, 2)

@@ -19,7 +19,7 @@ longTest('a million records are imported within 300 MB of resident memory', asyn
     env: { ...process.env, DATABASE_URL: `sqlite:${join(folder, 'bursar.db')}` },
     stdio: ['ignore', 'ignore', 'ignore'],
   })
-  // The kernel's own high-water mark, read while the process lives; it only rises.
+  // The kernel's high-water mark of memory. It only increases.
   let residentKb = 0
   const watch = setInterval(() => {
     residentKb = Math.max(residentKb, highWaterMark(child.pid))

@@ -12,7 +12,7 @@ import { aFiatAccount, anId } from '../support/records.ts'
 import { addressesOf, openTestDatabase, prepareServer } from '../support/test-database.ts'
 import { until } from '../support/until.ts'
 
-/** The whole program over an encrypted connection, to a server whose certificate nobody has signed but itself. */
+/** Runs the program over TLS, against a server with a self-signed certificate. */
 
 let server: PostgresServer
 let certificate: string
@@ -65,7 +65,7 @@ describe('over TLS', { skip: !hasOpenssl }, () => {
 
   after(() => server.stop())
 
-  test('a file is imported', async () => {
+  test('import works over TLS', async () => {
     const lines = [1, 2, 3].map((at) =>
       JSON.stringify(aFiatAccount({ id: anId(at), ref_id: `ref-${at} é€😀` })),
     )
@@ -77,7 +77,7 @@ describe('over TLS', { skip: !hasOpenssl }, () => {
     assert.equal(JSON.parse(imported.output).added, 3)
   })
 
-  test('records are the bytes that they are without it', async () => {
+  test('records have the same bytes as without TLS', async () => {
     const answers: string[][] = []
     for (const [sslmode, trusted] of [
       ['disable', undefined],
@@ -106,7 +106,7 @@ describe('over TLS', { skip: !hasOpenssl }, () => {
     assert.deepEqual(verified, plain)
   })
 
-  test('a server that ends is a 503, and found again', async () => {
+  test('a stopped server is a 503 and is found again', async () => {
     const program = startProgram(['serve', '--json'], { env: envOf('require') })
     const { url } = JSON.parse(await program.firstLine)
     const token = await fetchToken(url, client)
@@ -122,7 +122,7 @@ describe('over TLS', { skip: !hasOpenssl }, () => {
     assert.equal(await program.kill(), 0, program.errors())
   })
 
-  test('a server that offers none is told', async () => {
+  test('a server without TLS is reported', async () => {
     const plain = await openTestDatabase()
     const env = { ...envOf('require'), DATABASE_URL: `${plain.url}?sslmode=require` }
     const { code, errors } = await runProgram(['serve'], { env })
@@ -131,7 +131,7 @@ describe('over TLS', { skip: !hasOpenssl }, () => {
     assert.match(errors, /^no primary: .*: the server offers no TLS\n$/)
   })
 
-  test('a certificate of another host is refused where it is verified', async () => {
+  test('verify-full refuses a certificate of another host', async () => {
     const env = envOf('verify-full', certificate)
     const url = env.DATABASE_URL.replace('localhost', '127.0.0.1')
     const { code, errors } = await runProgram(['serve'], { env: { ...env, DATABASE_URL: url } })
@@ -139,14 +139,14 @@ describe('over TLS', { skip: !hasOpenssl }, () => {
     assert.match(errors, /^no primary: .*: its certificate does not hold \(ERR_TLS_CERT_ALTNAME/)
   })
 
-  test('a certificate that is not trusted is refused where it is verified', async () => {
+  test('verify-full refuses an untrusted certificate', async () => {
     const { code, errors } = await runProgram(['serve'], { env: envOf('verify-full') })
     assert.equal(code, 1)
     assert.match(errors, /^no primary: .*: its certificate does not hold \(.*SELF_SIGNED.*\)\n$/)
   })
 })
 
-/** Whether the customers' sessions are, each answer once. */
+/** The distinct values of `ssl` over the sessions of the customers' role. */
 async function areEncrypted(): Promise<string[]> {
   const rows = await withPrimary(addressesOf(server.url('postgres', 'postgres')), (session) =>
     session.query({

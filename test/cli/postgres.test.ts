@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { runProgram, startProgram } from '../support/program.ts'
 import { openTestDatabase, type TestDatabase } from '../support/test-database.ts'
 
-/** What an operator who sets PostgreSQL up meets, over the program itself. */
+/** Sets PostgreSQL up with the program, as an operator does. */
 
 let database: TestDatabase
 const masterKey = randomBytes(32).toString('base64')
@@ -20,7 +20,7 @@ const run = (words: readonly string[], env: Readonly<Record<string, string>>) =>
 const as = (role: string) => database.url.replace('//bursar@', `//${role}@`)
 
 describe('migrate', () => {
-  test('makes the schema once, whoever runs it and however often', async () => {
+  test('creates the schema once, however often it runs', async () => {
     await database.ask('drop schema bursar cascade')
     const runs = await Promise.all(
       [1, 2, 3].map(() => run(['migrate', '--json'], { DATABASE_URL: database.ownerUrl })),
@@ -35,14 +35,14 @@ describe('migrate', () => {
     )
   })
 
-  test('names the role that the database lacks', async () => {
+  test('names a missing role', async () => {
     const words = ['migrate', '--app-role', 'nobody_yet']
     const { code, errors } = await run(words, { DATABASE_URL: database.ownerUrl })
     assert.equal(code, 2)
     assert.match(errors, /no role nobody_yet. Make it \(create role nobody_yet login/)
   })
 
-  test('run again changes nothing that a reader would wait for', async () => {
+  test('does not block readers when it runs again', async () => {
     let isReading = true
     const reader = database
       .ask('select pg_sleep(4), (select count(*) from bursar.fiat_account)')
@@ -89,7 +89,7 @@ describe('serve', () => {
     })
   }
 
-  test('refuses a schema that is too old, and one that is too new, and says what to run', async () => {
+  test('refuses a schema that is too old or too new, and names the command to run', async () => {
     const env = { DATABASE_URL: database.url }
     await database.ask('insert into bursar.schema_migration values (99, now())')
     const tooNew = await run(['serve'], env)
@@ -104,14 +104,14 @@ describe('serve', () => {
     )
   })
 
-  test('ends with a sentence where no server answers', async () => {
+  test('exits with one sentence if no server answers', async () => {
     const url = database.url.replace(/:\d+\//, ':1/')
     const { code, errors } = await run(['serve'], { DATABASE_URL: url })
     assert.equal(code, 1)
     assert.match(errors, /^no primary: 127.0.0.1:1: ECONNREFUSED/)
   })
 
-  test('offers ingest only where the operator’s URL is set', async () => {
+  test('offers ingest only if the operator’s URL is set', async () => {
     for (const [operator, status] of [
       [{}, 404],
       [{ OPERATOR_DATABASE_URL: database.operatorUrl }, 401],
@@ -132,19 +132,19 @@ describe('serve', () => {
   })
 })
 
-test('a command that is given the customers’ login says whose it needs', async () => {
+test('a command with the customers’ login names the role that it needs', async () => {
   for (const words of [
     ['export', 'statements'],
     ['client', 'list'],
     ['keys', 'list'],
   ]) {
     const { code, errors } = await run(words, { DATABASE_URL: database.url })
-    assert.equal(code, 2)
+    assert.equal(code, 2, words.join(' '))
     assert.match(errors, /Set OPERATOR_DATABASE_URL/)
   }
 })
 
-test('no password of a URL is told', async () => {
+test('no message quotes the password of a URL', async () => {
   const secret = 'canary-password'
   const url = database.url.replace('//bursar@', `//stranger:${secret}@`)
   for (const given of [url, url.replace('postgres:', 'postgras:'), `${url}?nonsense=1`]) {

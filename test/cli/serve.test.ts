@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { temporaryFolder } from '../support/harness.ts'
 import { runBursar } from '../support/run-bursar.ts'
 
-test('serve tells in a sentence that its port is taken, and ends', async () => {
+test('serve reports in one sentence that its port is in use, and exits', async () => {
   const other = createServer()
   await new Promise<void>((resolve) => {
     other.listen(0, '127.0.0.1', resolve)
@@ -14,20 +14,20 @@ test('serve tells in a sentence that its port is taken, and ends', async () => {
   const port = typeof address === 'object' ? address?.port : undefined
   await endsWith(
     ['--port', String(port)],
-    `127.0.0.1:${port} is taken by another program; --port or PORT chooses another`,
+    `127.0.0.1:${port} is already in use; choose another port with --port or PORT`,
   )
   other.close()
 })
 
-test('serve tells in a sentence that its host is none of this machine, and ends', async () => {
-  // Set aside for documents (RFC 5737), and a name that never resolves (RFC 6761).
+test('serve reports in one sentence that its host is not on this machine, and exits', async () => {
+  // RFC 5737 reserves the address for documents. RFC 6761 says that .invalid never resolves.
   await endsWith(
     ['--host', '192.0.2.1', '--port', '0'],
-    '192.0.2.1 is no address of this machine; --host or HOST chooses another',
+    '192.0.2.1 is not an address of this machine; choose another with --host or HOST',
   )
   await endsWith(
     ['--host', 'bursar.invalid', '--port', '0'],
-    'no address is known for bursar.invalid; look at how it is spelt',
+    'the host name bursar.invalid cannot be resolved; check its spelling',
   )
 })
 

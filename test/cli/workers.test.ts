@@ -11,9 +11,7 @@ import { rawRequest } from '../support/raw-request.ts'
 import { aFiatAccount } from '../support/records.ts'
 import { untilHolds } from '../support/until.ts'
 
-/**
- * `Program.ended` waits until the last process that holds its output is gone: where it resolves, no worker is left.
- */
+/** `Program.ended` resolves when the last process with its output has exited, so no worker is left. */
 
 const count = 3
 const form = () =>
@@ -55,7 +53,7 @@ async function serve(given?: Readonly<Record<string, string>>) {
 
 type Line = { readonly msg: string; readonly pid: number } & Readonly<Record<string, unknown>>
 
-/** The lines of the log so far; the last may not have come whole. */
+/** The complete lines of the log so far. */
 const linesOf = ({ errors }: Program, msg: string): Line[] =>
   errors()
     .split('\n')
@@ -64,7 +62,7 @@ const linesOf = ({ errors }: Program, msg: string): Line[] =>
     .map((line): Line => JSON.parse(line))
     .filter((line) => line.msg === msg)
 
-const startedPids = (of: Program) => linesOf(of, 'a worker starts').map(({ pid }) => pid)
+const startedPids = (of: Program) => linesOf(of, 'starting a worker').map(({ pid }) => pid)
 const readyPids = (of: Program) => linesOf(of, 'a worker is ready').map(({ pid }) => pid)
 
 const until = (promised: string, holds: () => boolean | Promise<boolean>) =>
@@ -85,7 +83,7 @@ const readAccounts = (url: string, token: string) =>
     headers: ['authorization', `Bearer ${token}`],
   })
 
-/** A request for a token that a worker has begun to read: it has asked for the body. */
+/** A token request in flight: a worker has answered 100 Continue and waits for the body. */
 async function beginRequest(url: string) {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
@@ -127,7 +125,7 @@ const isRefused = (url: string) =>
   )
 
 describe('serve --workers', () => {
-  test('prints one line when all are ready, on a new store too, and every worker answers as the same issuer', async () => {
+  test('prints one line when all are ready, also on a new store, and every worker has the same issuer', async () => {
     const { program, url } = await serve({
       DATABASE_URL: `sqlite:${join(temporaryFolder(), 'new.db')}`,
     })
@@ -146,7 +144,7 @@ describe('serve --workers', () => {
     assert.equal(program.output(), `{"url":"${url}"}\n`)
   })
 
-  test('replaces a worker that is killed under load, and no answer is wrong or half', async () => {
+  test('replaces a worker that is killed under load, and no response is wrong or truncated', async () => {
     const { program, url } = await serve()
     const token = await fetchToken(url)
     const known = (await readAccounts(url, token)).text
@@ -176,17 +174,17 @@ describe('serve --workers', () => {
     await until('traffic goes on', () => answered > before + 50)
     over = true
     await Promise.all(clients)
-    // Each client has one request open: those of the killed worker are lost, and no others.
+    // Each client has one request in flight. Only those of the killed worker are lost.
     assert.ok(cutOff.length <= 8 * count, `${cutOff.length}`)
     assert.deepEqual(
       cutOff.filter((code) => code !== 'ECONNRESET'),
       [],
     )
-    assert.equal(linesOf(program, 'a worker died and is replaced').length, count)
+    assert.equal(linesOf(program, 'a worker died; starting another').length, count)
     assert.equal(await program.kill('SIGTERM'), 0)
   })
 
-  test('is at the same URL again after all workers have died at once', async () => {
+  test('keeps its URL after all workers have died at once', async () => {
     const { program, url } = await serve()
     for (const pid of readyPids(program)) process.kill(pid, 'SIGKILL')
     await until('all are replaced', () => readyPids(program).length === 2 * count)
@@ -198,10 +196,10 @@ describe('serve --workers', () => {
     const { program, url } = await serve()
     const [lastPid = 0] = readyPids(program).slice(-1)
     process.kill(lastPid, 'SIGKILL')
-    const deaths = () => linesOf(program, 'a worker died and is replaced')
+    const deaths = () => linesOf(program, 'a worker died; starting another')
     for (const times of [1, 2, 3]) {
       await until('another is started', () => startedPids(program).length === count + times)
-      assert.equal(deaths().length, times)
+      assert.equal(deaths().length, times, `death ${times}`)
       const [pid = 0] = startedPids(program).slice(-1)
       process.kill(pid, 'SIGKILL')
       await until('its death is told', () => deaths().length === times + 1)
@@ -214,10 +212,10 @@ describe('serve --workers', () => {
     assert.equal(await program.kill('SIGTERM'), 0)
   })
 
-  test('has every worker read the fee schedule again on SIGHUP', async () => {
+  test('reloads the fee schedule in every worker on SIGHUP', async () => {
     const { program } = await serve()
     program.process.kill('SIGHUP')
-    const reloading = () => linesOf(program, 'reading configuration again').map(({ pid }) => pid)
+    const reloading = () => linesOf(program, 'reloading configuration').map(({ pid }) => pid)
     await until('each has read it', () => reloading().length === count)
     assert.deepEqual(reloading().toSorted(), readyPids(program).toSorted())
     assert.equal(await program.kill('SIGTERM'), 0)
@@ -225,7 +223,7 @@ describe('serve --workers', () => {
 })
 
 describe('the end of serve --workers', () => {
-  test('by SIGTERM answers what is in flight on every worker, and is 0', async () => {
+  test('by SIGTERM finishes requests in flight on every worker and exits with 0', async () => {
     const { program, url } = await serve()
     const begun = await beginRequests(url)
     program.process.kill('SIGTERM')
@@ -233,20 +231,20 @@ describe('the end of serve --workers', () => {
     assert.equal(program.process.exitCode, null)
     await Promise.all(begun.map(({ assertAnswered }) => assertAnswered()))
     assert.equal(await program.ended, 0)
-    assert.deepEqual(linesOf(program, 'a worker died and is replaced'), [])
+    assert.deepEqual(linesOf(program, 'a worker died; starting another'), [])
   })
 
-  test('by Ctrl-C, which signals the workers as well, answers what is in flight too', async () => {
+  test('by Ctrl-C, which also signals the workers, finishes requests in flight', async () => {
     const { program, url } = await serve()
     const begun = await beginRequests(url)
     for (const pid of [program.process.pid ?? 0, ...readyPids(program)]) process.kill(pid, 'SIGINT')
     await until('nobody listens', () => isRefused(url))
     await Promise.all(begun.map(({ assertAnswered }) => assertAnswered()))
     assert.equal(await program.ended, 0)
-    assert.deepEqual(linesOf(program, 'a worker died and is replaced'), [])
+    assert.deepEqual(linesOf(program, 'a worker died; starting another'), [])
   })
 
-  test('by a second signal is at once', async () => {
+  test('by a second signal is immediate', async () => {
     const { program, url } = await serve()
     const begun = await beginRequests(url)
     program.process.kill('SIGTERM')
@@ -258,14 +256,14 @@ describe('the end of serve --workers', () => {
     for (const { socket } of begun) socket.destroy()
   })
 
-  test('by a signal while the workers still start is 0, with none left', async () => {
+  test('by a signal during the start of the workers exits with 0 and leaves none', async () => {
     const program = start()
     await until('one starts', () => startedPids(program).length > 0)
     assert.equal(await program.kill('SIGTERM'), 0)
     assert.equal(program.output(), '')
   })
 
-  test('by kill -9 of the primary is the end of the workers, once they have answered', async () => {
+  test('by kill -9 of the primary ends the workers after they finish their requests', async () => {
     const { program, url } = await serve()
     const begun = await beginRequests(url)
     const exited = once(program.process, 'exit')
@@ -285,7 +283,7 @@ describe('the end of serve --workers', () => {
     const signalledAt = performance.now()
     assert.equal(await program.kill('SIGTERM'), 1)
     assert.ok(performance.now() - signalledAt < 16_000)
-    const killed = linesOf(program, 'these workers did not end in time and are killed')
+    const killed = linesOf(program, 'these workers did not end in time; killing them')
     assert.deepEqual(
       killed.map(({ pids }) => pids),
       [[pid]],
@@ -294,7 +292,7 @@ describe('the end of serve --workers', () => {
 })
 
 describe('serve --workers that cannot start', () => {
-  test('on a port that is taken ends with 1 and tells it once', async () => {
+  test('on a port in use exits with 1 and reports it once', async () => {
     const other = createServer()
     other.listen(0, '127.0.0.1')
     await once(other, 'listening')
@@ -310,12 +308,12 @@ describe('serve --workers that cannot start', () => {
       {
         code: 1,
         output: '',
-        errors: `127.0.0.1:${port} is taken by another program; --port or PORT chooses another\n`,
+        errors: `127.0.0.1:${port} is already in use; choose another port with --port or PORT\n`,
       },
     )
   })
 
-  test('by its configuration ends with 2 before a worker is started', async () => {
+  test('on a configuration fault exits with 2 before a worker is started', async () => {
     const { code, output, errors } = await runProgram(['serve', '--workers', '0'], { env })
     assert.deepEqual(
       { code, output, errors },
@@ -323,7 +321,7 @@ describe('serve --workers that cannot start', () => {
     )
   })
 
-  test('by what only a worker finds out ends with 2 and tells it once', async () => {
+  test('on a fault that only a worker finds exits with 2 and reports it once', async () => {
     const { code, output, errors } = await runProgram(['serve', '--port', '0'], {
       env: {
         ...env,
@@ -336,11 +334,11 @@ describe('serve --workers that cannot start', () => {
     assert.match(errors, /^[^\n]*BURSAR_MASTER_KEY[^\n]*\n$/)
   })
 
-  test('because its first worker is killed ends with 1 and a sentence', async () => {
+  test('because its first worker is killed exits with 1 and one sentence', async () => {
     const program = start({ LOG_LEVEL: 'info' })
     await until('one starts', () => startedPids(program).length > 0)
     process.kill(startedPids(program)[0] ?? 0, 'SIGKILL')
     assert.equal(await program.ended, 1)
-    assert.match(program.errors(), /\na worker was ended by SIGKILL before it was ready\n$/)
+    assert.match(program.errors(), /\na worker was killed by SIGKILL before it was ready\n$/)
   })
 })

@@ -7,7 +7,7 @@ import { acme, oauthWorld } from './support/oauth-world.ts'
 
 const type = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 
-/** A client that signs with a key of its own, and a way to send any assertion. */
+/** A client with its own signing key, and a function that sends any assertion. */
 async function assertionWorld(context: TestContext) {
   const world = await oauthWorld(context)
   const pair = await generateKeyPair('ES256', { extractable: true })
@@ -37,13 +37,13 @@ async function assertionWorld(context: TestContext) {
         ...{ grant_type: 'client_credentials', client_assertion_type: type, client_assertion },
         ...form,
       },
-      // Each from an address of its own, so that the failures are not slowed down.
+      // Each request has its own address, so that the guess limiter does not apply.
       { headers: { 'x-test-address': `192.0.2.${count}` } },
     )
   return { ...world, id, now, pair, assertion, send, jwk }
 }
 
-test('takes an assertion signed by the client’s own key, once', async (t) => {
+test('accepts an assertion signed with the client’s key, once', async (t) => {
   const { assertion, send } = await assertionWorld(t)
   const first = await assertion()
   const { status, body } = await send(first)
@@ -54,7 +54,7 @@ test('takes an assertion signed by the client’s own key, once', async (t) => {
   assert.deepEqual([again.status, again.body.error], [401, 'invalid_client'])
 })
 
-test('refuses assertions that are not exactly for us, short-lived and this client’s', async (t) => {
+test('refuses assertions for another audience, of another client or with a long life', async (t) => {
   const { assertion, id, now, send, url } = await assertionWorld(t)
   const cases: readonly JWTPayload[] = [
     ...[{ aud: `${url}/oauth2/token` }, { aud: [url] }, { aud: [url, 'https://other.example'] }],
@@ -82,7 +82,9 @@ test('refuses other keys, algorithms and types of assertion', async (t) => {
     `${signed}.${createHmac('sha256', pem).update(signed).digest('base64url')}`,
     'x',
   ]
-  for (const attack of attacks) assert.equal((await send(attack)).status, 401)
+  for (const [at, attack] of attacks.entries()) {
+    assert.equal((await send(attack)).status, 401, `attack ${at}`)
+  }
   const otherName = await send(await assertion(), { client_id: acme.id })
   assert.deepEqual([otherName.status, otherName.body.error], [400, 'invalid_request'])
   assert.equal((await send(await assertion(), { client_id: id })).status, 200)
@@ -96,33 +98,33 @@ test('refuses a secret from a client with keys, and an assertion from a client w
   assert.equal((await send(await assertion({ iss: acme.id, sub: acme.id }))).status, 401)
 })
 
-test('does not take an assertion for an access token', async (t) => {
+test('does not accept an assertion as an access token', async (t) => {
   const { assertion, oauth } = await assertionWorld(t)
   assert.equal(await oauth.verify(await assertion()), 'invalid')
   assert.equal(await oauth.verify(await assertion({}, { typ: 'at+jwt' })), 'invalid')
 })
 
-test('registers public keys only, each of a kind it can verify', async () => {
+test('registers public keys only, of the supported types', async () => {
   const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true })
   const p384 = await generateKeyPair('ES384', { extractable: true })
   const jwk = await exportJWK(publicKey)
   const cases: readonly [unknown, RegExp][] = [
-    ['no json', /no JSON object/],
+    ['no json', /not a JSON object/],
     [{ keys: [] }, /1 to 10 keys/],
     [{ keys: Array(11).fill(jwk) }, /1 to 10 keys/],
     [{ keys: [jwk, jwk] }, /same kid/],
     [await exportJWK(privateKey), /is private/],
     [{ kty: 'oct', k: 'abcd' }, /is private/],
-    [{ kty: 'EC', crv: 'P-256', x: 'a', y: 'b' }, /is no EC/],
+    [{ kty: 'EC', crv: 'P-256', x: 'a', y: 'b' }, /is not an EC/],
     [await exportJWK(p384.publicKey), /P-256/],
-    [{ keys: [null] }, /is no JSON Web Key/],
+    [{ keys: [null] }, /is not a JSON Web Key/],
   ]
   for (const [document, refusal] of cases) {
     const read = await readClientKeys(
       typeof document === 'string' ? document : JSON.stringify(document),
     )
     assert('refused' in read, JSON.stringify(document))
-    assert.match(read.refused, refusal)
+    assert.match(read.refused, refusal, JSON.stringify(document))
   }
   assert('jwks' in (await readClientKeys(JSON.stringify(jwk))))
   const rsa = await generateKeyPair('PS256', { extractable: true })

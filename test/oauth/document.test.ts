@@ -14,9 +14,10 @@ test('docs/oauth.md names every endpoint', async (t) => {
 })
 
 test('docs/oauth.md names every command and flag', () => {
-  const sources = { open: () => Promise.reject(new Error('not opened')), print: () => undefined }
+  const withCredentials = () => Promise.reject(new Error('not opened'))
+  const deps = { withCredentials, print: () => undefined }
   const common = ['--database', '--config', '--json']
-  for (const group of [clientCommand(sources), keysCommand(sources)]) {
+  for (const group of [clientCommand(deps), keysCommand(deps)]) {
     for (const command of group.commands) {
       assert(page.includes(`${group.name()} ${command.name()}`), command.name())
       const flags = command.options.map(({ long }) => String(long))
@@ -25,7 +26,7 @@ test('docs/oauth.md names every command and flag', () => {
   }
 })
 
-test('the trusted issuer that docs/oauth.md shows is a good one', () => {
+test('the trusted issuer of docs/oauth.md is valid', () => {
   const example = /```json\n([\s\S]*?)```/.exec(page)?.[1]
   const parsed = parseTrustedIssuers(JSON.parse(String(example)).trustedIssuers)
   assert('value' in parsed)

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { pino } from 'pino'
 import { networkOf, openGuessLimiter } from '../../src/oauth/clients/guess-limiter.ts'
-import { failureKeysMax } from '../../src/oauth/limits.ts'
+import { limits } from '../../src/platform/limits.ts'
 import { acme, oauthWorld } from './support/oauth-world.ts'
 
 async function guessingWorld(context: TestContext) {
@@ -15,9 +15,11 @@ async function guessingWorld(context: TestContext) {
   return { ...world, from, guess }
 }
 
-test('slows down ten failures for one client from one address, the right secret then too', async (t) => {
+test('limits an address after ten failures for one client, even with the right secret', async (t) => {
   const { from, guess } = await guessingWorld(t)
-  for (let count = 0; count < 10; count += 1) assert.equal((await guess('192.0.2.1')).status, 401)
+  for (let count = 0; count < 10; count += 1) {
+    assert.equal((await guess('192.0.2.1')).status, 401, `failure ${count}`)
+  }
   for (const { status, headers, body } of [await guess('192.0.2.1'), await from('192.0.2.1')]) {
     assert.equal(status, 429)
     const wait = Number(headers.get('retry-after'))
@@ -27,17 +29,17 @@ test('slows down ten failures for one client from one address, the right secret 
   }
 })
 
-test('lets the customer in from any other address meanwhile', async (t) => {
+test('accepts the client from any other address meanwhile', async (t) => {
   const { from, guess } = await guessingWorld(t)
   for (let count = 0; count < 15; count += 1) await guess('192.0.2.1')
   assert.equal((await from('192.0.2.2')).status, 200)
 })
 
-test('slows down sixty failures from one address, over any clients, and one /64 counts as one', async (t) => {
+test('limits an address after sixty failures for any clients; a /64 counts as one address', async (t) => {
   const { from, guess } = await guessingWorld(t)
   for (let count = 0; count < 60; count += 1) {
     const { status } = await guess(`2001:db8:1:2::${count.toString(16)}`, `client_${count}`)
-    assert.equal(status, 401)
+    assert.equal(status, 401, `failure ${count}`)
   }
   assert.equal((await from('2001:db8:1:2:ffff::1')).status, 429)
   assert.equal((await from('2001:db8:1:3::1')).status, 200)
@@ -46,7 +48,7 @@ test('slows down sixty failures from one address, over any clients, and one /64 
 test('never counts a success', async (t) => {
   const { from } = await guessingWorld(t)
   for (let count = 0; count < 80; count += 1) {
-    assert.equal((await from('192.0.2.9')).status, 200)
+    assert.equal((await from('192.0.2.9')).status, 200, `request ${count}`)
   }
 })
 
@@ -63,12 +65,12 @@ test('remembers a bounded number of addresses', async (t) => {
   t.mock.timers.enable({ apis: ['Date', 'setTimeout'] })
   const limiter = openGuessLimiter()
   for (let count = 0; count < 10; count += 1) await limiter.countFailure('192.0.2.1', 'a')
-  for (let count = 0; count < failureKeysMax; count += 1)
+  for (let count = 0; count < limits.failureKeysMax; count += 1)
     await limiter.countFailure(`a${count}`, 'b')
   assert.equal(await limiter.waitSeconds('192.0.2.1', 'a'), 0)
 })
 
-test('knows an address by its network', () => {
+test('maps an IPv6 address to its /64 network', () => {
   const cases = {
     '192.0.2.1': '192.0.2.1',
     '::ffff:192.0.2.1': '192.0.2.1',
@@ -80,7 +82,9 @@ test('knows an address by its network', () => {
     '2001:0db8:0000:0001:1:2:3:4': '2001:db8:0:1::/64',
     '2001:db8:0:1:2:3:192.0.2.1': '2001:db8:0:1::/64',
   }
-  for (const [address, network] of Object.entries(cases)) assert.equal(networkOf(address), network)
+  for (const [address, network] of Object.entries(cases)) {
+    assert.equal(networkOf(address), network, address)
+  }
 })
 
 test('spends the same time on an unknown client and on a wrong secret', async (t) => {
@@ -103,7 +107,7 @@ test('spends the same time on an unknown client and on a wrong secret', async (t
   assert(ratio > 0.7 && ratio < 1.4, `ratio ${ratio}`)
 })
 
-test('logs who was issued and refused what, and never a secret or a token', async (t) => {
+test('logs issued and refused tokens, and never a secret or a token', async (t) => {
   const lines: string[] = []
   const sink = new Writable({
     write: (chunk, _encoding, done) => {
@@ -123,5 +127,7 @@ test('logs who was issued and refused what, and never a secret or a token', asyn
     [acme.id, 'refused'],
     [undefined, 'refused'],
   ])
-  for (const secret of [acme.secret, access_token, 'canary']) assert(!lines.join().includes(secret))
+  for (const secret of [acme.secret, access_token, 'canary']) {
+    assert(!lines.join().includes(secret), secret)
+  }
 })

@@ -6,7 +6,7 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { acme, oauthWorld } from './support/oauth-world.ts'
 import { startProcess } from './support/process.ts'
 
-/** Two running servers on one store, as two workers are, and a command's access to it. */
+/** Two servers and one command on the same store. */
 async function twoServers(context: TestContext) {
   const world = await oauthWorld(context, { clock: systemClock })
   const words = [world.place.where, world.keyFile]
@@ -22,7 +22,7 @@ async function twoServers(context: TestContext) {
     const headers = { authorization: `Bearer ${bearer}` }
     return (await fetch(`${server.url}/who-am-i`, { headers })).status
   }
-  /** Seconds until a running server refuses a token, asked again and again. */
+  /** Polls until the server refuses the token. Returns the seconds. */
   const secondsUntilRefused = async (bearer: string) => {
     const began = performance.now()
     while ((await whoAmI(bearer)) !== 401) {
@@ -53,7 +53,7 @@ test('a disabled client, a revoked token and a revoked key are refused by a runn
   for (const seconds of [denied, revoked, disabled]) assert(seconds < 10, `${seconds} s`)
 })
 
-test('loses nothing that it acknowledged when it is killed, and opens clean', async (t) => {
+test('loses no acknowledged change when it is killed, and reopens without faults', async (t) => {
   const { place, post, server, token } = await twoServers(t)
   const revoked: string[] = []
   const busy = async () => {
@@ -76,7 +76,7 @@ test('loses nothing that it acknowledged when it is killed, and opens clean', as
   )
 })
 
-test('a second server on the same store takes the first one’s clients and opens the same keys', async (t) => {
+test('a second server on the same store accepts the same clients and opens the same keys', async (t) => {
   const { token, url, server } = await twoServers(t)
   const own = JSON.parse(await (await fetch(`${server.url}/.well-known/jwks.json`)).text())
   const other = JSON.parse(await (await fetch(`${url}/.well-known/jwks.json`)).text())

@@ -37,7 +37,7 @@ for (const algorithm of ['oidc', 'oauth2'] as const) {
   })
 }
 
-test('openid-client gets a token by body and asks for no scope', async (t) => {
+test('openid-client gets a token by body without a scope', async (t) => {
   const { url } = await oauthWorld(t, realTime)
   const method = openid.ClientSecretPost(acme.secret)
   const config = await openid.discovery(new URL(url), acme.id, undefined, method, insecure)
@@ -76,7 +76,7 @@ test('openid-client introspects, revokes, and introspects again', async (t) => {
   assert.deepEqual(await openid.tokenIntrospection(config, access_token), { active: false })
 })
 
-test('oauth4webapi gets a token by Basic, which form-encodes every character it may', async (t) => {
+test('oauth4webapi gets a token by Basic with form-encoded characters', async (t) => {
   const { command, url } = await oauthWorld(t, realTime)
   const odd = { id: 'cust:b+%', secret: 'space : + % / =', customerId: 'acme' }
   await createSampleClient(command, { ...odd, name: 'Odd', scopes: acmeScopes })
@@ -99,7 +99,7 @@ test('oauth4webapi gets a token by Basic, which form-encodes every character it 
   }
 })
 
-test('oauth4webapi understands a refusal', async (t) => {
+test('oauth4webapi reads an error', async (t) => {
   const { url } = await oauthWorld(t, realTime)
   const config = await openid.discovery(new URL(url), acme.id, 'wrong', undefined, insecure)
   await assert.rejects(openid.clientCredentialsGrant(config), {
@@ -122,7 +122,7 @@ for (const authorizationMethod of ['header', 'body'] as const) {
   })
 }
 
-test('jose verifies a token by the published keys alone', async (t) => {
+test('jose verifies a token with the published keys alone', async (t) => {
   const { token, url } = await oauthWorld(t, realTime)
   const keys = createRemoteJWKSet(new URL(`${url}/.well-known/jwks.json`))
   const { access_token } = (await token()).body

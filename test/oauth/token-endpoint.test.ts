@@ -11,7 +11,7 @@ const [readFiat = '', readStatement = ''] = acmeScopes
 const grant = { grant_type: 'client_credentials' }
 const posted = { client_id: acme.id, client_secret: acme.secret }
 
-test('answers a token of RFC 9068 and never lets it be stored', async (t) => {
+test('issues an RFC 9068 token with no-store', async (t) => {
   const { clock, url, token } = await oauthWorld(t)
   const { status, headers, body } = await token()
   const { access_token, ...rest } = body
@@ -31,11 +31,12 @@ test('answers a token of RFC 9068 and never lets it be stored', async (t) => {
   assert.match(String(jti), /^[0-9a-f-]{36}$/)
 })
 
-test('takes the same credentials by body, by Basic in any spelling, and by multipart', async (t) => {
+test('accepts the same credentials by body, by Basic in any encoding, and by multipart', async (t) => {
   const { post, send, token } = await oauthWorld(t)
   const encoded = `Basic ${Buffer.from('client%5Facme:acme%5Fsecret%5F1').toString('base64')}`
   for (const authorization of [acmeBasic, acmeBasic.replace('Basic', 'bAsIc'), encoded]) {
-    assert.equal((await post('/oauth2/token', grant, { headers: { authorization } })).status, 200)
+    const { status } = await post('/oauth2/token', grant, { headers: { authorization } })
+    assert.equal(status, 200, authorization)
   }
   const named = { headers: { authorization: acmeBasic } }
   assert.equal((await post('/oauth2/token', { ...grant, client_id: acme.id }, named)).status, 200)
@@ -178,7 +179,7 @@ const refusals: readonly Case[] = [
 ]
 
 for (const [promise, form, headers, query, status, error] of refusals) {
-  test(`refuses ${promise} in RFC 6749's words, never stored`, async (t) => {
+  test(`refuses ${promise} with an RFC 6749 error and no-store`, async (t) => {
     const { post } = await oauthWorld(t)
     const answer = await post('/oauth2/token', form, { headers, query })
     assert.deepEqual([answer.status, answer.body.error], [status, error])
@@ -198,8 +199,8 @@ test('answers an unknown client, a wrong secret and a disabled client alike', as
   ]
   await disableClient(command, acme.id)
   answers.push(await token())
-  for (const { status, body } of answers) {
-    assert.equal(status, 401)
+  for (const [at, { status, body }] of answers.entries()) {
+    assert.equal(status, 401, `answer ${at}`)
     assert.deepEqual(body, {
       error: 'invalid_client',
       error_description: 'client authentication failed',
@@ -244,7 +245,7 @@ test('refuses two Authorization headers', async (t) => {
   assert.match(await text(socket), /^HTTP\/1\.1 400 [\s\S]*two Authorization headers/)
 })
 
-test('keeps two secrets live after a rotation, and one after the old is expired', async (t) => {
+test('accepts two secrets after a rotation, and one after --expire-old', async (t) => {
   const { command, token } = await oauthWorld(t)
   const status = async (secret: string) => (await token({ client_secret: secret })).status
   const second = await rotateClient(command, acme.id, { expireOld: false })
@@ -270,7 +271,7 @@ test('signs with a rotated key within ten seconds', async (t) => {
   assert.equal(await kid(), next.id)
 })
 
-test('notes when a client and its secret were last used, once a minute', async (t) => {
+test('records the last use of a client and its secret once a minute', async (t) => {
   const { clock, command, token } = await oauthWorld(t)
   const lastUse = async () => {
     const client = await command.store.findClient(acme.id)
@@ -279,7 +280,7 @@ test('notes when a client and its secret were last used, once a minute', async (
   assert.deepEqual(await lastUse(), [undefined, undefined])
   const first = clock()
   await token()
-  // It is noted after the token has been answered.
+  // The server records the use after it has sent the token.
   await until(async () => (await lastUse()).every((at) => at === first))
   clock.advance(59)
   await token()
@@ -289,7 +290,7 @@ test('notes when a client and its secret were last used, once a minute', async (
   await until(async () => (await lastUse()).every((at) => at === clock()))
 })
 
-test('gives no token while the states are too old', async (t) => {
+test('issues no token while the credential cache is too old', async (t) => {
   const { clock, token } = await oauthWorld(t)
   clock.advance(61)
   const { status, headers, body } = await token()

@@ -42,7 +42,7 @@ async function answerOf(route: Route, request: Request): Promise<Answer> {
   }
 }
 
-test('answers whatever is sent in the shape of RFC 6749, never with 500, never stored', async (t) => {
+test('answers arbitrary input with RFC 6749 errors and no-store, never with 500', async (t) => {
   const { oauth } = await oauthWorld(t)
   const routes = oauth.routes.filter(({ method }) => method === 'POST')
   let count = 0

@@ -49,7 +49,7 @@ test('refuses a revoked token at once on this server and after a poll on another
   assert.equal((await post('/oauth2/revoke', { ...asAcme, token: access_token })).status, 200)
 })
 
-test('does not let a customer revoke another customer’s token, nor tells it apart', async (t) => {
+test('does not revoke another customer’s token, and gives the same answer', async (t) => {
   const { oauth, post, token } = await oauthWorld(t)
   const { access_token } = (await token()).body
   const foreign = await post('/oauth2/revoke', { ...asGlobex, token: access_token })
@@ -69,7 +69,7 @@ test('lets another client of the same customer revoke', async (t) => {
 })
 
 for (const path of ['/oauth2/revoke', '/oauth2/introspect']) {
-  test(`${path} authenticates the client and wants a token`, async (t) => {
+  test(`${path} requires client authentication and a token`, async (t) => {
     const { post } = await oauthWorld(t)
     const cases = [
       await post(path, { token: 'x' }),
@@ -98,7 +98,7 @@ test('a disabled client gets no token and its old ones are refused after the nex
   assert.equal(await oauth.verify(access_token), 'invalid')
 })
 
-test('describes itself by its configured address under both well-known names', async (t) => {
+test('serves metadata with the configured URL under both well-known paths', async (t) => {
   const { send, url } = await oauthWorld(t)
   const headers = { 'x-forwarded-host': 'evil.example' }
   const first = await send('/.well-known/oauth-authorization-server', { headers })
@@ -110,7 +110,7 @@ test('describes itself by its configured address under both well-known names', a
   assert.deepEqual(first.body.grant_types_supported, ['client_credentials'])
 })
 
-test('publishes the public halves of its keys: the signing one, the next, the last until it has run out', async (t) => {
+test('publishes the signing key, the next key, and the last key until it has retired', async (t) => {
   const { clock, command, oauth, send } = await oauthWorld(t)
   const published = async () => (await send('/.well-known/jwks.json', {})).body.keys
   const [first] = await published()

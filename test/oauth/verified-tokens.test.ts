@@ -6,10 +6,10 @@ import { openVerifiedTokens } from '../../src/oauth/tokens/verified-tokens.ts'
 const acme = { clientId: 'client_acme', tenant: asTenant('acme'), scopes: new Set<string>() }
 const second = 1_000_000n
 
-test('remembers a token for a minute, or until it expires', () => {
+test('caches a token for a minute, or until it expires', () => {
   const tokens = openVerifiedTokens(10)
-  tokens.remember('long', acme, 900, 0n)
-  tokens.remember('short', acme, 30, 0n)
+  tokens.add('long', acme, 900, 0n)
+  tokens.add('short', acme, 30, 0n)
   assert.equal(tokens.find('long', 60n * second - 1n), acme)
   assert.equal(tokens.find('long', 60n * second), undefined)
   assert.equal(tokens.find('short', 30n * second - 1n), acme)
@@ -17,16 +17,16 @@ test('remembers a token for a minute, or until it expires', () => {
   assert.equal(tokens.find('other', 0n), undefined)
 })
 
-test('holds a bounded number of tokens; the one remembered first makes room', () => {
+test('evicts the oldest token when it is full', () => {
   const tokens = openVerifiedTokens(2)
-  for (const digest of ['a', 'b', 'a', 'c']) tokens.remember(digest, acme, 900, 0n)
+  for (const digest of ['a', 'b', 'a', 'c']) tokens.add(digest, acme, 900, 0n)
   const held = ['a', 'b', 'c'].filter((digest) => tokens.find(digest, 0n) !== undefined)
   assert.deepEqual(held, ['a', 'c'])
 })
 
-test('forgets everything at once', () => {
+test('clears every entry', () => {
   const tokens = openVerifiedTokens(2)
-  tokens.remember('a', acme, 900, 0n)
-  tokens.forgetAll()
+  tokens.add('a', acme, 900, 0n)
+  tokens.clear()
   assert.equal(tokens.find('a', 0n), undefined)
 })

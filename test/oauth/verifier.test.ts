@@ -3,18 +3,19 @@ import { createHmac } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import { disableClient, rotateClient } from '../../src/oauth/clients/clients.ts'
+import { openCredentialCache } from '../../src/oauth/tokens/credential-cache.ts'
 import { issueToken } from '../../src/oauth/tokens/own-token.ts'
-import { everyInterval, openStates } from '../../src/oauth/tokens/states.ts'
+import { systemSchedule } from '../../src/platform/schedule.ts'
 import type { CredentialStore } from '../../src/store/credentials.ts'
 import { issuer, log, signingWorld } from './support/signing-world.ts'
 
 const readFiat = 'transfer:read_fiat_account'
 
-/** A world with one client, its good claims, and a way to sign anything with the server's own key. */
+/** One client, its valid claims, and a function that signs any claims with the server's key. */
 async function forgeryWorld(context: TestContext) {
   const world = await signingWorld(context)
   const client = await world.sample('client_acme')
-  const key = world.states.current().signingKeys.get(world.keyring.current('token-signing').id)
+  const key = world.cache.current().signingKeys.get(world.keyring.current('token-signing').id)
   assert(key !== undefined)
   const now = Number(world.clock() / 1_000_000n)
   const claims: JWTPayload = {
@@ -34,7 +35,7 @@ async function forgeryWorld(context: TestContext) {
   return { ...world, client, key, now, sign, byHand }
 }
 
-test('answers client, tenant and scopes of a good token, the tenant from the local table', async (t) => {
+test('returns client, tenant and scopes of a valid token, with the tenant of the local table', async (t) => {
   const { sign, verifier } = await forgeryWorld(t)
   const token = await sign({ customer_id: 'globex', tenant: 'globex' })
   assert.deepEqual(await verifier.verify(token), {
@@ -44,14 +45,14 @@ test('answers client, tenant and scopes of a good token, the tenant from the loc
   })
 })
 
-test('answers a token that it has verified before without a promise', async (t) => {
+test('answers a cached token synchronously', async (t) => {
   const { sign, verifier } = await forgeryWorld(t)
   const token = await sign({})
   const first = await verifier.verify(token)
   assert.equal(verifier.verify(token), first)
 })
 
-test('grants only scopes that the token names and the client has now', async (t) => {
+test('grants only scopes that the token names and the client still has', async (t) => {
   const { sign, verifier } = await forgeryWorld(t)
   const token = await sign({ scope: `${readFiat} statements:read_statement unknown:scope` })
   const principal = await verifier.verify(token)
@@ -89,7 +90,7 @@ for (const [what, changes] of Object.entries(badClaims)) {
   })
 }
 
-test('refuses what has expired, was issued in the future, lives too long or is not valid yet', async (t) => {
+test('refuses tokens that are expired, issued in the future, too long-lived or not valid yet', async (t) => {
   const { now, sign, verifier } = await forgeryWorld(t)
   const cases = [
     { iat: now - 900, exp: now },
@@ -106,7 +107,7 @@ test('refuses what has expired, was issued in the future, lives too long or is n
   assert.notEqual(await verifier.verify(await sign({ iat: now + 5, exp: now + 100 })), 'invalid')
 })
 
-test('refuses other types, missing or strange key ids and unknown critical headers', async (t) => {
+test('refuses other types, missing or unknown key ids and unknown critical headers', async (t) => {
   const { byHand, sign, verifier } = await forgeryWorld(t)
   const headers = [
     ...[{ typ: 'JWT' }, { typ: undefined }, { typ: 'id+jwt' }, { typ: 'at+jwt+x' }],
@@ -120,7 +121,7 @@ test('refuses other types, missing or strange key ids and unknown critical heade
   assert.equal(await verifier.verify(critical), 'invalid')
 })
 
-test('refuses unsigned tokens and our public key used as a shared secret', async (t) => {
+test('refuses unsigned tokens, and HMACs with the public key as the secret', async (t) => {
   const { byHand, key, verifier } = await forgeryWorld(t)
   const hs256 = (secret: string) => (signed: string) =>
     createHmac('sha256', secret).update(signed).digest('base64url')
@@ -152,7 +153,7 @@ test('never takes a key from the token itself', async (t) => {
   assert.notEqual(await verifier.verify(await sign({}, {}, key.privateKey)), 'invalid')
 })
 
-test('refuses what is no token at all', async (t) => {
+test('refuses text that is not a token', async (t) => {
   const { sign, verifier } = await forgeryWorld(t)
   const good = await sign({})
   const texts = [
@@ -172,7 +173,7 @@ test('refuses what is no token at all', async (t) => {
   }
 })
 
-test('checks the expiry of a remembered token again', async (t) => {
+test('checks the expiry of a cached token', async (t) => {
   const { clock, now, sign, verifier } = await forgeryWorld(t)
   const token = await sign({ iat: now, exp: now + 30 })
   assert.notEqual(await verifier.verify(token), 'invalid')
@@ -182,38 +183,38 @@ test('checks the expiry of a remembered token again', async (t) => {
   assert.equal(await verifier.verify(token), 'invalid')
 })
 
-test('refuses a denied token from the next poll on, remembered or not', async (t) => {
-  const { client, clock, command, states, tokenFor, verifier } = await forgeryWorld(t)
+test('refuses a denied token after the next poll, cached or not', async (t) => {
+  const { client, clock, command, cache, tokenFor, verifier } = await forgeryWorld(t)
   const [denied, other] = [await tokenFor(client), await tokenFor(client)]
   assert.notEqual(await verifier.verify(denied), 'invalid')
   const payload = JSON.parse(Buffer.from(String(denied.split('.')[1]), 'base64url').toString())
   await command.store.denyToken(payload.jti, clock() + 900_000_000n, clock())
-  await states.refresh()
+  await cache.refresh()
   assert.equal(await verifier.verify(denied), 'invalid')
   assert.notEqual(await verifier.verify(other), 'invalid')
 })
 
-test('refuses a disabled client from the next poll on', async (t) => {
-  const { client, command, states, tokenFor, verifier } = await forgeryWorld(t)
+test('refuses a disabled client after the next poll', async (t) => {
+  const { client, command, cache, tokenFor, verifier } = await forgeryWorld(t)
   const token = await tokenFor(client)
   assert.notEqual(await verifier.verify(token), 'invalid')
   await disableClient(command, client.id)
-  await states.refresh()
+  await cache.refresh()
   assert.equal(await verifier.verify(token), 'invalid')
 })
 
-test('refuses older tokens after a rotation that expires the old secret, and takes new ones at once', async (t) => {
-  const { client, command, states, tokenFor, verifier } = await forgeryWorld(t)
+test('refuses older tokens after --expire-old, and accepts new ones at once', async (t) => {
+  const { client, command, cache, tokenFor, verifier } = await forgeryWorld(t)
   const older = await tokenFor(client)
   await rotateClient(command, client.id, { expireOld: true })
-  await states.refresh()
-  const current = states.current().clients.get(client.id)
+  await cache.refresh()
+  const current = cache.current().clients.get(client.id)
   assert(current !== undefined)
   assert.equal(await verifier.verify(older), 'invalid')
   assert.notEqual(await verifier.verify(await tokenFor(current)), 'invalid')
 })
 
-test('knows a client that was created after the last poll', async (t) => {
+test('finds a client that was created after the last poll', async (t) => {
   const { sign, addExternal, command, verifier } = await forgeryWorld(t)
   const method = { kind: 'secret' } as const
   const made = await addExternal(method)
@@ -222,41 +223,45 @@ test('knows a client that was created after the last poll', async (t) => {
   assert.notEqual(await verifier.verify(token), 'invalid')
 })
 
-test('takes tokens of the old key after a rotation until they have expired, then no more', async (t) => {
-  const { client, clock, command, keyring, sign, states, tokenFor, verifier } =
-    await forgeryWorld(t)
+test('accepts tokens of the old key after a rotation until they expire', async (t) => {
+  const { client, clock, command, keyring, sign, cache, tokenFor, verifier } = await forgeryWorld(t)
   const older = await tokenFor(client)
   const next = await command.keyring.rotate('token-signing', { revokeOthers: false })
   clock.advance(10)
-  await states.refresh()
+  await cache.refresh()
   assert.equal(keyring.current('token-signing').id, next.id)
   assert.notEqual(await verifier.verify(older), 'invalid')
   assert.notEqual(await verifier.verify(await tokenFor(client)), 'invalid')
   clock.advance(3610)
-  await states.refresh()
+  await cache.refresh()
   const late = Number(clock() / 1_000_000n)
   assert.equal(await verifier.verify(await sign({ iat: late, exp: late + 60 })), 'invalid')
 })
 
-test('refuses tokens of a revoked key, remembered or not', async (t) => {
-  const { client, command, states, tokenFor, verifier } = await forgeryWorld(t)
+test('refuses tokens of a revoked key, cached or not', async (t) => {
+  const { client, command, cache, tokenFor, verifier } = await forgeryWorld(t)
   const [seen, unseen] = [await tokenFor(client), await tokenFor(client)]
   assert.notEqual(await verifier.verify(seen), 'invalid')
   await command.keyring.rotate('token-signing', { revokeOthers: true })
-  await states.refresh()
+  await cache.refresh()
   assert.equal(await verifier.verify(seen), 'invalid')
   assert.equal(await verifier.verify(unseen), 'invalid')
   assert.notEqual(await verifier.verify(await tokenFor(client)), 'invalid')
 })
 
-test('meets a key that another process made a moment ago without waiting for the poll', async (t) => {
-  const { client, command, states, verifier, keyring, tokenFor, clock } = await forgeryWorld(t)
+test('accepts a key that another process has just created, before the next poll', async (t) => {
+  const { client, command, cache, verifier, keyring, tokenFor, clock } = await forgeryWorld(t)
   const before = await tokenFor(client)
-  const other = await openStates({ ...command, log, every: everyInterval, ageSecondsMax: 60 })
+  const other = await openCredentialCache({
+    ...command,
+    log,
+    schedule: systemSchedule,
+    ageSecondsMax: 60,
+  })
   t.after(() => other.close())
   await command.keyring.rotate('token-signing', { revokeOthers: true })
   await other.refresh()
-  assert.equal(states.current().signingKeys.has(command.keyring.current('token-signing').id), false)
+  assert.equal(cache.current().signingKeys.has(command.keyring.current('token-signing').id), false)
   const key = other.current().signingKeys.get(command.keyring.current('token-signing').id)
   assert(key !== undefined)
   const { scopes } = client
@@ -267,29 +272,29 @@ test('meets a key that another process made a moment ago without waiting for the
   assert.equal(await verifier.verify(before), 'invalid')
 })
 
-test('is closed, not open: answers 503 when the states are older than 60 s, also for what it remembers', async (t) => {
+test('answers 503 when the cache is older than 60 s, also for cached tokens', async (t) => {
   let isDown = false
   const failing = (store: CredentialStore): CredentialStore => ({
     ...store,
     revision: () => (isDown ? Promise.reject(new Error('the disk is gone')) : store.revision()),
   })
-  const { clock, sample, states, tokenFor, verifier } = await signingWorld(t, { through: failing })
+  const { clock, sample, cache, tokenFor, verifier } = await signingWorld(t, { through: failing })
   const token = await tokenFor(await sample('client_acme'))
   await verifier.verify(token)
   isDown = true
-  await assert.rejects(states.refresh(), /disk is gone/)
+  await assert.rejects(cache.refresh(), /disk is gone/)
   clock.advance(60)
   assert.notEqual(await verifier.verify(token), 'invalid')
-  assert.deepEqual(states.freshness(), { fresh: true, ageMs: 60_000 })
+  assert.deepEqual(cache.freshness(), { fresh: true, ageMs: 60_000 })
   clock.advance(1)
-  assert.deepEqual(states.freshness(), { fresh: false, ageMs: 61_000 })
+  assert.deepEqual(cache.freshness(), { fresh: false, ageMs: 61_000 })
   assert.throws(() => verifier.verify(token), { name: 'Problem', status: 503 })
   isDown = false
-  await states.refresh()
+  await cache.refresh()
   assert.notEqual(await verifier.verify(token), 'invalid')
 })
 
-test('answers a remembered token in microseconds', async (t) => {
+test('answers a cached token in microseconds', async (t) => {
   const { sign, verifier } = await forgeryWorld(t)
   const token = await sign({})
   await verifier.verify(token)
@@ -297,6 +302,6 @@ test('answers a remembered token in microseconds', async (t) => {
   const began = performance.now()
   for (let round = 0; round < rounds; round += 1) verifier.verify(token)
   const microseconds = ((performance.now() - began) * 1000) / rounds
-  t.diagnostic(`${microseconds.toFixed(2)} µs a remembered token, its hash included`)
+  t.diagnostic(`${microseconds.toFixed(2)} µs a cached token, including its hash`)
   assert(microseconds < 100, `${microseconds} µs`)
 })

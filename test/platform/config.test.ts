@@ -18,7 +18,7 @@ function faultsOf(env: Readonly<Record<string, string>>, file?: string): string[
   }
 }
 
-test('flags go over environment, environment over file, file over defaults', () => {
+test('flags override the environment, the environment the file, and the file the defaults', () => {
   const file = join(folder, 'good.json')
   writeFileSync(file, JSON.stringify({ port: 1, host: '127.0.0.2', logLevel: 'warn' }))
   const config = loadConfig({ flags: { port: '3' }, env: { PORT: '2', HOST: '127.0.0.3' }, file })
@@ -28,7 +28,7 @@ test('flags go over environment, environment over file, file over defaults', () 
   )
 })
 
-test('every fault is told at once, with where it came from', () => {
+test('a ConfigError names every fault and its source', () => {
   const file = join(folder, 'bad.json')
   writeFileSync(file, JSON.stringify({ prot: 1, tokenLifeSeconds: 5 }))
   const env = {
@@ -39,17 +39,17 @@ test('every fault is told at once, with where it came from', () => {
     BURSAR_CORS_ORIGINS: 'https://app.example.com/path',
   }
   assert.deepEqual(faultsOf(env, file), [
-    `${file} has prot, which is no setting of Bursar's`,
+    `${file} has prot, which is not a setting`,
     'DATABASE_URL must be sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
     'PORT must be a whole number from 0 to 65535',
-    'BURSAR_MASTER_KEY must be 32 bytes in base64, as `openssl rand -base64 32` prints them',
+    'BURSAR_MASTER_KEY must be 32 bytes in base64; make one with `openssl rand -base64 32`',
     'BURSAR_CORS_ORIGINS must be a list of origins such as https://app.example.com',
     'BURSAR_TRUSTED_PROXIES must be a list of IP addresses or CIDR ranges',
     'tokenLifeSeconds in the configuration file must be a whole number from 60 to 3600',
   ])
 })
 
-test('a configuration file that is there and cannot be read is not passed over', () => {
+test('a configuration file that exists but cannot be read is a fault', () => {
   const file = join(folder, 'folder.json')
   mkdirSync(file)
   assert.deepEqual(faultsOf({}, file), [`${file} cannot be read`])
@@ -58,6 +58,6 @@ test('a configuration file that is there and cannot be read is not passed over',
   ])
 })
 
-test('a secret of the configuration is not in a fault', () => {
+test('no fault quotes a secret', () => {
   assert.ok(!faultsOf({ BURSAR_MASTER_KEY: 'canary-secret' }).join().includes('canary'))
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readPostgresUrl } from '../../src/platform/postgres-url.ts'
 
-test('a URL names one server or several of one database', () => {
+test('a URL names one or several servers of a database', () => {
   const credentials = { user: 'bur sar', pass: 'p:w@/', database: 'money', ssl: 'verify-full' }
   const url = 'postgres://bur%20sar:p:w%40%2F@db1,db2:6432,[::1]:5433/money?sslmode=verify-full'
   assert.deepEqual(readPostgresUrl(url), [
@@ -12,7 +12,7 @@ test('a URL names one server or several of one database', () => {
   ])
 })
 
-test('without sslmode nothing is encrypted, and postgresql:// is another spelling', () => {
+test('sslmode defaults to no encryption, and postgresql:// is a synonym', () => {
   const [server] = readPostgresUrl('postgresql://bursar@localhost/bursar') ?? []
   assert.deepEqual(server?.credentials, {
     user: 'bursar',
@@ -33,7 +33,7 @@ for (const wrong of [
   'postgres://bursar:%zz@localhost/bursar',
   'mysql://bursar@localhost/bursar',
 ]) {
-  test(`is no URL of a database: ${wrong}`, () => {
+  test(`is not a database URL: ${wrong}`, () => {
     assert.equal(readPostgresUrl(wrong), undefined)
   })
 }

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { asTenant } from '../../src/contract/principal.ts'
 import { limits } from '../../src/platform/limits.ts'
 import { openLog } from '../../src/platform/log.ts'
+import { systemSchedule } from '../../src/platform/schedule.ts'
 import { startQuoteSweep } from '../../src/withdrawal-fees/sweep-quotes.ts'
 import { testStore } from '../support/test-database.ts'
 import { startQuoteChild } from './support/quote-child.ts'
@@ -178,10 +179,13 @@ test('sweeps what is 90 days old, in small batches with a rest between them', as
   )
   const rests: number[] = []
   let next: () => void = () => {}
-  const later = (delayMs: number, run: () => void) => {
+  let isStopped = false
+  const after = (delayMs: number, run: () => void) => {
     rests.push(delayMs)
     next = run
-    return () => rests.push(-1)
+    return () => {
+      isStopped = true
+    }
   }
   const turn = async () => {
     const before = rests.length
@@ -189,13 +193,15 @@ test('sweeps what is 90 days old, in small batches with a rest between them', as
     while (rests.length === before) await new Promise(setImmediate)
   }
   const clock = () => noon + days(limits.quoteKeptDays) + 1n
-  const stop = startQuoteSweep({ quotes, clock, log: openLog('silent'), later })
+  const schedule = { ...systemSchedule, after }
+  const stop = startQuoteSweep({ quotes, clock, log: openLog('silent'), schedule })
   for (let round = 0; round < 3; round += 1) await turn()
   const { quoteSweepRestMs: rest, quoteSweepIdleMs: idle } = limits
   assert.deepEqual(rests, [rest, rest, rest, idle])
   assert.equal(await quotes.operator.find(idOf(0)), undefined)
   assert.equal(await quotes.operator.find(idOf(old - 1)), undefined)
   assert.ok(await quotes.operator.find(idOf(old)))
+  isStopped = false
   stop()
-  assert.equal(rests.at(-1), -1)
+  assert.equal(isStopped, true)
 })

@@ -4,7 +4,7 @@ import { chmodSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { Secret } from '../../src/platform/secret.ts'
-import { openVault, type VaultSources } from '../../src/vault/open.ts'
+import { openVault, type VaultDeps } from '../../src/vault/open.ts'
 import { systemRandom } from '../../src/vault/random.ts'
 import { temporaryFolder } from '../oauth/support/temporary.ts'
 import { setClock } from '../oauth/support/time.ts'
@@ -17,7 +17,7 @@ async function newStore(context: TestContext) {
   const clock = setClock()
   const keyFile = join(folder, 'bursar.master-key')
   const none = { masterKey: undefined, previousMasterKey: undefined }
-  const open = (sources: Partial<VaultSources>) =>
+  const open = (sources: Partial<VaultDeps>) =>
     openVault({ store, ...none, keyFile: undefined, clock, random: systemRandom, ...sources })
   return { place, store, clock, keyFile, open }
 }
@@ -30,39 +30,39 @@ const refusal = (pattern: RegExp) => (error: unknown) => {
   return true
 }
 
-test('makes a 0600 master key file on the first start and opens the same keys on the next', async (t) => {
+test('creates a 0600 master key file at the first start and opens the same keys at the next', async (t) => {
   const { keyFile, open } = await newStore(t)
   const first = await open({ keyFile })
   const second = await open({ keyFile })
   assert.equal(statSync(keyFile).mode & 0o777, 0o600)
   assert.match(readFileSync(keyFile, 'utf8'), /^[A-Za-z0-9+/]{43}=\n$/)
   for (const purpose of ['cursor', 'client-secret', 'token-signing'] as const) {
-    assert.deepEqual(second.current(purpose), first.current(purpose))
-    assert.equal(first.current(purpose).key.length, 32)
+    assert.deepEqual(second.current(purpose), first.current(purpose), purpose)
+    assert.equal(first.current(purpose).key.length, 32, purpose)
   }
 })
 
-test('refuses a master key file that others can read', async (t) => {
+test('refuses a master key file that other users can read', async (t) => {
   const { keyFile, open } = await newStore(t)
   await open({ keyFile })
   chmodSync(keyFile, 0o640)
-  await assert.rejects(open({ keyFile }), refusal(/can be read or written by others.*chmod 600/))
+  await assert.rejects(open({ keyFile }), refusal(/other users can read or write it.*chmod 600/))
 })
 
-test('refuses a master key file that holds something else', async (t) => {
+test('refuses a master key file with other content', async (t) => {
   const { keyFile, open } = await newStore(t)
   writeFileSync(keyFile, 'not a key\n', { mode: 0o600 })
   await assert.rejects(open({ keyFile }), refusal(/does not hold a master key/))
 })
 
-test('does not make a fresh master key for a store that holds keys', async (t) => {
+test('does not create a master key for a store that already holds keys', async (t) => {
   const { keyFile, open } = await newStore(t)
   await open({ keyFile })
   unlinkSync(keyFile)
-  await assert.rejects(open({ keyFile }), refusal(/master key is missing.*Put the file back/))
+  await assert.rejects(open({ keyFile }), refusal(/master key is missing.*Restore the file/))
 })
 
-test('refuses to start without a master key where there is no place for a file', async (t) => {
+test('refuses to start without a master key if the store has no key file', async (t) => {
   const { open } = await newStore(t)
   await assert.rejects(open({}), refusal(/BURSAR_MASTER_KEY is not set/))
 })
@@ -72,11 +72,11 @@ test('refuses the wrong master key and names both fingerprints', async (t) => {
   await open({ masterKey: newMaster() })
   await assert.rejects(
     open({ masterKey: newMaster() }),
-    refusal(/wrapped under master key [0-9a-f]{16}, but [0-9a-f]{16} is configured/),
+    refusal(/wrapped with master key [0-9a-f]{16}, but [0-9a-f]{16} is configured/),
   )
 })
 
-test('opens under two masters, re-wraps, and then needs only the new one', async (t) => {
+test('opens keys of two master keys, rewraps them, and then needs only the new one', async (t) => {
   const { open } = await newStore(t)
   const [old, next] = [newMaster(), newMaster()]
   const before = await open({ masterKey: old })
@@ -85,10 +85,10 @@ test('opens under two masters, re-wraps, and then needs only the new one', async
   assert.equal(await both.rewrap(), 0)
   const after = await open({ masterKey: next })
   assert.deepEqual(after.current('cursor').key, before.current('cursor').key)
-  await assert.rejects(open({ masterKey: old }), refusal(/wrapped under master key/))
+  await assert.rejects(open({ masterKey: old }), refusal(/wrapped with master key/))
 })
 
-test('refuses a wrapped key that was moved to another row or changed in one bit', async (t) => {
+test('refuses a wrapped key that was moved to another row or has a changed bit', async (t) => {
   const { store, open } = await newStore(t)
   const masterKey = newMaster()
   await open({ masterKey })
@@ -101,7 +101,7 @@ test('refuses a wrapped key that was moved to another row or changed in one bit'
   await assert.rejects(open({ masterKey }), refusal(/is damaged in the store/))
 })
 
-test('gives a rotated key five seconds in which every process hears of it before it is used', async (t) => {
+test('publishes a rotated key five seconds before it is used', async (t) => {
   const { clock, open } = await newStore(t)
   const keyring = await open({ masterKey: newMaster() })
   const old = keyring.current('token-signing')

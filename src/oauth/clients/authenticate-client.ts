@@ -4,13 +4,13 @@ import type { Client, ClientWithSecrets } from '../../store/credentials.ts'
 import type { Keyring } from '../../vault/keyring.ts'
 import { oauthError } from '../endpoints/oauth-error.ts'
 import type { Form } from '../endpoints/read-form.ts'
-import { type AssertionSources, isGoodAssertion } from './client-assertion.ts'
+import { type AssertionDeps, isValidAssertion } from './client-assertion.ts'
 import { basicChallenge, type Presented, readPresented } from './client-credentials.ts'
 import { findSecret } from './client-secrets.ts'
 import type { GuessLimiter } from './guess-limiter.ts'
 import type { UseRecorder } from './use-recorder.ts'
 
-export type AuthenticationSources = AssertionSources & {
+export type AuthenticationDeps = AssertionDeps & {
   readonly keyring: Keyring
   readonly limiter: GuessLimiter
   readonly uses: UseRecorder
@@ -18,28 +18,28 @@ export type AuthenticationSources = AssertionSources & {
 }
 
 /**
- * The client that sends a request to the token, revocation or introspection endpoint. Throws `invalid_client` (401), the same
- * and after the same work for an unknown client and a wrong secret, and 429 to whoever has failed too often.
+ * Authenticates the client of a token, revocation or introspection request. Throws `invalid_client`
+ * (401), or 429 after too many failures. An unknown client and a wrong secret cost the same time.
  */
 export async function authenticateClient(
   request: Request,
   form: Form,
-  sources: AuthenticationSources,
+  deps: AuthenticationDeps,
 ): Promise<Client> {
-  const { limiter, log, store } = sources
+  const { limiter, log, store } = deps
   const presented = readPresented(request, form)
   const { clientId } = presented
   const { address } = request
   const wait = await limiter.waitSeconds(address, clientId)
   if (wait > 0) {
-    log.warn({ address, outcome: 'slowed' }, 'client authentication')
+    log.warn({ address, outcome: 'rate limited' }, 'client authentication')
     throw tooManyFailures(wait)
   }
   const found = await store.findClient(clientId)
-  const client = await provenClient(found, presented, sources)
+  const client = await verifyClient(found, presented, deps)
   if (client !== undefined) return client
   await limiter.countFailure(address, clientId)
-  // Only a name that exists is logged: in place of an unknown one people paste their secrets.
+  // An unknown client id is not logged: people paste secrets into that field.
   log.warn({ client: found?.id, address, outcome: 'refused' }, 'client authentication')
   throw oauthError(
     401,
@@ -49,22 +49,22 @@ export async function authenticateClient(
   )
 }
 
-/** The client, where what was presented is its own. Does not stop early because it is unknown or disabled. */
-async function provenClient(
+/** The client if its credentials are right. Does the same work for an unknown or disabled one. */
+async function verifyClient(
   found: ClientWithSecrets | undefined,
   presented: Presented,
-  sources: AuthenticationSources,
+  deps: AuthenticationDeps,
 ): Promise<Client | undefined> {
   const client = found?.disabledAt === undefined ? found : undefined
   if (presented.by === 'assertion') {
     const { assertion } = presented
-    if (client === undefined || !(await isGoodAssertion(client, assertion, sources))) return
-    sources.uses.record(client, undefined)
+    if (client === undefined || !(await isValidAssertion(client, assertion, deps))) return
+    deps.uses.record(client, undefined)
     return client
   }
-  const secret = findSecret(client, presented.secret, sources.keyring)
+  const secret = findSecret(client, presented.secret, deps.keyring)
   if (client === undefined || secret === undefined) return
-  sources.uses.record(client, secret.id)
+  deps.uses.record(client, secret.id)
   return client
 }
 

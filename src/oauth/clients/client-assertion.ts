@@ -1,61 +1,47 @@
-import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose'
+import { createLocalJWKSet, type JSONWebKeySet } from 'jose'
 import type { Clock } from '../../platform/clock.ts'
+import { limits } from '../../platform/limits.ts'
 import type { Secret } from '../../platform/secret.ts'
 import type { Client, CredentialStore } from '../../store/credentials.ts'
-import { assertionIdLengthMax, assertionLifeSecondsMax, ownSkewSeconds } from '../limits.ts'
+import { secondsOf, verifyJwt } from '../tokens/verify-jwt.ts'
 import { assertionAlgorithms } from './clients.ts'
 
-export type AssertionSources = {
+export type AssertionDeps = {
   readonly store: CredentialStore
   readonly issuer: () => string
   readonly clock: Clock
 }
 
 /**
- * Whether a private_key_jwt assertion (RFC 7523 section 3) is this client's, for us, short-lived, and presented for
- * the first time. The audience is our issuer as a single text, as FAPI 2.0 has it: an assertion made for
- * another server must be of no use here.
+ * Whether a `private_key_jwt` assertion (RFC 7523 section 3) authenticates this client. It must be
+ * signed by the client's key, short-lived, made for this issuer alone (as FAPI 2.0 requires) and
+ * new.
  */
-export async function isGoodAssertion(
+export async function isValidAssertion(
   client: Client,
   assertion: Secret,
-  { store, issuer, clock }: AssertionSources,
+  { store, issuer, clock }: AssertionDeps,
 ): Promise<boolean> {
   if (client.method.kind !== 'keys') return false
   const now = clock()
-  const claims = await verifyAssertion(client, client.method.jwks, assertion, issuer(), now)
+  const { ownSkewSeconds, assertionLifeSecondsMax, assertionIdLengthMax } = limits
+  const keys: JSONWebKeySet = JSON.parse(client.method.jwks)
+  const claims = await verifyJwt(assertion.reveal(), createLocalJWKSet(keys), now, {
+    algorithms: [...assertionAlgorithms],
+    issuer: client.id,
+    subject: client.id,
+    audience: issuer(),
+    requiredClaims: ['exp', 'jti'],
+    clockTolerance: ownSkewSeconds,
+  })
   if (claims === undefined) return false
-  const seconds = Number(now / 1_000_000n)
   const { aud, exp, iat, jti } = claims
+  const seconds = secondsOf(now)
   if (aud !== issuer() || typeof exp !== 'number') return false
   if (exp > seconds + assertionLifeSecondsMax + ownSkewSeconds) return false
   if (iat !== undefined && iat > seconds + ownSkewSeconds) return false
   if (typeof jti !== 'string' || jti === '' || jti.length > assertionIdLengthMax) return false
-  // Kept past the expiry by the tolerance under which it would still be accepted.
-  const forgetAt = BigInt(Math.ceil(exp) + ownSkewSeconds) * 1_000_000n
-  return store.useAssertion(client.id, jti, forgetAt, now)
-}
-
-async function verifyAssertion(
-  client: Client,
-  jwks: string,
-  assertion: Secret,
-  issuer: string,
-  now: bigint,
-) {
-  const keys: JSONWebKeySet = JSON.parse(jwks)
-  try {
-    const { payload } = await jwtVerify(assertion.reveal(), createLocalJWKSet(keys), {
-      algorithms: [...assertionAlgorithms],
-      issuer: client.id,
-      subject: client.id,
-      audience: issuer,
-      requiredClaims: ['exp', 'jti'],
-      clockTolerance: ownSkewSeconds,
-      currentDate: new Date(Number(now / 1000n)),
-    })
-    return payload
-  } catch {
-    return undefined
-  }
+  // The id is kept for the clock tolerance past the expiry: until then it could be replayed.
+  const keptUntil = BigInt(Math.ceil(exp) + ownSkewSeconds) * 1_000_000n
+  return store.useAssertion(client.id, jti, keptUntil, now)
 }

@@ -4,7 +4,7 @@ import { Secret } from '../../platform/secret.ts'
 import { oauthError } from '../endpoints/oauth-error.ts'
 import type { Form } from '../endpoints/read-form.ts'
 
-/** What a request presents to prove which client sends it, not yet checked. */
+/** The credentials of a request, not yet checked. */
 export type Presented =
   | { readonly by: 'basic' | 'post'; readonly clientId: string; readonly secret: Secret }
   | { readonly by: 'assertion'; readonly clientId: string; readonly assertion: Secret }
@@ -14,8 +14,8 @@ const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 export const basicChallenge = { 'WWW-Authenticate': 'Basic realm="bursar", charset="UTF-8"' }
 
 /**
- * Finds the one method by which a request authenticates (RFC 6749 section 2.3, RFC 7523 section 2.2). Two at once are
- * `invalid_request`, none is `invalid_client`.
+ * Reads the credentials of a request (RFC 6749 section 2.3, RFC 7523 section 2.2). Two methods at
+ * once are `invalid_request`; none is `invalid_client`.
  */
 export function readPresented(request: Request, form: Form): Presented {
   const header = readAuthorization(request)
@@ -64,10 +64,10 @@ function readBasic(header: string, bodyClientId: string | undefined): Presented 
   return { by: 'basic', clientId, secret: new Secret(secret) }
 }
 
-/** Whose assertion it claims to be, which only chooses the keys that it is then checked by. */
+/** The unverified subject only selects the keys that the assertion is checked with. */
 function readAssertion(assertion: Secret, bodyClientId: string | undefined): Presented {
   const clientId = subjectOf(assertion)
-  // RFC 7521 section 4.2: client_id may be left out, but must not name another.
+  // RFC 7521 section 4.2: client_id is optional, but must equal the subject.
   if (bodyClientId !== undefined && bodyClientId !== clientId) {
     throw oauthError(400, 'invalid_request', 'client_id is not the one that the assertion names')
   }
@@ -82,7 +82,7 @@ function subjectOf(assertion: Secret): string {
   }
 }
 
-/** RFC 6749 section 2.3.1: both parts are form-encoded before they are joined. */
+/** RFC 6749 section 2.3.1: the client form-encodes both parts before it joins them. */
 function decodePart(part: string): string {
   try {
     return decodeURIComponent(part.replaceAll('+', ' '))

@@ -7,9 +7,9 @@ import type { Random } from '../../vault/random.ts'
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /**
- * Random bytes as text of [0-9A-Za-z], always of the same length: 32 bytes are 43 characters. Nothing in it is changed
- * by form-encoding, so that clients that encode Basic credentials (RFC 6749 section 2.3.1) and those that do not
- * mean the same.
+ * Random bytes as text of [0-9A-Za-z] with a fixed length: 32 bytes give 43 characters.
+ * Form-encoding does not change it, so clients that encode Basic credentials (RFC 6749 section
+ * 2.3.1) and clients that do not both work.
  */
 export function randomText(bytes: number, random: Random): string {
   let rest = BigInt(`0x${random(bytes).toString('hex')}`)
@@ -22,11 +22,11 @@ export function randomText(bytes: number, random: Random): string {
   return text
 }
 
-/** A new secret: 256 random bits behind a prefix by which scanners of source code know it. */
+/** A new secret: 256 random bits with a prefix that secret scanners recognise. */
 export const makeSecret = (random: Random): Secret =>
   new Secret(`bursar_secret_${randomText(32, random)}`)
 
-/** `hmac256:<key id>:<hex>`. A fast hash is right for 256 random bits: there is nothing to guess. */
+/** `hmac256:<key id>:<hex>`. A fast hash suffices: 256 random bits cannot be guessed. */
 export function hashSecret(secret: Secret, keyring: Keyring): string {
   const { id, key } = keyring.current('client-secret')
   return `hmac256:${id}:${hmac(key, secret.reveal()).toString('hex')}`
@@ -34,12 +34,12 @@ export function hashSecret(secret: Secret, keyring: Keyring): string {
 
 const hmac = (key: Buffer, text: string) => createHmac('sha256', key).update(text).digest()
 
-const COMPARED = 2
+const SECRETS_COMPARED = 2
 const dummy = { hash: `hmac256:none:${'0'.repeat(64)}` }
 
 /**
- * The live secret that the presented one is, or undefined. Always the same work: two hashes, both compared to the end,
- * whether the client has two secrets, one or none, or does not exist. The time tells nothing.
+ * The client's secret that equals the presented one. Always computes and compares two hashes, so
+ * the time does not reveal whether the client exists or how many secrets it has.
  */
 export function findSecret(
   client: ClientWithSecrets | undefined,
@@ -47,7 +47,7 @@ export function findSecret(
   keyring: Keyring,
 ): ClientSecret | undefined {
   let found: ClientSecret | undefined
-  for (let index = 0; index < COMPARED; index += 1) {
+  for (let index = 0; index < SECRETS_COMPARED; index += 1) {
     const secret = client?.secrets[index]
     const matches = isHashOf(presented, (secret ?? dummy).hash, keyring)
     if (matches && secret !== undefined) found = secret

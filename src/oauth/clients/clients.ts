@@ -1,14 +1,14 @@
 import { importJWK, type JWK } from 'jose'
 import { readScopes, scopesOf } from '../../contract/scopes.ts'
 import type { Clock } from '../../platform/clock.ts'
+import { limits } from '../../platform/limits.ts'
 import { Secret } from '../../platform/secret.ts'
 import type { Client, ClientMethod, CredentialStore } from '../../store/credentials.ts'
 import type { Keyring } from '../../vault/keyring.ts'
 import type { Random } from '../../vault/random.ts'
-import { clientKeysMax } from '../limits.ts'
 import { hashSecret, makeSecret, randomText } from './client-secrets.ts'
 
-export type ClientSources = {
+export type ClientDeps = {
   readonly store: CredentialStore
   readonly keyring: Keyring
   readonly clock: Clock
@@ -16,47 +16,47 @@ export type ClientSources = {
 }
 
 export type NewClient = {
-  /** Null makes a client of the operator's own, which reads no customer's records. */
+  /** Null for a client of the operator, which cannot read customers' records. */
   readonly customerId: string | null
   readonly name: string
-  /** Without scopes a customer's client may read and nothing else. */
+  /** By default a customer's client gets the read scopes. */
   readonly scopes: readonly string[] | undefined
   readonly method: ClientMethod
 }
 
-/** What a command may be told no for; the sentence says what to change. */
+/** A refusal. The sentence says what to change. */
 export type Refused = { readonly refused: string }
 
-/** Registers a client. Only a client of method `secret` is given one, shown here and never again. */
+/** Registers a client. A client of method `secret` gets a secret, which is returned only here. */
 export async function createClient(
-  sources: ClientSources,
+  deps: ClientDeps,
   wanted: NewClient,
 ): Promise<{ client: Client; secret: Secret | undefined } | Refused> {
-  const { store, keyring, clock, random } = sources
-  const possible = scopesOf(wanted.customerId)
+  const { store, keyring, clock, random } = deps
+  const available = scopesOf(wanted.customerId)
   const scopes = [...new Set(wanted.scopes ?? (wanted.customerId === null ? [] : readScopes))]
-  const unknown = scopes.filter((scope) => !possible.some((known) => known === scope))
+  const unknown = scopes.filter((scope) => !available.some((known) => known === scope))
   if (unknown.length > 0) {
     return {
-      refused: `${unknown.join(', ')}: no such scope. There are ${possible.join(', ')}.`,
+      refused: `${unknown.join(', ')}: unknown scope. The scopes are ${available.join(', ')}.`,
     }
   }
   if (scopes.length === 0) return { refused: 'A client needs at least one scope.' }
   const client = newClient(`client_${randomText(16, random)}`, { ...wanted, scopes }, clock())
   const secret = wanted.method.kind === 'secret' ? makeSecret(random) : undefined
   const added = await store.addClient(client, secret && newSecret(secret, keyring, clock, random))
-  if (added === 'taken') return { refused: 'A client of that issuer has this external id already.' }
+  if (added === 'taken') return { refused: 'Another client has this issuer and external id.' }
   return { client, secret }
 }
 
 export type Rotated = { readonly client: Client; readonly secret: Secret }
 
 /**
- * Gives a client a new secret. The newest of the old ones stays live until the next rotation, so that the client can
- * change over without a gap; `expireOld` ends it now, together with the tokens it was issued.
+ * Gives a client a new secret. The previous secret stays valid until the next rotation, so that the
+ * client can switch without a gap. `expireOld` revokes it now, with every token issued so far.
  */
 export async function rotateClient(
-  { store, keyring, clock, random }: ClientSources,
+  { store, keyring, clock, random }: ClientDeps,
   clientId: string,
   { expireOld }: { readonly expireOld: boolean },
 ): Promise<Rotated | Refused> {
@@ -64,7 +64,7 @@ export async function rotateClient(
   if (client === undefined) return { refused: noSuchClient(clientId) }
   if (client.disabledAt !== undefined) return { refused: `Client ${clientId} is disabled.` }
   if (client.method.kind !== 'secret')
-    return { refused: `Client ${clientId} has no secret of ours.` }
+    return { refused: `Client ${clientId} does not use a secret.` }
   const secret = makeSecret(random)
   await store.rotateSecret(clientId, {
     secret: newSecret(secret, keyring, clock, random),
@@ -74,9 +74,9 @@ export async function rotateClient(
   return { client, secret }
 }
 
-/** Refuses a client and all its tokens for good. Doing so twice is harmless. */
+/** Disables a client and all its tokens permanently. Idempotent. */
 export async function disableClient(
-  { store, clock }: ClientSources,
+  { store, clock }: ClientDeps,
   clientId: string,
 ): Promise<Client | Refused> {
   const now = clock()
@@ -89,11 +89,11 @@ const noSuchClient = (id: string) =>
   `There is no client ${id}. \`bursar client list\` shows them all.`
 
 /**
- * Registers a client whose id and secret are given, not drawn: the sandbox's, the same at every start and after every
- * reset, whatever has become of it in between.
+ * Registers or restores a client with a given id and secret. The sandbox calls it at every start
+ * and reset.
  */
 export async function createSampleClient(
-  { store, keyring, clock, random }: ClientSources,
+  { store, keyring, clock, random }: ClientDeps,
   sample: {
     readonly id: string
     readonly secret: string
@@ -121,43 +121,45 @@ function newSecret(secret: Secret, keyring: Keyring, clock: Clock, random: Rando
   return { id, hash: hashSecret(secret, keyring), createdAt: clock() }
 }
 
-/** Tokens count whole seconds: this refuses every one issued so far, in the running second too. */
+/** `iat` has whole seconds, so this also refuses tokens issued in the current second. */
 const nextSecond = (now: bigint): bigint => (now / 1_000_000n + 1n) * 1_000_000n
 
-/** The algorithms in which a client may sign its assertions; FAPI 2.0 allows these. */
+/** The signature algorithms of client assertions, as FAPI 2.0 allows them. */
 export const assertionAlgorithms = ['ES256', 'PS256', 'EdDSA', 'Ed25519'] as const
 
 /**
- * Reads the public keys of a client from the text of a JSON Web Key Set (or one bare key). A private key is refused:
- * its owner has just shown it to us.
+ * Reads a client's public keys from a JSON Web Key Set or a single key. Refuses private keys: they
+ * must never leave their owner.
  */
 export async function readClientKeys(text: string): Promise<{ jwks: string } | Refused> {
   const document = parseJson(text)
-  if (typeof document !== 'object' || document === null) return { refused: 'It is no JSON object.' }
+  if (typeof document !== 'object' || document === null)
+    return { refused: 'The file is not a JSON object.' }
   const keys: unknown = 'keys' in document ? document.keys : [document]
-  if (!Array.isArray(keys) || keys.length === 0 || keys.length > clientKeysMax) {
-    return { refused: `It must hold 1 to ${clientKeysMax} keys.` }
+  if (!Array.isArray(keys) || keys.length === 0 || keys.length > limits.clientKeysMax) {
+    return { refused: `The file must hold 1 to ${limits.clientKeysMax} keys.` }
   }
   for (const [index, key] of keys.entries()) {
     const fault = await faultOfKey(key)
     if (fault !== undefined) return { refused: `Key ${index + 1} ${fault}` }
   }
   const ids = keys.map(({ kid }: JWK) => kid)
-  if (new Set(ids).size !== ids.length) return { refused: 'Two keys have the same kid, or none.' }
+  if (new Set(ids).size !== ids.length)
+    return { refused: 'Two keys have the same kid, or both have none.' }
   return { jwks: JSON.stringify({ keys }) }
 }
 
 async function faultOfKey(key: JWK): Promise<string | undefined> {
-  if (typeof key !== 'object' || key === null) return 'is no JSON Web Key.'
+  if (typeof key !== 'object' || key === null) return 'is not a JSON Web Key.'
   if (key.d !== undefined || key.k !== undefined) {
-    return 'is private. Make a new pair and register its public half alone.'
+    return 'is private. Make a new key pair and register the public key only.'
   }
   const algorithm = { EC: 'ES256', RSA: 'PS256', OKP: 'EdDSA' }[String(key.kty)]
   try {
     await importJWK({ ...key }, algorithm ?? 'none')
-    return key.kty === 'EC' && key.crv !== 'P-256' ? 'must be on the curve P-256.' : undefined
+    return key.kty === 'EC' && key.crv !== 'P-256' ? 'must use the curve P-256.' : undefined
   } catch {
-    return 'is no EC (P-256), RSA or Ed25519 public key.'
+    return 'is not an EC (P-256), RSA or Ed25519 public key.'
   }
 }
 

@@ -1,28 +1,25 @@
 import { isIPv6 } from 'node:net'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
-import {
-  failureKeysMax,
-  failuresPerAddress,
-  failuresPerAddressAndClient,
-  failureWindowSeconds,
-} from '../limits.ts'
+import { limits } from '../../platform/limits.ts'
 
 /**
- * Slows down whoever guesses. Only failures count, and only against the address that they come from: whatever
- * someone else tries, a customer's own address is never shut out.
+ * Limits guessing of credentials. Only failures count, and only for the address that sends them, so
+ * nobody can lock a customer out.
  */
 export type GuessLimiter = {
-  /** Seconds to wait, or 0. Asked before the credentials are looked at, so that a lucky guess is not answered either. */
+  /**
+   * Seconds to wait, or 0. Called before the credentials are checked, so a right guess waits too.
+   */
   waitSeconds(address: string, clientId: string): Promise<number>
   countFailure(address: string, clientId: string): Promise<void>
 }
 
 export function openGuessLimiter(): GuessLimiter {
-  const byAddress = openCounter(failuresPerAddress)
-  const byClient = openCounter(failuresPerAddressAndClient)
+  const byAddress = openCounter(limits.failuresPerAddress)
+  const byClient = openCounter(limits.failuresPerAddressAndClient)
   const keysOf = (address: string, clientId: string) => {
     const network = networkOf(address)
-    // The name is the caller's to choose: cut, so that long ones do not fill the memory.
+    // The caller chooses the id. Cutting it bounds memory.
     return { network, client: `${network} ${clientId.slice(0, 64)}` }
   }
   return {
@@ -38,9 +35,12 @@ export function openGuessLimiter(): GuessLimiter {
   }
 }
 
-/** Counts by key within a window, remembering a bounded number of keys: the one first seen goes first. */
+/** Counts failures by key within a window. Drops the oldest key when there are too many. */
 function openCounter(failuresMax: number) {
-  const limiter = new RateLimiterMemory({ points: failuresMax, duration: failureWindowSeconds })
+  const limiter = new RateLimiterMemory({
+    points: failuresMax,
+    duration: limits.failureWindowSeconds,
+  })
   const keys = new Set<string>()
   return {
     waitMs: async (key: string): Promise<number> => {
@@ -51,7 +51,7 @@ function openCounter(failuresMax: number) {
       keys.delete(key)
       keys.add(key)
       await limiter.penalty(key)
-      const oldest = keys.size > failureKeysMax ? keys.values().next() : undefined
+      const oldest = keys.size > limits.failureKeysMax ? keys.values().next() : undefined
       if (oldest === undefined || oldest.done === true) return
       keys.delete(oldest.value)
       await limiter.delete(oldest.value)
@@ -59,13 +59,13 @@ function openCounter(failuresMax: number) {
   }
 }
 
-/** An IPv4 address as it is; of an IPv6 address the /64, since one subscriber has all addresses of it. */
+/** An IPv4 address unchanged, an IPv6 address as its /64: one subscriber holds all of it. */
 export function networkOf(address: string): string {
   const [plain = ''] = address.split('%')
   if (!isIPv6(plain)) return plain
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)
   if (mapped?.[1] !== undefined) return mapped[1]
-  // The URL parser writes an address in the one canonical way, dotted tail and leading zeros gone.
+  // The URL parser writes the canonical form, without a dotted tail or leading zeros.
   const canonical = new URL(`http://[${plain}]`).hostname.slice(1, -1)
   const [head = '', tail] = canonical.split('::')
   const left = head === '' ? [] : head.split(':')

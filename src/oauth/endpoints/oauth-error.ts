@@ -10,7 +10,7 @@ export type OAuthErrorCode =
   | 'unsupported_grant_type'
   | 'temporarily_unavailable'
 
-/** A refusal of the token, revocation or introspection endpoint, to be thrown. The description is fixed text. */
+/** An error of the token, revocation or introspection endpoint. Never put input into the text. */
 export function oauthError(
   status: 400 | 401 | 429,
   error: OAuthErrorCode,
@@ -20,11 +20,11 @@ export function oauthError(
   return new Problem(status, description, { meta: { error }, headers })
 }
 
-// RFC 6749 section 5.1 asks for both; Pragma is for caches of HTTP/1.0.
+// RFC 6749 section 5.1 requires both. HTTP/1.0 caches read Pragma.
 export const notStored = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const
 
 /**
- * Renders a problem as the JSON of RFC 6749 section 5.2, never cached. OAuth clients read this format and not
+ * Renders a problem as the JSON of RFC 6749 section 5.2. OAuth clients expect this format and not
  * problem+json.
  */
 export function renderOAuthError(problem: Problem): Answer {

@@ -1,14 +1,14 @@
 import { Busboy, type BusboyHeaders } from '@fastify/busboy'
 import type { Request } from '../../contract/request.ts'
-import { formFieldLengthMax, formFieldsMax } from '../limits.ts'
+import { limits } from '../../platform/limits.ts'
 import { oauthError } from './oauth-error.ts'
 
-/** The parameters of a request, each at most once. One without a value counts as left out (RFC 6749 section 3.2). */
+/** The parameters of a request. An empty one counts as absent (RFC 6749 section 3.2). */
 export type Form = ReadonlyMap<string, string>
 
 /**
- * Reads a urlencoded or multipart body. Throws `invalid_request` for anything else, for a repeated parameter, and for
- * parameters in the query, where proxies would log them.
+ * Reads a urlencoded or multipart body. Throws `invalid_request` for another content type, a
+ * repeated parameter, and parameters in the query, where proxies would log them.
  */
 export async function readForm(request: Request): Promise<Form> {
   refuseQuery(request.rawQuery)
@@ -22,14 +22,14 @@ export async function readForm(request: Request): Promise<Form> {
   return form
 }
 
-const bodyOnly = [
+const bodyParameters = [
   ...['client_id', 'client_secret', 'client_assertion', 'client_assertion_type'],
   ...['grant_type', 'scope', 'token', 'access_token'],
 ]
 
 function refuseQuery(rawQuery: string): void {
   const query = new URLSearchParams(rawQuery)
-  if (!bodyOnly.some((name) => query.has(name))) return
+  if (!bodyParameters.some((name) => query.has(name))) return
   throw oauthError(400, 'invalid_request', 'parameters belong in the body, not in the query')
 }
 
@@ -54,7 +54,7 @@ async function readPairs({ headers, body }: Request): Promise<Pairs> {
 
 function readUrlencoded(body: Buffer): Pairs {
   const pairs = [...new URLSearchParams(body.toString('utf8'))]
-  if (pairs.length > formFieldsMax) throw tooManyFields()
+  if (pairs.length > limits.formFieldsMax) throw tooManyFields()
   return pairs
 }
 
@@ -68,8 +68,8 @@ function readMultipart(headers: BusboyHeaders, body: Buffer): Promise<Pairs> {
     const pairs: [string, string][] = []
     const fail = () => reject(malformed())
     try {
-      const limits = { fields: formFieldsMax, fieldSize: formFieldLengthMax, files: 0 }
-      const parser = new Busboy({ headers, limits })
+      const { formFieldsMax: fields, formFieldLengthMax: fieldSize } = limits
+      const parser = new Busboy({ headers, limits: { fields, fieldSize, files: 0 } })
       parser.on('field', (name, value, nameWasCut, valueWasCut) => {
         if (nameWasCut || valueWasCut) fail()
         pairs.push([name, value])
@@ -80,7 +80,7 @@ function readMultipart(headers: BusboyHeaders, body: Buffer): Promise<Pairs> {
       parser.on('finish', () => resolve(pairs))
       parser.end(body)
     } catch {
-      // The constructor throws where the header names no boundary.
+      // The constructor throws if the header names no boundary.
       fail()
     }
   })

@@ -1,22 +1,26 @@
 import { jsonAnswer, type Route } from '../../contract/request.ts'
+import { customerScopes } from '../../contract/scopes.ts'
+import { assertionAlgorithms } from '../clients/clients.ts'
 import { publishedKeys } from '../tokens/signing-keys.ts'
-import { serverMetadata } from './metadata.ts'
 import { renderOAuthError } from './oauth-error.ts'
-import { introspectionPath, keySetPath, metadataPath, revocationPath, tokenPath } from './paths.ts'
-import { answerToken, type TokenEndpointSources } from './token-endpoint.ts'
+import { answerToken, type TokenEndpointDeps } from './token-endpoint.ts'
 import {
   answerIntrospection,
   answerRevocation,
-  type TokenStateSources,
-} from './token-states-endpoints.ts'
+  type TokenStateDeps,
+} from './token-state-endpoints.ts'
 
-export type OAuthRouteSources = TokenEndpointSources & TokenStateSources
+const tokenPath = '/oauth2/token'
+const revocationPath = '/oauth2/revoke'
+const introspectionPath = '/oauth2/introspect'
+const keySetPath = '/.well-known/jwks.json'
+const metadataPath = '/.well-known/oauth-authorization-server'
 
-// Short, so that whoever verifies our tokens elsewhere hears of a new key before many are signed with it.
-const briefly = { 'Cache-Control': 'public, max-age=60' }
+// Short, so that other verifiers learn of a new key before many tokens are signed with it.
+const cachedBriefly = { 'Cache-Control': 'public, max-age=60' }
 
-/** Every endpoint of the authorization server, for a web server to mount. */
-export function oauthRoutes(sources: OAuthRouteSources): readonly Route[] {
+/** Every endpoint of the authorization server. */
+export function oauthRoutes(deps: TokenEndpointDeps & TokenStateDeps): readonly Route[] {
   const post = (path: string, answer: Route['answer']): Route => ({
     method: 'POST',
     path,
@@ -28,18 +32,40 @@ export function oauthRoutes(sources: OAuthRouteSources): readonly Route[] {
     method: 'GET',
     path,
     operation: path,
-    answer: () => jsonAnswer(read(), briefly),
+    answer: () => jsonAnswer(read(), cachedBriefly),
   })
-  const metadata = () => serverMetadata(sources.issuer())
+  const metadata = () => serverMetadata(deps.issuer())
   return [
-    post(tokenPath, (request) => answerToken(request, sources)),
-    post(revocationPath, (request) => answerRevocation(request, sources)),
-    post(introspectionPath, (request) => answerIntrospection(request, sources)),
+    post(tokenPath, (request) => answerToken(request, deps)),
+    post(revocationPath, (request) => answerRevocation(request, deps)),
+    post(introspectionPath, (request) => answerIntrospection(request, deps)),
     document(metadataPath, metadata),
-    // Not OpenID Connect, but where several client libraries look first.
+    // Bursar does not implement OpenID Connect, but some client libraries look here first.
     document('/.well-known/openid-configuration', metadata),
     document(keySetPath, () => ({
-      keys: publishedKeys(sources.states.current().signingKeys, sources.clock()),
+      keys: publishedKeys(deps.cache.current().signingKeys, deps.clock()),
     })),
   ]
+}
+
+/** Authorization server metadata (RFC 8414 section 2). URLs come from configuration, not `Host`. */
+function serverMetadata(issuer: string): object {
+  const methods = ['client_secret_basic', 'client_secret_post', 'private_key_jwt']
+  return {
+    issuer,
+    token_endpoint: issuer + tokenPath,
+    jwks_uri: issuer + keySetPath,
+    revocation_endpoint: issuer + revocationPath,
+    introspection_endpoint: issuer + introspectionPath,
+    scopes_supported: customerScopes,
+    // RFC 8414 requires this member. Without an authorization endpoint the list is empty.
+    response_types_supported: [],
+    grant_types_supported: ['client_credentials'],
+    token_endpoint_auth_methods_supported: methods,
+    token_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
+    revocation_endpoint_auth_methods_supported: methods,
+    revocation_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
+    introspection_endpoint_auth_methods_supported: methods,
+    introspection_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
+  }
 }

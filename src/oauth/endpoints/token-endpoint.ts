@@ -1,32 +1,29 @@
 import { type Answer, jsonAnswer, type Request } from '../../contract/request.ts'
 import { customerScopes, operatorScopes, scopesOf } from '../../contract/scopes.ts'
 import type { Client } from '../../store/credentials.ts'
-import { type AuthenticationSources, authenticateClient } from '../clients/authenticate-client.ts'
+import { type AuthenticationDeps, authenticateClient } from '../clients/authenticate-client.ts'
+import type { CredentialCache } from '../tokens/credential-cache.ts'
 import { issueToken } from '../tokens/own-token.ts'
 import type { SigningKey } from '../tokens/signing-keys.ts'
-import type { StateKeeper } from '../tokens/states.ts'
 import { notStored, oauthError } from './oauth-error.ts'
 import { type Form, readForm } from './read-form.ts'
 
-export type TokenEndpointSources = AuthenticationSources & {
-  readonly states: StateKeeper
+export type TokenEndpointDeps = AuthenticationDeps & {
+  readonly cache: CredentialCache
   readonly tokenLifeSeconds: number
 }
 
-/** `POST /oauth2/token`: RFC 6749 section 4.4, the client credentials grant and no other. */
-export async function answerToken(
-  request: Request,
-  sources: TokenEndpointSources,
-): Promise<Answer> {
-  const { states, clock, log, tokenLifeSeconds } = sources
-  states.requireFresh()
+/** `POST /oauth2/token`: the client credentials grant (RFC 6749 section 4.4), and no other. */
+export async function answerToken(request: Request, deps: TokenEndpointDeps): Promise<Answer> {
+  const { cache, clock, log, tokenLifeSeconds } = deps
+  cache.requireFresh()
   const form = await readForm(request)
-  const client = await authenticateClient(request, form, sources)
+  const client = await authenticateClient(request, form, deps)
   requireGrant(form)
   const scopes = grantScopes(form.get('scope'), client)
-  const key = await currentKey(sources)
+  const key = await currentKey(deps)
   const token = await issueToken({
-    issuer: sources.issuer(),
+    issuer: deps.issuer(),
     client,
     scopes,
     lifeSeconds: tokenLifeSeconds,
@@ -47,24 +44,24 @@ function requireGrant(form: Form): void {
 }
 
 /**
- * The scopes to grant, in the catalogue's order. Nothing asked for is everything the client may have. Names that this
- * service does not know are dropped, since existing clients send one long fixed list to every service; a known one
- * that the client may not have is refused.
+ * The scopes to grant, in catalogue order. Without `scope`, the client gets every scope that it
+ * has. Unknown names are dropped, because existing clients send one long fixed list to every
+ * service. A known scope that the client does not have is refused.
  */
-function grantScopes(asked: string | undefined, client: Client): readonly string[] {
+function grantScopes(requested: string | undefined, client: Client): readonly string[] {
   const allowed = scopesOf(client.customerId).filter((scope) => client.scopes.includes(scope))
-  if (asked === undefined) return requireSome(allowed)
-  // RFC 6749 section 3.3: names are separated by blanks, and hold no other space, quote or backslash.
-  if (!/^[\x20\x21\x23-\x5B\x5D-\x7E]+$/.test(asked)) {
+  if (requested === undefined) return requireSome(allowed)
+  // RFC 6749 section 3.3: blanks separate the names; no other white space, quote or backslash.
+  if (!/^[\x20\x21\x23-\x5B\x5D-\x7E]+$/.test(requested)) {
     throw oauthError(400, 'invalid_scope', 'scope must be names separated by blanks')
   }
-  const names = new Set(asked.split(' '))
+  const names = new Set(requested.split(' '))
   const known = [...customerScopes, ...operatorScopes].filter((scope) => names.has(scope))
   if (known.some((scope) => !allowed.includes(scope))) {
     throw oauthError(400, 'invalid_scope', 'the client may not have one of these scopes')
   }
-  // `scope=` of blanks alone names nothing, so it is as if it had been left out.
-  return requireSome(asked.trim() === '' ? allowed : known)
+  // A `scope` of blanks alone counts as absent.
+  return requireSome(requested.trim() === '' ? allowed : known)
 }
 
 function requireSome(scopes: readonly string[]): readonly string[] {
@@ -72,11 +69,14 @@ function requireSome(scopes: readonly string[]): readonly string[] {
   throw oauthError(400, 'invalid_scope', 'no scope is left that this service knows')
 }
 
-/** The key to sign with. Another process may have made it a moment ago. */
-async function currentKey({ states, keyring }: TokenEndpointSources): Promise<SigningKey> {
+/**
+ * The key to sign with. Another process may have just made it, so an unknown id causes a refresh.
+ */
+async function currentKey({ cache, keyring }: TokenEndpointDeps): Promise<SigningKey> {
   const { id } = keyring.current('token-signing')
-  if (!states.current().signingKeys.has(id)) await states.refresh()
-  const key = states.current().signingKeys.get(keyring.current('token-signing').id)
-  if (key === undefined) throw new Error('The keyring and the imported signing keys disagree.')
+  if (!cache.current().signingKeys.has(id)) await cache.refresh()
+  const key = cache.current().signingKeys.get(keyring.current('token-signing').id)
+  if (key === undefined)
+    throw new Error('The current signing key of the keyring has not been imported.')
   return key
 }

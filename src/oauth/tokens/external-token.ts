@@ -1,55 +1,44 @@
-import { type JWTPayload, jwtVerify } from 'jose'
-import { Problem } from '../../contract/problem.ts'
 import type { Clock } from '../../platform/clock.ts'
-import type { Logger } from '../../platform/log.ts'
+import { limits } from '../../platform/limits.ts'
 import type { TrustedIssuer } from '../../platform/trusted-issuers.ts'
-import { externalLifeSecondsMax, externalSkewSeconds } from '../limits.ts'
-import { type IssuerKeys, openIssuerKeys } from './issuer-keys.ts'
-import { isTimely, type TokenClaims } from './own-token.ts'
-import type { Every } from './states.ts'
+import { type IssuerKeys, type IssuerKeysDeps, openIssuerKeys } from './issuer-keys.ts'
+import type { TokenClaims } from './own-token.ts'
+import { isTimely, verifyJwt } from './verify-jwt.ts'
 
-/** The issuers of the configuration with their keys. */
+/** The issuers of the configuration, with their keys. */
 export type TrustedIssuers = {
   has(issuer: string): boolean
   /**
-   * The claims of a token of that issuer, `clientId` being the issuer's own name for the client; undefined where
-   * anything is wrong with it. Throws a Problem 503 where the issuer's keys are unknown or too old.
+   * The claims of an issuer's token, or undefined if it is not valid. `clientId` is the issuer's id
+   * of the client. Throws a Problem 503 if the issuer's keys are unknown or too old.
    */
   read(token: string, issuer: string): Promise<TokenClaims | undefined>
-  /** Rises whenever any issuer's keys are others than before. */
+  /** Increases when the keys of an issuer change. */
   generation(): number
-  /** Reads every issuer's keys now. */
+  /** Fetches the keys of every issuer. */
   refresh(): Promise<void>
   close(): void
 }
 
-export type TrustedIssuerSources = {
+type TrustedIssuersDeps = Omit<IssuerKeysDeps, 'issuer'> & {
   readonly issuers: readonly TrustedIssuer[]
-  readonly clock: Clock
-  readonly log: Logger
-  readonly every: Every
 }
 
-export function openTrustedIssuers(sources: TrustedIssuerSources): TrustedIssuers {
-  const { clock } = sources
-  const opened = sources.issuers.map((issuer) => {
-    const keys = openIssuerKeys({ ...sources, issuer })
-    return [issuer.issuer, { issuer, keys }] as const
-  })
-  const byName = new Map(opened)
-  const every = () => [...byName.values()]
+export function openTrustedIssuers({ issuers, ...deps }: TrustedIssuersDeps): TrustedIssuers {
+  const opened = issuers.map((issuer) => ({ issuer, keys: openIssuerKeys({ ...deps, issuer }) }))
+  const byName = new Map(opened.map((trusted) => [trusted.issuer.issuer, trusted]))
   return {
     has: (issuer) => byName.has(issuer),
     read: async (token, name) => {
       const trusted = byName.get(name)
-      return trusted && readExternalToken(token, trusted.issuer, trusted.keys, clock)
+      return trusted && readExternalToken(token, trusted.issuer, trusted.keys, deps.clock)
     },
-    generation: () => every().reduce((sum, { keys }) => sum + keys.generation(), 0),
+    generation: () => opened.reduce((sum, { keys }) => sum + keys.generation(), 0),
     refresh: async () => {
-      await Promise.all(every().map(({ keys }) => keys.refresh()))
+      await Promise.all(opened.map(({ keys }) => keys.refresh()))
     },
     close: () => {
-      for (const { keys } of every()) keys.close()
+      for (const { keys } of opened) keys.close()
     },
   }
 }
@@ -61,50 +50,26 @@ async function readExternalToken(
   clock: Clock,
 ): Promise<TokenClaims | undefined> {
   const now = clock()
-  const payload = await verifiedPayload(token, issuer, keys, now)
+  const payload = await verifyJwt(token, keys.find, now, {
+    algorithms: [...issuer.algorithms],
+    ...(issuer.typ !== 'any' && { typ: issuer.typ }),
+    issuer: issuer.issuer,
+    audience: issuer.audience,
+    requiredClaims: ['exp', 'iat', issuer.clientClaim],
+    clockTolerance: limits.issuerSkewSeconds,
+  })
   if (payload === undefined) return undefined
-  const { iat, exp, jti } = payload
+  const { iat = 0, exp = 0, jti } = payload
   const clientId = payload[issuer.clientClaim]
   const scopes = readScopes(payload[issuer.scopeClaim])
   if (typeof clientId !== 'string' || scopes === undefined) return undefined
-  const times = { now, skew: externalSkewSeconds, lifeMax: externalLifeSecondsMax }
-  if (!isTimely(iat, exp, times)) return undefined
-  return {
-    issuer: issuer.issuer,
-    clientId,
-    scopes,
-    issuedAt: iat ?? 0,
-    expiresAt: exp ?? 0,
-    tokenId: jti,
-  }
+  const { issuerSkewSeconds: skew, issuerTokenLifeSecondsMax: lifeMax } = limits
+  if (!isTimely(iat, exp, { now, skew, lifeMax })) return undefined
+  const { issuer: name } = issuer
+  return { issuer: name, clientId, scopes, issuedAt: iat, expiresAt: exp, tokenId: jti }
 }
 
-async function verifiedPayload(
-  token: string,
-  issuer: TrustedIssuer,
-  keys: IssuerKeys,
-  now: bigint,
-): Promise<JWTPayload | undefined> {
-  try {
-    const { payload } = await jwtVerify(token, keys.find, {
-      algorithms: [...issuer.algorithms],
-      ...(issuer.typ !== 'any' && { typ: issuer.typ }),
-      issuer: issuer.issuer,
-      audience: issuer.audience,
-      requiredClaims: ['exp', 'iat', issuer.clientClaim],
-      clockTolerance: externalSkewSeconds,
-      currentDate: new Date(Number(now / 1000n)),
-    })
-    return payload
-  } catch (error) {
-    // Keys that are too old are not the token's fault and must not read as a refusal. All else is, a key that jose
-    // cannot use too: it throws plain TypeErrors for those.
-    if (error instanceof Problem) throw error
-    return undefined
-  }
-}
-
-/** `scope` as text or `scp` as an array; no claim at all is no scope. Undefined for anything else. */
+/** Reads `scope` (a string) or `scp` (an array). No claim means no scope. */
 function readScopes(claim: unknown): readonly string[] | undefined {
   if (claim === undefined) return []
   const names = typeof claim === 'string' ? claim.split(' ') : claim

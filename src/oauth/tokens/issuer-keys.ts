@@ -1,24 +1,19 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import { Problem } from '../../contract/problem.ts'
+import { fetchBounded } from '../../platform/bounded-fetch.ts'
 import type { Clock } from '../../platform/clock.ts'
+import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
+import type { Schedule } from '../../platform/schedule.ts'
 import { isSafeUrl, type TrustedIssuer } from '../../platform/trusted-issuers.ts'
-import {
-  issuerCoolDownSeconds,
-  issuerKeysMax,
-  issuerRefreshMs,
-  issuerStaleSeconds,
-} from '../limits.ts'
-import { fetchJson } from './fetch-json.ts'
-import type { Every } from './states.ts'
 
-/** The public keys of one trusted issuer, kept fresh in the background. */
+/** The public keys of one trusted issuer, refreshed in the background. */
 export type IssuerKeys = {
-  /** Finds the key of a token, as jose asks for it. Throws a Problem 503 where the keys are unknown or too old. */
+  /** jose's key look-up. Throws a Problem 503 if the keys are unknown or too old. */
   readonly find: JWTVerifyGetKey
-  /** Rises whenever the set of keys is another than before. */
+  /** Increases when the set of keys changes. */
   generation(): number
-  /** Reads them now. Never rejects: what is known stays, and the log says why. */
+  /** Fetches the keys. Never rejects: on failure it keeps the known keys and logs the cause. */
   refresh(): Promise<void>
   close(): void
 }
@@ -29,41 +24,44 @@ type Known = {
   readonly at: bigint
 }
 
-export type IssuerKeySources = {
+export type IssuerKeysDeps = {
   readonly issuer: TrustedIssuer
   readonly clock: Clock
   readonly log: Logger
-  readonly every: Every
+  readonly schedule: Schedule
 }
 
-/** Begins to read the issuer's keys; an issuer that is down holds up nobody's start. */
-export function openIssuerKeys({ issuer, clock, log, every }: IssuerKeySources): IssuerKeys {
+/** Starts to fetch the keys without waiting: an issuer that is down must not delay the start. */
+export function openIssuerKeys({ issuer, clock, log, schedule }: IssuerKeysDeps): IssuerKeys {
   let known: Known | undefined
   let generation = 0
-  let askedAt = 0n
+  let fetchedAt = 0n
   let running: Promise<void> | undefined
 
-  const read = async () => {
-    askedAt = clock()
+  const fetchKeys = async () => {
+    fetchedAt = clock()
     try {
-      const set = readKeySet(await fetchJson(issuer.jwksUri ?? (await discoverKeys(issuer))))
+      const set = readKeySet(await fetchJson(issuer.jwksUri ?? (await discoverKeysUrl(issuer))))
       const text = JSON.stringify(set)
       if (text !== known?.text) generation += 1
-      known = { text, find: createLocalJWKSet(set), at: askedAt }
+      known = { text, find: createLocalJWKSet(set), at: fetchedAt }
     } catch (error) {
-      log.warn({ err: error, issuer: issuer.issuer }, 'the keys of a trusted issuer cannot be read')
+      log.warn(
+        { err: error, issuer: issuer.issuer },
+        'the keys of a trusted issuer cannot be fetched',
+      )
     }
   }
   const refresh = () => {
-    running ??= read().finally(() => {
+    running ??= fetchKeys().finally(() => {
       running = undefined
     })
     return running
   }
-  // Whoever comes while the question is open waits for its answer with the others.
-  const mayAsk = () => running !== undefined || hasCooledDown(askedAt, clock())
+  // A request that comes during a fetch shares its result.
+  const mayFetch = () => running !== undefined || hasCooledDown(fetchedAt, clock())
   const usable = async (): Promise<Known> => {
-    if (known === undefined && mayAsk()) await refresh()
+    if (known === undefined && mayFetch()) await refresh()
     if (known !== undefined && clock() - known.at <= issuerStale) return known
     throw new Problem(503, 'the issuer of this token cannot be reached, try again shortly', {
       headers: { 'Retry-After': '30' },
@@ -74,46 +72,55 @@ export function openIssuerKeys({ issuer, clock, log, every }: IssuerKeySources):
       return await (await usable()).find(header, token)
     } catch (error) {
       const isUnknown = error instanceof errors.JWKSNoMatchingKey
-      if (!isUnknown || !mayAsk()) throw error
+      if (!isUnknown || !mayFetch()) throw error
       await refresh()
       return (await usable()).find(header, token)
     }
   }
-  const refreshQuietly = () => {
-    void refresh()
-  }
-  refreshQuietly()
+  void refresh()
   return {
     find,
     generation: () => generation,
     refresh,
-    close: every(issuerRefreshMs, refreshQuietly),
+    close: schedule.every(limits.issuerRefreshMs, () => void refresh()),
   }
 }
 
-const issuerStale = BigInt(issuerStaleSeconds) * 1_000_000n
+const issuerStale = BigInt(limits.issuerStaleSeconds) * 1_000_000n
 
-const hasCooledDown = (askedAt: bigint, now: bigint) =>
-  now - askedAt >= BigInt(issuerCoolDownSeconds) * 1_000_000n
+const hasCooledDown = (fetchedAt: bigint, now: bigint) =>
+  now - fetchedAt >= BigInt(limits.issuerCoolDownSeconds) * 1_000_000n
 
-async function discoverKeys(issuer: TrustedIssuer): Promise<string> {
+async function fetchJson(url: string): Promise<unknown> {
+  const { issuerTimeoutMs, issuerAnswerBytesMax: answerBytesMax } = limits
+  const signal = AbortSignal.timeout(issuerTimeoutMs)
+  const headers = { accept: 'application/json' }
+  try {
+    return JSON.parse(await fetchBounded(url, { headers, signal, answerBytesMax }))
+  } catch (cause) {
+    throw new Error(`${url}: ${cause instanceof Error ? cause.message : cause}`, { cause })
+  }
+}
+
+async function discoverKeysUrl(issuer: TrustedIssuer): Promise<string> {
   const url = `${issuer.issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
   const metadata = await fetchJson(url)
   const { issuer: name, jwks_uri: keys } = { ...(metadata as Record<string, unknown> | null) }
-  // RFC 8414 section 3.3: otherwise one issuer could pass off its keys as another's.
+  // RFC 8414 section 3.3. Otherwise one issuer could present its keys as another's.
   if (name !== issuer.issuer) throw new Error(`${url} names another issuer`)
   if (typeof keys !== 'string' || !isSafeUrl(keys)) throw new Error(`${url} has no safe jwks_uri`)
-  // An issuer elsewhere must not send us to this machine's own services.
+  // A remote issuer must not direct this request to a service on this host.
   if (keys.startsWith('http:') && !issuer.issuer.startsWith('http:')) {
     throw new Error(`${url} has a jwks_uri that is not https`)
   }
   return keys
 }
 
-/** The keys that can verify a signature. Throws where the document is no key set or one id names two keys. */
+/** The signature keys of a key set. Throws if it is malformed or two keys share an id. */
 function readKeySet(document: unknown): JSONWebKeySet {
   const { keys } = { ...(document as { keys?: unknown } | null) }
-  if (!Array.isArray(keys) || keys.length > issuerKeysMax) throw new Error('not a JSON Web Key Set')
+  if (!Array.isArray(keys) || keys.length > limits.issuerKeysMax)
+    throw new Error('the document is not a JSON Web Key Set')
   const publicKeys = keys.filter(
     ({ kty, use }) => ['EC', 'RSA', 'OKP'].includes(kty) && (use ?? 'sig') === 'sig',
   )

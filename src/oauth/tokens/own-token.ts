@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { type JWTPayload, jwtVerify, SignJWT } from 'jose'
+import { SignJWT } from 'jose'
 import type { Clock } from '../../platform/clock.ts'
+import { limits } from '../../platform/limits.ts'
 import type { Client } from '../../store/credentials.ts'
-import { ownSkewSeconds, tokenLifeSecondsMax } from '../limits.ts'
-import { isGood, type SigningKey } from './signing-keys.ts'
-import type { States } from './states.ts'
+import type { CredentialSnapshot } from './credential-cache.ts'
+import { isValid, type SigningKey } from './signing-keys.ts'
+import { isTimely, secondsOf, verifyJwt } from './verify-jwt.ts'
 
-/** A token whose signature and claims hold, before its client is looked up. Times in seconds since 1970. */
+/** The verified claims of a token, before its client is looked up. Times are seconds since 1970. */
 export type TokenClaims = {
   readonly issuer: string
   readonly clientId: string
@@ -16,9 +17,7 @@ export type TokenClaims = {
   readonly tokenId: string | undefined
 }
 
-const secondsOf = (instant: bigint): number => Number(instant / 1_000_000n)
-
-export type Issue = {
+export type TokenRequest = {
   readonly issuer: string
   readonly client: Client
   readonly scopes: readonly string[]
@@ -27,16 +26,10 @@ export type Issue = {
   readonly now: bigint
 }
 
-/** Signs an access token for a client as RFC 9068 section 2 lays it out. */
-export function issueToken({
-  issuer,
-  client,
-  scopes,
-  lifeSeconds,
-  key,
-  now,
-}: Issue): Promise<string> {
-  // A client that has just had its older tokens refused gets one that counts as newer, by less than a second.
+/** Signs an access token for a client (RFC 9068 section 2). */
+export function issueToken(request: TokenRequest): Promise<string> {
+  const { issuer, client, scopes, lifeSeconds, key, now } = request
+  // `notBefore` may lie up to a second ahead; a new token must not count as one of the old ones.
   const issuedAt = Math.max(secondsOf(now), secondsOf(client.notBefore))
   return new SignJWT({ client_id: client.id, scope: scopes.join(' ') })
     .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: key.id })
@@ -50,65 +43,33 @@ export function issueToken({
 }
 
 /**
- * The claims of a token of ours, or undefined where anything about it is wrong. Stricter than RFC 9068 section 4:
- * one audience, a key id and a token id are required, and the life is bounded whoever signed it.
+ * The claims of a token that Bursar issued, or undefined if it is not valid. Stricter than RFC 9068
+ * section 4: exactly one audience, a key id, a token id and a bounded life are required.
  */
 export async function readOwnToken(
   token: string,
   kid: string,
   issuer: string,
-  states: States,
+  snapshot: CredentialSnapshot,
   clock: Clock,
 ): Promise<TokenClaims | undefined> {
   const now = clock()
-  const key = states.signingKeys.get(kid)
-  if (key === undefined || !isGood(key, now)) return undefined
-  const payload = await verifiedPayload(token, key, issuer, now)
+  const key = snapshot.signingKeys.get(kid)
+  if (key === undefined || !isValid(key, now)) return undefined
+  const payload = await verifyJwt(token, key.publicKey, now, {
+    algorithms: ['ES256'],
+    typ: 'at+jwt',
+    issuer,
+    audience: issuer,
+    requiredClaims: ['exp', 'iat', 'jti', 'sub', 'client_id', 'scope'],
+  })
   if (payload === undefined) return undefined
-  const { client_id: clientId, scope, iat, exp, jti, sub, aud } = payload
-  if (typeof clientId !== 'string' || sub !== clientId || typeof scope !== 'string')
-    return undefined
-  if (typeof jti !== 'string' || jti === '' || aud !== issuer) return undefined
-  if (!isTimely(iat, exp, { now, skew: ownSkewSeconds, lifeMax: tokenLifeSecondsMax })) {
-    return undefined
-  }
-  if (states.deniedTokens.has(jti)) return undefined
+  const { client_id: clientId, scope, iat = 0, exp = 0, jti, sub, aud } = payload
+  if (typeof clientId !== 'string' || sub !== clientId) return undefined
+  if (typeof scope !== 'string' || aud !== issuer) return undefined
+  if (typeof jti !== 'string' || jti === '' || snapshot.deniedTokens.has(jti)) return undefined
+  const bounds = { now, skew: limits.ownSkewSeconds, lifeMax: limits.tokenLifeSecondsMax }
+  if (!isTimely(iat, exp, bounds)) return undefined
   const scopes = scope.split(' ').filter((name) => name !== '')
-  return { issuer, clientId, scopes, issuedAt: iat ?? 0, expiresAt: exp ?? 0, tokenId: jti }
-}
-
-async function verifiedPayload(
-  token: string,
-  key: SigningKey,
-  issuer: string,
-  now: bigint,
-): Promise<JWTPayload | undefined> {
-  try {
-    const { payload } = await jwtVerify(token, key.publicKey, {
-      algorithms: ['ES256'],
-      typ: 'at+jwt',
-      issuer,
-      audience: issuer,
-      requiredClaims: ['exp', 'iat', 'jti', 'sub', 'client_id', 'scope'],
-      currentDate: new Date(Number(now / 1000n)),
-    })
-    return payload
-  } catch {
-    return undefined
-  }
-}
-
-type Times = { readonly now: bigint; readonly skew: number; readonly lifeMax: number }
-
-/**
- * Issued neither in the future nor for longer than is allowed. jose checks neither: without this a token signed once
- * by a stolen key would be good for years.
- */
-export function isTimely(
-  issuedAt: number | undefined,
-  expiresAt: number | undefined,
-  { now, skew, lifeMax }: Times,
-): boolean {
-  if (issuedAt === undefined || expiresAt === undefined) return false
-  return issuedAt <= secondsOf(now) + skew && expiresAt - issuedAt <= lifeMax
+  return { issuer, clientId, scopes, issuedAt: iat, expiresAt: exp, tokenId: jti }
 }

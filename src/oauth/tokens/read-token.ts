@@ -1,63 +1,60 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import type { Clock } from '../../platform/clock.ts'
+import { limits } from '../../platform/limits.ts'
 import type { Client } from '../../store/credentials.ts'
-import { tokenLengthMax } from '../limits.ts'
+import { type CredentialCache, type CredentialSnapshot, externalKey } from './credential-cache.ts'
 import type { TrustedIssuers } from './external-token.ts'
 import { readOwnToken, type TokenClaims } from './own-token.ts'
-import { externalKey, type StateKeeper, type States } from './states.ts'
 
-/** A token that is good now, and the client of ours that it speaks for. */
-export type GoodToken = {
+/** A valid token and the client that it authenticates. */
+export type ValidToken = {
   readonly claims: TokenClaims
   readonly client: Client
-  /** Scopes that the token names and the client may still have. */
+  /** The scopes of the token that the client still has. */
   readonly scopes: readonly string[]
 }
 
-export type TokenSources = {
-  readonly states: StateKeeper
+export type TokenDeps = {
+  readonly cache: CredentialCache
   readonly issuers: TrustedIssuers
-  /** Our own issuer: the public URL. Asked each time, since a port may be known only after listening. */
+  /** Bursar's public URL. A function, because the port may be known only after listening. */
   readonly issuer: () => string
   readonly clock: Clock
 }
 
 /**
- * Verifies a token in full, without any cache. Undefined where anything is wrong with it, whatever it is. Throws a
- * Problem 503 where that cannot be decided.
+ * Verifies a token in full, without the cache of verified tokens. Undefined if it is not valid.
+ * Throws a Problem 503 if the keys to check it with are unavailable.
  */
-export async function readToken(
-  token: string,
-  sources: TokenSources,
-): Promise<GoodToken | undefined> {
-  const claims = await readClaims(token, sources)
+export async function readToken(token: string, deps: TokenDeps): Promise<ValidToken | undefined> {
+  const claims = await readClaims(token, deps)
   if (claims === undefined) return undefined
-  const client = await findClient(claims, sources)
+  const client = await findClient(claims, deps)
   if (client === undefined || client.disabledAt !== undefined) return undefined
   if (BigInt(claims.issuedAt) * 1_000_000n < client.notBefore) return undefined
   const scopes = claims.scopes.filter((scope) => client.scopes.includes(scope))
   return { claims, client, scopes }
 }
 
-async function readClaims(token: string, sources: TokenSources): Promise<TokenClaims | undefined> {
-  const { states, issuers, clock } = sources
+async function readClaims(token: string, deps: TokenDeps): Promise<TokenClaims | undefined> {
+  const { cache, issuers, clock } = deps
   const claimed = readUnverified(token)
   if (claimed === undefined) return undefined
-  const issuer = sources.issuer()
+  const issuer = deps.issuer()
   if (claimed.issuer !== issuer) {
     return issuers.has(claimed.issuer) ? issuers.read(token, claimed.issuer) : undefined
   }
-  // Another process may have rotated the keys a moment ago.
-  if (!states.current().signingKeys.has(claimed.kid)) await states.refreshForUnknownKey()
-  return readOwnToken(token, claimed.kid, issuer, states.current(), clock)
+  // Another process may have just rotated the keys.
+  if (!cache.current().signingKeys.has(claimed.kid)) await cache.refreshForUnknownKey()
+  return readOwnToken(token, claimed.kid, issuer, cache.current(), clock)
 }
 
-// jose forgives blanks and padding in base64url; RFC 7515 section 2 does not.
+// jose accepts blanks and padding in base64url; RFC 7515 section 2 does not.
 const compactForm = /^[\w-]+\.[\w-]+\.[\w-]+$/
 
-/** Who the token says it is from, which only chooses the keys that it is then checked by. */
+/** The unverified issuer and key id. They only select the key that the token is checked with. */
 function readUnverified(token: string): { issuer: string; kid: string } | undefined {
-  if (token.length > tokenLengthMax || !compactForm.test(token)) return undefined
+  if (token.length > limits.tokenLengthMax || !compactForm.test(token)) return undefined
   try {
     const { kid } = decodeProtectedHeader(token)
     const { iss } = decodeJwt(token)
@@ -69,16 +66,16 @@ function readUnverified(token: string): { issuer: string; kid: string } | undefi
 
 async function findClient(
   claims: TokenClaims,
-  { states, issuer }: TokenSources,
+  { cache, issuer }: TokenDeps,
 ): Promise<Client | undefined> {
   const isOwn = claims.issuer === issuer()
-  const lookUp = ({ clients, clientsByExternalId }: States) =>
+  const find = ({ clients, clientsByExternalId }: CredentialSnapshot) =>
     isOwn
       ? clients.get(claims.clientId)
       : clientsByExternalId.get(externalKey(claims.issuer, claims.clientId))
-  const known = lookUp(states.current())
+  const known = find(cache.current())
   if (known !== undefined) return known
-  // The signature was right, so the client may have been created since the last poll.
-  await states.refresh()
-  return lookUp(states.current())
+  // The signature is valid, so the client may have been created since the last poll.
+  await cache.refresh()
+  return find(cache.current())
 }

@@ -1,30 +1,30 @@
 import { createECDH } from 'node:crypto'
 import { importJWK, type JWK } from 'jose'
+import { limits } from '../../platform/limits.ts'
 import type { Keyring, PurposeKey } from '../../vault/keyring.ts'
-import { ownSkewSeconds, tokenLifeSecondsMax } from '../limits.ts'
 
-/** A token-signing key, ready for use. Its id is the `kid` of the tokens that it signs. */
+/** An imported token-signing key. Its id is the `kid` of the tokens that it signs. */
 export type SigningKey = {
   readonly id: string
   readonly privateKey: CryptoKey
   readonly publicKey: CryptoKey
   readonly publicJwk: JWK
-  /** When the next key has taken over and the last token of this one has expired; undefined for the newest. */
-  readonly goodUntil: bigint | undefined
+  /** When the last token signed with this key expires. Undefined for the newest key. */
+  readonly validUntil: bigint | undefined
 }
 
 export type SigningKeys = ReadonlyMap<string, SigningKey>
 
-/** `next` is published and about to sign; `retiring` signs no more, but its tokens may still be good. */
+/** A `next` key is published but does not sign yet. Tokens of a `retiring` key may be valid. */
 export type SigningKeyState = 'next' | 'signing' | 'retiring' | 'retired' | 'revoked'
 
-const OUTLIVES_SUCCESSOR = BigInt(tokenLifeSecondsMax + ownSkewSeconds) * 1_000_000n
+const RETIRING_MICROS = BigInt(limits.tokenLifeSecondsMax + limits.ownSkewSeconds) * 1_000_000n
 
-/** The keys of the ring that may still verify a token, by id. Revoked ones are not among them. */
+/** The keys that may still verify a token, by id. Revoked keys are left out. */
 export async function importSigningKeys(keyring: Keyring): Promise<SigningKeys> {
   const live = liveKeys(keyring)
   const imported = live.map(
-    async (key) => [key.id, await importSigningKey(key, goodUntilOf(key, live))] as const,
+    async (key) => [key.id, await importSigningKey(key, validUntilOf(key, live))] as const,
   )
   return new Map(await Promise.all(imported))
 }
@@ -32,12 +32,12 @@ export async function importSigningKeys(keyring: Keyring): Promise<SigningKeys> 
 const liveKeys = (keyring: Keyring): readonly PurposeKey[] =>
   keyring.all('token-signing').filter((key) => key.revokedAt === undefined)
 
-function goodUntilOf(key: PurposeKey, live: readonly PurposeKey[]): bigint | undefined {
+function validUntilOf(key: PurposeKey, live: readonly PurposeKey[]): bigint | undefined {
   const successor = live[live.indexOf(key) + 1]
-  return successor && successor.activeFrom + OUTLIVES_SUCCESSOR
+  return successor && successor.activeFrom + RETIRING_MICROS
 }
 
-/** Every signing key, revoked and retired ones too, with where it stands now. */
+/** Every signing key and its state, including revoked and retired keys. */
 export function describeSigningKeys(
   keyring: Keyring,
   now: bigint,
@@ -47,26 +47,26 @@ export function describeSigningKeys(
     if (key.revokedAt !== undefined) return 'revoked'
     if (key.id === keyring.current('token-signing').id) return 'signing'
     if (key.activeFrom > now) return 'next'
-    const goodUntil = goodUntilOf(key, live)
-    return goodUntil === undefined || now < goodUntil ? 'retiring' : 'retired'
+    const validUntil = validUntilOf(key, live)
+    return validUntil === undefined || now < validUntil ? 'retiring' : 'retired'
   }
   return keyring.all('token-signing').map((key) => ({ key, state: stateOf(key) }))
 }
 
-/** What `/.well-known/jwks.json` shows: the keys whose tokens are accepted now, and one that is about to sign. */
+/** The keys of `/.well-known/jwks.json`: those whose tokens are accepted, and the next one. */
 export function publishedKeys(keys: SigningKeys, now: bigint): readonly JWK[] {
-  return [...keys.values()].filter((key) => isGood(key, now)).map((key) => key.publicJwk)
+  return [...keys.values()].filter((key) => isValid(key, now)).map((key) => key.publicJwk)
 }
 
-export const isGood = (key: SigningKey, now: bigint): boolean =>
-  key.goodUntil === undefined || now < key.goodUntil
+export const isValid = (key: SigningKey, now: bigint): boolean =>
+  key.validUntil === undefined || now < key.validUntil
 
 async function importSigningKey(
   key: PurposeKey,
-  goodUntil: bigint | undefined,
+  validUntil: bigint | undefined,
 ): Promise<SigningKey> {
-  // The public half is worked out from the sealed private one, never read from the store, where someone who can
-  // write but not unwrap could have put a key of their own.
+  // The public key is derived from the sealed private key and not read from the store. Whoever can
+  // write to the store but not unwrap keys could have replaced a stored public key.
   const curve = createECDH('prime256v1')
   curve.setPrivateKey(key.key)
   const point = curve.getPublicKey()
@@ -81,11 +81,11 @@ async function importSigningKey(
   }
   const { use: _use, ...pair } = { ...publicJwk, d: key.key.toString('base64url') }
   const [privateKey, publicKey] = await Promise.all([asCryptoKey(pair), asCryptoKey(publicJwk)])
-  return { id: key.id, privateKey, publicKey, publicJwk, goodUntil }
+  return { id: key.id, privateKey, publicKey, publicJwk, validUntil }
 }
 
 async function asCryptoKey(jwk: JWK): Promise<CryptoKey> {
   const key = await importJWK(jwk, 'ES256')
-  if (key instanceof Uint8Array) throw new TypeError('An EC key came back as bytes.')
+  if (key instanceof Uint8Array) throw new TypeError('importJWK returned bytes for an EC key.')
   return key
 }

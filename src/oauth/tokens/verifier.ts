@@ -1,56 +1,55 @@
 import { hash } from 'node:crypto'
 import { asTenant, type Caller, type Principal } from '../../contract/principal.ts'
+import { limits } from '../../platform/limits.ts'
 import type { Client } from '../../store/credentials.ts'
 import type { UseRecorder } from '../clients/use-recorder.ts'
-import { verifiedTokensMax } from '../limits.ts'
-import { readToken, type TokenSources } from './read-token.ts'
-import type { States } from './states.ts'
+import type { CredentialSnapshot } from './credential-cache.ts'
+import { readToken, type TokenDeps } from './read-token.ts'
 import { openVerifiedTokens } from './verified-tokens.ts'
 
 export type Verifier = {
   /**
-   * Who a bearer token speaks for. A token seen within the last minute is answered at once, any other by a promise:
-   * await both. Throws or rejects with a Problem 503 where the states are too old to decide by.
+   * The customer that a bearer token authenticates. Synchronous for a cached token, else a promise.
+   * Throws or rejects with a Problem 503 if the credential cache is too old.
    */
   verify(token: string): Principal | 'invalid' | Promise<Principal | 'invalid'>
-  /** The same for any client; one of the operator's own has no tenant. */
+  /** The same for any client. A client of the operator has no tenant. */
   identify(token: string): Caller | Promise<Caller | 'invalid'>
 }
 
-export type VerifierSources = TokenSources & { readonly uses: UseRecorder }
+export type VerifierDeps = TokenDeps & { readonly uses: UseRecorder }
 
-/** Verifies tokens locally, remembering by digest those that held. */
-export function openVerifier(sources: VerifierSources): Verifier {
-  const { states, issuers, clock } = sources
-  const verified = openVerifiedTokens(verifiedTokensMax)
-  let knownBy: States | undefined
+/** Verifies tokens in this process and caches valid ones by digest. */
+export function openVerifier(deps: VerifierDeps): Verifier {
+  const { cache, issuers, clock } = deps
+  const verified = openVerifiedTokens(limits.verifiedTokensMax)
+  let snapshot: CredentialSnapshot | undefined
   let generation = -1
 
-  // A key, a refused token or a client has changed: nothing remembered from before may outlive that.
-  const forgetIfChanged = () => {
-    if (states.current() === knownBy && issuers.generation() === generation) return
-    verified.forgetAll()
-    knownBy = states.current()
+  // When a key, a client or a denied token changes, the cached tokens are void.
+  const clearIfChanged = () => {
+    if (cache.current() === snapshot && issuers.generation() === generation) return
+    verified.clear()
+    snapshot = cache.current()
     generation = issuers.generation()
   }
   const verifyInFull = async (token: string, digest: string): Promise<Caller | 'invalid'> => {
-    const [statesBefore, generationBefore] = [states.current(), issuers.generation()]
-    const good = await readToken(token, sources)
-    if (good === undefined) return 'invalid'
-    const caller = callerOf(good.client, good.scopes)
-    // An issuer's client never comes to the token endpoint, so this is where it is seen.
-    if (good.client.method.kind === 'issuer') sources.uses.record(good.client, undefined)
-    // While the signature was checked the states may have moved, and the token be refused by the newer ones. Then it
-    // is not remembered, and the next request decides anew.
-    const isSame = states.current() === statesBefore && issuers.generation() === generationBefore
-    if (isSame) verified.remember(digest, caller, good.claims.expiresAt, clock())
+    const [snapshotBefore, generationBefore] = [cache.current(), issuers.generation()]
+    const valid = await readToken(token, deps)
+    if (valid === undefined) return 'invalid'
+    const caller = callerOf(valid.client, valid.scopes)
+    // A client of a trusted issuer never calls the token endpoint, so its use is recorded here.
+    if (valid.client.method.kind === 'issuer') deps.uses.record(valid.client, undefined)
+    // If credentials changed during the verification, the token may be denied now. It is not
+    // cached, and the next request verifies it again.
+    const isSame = cache.current() === snapshotBefore && issuers.generation() === generationBefore
+    if (isSame) verified.add(digest, caller, valid.claims.expiresAt, clock())
     return caller
   }
   const identify = (token: string) => {
-    states.requireFresh()
-    forgetIfChanged()
-    // A token has several spellings that verify; each is an entry of its own, so what holds for one cannot be
-    // taken for another's.
+    cache.requireFresh()
+    clearIfChanged()
+    // Several encodings of one token verify. Each has a digest and an entry of its own.
     const digest = hash('sha256', token, 'base64')
     return verified.find(digest, clock()) ?? verifyInFull(token, digest)
   }
@@ -63,7 +62,7 @@ export function openVerifier(sources: VerifierSources): Verifier {
   }
 }
 
-/** The operator's own clients see no customer's records, so to a customer's operation they are nobody. */
+/** Clients of the operator have no customer, so customer operations refuse their tokens. */
 const asCustomer = (caller: Caller | 'invalid'): Principal | 'invalid' =>
   caller === 'invalid' || caller.tenant === null ? 'invalid' : caller
 

@@ -1,4 +1,4 @@
-/** Another OAuth 2 server, as a process of its own: signs what it is told to and can be made to misbehave. */
+/** An OAuth 2 server in its own process. It signs any claims and can be told to misbehave. */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
@@ -36,7 +36,7 @@ function answerKeys(response: ServerResponse): void {
   modes[mode]?.()
 }
 
-// JSON has no undefined: null orders a member to be left out.
+// JSON has no undefined, so null removes a member.
 const withoutNulls = (members: object) =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null))
 

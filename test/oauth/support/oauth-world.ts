@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type Logger as PinoLogger, pino } from 'pino'
 import type { Route } from '../../../src/contract/request.ts'
-import { type ClientSources, createSampleClient } from '../../../src/oauth/clients/clients.ts'
+import { type ClientDeps, createSampleClient } from '../../../src/oauth/clients/clients.ts'
 import { openOAuth } from '../../../src/oauth/open.ts'
 import type { TrustedIssuer } from '../../../src/platform/trusted-issuers.ts'
 import type { CredentialStore } from '../../../src/store/credentials.ts'
@@ -11,10 +11,10 @@ import { systemRandom } from '../../../src/vault/random.ts'
 import { newStorePlace } from '../../support/store-place.ts'
 import { listen } from './server.ts'
 import { temporaryFolder } from './temporary.ts'
-import { setClock } from './time.ts'
+import { setClock, stoppedSchedule } from './time.ts'
 
 export type OAuthWorldOptions = {
-  /** The real time, for libraries that read it themselves. */
+  /** The system clock, for libraries that read it themselves. */
   readonly clock?: () => bigint
   readonly issuers?: readonly TrustedIssuer[]
   readonly log?: PinoLogger
@@ -25,7 +25,7 @@ export const acme = { id: 'client_acme', secret: 'acme_secret_1', customerId: 'a
 export const acmeScopes = ['transfer:read_fiat_account', 'statements:read_statement']
 export const acmeBasic = `Basic ${Buffer.from(`${acme.id}:${acme.secret}`).toString('base64')}`
 
-/** A running authorization server with two sample clients, acme's and globex's, and a command's access to its store. */
+/** An authorization server with two sample clients, and a command on the same store. */
 export async function oauthWorld(context: TestContext, options: OAuthWorldOptions = {}) {
   const folder = temporaryFolder(context)
   const place = await newStorePlace(context)
@@ -38,7 +38,7 @@ export async function oauthWorld(context: TestContext, options: OAuthWorldOption
   }
   const outside = await place.openCredentials()
   const keyring = await openKeys(outside)
-  const command: ClientSources = { store: outside, keyring, clock, random: systemRandom }
+  const command: ClientDeps = { store: outside, keyring, clock, random: systemRandom }
   await createSampleClient(command, { ...acme, name: 'Acme', scopes: acmeScopes })
   const globex = { id: 'client_globex', secret: 'globex_secret_1', customerId: 'globex' }
   await createSampleClient(command, { ...globex, name: 'Globex', scopes: acmeScopes })
@@ -56,7 +56,7 @@ export async function oauthWorld(context: TestContext, options: OAuthWorldOption
     issuer: () => url,
     clock,
     log: options.log ?? pino({ level: 'silent' }),
-    every: () => () => undefined,
+    schedule: stoppedSchedule,
   })
   routes = oauth.routes
   context.after(async () => {

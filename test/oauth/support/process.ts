@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
 
-/** Starts a script of this folder that prints its URL when it is ready. Killed when the test ends. */
+/** Starts a script that prints its URL when it is ready. Kills it after the test. */
 export async function startProcess(context: TestContext, script: string, words: string[] = []) {
   const file = new URL(script, import.meta.url).pathname
   const child = spawn(process.execPath, [file, ...words], { stdio: ['ignore', 'pipe', 'inherit'] })

@@ -1,4 +1,4 @@
-/** A Bursar authorization server as a process of its own, on the store that its arguments name. */
+/** An authorization server in its own process, on the store that its arguments name. */
 import { pino } from 'pino'
 import type { Route } from '../../../src/contract/request.ts'
 import { openOAuth } from '../../../src/oauth/open.ts'

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import type { Request, Route } from '../../../src/contract/request.ts'
 import { problemOf, renderProblem } from '../../../src/http/server/respond.ts'
 
-/** The least that mounts the routes on a port of its own. `routes` is asked at each request. */
+/** A minimal HTTP server for the routes. It calls `routes` at each request. */
 export async function listen(routes: () => readonly Route[], port = 0) {
   const server = createServer(async (message, response) => {
     const request = await readRequest(message)

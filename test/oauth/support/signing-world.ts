@@ -2,14 +2,14 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { pino } from 'pino'
 import {
-  type ClientSources,
+  type ClientDeps,
   createClient,
   createSampleClient,
 } from '../../../src/oauth/clients/clients.ts'
 import { openUseRecorder } from '../../../src/oauth/clients/use-recorder.ts'
+import { openCredentialCache } from '../../../src/oauth/tokens/credential-cache.ts'
 import { openTrustedIssuers } from '../../../src/oauth/tokens/external-token.ts'
 import { issueToken } from '../../../src/oauth/tokens/own-token.ts'
-import { openStates } from '../../../src/oauth/tokens/states.ts'
 import { openVerifier } from '../../../src/oauth/tokens/verifier.ts'
 import type { TrustedIssuer } from '../../../src/platform/trusted-issuers.ts'
 import type { Client, ClientMethod, CredentialStore } from '../../../src/store/credentials.ts'
@@ -17,18 +17,18 @@ import { openVault } from '../../../src/vault/open.ts'
 import { systemRandom } from '../../../src/vault/random.ts'
 import { newStorePlace } from '../../support/store-place.ts'
 import { temporaryFolder } from './temporary.ts'
-import { setClock } from './time.ts'
+import { setClock, stoppedSchedule } from './time.ts'
 
 export const issuer = 'https://api.bursar.example'
 export const log = pino({ level: 'silent' })
 
 export type WorldOptions = {
   readonly issuers?: readonly TrustedIssuer[]
-  /** Stands between the server and its store, to make it fail. */
+  /** Wraps the server's store, to make it fail. */
   readonly through?: (store: CredentialStore) => CredentialStore
 }
 
-/** A server's keys, clients and verifier on a store in a folder of its own. Looks for changes only when told to. */
+/** Keys, clients and verifier on a store of their own. The test triggers each poll. */
 export async function signingWorld(context: TestContext, options: WorldOptions = {}) {
   const folder = temporaryFolder(context)
   const place = await newStorePlace(context)
@@ -46,22 +46,29 @@ export async function signingWorld(context: TestContext, options: WorldOptions =
       random: systemRandom,
     })
   const keyring = await openKeys(store)
-  const every = () => () => undefined
-  const states = await openStates({ store, keyring, clock, log, every, ageSecondsMax: 60 })
-  const issuers = openTrustedIssuers({ issuers: options.issuers ?? [], clock, log, every })
+  const schedule = stoppedSchedule
+  const cache = await openCredentialCache({
+    store,
+    keyring,
+    clock,
+    log,
+    schedule,
+    ageSecondsMax: 60,
+  })
+  const issuers = openTrustedIssuers({ issuers: options.issuers ?? [], clock, log, schedule })
   const uses = openUseRecorder({ store, clock, log })
-  const verifier = openVerifier({ states, issuers, issuer: () => issuer, clock, uses })
+  const verifier = openVerifier({ cache, issuers, issuer: () => issuer, clock, uses })
 
-  // What a command in another process would use: its own connection and keyring on the same file.
+  // Like a command in another process: its own connection and keyring on the same store.
   const outside = await place.openCredentials()
-  const command: ClientSources = {
+  const command: ClientDeps = {
     store: outside,
     keyring: await openKeys(outside),
     clock,
     random: systemRandom,
   }
   context.after(() => {
-    states.close()
+    cache.close()
     issuers.close()
   })
   const sample = async (
@@ -70,16 +77,16 @@ export async function signingWorld(context: TestContext, options: WorldOptions =
     scopes = ['transfer:read_fiat_account'],
   ) => {
     await createSampleClient(command, { id, secret: `${id}_secret`, customerId, name: id, scopes })
-    await states.refresh()
+    await cache.refresh()
     return clientOf(id)
   }
   const clientOf = (id: string): Client => {
-    const client = states.current().clients.get(id)
+    const client = cache.current().clients.get(id)
     if (client === undefined) throw new Error(`No client ${id} in this world.`)
     return client
   }
   const tokenFor = (client: Client) => {
-    const key = states.current().signingKeys.get(keyring.current('token-signing').id)
+    const key = cache.current().signingKeys.get(keyring.current('token-signing').id)
     if (key === undefined) throw new Error('This world has no key to sign with.')
     const { scopes } = client
     return issueToken({ issuer, client, scopes, lifeSeconds: 900, key, now: clock() })
@@ -93,7 +100,7 @@ export async function signingWorld(context: TestContext, options: WorldOptions =
     clock,
     store,
     keyring,
-    states,
+    cache,
     issuers,
     verifier,
     command,

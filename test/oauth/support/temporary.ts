@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 
-/** A folder that goes when the test ends. */
+/** A folder that is deleted after the test. */
 export function temporaryFolder(test: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'bursar-'))
   test.after(() => rmSync(folder, { recursive: true, force: true }))

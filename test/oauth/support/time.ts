@@ -1,6 +1,10 @@
 import type { Clock } from '../../../src/platform/clock.ts'
+import type { Schedule } from '../../../src/platform/schedule.ts'
 
-/** A clock that only moves when it is told to. Starts at 2026-03-01T12:00:00Z. */
+/** Timers that never fire. The test starts each run itself. */
+export const stoppedSchedule: Schedule = { after: () => () => {}, every: () => () => {} }
+
+/** A manual clock. It starts at 2026-03-01T12:00:00Z. */
 export type SetClock = Clock & { advance(seconds: number): void }
 
 export function setClock(start = Date.UTC(2026, 2, 1, 12)): SetClock {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
-import { openStates } from '../../../src/oauth/tokens/states.ts'
+import { openCredentialCache } from '../../../src/oauth/tokens/credential-cache.ts'
 import { openLog } from '../../../src/platform/log.ts'
 import { Secret } from '../../../src/platform/secret.ts'
 import type { Client, CredentialStore } from '../../../src/store/credentials.ts'
@@ -149,13 +149,13 @@ onPostgres('several processes', () => {
       random: systemRandom,
     })
     const log = openLog('silent')
-    const every = () => () => undefined
-    const states = await openStates({
+    const schedule = { after: () => () => {}, every: () => () => {} }
+    const states = await openCredentialCache({
       store: server,
       keyring,
       clock,
       log,
-      every,
+      schedule,
       ageSecondsMax: 60,
     })
     t.after(states.close)

@@ -1,0 +1,179 @@
+import type { ChildProcess } from 'node:child_process'
+import cluster from 'node:cluster'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Config } from '../../platform/config.ts'
+import { limits } from '../../platform/limits.ts'
+import type { Logger } from '../../platform/log.ts'
+import { systemSchedule } from '../../platform/schedule.ts'
+import { CommandFailed } from '../output.ts'
+import { untilSignalled } from './signals.ts'
+
+const FAILED = 1
+
+type WorkersDeps = {
+  readonly config: Config
+  readonly log: Logger
+  /** Called with the URL when every worker is ready. */
+  readonly announce: (url: string) => void
+}
+
+type Pool = {
+  readonly running: Set<RunningWorker>
+  readonly log: Logger
+  readonly stopping: AbortSignal
+}
+
+type RunningWorker = {
+  readonly process: ChildProcess
+  readonly url: Promise<string>
+  readonly ended: Promise<Ending>
+}
+
+type Ending =
+  | { readonly pid?: number; readonly code: number | null; readonly signal: NodeJS.Signals | null }
+  | { readonly err: unknown }
+
+/** The URL of a ready worker, or how the worker ended. */
+type Start = { readonly url: string } | Ending
+
+/**
+ * Runs the service in several worker processes on one port. This process, the primary, answers no
+ * requests. It starts the workers, replaces those that die and forwards signals. Resolves with the
+ * exit code when every worker has ended.
+ */
+export async function superviseWorkers({ config, log, announce }: WorkersDeps): Promise<number> {
+  const stopping = new AbortController()
+  const signalled = untilSignalled(log).then(() => stopping.abort())
+  const pool: Pool = { running: new Set(), log, stopping: stopping.signal }
+  // However the primary exits, it leaves no worker behind.
+  process.on('exit', () => killAll(pool))
+  process.on('SIGHUP', (signal) => {
+    log.info({ signal }, 'forwarded to the workers')
+    // SIGHUP would kill a worker that is still starting, so each gets it when it is ready.
+    for (const worker of pool.running) void worker.url.then(() => worker.process.kill('SIGHUP'))
+  })
+  await prepareWorkers(config)
+  const start = await Promise.race([startAll(config.workers, pool), signalled])
+  if (start !== undefined && !('url' in start)) {
+    stopping.abort()
+    await drain(pool)
+    return exitCodeOf(start)
+  }
+  if (start !== undefined) announce(start.url)
+  await signalled
+  return drain(pool)
+}
+
+async function prepareWorkers({ host, port, workers }: Config): Promise<void> {
+  // By default the primary accepts connections and hands them out. If that worker then dies, the
+  // connection hangs. With a shared socket, the other workers accept what a dead one has not.
+  cluster.schedulingPolicy = cluster.SCHED_NONE
+  // Workers that start later use the same values, even if the configuration file has changed.
+  const fixed = [
+    ...['--host', host, '--port', String(port === 0 ? await freePort(host) : port)],
+    ...['--workers', String(workers)],
+  ]
+  cluster.setupPrimary({ args: [...process.argv.slice(2), ...fixed] })
+}
+
+/** Port 0 would give replaced workers another port if all of them died at once. */
+async function freePort(host: string): Promise<number> {
+  const server = createServer().listen(0, host)
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+async function startAll(count: number, pool: Pool): Promise<Start> {
+  // The first worker migrates a new store and reports faults once. Then the others start.
+  const first = await startSlot(pool)
+  if (!('url' in first)) return first
+  const others = await Promise.all(Array.from({ length: count - 1 }, () => startSlot(pool)))
+  return others.find((start) => !('url' in start)) ?? first
+}
+
+const startSlot = (pool: Pool): Promise<Start> =>
+  new Promise((resolve) => void fillSlot(pool, resolve))
+
+/** Replaces a dead worker for as long as the service runs. Only the first one may fail to start. */
+async function fillSlot(pool: Pool, started: (start: Start) => void): Promise<void> {
+  const { log, stopping } = pool
+  let wasReady = false
+  let earlyDeaths = 0
+  while (!stopping.aborted) {
+    const startedAt = performance.now()
+    const ending = await runWorker(pool, (url) => {
+      wasReady = true
+      started({ url })
+    }).catch((err: unknown) => ({ err }))
+    if (stopping.aborted) return
+    if (!wasReady) return started(ending)
+    const isEarly = performance.now() - startedAt < limits.workerSettledMs
+    earlyDeaths = isEarly ? earlyDeaths + 1 : 0
+    const delayMs = isEarly ? Math.min(100 * 2 ** earlyDeaths, limits.workerDelayMsMax) : 0
+    log.error({ ...ending, delayMs }, 'a worker died; starting another')
+    await delay(delayMs, undefined, { signal: stopping }).catch(() => {})
+  }
+}
+
+async function runWorker(pool: Pool, ready: (url: string) => void): Promise<Ending> {
+  const worker = cluster.fork()
+  const { pid } = worker.process
+  const url = new Promise<string>((resolve) => {
+    worker.once('message', (message: { readonly url: string }) => resolve(message.url))
+  })
+  const ended = new Promise<Ending>((resolve) => {
+    worker.process.once('exit', (code, signal) =>
+      resolve({ ...(pid !== undefined && { pid }), code, signal }),
+    )
+    worker.on('error', (err) => {
+      // Without a pid the fork has failed. Any other error is a message to a worker that has
+      // exited.
+      if (pid === undefined) resolve({ err })
+    })
+  })
+  const running = { process: worker.process, url, ended }
+  pool.running.add(running)
+  pool.log.info({ pid }, 'starting a worker')
+  void url.then((value) => {
+    pool.log.info({ pid }, 'a worker is ready')
+    ready(value)
+  })
+  const ending = await ended
+  pool.running.delete(running)
+  return ending
+}
+
+/** A worker that fails to start reports the cause on stderr, unless a signal kills it. */
+function exitCodeOf(ending: Ending): number {
+  if ('err' in ending) throw ending.err
+  if (ending.code === null) {
+    throw new CommandFailed(`a worker was killed by ${ending.signal} before it was ready`)
+  }
+  return ending.code || FAILED
+}
+
+function killAll({ running }: Pool): void {
+  for (const worker of running) worker.process.kill('SIGKILL')
+}
+
+/** Waits while each worker finishes its requests in flight. Kills those that take too long. */
+async function drain(pool: Pool): Promise<number> {
+  const { running, log } = pool
+  let exitCode = 0
+  const deadlineMs = limits.drainTimeoutMs + limits.workerDrainGraceMs
+  const cancel = systemSchedule.after(deadlineMs, () => {
+    exitCode = FAILED
+    const pids = [...running].map((worker) => worker.process.pid)
+    log.error({ pids }, 'these workers did not end in time; killing them')
+    killAll(pool)
+  })
+  for (const worker of running) worker.process.kill('SIGTERM')
+  await Promise.all([...running].map(({ ended }) => ended))
+  cancel()
+  return exitCode
+}

@@ -1,0 +1,74 @@
+import { type Command, CommanderError } from 'commander'
+import { ConfigError } from '../platform/config.ts'
+import { StoreUnavailable } from '../store/unavailable.ts'
+import { CommandFailed, type Output } from './output.ts'
+
+// Exit codes. 0 means success.
+const FAILED = 1
+const WRONG_USAGE = 2
+
+/** Runs the command that the process's arguments name, and sets the exit code. */
+export async function runCommand(program: Command, output: Output): Promise<void> {
+  throwInsteadOfExiting(program)
+  // A reader such as `head` may close the pipe early. That is not a failure.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    process.exit(error.code === 'EPIPE' ? 0 : FAILED)
+  })
+  try {
+    await program.parseAsync()
+  } catch (error) {
+    if (!(error instanceof CommanderError)) output.tell(sentenceOf(error))
+    process.exitCode = exitCodeOf(error)
+  }
+}
+
+function throwInsteadOfExiting(command: Command): void {
+  command.exitOverride()
+  for (const child of command.commands) throwInsteadOfExiting(child)
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof ConfigError) return WRONG_USAGE
+  if (!(error instanceof CommanderError)) return FAILED
+  // --help and --version end with code 0. `commander.error` comes from a command that chose its
+  // code. Every other CommanderError is a usage error.
+  const isChosen = error.exitCode === 0 || error.code === 'commander.error'
+  return isChosen ? error.exitCode : WRONG_USAGE
+}
+
+type SystemError = NodeJS.ErrnoException & {
+  readonly address?: string
+  readonly port?: number
+  readonly hostname?: string
+}
+
+/** What the operator can fix is one sentence. Anything else is a defect and shows its stack. */
+function sentenceOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const isKnown = [ConfigError, StoreUnavailable, CommandFailed].some(
+    (known) => error instanceof known,
+  )
+  if (isKnown) return error.message
+  const { code, address, port, hostname }: SystemError = error
+  switch (code) {
+    case 'EADDRINUSE':
+      return `${address}:${port} is already in use; choose another port with --port or PORT`
+    case 'EADDRNOTAVAIL':
+      return `${address} is not an address of this machine; choose another with --host or HOST`
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `the host name ${hostname} cannot be resolved; check its spelling`
+    case 'ERR_SQLITE_ERROR':
+      return `the store cannot be used: ${error.message}; check DATABASE_URL, the file's owner and the free disk space`
+    case 'EACCES':
+    case 'EEXIST':
+    case 'EPERM':
+    case 'ENOENT':
+    case 'ENOTDIR':
+    case 'EROFS':
+    case 'ENOSPC':
+      return error.message
+    default:
+      return error.stack ?? error.message
+  }
+}

@@ -1,0 +1,42 @@
+import type { ClientDeps } from '../oauth/clients/clients.ts'
+import { systemClock } from '../platform/clock.ts'
+import type { Config } from '../platform/config.ts'
+import { openLog } from '../platform/log.ts'
+import { openOperatorStores, requireStore, type Stores } from '../stores.ts'
+import { systemRandom } from '../vault/random.ts'
+import { type CommonOptions, configOf } from './options.ts'
+
+/** Opens the stores as the operator, who sees every customer, and closes them after the work. */
+export async function withStores<T>(
+  options: CommonOptions,
+  work: (stores: Stores, config: Config) => Promise<T>,
+  { mustExist = false } = {},
+): Promise<T> {
+  const given = configOf(options)
+  // `--database` names the store, even if the environment sets the operator's URL.
+  const config =
+    options.database === undefined ? given : { ...given, operatorDatabaseUrl: undefined }
+  if (mustExist) requireStore(config)
+  const stores = await openOperatorStores({ config, clock: systemClock, log: openLog('warn') })
+  try {
+    return await work(stores, config)
+  } finally {
+    await stores.close()
+  }
+}
+
+/** The clients and keys of a store, for the commands that change them. */
+export type CredentialAccess = ClientDeps & { readonly trustedIssuers: readonly string[] }
+
+export type WithCredentials = <T>(
+  options: CommonOptions,
+  work: (access: CredentialAccess) => Promise<T>,
+) => Promise<T>
+
+export const withCredentials: WithCredentials = (options, work) =>
+  withStores(options, async (stores, config) => {
+    const store = stores.credentials()
+    const keyring = await stores.keyring(store)
+    const trustedIssuers = config.trustedIssuers.map(({ issuer }) => issuer)
+    return work({ store, keyring, clock: systemClock, random: systemRandom, trustedIssuers })
+  })

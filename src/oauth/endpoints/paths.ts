@@ -1,5 +1,0 @@
-export const tokenPath = '/oauth2/token'
-export const revocationPath = '/oauth2/revoke'
-export const introspectionPath = '/oauth2/introspect'
-export const keySetPath = '/.well-known/jwks.json'
-export const metadataPath = '/.well-known/oauth-authorization-server'

@@ -1,0 +1,38 @@
+import { type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from 'jose'
+import { Problem } from '../../contract/problem.ts'
+
+type Key = CryptoKey | JWTVerifyGetKey
+
+/** The claims of a JWT, or undefined if it does not pass. Rethrows a Problem of the key look-up. */
+export async function verifyJwt(
+  token: string,
+  key: Key,
+  now: bigint,
+  options: JWTVerifyOptions,
+): Promise<JWTPayload | undefined> {
+  const getKey: JWTVerifyGetKey = typeof key === 'function' ? key : () => key
+  const currentDate = new Date(Number(now / 1000n))
+  try {
+    return (await jwtVerify(token, getKey, { ...options, currentDate })).payload
+  } catch (error) {
+    // jose throws plain TypeErrors for keys that it cannot use, so every other error is a refusal.
+    if (error instanceof Problem) throw error
+    return undefined
+  }
+}
+
+type Bounds = { readonly now: bigint; readonly skew: number; readonly lifeMax: number }
+
+/**
+ * Whether a token was not issued in the future and does not live too long. jose checks neither.
+ * Without this check, a token signed with a stolen key could be valid for years.
+ */
+export function isTimely(
+  issuedAt: number,
+  expiresAt: number,
+  { now, skew, lifeMax }: Bounds,
+): boolean {
+  return issuedAt <= secondsOf(now) + skew && expiresAt - issuedAt <= lifeMax
+}
+
+export const secondsOf = (instant: bigint): number => Number(instant / 1_000_000n)
