@@ -96,7 +96,7 @@ describe('look-ups that share a statement', () => {
   test('more than may wait are refused at once', async () => {
     const { ask, batches } = openTested({ waitingMax: 2 })
     const answers = [ask(1), ask(2)]
-    await assert.rejects(ask(3), { status: 503 })
+    await assert.rejects(ask(3), { name: 'StoreUnavailable' })
     await setImmediate()
     await batches[0]?.done()
     assert.deepEqual(await Promise.all(answers), ['1', '2'])
@@ -106,7 +106,7 @@ describe('look-ups that share a statement', () => {
     const { ask, batches, seen } = openTested({ statementsMax: 1 })
     const first = ask(1)
     await setImmediate()
-    const late = assert.rejects(ask(2), { status: 503 })
+    const late = assert.rejects(ask(2), { name: 'StoreUnavailable' })
     await setTimeout(limits.databaseWaitMs + 50)
     const third = ask(3)
     await batches[0]?.done()

@@ -7,6 +7,7 @@ import { openLog } from '../../../src/platform/log.ts'
 import { Secret } from '../../../src/platform/secret.ts'
 import type { Client, CredentialStore } from '../../../src/store/credentials.ts'
 import { openPostgresCredentials } from '../../../src/store/postgres/credentials/credentials.ts'
+import { StoreUnavailable } from '../../../src/store/unavailable.ts'
 import { openVault } from '../../../src/vault/open.ts'
 import type { WrappedKey } from '../../../src/vault/purpose-key.ts'
 import { systemRandom } from '../../../src/vault/random.ts'
@@ -276,13 +277,12 @@ onPostgres('a standby', () => {
     await primary.kill('SIGKILL')
 
     const behind = (error: unknown) =>
-      error instanceof Error &&
-      /behind what has been seen/.test(String((error.cause as Error).message))
+      error instanceof StoreUnavailable && /behind what has been seen/.test(error.message)
     // Once the standby, too, has been looked at since it was paused.
     await until(() => server.revision().then(() => false, behind))
     await assert.rejects(server.readStates(1n), behind)
     await assert.rejects(server.readPurposeKeys(), behind)
-    await assert.rejects(server.findClient(client.id), { status: 503 })
+    await assert.rejects(server.findClient(client.id), { name: 'StoreUnavailable' })
     // Who has seen nothing newer takes what there is.
     await until(() =>
       fresh.revision().then(
@@ -295,8 +295,8 @@ onPostgres('a standby', () => {
     await until(async () => (await fresh.revision()) === second)
     const states = await server.readStates(1n)
     assert.deepEqual([states.revision, states.clients[0]?.disabledAt], [second, 5n])
-    await assert.rejects(server.findClient(client.id), { status: 503 })
-    await assert.rejects(command.denyToken('jti', later, 1n), { status: 503 })
+    await assert.rejects(server.findClient(client.id), { name: 'StoreUnavailable' })
+    await assert.rejects(command.denyToken('jti', later, 1n), { name: 'StoreUnavailable' })
 
     const heard = changes.count()
     await askStandby('select pg_promote()')

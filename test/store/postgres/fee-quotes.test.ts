@@ -186,7 +186,7 @@ onPostgres('a batch', () => {
       quotes.customers.issue(acme, aQuote({ id: idOf(at) }), Number.MAX_SAFE_INTEGER),
     )
     await assert.rejects(quotes.customers.issue(acme, aQuote({ id: idOf(99_999) }), openMax), {
-      status: 503,
+      name: 'StoreUnavailable',
     })
     await Promise.all(asked)
     assert.deepEqual(await place.ask('select count(*) from bursar.fee_quote'), [
@@ -244,9 +244,9 @@ onPostgres('a synchronous standby that does not answer', () => {
     const gathered = until(isWaiting).then(() =>
       quotes.customers.issue(acme, aQuote({ id: idOf(2) }), openMax),
     )
-    await assert.rejects(late, { status: 503 })
+    await assert.rejects(late, { name: 'StoreUnavailable' })
     assert.ok(performance.now() - began < 1500, 'within the time limit')
-    await assert.rejects(gathered, { status: 503 })
+    await assert.rejects(gathered, { name: 'StoreUnavailable' })
     assert.equal(await quotes.operator.find(idOf(1)), undefined)
     await wait('')
     await until(async () => !(await isWaiting()))
@@ -269,11 +269,11 @@ onPostgres('a synchronous standby that does not answer', () => {
       await ask(`select pg_cancel_backend(pid) ${waiting}`)
     }
     const issued = quotes.customers.issue(acme, aQuote({ id: idOf(2) }), openMax)
-    await Promise.all([assert.rejects(issued, { status: 503 }), callOff()])
+    await Promise.all([assert.rejects(issued, { name: 'StoreUnavailable' }), callOff()])
     const consumed = quotes.operator.consume(aWithdrawal())
-    await Promise.all([assert.rejects(consumed, { status: 503 }), callOff()])
+    await Promise.all([assert.rejects(consumed, { name: 'StoreUnavailable' }), callOff()])
     assert.ok((await quotes.operator.find(idOf(1)))?.consumption, 'it is taken on the primary')
-    await assert.rejects(quotes.operator.consume(aWithdrawal()), { status: 503 })
+    await assert.rejects(quotes.operator.consume(aWithdrawal()), { name: 'StoreUnavailable' })
     await wait('')
     await until(async () => !(await isWaiting()))
     const again = await quotes.operator.consume(aWithdrawal())

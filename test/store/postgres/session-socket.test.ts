@@ -77,7 +77,7 @@ test('a server that hangs up is asked once and told', async (context) => {
   const { address, sockets } = await listenAs(context, false, (socket) => socket.end())
   await assert.rejects(
     withPrimary([address], async () => {}),
-    (error: Error) => /no primary/.test(String((error.cause as Error).message)),
+    { name: 'StoreUnavailable', message: /no primary/ },
   )
   assert.equal(sockets.length, 1)
 })
