@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { StoreUnavailable } from '../unavailable.ts'
 
 // Waiting blocks the process, so not for long: a writer beside a reader holds the file for a few milliseconds.
@@ -23,6 +23,13 @@ export function openDatabase(path: string): DatabaseSync {
     'pragma page_size = 8192; pragma journal_mode = wal; pragma synchronous = full; pragma trusted_schema = off',
   )
   return db
+}
+
+/** Prepares a statement whose whole numbers are read as bigint. */
+export function prepare(db: DatabaseSync, sql: string): StatementSync {
+  const statement = db.prepare(sql)
+  statement.setReadBigInts(true)
+  return statement
 }
 
 /** What SQLite finds wrong with the file; nothing where it is sound. Reads all of it. */

@@ -13,6 +13,7 @@ function fakeSessions() {
     const silence = Promise.withResolvers<never>()
     silence.promise.catch(() => {})
     return {
+      rows: () => silence.promise,
       query: () => silence.promise,
       execute: () => silence.promise,
       copyIn: () => silence.promise,

@@ -44,11 +44,6 @@ const access: Readonly<Record<string, Access>> = {
     operator: 'select, update (withdrawal, consumed_at), delete',
     walled: true,
   },
-  fee_client: {
-    app: 'select, insert, update',
-    operator: 'select, update (open), delete',
-    walled: true,
-  },
   schema_migration: { app: 'select', operator: 'select', walled: false },
 }
 
