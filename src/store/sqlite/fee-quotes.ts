@@ -64,13 +64,13 @@ function openIssue(db: DatabaseSync): (request: IssueRequest) => Promise<Issued>
   return openBatchQueue<IssueRequest, Issued>({
     name: 'fee quotes',
     run: async (batch) => {
-      const issued = guarded(() =>
-        inTransaction(db, () => {
-          const openOfClient = new Map<string, OpenQuotes>()
-          return batch.map(({ request }) => insert(request, openOfClient))
-        }),
+      const openOfClient = new Map<string, OpenQuotes>()
+      const committed = guarded(() =>
+        inTransaction(db, () =>
+          batch.map(({ request, result }) => ({ issued: insert(request, openOfClient), result })),
+        ),
       )
-      for (const [at, { result }] of batch.entries()) result.resolve(issued[at] as Issued)
+      for (const { issued, result } of committed) result.resolve(issued)
     },
     weightOf: () => 1,
     weightMax: limits.quotesPerCommitMax,
@@ -81,22 +81,21 @@ function openIssue(db: DatabaseSync): (request: IssueRequest) => Promise<Issued>
   })
 }
 
-/** The open quotes of one client: how many, at most `openMax`, and when the first expires. */
+/** The open quotes of one client: how many, and when the first expires. */
 type OpenQuotes = { readonly count: number; readonly firstExpiryAt: bigint | undefined }
 
 function openInsert(db: DatabaseSync) {
   const countRows = prepare(
     db,
-    `select count(*) as count, min(expires_at) as first_expiry_at from (
-       select expires_at from fee_quote indexed by fee_quote_unconsumed
-       where client_id = ? and consumed_at is null and expires_at > ?
-       order by expires_at limit ?)`,
+    `select count(*) as count, min(expires_at) as first_expiry_at
+     from fee_quote indexed by fee_quote_unconsumed
+     where client_id = ? and consumed_at is null and expires_at > ?`,
   )
   const insert = db.prepare(
     'insert into fee_quote values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, null, null)',
   )
-  const countOpen = ({ clientId, createdAt }: NewFeeQuote, openMax: number): OpenQuotes => {
-    const row = countRows.get(clientId, createdAt, openMax) ?? {}
+  const countOpen = ({ clientId, createdAt }: NewFeeQuote): OpenQuotes => {
+    const row = countRows.get(clientId, createdAt) ?? {}
     return {
       count: Number(whole(row, 'count')),
       firstExpiryAt: optionalWhole(row, 'first_expiry_at'),
@@ -107,10 +106,9 @@ function openInsert(db: DatabaseSync) {
     { customerId, quote, openMax }: IssueRequest,
     openOfClient: Map<string, OpenQuotes>,
   ): Issued => {
-    const open = openOfClient.get(quote.clientId) ?? countOpen(quote, openMax)
-    const isFull = open.count >= openMax
-    if (isFull) {
-      openOfClient.set(quote.clientId, open)
+    const open = openOfClient.get(quote.clientId) ?? countOpen(quote)
+    openOfClient.set(quote.clientId, open)
+    if (open.count >= openMax) {
       return { outcome: 'too-many-open', nextExpiryAt: open.firstExpiryAt ?? quote.createdAt }
     }
     openOfClient.set(quote.clientId, {

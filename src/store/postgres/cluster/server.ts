@@ -5,7 +5,7 @@ import { type Connection, openConnection } from '../driver/connection.ts'
 import { isConnectFailure, isLostSession } from '../driver/failure.ts'
 import { openPool, type Pool } from './pool.ts'
 
-/** What a health check found. `position` is where the server's log ends or, on a standby, replay. */
+/** The result of a health check. `position` is where the log ends or, on a standby, replay. */
 export type Health = {
   readonly role: 'primary' | 'standby'
   /** Of the log that a primary writes, or of what a standby has replayed. */

@@ -15,7 +15,7 @@ export type Servers = {
   onPrimary<T>(work: (connection: Connection) => Promise<T>, withinMs?: number): Promise<T>
   /**
    * Runs a read-only query on a standby that has replayed the log up to `notBefore`, else on the
-   * primary. If a session is lost, it tries the other servers, then checks them all and tries again.
+   * primary. If a session is lost, it tries the other servers, and again after a health check.
    */
   read<T>(work: ReadWork<T>, options?: ReadOptions): Promise<T>
   /** Whether some server is known to have reached this position of the log. */
@@ -34,7 +34,7 @@ export type ReadWork<T> = (connection: Connection, server: Server) => Promise<T>
 
 export type ReadOptions = {
   readonly notBefore?: bigint | undefined
-  /** When the read was requested (`performance.now()`), if before this call. Its time runs from then. */
+  /** When the read was requested, by `performance.now()`. Its deadline counts from then. */
   readonly askedAt?: number
 }
 
@@ -114,7 +114,7 @@ async function readAnywhere<T>(
 const isWorthRetrying = (error: unknown): boolean =>
   isLostSession(error) || (error as { code?: unknown }).code === '40001'
 
-/** Runs work on a server. If a session is lost, drops its idle sessions, which are likely lost too. */
+/** Runs work on a server. If its session is lost, the idle ones likely are, so it drops them. */
 async function useServer<T>(
   monitor: Monitor,
   server: Server,

@@ -32,7 +32,7 @@ const passing = /^(08|40|53|57|58)|^(25006|55P03)$/
 const ofTheSocket =
   /^(CONNECTION_|CONNECT_TIMEOUT$|ECONN|EPIPE$|ETIMEDOUT$|EHOSTUNREACH$|ENETUNREACH$|ENOTFOUND$|EAI_AGAIN$|ETLS$)/
 
-/** The session is lost, or the server is not a primary or does not answer. Another may do better. */
+/** The session is lost, or its server does not answer or is read-only. Another may do better. */
 export function isLostSession(error: unknown): boolean {
   const code = codeOf(error)
   return ofTheSocket.test(code) || /^(08|57P0[123]|25006|53300)/.test(code)

@@ -74,13 +74,10 @@ begin
       counted_customer := quote.customer_id;
       counted_client := quote.client_id;
       perform set_config('bursar.customer_id', quote.customer_id, true);
-      select count(*), min(open_quote.expires_at) into open_count, first_expiry_at
-      from (
-        select stored.expires_at from bursar.fee_quote as stored
-        where stored.customer_id = quote.customer_id and stored.client_id = quote.client_id
-          and stored.consumed_at is null and stored.expires_at > quote.created_at
-        order by stored.expires_at limit quote.open_max
-      ) as open_quote;
+      select count(*), min(stored.expires_at) into open_count, first_expiry_at
+      from bursar.fee_quote as stored
+      where stored.customer_id = quote.customer_id and stored.client_id = quote.client_id
+        and stored.consumed_at is null and stored.expires_at > quote.created_at;
     end if;
 
     place := quote.place;
