@@ -69,8 +69,8 @@ create table bursar.used_assertion (
 create index used_assertion_by_expiry on bursar.used_assertion (expires_at);
 
 -- An attacker with the login of the app must not be able to undo a refusal. The app can delete a
--- refused token or a used assertion only after it has expired by the database's clock, and it can
--- add a key only for a purpose that has none.
+-- refused token or a used assertion only after it has expired by the database's clock. It can add
+-- a key only for a purpose that has none.
 do $rules$
 declare
   refusal text;
