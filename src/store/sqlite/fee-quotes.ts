@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import type { DatabaseSync } from 'node:sqlite'
 import { limits } from '../../platform/limits.ts'
-import { smallest } from '../../values/bounds.ts'
 import type {
   Consumed,
   ConsumeRequest,
@@ -14,7 +13,7 @@ import { openBatchQueue } from '../sql/batch-queue.ts'
 import { quoteColumns, readQuote } from '../sql/fee-quote-rows.ts'
 import { judgeConsumption } from '../sql/judge-consumption.ts'
 import { readMigrations } from '../sql/migration.ts'
-import { optionalWhole, whole } from '../sql/row.ts'
+import { whole } from '../sql/row.ts'
 import { guarded, openDatabase, prepare } from './database.ts'
 import { inTransaction, migrate } from './migrate.ts'
 
@@ -64,10 +63,10 @@ function openIssue(db: DatabaseSync): (request: IssueRequest) => Promise<Issued>
   return openBatchQueue<IssueRequest, Issued>({
     name: 'fee quotes',
     run: async (batch) => {
-      const openOfClient = new Map<string, OpenQuotes>()
+      const openByClient = new Map<string, number>()
       const committed = guarded(() =>
         inTransaction(db, () =>
-          batch.map(({ request, result }) => ({ issued: insert(request, openOfClient), result })),
+          batch.map(({ request, result }) => ({ issued: insert(request, openByClient), result })),
         ),
       )
       for (const { issued, result } of committed) result.resolve(issued)
@@ -81,40 +80,31 @@ function openIssue(db: DatabaseSync): (request: IssueRequest) => Promise<Issued>
   })
 }
 
-/** The open quotes of one client: how many, and when the first expires. */
-type OpenQuotes = { readonly count: number; readonly firstExpiryAt: bigint | undefined }
-
 function openInsert(db: DatabaseSync) {
-  const countRows = prepare(
-    db,
-    `select count(*) as count, min(expires_at) as first_expiry_at
-     from fee_quote indexed by fee_quote_unconsumed
-     where client_id = ? and consumed_at is null and expires_at > ?`,
-  )
+  const open = `from fee_quote indexed by fee_quote_unconsumed
+    where client_id = ? and consumed_at is null and expires_at > ?`
+  const countRows = prepare(db, `select count(*) as count ${open}`)
+  const firstRow = prepare(db, `select expires_at ${open} order by expires_at limit 1`)
   const insert = db.prepare(
     'insert into fee_quote values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, null, null)',
   )
-  const countOpen = ({ clientId, createdAt }: NewFeeQuote): OpenQuotes => {
-    const row = countRows.get(clientId, createdAt) ?? {}
-    return {
-      count: Number(whole(row, 'count')),
-      firstExpiryAt: optionalWhole(row, 'first_expiry_at'),
-    }
+  const countOpen = ({ clientId, createdAt }: NewFeeQuote): number =>
+    Number(whole(countRows.get(clientId, createdAt) ?? {}, 'count'))
+  const firstExpiry = ({ clientId, createdAt }: NewFeeQuote): bigint => {
+    const row = firstRow.get(clientId, createdAt)
+    return row === undefined ? createdAt : whole(row, 'expires_at')
   }
-  /** Counts the open quotes once for each client and batch: `openOfClient` keeps the count. */
+  /** Counts the open quotes once for each client and batch. `openByClient` keeps the counts. */
   return (
     { customerId, quote, openMax }: IssueRequest,
-    openOfClient: Map<string, OpenQuotes>,
+    openByClient: Map<string, number>,
   ): Issued => {
-    const open = openOfClient.get(quote.clientId) ?? countOpen(quote)
-    openOfClient.set(quote.clientId, open)
-    if (open.count >= openMax) {
-      return { outcome: 'too-many-open', nextExpiryAt: open.firstExpiryAt ?? quote.createdAt }
+    const openCount = openByClient.get(quote.clientId) ?? countOpen(quote)
+    openByClient.set(quote.clientId, openCount)
+    if (openCount >= openMax) {
+      return { outcome: 'too-many-open', nextExpiryAt: firstExpiry(quote) }
     }
-    openOfClient.set(quote.clientId, {
-      count: open.count + 1,
-      firstExpiryAt: smallest(quote.expiresAt, open.firstExpiryAt ?? quote.expiresAt),
-    })
+    openByClient.set(quote.clientId, openCount + 1)
     insert.run(
       quote.id,
       customerId,

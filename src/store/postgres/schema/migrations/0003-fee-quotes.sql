@@ -47,7 +47,6 @@ declare
   counted_customer text;
   counted_client text;
   open_count bigint;
-  first_expiry_at bigint;
 begin
   -- A guaranteed fee must be on disk before it is answered, whatever the session's setting.
   if current_setting('synchronous_commit') in ('off', 'local') then
@@ -74,7 +73,7 @@ begin
       counted_customer := quote.customer_id;
       counted_client := quote.client_id;
       perform set_config('bursar.customer_id', quote.customer_id, true);
-      select count(*), min(stored.expires_at) into open_count, first_expiry_at
+      select count(*) into open_count
       from bursar.fee_quote as stored
       where stored.customer_id = quote.customer_id and stored.client_id = quote.client_id
         and stored.consumed_at is null and stored.expires_at > quote.created_at;
@@ -84,7 +83,11 @@ begin
     next_expiry_at := null;
     if open_count >= quote.open_max then
       outcome := 'too-many-open';
-      next_expiry_at := coalesce(first_expiry_at, quote.created_at);
+      select min(stored.expires_at) into next_expiry_at
+      from bursar.fee_quote as stored
+      where stored.customer_id = quote.customer_id and stored.client_id = quote.client_id
+        and stored.consumed_at is null and stored.expires_at > quote.created_at;
+      next_expiry_at := coalesce(next_expiry_at, quote.created_at);
     else
       insert into bursar.fee_quote values (quote.id, quote.customer_id, quote.client_id,
         quote.asset, quote.network, quote.address, quote.canonical_address, quote.amount,
@@ -95,7 +98,6 @@ begin
       else
         outcome := 'stored';
         open_count := open_count + 1;
-        first_expiry_at := least(first_expiry_at, quote.expires_at);
       end if;
     end if;
     return next;
