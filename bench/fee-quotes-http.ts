@@ -10,19 +10,24 @@ import { startProcess } from './process.ts'
 import { makeClient } from './world.ts'
 
 /**
- * Measures guaranteed fees over HTTP, each stored before it is answered. A bare node:http server
- * that takes the same bodies and stores nothing is measured in turn; only the ratio counts.
+ * Fee quotes over HTTP, each on disk before it is answered, compared with a bare node:http server
+ * that reads the same bodies and stores nothing. Both run in alternation; compare the ratio only.
+ * The load comes from many clients, because the cost of a quote grows with the client's open ones.
  */
 const SECONDS = Number(process.env.SECONDS ?? 5)
 const ROUNDS = 3
 const CONNECTIONS = 64
+const CLIENTS = 300
 const path = '/v2/transfer/fees/crypto-withdrawal'
 
 const folder = temporaryFolder()
 const config = configOf({ DATABASE_URL: `sqlite:${join(folder, 'bench.db')}` })
 const [cpu] = cpus()
 say(`Node ${process.version}, ${cpus().length} × ${cpu?.model}`)
-const client = await makeClient(config, { scopes: customerScopes })
+const clients: Awaited<ReturnType<typeof makeClient>>[] = []
+for (let at = 0; at < CLIENTS; at += 1) {
+  clients.push(await makeClient(config, { scopes: customerScopes }))
+}
 const service = await startProcess(['src/main.ts', 'serve'], {
   DATABASE_URL: config.databaseUrl,
   PORT: '0',
@@ -31,7 +36,8 @@ const service = await startProcess(['src/main.ts', 'serve'], {
   BURSAR_FEE_QUOTES_OPEN_MAX: '1000000000',
 })
 const bare = await startProcess(['bench/bare-post-server.ts'])
-const token = await fetchToken(service.url, client)
+const tokens: string[] = []
+for (const client of clients) tokens.push(await fetchToken(service.url, client))
 await compare('BTC', 'BITCOIN')
 await compare('USDC', 'ETHEREUM')
 await compare('USDG', 'SOLANA')
@@ -42,7 +48,7 @@ rmSync(folder, { recursive: true })
 async function compare(asset: string, network: CryptoNetwork): Promise<void> {
   const bodies = Array.from({ length: 1000 }, (_, at) => bodyOf(asset, network, at))
   const first = await callUrl(`${service.url}${path}`, {
-    token,
+    token: tokens[0] ?? '',
     method: 'POST',
     body: bodies[0] ?? '',
   })
@@ -77,17 +83,22 @@ function bodyOf(asset: string, network: CryptoNetwork, at: number): string {
 }
 
 async function load(url: string, bodies: readonly string[]): Promise<autocannon.Result> {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const result = await autocannon({
     url,
     connections: CONNECTIONS,
     duration: SECONDS,
-    requests: bodies.map((body) => ({ method: 'POST', path, headers, body })),
+    requests: bodies.map((body, at) => ({
+      method: 'POST',
+      path,
+      headers: {
+        authorization: `Bearer ${tokens[at % tokens.length]}`,
+        'content-type': 'application/json',
+      },
+      body,
+    })),
   })
   if (result.non2xx > 0 || result.errors > 0) {
-    throw new Error(
-      `${result.non2xx} answers had no 2xx status, ${result.errors} connections failed`,
-    )
+    throw new Error(`${result.non2xx} answers were not 2xx, ${result.errors} connections failed`)
   }
   return result
 }

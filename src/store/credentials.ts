@@ -1,6 +1,6 @@
 import type { PurposeKeyStore } from '../vault/purpose-key.ts'
 
-/** How a client proves itself: a secret of ours, a key of its own, or a token of a trusted issuer. */
+/** How a client authenticates: by a secret, its own keys, or tokens of a trusted issuer. */
 export type ClientMethod =
   | { readonly kind: 'secret' }
   | { readonly kind: 'keys'; readonly jwks: string }
@@ -9,19 +9,19 @@ export type ClientMethod =
 /** An API client. Instants are microseconds since 1970, UTC. */
 export type Client = {
   readonly id: string
-  /** Null for a client of the operator's own, which sees no customer's records through `/v2`. */
+  /** Null for a client of the operator, which cannot read records through `/v2`. */
   readonly customerId: string | null
   readonly name: string
   readonly scopes: readonly string[]
   readonly method: ClientMethod
   readonly createdAt: bigint
-  /** Tokens issued before this are refused, whatever their expiry. */
+  /** Tokens issued before this are refused, even if they have not expired. */
   readonly notBefore: bigint
   readonly disabledAt: bigint | undefined
   readonly lastUsedAt: bigint | undefined
 }
 
-/** A live secret. `hash` is `hmac256:<id of the client-secret key>:<hex>`, from which no secret comes back. */
+/** A valid secret. `hash` is `hmac256:<id of the client-secret key>:<hex>`. */
 export type ClientSecret = {
   readonly id: string
   readonly hash: string
@@ -35,13 +35,13 @@ export type NewSecret = Pick<ClientSecret, 'id' | 'hash' | 'createdAt'>
 
 type Rotation = {
   readonly secret: NewSecret
-  /** How many of the newest secrets stay live beside the new one. */
+  /** How many of the newest secrets stay valid beside the new one. */
   readonly kept: 0 | 1
-  /** Refuses tokens issued before; undefined leaves the client's bound as it is. */
+  /** Refuses tokens issued before this. Undefined keeps the client's value. */
   readonly notBefore: bigint | undefined
 }
 
-/** Everything that verification needs. No part of it is older than the revision; a part may be newer. */
+/** What token verification needs. Each part is at least as new as the revision. */
 type CredentialStates = {
   readonly revision: bigint
   readonly clients: readonly Client[]
@@ -49,40 +49,40 @@ type CredentialStates = {
 }
 
 /**
- * Clients, their secrets, the vault's wrapped keys, refused tokens and used assertions: what lies outside the wall
- * between customers. Every change that a running server must hear of bumps `revision` in its own transaction.
- * A store that cannot be reached rejects with a StoreUnavailable.
+ * Clients, their secrets, the vault's wrapped keys, refused tokens and used assertions. A change
+ * that running servers must learn of bumps `revision` in the same transaction. Every method
+ * rejects with a StoreUnavailable if the store cannot be reached.
  */
 export type CredentialStore = PurposeKeyStore & {
   revision(): Promise<bigint>
-  /** Refused tokens that have expired by `now` are left out. */
+  /** Leaves out refused tokens that have expired by `now`. */
   readStates(now: bigint): Promise<CredentialStates>
   /**
-   * Runs soon after somebody may have bumped the revision, for whoever can do better than ask again and again. A store
-   * that cannot tell never runs it. Answers what ends it.
+   * Calls `run` soon after a change of the revision, so that the caller need not poll. A store that
+   * cannot notify never calls it. Returns the function that stops it.
    */
   onChange(run: () => void): () => void
 
   findClient(id: string): Promise<ClientWithSecrets | undefined>
-  /** In the order they were created. */
+  /** In order of creation. */
   listClients(): Promise<readonly ClientWithSecrets[]>
-  /** `taken` where the id, or the pair of issuer and external id, belongs to a client already. */
+  /** `taken` if a client already has the id, or the pair of issuer and external id. */
   addClient(client: Client, secret: NewSecret | undefined): Promise<'added' | 'taken'>
-  /** Puts a client back as it was made, whatever has become of it since. Only the sandbox does that to its own. */
+  /** Replaces a client by this one. Only the sandbox does this, to its own clients. */
   restoreClient(client: Client, secret: NewSecret): Promise<void>
-  /** False where there is no such client. */
+  /** False if the client does not exist. */
   rotateSecret(clientId: string, rotation: Rotation): Promise<boolean>
-  /** Refuses the client and every token issued before `notBefore`. False where there is no such client. */
+  /** Refuses the client and its tokens from before `notBefore`. False if there is no client. */
   disableClient(clientId: string, at: bigint, notBefore: bigint): Promise<boolean>
-  /** Notes when a client, and the secret it used, was last seen. Does not bump the revision. */
+  /** Stores when a client and its secret were last used. Does not bump the revision. */
   recordUse(clientId: string, secretId: string | undefined, at: bigint): Promise<void>
 
-  /** Refuses one token until it expires. Doing so twice is harmless. */
+  /** Refuses a token until it expires. May be called twice for one token. */
   denyToken(jti: string, expiresAt: bigint, now: bigint): Promise<void>
-  /** True once per client and assertion id, until the assertion expires. Does not bump the revision. */
+  /** True for the first use of an assertion id by a client. Does not bump the revision. */
   useAssertion(clientId: string, jti: string, expiresAt: bigint, now: bigint): Promise<boolean>
 
-  /** What an integrity check of the credentials finds; empty where they are sound. */
+  /** The faults that an integrity check finds; empty if there are none. */
   integrityFaults(): Promise<readonly string[]>
   close(): Promise<void>
 }

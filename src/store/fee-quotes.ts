@@ -1,16 +1,16 @@
 import type { Tenant } from '../contract/principal.ts'
 import type { CryptoNetwork } from '../values/network.ts'
 
-/** A guaranteed fee as it is kept. Figures are decimal text, instants microseconds since 1970, UTC. */
+/** A stored quote. Figures are decimal text, instants are microseconds since 1970, UTC. */
 export type FeeQuote = {
   readonly id: string
   readonly customerId: string
   readonly clientId: string
   readonly asset: string
   readonly network: CryptoNetwork
-  /** As the caller sent it, which is how it is answered … */
+  /** As the caller sent it; used in answers. */
   readonly address: string
-  /** … and in the network's one spelling, which is what it is compared by. */
+  /** In the network's canonical spelling; used to compare addresses. */
   readonly canonicalAddress: string
   readonly amount: string
   readonly fee: string
@@ -20,18 +20,18 @@ export type FeeQuote = {
   readonly consumption: Consumption | undefined
 }
 
-/** Which withdrawal took the fee, in its system's own words, and when. */
+/** The withdrawal that consumed the quote, by its reference, and when. */
 export type Consumption = { readonly withdrawal: string; readonly at: bigint }
 
 export type NewFeeQuote = Omit<FeeQuote, 'customerId' | 'consumption'>
 
-/** What the withdrawal side says it is about to pay; all of it must be what the fee was quoted for. */
+/** The withdrawal that is to be paid. It must match what the fee was quoted for. */
 export type ConsumeRequest = {
   readonly id: string
   readonly customerId: string
   readonly asset: string
   readonly network: string
-  /** In any of the network's spellings. */
+  /** In any spelling that the network allows. */
   readonly address: string
   readonly amount: string
   readonly withdrawal: string
@@ -41,7 +41,7 @@ export type ConsumeRequest = {
 export type BoundMember = 'asset' | 'network' | 'address' | 'amount'
 
 export type Consumed =
-  /** `again`: the same withdrawal had it already, and is answered as it was the first time. */
+  /** `again`: the same withdrawal had already consumed the quote. */
   | { readonly outcome: 'consumed'; readonly quote: FeeQuote; readonly again: boolean }
   | { readonly outcome: 'unknown' }
   | {
@@ -54,25 +54,28 @@ export type Consumed =
 
 export type Issued =
   | { readonly outcome: 'stored' }
-  /** The client holds as many open quotes as it may; the first of them expires at `nextExpiryAt`. */
+  /** The client has as many open quotes as it may; the first expires at `nextExpiryAt`. */
   | { readonly outcome: 'too-many-open'; readonly nextExpiryAt: bigint }
 
 /**
- * The port to the guaranteed fees. What it resolves with is on disk: a fee that was answered survives a power cut,
- * and one that was consumed stays consumed. Two doors, as the records have: customers only ever issue.
+ * The port to the guaranteed fees. A change is on disk before its method resolves, so it survives
+ * a power cut. Customers can only issue quotes; everything else is for the operator.
  */
 export type FeeQuoteStore = {
   readonly customers: {
-    /** Stores a quote, unless the client would then hold more than `openMax` that can still be consumed. */
+    /**
+     * Stores a quote, unless the client already has `openMax` open ones. A quote is open until it
+     * is consumed or expires.
+     */
     issue(tenant: Tenant, quote: NewFeeQuote, openMax: number): Promise<Issued>
   }
   readonly operator: {
     find(id: string): Promise<FeeQuote | undefined>
-    /** Atomic, also between processes: of any number of withdrawals, one gets the fee. */
+    /** Atomic across processes: at most one withdrawal gets the fee. */
     consume(request: ConsumeRequest): Promise<Consumed>
-    /** Deletes at most `rowsMax` quotes, the oldest first, of those made before `madeBefore`; answers how many. */
+    /** Deletes at most `rowsMax` of the quotes created before `madeBefore`. Returns how many. */
     sweep(madeBefore: bigint, rowsMax: number): Promise<number>
-    /** Empties the store. The sandbox's reset is the only caller. */
+    /** Deletes all quotes, for the reset of the sandbox. */
     clear(): Promise<void>
   }
   close(): Promise<void>

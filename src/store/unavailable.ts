@@ -1,6 +1,6 @@
 /**
- * The store cannot answer now, and a later attempt may succeed. The message names the reason for the operator; it never
- * quotes a stored value. `http/` answers it as 503.
+ * The store cannot answer now, but a later attempt may succeed. The message tells the operator why
+ * and never quotes a stored value. `http/` answers it with 503.
  */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable'

@@ -23,7 +23,7 @@ import { customers } from './support/ledger.ts'
 import { openStallingProxy } from './support/stalling-proxy.ts'
 import { startTraffic } from './support/traffic.ts'
 
-/** Faults of server processes and of their sessions with the database, which itself stays whole. */
+/** Faults of server processes and of their sessions. The database itself has no fault. */
 
 let cluster: Cluster
 
@@ -33,7 +33,7 @@ before(async () => {
 after(() => cluster?.close())
 
 describe('with a primary, two standbys and three server processes', () => {
-  test('kill -9 of one server costs at most what was in flight there, and the others go on', async (t) => {
+  test('SIGKILL of one server loses at most its requests in flight, and the others go on', async (t) => {
     const traffic = startTraffic(cluster)
     await passing(500)
     const [victim] = cluster.servers
@@ -61,7 +61,7 @@ describe('with a primary, two standbys and three server processes', () => {
     assert.ok(answered > 50, `only ${answered} were answered`)
   })
 
-  test('ending every session with every database server costs no read', async (t) => {
+  test('reads survive the end of every session with every database server', async (t) => {
     const traffic = startTraffic(cluster)
     await passing(300)
     const endedAt = performance.now()
@@ -77,7 +77,7 @@ describe('with a primary, two standbys and three server processes', () => {
     assert.ok(refused <= traffic.inFlightMax, `${refused} were refused`)
   })
 
-  test('a standby whose replay is paused is left when it is too far behind, and no walk goes backwards', async (t) => {
+  test('a standby whose replay is paused is not read beyond the allowed lag, and no list goes backwards', async (t) => {
     const [one] = cluster.standbys
     assert.ok(one)
     const traffic = startTraffic(cluster)
@@ -85,7 +85,11 @@ describe('with a primary, two standbys and three server processes', () => {
     await untilHolds('the standby is read from', () => isReadFrom(one), 5000)
     const pausedAt = performance.now()
     await askServer(one, 'select pg_wal_replay_pause()')
-    await untilHolds('it is left alone', async () => !(await isReadFrom(one)), 15_000)
+    await untilHolds(
+      'the standby is not read any more',
+      async () => !(await isReadFrom(one)),
+      15_000,
+    )
     const leftMs = performance.now() - pausedAt
     await passing(500)
     assert.ok(!(await isReadFrom(one)), 'it is read from while it is behind')
@@ -100,11 +104,11 @@ describe('with a primary, two standbys and three server processes', () => {
         `${answered} reads, ${walks} walks, ${generations} imports`,
     )
     assert.deepEqual([refused, cut], [0, 0])
-    // A look comes each 500 ms, and asking whether it is read from takes 400 ms.
+    // Health checks run every 500 ms, and `isReadFrom` takes 400 ms.
     assert.ok(leftMs < lagMsMax + 6000, `left after ${leftMs} ms`)
   })
 
-  test('a walk goes on where it was on any server, also on one whose standby is behind', async () => {
+  test('a cursor works on every server, even on one whose standby is behind', async () => {
     await cluster.untilLevel()
     const next = cluster.history.newest('ash') + 1
     for (const standby of cluster.standbys) await askServer(standby, 'select pg_wal_replay_pause()')
@@ -123,7 +127,7 @@ describe('with a primary, two standbys and three server processes', () => {
     }
   })
 
-  test('overlapping files imported at once: each is taken or refused whole, and the walk law holds meanwhile', async (t) => {
+  test('overlapping files imported at once are each accepted or rejected as a whole, while lists stay consistent', async (t) => {
     const traffic = startTraffic(cluster)
     const rounds = isLong ? 300 : 8
     const first = Math.max(...customers.map(cluster.history.newest)) + 1
@@ -136,7 +140,7 @@ describe('with a primary, two standbys and three server processes', () => {
         cluster.importGeneration(['cedar', 'ash'], at + 2),
       ])
       refusedFiles += reports.filter(({ faultCount }) => faultCount > 0).length
-      // The first of the three to be merged is never the older one.
+      // The first of the three merges cannot be rejected as older.
       assert.ok(reports.some(({ faultCount }) => faultCount === 0))
     }
     await cluster.untilLevel()
@@ -178,7 +182,7 @@ describe('with a primary, two standbys and three server processes', () => {
     assert.ok(Math.max(revokedMs, disabledMs) < 10_000)
   })
 
-  test('a standby that stops answering costs 503 within 1 s each and is left; it is read from again when it answers', async (t) => {
+  test('a standby that stops answering causes 503 within 1 s, is marked as down, and is read again when it answers', async (t) => {
     const [one] = cluster.standbys
     assert.ok(one)
     const proxy = await openStallingProxy(one.port)
@@ -203,7 +207,7 @@ describe('with a primary, two standbys and three server processes', () => {
     const before = proxy.forwarded()
     await untilHolds(
       'the standby is read from again',
-      // The looks alone forward a few hundred bytes each.
+      // A health check forwards only a few hundred bytes.
       async () => proxy.forwarded() > before + 100_000,
       15_000,
     )
@@ -220,7 +224,7 @@ describe('with a primary, two standbys and three server processes', () => {
 
 const endSessions = `select pg_terminate_backend(pid) from pg_stat_activity where usename in ('bursar', 'bursar_operator')`
 
-/** Whether customers' reads have come to a server within 400 ms; the looks are no reads. */
+/** Whether a server got reads of customers within 400 ms. Health checks do not count. */
 async function isReadFrom(server: PostgresServer): Promise<boolean> {
   const lastRead = `select max(query_start) from pg_stat_activity
     where usename = 'bursar' and query like '%set_config(''bursar.customer_id''%'`

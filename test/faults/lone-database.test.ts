@@ -18,9 +18,9 @@ import { openSmallDisk } from './support/small-disk.ts'
 import { openStallingProxy } from './support/stalling-proxy.ts'
 import { assertUnavailable, startTraffic } from './support/traffic.ts'
 
-/** Faults of a database that has no standby to turn to: what cannot be answered is refused in time, and nothing piles up. */
+/** Faults of a database without standbys. Requests must be refused in time and not queue up. */
 
-test('a database that stops answering: 503 within 1 s for every request, and it heals when the database answers', async (t) => {
+test('a database that stops answering: 503 within 1 s for every request, and it recovers when the database answers', async (t) => {
   const cluster = await openCluster({ standbys: [], servers: 1 })
   t.after(() => cluster.close())
   const proxy = await openStallingProxy(cluster.primary.port)
@@ -40,7 +40,8 @@ test('a database that stops answering: 503 within 1 s for every request, and it 
   proxy.stall()
   const stalledAt = performance.now()
   const times: number[] = []
-  // Longer than it takes until the look finds the database gone: before that requests wait, after it they do not.
+  // Long enough to include the health check that marks the database as down. Requests wait for
+  // their deadline before it, and are refused at once after it.
   while (performance.now() - stalledAt < 3500) {
     const answers = await Promise.all([
       ...Array.from({ length: 20 }, () => readOne(server.url, cluster)),
@@ -68,7 +69,7 @@ test('a database that stops answering: 503 within 1 s for every request, and it 
   assert.ok(healedMs < 5000, `healed after ${healedMs} ms`)
 })
 
-test('connections used up by others: 503 with Retry-After, and it heals when they are given back', async (t) => {
+test('connections used up by others: 503 with Retry-After, and it recovers when they are closed', async (t) => {
   const cluster = await openCluster({
     standbys: [],
     servers: 1,
@@ -104,7 +105,7 @@ test('connections used up by others: 503 with Retry-After, and it heals when the
   assert.equal(cut, 0)
 })
 
-test('one connection and a statement that does not end: 503 with Retry-After within 1 s, and no queue that grows', async (t) => {
+test('one connection and a statement that does not end: 503 with Retry-After within 1 s, and a bounded queue', async (t) => {
   const cluster = await openCluster({
     standbys: [],
     servers: 1,
@@ -147,7 +148,7 @@ test('one connection and a statement that does not end: 503 with Retry-After wit
   assert.equal(refused, 0)
 })
 
-test('a full disk: the import fails whole, reads go on or are refused, and with room again every record is as it was', async (t) => {
+test('a full disk: the import fails as a whole, reads are answered or refused, and no record changes', async (t) => {
   const disk = openSmallDisk()
   t.after(() => disk.remove())
   const cluster = await openCluster({
@@ -202,10 +203,11 @@ const readOne = (url: string, { tokens }: Cluster) => {
 const listOne = (url: string, { tokens }: Cluster) =>
   send(url, '/v2/transfer/fiat-accounts?limit=1', { token: tokens.get('ash') })
 
-/** Others take every connection there is, those of the servers too, until these have none. */
+/** Other sessions take every connection of the database, so that the servers have none. */
 async function crowdOut({ primary }: Cluster) {
   const crowd: ReturnType<typeof openSession>[] = []
-  // A session that was ended gives its place free a moment after it is seen no more, so a round must change nothing.
+  // The slot of an ended session becomes free later than its row in pg_stat_activity disappears, so
+  // this repeats until a round changes nothing.
   const isOut = async () => {
     const before = crowd.length
     const [[ended] = []] = await askServer(

@@ -139,15 +139,14 @@ aboutFiles('a file', () => {
     assert.equal(statSync(place.where).mode & 0o777, 0o600)
   })
 
-  test('answers 503 with Retry-After while another process holds it', async (t) => {
+  test('rejects with StoreUnavailable while another process holds the file', async (t) => {
     const { store, place } = await newStore(t)
     const other = new DatabaseSync(place.where)
     t.after(() => other.close())
     other.exec('begin immediate')
     await assert.rejects(store.denyToken('jti', 9n, 1n), {
-      name: 'Problem',
-      status: 503,
-      headers: { 'Retry-After': '1' },
+      name: 'StoreUnavailable',
+      message: /locked/,
     })
     other.exec('rollback')
     await store.denyToken('jti', 9n, 1n)

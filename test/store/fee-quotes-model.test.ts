@@ -6,17 +6,18 @@ import { type QuoteChild, startQuoteChild } from './support/quote-child.ts'
 import { aQuote, aWithdrawal, idOf, minutes, noon } from './support/quotes.ts'
 
 /**
- * Quotes are issued, expire, are consumed and raced for by two processes, which are killed with -9 at any time. The model
- * knows only what was acknowledged: that must never be lost, and no fee may ever go to two withdrawals.
+ * Two processes issue and consume quotes, race for them, and are killed with SIGKILL at any time.
+ * The model knows what was acknowledged. No acknowledged change may be lost, and no fee may go to
+ * two withdrawals.
  */
 
 type Quoted = {
-  /** `maybe`: the process was killed before it answered, so either is right; once seen it is certain. */
+  /** `maybe`: the process was killed before it answered, and the quote was not seen since. */
   stored: 'yes' | 'maybe'
   expiresAt: bigint
-  /** Who is known to have it. */
+  /** The withdrawal that is known to have consumed it. */
   owner: string | undefined
-  /** Who may have got it from a process that was killed before it answered. */
+  /** Withdrawals whose process was killed before it answered. */
   possible: Set<string>
 }
 
@@ -71,7 +72,7 @@ class Race implements Step {
       return { withdrawal, answer: real.children[turn % 2]?.send({ consume }) }
     })
     if (this.#dying) await restart(real, 1)
-    // Of two requests of one withdrawal either may be the first.
+    // Either of two requests of one withdrawal may be the first.
     if (model.now < quoted.expiresAt) {
       for (const who of this.#who.filter((each, turn, all) => all.indexOf(each) !== turn)) {
         quoted.possible.add(`withdrawal-${who}`)
@@ -101,7 +102,7 @@ function judge(
       const known = quoted.owner ?? withdrawal
       assert.equal(known, withdrawal, 'a quote was honoured twice')
       const wasTheirs = quoted.owner === withdrawal || quoted.possible.has(withdrawal)
-      if (answer.again === true) assert.ok(wasTheirs, 'told again what was never told')
+      if (answer.again === true) assert.ok(wasTheirs, 'the first answer says again')
       else assert.ok(!isExpired, 'an expired quote was honoured')
       quoted.stored = 'yes'
       quoted.owner = withdrawal
@@ -139,14 +140,14 @@ const steps = [
     .map(([of, who]) => new Race(of, who, false)),
 ]
 
-test('no quote is honoured twice or lost, also over kill -9', { timeout: 600_000 }, async () => {
+test('no quote is honoured twice or lost, even after SIGKILL', { timeout: 600_000 }, async () => {
   const numRuns = process.env.BURSAR_TEST_LONG === '1' ? 60 : 6
   const maxCommands = 40
   await fc.assert(
     fc.asyncProperty(fc.commands(steps, { maxCommands, size: 'max' }), async (commands) => {
       const place = await openStorePlace()
       const { where } = place
-      // Made before two processes open it at once.
+      // Creates the file before two processes open it.
       await (await place.openQuotes()).close()
       const real: Real = { place, children: [startQuoteChild(where), startQuoteChild(where)] }
       const model: Model = { now: noon, issued: [] }
@@ -162,7 +163,7 @@ test('no quote is honoured twice or lost, also over kill -9', { timeout: 600_000
   )
 })
 
-/** At the end another process reads what is on disk: every acknowledgement must stand there. */
+/** At the end another process checks that every acknowledged change is on disk. */
 async function settle({ issued }: Model, place: StorePlace): Promise<void> {
   const quotes = await place.openQuotes()
   for (const [at, { stored, owner, possible }] of issued.entries()) {

@@ -22,7 +22,7 @@ const openMax = 1000
 const days = (count: number) => minutes(count * 24 * 60)
 
 describe('consume', () => {
-  test('gives a fee to the withdrawal that it was quoted for, in any spelling of its figures', async (t) => {
+  test('gives the fee to the withdrawal that it was quoted for, in any spelling', async (t) => {
     const { quotes } = await openTestQuotes(t)
     await quotes.customers.issue(acme, aQuote(), openMax)
     const request = aWithdrawal({ amount: '0100.00', address: wallet.toLowerCase() })
@@ -33,7 +33,7 @@ describe('consume', () => {
     assert.deepEqual(await quotes.operator.find(idOf(1)), quote)
   })
 
-  test('answers the same withdrawal the same, however late, and no other', async (t) => {
+  test('repeats its answer to the same withdrawal at any time, and refuses another', async (t) => {
     const { quotes } = await openTestQuotes(t)
     await quotes.customers.issue(acme, aQuote(), openMax)
     const first = await quotes.operator.consume(aWithdrawal())
@@ -47,7 +47,7 @@ describe('consume', () => {
     })
   })
 
-  test('tells unknown, foreign, mismatched and expired apart', async (t) => {
+  test('distinguishes unknown, mismatched and expired quotes; a foreign one is unknown', async (t) => {
     const { quotes } = await openTestQuotes(t)
     await quotes.customers.issue(acme, aQuote(), openMax)
     const outcomeOf = async (over: Parameters<typeof aWithdrawal>[0]) => {
@@ -72,7 +72,7 @@ describe('consume', () => {
     assert.deepEqual(await outcomeOf({ at: last }), { outcome: 'consumed', again: false })
   })
 
-  test('of two processes that race for a fee, one gets it', async (t) => {
+  test('gives the fee to one of two processes that race for it', async (t) => {
     const { quotes, place } = await openTestQuotes(t)
     const children = [startQuoteChild(place.where), startQuoteChild(place.where)]
     t.after(() => Promise.all(children.map((child) => child.kill())))
@@ -94,7 +94,7 @@ describe('consume', () => {
 })
 
 describe('open quotes', () => {
-  test('are counted exactly: issued, consumed, expired, of each client, over processes and restarts', async (t) => {
+  test('are limited for each client, across processes, until consumed or expired', async (t) => {
     const { quotes, place } = await openTestQuotes(t)
     const other = await place.openQuotes()
     let at = 0
@@ -124,7 +124,7 @@ describe('open quotes', () => {
     assert.equal(await issue(quotes, noon + days(100)), 'stored', 'all have expired')
   })
 
-  test('the work of a quote does not grow with how many are open', async (t) => {
+  test('are counted once for each client and batch, so that many open quotes cost little', async (t) => {
     const { quotes } = await openTestQuotes(t)
     const issueMany = async (from: number) => {
       const started = performance.now()
@@ -151,12 +151,12 @@ test('quotes of one turn of the event loop share one commit', async (t) => {
   const issued = [1, 2, 3].map((at) =>
     quotes.customers.issue(asTenant('acme'), aQuote({ id: idOf(at) }), openMax),
   )
-  // The embedded store has answered before anything else runs; a look over a socket may come after the commit.
+  // SQLite reads at once, before the commit. A read over a socket may come after it.
   if (testStore === 'sqlite') {
     assert.equal(await reader.operator.find(idOf(1)), undefined, 'nothing is written at once')
   }
   await issued[0]
-  assert.ok(await reader.operator.find(idOf(3)), 'the last is there with the first')
+  assert.ok(await reader.operator.find(idOf(3)), 'the last quote is stored with the first')
   if (testStore === 'postgres') {
     const writers = await place.ask(
       'select count(*), count(distinct xmin::text) from bursar.fee_quote',
@@ -165,7 +165,7 @@ test('quotes of one turn of the event loop share one commit', async (t) => {
   }
 })
 
-test('sweeps what is 90 days old, in small batches with a rest between them', async (t) => {
+test('a sweep deletes quotes older than 90 days, in small batches with pauses', async (t) => {
   const { quotes } = await openTestQuotes(t)
   const old = limits.quoteSweepRows * 2 + 5
   await Promise.all(

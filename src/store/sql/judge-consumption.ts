@@ -2,13 +2,13 @@ import { canonicalAddress } from '../../fees/addresses/canonical-address.ts'
 import { parseDecimal } from '../../values/decimal.ts'
 import type { BoundMember, Consumed, ConsumeRequest, FeeQuote } from '../fee-quotes.ts'
 
-/** What may be done with a stored quote: nothing, as the outcome says, or consume it now. */
+/** `free`: the request may consume the quote. Any other outcome is the answer. */
 export type Judgement = Consumed | { readonly outcome: 'free' }
 
 /**
- * Whether a withdrawal may have a quote. Another customer's is as unknown as none. What does not match is told
- * before what has been taken, so that a wrong request never looks like a race; a withdrawal that has the fee keeps
- * it, however late it asks again.
+ * Judges whether a withdrawal may consume a quote. Another customer's quote is unknown. A mismatch
+ * is reported before a consumption, so that a wrong request never looks like a race. A withdrawal
+ * that consumed the quote gets the same answer again, even after the quote has expired.
  */
 export function judgeConsumption(quote: FeeQuote | undefined, request: ConsumeRequest): Judgement {
   if (quote === undefined || quote.customerId !== request.customerId) return { outcome: 'unknown' }
@@ -33,11 +33,11 @@ function mismatchesOf(quote: FeeQuote, request: ConsumeRequest): BoundMember[] {
   return (['asset', 'network', 'address', 'amount'] as const).filter((member) => !isSame[member])
 }
 
-/** Policy was applied when the fee was quoted; whatever the stored spelling stands for must still be recognised. */
+/** The address policy applied when the fee was quoted. Here every spelling is recognised. */
 const isSameAddress = ({ network, canonicalAddress: known }: FeeQuote, given: string): boolean =>
   canonicalAddress(network, given, { testnets: true }) === known
 
-/** More decimals than any asset has: `1.50` and `1.5` are one amount, whatever the asset. */
+/** More decimals than any asset has, so that `1.50` equals `1.5` for every asset. */
 const DECIMALS = 36
 
 function isSameFigure(one: string, other: string): boolean {

@@ -1,31 +1,38 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { clientAndSecretColumns, clientColumns, keyColumns } from '../sql/credential-rows.ts'
+import { prepare } from './database.ts'
 
 const texts = {
   revision: 'select value from revision',
   bump: 'update revision set value = value + 1',
 
-  listClients: 'select * from client order by created_at, id',
-  findClient: 'select * from client where id = ?',
-  listSecrets: 'select * from client_secret order by client_id, sequence',
-  secretsOfClient: 'select * from client_secret where client_id = ? order by sequence',
+  listStates: `select ${clientColumns} from client order by created_at, id`,
+  listClients: `select ${clientAndSecretColumns} from client
+    left join client_secret as secret on secret.client_id = client.id
+    order by client.created_at, client.id, secret.sequence`,
+  // Reads the secrets of an unknown client too, so that both cases take the same time.
+  findClient: `select ${clientAndSecretColumns} from (select ? as id) as requested
+    left join client on client.id = requested.id
+    left join client_secret as secret on secret.client_id = requested.id
+    order by secret.sequence`,
   addClient: `insert into client (id, customer_id, name, scopes, method, jwks, issuer, external_id, created_at, not_before)
     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
   addSecret: 'insert into client_secret (client_id, id, hash, created_at) values (?, ?, ?, ?)',
-  // A limit of -1 means none, so the offset alone says how many of the newest stay.
+  // A limit of -1 means no limit; the offset keeps the newest.
   dropOlderSecrets: `delete from client_secret where sequence in
     (select sequence from client_secret where client_id = ? order by sequence desc limit -1 offset ?)`,
   removeClient: 'delete from client where id = ?',
   raiseNotBefore: 'update client set not_before = max(not_before, ?) where id = ?',
-  // The first time stands: disabling twice does not make it look more recent.
+  // Disabling a client again keeps the first time.
   disableClient: 'update client set disabled_at = coalesce(disabled_at, ?) where id = ?',
   useClient: 'update client set last_used_at = ? where id = ?',
   useSecret: 'update client_secret set last_used_at = ? where id = ?',
 
-  listKeys: 'select * from purpose_key order by sequence',
+  listKeys: `select ${keyColumns} from purpose_key order by sequence`,
   hasKey: 'select 1 from purpose_key where purpose = ? limit 1',
   revokeOtherKeys:
     'update purpose_key set revoked_at = ? where purpose = ? and id <> ? and revoked_at is null',
-  addKey: `insert into purpose_key (id, purpose, wrapped, master_id, created_at, active_from, revoked_at)
+  addKey: `insert into purpose_key (${keyColumns})
     values (?, ?, ?, ?, ?, ?, ?)`,
   rewrapKey: 'update purpose_key set wrapped = ?, master_id = ? where id = ?',
 
@@ -39,12 +46,8 @@ const texts = {
 
 export type Statements = Readonly<Record<keyof typeof texts, StatementSync>>
 
-/** Every statement of the credential store, prepared once. Integers come back as bigint. */
+/** Every statement of the credential store, prepared once. */
 export function prepareStatements(db: DatabaseSync): Statements {
-  const prepared = Object.entries(texts).map(([name, sql]) => {
-    const statement = db.prepare(sql)
-    statement.setReadBigInts(true)
-    return [name, statement] as const
-  })
+  const prepared = Object.entries(texts).map(([name, sql]) => [name, prepare(db, sql)])
   return Object.fromEntries(prepared) as Statements
 }

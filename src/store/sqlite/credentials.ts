@@ -1,9 +1,15 @@
 import type { DatabaseSync, StatementResultingChanges } from 'node:sqlite'
 import type { PurposeKeyStore, WrappedKey } from '../../vault/purpose-key.ts'
 import type { CredentialStore, NewSecret } from '../credentials.ts'
-import { clientValues, keyValues } from '../sql/credential-values.ts'
+import {
+  clientValues,
+  keyValues,
+  readClient,
+  readClientsWithSecrets,
+  readPurposeKey,
+} from '../sql/credential-rows.ts'
 import { readMigrations } from '../sql/migration.ts'
-import { instant, readClient, readPurposeKey, readSecret, text } from './credentials-rows.ts'
+import { text, whole } from '../sql/row.ts'
 import { prepareStatements, type Statements } from './credentials-statements.ts'
 import { guarded, integrityFaults, openDatabase } from './database.ts'
 import { inTransaction, migrate } from './migrate.ts'
@@ -13,8 +19,8 @@ const migrations = readMigrations(new URL('./migrations/credentials/', import.me
 ])
 
 /**
- * The credential store in a database file of its own, made (0600) and brought up to date where needed. Beside the
- * records and not among them, so that a long import never holds up a token or a revocation.
+ * Stores credentials in their own database file, created (0600) and migrated if needed. Records
+ * are in another file, so that a long import never blocks a token or a revocation.
  */
 export function openSqliteCredentials(path: string): CredentialStore {
   const db = openDatabase(path)
@@ -34,56 +40,43 @@ export function openSqliteCredentials(path: string): CredentialStore {
     ...clientMethods(db, statements, run, change),
     ...keyMethods(statements, run, change),
     ...tokenMethods(db, statements, run, change),
-    // A file tells nobody that it was written; its one number is cheap to ask for.
+    // SQLite sends no notifications; the caller polls the revision, which is cheap.
     onChange: () => () => {},
     integrityFaults: async () => integrityFaults(db),
     close: async () => db.close(),
   }
 }
 
-/** Runs statements; those of a `change` in one transaction that also bumps the revision. */
+/** Runs statements. A `change` runs them in one transaction that also bumps the revision. */
 type Run = <T>(work: () => T) => Promise<T>
 
 function stateMethods(statements: Statements, run: Run) {
-  const readRevision = () => instant(statements.revision.get() ?? {}, 'value')
+  const readRevision = () => whole(statements.revision.get() ?? {}, 'value')
   return {
     revision: () => run(readRevision),
     readStates: (now) =>
       run(() => ({
-        // First, and outside any transaction: what changes while the rest is read carries a later number, so the next
-        // poll reads again.
+        // The revision is read first: a change during the other reads gets a higher revision, so
+        // the next poll reads again.
         revision: readRevision(),
-        clients: statements.listClients.all().map(readClient),
+        clients: statements.listStates.all().map(readClient),
         deniedTokens: statements.deniedTokens.all(now).map((row) => ({
           jti: text(row, 'jti'),
-          expiresAt: instant(row, 'expires_at'),
+          expiresAt: whole(row, 'expires_at'),
         })),
       })),
   } satisfies Partial<CredentialStore>
 }
 
-// A comparison and not an equation: the count comes as a bigint, and 0n is not 0.
+// The count may be a bigint, and 0n === 0 is false; so this compares.
 const touched = (result: StatementResultingChanges) => result.changes > 0
 
 function clientMethods(db: DatabaseSync, statements: Statements, run: Run, change: Run) {
   const addSecret = (clientId: string, secret: NewSecret) =>
     statements.addSecret.run(clientId, secret.id, secret.hash, secret.createdAt)
   return {
-    findClient: (id) =>
-      run(() => {
-        const row = statements.findClient.get(id)
-        // Asked for an unknown client too, so that both take the same time.
-        const secrets = statements.secretsOfClient.all(id).map(readSecret)
-        return row && { ...readClient(row), secrets }
-      }),
-    listClients: () =>
-      run(() => {
-        const byClient = Map.groupBy(statements.listSecrets.all(), (row) => text(row, 'client_id'))
-        return statements.listClients.all().map((row) => {
-          const secrets = (byClient.get(text(row, 'id')) ?? []).map(readSecret)
-          return { ...readClient(row), secrets }
-        })
-      }),
+    findClient: (id) => run(() => readClientsWithSecrets(statements.findClient.all(id))[0]),
+    listClients: () => run(() => readClientsWithSecrets(statements.listClients.all())),
     addClient: (client, secret) =>
       change(() => {
         if (!touched(statements.addClient.run(...clientValues(client)))) return 'taken'

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import type { DatabaseSync } from 'node:sqlite'
 import { limits } from '../../platform/limits.ts'
-import { isCryptoNetwork } from '../../values/network.ts'
 import type {
   Consumed,
   ConsumeRequest,
@@ -10,60 +9,103 @@ import type {
   Issued,
   NewFeeQuote,
 } from '../fee-quotes.ts'
+import { openBatchQueue } from '../sql/batch-queue.ts'
+import { quoteColumns, readQuote } from '../sql/fee-quote-rows.ts'
 import { judgeConsumption } from '../sql/judge-consumption.ts'
 import { readMigrations } from '../sql/migration.ts'
-import { instant, type Row, text } from './credentials-rows.ts'
-import { guarded, openDatabase } from './database.ts'
-import { openGroupCommit } from './group-commit.ts'
+import { whole } from '../sql/row.ts'
+import { guarded, openDatabase, prepare } from './database.ts'
 import { inTransaction, migrate } from './migrate.ts'
-import { type OpenQuoteCount, openQuoteCount } from './open-quote-count.ts'
 
 const migrations = readMigrations(new URL('./migrations/fee-quotes/', import.meta.url), [
   '0001-fee-quotes.sql',
 ])
 
 /**
- * The guaranteed fees, in the credentials' database file and over a connection of their own: an import of records
- * never holds up a quote, and a quote's transaction is nobody else's.
+ * Stores fee quotes in the database file of the credentials, over its own connection. An import
+ * of records therefore never blocks a quote, and no other work joins a quote's transaction.
  */
 export function openSqliteFeeQuotes(path: string): FeeQuoteStore {
   const db = openDatabase(path)
   migrate(db, 'fee-quotes', migrations)
-  const count = openQuoteCount(db)
-  const commit = openGroupCommit(db, limits.quotesPerCommitMax)
-  const insert = openInsert(db, count)
+  const issue = openIssue(db)
   const find = openFind(db)
-  const consume = openConsume(db, find, count)
-  // The oldest ids first, and no further than the batch: nothing is searched.
+  const consume = openConsume(db, find)
+  // Looks at no more rows than it may delete: the oldest by id, which rises with time.
   const sweep = db.prepare(
-    `delete from fee_quote where created_at < ? and id in (select id from fee_quote order by id limit ?)`,
+    `delete from fee_quote
+     where created_at < ? and id in (select id from fee_quote order by id limit ?)`,
   )
   return {
     customers: {
-      issue: (tenant, quote, openMax) => commit(() => insert(tenant, quote, openMax)),
+      issue: (customerId, quote, openMax) => issue({ customerId, quote, openMax }),
     },
     operator: {
       find: async (id) => guarded(() => find(id)),
       consume: async (request) => guarded(() => inTransaction(db, () => consume(request))),
       sweep: async (madeBefore, rowsMax) =>
         guarded(() => Number(sweep.run(madeBefore, rowsMax).changes)),
-      clear: async () =>
-        guarded(() =>
-          inTransaction(db, () => db.exec('delete from fee_quote; delete from fee_client')),
-        ),
+      clear: async () => guarded(() => db.exec('delete from fee_quote')),
     },
     close: async () => db.close(),
   }
 }
 
-function openInsert(db: DatabaseSync, count: OpenQuoteCount) {
-  const statement = db.prepare(
+type IssueRequest = {
+  readonly customerId: string
+  readonly quote: NewFeeQuote
+  readonly openMax: number
+}
+
+/** Stores the quotes of a batch in one transaction, so that they share the wait for the disk. */
+function openIssue(db: DatabaseSync): (request: IssueRequest) => Promise<Issued> {
+  const insert = openInsert(db)
+  return openBatchQueue<IssueRequest, Issued>({
+    name: 'fee quotes',
+    run: async (batch) => {
+      const openByClient = new Map<string, number>()
+      const committed = guarded(() =>
+        inTransaction(db, () =>
+          batch.map(({ request, result }) => ({ issued: insert(request, openByClient), result })),
+        ),
+      )
+      for (const { issued, result } of committed) result.resolve(issued)
+    },
+    weightOf: () => 1,
+    weightMax: limits.quotesPerCommitMax,
+    runningMax: 1,
+    startsFullBatches: false,
+    waitingMax: limits.quotesWaitingMax,
+    waitMs: limits.quoteIssueMs,
+  })
+}
+
+function openInsert(db: DatabaseSync) {
+  const open = `from fee_quote indexed by fee_quote_unconsumed
+    where client_id = ? and consumed_at is null and expires_at > ?`
+  const countRows = prepare(db, `select count(*) as count ${open}`)
+  const firstRow = prepare(db, `select expires_at ${open} order by expires_at limit 1`)
+  const insert = db.prepare(
     'insert into fee_quote values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, null, null)',
   )
-  return (customerId: string, quote: NewFeeQuote, openMax: number): Issued => {
-    const full = count.add(quote, quote.createdAt, openMax)
-    if (full !== undefined) return { outcome: 'too-many-open', nextExpiryAt: full.fullUntil }
-    statement.run(
+  const countOpen = ({ clientId, createdAt }: NewFeeQuote): number =>
+    Number(whole(countRows.get(clientId, createdAt) ?? {}, 'count'))
+  const firstExpiry = ({ clientId, createdAt }: NewFeeQuote): bigint => {
+    const row = firstRow.get(clientId, createdAt)
+    return row === undefined ? createdAt : whole(row, 'expires_at')
+  }
+  /** Counts the open quotes once for each client and batch. `openByClient` keeps the counts. */
+  return (
+    { customerId, quote, openMax }: IssueRequest,
+    openByClient: Map<string, number>,
+  ): Issued => {
+    const openCount = openByClient.get(quote.clientId) ?? countOpen(quote)
+    openByClient.set(quote.clientId, openCount)
+    if (openCount >= openMax) {
+      return { outcome: 'too-many-open', nextExpiryAt: firstExpiry(quote) }
+    }
+    openByClient.set(quote.clientId, openCount + 1)
+    insert.run(
       quote.id,
       customerId,
       quote.clientId,
@@ -82,56 +124,29 @@ function openInsert(db: DatabaseSync, count: OpenQuoteCount) {
 }
 
 function openFind(db: DatabaseSync): (id: string) => FeeQuote | undefined {
-  const statement = db.prepare('select * from fee_quote where id = ?')
-  statement.setReadBigInts(true)
+  const statement = prepare(db, `select ${quoteColumns} from fee_quote where id = ?`)
   return (id) => {
     const row = statement.get(id)
-    return row === undefined ? undefined : readQuote(row)
+    return row && readQuote(row)
   }
 }
 
-function openConsume(
-  db: DatabaseSync,
-  find: (id: string) => FeeQuote | undefined,
-  count: OpenQuoteCount,
-) {
-  const take = db.prepare(
+function openConsume(db: DatabaseSync, find: (id: string) => FeeQuote | undefined) {
+  const update = db.prepare(
     'update fee_quote set withdrawal = ?, consumed_at = ? where id = ? and consumed_at is null',
   )
   return (request: ConsumeRequest): Consumed => {
     const quote = find(request.id)
     const judgement = judgeConsumption(quote, request)
-    if (judgement.outcome !== 'free' || quote === undefined) {
-      return judgement.outcome === 'free' ? { outcome: 'unknown' } : judgement
-    }
+    if (quote === undefined) return { outcome: 'unknown' }
+    if (judgement.outcome !== 'free') return judgement
     const { withdrawal, at } = request
-    const { changes } = take.run(withdrawal, at, request.id)
-    assert(changes === 1, 'a quote that was free in this transaction has been taken within it')
-    count.remove(quote)
-    const consumption = { withdrawal, at }
-    return { outcome: 'consumed', quote: { ...quote, consumption }, again: false }
-  }
-}
-
-function readQuote(row: Row): FeeQuote {
-  const network = text(row, 'network')
-  assert(isCryptoNetwork(network), 'a stored quote is on a network that this version does not know')
-  return {
-    id: text(row, 'id'),
-    customerId: text(row, 'customer_id'),
-    clientId: text(row, 'client_id'),
-    asset: text(row, 'asset'),
-    network,
-    address: text(row, 'address'),
-    canonicalAddress: text(row, 'canonical_address'),
-    amount: text(row, 'amount'),
-    fee: text(row, 'fee'),
-    total: text(row, 'total'),
-    createdAt: instant(row, 'created_at'),
-    expiresAt: instant(row, 'expires_at'),
-    consumption:
-      row.withdrawal === null
-        ? undefined
-        : { withdrawal: text(row, 'withdrawal'), at: instant(row, 'consumed_at') },
+    const { changes } = update.run(withdrawal, at, request.id)
+    assert(changes === 1, 'The transaction read this quote as free, but did not update it.')
+    return {
+      outcome: 'consumed',
+      quote: { ...quote, consumption: { withdrawal, at } },
+      again: false,
+    }
   }
 }

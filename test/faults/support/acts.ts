@@ -5,7 +5,7 @@ import { withdrawal } from '../../support/operation-calls.ts'
 import { type Answer, send } from './client.ts'
 import { type Cluster, credentialsOf } from './cluster.ts'
 
-/** What changes something and is acknowledged: nothing of it may ever be lost. */
+/** Requests that change something. An acknowledged change must never be lost. */
 
 export const quote = (url: string, token: string | undefined): Promise<Answer> =>
   send(url, '/v2/transfer/fees/crypto-withdrawal', {
@@ -14,7 +14,7 @@ export const quote = (url: string, token: string | undefined): Promise<Answer> =
     body: JSON.stringify(withdrawal),
   })
 
-/** Takes a quote of Ash's for a withdrawal. */
+/** Consumes a quote of customer ash for a withdrawal. */
 export const consume = (
   url: string,
   token: string,
@@ -30,7 +30,7 @@ export const consume = (
 export const revoke = (url: string, client: string, token: string): Promise<Answer> =>
   send(url, '/oauth2/revoke', { method: 'POST', body: `${credentialsOf(client)}&token=${token}` })
 
-/** True once it is acknowledged. */
+/** True once the change is acknowledged. */
 export async function disable({ stores }: Cluster, client: string): Promise<boolean> {
   const store = stores.credentials()
   const keyring = await stores.keyring(store)

@@ -2,7 +2,7 @@ import { openConnection } from '../../../src/store/postgres/driver/connection.ts
 import type { PostgresServer } from '../../support/postgres-server.ts'
 import { addressesOf } from '../../support/test-database.ts'
 
-/** What one PostgreSQL server answers its superuser, as text; primary or standby alike. */
+/** Runs a statement as superuser on one server, primary or standby. Returns the rows as text. */
 export async function askServer(
   server: PostgresServer,
   sql: string,
@@ -21,7 +21,7 @@ export async function askServer(
   }
 }
 
-/** A session that the test holds. */
+/** Opens a session that the test must end. */
 export function openSession(server: PostgresServer, database = 'faults', user = 'postgres') {
   const [address] = addressesOf(server.url(user, database))
   if (address === undefined) throw new Error('no address')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { Agent, request } from 'node:http'
 
-/** What came of a request. `cut`: the connection failed before a whole answer had come. */
+/** The result of a request. `cut`: the connection failed before the answer was complete. */
 export type Answer =
   | { readonly kind: 'cut'; readonly code: string; readonly ms: number }
   | {
@@ -18,10 +18,10 @@ export type Sent = {
   readonly body?: string
 }
 
-/** Connections are kept, as a balancer keeps them; nothing is tried twice. */
+/** Keeps connections, as a load balancer does. Nothing is retried. */
 const agent = new Agent({ keepAlive: true })
 
-/** Never rejects. A body that ends early is cut, whatever of it has come. */
+/** Never rejects. An answer whose body ends early is `cut`. */
 export function send(
   url: string,
   path: string,
@@ -65,10 +65,10 @@ export function send(
   return promise
 }
 
-/** The answer's status; 0 where the connection failed. */
+/** The status of the answer; 0 if the connection failed. */
 export const statusOf = (answer: Answer): number => (answer.kind === 'cut' ? 0 : answer.status)
 
-/** The median, the time that nine of ten stayed within, and the slowest, in milliseconds. */
+/** The median, the 90th percentile and the maximum, in milliseconds. */
 function spreadOf(times: readonly number[]) {
   const sorted = times.toSorted((a, b) => a - b)
   const at = (part: number) => sorted[Math.floor(part * (sorted.length - 1))] ?? 0
@@ -76,8 +76,8 @@ function spreadOf(times: readonly number[]) {
 }
 
 /**
- * 503 within a second, as it was promised. The machine may be busy with something else: most answers have half a second to
- * spare, and a single one may have met with a pause.
+ * Asserts that 503 came within a second, as promised. The test machine may be busy, so the slowest
+ * tenth has half a second more and a single answer may be slower.
  */
 export function assertInTime(times: readonly number[]): string {
   const { median, mostly, slowest } = spreadOf(times)

@@ -24,7 +24,7 @@ import { send, statusOf } from './client.ts'
 import { type History, openHistory } from './history.ts'
 import { type Customer, customers, recordsOf } from './ledger.ts'
 
-/** One primary, its standbys, and server processes before them, all of this test alone. */
+/** A primary, its standbys and server processes, for one test. */
 export type Cluster = {
   readonly primary: PostgresServer
   readonly standbys: readonly PostgresServer[]
@@ -32,17 +32,17 @@ export type Cluster = {
   readonly urls: readonly string[]
   readonly tokens: ReadonlyMap<Customer, string>
   readonly history: History
-  /** What every server process is started with. */
+  /** The environment of every server process. */
   readonly env: Readonly<Record<string, string>>
-  /** The operator's side, in this process. */
+  /** The operator's stores, in this process. */
   readonly stores: Stores
-  /** Makes a client; its id is its name, its secret is `NAME_secret`. */
+  /** Creates a client. Its id is its name, its secret is `NAME_secret`. */
   addClient(name: string, customer: string | null, scopes: readonly string[]): Promise<void>
-  /** Brings customers' records to a generation, all in one file. */
+  /** Imports a generation of the customers' records, in one file. */
   importGeneration(who: readonly Customer[], generation: number): Promise<ImportReport>
-  /** What is to be ended before the cluster is: traffic, imports. */
+  /** Stops traffic and imports before the cluster is closed. */
   readonly running: Set<() => Promise<unknown>>
-  /** Imports fiat accounts that are no part of the ledger. */
+  /** Imports fiat accounts that are not in the ledger. */
   importRecords(records: readonly unknown[]): Promise<ImportReport>
   /** Resolves when every standby has replayed all that the primary has written. */
   untilLevel(): Promise<void>
@@ -52,7 +52,7 @@ export type Cluster = {
 export type BursarServer = {
   readonly url: string
   readonly program: Program
-  /** Starts it again on the same port after a kill. */
+  /** Starts the server again on the same port. */
   restart(): Promise<void>
 }
 
@@ -67,7 +67,7 @@ export type ClusterOptions = {
 
 export const databaseName = 'faults'
 
-/** A standby further behind is not read from; `staleMs` adds the look that finds out, on a machine that is busy. */
+/** A standby with more lag is not read. `staleMs` adds the interval of the health checks. */
 export const lagMsMax = 1000
 const staleMs = lagMsMax + 3000
 
@@ -123,20 +123,20 @@ export async function openCluster(options: ClusterOptions = {}): Promise<Cluster
   }
 }
 
-/** Whatever broke, the log tells nothing of a client's or a customer's, and no request found a fault of our own. */
+/** After any fault, the log must hold no data of a client or customer, and no internal error. */
 function assertToldSafely(log: string): void {
   assert.doesNotMatch(log, /_secret|eyJ|account_number|City of|"status":500/)
 }
 
 export const secretOf = (client: string): string => `${client}_secret`
 
-/** The database's three hosts in one URL, so that a promoted standby is found. */
+/** All hosts of the database in one URL, so that a promoted standby is found. */
 const urlOf = (nodes: readonly PostgresServer[], user: string): string =>
   `postgres://${user}@${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}/${databaseName}`
 
 type Database = Pick<Cluster, 'primary' | 'standbys'> & { close(): Promise<void> }
 
-/** PostgreSQL as people's money wants it: nothing is told done before it is on the disk. */
+/** Durable settings: a commit is on disk before it is acknowledged. */
 async function openDatabase(options: ClusterOptions): Promise<Database> {
   const settings = [...durableSettings, ...followingSettings, ...(options.settings ?? [])]
   const primary = await startPostgres({
@@ -167,10 +167,10 @@ async function openDatabase(options: ClusterOptions): Promise<Database> {
   }
 }
 
-/** A standby finds whoever is the primary soon, and the log that it still needs is there. */
+/** A standby reconnects to the primary soon, and the primary keeps the log that it needs. */
 const followingSettings = ['wal_retrieve_retry_interval = 100ms', 'wal_keep_size = 256MB']
 
-/** Every node is named, so that after a promotion the other standby follows the new primary by itself. */
+/** Names every node, so that after a promotion the other standby follows the new primary. */
 async function follow(standby: PostgresServer, nodes: readonly PostgresServer[], name: string) {
   const hosts = nodes.map(() => '127.0.0.1').join(',')
   const ports = nodes.map(({ port }) => port).join(',')
@@ -234,7 +234,7 @@ export async function serve(env: Readonly<Record<string, string>>): Promise<Burs
   }
 }
 
-/** A new token, or a rejection where there is none to be had. */
+/** Requests a token. Rejects if the server issues none. */
 export async function tokenOf(url: string, client: string): Promise<string> {
   const answer = await askForToken(url, client)
   if (answer.kind === 'cut' || answer.status !== 200) {
@@ -249,7 +249,7 @@ export const askForToken = (url: string, client: string) =>
 export const credentialsOf = (client: string): string =>
   `grant_type=client_credentials&client_id=${client}&client_secret=${secretOf(client)}`
 
-/** Milliseconds until every one of the servers gives tokens. */
+/** Returns the milliseconds until every server issues tokens. */
 export const untilTokens = (urls: readonly string[], withinMs: number): Promise<number> =>
   untilHolds(
     'every server gives tokens',

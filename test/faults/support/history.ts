@@ -1,20 +1,20 @@
 import type { Customer } from './ledger.ts'
 
-/** When each generation of a customer's records was sent, and when it was acknowledged. */
+/** When each generation of a customer's records was imported, and when acknowledged. */
 export type History = {
-  /** The import of a generation begins; from now on it may be seen. */
+  /** The import of a generation starts, so answers may show it from now on. */
   begin(customer: Customer, generation: number): void
   acknowledge(customer: Customer, generation: number): void
-  /** It was refused whole, so nobody may ever see it. */
+  /** The import was rejected as a whole, so no answer may show it. */
   refuse(customer: Customer, generation: number): void
-  /** The generations that an answer may show to a request that was under way between the two times. */
+  /** The generations that the answer to a request may show, by its start and its end. */
   legal(customer: Customer, startedAt: number, endedAt: number): readonly number[]
   newest(customer: Customer): number
 }
 
 type Step = { generation: number; begunAt: number; acknowledgedAt: number; isRefused: boolean }
 
-/** `staleMs`: how old a standby's answer may be. */
+/** `staleMs`: how old the answer of a standby may be. */
 export function openHistory(staleMs: number): History {
   const steps = new Map<Customer, Step[]>()
   const stepsOf = (customer: Customer): Step[] => {
@@ -29,7 +29,7 @@ export function openHistory(staleMs: number): History {
   }
   return {
     begin: (customer, generation) => {
-      // Sent once more, because nobody knows what became of it.
+      // Imported again, because the outcome of the first attempt is unknown.
       if (stepsOf(customer).some((step) => step.generation === generation)) return
       const begunAt = performance.now()
       const acknowledgedAt = Number.POSITIVE_INFINITY

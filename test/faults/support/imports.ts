@@ -2,7 +2,7 @@ import { setTimeout as passing } from 'node:timers/promises'
 import type { Cluster } from './cluster.ts'
 import { customers } from './ledger.ts'
 
-/** Generation after generation; one that fails may have come through or not, and is not sent again. */
+/** Imports one generation after another. A failed import may have been committed or not. */
 export function startImports(cluster: Cluster) {
   let stopped = false
   let done = 0

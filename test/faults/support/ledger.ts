@@ -2,15 +2,15 @@ import { hash } from 'node:crypto'
 import type { RecordInput } from '../../../src/contract/resource.ts'
 
 /**
- * What every customer's records are, as a pure function of customer, place and generation. One import brings all of a
- * customer's records from one generation to a later one, so any page shows one generation whole, and whoever knows the
- * generation knows every byte of the answer.
+ * The records of every customer, as a pure function of customer, place and generation. One import
+ * replaces all records of a customer by those of a later generation. So a page shows a single
+ * generation, and the generation determines every byte of the answer.
  */
 export const customers = ['ash', 'birch', 'cedar'] as const
 
 export type Customer = (typeof customers)[number]
 
-/** Places of a customer. The last ones come with later generations; any is now and then deleted, and comes back. */
+/** Places per customer. Later generations add the last ones, and delete and restore others. */
 export const placeCount = 40
 const FIRST_PLACES = 30
 
@@ -29,7 +29,7 @@ const isDeleted = (place: number, generation: number): boolean => (7 * place + g
 export const isLive = (place: number, generation: number): boolean =>
   exists(place, generation) && !isDeleted(place, generation)
 
-/** Three places share each time, so that ids break ties; the new ones lie at both ends of the order. */
+/** Three places share a time, so that ids break ties. New places are at both ends. */
 function createdAt(place: number): string {
   const at = place < FIRST_PLACES || place % 2 === 0 ? place : -place
   return new Date(Date.UTC(2026, 0, 1) + Math.floor(at / 3) * 1000)
@@ -67,7 +67,7 @@ export function fullOf(customer: Customer, place: number, generation: number): R
   }
 }
 
-/** An item of the list: masked. */
+/** An item of the list, which is masked. */
 function briefOf(customer: Customer, place: number, generation: number): RecordInput {
   const full = fullOf(customer, place, generation)
   return {
@@ -85,7 +85,7 @@ function briefOf(customer: Customer, place: number, generation: number): RecordI
   }
 }
 
-/** The lines of one import: every record of a customer as it is in a generation. */
+/** The lines of one import: every record of a customer in a generation. */
 export const recordsOf = (customer: Customer, generation: number): RecordInput[] =>
   places
     .filter((place) => exists(place, generation))
@@ -107,7 +107,7 @@ const inOrder = new Map(
   ]),
 )
 
-/** The one page that a generation has after a place: its items, and whether more remain. */
+/** The page after a place in a generation: its items, and whether more follow. */
 export function pageOf(
   customer: Customer,
   generation: number,

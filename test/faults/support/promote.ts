@@ -1,14 +1,14 @@
 import type { PostgresServer } from '../../support/postgres-server.ts'
 import { askServer } from './ask-server.ts'
 
-/** What an operator does, or has Patroni do: the standby that has received most is the next primary. */
+/** Promotes the standby that has received most, as an operator or Patroni would. */
 export async function promote(standbys: readonly PostgresServer[]): Promise<PostgresServer> {
   const standby = await mostAdvanced(standbys)
   await askServer(standby, 'select pg_promote()')
   return standby
 }
 
-/** The most that a standby has received: what was acknowledged to be on one of them is on it. */
+/** The standby that has received most, which has every change that any standby confirmed. */
 async function mostAdvanced(standbys: readonly PostgresServer[]): Promise<PostgresServer> {
   const received = await Promise.all(
     standbys.map(async (standby) => {

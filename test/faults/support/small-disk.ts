@@ -4,20 +4,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type PostgresServer, runAs } from '../../support/postgres-server.ts'
 
-/** A place for a database whose room can be used up, and made again. */
+/** A place for a database, whose free space can be used up and freed again. */
 export type SmallDisk = {
-  /** Where the database's folder is to be made; undefined is anywhere. */
+  /** The parent of the database's folder. Undefined means any. */
   readonly folder: string | undefined
   readonly kind: 'a small file system' | 'a limit on the size of files'
-  /** Imports of so many records do not fit once it is filled. */
+  /** Imports of so many records do not fit once the disk is filled. */
   readonly tooMany: readonly number[]
-  /** Leaves next to nothing. */
+  /** Leaves little free space. */
   fill(server: PostgresServer): void
   makeRoom(server: PostgresServer): void
   remove(): void
 }
 
-/** A file system of its own in memory where this user may mount one; else the server's files may not grow for a while. */
+/** Mounts a file system in memory if the user may, else limits the size of the server's files. */
 export function openSmallDisk(): SmallDisk {
   const folder = mkdtempSync(join(tmpdir(), 'bursar-disk-'))
   try {
@@ -32,7 +32,7 @@ export function openSmallDisk(): SmallDisk {
   return {
     folder,
     kind: 'a small file system',
-    // The small one is sent to its end before the server has found that it has no room for it.
+    // The small import is sent completely before the server runs out of space.
     tooMany: [8000, 400],
     fill: () => {
       const { bavail, bsize } = statfsSync(folder)
@@ -50,8 +50,8 @@ export function openSmallDisk(): SmallDisk {
 const LEFT_BYTES = 128 * 1024
 
 /**
- * Sessions that begin while it holds can make no file larger than this, as if the disk were full. A file of the log has
- * 16 MiB, which must be possible.
+ * New sessions can write no file larger than this, as if the disk were full. A file of the log has
+ * 16 MiB, which must stay possible.
  */
 const fileSizeLimit: SmallDisk = {
   folder: undefined,

@@ -1,19 +1,19 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
-/** Stands between a client and a server, and can stop forwarding without a word, as a network does. */
+/** A TCP proxy that can silently stop forwarding, as a broken network does. */
 export type StallingProxy = {
   readonly port: number
-  /** From now on nothing is forwarded. Connections stay open, and new ones are taken. */
+  /** Stops forwarding. Connections stay open, and new ones are accepted. */
   stall(): void
-  /** What was held back goes on its way. */
+  /** Forwards again, including what was held back. */
   flow(): void
-  /** Bytes forwarded so far, both ways. */
+  /** Bytes forwarded in both directions. */
   forwarded(): number
   close(): void
 }
 
-/** `heard` is told what clients say, on its way. */
+/** Calls `heard` with the bytes that clients send. */
 export async function openStallingProxy(
   toPort: number,
   heard: (said: Buffer) => void = () => {},
@@ -28,7 +28,7 @@ export async function openStallingProxy(
       to.write(bytes)
     })
     from.on('error', () => {})
-    // A server that is told nothing hears no goodbye either.
+    // A stalled server does not see the close either.
     from.on('close', () => {
       sockets.delete(from)
       to.destroy()

@@ -3,15 +3,15 @@ import { type Answer, send } from './client.ts'
 import type { History } from './history.ts'
 import { type Customer, customers, fullOf, idOf, isLive, pageOf, placeCount } from './ledger.ts'
 
-/** Clients of every customer that read without a break and check every body that comes back. */
+/** Clients of every customer that read continuously and check every body. */
 export type Traffic = {
   /** How many requests can be in flight at a time. */
   readonly inFlightMax: number
-  /** What has happened since a time, and until now. */
+  /** Counts since a time. */
   since(startedAt: number): Tally
-  /** A server that was left alone after a cut is asked again. */
+  /** Uses a server again that was skipped after a cut. */
   isBack(url: string): void
-  /** Ends the clients; rejects where any answer was wrong. */
+  /** Stops the clients. Rejects if any answer was wrong. */
   stop(): Promise<Tally>
 }
 
@@ -31,7 +31,7 @@ export type TrafficOptions = {
   readonly tokens: ReadonlyMap<Customer, string>
   readonly history: History
   readonly running: Set<() => Promise<unknown>>
-  /** Between two requests of one client, so that the machine has time for the servers too. */
+  /** The pause between two requests of a client, which leaves time for the servers. */
   readonly restMs?: number
 }
 
@@ -51,7 +51,7 @@ export function startTraffic({
   const down = new Set<string>()
   let stopped = false
   let turn = 0
-  /** As a balancer does it: each request to the next server that is not known to be gone. */
+  /** Round robin over the servers that are not known to be down. */
   const nextUrl = (): string => {
     const up = urls.filter((url) => !down.has(url))
     turn += 1
@@ -120,9 +120,9 @@ type Body = {
 }
 
 /**
- * A whole walk, each page from another server. Every page is the very page of one generation that follows the place the
- * walk has come to, and no page's generation is before that of the page before it. A page that is refused is asked for
- * again, with the cursor that was there before. Answers whether the walk came to its end.
+ * Reads a list page by page, each from another server. Every page must be exactly the next page of
+ * one generation, and the generation must never decrease. A refused page is requested again with
+ * the same cursor. Returns whether the last page was reached.
  */
 async function walkOnce(ask: Ask, customer: Customer, isOver: () => boolean): Promise<boolean> {
   const seen = new Set<number>()
@@ -137,7 +137,7 @@ async function walkOnce(ask: Ask, customer: Customer, isOver: () => boolean): Pr
     assert.equal(answer.status, 200, answer.text)
     const body: Body = JSON.parse(answer.text)
     const shown = body.items?.[0]?.metadata.generation
-    // A page without an item tells no generation: one that has nothing left there must be legal.
+    // An empty page does not show its generation. Some legal generation must end here.
     const isEmpty = (one: number) => pageOf(customer, one, last, LIMIT).items.length === 0
     const generation =
       shown === undefined
@@ -183,7 +183,7 @@ async function getOne(ask: Ask, customer: Customer): Promise<boolean> {
   return false
 }
 
-/** Another customer's id: by itself it is unknown, in a filter it finds nothing. */
+/** Requests another customer's id: a get must answer 404, a filter must find nothing. */
 async function askForForeign(ask: Ask, customer: Customer): Promise<boolean> {
   const others = customers.filter((other) => other !== customer)
   const other = others[Math.floor(Math.random() * others.length)] ?? 'ash'
@@ -212,7 +212,7 @@ const problem = (status: number, title: string, instance: string, detail: string
   ...{ type: 'about:blank', title, status, detail, instance },
 })
 
-/** A 503 says when to come again, and nothing of anyone's records. */
+/** A 503 has Retry-After and holds no data of a record. */
 export function assertUnavailable({ status, headers, text }: Answered): void {
   assert.equal(status, 503, text)
   assert.match(String(headers['retry-after']), /^[0-9]+$/)

@@ -7,6 +7,7 @@ import { openLog } from '../../../src/platform/log.ts'
 import { Secret } from '../../../src/platform/secret.ts'
 import type { Client, CredentialStore } from '../../../src/store/credentials.ts'
 import { openPostgresCredentials } from '../../../src/store/postgres/credentials/credentials.ts'
+import { StoreUnavailable } from '../../../src/store/unavailable.ts'
 import { openVault } from '../../../src/vault/open.ts'
 import type { WrappedKey } from '../../../src/vault/purpose-key.ts'
 import { systemRandom } from '../../../src/vault/random.ts'
@@ -38,10 +39,10 @@ const keyOf = (id: string): WrappedKey => ({
   revokedAt: undefined,
 })
 
-/** In the year 2100: expired by nobody's clock. */
+/** In the year 2100, which is in the future by any clock. */
 const later = 4_102_444_800_000_000n
 
-/** How often a store has told of a change. */
+/** Counts the notifications of a store. */
 function changesOf(context: TestContext, store: CredentialStore) {
   let count = 0
   const stop = store.onChange(() => {
@@ -54,7 +55,7 @@ function changesOf(context: TestContext, store: CredentialStore) {
 const terminateListening = `select count(pg_terminate_backend(pid)) from pg_stat_activity
   where datname = current_database() and query like 'listen %'`
 
-onPostgres('the roles and the tables outside the wall', () => {
+onPostgres('the roles and the credential tables', () => {
   async function newDatabase(context: TestContext) {
     const database = await openTestDatabase()
     context.after(database.drop)
@@ -63,7 +64,7 @@ onPostgres('the roles and the tables outside the wall', () => {
   }
   const refused = { code: '42501' }
 
-  test('the app notes uses and changes nothing else of a client', async (t) => {
+  test('the app may update last_used_at of a client and nothing else', async (t) => {
     const { place, ask } = await newDatabase(t)
     await ask(
       `insert into bursar.client values ('c', 'acme', 'n', '', 'secret', null, null, null, 1, 0)`,
@@ -88,7 +89,7 @@ onPostgres('the roles and the tables outside the wall', () => {
     }
   })
 
-  test('the app cannot take back a refused token or a used assertion before it expires', async (t) => {
+  test('the app cannot delete a refused token or a used assertion before it expires', async (t) => {
     const { place, ask } = await newDatabase(t)
     for (const table of [
       'denied_token (jti, expires_at)',
@@ -107,7 +108,7 @@ onPostgres('the roles and the tables outside the wall', () => {
     }
   })
 
-  test('the app makes the first key of a purpose, the operator every other', async (t) => {
+  test('the app may add the first key of a purpose, only the operator another', async (t) => {
     const place = await newStorePlace(t)
     const server = await place.openCredentials('server')
     const command = await place.openCredentials()
@@ -121,7 +122,7 @@ onPostgres('the roles and the tables outside the wall', () => {
 })
 
 onPostgres('several processes', () => {
-  test('of many that add the first key of a purpose at once, one does', async (t) => {
+  test('add the first key of a purpose at once: one of them succeeds', async (t) => {
     const place = await newStorePlace(t)
     const stores = await Promise.all(
       Array.from({ length: 6 }, () => place.openCredentials('server')),
@@ -133,7 +134,7 @@ onPostgres('several processes', () => {
     assert.equal((await stores[0]?.readPurposeKeys())?.length, 1)
   })
 
-  test('hear of a change within a moment, without asking', async (t) => {
+  test('are notified of a change within a second, without polling', async (t) => {
     const place = await newStorePlace(t)
     const [server, command] = [await place.openCredentials('server'), await place.openCredentials()]
     const clock = () => 1n
@@ -169,13 +170,13 @@ onPostgres('several processes', () => {
       await command.denyToken(`jti-${round}`, later, 1n)
       times.push(await until(() => states.current().deniedTokens.has(`jti-${round}`)))
     }
-    t.diagnostic(`heard after ${times.map((ms) => ms.toFixed()).join(', ')} ms`)
+    t.diagnostic(`notified after ${times.map((ms) => ms.toFixed()).join(', ')} ms`)
     assert.ok(Math.max(...times) < 1000)
     states.close()
     await until(async () => (await listens())[0]?.[0] === '0')
   })
 
-  test('hear of changes that come fast together, and of the last one', async (t) => {
+  test('are notified once of several fast changes, and of the last one', async (t) => {
     const place = await newStorePlace(t)
     const [server, command] = [await place.openCredentials('server'), await place.openCredentials()]
     const changes = changesOf(t, server)
@@ -197,7 +198,7 @@ onPostgres('several processes', () => {
     assert.ok(changes.count() <= 3 + spent / 100, `${changes.count()} in ${spent} ms`)
   })
 
-  test('go on hearing after their listening session was ended from outside', async (t) => {
+  test('listen again after the server has ended their session', async (t) => {
     const place = await newStorePlace(t)
     const [server, command] = [await place.openCredentials('server'), await place.openCredentials()]
     const changes = changesOf(t, server)
@@ -213,7 +214,7 @@ onPostgres('several processes', () => {
     assert.equal(changes.count(), 5)
   })
 
-  test('end by themselves once the store is closed', async (t) => {
+  test('exit once the store is closed', async (t) => {
     const place = await newStorePlace(t)
     const file = new URL('../support/listening-process.ts', import.meta.url).pathname
     const child = spawn(process.execPath, [file, place.where], {
@@ -229,7 +230,7 @@ onPostgres('several processes', () => {
 })
 
 onPostgres('a standby', () => {
-  test('does for the refresh while there is no primary, unless it is behind what has been seen; a promoted one is listened to', {
+  test('serves the refresh while no primary answers, unless it is behind; after a promotion it is listened to', {
     timeout: 120_000,
   }, async (t) => {
     const primary = await startPostgres()
@@ -276,14 +277,13 @@ onPostgres('a standby', () => {
     await primary.kill('SIGKILL')
 
     const behind = (error: unknown) =>
-      error instanceof Error &&
-      /behind what has been seen/.test(String((error.cause as Error).message))
-    // Once the standby, too, has been looked at since it was paused.
+      error instanceof StoreUnavailable && /behind what has been seen/.test(error.message)
+    // Until the standby has had a health check after it was paused.
     await until(() => server.revision().then(() => false, behind))
     await assert.rejects(server.readStates(1n), behind)
     await assert.rejects(server.readPurposeKeys(), behind)
-    await assert.rejects(server.findClient(client.id), { status: 503 })
-    // Who has seen nothing newer takes what there is.
+    await assert.rejects(server.findClient(client.id), { name: 'StoreUnavailable' })
+    // A process that has seen no newer revision accepts the standby's.
     await until(() =>
       fresh.revision().then(
         (revision) => revision === first.revision,
@@ -295,8 +295,8 @@ onPostgres('a standby', () => {
     await until(async () => (await fresh.revision()) === second)
     const states = await server.readStates(1n)
     assert.deepEqual([states.revision, states.clients[0]?.disabledAt], [second, 5n])
-    await assert.rejects(server.findClient(client.id), { status: 503 })
-    await assert.rejects(command.denyToken('jti', later, 1n), { status: 503 })
+    await assert.rejects(server.findClient(client.id), { name: 'StoreUnavailable' })
+    await assert.rejects(command.denyToken('jti', later, 1n), { name: 'StoreUnavailable' })
 
     const heard = changes.count()
     await askStandby('select pg_promote()')

@@ -4,7 +4,7 @@ import { openPool } from '../../../src/store/postgres/cluster/pool.ts'
 import type { Connection } from '../../../src/store/postgres/driver/connection.ts'
 import { StoreUnavailable } from '../../../src/store/unavailable.ts'
 
-/** Sessions that answer nothing by themselves: what a pool does is told by what it opens and drops. */
+/** Sessions that never answer. The tests observe which of them the pool opens and drops. */
 function fakeSessions() {
   const opened: { dropped: boolean }[] = []
   const open = (): Connection => {
@@ -13,6 +13,7 @@ function fakeSessions() {
     const silence = Promise.withResolvers<never>()
     silence.promise.catch(() => {})
     return {
+      rows: () => silence.promise,
       query: () => silence.promise,
       execute: () => silence.promise,
       copyIn: () => silence.promise,
@@ -34,7 +35,7 @@ const bounds = { connectionsMax: 2, waitingMax: 3, waitMs: 50, withinMs: 100 }
 const isUnavailable = (error: unknown): boolean => error instanceof StoreUnavailable
 
 describe('a pool of sessions', () => {
-  test('opens as many as are needed, uses them again, and never more than it may', async () => {
+  test('opens sessions as needed, reuses them, and never exceeds its maximum', async () => {
     const { opened, open } = fakeSessions()
     const pool = openPool({ ...bounds, open })
     await pool.run(async () => {})
@@ -48,7 +49,7 @@ describe('a pool of sessions', () => {
     await Promise.all(busy)
   })
 
-  test('takes what was waited elsewhere off the wait for a session', async () => {
+  test('subtracts the time that was waited elsewhere from the wait for a session', async () => {
     const { open } = fakeSessions()
     const pool = openPool({ ...bounds, open, waitMs: 60_000 })
     const gate = Promise.withResolvers<void>()
@@ -59,11 +60,11 @@ describe('a pool of sessions', () => {
     )
     gate.resolve()
     await Promise.all(busy)
-    // Where a session is at rest nothing is waited for, however long it took until here.
+    // An idle session is taken at once, however long the request has waited elsewhere.
     assert.equal(await pool.run(async () => 'read', 5000, 70_000), 'read')
   })
 
-  test('refuses at once who would wait behind too many, and after its time who waits', async () => {
+  test('rejects a request at once if too many wait, and a waiting one when its time is up', async () => {
     const { open } = fakeSessions()
     const pool = openPool({ ...bounds, open })
     const gate = Promise.withResolvers<void>()
@@ -79,7 +80,7 @@ describe('a pool of sessions', () => {
     await pool.run(async () => {})
   })
 
-  test('drops a session whose server stops answering, and goes on with another', async () => {
+  test('drops a session whose server stops answering, and opens another', async () => {
     const { opened, open } = fakeSessions()
     const pool = openPool({ ...bounds, open })
     await assert.rejects(pool.query({ text: 'select 1' }), isUnavailable)
@@ -88,7 +89,7 @@ describe('a pool of sessions', () => {
     assert.equal(opened.length, 2)
   })
 
-  test('drops what rests, and what is at work when it comes back', async () => {
+  test('drops idle sessions at once, and sessions in use when they are returned', async () => {
     const { opened, open } = fakeSessions()
     const pool = openPool({ ...bounds, open })
     const gate = Promise.withResolvers<void>()
@@ -102,7 +103,7 @@ describe('a pool of sessions', () => {
     assert.equal(pool.load(), 0)
   })
 
-  test('checks each new session once, and does no work where the check fails', async () => {
+  test('checks each new session once, and runs no work if the check fails', async () => {
     const { open } = fakeSessions()
     let checks = 0
     let works = 0
@@ -120,7 +121,7 @@ describe('a pool of sessions', () => {
     assert.deepEqual([checks, works], [2, 2])
   })
 
-  test('waits at its end for what is at work, and takes nothing new', async () => {
+  test('waits for running work when it closes, and accepts no more', async () => {
     const { opened, open } = fakeSessions()
     const pool = openPool({ ...bounds, open })
     const gate = Promise.withResolvers<void>()

@@ -13,8 +13,8 @@ import { aFiatAccount, anId } from '../../support/records.ts'
 import { firstPage } from '../../support/selection.ts'
 import { addressesOf } from '../../support/test-database.ts'
 
-/** Tables with a customer in them that lie outside the wall (docs/decisions/0031-the-second-wall.md). */
-const outsideTheWall = ['client']
+/** Tables with a customer but without row-level security (decision 0031). */
+const withoutPolicies = ['client']
 
 type Tested = Awaited<ReturnType<typeof openPostgresTestStore>>
 let tested: Tested
@@ -28,7 +28,7 @@ before(async () => {
 })
 after(() => tested.close())
 
-/** A session of a role, as a forgetful program would use it. */
+/** A session of a role that sets no customer. */
 async function as<T>(url: string, work: (session: Connection) => Promise<T>): Promise<T> {
   const [address] = addressesOf(url)
   if (address === undefined) throw new Error('no address')
@@ -45,27 +45,27 @@ const textsOf = async (session: Connection, text: string): Promise<string[][]> =
 
 const allIds = 'select id from bursar.fiat_account order by id'
 
-describe('the second wall', () => {
-  test('stands around every table that holds a customer’s data, owner included', async () => {
+describe('row-level security', () => {
+  test('is forced on every table that holds customers’ data, for the owner too', async () => {
     const tables = await tested.database.ask(`
       select t.relname, t.relrowsecurity, t.relforcerowsecurity,
         (select count(*) from pg_policy as p where p.polrelid = t.oid and p.polname in ('customer', 'operator'))
       from pg_class as t join pg_attribute as a on a.attrelid = t.oid and a.attname = 'customer_id'
       where t.relnamespace = 'bursar'::regnamespace and t.relkind in ('r', 'p') order by 1`)
-    const walled = tables.filter(([name]) => !outsideTheWall.includes(String(name)))
-    assert.ok(walled.length >= 8)
-    for (const row of walled) assert.deepEqual(row.slice(1), ['t', 't', '2'], String(row[0]))
+    const secured = tables.filter(([name]) => !withoutPolicies.includes(String(name)))
+    assert.ok(secured.length >= 8)
+    for (const row of secured) assert.deepEqual(row.slice(1), ['t', 't', '2'], String(row[0]))
   })
 
-  test('answers nothing to a statement that names no customer', async () => {
+  test('returns no rows if the setting names no customer', async () => {
     assert.deepEqual(await as(tested.database.url, (session) => textsOf(session, allIds)), [])
   })
 
-  test('holds the owner too', async () => {
+  test('applies to the owner', async () => {
     assert.deepEqual(await as(tested.database.ownerUrl, (session) => textsOf(session, allIds)), [])
   })
 
-  test('shows the customer that the setting names to a statement that forgot to', async () => {
+  test('returns the rows of the customer in the setting, without a condition in the statement', async () => {
     const seen = await as(tested.database.url, async (session) => {
       await session.execute(`begin; set local bursar.customer_id = 'borealis'`)
       return await textsOf(session, allIds)
@@ -73,7 +73,7 @@ describe('the second wall', () => {
     assert.deepEqual(seen, [[anId(2)]])
   })
 
-  test('takes the empty text that an ended transaction leaves for no customer', async () => {
+  test('treats the empty setting that an ended transaction leaves as no customer', async () => {
     await tested.database.ask(`insert into bursar.revision values ('', 'fiat-accounts', 1)`)
     const seen = await as(tested.database.url, async (session) => {
       await session.execute(`begin; set local bursar.customer_id = 'acme'; commit`)
@@ -86,34 +86,34 @@ describe('the second wall', () => {
     await tested.database.ask(`delete from bursar.revision where customer_id = ''`)
   })
 
-  test('is not passed by a view or a function of the owner', async () => {
+  test('is not bypassed by a view or a function of the owner', async () => {
     const { database } = tested
-    const passages = await database.ask(`
+    const bypasses = await database.ask(`
       select relname from pg_class where relnamespace = 'bursar'::regnamespace and relkind in ('v', 'm')
       union all select proname from pg_proc where pronamespace = 'bursar'::regnamespace and prosecdef`)
-    assert.deepEqual(passages, [])
+    assert.deepEqual(bypasses, [])
     await as(database.ownerUrl, (owner) =>
       owner.execute(`
-        create view bursar.passage as select id from bursar.fiat_account;
-        create function bursar.passage_of() returns setof uuid language sql security definer
+        create view bursar.bypass_view as select id from bursar.fiat_account;
+        create function bursar.bypass_function() returns setof uuid language sql security definer
           as 'select id from bursar.fiat_account';
-        grant select on bursar.passage to bursar`),
+        grant select on bursar.bypass_view to bursar`),
     )
     const seen = await as(database.url, async (session) => [
-      ...(await textsOf(session, 'select id from bursar.passage')),
-      ...(await textsOf(session, 'select bursar.passage_of()')),
+      ...(await textsOf(session, 'select id from bursar.bypass_view')),
+      ...(await textsOf(session, 'select bursar.bypass_function()')),
     ])
-    await database.ask('drop view bursar.passage; drop function bursar.passage_of')
+    await database.ask('drop view bursar.bypass_view; drop function bursar.bypass_function')
     assert.deepEqual(seen, [])
   })
 
-  test('leaves nothing of a request in the session that the next one gets', async () => {
+  test('leaves no customer in the session that the next request gets', async () => {
     const { rows } = await tested.store.customers.page(asTenant('acme'), fiatAccount.brief, {
       ...firstPage,
       limit: 10,
     })
     assert.equal(rows, 1)
-    // The page is answered a moment before its session is given back.
+    // The page resolves just before its session is returned to the pool.
     await setImmediate()
     const left = await tested.customers.query({
       text: `select current_setting('bursar.customer_id', true), (select count(*) from bursar.fiat_account)`,
@@ -124,7 +124,7 @@ describe('the second wall', () => {
     )
   })
 
-  test('gives each of many gets in one statement its own customer’s record and no other', async () => {
+  test('separates customers when one statement serves many gets', async () => {
     const asked = Array.from({ length: 200 }, (_, at) => ({
       tenant: asTenant(at % 3 === 0 ? 'borealis' : 'acme'),
       id: anId(1 + (at % 2)),
@@ -135,12 +135,12 @@ describe('the second wall', () => {
     for (const [at, { tenant, id }] of asked.entries()) {
       const owner = id === anId(1) ? 'acme' : 'borealis'
       const body = answers[at]
-      assert.equal(body === undefined, owner !== tenant, `${tenant} asked for ${id}`)
+      assert.equal(body === undefined, owner !== tenant, `${tenant} requests ${id}`)
       if (body !== undefined) assert.equal(JSON.parse(body).id, id)
     }
   })
 
-  test('gives each of many pages in one statement its own customer’s records and no other', async () => {
+  test('separates customers when one statement serves many pages', async () => {
     const asked = Array.from({ length: 60 }, (_, at) =>
       asTenant(at % 3 === 0 ? 'borealis' : 'acme'),
     )
@@ -162,7 +162,7 @@ describe('the second wall', () => {
     }
   })
 
-  test('lets the customers’ role change nothing and see no history', async () => {
+  test('forbids the customers’ role to change records and to see history', async () => {
     await as(tested.database.url, async (session) => {
       for (const forbidden of [
         `update bursar.fiat_account set body = '{}'`,
@@ -177,7 +177,7 @@ describe('the second wall', () => {
     })
   })
 
-  test('compares by functions that are leakproof, or an index could not be used behind it', async () => {
+  test('uses leakproof comparison functions only, because others prevent index scans', async () => {
     const leaky = await tested.database.ask(`
       select proname from pg_proc where not proleakproof and pronamespace = 'pg_catalog'::regnamespace
         and proname in ('texteq', 'uuid_eq', 'booleq', 'byteaeq', 'bytealt', 'byteagt', 'int8eq')`)
@@ -188,23 +188,23 @@ describe('the second wall', () => {
 describe('roles', () => {
   const url = (role: string) => tested.database.url.replace('//bursar@', `//${role}@`)
 
-  test('serve refuses the owner, a superuser, a role that bypasses the wall, and the operator’s', async () => {
-    await tested.database.ask('create role passes_by login bypassrls')
+  test('serve refuses the owner, a superuser, a role with BYPASSRLS and the operator’s role', async () => {
+    await tested.database.ask('create role bypasses login bypassrls')
     const refusals = {
       owner: /the owner of the tables/,
       postgres: /a superuser/,
-      passes_by: /bypass row level security/,
+      bypasses: /bypass row level security/,
       bursar_operator: /sees every customer/,
     }
-    await tested.database.ask('grant usage on schema bursar to passes_by')
+    await tested.database.ask('grant usage on schema bursar to bypasses')
     for (const [role, reason] of Object.entries(refusals)) {
       await assert.rejects(as(url(role), requireCustomersRole), reason)
     }
     await as(url('bursar'), requireCustomersRole)
-    await tested.database.ask('drop owned by passes_by; drop role passes_by')
+    await tested.database.ask('drop owned by bypasses; drop role bypasses')
   })
 
-  test('the operator’s commands refuse a role that the wall would hide customers from', async () => {
+  test('the operator’s commands refuse a role that cannot see every customer', async () => {
     await assert.rejects(as(url('bursar'), requireOperatorRole), /OPERATOR_DATABASE_URL/)
     await assert.rejects(as(url('owner'), requireOperatorRole), /OPERATOR_DATABASE_URL/)
     await as(url('bursar_operator'), requireOperatorRole)

@@ -7,7 +7,7 @@ import { withPrimary } from '../../../src/store/postgres/cluster/with-primary.ts
 import { sessionSocket } from '../../../src/store/postgres/driver/session-socket.ts'
 import { until } from '../../support/until.ts'
 
-/** A server that is none; `serve` is what it does with whoever connects. */
+/** A TCP server that is no PostgreSQL; `serve` handles each connection. */
 async function listenAs(
   context: TestContext,
   ssl: ServerAddress['credentials']['ssl'],
@@ -33,17 +33,17 @@ const answering = (answer: string) => (socket: Socket) => {
   socket.once('data', () => socket.write(Buffer.from(answer, 'latin1')))
 }
 
-describe('a session that is to be encrypted', () => {
+describe('a session with TLS', () => {
   for (const [what, answer, message] of [
     ['offers no TLS', 'N', 'the server offers no TLS'],
-    ['cannot say', 'E\0\0\0\x05\0', 'the server does not say whether it offers TLS'],
+    ['does not know the request', 'E\0\0\0\x05\0', 'the server does not say whether it offers TLS'],
     ['sends bytes that are not encrypted', 'SR\0\0\0\x08', 'the server does not say whether it'],
-    ['speaks no TLS after all', 'S', 'TLS cannot be agreed on (ERR_SSL'],
+    ['agrees but does not speak TLS', 'S', 'TLS cannot be agreed on (ERR_SSL'],
   ] as const) {
     test(`fails with a server that ${what}`, async (context) => {
       const { address } = await listenAs(context, 'require', (socket) => {
         socket.on('data', (asked) => {
-          socket.write(Buffer.from(asked.length === 8 ? answer : 'no TLS, whatever was said'))
+          socket.write(Buffer.from(asked.length === 8 ? answer : 'this is not TLS'))
         })
       })
       await assert.rejects(sessionSocket(address, 5000).open(), (error: Error) => {
@@ -57,12 +57,12 @@ describe('a session that is to be encrypted', () => {
     ['says nothing', () => {}],
     ['agrees and then says nothing', answering('S')],
   ] as const) {
-    test(`waits for a server that ${what} no longer than it may`, async (context) => {
+    test(`times out if a server ${what}`, async (context) => {
       const { address } = await listenAs(context, 'require', serve)
       await assert.rejects(sessionSocket(address, 200).open(), { code: 'ETIMEDOUT' })
     })
 
-    test(`is destroyed at once while a server ${what}`, async (context) => {
+    test(`can be destroyed while a server ${what}`, async (context) => {
       const { address, sockets } = await listenAs(context, 'require', serve)
       const session = sessionSocket(address, 60_000)
       const refused = assert.rejects(session.open(), { code: 'ECONNRESET' })
@@ -73,11 +73,11 @@ describe('a session that is to be encrypted', () => {
   }
 })
 
-test('a server that hangs up is asked once and told', async (context) => {
+test('a server that hangs up is tried once and named in the error', async (context) => {
   const { address, sockets } = await listenAs(context, false, (socket) => socket.end())
   await assert.rejects(
     withPrimary([address], async () => {}),
-    (error: Error) => /no primary/.test(String((error.cause as Error).message)),
+    { name: 'StoreUnavailable', message: /no primary/ },
   )
   assert.equal(sockets.length, 1)
 })

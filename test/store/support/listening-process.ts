@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { openCredentialsAt } from '../../support/store-place.ts'
 
-/** Listens for changes, twice, closes once it hears, and must then end by itself. */
+/** Listens for changes twice, closes the store at the first one, and must then exit. */
 const store = await openCredentialsAt(process.argv[2] ?? '', 'server')
 const heard = new EventTarget()
 const stop = store.onChange(() => {})

@@ -3,11 +3,11 @@ import { openConnection } from '../../../src/store/postgres/driver/connection.ts
 import type { PostgresServer } from '../../support/postgres-server.ts'
 import { addressesOf, prepareServer, testStore } from '../../support/test-database.ts'
 
-/** What only PostgreSQL has is declared only where the run is about it. */
+/** Declares tests of PostgreSQL, which run in the PostgreSQL pass only. */
 export const onPostgres: (name: string, suite: () => void) => void =
   testStore === 'postgres' ? describe : () => {}
 
-/** One statement on the one server that a URL names, whatever its role; the rows as text. */
+/** Runs one statement on the first server of a URL and returns the rows as text. */
 export async function askAt(url: string, sql: string): Promise<(string | null)[][]> {
   const [address] = addressesOf(url)
   if (address === undefined) throw new Error('the URL names no server')
@@ -20,7 +20,7 @@ export async function askAt(url: string, sql: string): Promise<(string | null)[]
   }
 }
 
-/** A server of the test's own, with roles and one database, for tests that stop and change it. */
+/** Prepares the roles and a database on a server that the test may stop and change. */
 export async function prepareOwn(server: PostgresServer) {
   await prepareServer(server)
   const database = 'bursar_template'

@@ -7,9 +7,9 @@ type Command = { readonly issue: NewFeeQuote } | { readonly consume: ConsumeRequ
 export type Acknowledged = { readonly outcome: string; readonly again?: boolean }
 
 export type QuoteChild = {
-  /** Resolves with what the process acknowledged, or undefined where it was killed before it could. */
+  /** Resolves with the acknowledgement, or undefined if the process was killed before it. */
   send(command: Command): Promise<Acknowledged | undefined>
-  /** kill -9: nothing is flushed, closed or said. */
+  /** Sends SIGKILL: the process flushes and closes nothing. */
   kill(): Promise<void>
 }
 
@@ -18,7 +18,7 @@ export function startQuoteChild(where: string): QuoteChild {
   const child = spawn(process.execPath, [file, where], { stdio: ['pipe', 'pipe', 'inherit'] })
   const waiting = new Map<number, (answer: Acknowledged | undefined) => void>()
   let sent = 0
-  // Writing to a process that has just been killed is no fault of this one.
+  // A write to a process that was just killed fails; that is expected.
   child.stdin.on('error', () => {})
   createInterface({ input: child.stdout }).on('line', (line) => {
     const { number, ...answer } = JSON.parse(line)

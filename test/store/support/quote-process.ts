@@ -3,8 +3,8 @@ import { asTenant } from '../../../src/contract/principal.ts'
 import { openQuotesAt } from '../../support/store-place.ts'
 
 /**
- * A process of its own over the quotes of one place. It reads commands as lines of JSON and answers each with a line once it
- * is done, so that whoever kills it knows what was acknowledged.
+ * A process that opens a quote store. It reads commands as lines of JSON and writes a line once a
+ * command is done, so that the test knows what was acknowledged before it killed the process.
  */
 const quotes = await openQuotesAt(process.argv[2] ?? '')
 const revive = (_: string, value: unknown) =>

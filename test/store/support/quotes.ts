@@ -8,7 +8,7 @@ export const noon = BigInt(Date.parse('2026-11-22T12:00:00Z')) * 1000n
 export const minutes = (count: number): bigint => BigInt(count) * 60_000_000n
 export const wallet = '0xF0Aa84466e353E5390be37FE2934301c07c19a55'
 
-/** Ids that rise, as the service's do. */
+/** Ids that rise with time, as those of the service do. */
 export const idOf = (at: number): string =>
   `01a1fc67-${String(Math.floor(at / 1000)).padStart(4, '0')}-7000-8000-${String(at).padStart(12, '0')}`
 
@@ -39,7 +39,7 @@ export const aWithdrawal = (over: Partial<ConsumeRequest> = {}): ConsumeRequest 
   ...over,
 })
 
-/** A store in a place of its own, closed and thrown away with the test. */
+/** A new store that is closed and deleted after the test. */
 export async function openTestQuotes(
   context: TestContext,
 ): Promise<{ quotes: FeeQuoteStore; place: StorePlace }> {

@@ -2,10 +2,10 @@ import type { Connection } from '../driver/connection.ts'
 import { guarded } from '../driver/failure.ts'
 import type { Servers } from './servers.ts'
 
-/** A session of the primary that stays with one piece of work, however long that takes. */
+/** A session with the primary that is reserved for one piece of work, without a deadline. */
 export type HeldSession = {
   readonly connection: Connection
-  /** Ends the session, and with it its transaction and its temporary tables. Safe to call twice. */
+  /** Ends the session with its transaction and temporary tables. May be called twice. */
   drop(): Promise<void>
 }
 
@@ -28,9 +28,10 @@ export async function holdSession(servers: Servers): Promise<HeldSession> {
   }
 }
 
-/** What fails on a held session is told as it is told of any other. */
+/** Maps the errors of a held session as `onPrimary` maps those of any other. */
 const guardedConnection = (connection: Connection): Connection => ({
   ...connection,
+  rows: (query) => guarded(() => connection.rows(query)),
   query: (query) => guarded(() => connection.query(query)),
   execute: (text) => guarded(() => connection.execute(text)),
   copyIn: (text) => guarded(() => connection.copyIn(text)),

@@ -1,76 +1,52 @@
 import postgres from 'postgres'
 import { limits } from '../../../platform/limits.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
+import { systemSchedule, throttle } from '../../../platform/schedule.ts'
 import { oneSession } from '../driver/connection.ts'
 import { sessionSocket } from '../driver/session-socket.ts'
 import type { Servers } from './servers.ts'
 
 /**
- * Hears of what is notified on a channel, over a session of its own with whichever server is the primary. Runs `run`
- * soon after each notification, and whenever it has begun to listen: what was said before that, nobody heard. A lost
- * session is made anew; nothing is ever thrown. Answers what ends it.
+ * Listens to a channel over its own session with the current primary. Calls `run` soon after each
+ * notification, and after each `listen`, because earlier notifications may have been missed.
+ * Reopens a lost session and never throws. Returns the function that stops it.
  */
 export function listen(servers: Servers, channel: string, run: () => void): () => void {
   let address: ServerAddress | undefined
   let session: ListeningSession | undefined
-  let retry: NodeJS.Timeout | undefined
-  const heard = spaced(run, limits.databaseChangeRestMs)
-  const begin = () => {
-    clearTimeout(retry)
-    session?.drop()
+  let cancelRetry = () => {}
+  const notified = throttle(run, limits.databaseChangeRestMs)
+  const start = () => {
+    cancelRetry()
+    session?.destroy()
     if (address === undefined) return
-    const own = openSession(address, channel, heard.soon, () => {
+    const own = openSession(address, channel, notified.run, () => {
       if (session !== own) return
-      clearTimeout(retry)
-      retry = setTimeout(begin, limits.databaseListenRetryMs).unref()
+      cancelRetry()
+      cancelRetry = systemSchedule.after(limits.databaseListenRetryMs, start)
     })
     session = own
   }
-  const forgetPrimary = servers.onNewPrimary((server) => {
+  const stopFollowing = servers.onNewPrimary((server) => {
     address = server.address
-    begin()
+    start()
   })
   return () => {
-    forgetPrimary()
+    stopFollowing()
     address = undefined
-    begin()
+    start()
     session = undefined
-    heard.stop()
+    notified.stop()
   }
 }
 
-/** Runs at once, and for all who ask while it then rests, once more at the rest's end. */
-function spaced(run: () => void, restMs: number) {
-  let resting: NodeJS.Timeout | undefined
-  let wanted = false
-  let stopped = false
-  const soon = () => {
-    if (stopped) return
-    if (resting !== undefined) {
-      wanted = true
-      return
-    }
-    wanted = false
-    resting = setTimeout(() => {
-      resting = undefined
-      if (wanted) soon()
-    }, restMs).unref()
-    run()
-  }
-  const stop = () => {
-    stopped = true
-    clearTimeout(resting)
-  }
-  return { soon, stop }
-}
+type ListeningSession = { destroy(): void }
 
-type ListeningSession = { drop(): void }
-
-/** The library's own `listen` reconnects by itself, to the same server for ever; this session ends with its socket. */
+/** The library's own `listen` is not used: it reconnects for ever, and to the same server only. */
 function openSession(
   address: ServerAddress,
   channel: string,
-  onHeard: () => void,
+  onNotification: () => void,
   onLost: () => void,
 ): ListeningSession {
   const socket = sessionSocket(address, CONNECT_MS)
@@ -78,15 +54,15 @@ function openSession(
     ...oneSession(address, CONNECT_MS),
     connection: { application_name: 'bursar' },
     onnotice: () => {},
-    // These two are not in the library's types.
-    onnotify: onHeard,
+    // The library's types lack these two options.
+    onnotify: onNotification,
     socket: socket.open,
     onclose: onLost,
   }
-  const sql = postgres(settings as postgres.Options<Record<string, never>>)
-  sql.unsafe(`listen ${channel}`).then(onHeard, onLost)
+  const sql = postgres(settings as postgres.Options<{ bigint: postgres.PostgresType<bigint> }>)
+  sql.unsafe(`listen ${channel}`).then(onNotification, onLost)
   return {
-    drop: () => {
+    destroy: () => {
       socket.destroy()
       sql.end({ timeout: 0 }).catch(() => {})
     },

@@ -2,12 +2,12 @@ import { StoreUnavailable } from '../../unavailable.ts'
 import type { Connection, Query, Row } from '../driver/connection.ts'
 import { unavailable } from '../driver/failure.ts'
 
-/** A bounded set of sessions with one server, and a bounded queue before it. */
+/** A bounded set of sessions with one server, and a bounded queue for them. */
 export type Pool = {
   /**
-   * Runs work on a session of its own. When it is not done `withinMs` after the call, waiting included, its session is
-   * dropped and the call rejects with a StoreUnavailable: a server that has stopped answering costs that long and no longer.
-   * What has waited elsewhere before waits for a session so much less.
+   * Runs work on one session. If the work is not done in `withinMs`, including the wait for a
+   * session, the session is dropped and the call rejects with a StoreUnavailable. `waitedMs` is
+   * the time already spent in another queue; it shortens the wait for a session.
    */
   run<T>(
     work: (connection: Connection) => Promise<T>,
@@ -15,28 +15,28 @@ export type Pool = {
     waitedMs?: number,
   ): Promise<T>
   query(query: Query): Promise<readonly Row[]>
-  /** How many sessions are at work or being waited for. */
+  /** Sessions in use plus requests that wait for one. */
   load(): number
-  /** Drops every session that is at rest; those at work are dropped as they come back. */
+  /** Drops every idle session now, and every session in use when it is returned. */
   dropAll(): void
-  /** Waits for what is at work, then says goodbye. Nothing new is taken. */
+  /** Accepts no more work, waits for the work that is running, and closes the sessions. */
   close(): Promise<void>
 }
 
 export type PoolOptions = {
   readonly open: () => Connection
-  /** Run once over each new session, before any work; where it rejects, so does the work. */
+  /** Runs once on each new session, before any work. If it rejects, so does the work. */
   readonly check?: (connection: Connection) => Promise<void>
   readonly connectionsMax: number
-  /** How many may wait for a session; one more is refused at once. */
+  /** Backpressure: if so many requests wait for a session, the next is rejected at once. */
   readonly waitingMax: number
-  /** How long one may wait for it. */
+  /** How long a request may wait for a session. */
   readonly waitMs: number
   readonly withinMs: number
 }
 
-type Session = { readonly connection: Connection; readonly era: number; isChecked: boolean }
-type Waiter = { readonly take: (session: Session) => void; readonly refuse: () => void }
+type Session = { readonly connection: Connection; readonly generation: number; isChecked: boolean }
+type Waiter = { readonly take: (session: Session) => void; readonly reject: () => void }
 
 export function openPool(options: PoolOptions): Pool {
   const state = openState(options)
@@ -71,11 +71,11 @@ export function openPool(options: PoolOptions): Pool {
 }
 
 function openState({ open, connectionsMax, waitingMax }: PoolOptions) {
-  // The session that rested least is taken first: its plans are warm, and the others can be dropped when idle.
+  // The last session returned is used first, because its plans are cached.
   const idle: Session[] = []
   const waiting = new Set<Waiter>()
   let opened = 0
-  let era = 0
+  let generation = 0
   let closing: (() => void) | undefined
   const drop = ({ connection }: Session) => {
     opened -= 1
@@ -89,7 +89,7 @@ function openState({ open, connectionsMax, waitingMax }: PoolOptions) {
     }
     if (opened >= connectionsMax) return undefined
     opened += 1
-    return { connection: open(), era, isChecked: false }
+    return { connection: open(), generation, isChecked: false }
   }
   const serveWaiting = () => {
     const [first] = waiting
@@ -110,64 +110,68 @@ function openState({ open, connectionsMax, waitingMax }: PoolOptions) {
       return await waitFor(waiting, forMs)
     },
     giveBack: (session: Session) => {
-      if (session.connection.isBroken() || session.era !== era || closing !== undefined) {
+      if (
+        session.connection.isBroken() ||
+        session.generation !== generation ||
+        closing !== undefined
+      ) {
         drop(session)
       } else idle.push(session)
       serveWaiting()
     },
     dropAll: () => {
-      era += 1
+      generation += 1
       for (const session of idle.splice(0)) drop(session)
     },
     close: async () => {
       const done = new Promise<void>((resolve) => {
         closing = resolve
       })
-      for (const waiter of waiting) waiter.refuse()
-      const resting = idle.splice(0)
-      await Promise.all(resting.map(({ connection }) => connection.close()))
-      for (const session of resting) drop(session)
+      for (const waiter of waiting) waiter.reject()
+      const sessions = idle.splice(0)
+      await Promise.all(sessions.map(({ connection }) => connection.close()))
+      for (const session of sessions) drop(session)
       if (opened > 0) await done
     },
   }
 }
 
 function waitFor(waiting: Set<Waiter>, forMs: number): Promise<Session> {
-  return new Promise((resolve, reject) => {
-    const refuse = () => {
+  return new Promise((resolve, rejectWith) => {
+    const reject = () => {
       clearTimeout(timer)
       waiting.delete(waiter)
-      reject(unavailable('every session with the database is at work'))
+      rejectWith(unavailable('every database session is in use'))
     }
-    const timer = setTimeout(refuse, forMs)
+    const timer = setTimeout(reject, forMs)
     const waiter: Waiter = {
       take: (session) => {
         clearTimeout(timer)
         resolve(session)
       },
-      refuse,
+      reject,
     }
     waiting.add(waiter)
   })
 }
 
-/** Runs what is to happen when the time is up; infinity is never up. */
+/** Calls back once the time is up. An infinite time is never up. */
 function openDeadline(withinMs: number) {
-  let passed = false
-  let isOver = false
+  let hasPassed = false
+  let isCleared = false
   let onPassed: (() => void) | undefined
   const pass = () => {
-    if (isOver) return
-    passed = true
+    if (isCleared) return
+    hasPassed = true
     onPassed?.()
   }
   const timer =
     withinMs === Number.POSITIVE_INFINITY
       ? undefined
-      : // Where this process itself was held up, the answer may have come and not been read: that goes first.
+      : // If this process was blocked, the answer may have arrived unread. It is read first.
         setTimeout(() => setImmediate(pass), withinMs)
   return {
-    hasPassed: () => passed,
+    hasPassed: () => hasPassed,
     onPassed: (run: () => void) => {
       onPassed = run
       return () => {
@@ -175,7 +179,7 @@ function openDeadline(withinMs: number) {
       }
     },
     clear: () => {
-      isOver = true
+      isCleared = true
       clearTimeout(timer)
     },
   }

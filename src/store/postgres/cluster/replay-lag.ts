@@ -1,36 +1,36 @@
-/** Where the primary's log stood, and when that was seen (milliseconds of a clock that only runs forward). */
-type Sighting = { readonly position: bigint; readonly at: number }
+/** A position of the primary's log, and when it was seen (milliseconds, monotonic clock). */
+type Sample = { readonly position: bigint; readonly at: number }
 
 /**
- * How far a standby is behind, by our own clock and the log's positions alone: the age of the newest position of the
- * primary that the standby has replayed. What PostgreSQL itself tells (the time of the last replayed commit) grows on
- * an idle primary and jumps with the servers' clocks.
+ * The replay lag of a standby: the age of the newest sampled position that it has replayed. This
+ * uses our own clock only. PostgreSQL's own figure, the time of the last replayed commit, grows
+ * while the primary is idle and jumps with the clocks of the servers.
  */
 export type ReplayLag = {
-  /** Notes where the primary's log stands. */
+  /** Adds a sample of the primary's log position. */
   sawPrimary(position: bigint, at: number): void
-  /** Milliseconds; infinity where it is further behind than anything remembered. */
+  /** Milliseconds. Infinity if the standby is behind the oldest sample. */
   of(replayed: bigint, now: number): number
-  /** A new primary's log is another log. */
+  /** Drops the samples, because a new primary writes another log. */
   forget(): void
 }
 
-/** Positions older than `rememberMs` are of no use: a standby that far behind is not asked anyway. */
+/** Keeps samples for `rememberMs`. A standby that is further behind is not read anyway. */
 export function openReplayLag(rememberMs: number): ReplayLag {
-  let sightings: Sighting[] = []
+  let samples: Sample[] = []
   return {
     sawPrimary: (position, at) => {
-      sightings = [...sightings.filter((seen) => at - seen.at <= rememberMs), { position, at }]
+      samples = [...samples.filter((sample) => at - sample.at <= rememberMs), { position, at }]
     },
     of: (replayed, now) => {
-      const newest = sightings.at(-1)
-      const reached = sightings.findLast(({ position }) => position <= replayed)
+      const newest = samples.at(-1)
+      const reached = samples.findLast(({ position }) => position <= replayed)
       if (newest === undefined || reached === undefined) return Number.POSITIVE_INFINITY
-      // Level with the primary as last seen: whatever has happened since, nothing is known to be missing.
+      // The standby has replayed all that the primary is known to have written.
       return reached === newest ? 0 : now - reached.at
     },
     forget: () => {
-      sightings = []
+      samples = []
     },
   }
 }

@@ -2,13 +2,13 @@ import type { Connection } from '../driver/connection.ts'
 import { isPassing, isRefusal, unavailable } from '../driver/failure.ts'
 import type { Servers } from './servers.ts'
 
-/** What is acknowledged is on disk, whatever the role or the database was told of its commits. */
+/** A commit waits for the disk, even if the role or the database turns that off. */
 const BEGIN = `begin; select set_config('synchronous_commit', 'on', true)
   where current_setting('synchronous_commit') in ('off', 'local')`
 
 /**
- * Runs work on the primary in one transaction. What it resolves with is on disk and, where a standby is synchronous,
- * there too. Rejects with a StoreUnavailable where that is not known.
+ * Runs work on the primary in one transaction. Once it resolves, the change is on disk there and on
+ * the synchronous standby, if there is one. Rejects with a StoreUnavailable if that is not certain.
  */
 export function inTransaction<T>(
   servers: Servers,
@@ -17,7 +17,7 @@ export function inTransaction<T>(
   return servers.onPrimary((connection) => transact(connection, () => work(connection)))
 }
 
-/** The same in a session that is held already. */
+/** The same, in a session that the caller holds. */
 export async function transact<T>(connection: Connection, work: () => Promise<T>): Promise<T> {
   await connection.execute(BEGIN)
   try {
@@ -25,18 +25,18 @@ export async function transact<T>(connection: Connection, work: () => Promise<T>
     await committed(connection.execute('commit'))
     return result
   } catch (error) {
-    // A session that cannot be brought back to rest must serve nobody else.
+    // A session that cannot roll back must not be used again.
     if (!connection.isBroken()) await connection.execute('rollback').catch(connection.destroy)
     throw error
   }
 }
 
-/** A statement that commits. What is neither done nor refused, as a commit that no standby confirms, is a StoreUnavailable. */
+/** Awaits a statement that commits. Rejects with a StoreUnavailable if its outcome is unknown. */
 export async function committed<T>(statement: Promise<T>): Promise<T> {
   try {
     return await statement
   } catch (error) {
     if (isPassing(error) || isRefusal(error)) throw error
-    throw unavailable('it is not known whether the change is safe', error)
+    throw unavailable('the outcome of the change is unknown', error)
   }
 }

@@ -1,31 +1,32 @@
+import { whole } from '../../sql/row.ts'
 import { StoreUnavailable } from '../../unavailable.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { inTransaction } from '../cluster/transaction.ts'
-import { whole } from '../driver/cells.ts'
-import type { Connection, Row } from '../driver/connection.ts'
+import type { Connection } from '../driver/connection.ts'
 import { unavailable } from '../driver/failure.ts'
 
-/** The two ways to the credentials that the revision is about. */
+/** Changes and reads of credentials, with their revision. */
 export type CredentialChanges = {
-  /** Runs work in a transaction that bumps the revision, and tells every process that listens. */
+  /** Runs work in a transaction that bumps the revision and notifies every listening process. */
   change<T>(work: (connection: Connection) => Promise<T>): Promise<T>
   /**
-   * Reads what is no older than the revision that is handed in, from the primary, or from a standby while there is none.
-   * A standby that is behind what this process has seen is of no use: a client that was disabled would be back.
+   * Runs a read with the revision that it is at least as new as, on the primary, or on a standby
+   * while no primary answers. A standby that is behind a revision that this process has seen is
+   * not read, because a disabled client would be enabled again.
    */
   read<T>(work: StateWork<T>): Promise<T>
 }
 
 type StateWork<T> = (connection: Connection, revision: bigint) => Promise<T>
 
-/** Everybody who listens here looks at the revision. */
+/** The channel on which a change is notified. Listeners then read the revision. */
 export const CHANGED = 'bursar_credentials'
 
 /**
- * The primary's timeline counts for more than the number in the table: a promoted standby may lack the last changes of
- * the server before it, and then gives the same numbers to others.
+ * The timeline makes up the high bits. A promoted standby may lack the last changes of the old
+ * primary and give their numbers to other changes.
  */
-const REVISION = 'lineage.timeline * 1099511627776 + revision.value'
+const REVISION = 'lineage.timeline * 1099511627776 + revision.value as revision'
 
 export function openCredentialChanges(servers: Servers): CredentialChanges {
   let seen = 0n
@@ -35,7 +36,7 @@ export function openCredentialChanges(servers: Servers): CredentialChanges {
   return {
     change: async (work) => {
       const { revision, result } = await inTransaction(servers, async (connection) => ({
-        // First, so that changes wait for each other here and each then sees what the one before it has done.
+        // Locks the revision's row first, so that changes run one after another.
         revision: await bump(connection),
         result: await work(connection),
       }))
@@ -61,18 +62,18 @@ export function openCredentialChanges(servers: Servers): CredentialChanges {
 }
 
 async function readRevision(connection: Connection): Promise<bigint> {
-  const [row] = await connection.query({
+  const [row] = await connection.rows({
     text: `select ${REVISION} from bursar.credential_revision as revision, bursar.lineage`,
     prepare: true,
   })
-  return whole(row as Row, 0)
+  return whole(row ?? {}, 'revision')
 }
 
 async function bump(connection: Connection): Promise<bigint> {
-  const [row] = await connection.query({
+  const [row] = await connection.rows({
     text: `
       with revision as (update bursar.credential_revision set value = value + 1 returning value)
       select ${REVISION}, pg_notify('${CHANGED}', '') from revision, bursar.lineage`,
   })
-  return whole(row as Row, 0)
+  return whole(row ?? {}, 'revision')
 }

@@ -1,10 +1,13 @@
 import type { Client, ClientWithSecrets, CredentialStore, NewSecret } from '../../credentials.ts'
-import { clientValues } from '../../sql/credential-values.ts'
+import {
+  clientAndSecretColumns,
+  clientValues,
+  readClientsWithSecrets,
+} from '../../sql/credential-rows.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { storable } from '../driver/cells.ts'
 import type { Connection } from '../driver/connection.ts'
 import type { CredentialChanges } from './credential-changes.ts'
-import { clientAndSecretColumns, readClientsWithSecrets } from './credentials-rows.ts'
 
 type ClientMethods = Pick<
   CredentialStore,
@@ -24,7 +27,7 @@ export function clientMethods(
   return {
     findClient: (id) => findClient(servers, id),
     listClients: async () => {
-      const rows = await servers.query({
+      const rows = await servers.rows({
         text: `select ${clientAndSecretColumns} from bursar.client
           left join bursar.client_secret as secret on secret.client_id = client.id
           order by client.created_at, client.id, secret.sequence`,
@@ -40,7 +43,7 @@ export function clientMethods(
     restoreClient: (client, secret) =>
       change(async (connection) => {
         await dropOlderSecrets(connection, client.id, 0)
-        await connection.query({
+        await connection.rows({
           text: 'delete from bursar.client where id = $1',
           values: [client.id],
         })
@@ -57,15 +60,15 @@ export function clientMethods(
     disableClient: (clientId, at, notBefore) =>
       change(async (connection) => {
         if (!(await raiseNotBefore(connection, clientId, notBefore))) return false
-        // The first time stands: disabling twice does not make it look more recent.
-        await connection.query({
+        // Disabling a client again keeps the first time.
+        await connection.rows({
           text: 'update bursar.client set disabled_at = coalesce(disabled_at, $2::bigint) where id = $1',
           values: [clientId, at],
         })
         return true
       }),
     recordUse: async (clientId, secretId, at) => {
-      await servers.query({
+      await servers.rows({
         text: `
           with used as (update bursar.client set last_used_at = $2::bigint where id = $1)
           update bursar.client_secret set last_used_at = $2::bigint where id = $3`,
@@ -75,25 +78,24 @@ export function clientMethods(
   }
 }
 
-/** Looks for secrets of an unknown client too, so that both take the same time. */
+/** Reads the secrets of an unknown client too, so that both cases take the same time. */
 async function findClient(servers: Servers, id: string): Promise<ClientWithSecrets | undefined> {
-  const rows = await servers.query({
+  const rows = await servers.rows({
     text: `
       select ${clientAndSecretColumns}
-      from (select $1::text collate "C" as id) as asked
-      left join bursar.client on client.id = asked.id
-      left join bursar.client_secret as secret on secret.client_id = asked.id
+      from (select $1::text collate "C" as id) as requested
+      left join bursar.client on client.id = requested.id
+      left join bursar.client_secret as secret on secret.client_id = requested.id
       order by secret.sequence`,
     values: [storable(id)],
     prepare: true,
   })
-  const isKnown = rows[0]?.[0] != null
-  return isKnown ? readClientsWithSecrets(rows)[0] : undefined
+  return readClientsWithSecrets(rows)[0]
 }
 
-/** False where the id, or the pair of issuer and external id, belongs to a client already. */
+/** False if a client already has the id, or the pair of issuer and external id. */
 async function insertClient(connection: Connection, client: Client): Promise<boolean> {
-  const inserted = await connection.query({
+  const inserted = await connection.rows({
     text: `
       insert into bursar.client (id, customer_id, name, scopes, method, jwks, issuer, external_id, created_at, not_before)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9::bigint, $10::bigint) on conflict do nothing returning 1`,
@@ -107,32 +109,32 @@ async function insertSecret(
   clientId: string,
   { id, hash, createdAt }: NewSecret,
 ): Promise<void> {
-  await connection.query({
+  await connection.rows({
     text: 'insert into bursar.client_secret (client_id, id, hash, created_at) values ($1, $2, $3, $4::bigint)',
     values: [clientId, id, hash, createdAt],
   })
 }
 
-/** The newest `kept` secrets stay. */
+/** Keeps the newest `kept` secrets. */
 async function dropOlderSecrets(
   connection: Connection,
   clientId: string,
   kept: number,
 ): Promise<void> {
-  await connection.query({
+  await connection.rows({
     text: `delete from bursar.client_secret where sequence in
       (select sequence from bursar.client_secret where client_id = $1 order by sequence desc offset $2::bigint)`,
     values: [clientId, kept],
   })
 }
 
-/** False where there is no such client. */
+/** False if the client does not exist. */
 async function raiseNotBefore(
   connection: Connection,
   clientId: string,
   notBefore: bigint,
 ): Promise<boolean> {
-  const raised = await connection.query({
+  const raised = await connection.rows({
     text: 'update bursar.client set not_before = greatest(not_before, $2::bigint) where id = $1 returning 1',
     values: [clientId, notBefore],
   })

@@ -1,19 +1,25 @@
 import type { PurposeKeyStore, WrappedKey } from '../../../vault/purpose-key.ts'
 import type { CredentialStore } from '../../credentials.ts'
-import { keyValues } from '../../sql/credential-values.ts'
+import {
+  clientColumns,
+  keyColumns,
+  keyValues,
+  readClient,
+  readPurposeKey,
+} from '../../sql/credential-rows.ts'
+import { text, whole } from '../../sql/row.ts'
 import { listen } from '../cluster/listen.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { inTransaction } from '../cluster/transaction.ts'
-import { storable, text, whole } from '../driver/cells.ts'
+import { storable } from '../driver/cells.ts'
 import type { Connection } from '../driver/connection.ts'
 import { CHANGED, type CredentialChanges, openCredentialChanges } from './credential-changes.ts'
 import { clientMethods } from './credentials-clients.ts'
-import { clientColumns, keyColumns, readClient, readPurposeKey } from './credentials-rows.ts'
 
 /**
- * The credential store in the tables outside the wall. The servers are closed by whoever opened them. Clients and
- * assertions are asked for on the primary alone, so that what was changed a moment ago is right on every process; only
- * the refresh of the states makes do with a standby.
+ * Stores credentials in PostgreSQL. The caller closes the servers. Clients and assertions are read
+ * on the primary only, so that every process sees a change at once. Only the refresh of states and
+ * keys may read a standby.
  */
 export function openPostgresCredentials(servers: Servers): CredentialStore {
   const changes = openCredentialChanges(servers)
@@ -31,8 +37,8 @@ export function openPostgresCredentials(servers: Servers): CredentialStore {
         stop()
       }
     },
-    // What a check could find, constraints prevent. PostgreSQL checks its pages itself (data checksums); indexes are
-    // checked by pg_amcheck, which needs a superuser.
+    // Constraints prevent the faults that a check could find. PostgreSQL verifies its pages itself
+    // (data checksums), and pg_amcheck, which verifies indexes, needs a superuser.
     integrityFaults: async () => [],
     close: async () => {
       for (const stop of listening) stop()
@@ -45,20 +51,24 @@ function stateMethods({ read }: CredentialChanges) {
   return {
     revision: () => read(async (_, revision) => revision),
     readStates: (now) =>
-      // The revision was read before: what changes while the rest is read carries a later number, so the next look
-      // reads again.
+      // The revision was read first: a change during the other reads gets a higher revision, so
+      // the next refresh reads again.
       read(async (connection, revision) => {
-        const clients = await connection.query({
+        const clients = await connection.rows({
           text: `select ${clientColumns} from bursar.client order by created_at, id`,
         })
-        const denied = await connection.query({
-          text: 'select jti, max(expires_at) from bursar.denied_token where expires_at > $1::bigint group by jti',
+        const denied = await connection.rows({
+          text: `select jti, max(expires_at) as expires_at from bursar.denied_token
+            where expires_at > $1::bigint group by jti`,
           values: [now],
         })
         return {
           revision,
           clients: clients.map(readClient),
-          deniedTokens: denied.map((row) => ({ jti: text(row, 0), expiresAt: whole(row, 1) })),
+          deniedTokens: denied.map((row) => ({
+            jti: text(row, 'jti'),
+            expiresAt: whole(row, 'expires_at'),
+          })),
         }
       }),
   } satisfies Partial<CredentialStore>
@@ -68,7 +78,7 @@ function keyMethods({ read, change }: CredentialChanges): PurposeKeyStore {
   return {
     readPurposeKeys: () =>
       read(async (connection) => {
-        const rows = await connection.query({
+        const rows = await connection.rows({
           text: `select ${keyColumns} from bursar.purpose_key order by sequence`,
         })
         return rows.map(readPurposeKey).filter((key) => key !== undefined)
@@ -83,7 +93,7 @@ function keyMethods({ read, change }: CredentialChanges): PurposeKeyStore {
     rewrapPurposeKeys: (keys) =>
       change(async (connection) => {
         for (const { id, wrapped, masterId } of keys) {
-          await connection.query({
+          await connection.rows({
             text: 'update bursar.purpose_key set wrapped = $2, master_id = $3 where id = $1',
             values: [id, wrapped, masterId],
           })
@@ -93,7 +103,7 @@ function keyMethods({ read, change }: CredentialChanges): PurposeKeyStore {
 }
 
 async function hasKey(connection: Connection, { purpose }: WrappedKey): Promise<boolean> {
-  const found = await connection.query({
+  const found = await connection.rows({
     text: 'select 1 from bursar.purpose_key where purpose = $1 limit 1',
     values: [purpose],
   })
@@ -101,7 +111,7 @@ async function hasKey(connection: Connection, { purpose }: WrappedKey): Promise<
 }
 
 async function insertKey(connection: Connection, key: WrappedKey): Promise<void> {
-  await connection.query({
+  await connection.rows({
     text: `insert into bursar.purpose_key (${keyColumns})
       values ($1, $2, $3, $4, $5::bigint, $6::bigint, $7::bigint)`,
     values: keyValues(key),
@@ -109,7 +119,7 @@ async function insertKey(connection: Connection, key: WrappedKey): Promise<void>
 }
 
 async function revokeOthers(connection: Connection, key: WrappedKey): Promise<void> {
-  await connection.query({
+  await connection.rows({
     text: `update bursar.purpose_key set revoked_at = $1::bigint
       where purpose = $2 and id <> $3 and revoked_at is null`,
     values: [key.createdAt, key.purpose, key.id],
@@ -118,7 +128,7 @@ async function revokeOthers(connection: Connection, key: WrappedKey): Promise<vo
 
 function tokenMethods(servers: Servers, { change }: CredentialChanges) {
   const forget = (connection: Connection, table: string, now: bigint) =>
-    connection.query({
+    connection.rows({
       text: `delete from bursar.${table} where expires_at <= $1::bigint`,
       values: [now],
     })
@@ -126,7 +136,7 @@ function tokenMethods(servers: Servers, { change }: CredentialChanges) {
     denyToken: (jti, expiresAt, now) =>
       change(async (connection) => {
         await forget(connection, 'denied_token', now)
-        await connection.query({
+        await connection.rows({
           text: 'insert into bursar.denied_token values ($1, $2::bigint) on conflict do nothing',
           values: [jti, expiresAt],
         })
@@ -134,7 +144,7 @@ function tokenMethods(servers: Servers, { change }: CredentialChanges) {
     useAssertion: (clientId, jti, expiresAt, now) =>
       inTransaction(servers, async (connection) => {
         await forget(connection, 'used_assertion', now)
-        const inserted = await connection.query({
+        const inserted = await connection.rows({
           text: `insert into bursar.used_assertion values ($1, $2, $3::bigint)
             on conflict do nothing returning 1`,
           values: [clientId, storable(jti), expiresAt],

@@ -1,73 +1,79 @@
 import type { Writable } from 'node:stream'
 import postgres from 'postgres'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
+import type { NamedRow } from '../../sql/row.ts'
 import { unavailable } from './failure.ts'
 import { sessionSocket } from './session-socket.ts'
-import { sessionLost } from './socket-events.ts'
+import { sessionLost } from './socket-event.ts'
 
-/** What a statement is given. Arrays are written as text by `textArray`, so that no parameter's type is guessed. */
+/** A parameter. Arrays are passed as text (`textArray`), so that the driver guesses no type. */
 export type Value = string | bigint | number | boolean | null | Uint8Array
 
-/** Columns as the server sent them: UTF-8 bytes of the text form, or null. Nothing is decoded on the way. */
+/** The columns by position, as the server sent them: UTF-8 bytes of the text form, or null. */
 export type Row = readonly (Buffer | null)[]
 
 export type Query = {
   readonly text: string
   readonly values?: readonly Value[]
-  /** Kept by the server under a name; for the few shapes that are asked again and again. */
+  /** Whether the server keeps the parsed statement; for the few that run all the time. */
   readonly prepare?: boolean
 }
 
-/** One session of a server. Statements run one at a time; whoever holds it awaits each. */
+/** One session with a server. The caller awaits each statement before it runs the next. */
 export type Connection = {
+  /** Runs a statement. Returns its rows by column name. */
+  rows(query: Query): Promise<readonly NamedRow[]>
+  /** Runs a statement. Returns its rows by column position, undecoded. */
   query(query: Query): Promise<readonly Row[]>
-  /** Runs statements without parameters, several at once if need be. */
+  /** Runs one or more statements without parameters. */
   execute(text: string): Promise<void>
-  /** `copy … from stdin`: what is written becomes rows. */
+  /** Runs `copy … from stdin` and returns the stream of its data. */
   copyIn(text: string): Promise<Writable>
-  /** True once it can serve nobody any more. */
+  /** True once the session cannot run another statement. */
   isBroken(): boolean
-  /** Drops the socket without a word. Whatever was running rejects. */
+  /** Closes the socket at once. A running statement rejects. */
   destroy(): void
-  /** Says goodbye and waits until the server has heard it. */
+  /** Sends Terminate and waits for the socket to close. */
   close(): Promise<void>
 }
 
 export type SessionOptions = {
-  /** Settings of the session, sent as it starts. */
+  /** Settings that the session starts with. */
   readonly parameters: Readonly<Record<string, string | number>>
   readonly connectTimeoutMs: number
 }
 
 /**
- * Opens lazily: the first statement connects. The library's own pool, reconnecting and queue are not used (one session
- * for each instance), because a session whose server stopped answering must be dropped from our side, at once.
+ * The first statement connects. Each instance of the library holds one session. The library's own
+ * pool, queue and reconnection stay unused, because they cannot drop a session at once when its
+ * server stops answering.
  */
 export function openConnection(address: ServerAddress, options: SessionOptions): Connection {
   const session = openSession(address, options)
   const { sql } = session
   const run = async <T>(begin: () => Promise<T>): Promise<T> => {
-    // The library would connect once more, and for a session that is dropped do so for ever.
+    // The library would reconnect, and would retry for ever if the session was destroyed.
     if (session.isBroken()) throw sessionLost()
     try {
-      return await session.watch(begin())
+      return await session.settle(begin())
     } catch (error) {
       if (!(error instanceof postgres.PostgresError)) session.markBroken()
       throw error
     }
   }
-  const answer = async ({ text, values = [], prepare = false }: Query) =>
-    await run(() => sql.unsafe(text, [...values] as never[], { prepare }).raw())
+  const send = ({ text, values = [], prepare = false }: Query) =>
+    sql.unsafe(text, [...values] as never[], { prepare })
   return {
-    query: async (query) => rowsOf(await answer(query)).map(copied),
+    rows: async (query) => await run(() => send(query)),
+    query: async (query) => (await run(() => send(query).raw())).map(copied),
     execute: async (text) => {
       await run(() => sql.unsafe(text).simple())
     },
     copyIn: async (text) => {
       const query = sql.unsafe(text)
       const stream = session.endWith(await run(() => query.writable()))
-      // A copy that fails after its end was sent: the library forgets the stream then, and tells the query, which has
-      // been answered with the stream already.
+      // If a copy fails after its end was sent, the library rejects the query, which has already
+      // resolved with the stream. So the rejection must destroy the stream.
       Object.assign(query, { reject: (error: Error) => stream.destroy(error) })
       return stream
     },
@@ -82,12 +88,12 @@ export function openConnection(address: ServerAddress, options: SessionOptions):
 
 const CLOSE_SECONDS = 1
 
-const rowsOf = (rows: unknown): readonly Row[] => rows as readonly Row[]
+/** Copies the values, because they are slices of a read buffer that would stay in memory. */
 const copied = (row: Row): Row => row.map((value) => value && Buffer.from(value))
 
 function openSession(address: ServerAddress, { parameters, connectTimeoutMs }: SessionOptions) {
   const socket = sessionSocket(address, connectTimeoutMs)
-  let unreplicated = false
+  let isUnreplicated = false
   let copying: Writable | undefined
   const markBroken = () => {
     socket.destroy()
@@ -97,18 +103,18 @@ function openSession(address: ServerAddress, { parameters, connectTimeoutMs }: S
     ...oneSession(address, connectTimeoutMs),
     connection: { application_name: 'bursar', client_min_messages: 'warning', ...parameters },
     onnotice: (notice: postgres.Notice) => {
-      if (notice.routine === CANCELED_WAIT) unreplicated = true
+      if (notice.routine === CANCELED_WAIT) isUnreplicated = true
     },
     onclose: markBroken,
-    // Not in the library's types: makes the socket, so that it can be destroyed from here.
+    // The library's types lack this option. It creates the socket.
     socket: socket.open,
   }
-  const sql = postgres(settings as postgres.Options<Record<string, never>>)
+  const sql = postgres(settings as postgres.Options<{ bigint: postgres.PostgresType<bigint> }>)
   return {
     sql,
     markBroken,
     isBroken: socket.isDestroyed,
-    /** Else a stream that has sent its end would wait for ever for a server that is gone. */
+    /** Destroys the stream when the session breaks; it would otherwise wait for ever. */
     endWith: (stream: Writable) => {
       copying = stream
       stream.once('close', () => {
@@ -116,9 +122,9 @@ function openSession(address: ServerAddress, { parameters, connectTimeoutMs }: S
       })
       return stream
     },
-    watch: async <T>(pending: Promise<T>): Promise<T> => {
+    settle: async <T>(pending: Promise<T>): Promise<T> => {
       const result = await pending
-      if (unreplicated) throw unavailable('committed on the primary, perhaps on no standby')
+      if (isUnreplicated) throw unavailable('the primary committed, but no standby confirmed')
       return result
     },
     destroy: () => {
@@ -128,32 +134,33 @@ function openSession(address: ServerAddress, { parameters, connectTimeoutMs }: S
   }
 }
 
-/** The library's settings for an instance that is one session, which lasts until somebody ends it. */
+/** Settings of a library instance that holds one session until the caller ends it. */
 export const oneSession = (
   { credentials, host, port }: ServerAddress,
   connectTimeoutMs: number,
 ) => ({
   ...credentials,
-  // Where it is encrypted, our own socket has seen to that.
+  // The session socket has already started TLS.
   ssl: false,
   host,
   port,
   max: 1,
   fetch_types: false,
-  // The library would otherwise end the session under whoever holds it, in its own time.
+  types: { bigint: postgres.BigInt },
+  // By default the library ends old sessions, even while they are in use.
   max_lifetime: null,
   idle_timeout: 0,
   connect_timeout: connectTimeoutMs / 1000,
 })
 
 /**
- * Where the server's warning comes from when a commit stops waiting for its synchronous standby: it is durable here and
- * perhaps nowhere else, so nobody may be told that it is done. (Its code is 01000 or 57P01, its words are in the
- * server's language.)
+ * The server routine that warns when a commit stops waiting for its synchronous standby. The
+ * change is then durable on the primary only, so it must not be acknowledged. The warning's code
+ * is not specific (01000 or 57P01) and its text is translated.
  */
 const CANCELED_WAIT = 'SyncRepWaitForLSN'
 
-/** An array literal: `{"a","b"}`. Null stays null. */
+/** An array literal, such as `{"a","b",null}`. */
 export const textArray = (values: readonly (string | null)[]): string =>
   `{${values.map((value) => (value === null ? 'null' : quoted(value))).join(',')}}`
 

@@ -1,14 +1,14 @@
 import { connect, type NetConnectOpts, type Socket } from 'node:net'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
 import { openMessageBuffer } from './message-buffer.ts'
-import { happened, sessionLost } from './socket-events.ts'
+import { sessionLost, socketEvent } from './socket-event.ts'
 import { beginTls } from './tls.ts'
 
-/** The socket of one session, which can be destroyed at any time, also while it is still connecting. */
+/** The socket of one session. It can be destroyed at any time, even while it is connecting. */
 export type SessionSocket = {
   /**
-   * Resolves with the socket when it is connected, and encrypted where the address asks for that. Rejects when it is called
-   * again: the driver connects anew, without a rest and for ever, to a server that hangs up before it has said anything.
+   * Resolves once the socket is connected and, if the address asks for it, encrypted. Rejects on a
+   * second call: the driver reconnects without a pause, and for ever, if a server hangs up early.
    */
   open(): Promise<Socket>
   isDestroyed(): boolean
@@ -18,35 +18,34 @@ export type SessionSocket = {
 export function sessionSocket(address: ServerAddress, connectTimeoutMs: number): SessionSocket {
   const { host, port, credentials } = address
   let socket: Socket | undefined
-  let destroyed = false
+  let isDestroyed = false
   const use = (opened: Socket): Socket => {
     socket = opened
-    if (destroyed) opened.destroy()
+    if (isDestroyed) opened.destroy()
     return opened
   }
   const connected = async (): Promise<Socket> => {
     const target = { host, port, noDelay: true }
-    const bare = use(credentials.ssl === false ? connectPlain(target) : connect(target))
-    await happened(bare, 'connect')
+    const plain = use(credentials.ssl === false ? connectPlain(target) : connect(target))
+    await socketEvent(plain, 'connect')
     return credentials.ssl === false
-      ? bare
-      : await beginTls(bare, { host, sslmode: credentials.ssl, use })
+      ? plain
+      : await beginTls(plain, { host, sslmode: credentials.ssl, use })
   }
   return {
     open: async () => {
       if (socket !== undefined) throw sessionLost()
       const timer = setTimeout(() => socket?.destroy(timedOut()), connectTimeoutMs)
       try {
-        const opened = await connected()
-        // The driver names them where the server is silent.
-        return Object.assign(opened, { host, port })
+        // The driver names the host and the port in its time-out error.
+        return Object.assign(await connected(), { host, port })
       } finally {
         clearTimeout(timer)
       }
     },
-    isDestroyed: () => destroyed,
+    isDestroyed: () => isDestroyed,
     destroy: () => {
-      destroyed = true
+      isDestroyed = true
       socket?.destroy()
     },
   }

@@ -1,7 +1,7 @@
 /**
- * Settings of every session. A page is always a walk along an index in order; the planner, which does not see the
- * parameters of a prepared statement, would now and then read and sort a customer's whole stretch of a table instead.
- * A generic plan costs nothing to plan, and compiling one would cost more than any of them takes.
+ * Settings of sessions that serve customers. A page must be an ordered index scan. The planner does
+ * not see the parameters of a prepared statement and would sometimes read and sort all rows of a
+ * customer. A generic plan is planned once, and compiling it (jit) would cost more than it saves.
  */
 export const readingSessions = (withinMs: number) => ({
   statement_timeout: withinMs,
@@ -16,9 +16,9 @@ export const readingSessions = (withinMs: number) => ({
 })
 
 /**
- * An import may take long and wait for another one's merge. It sorts whole records, and what memory does not hold is written
- * to disk and read again. They are analyzed for how many they are; finer statistics of what their text is like would take
- * longer than a check does.
+ * Settings of sessions that import. An import may take long and wait for the merge of another. It
+ * sorts whole records, in memory if they fit. ANALYZE needs only the number of rows, so the
+ * statistics target is low.
  */
 export const loadingSessions = {
   statement_timeout: 0,

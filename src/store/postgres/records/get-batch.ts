@@ -1,6 +1,6 @@
 import type { Tenant } from '../../../contract/principal.ts'
 import { limits } from '../../../platform/limits.ts'
-import { openGather } from '../cluster/batch.ts'
+import { openBatchQueue } from '../../sql/batch-queue.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { type Query, textArray } from '../driver/connection.ts'
 import { tenantSetting } from './row-security.ts'
@@ -11,21 +11,24 @@ export type GetOne = (asked: AskedGet) => Promise<string | undefined>
 
 /** Reads records from one table by id, several in one statement. */
 export function openGetBatch(servers: Servers, table: string): GetOne {
-  return openGather({
+  return openBatchQueue<AskedGet, string | undefined>({
+    name: 'gets',
     run: async (batch, askedAt) => {
       const query = getQuery(
         table,
-        batch.map(({ asked }) => asked),
+        batch.map(({ request }) => request),
       )
       // The first look-up has waited longest, so its start time bounds the whole batch.
       const rows = await servers.read((connection) => connection.query(query), { askedAt })
-      for (const [at, body] of rows) batch[Number(at) - 1]?.answer.resolve(body?.toString('utf8'))
-      for (const { answer } of batch) answer.resolve(undefined)
+      for (const [at, body] of rows) batch[Number(at) - 1]?.result.resolve(body?.toString('utf8'))
+      for (const { result } of batch) result.resolve(undefined)
     },
-    rowsOf: () => 1,
-    rowsMax: limits.getsPerStatementMax,
-    statementsMax: limits.getStatementsMax,
+    weightOf: () => 1,
+    weightMax: limits.getsPerStatementMax,
+    runningMax: limits.getStatementsMax,
+    startsFullBatches: true,
     waitingMax: limits.getsWaitingMax,
+    waitMs: limits.databaseWaitMs,
   })
 }
 

@@ -3,7 +3,7 @@ import type { Resource } from '../../../contract/resource.ts'
 import { limits } from '../../../platform/limits.ts'
 import { largest } from '../../../values/bounds.ts'
 import type { Page, Selection } from '../../records.ts'
-import { type Gathered, openGather } from '../cluster/batch.ts'
+import { openBatchQueue, type PendingRequest } from '../../sql/batch-queue.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { optionalBytes, optionalWhole, text, whole } from '../driver/cells.ts'
 import type { Query, Row } from '../driver/connection.ts'
@@ -19,8 +19,11 @@ export function openPageBatch(
   resource: Resource,
   order: Selection['order'],
 ): PageOne {
-  const readTogether = async (batch: readonly Gathered<AskedPage, Page>[], askedAt: number) => {
-    const pages = batch.map(({ asked }) => asked)
+  const readTogether = async (
+    batch: readonly PendingRequest<AskedPage, Page>[],
+    askedAt: number,
+  ) => {
+    const pages = batch.map(({ request }) => request)
     const [alone] = pages
     const query =
       pages.length === 1 && alone !== undefined
@@ -31,21 +34,24 @@ export function openPageBatch(
       notBefore: newest(batch),
     })) {
       const pending = batch[at]
-      pending?.answer.resolve(sinceAsked(page, pending.asked))
+      pending?.result.resolve(sinceAsked(page, pending.request))
     }
   }
-  return openGather<AskedPage, Page>({
+  return openBatchQueue<AskedPage, Page>({
+    name: 'pages',
     run: async (batch, askedAt) => {
       // When no server has replayed the log as far as the newest cursor needs, only that page must
       // wait.
       if (servers.hasReader(newest(batch))) return await readTogether(batch, askedAt)
-      const alone = batch.map((one) => readTogether([one], askedAt).catch(one.answer.reject))
+      const alone = batch.map((one) => readTogether([one], askedAt).catch(one.result.reject))
       await Promise.all(alone)
     },
-    rowsOf: ({ selection }) => selection.limit,
-    rowsMax: limits.pageRowsPerStatementMax,
-    statementsMax: limits.pageStatementsMax,
+    weightOf: ({ selection }) => selection.limit,
+    weightMax: limits.pageRowsPerStatementMax,
+    runningMax: limits.pageStatementsMax,
+    startsFullBatches: true,
     waitingMax: limits.pagesWaitingMax,
+    waitMs: limits.databaseWaitMs,
   })
 }
 
@@ -87,8 +93,8 @@ const sinceAsked = (page: ReadPage, { selection }: AskedPage): Page => ({
   logPosition: largest(page.logPosition, selection.notBefore ?? 0n),
 })
 
-const newest = (batch: readonly { readonly asked: AskedPage }[]): bigint =>
-  largest(0n, ...batch.map(({ asked }) => asked.selection.notBefore ?? 0n))
+const newest = (batch: readonly { readonly request: AskedPage }[]): bigint =>
+  largest(0n, ...batch.map(({ request }) => request.selection.notBefore ?? 0n))
 
 const NO_ITEMS = new Uint8Array(0)
 

@@ -52,11 +52,6 @@ const access: Readonly<Record<string, Access>> = {
     operator: 'select, update (withdrawal, consumed_at), delete',
     isProtected: true,
   },
-  fee_client: {
-    app: 'select, insert, update',
-    operator: 'select, update (open), delete',
-    isProtected: true,
-  },
   schema_migration: { app: 'select', operator: 'select', isProtected: false },
 }
 

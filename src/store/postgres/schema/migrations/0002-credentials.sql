@@ -1,9 +1,9 @@
--- Clients, their secrets, the wrapped keys, refused tokens and used assertions: what customers are made from, so outside
--- the wall between them. What each role may do here: docs/decisions/0031-the-second-wall.md. Instants are microseconds
--- since 1970, UTC.
+-- Clients, their secrets, the wrapped keys, refused tokens and used assertions. Row-level security
+-- by customer does not apply here. docs/decisions/0031-the-second-wall.md lists what each role may
+-- do. Instants are microseconds since 1970, UTC.
 
--- Bumped in the transaction of every change that a running server must hear of. Every such change takes this row first,
--- so changes happen one after the other, and whoever has read a number sees everything up to it.
+-- Every change that running servers must learn of bumps this number. It locks this row first, so
+-- changes run one after another, and a reader of a number sees every change up to it.
 create table bursar.credential_revision (
   one boolean primary key default true check (one),
   value bigint not null
@@ -12,9 +12,9 @@ insert into bursar.credential_revision values (true, 1);
 
 create table bursar.client (
   id text collate "C" primary key,
-  customer_id text collate "C",  -- null: a client of the operator's own
+  customer_id text collate "C",  -- null: a client of the operator
   name text not null,
-  scopes text not null,          -- separated by single blanks
+  scopes text not null,          -- separated by single spaces
   method text collate "C" not null check (method in ('secret', 'keys', 'issuer')),
   jwks text,
   issuer text collate "C",
@@ -51,7 +51,8 @@ create table bursar.purpose_key (
 );
 create index purpose_key_by_purpose on bursar.purpose_key (purpose);
 
--- A token that is refused twice with two expiries has two rows: so refusing needs no right to change one.
+-- A token that is refused twice with two expiries has two rows, so that the app needs no privilege
+-- to update rows.
 create table bursar.denied_token (
   jti text collate "C",
   expires_at bigint,
@@ -67,19 +68,20 @@ create table bursar.used_assertion (
 );
 create index used_assertion_by_expiry on bursar.used_assertion (expires_at);
 
--- What serves customers may not take back what keeps callers out, whoever has got hold of its login: a refused token and a
--- used assertion go when they have expired by the database's own clock, and a purpose that has a key gets no other.
+-- An attacker with the login of the app must not be able to undo a refusal. The app can delete a
+-- refused token or a used assertion only after it has expired by the database's clock. It can add
+-- a key only for a purpose that has none.
 do $rules$
 declare
-  kept text;
+  refusal text;
 begin
-  foreach kept in array array['denied_token', 'used_assertion'] loop
-    execute format('alter table bursar.%I enable row level security', kept);
-    execute format('create policy reading on bursar.%I for select using (true)', kept);
-    execute format('create policy adding on bursar.%I for insert with check (true)', kept);
+  foreach refusal in array array['denied_token', 'used_assertion'] loop
+    execute format('alter table bursar.%I enable row level security', refusal);
+    execute format('create policy reading on bursar.%I for select using (true)', refusal);
+    execute format('create policy adding on bursar.%I for insert with check (true)', refusal);
     execute format(
       $policy$create policy forgetting on bursar.%I for delete
-        using (expires_at <= (extract(epoch from statement_timestamp()) * 1000000)::bigint)$policy$, kept);
+        using (expires_at <= (extract(epoch from statement_timestamp()) * 1000000)::bigint)$policy$, refusal);
   end loop;
 end
 $rules$;

@@ -1,6 +1,6 @@
 -- Instants are microseconds since 1970, UTC.
 
--- Bumped in the transaction of every change that a running server must hear of: it polls this one number.
+-- Every change that running servers must learn of bumps this number. The servers poll it.
 create table revision (
   one integer primary key check (one = 1),
   value integer not null
@@ -9,9 +9,9 @@ insert into revision values (1, 1);
 
 create table client (
   id text primary key,
-  customer_id text,            -- null: a client of the operator's own
+  customer_id text,            -- null: a client of the operator
   name text not null,
-  scopes text not null,        -- separated by single blanks
+  scopes text not null,        -- separated by single spaces
   method text not null check (method in ('secret', 'keys', 'issuer')),
   jwks text,
   issuer text,

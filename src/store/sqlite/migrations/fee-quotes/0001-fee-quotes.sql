@@ -1,5 +1,5 @@
--- Instants are microseconds since 1970, UTC. Ids are UUIDs of version 7, which rise with time: new quotes fill the last
--- pages of the table, and a sweep takes its first.
+-- Guaranteed fees. Instants are microseconds since 1970, UTC. Ids are UUIDs of version 7, which
+-- rise with time: an insert writes the last pages of the table, a sweep reads the first.
 
 create table fee_quote (
   id text primary key,
@@ -18,14 +18,6 @@ create table fee_quote (
   consumed_at integer,
   check ((withdrawal is null) = (consumed_at is null))
 ) strict, without rowid;
--- What a client's count of open quotes is brought up to date by.
-create index fee_quote_unconsumed on fee_quote (client_id, expires_at) where consumed_at is null;
-
--- How many quotes a client holds open, counted as they come and go, so that no request counts them all. Those that
--- expired after counted_to are still in the number.
-create table fee_client (
-  client_id text primary key,
-  open integer not null,
-  counted_to integer not null,
-  open_until integer not null      -- when the last of them expires
-) strict, without rowid;
+-- Counts the open quotes of a client. With consumed_at it answers the count without the table.
+create index fee_quote_unconsumed on fee_quote (client_id, expires_at, consumed_at)
+  where consumed_at is null;

@@ -3,18 +3,18 @@ import type { Socket } from 'node:net'
 export const sessionLost = () =>
   Object.assign(new Error('the session was lost'), { code: 'ECONNRESET' })
 
-/** Resolves when it has happened for the first time, with what it told; rejects where the socket ends before. */
-export function happened(
+/** Resolves with the first event of this name. Rejects if the socket fails or closes first. */
+export function socketEvent(
   socket: Socket,
-  event: 'connect' | 'data' | 'secureConnect',
+  name: 'connect' | 'data' | 'secureConnect',
 ): Promise<unknown> {
   return new Promise((resolve, reject) => {
     socket.once('error', reject)
-    // Of no effect once it has happened.
+    // Has no effect after the promise has resolved.
     socket.once('close', () => reject(sessionLost()))
-    socket.once(event, (what: unknown) => {
+    socket.once(name, (value: unknown) => {
       socket.off('error', reject)
-      resolve(what)
+      resolve(value)
     })
   })
 }

@@ -1,0 +1,117 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { limits } from '../../../platform/limits.ts'
+import type { Logger } from '../../../platform/log.ts'
+import { repeat } from '../../../platform/schedule.ts'
+import { unavailable } from '../driver/failure.ts'
+import { openReplayLag } from './replay-lag.ts'
+import type { Health, Server } from './server.ts'
+
+/** Knows which server is the primary, and which standbys have replayed enough to be read. */
+export type Monitor = {
+  primary(): Server
+  /**
+   * A standby that has replayed `notBefore` and is within the allowed lag, else the primary.
+   * Undefined if there is no such server outside `failed`.
+   */
+  reader(notBefore: bigint, failed: ReadonlySet<Server>): Server | undefined
+  /** Whether `reader` would find a server. */
+  hasReader(notBefore: bigint): boolean
+  /** Checks every server now, or right after the check that is running. */
+  checkSoon(): void
+  /** The same. Resolves when that check has ended, or after `withinMs`. */
+  check(withinMs: number): Promise<void>
+  onNewPrimary(run: (server: Server) => void): () => void
+  stop(): void
+}
+
+export type MonitorDeps = {
+  readonly primaries: readonly Server[]
+  readonly standbys: readonly Server[]
+  readonly lagMsMax: number
+  readonly log: Logger
+}
+
+/** Resolves after the first check, whatever its result, and repeats the check until stopped. */
+export async function openMonitor({
+  primaries,
+  standbys,
+  lagMsMax,
+  log,
+}: MonitorDeps): Promise<Monitor> {
+  const lag = openReplayLag(2 * lagMsMax + 10 * limits.databaseLookIntervalMs)
+  const listeners = new Set<(server: Server) => void>()
+  let primary: Server | undefined
+  let timeline = 0
+  let primarySeenAt = performance.now()
+  let turn = 0
+
+  const usePrimary = (server: Server, health: Health) => {
+    primarySeenAt = performance.now()
+    if (server !== primary || health.timeline !== timeline) {
+      log.info({ server: server.label, timeline: health.timeline }, 'found the primary')
+      if (health.timeline !== timeline) lag.forget()
+      primary = server
+      timeline = health.timeline
+      for (const listener of listeners) listener(server)
+    }
+    lag.sawPrimary(health.position, primarySeenAt)
+  }
+  const checkAll = async () => {
+    await Promise.all(primaries.map((server) => server.checkHealth()))
+    const newest = newestPrimary(primaries)
+    // An old primary may rejoin on an earlier timeline; ignore it.
+    if (newest !== undefined && newest.health.timeline >= timeline) {
+      usePrimary(newest.server, newest.health)
+    } else if (primary !== undefined) {
+      log.warn({ server: primary.label }, 'lost the primary')
+      primary = undefined
+    }
+    // Checked after the primary, so that a standby that keeps up has replayed its position.
+    await Promise.all(standbys.map((server) => server.checkHealth()))
+    return limits.databaseLookIntervalMs
+  }
+  const isReadable = (server: Server, notBefore: bigint): boolean => {
+    const health = server.health()
+    // A standby on another timeline follows an old primary or has not replayed the promotion yet.
+    if (health === undefined || health.timeline !== timeline) return false
+    if (health.role === 'primary') return true
+    const lostForMs = primary === undefined ? performance.now() - primarySeenAt : 0
+    if (health.position < notBefore || lostForMs > limits.databasePrimaryLostMs) return false
+    return lag.of(health.position, performance.now() - lostForMs) <= lagMsMax
+  }
+  const checks = repeat(checkAll, await checkAll())
+  return {
+    primary: () => {
+      if (primary === undefined) throw unavailable('no primary answers')
+      return primary
+    },
+    reader: (notBefore, failed) => {
+      const readable = standbys.filter(
+        (server) => !failed.has(server) && isReadable(server, notBefore),
+      )
+      turn += 1
+      const server = readable[turn % readable.length] ?? primary
+      return server === undefined || failed.has(server) ? undefined : server
+    },
+    hasReader: (notBefore) =>
+      primary !== undefined || standbys.some((server) => isReadable(server, notBefore)),
+    checkSoon: () => void checks.runSoon(),
+    check: (withinMs) =>
+      Promise.race([checks.runSoon(), delay(Math.max(0, withinMs), undefined, { ref: false })]),
+    onNewPrimary: (run) => {
+      listeners.add(run)
+      if (primary !== undefined) run(primary)
+      return () => listeners.delete(run)
+    },
+    stop: checks.stop,
+  }
+}
+
+/** If two servers both claim to be the primary, the later timeline belongs to the promoted one. */
+function newestPrimary(servers: readonly Server[]) {
+  const found = servers.flatMap((server) => {
+    const health = server.health()
+    return health?.role === 'primary' ? [{ server, health }] : []
+  })
+  return found.toSorted((a, b) => b.health.timeline - a.health.timeline)[0]
+}

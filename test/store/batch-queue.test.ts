@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { setImmediate, setTimeout } from 'node:timers/promises'
+import { openBatchQueue } from '../../src/store/sql/batch-queue.ts'
+
+type Options = {
+  readonly runningMax?: number
+  readonly startsFullBatches?: boolean
+  readonly waitingMax?: number
+  readonly waitMs?: number
+}
+
+/** A batch ends only when the test says so. A request is a number, and also its weight. */
+function openTested({
+  runningMax = 2,
+  startsFullBatches = true,
+  waitingMax = 100,
+  waitMs = 60_000,
+}: Options = {}) {
+  const batches: { requests: readonly number[]; end: (error?: Error) => Promise<void> }[] = []
+  const enqueue = openBatchQueue<number, string>({
+    name: 'requests',
+    weightOf: (weight) => weight,
+    weightMax: 10,
+    runningMax,
+    startsFullBatches,
+    waitingMax,
+    waitMs,
+    run: (batch) => {
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      batches.push({
+        requests: batch.map(({ request }) => request),
+        end: async (error) => {
+          if (error === undefined) {
+            for (const { request, result } of batch) result.resolve(`${request}`)
+            resolve()
+          } else reject(error)
+          await setImmediate()
+          await setImmediate()
+        },
+      })
+      return promise
+    },
+  })
+  return { enqueue, batches, seen: () => batches.map(({ requests }) => requests) }
+}
+
+const unavailable = (message: RegExp) => ({ name: 'StoreUnavailable', message })
+
+describe('a batch queue', () => {
+  test('runs the requests of one turn of the event loop in one batch', async () => {
+    const { enqueue, batches, seen } = openTested()
+    const results = [enqueue(1), enqueue(2), enqueue(3)]
+    await setImmediate()
+    assert.deepEqual(seen(), [[1, 2, 3]])
+    await batches[0]?.end()
+    assert.deepEqual(await Promise.all(results), ['1', '2', '3'])
+  })
+
+  test('lets requests wait while enough batches run, and starts the next when one ends', async () => {
+    const { enqueue, batches, seen } = openTested()
+    const results: Promise<string>[] = []
+    for (const weight of [1, 2, 3, 4]) {
+      results.push(enqueue(weight))
+      await setImmediate()
+    }
+    assert.deepEqual(seen(), [[1], [2]])
+    await batches[1]?.end()
+    assert.deepEqual(seen(), [[1], [2], [3, 4]])
+    await batches[0]?.end()
+    await batches[2]?.end()
+    assert.deepEqual(await Promise.all(results), ['1', '2', '3', '4'])
+  })
+
+  for (const { startsFullBatches, expected } of [
+    { startsFullBatches: true, expected: [[1], [4, 4]] },
+    { startsFullBatches: false, expected: [[1]] },
+  ]) {
+    const act = startsFullBatches ? 'starts a full batch at once' : 'lets a full batch wait too'
+    test(`${act} if startsFullBatches is ${startsFullBatches}`, async () => {
+      const { enqueue, batches, seen } = openTested({ runningMax: 1, startsFullBatches })
+      const results = [enqueue(1)]
+      await setImmediate()
+      results.push(enqueue(4), enqueue(4))
+      await setImmediate()
+      assert.deepEqual(seen(), [[1]])
+      results.push(enqueue(4))
+      await setImmediate()
+      assert.deepEqual(seen(), expected)
+      for (let at = 0; at < 3; at += 1) await batches[at]?.end()
+      assert.deepEqual(await Promise.all(results), ['1', '4', '4', '4'])
+      assert.deepEqual(seen(), [[1], [4, 4], [4]])
+    })
+  }
+
+  test('runs a request alone if it is heavier than a batch may be', async () => {
+    const { enqueue, batches, seen } = openTested()
+    const results = [enqueue(50), enqueue(1)]
+    await setImmediate()
+    assert.deepEqual(seen(), [[50], [1]])
+    for (const { end } of batches) await end()
+    assert.deepEqual(await Promise.all(results), ['50', '1'])
+  })
+
+  test('rejects the requests of a batch that fails, and no others', async () => {
+    const { enqueue, batches } = openTested()
+    const first = enqueue(1)
+    await setImmediate()
+    const second = enqueue(2)
+    await setImmediate()
+    const rejected = assert.rejects(first, /lost/)
+    await batches[0]?.end(new Error('lost'))
+    await rejected
+    await batches[1]?.end()
+    assert.equal(await second, '2')
+  })
+
+  test('rejects a request at once if too many wait', async () => {
+    const { enqueue, batches } = openTested({ waitingMax: 2 })
+    const results = [enqueue(1), enqueue(2)]
+    await assert.rejects(enqueue(3), unavailable(/too many requests wait/))
+    await setImmediate()
+    await batches[0]?.end()
+    assert.deepEqual(await Promise.all(results), ['1', '2'])
+  })
+
+  test('rejects a request that waited too long, and runs the others without it', async () => {
+    const { enqueue, batches, seen } = openTested({ runningMax: 1, waitMs: 50 })
+    const first = enqueue(1)
+    await setImmediate()
+    const late = assert.rejects(enqueue(2), unavailable(/requests waited too long/))
+    await setTimeout(60)
+    const third = enqueue(3)
+    await batches[0]?.end()
+    await late
+    assert.deepEqual(seen(), [[1], [3]])
+    await batches[1]?.end()
+    assert.deepEqual(await Promise.all([first, third]), ['1', '3'])
+  })
+})
