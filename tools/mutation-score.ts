@@ -83,7 +83,6 @@ const { values } = parseArgs({
     areas: { type: 'string', default: Object.keys(AREAS).join(',') },
   },
 })
-const random = randomNumbers(Number(values.seed))
 const directory = mkdtempSync(join(tmpdir(), 'bursar-mutants-'))
 const copy = join(directory, 'checkout')
 copyCheckout(resolve(values.root))
@@ -124,6 +123,7 @@ async function timeTests(patterns: readonly string[]): Promise<TestFile[]> {
 
 /** Draws an operator first and then a place, so that frequent operators do not dominate. */
 function chooseMutants(files: readonly string[], count: number): Mutant[] {
+  const random = randomNumbers(Number(values.seed))
   const places = Object.entries(OPERATORS)
     .map(([operator, { find }]) =>
       files.flatMap((file) =>

@@ -8,7 +8,7 @@ import {
   startTestService,
   type TestService,
 } from '../support/harness.ts'
-import { assertProblem } from '../support/problem-answer.ts'
+import { assertProblem } from '../support/assert-answer.ts'
 
 const perSecond = 4
 const path = '/v2/transfer/fiat-accounts?limit=1'

@@ -16,7 +16,7 @@ import { startProgram } from '../support/program.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { resourceOf, rules } from '../support/record-store.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
-import { type Item, itemsOf } from '../support/walk.ts'
+import { type Item, itemsOf } from '../support/read-all-pages.ts'
 
 let service: TestService
 
