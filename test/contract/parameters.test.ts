@@ -226,7 +226,7 @@ const isArray = (kind: Kind): boolean => kind.endsWith('s')
 
 const instanceOf = (operation: Operation): string => pathOf(operation).split('?')[0] ?? ''
 
-/** Calls with a raw query. Adds customer_id when the operation requires it and the query lacks it. */
+/** Calls with a raw query. Adds customer_id when it is required and the query lacks it. */
 function callWith(operation: Operation, query: string): Promise<Called> {
   const required = operation.id === 'listStatements' && !query.includes('customer_id')
   return service.call(`${instanceOf(operation)}?${required ? 'customer_id=acme&' : ''}${query}`)

@@ -107,7 +107,7 @@ function assertProblemShape(
   }
 }
 
-/** Forbids unnamed members in a schema, and points its references to one document. */
+/** Forbids unnamed members in a schema and rewrites its references to `document#`. */
 function closed(schema: object): object {
   return JSON.parse(JSON.stringify(schema), (_, value) => {
     if (typeof value !== 'object' || value === null) return value

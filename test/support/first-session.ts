@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { consoleSteps } from './console-blocks.ts'
 
 /**
- * The README's picture: its own first commands and answers as a terminal shows them. Drawn from the README, so that it
- * cannot tell another story; `--write` draws it anew.
+ * Draws the README's picture from the README's own first commands and answers.
+ * `--write` replaces the file.
  */
 const COLUMNS = 100
 const LINE_HEIGHT = 19
@@ -41,7 +41,7 @@ const banner = [
   '  client_secret  bursar_sandbox_secret_of_acme',
 ]
 
-/** Long answers are cut after six lines; the README has them whole. */
+/** Cuts an answer after six lines. */
 function wrapped(text: string): string[] {
   if (text === '') return []
   const lines = text.match(new RegExp(`.{1,${COLUMNS}}`, 'g')) ?? []

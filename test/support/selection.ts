@@ -1,6 +1,6 @@
 import type { Selection } from '../../src/store/records.ts'
 
-/** The newest hundred, unfiltered: what a list answers to somebody who asks for nothing in particular. */
+/** The default page of a list: the newest hundred records, unfiltered. */
 export const firstPage: Selection = {
   anyOf: [],
   from: undefined,
