@@ -1,13 +1,6 @@
-import { spawn } from 'node:child_process'
-import {
-  cpSync,
-  globSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import * as fs from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -22,7 +15,7 @@ import { parseArgs } from 'node:util'
  */
 
 type Area = { readonly sources: readonly string[]; readonly tests: readonly string[] }
-type Operator = { readonly find: RegExp; readonly replace: (found: string) => string }
+type Operator = readonly [find: RegExp, replace: (found: string) => string]
 type Mutant = {
   readonly file: string
   readonly at: number
@@ -52,28 +45,28 @@ const AREAS: Readonly<Record<string, Area>> = {
   },
 }
 
-const swap = (pairs: Readonly<Record<string, string>>) => (found: string) =>
-  found.replace(found.trim(), pairs[found.trim()] ?? '')
+/** Replaces either member of a pair by the other. */
+const swap = (...pairs: readonly (readonly [string, string])[]) => {
+  const other = new Map(pairs.flatMap(([a, b]) => [[a, b] as const, [b, a] as const]))
+  return (found: string) => found.replace(found.trim(), (token) => other.get(token) ?? token)
+}
+const negate = (found: string) => `if (!${found.trim().slice(3)}) `
 const OPERATORS: Readonly<Record<string, Operator>> = {
-  compare: {
-    find: / (===|!==|<|<=|>|>=) /g,
-    replace: swap({ '===': '!==', '!==': '===', '<': '<=', '<=': '<', '>': '>=', '>=': '>' }),
-  },
-  'negate a condition': {
-    find: /\bif \((?:[^()\n]|\([^()\n]*\))+\) /g,
-    replace: (found) => `if (!${found.trim().slice(3)}) `,
-  },
-  'swap && and ||': { find: / (&&|\|\|) /g, replace: swap({ '&&': '||', '||': '&&' }) },
-  'flip a boolean': { find: /\b(true|false)\b/g, replace: swap({ true: 'false', false: 'true' }) },
-  'throw nothing': { find: /\bthrow (?=\w)/g, replace: () => 'void ' },
-  'number + 1': { find: /(?<![\w.$])\d[\d_]*(?![\w.])/g, replace: (found) => `(${found}+1)` },
-  'change a string': { find: /'[\w./ -]*'(?!:)/g, replace: (found) => `${found.slice(0, -1)}~'` },
-  'drop ??': { find: / \?\? /g, replace: () => ' && ' },
-  'plus or minus': { find: / [+-] /g, replace: swap({ '+': '-', '-': '+' }) },
+  compare: [/ (===|!==|<|<=|>|>=) /g, swap(['===', '!=='], ['<', '<='], ['>', '>='])],
+  'negate a condition': [/\bif \((?:[^()\n]|\([^()\n]*\))+\) /g, negate],
+  'swap && and ||': [/ (&&|\|\|) /g, swap(['&&', '||'])],
+  'flip a boolean': [/\b(true|false)\b/g, swap(['true', 'false'])],
+  'throw nothing': [/\bthrow (?=\w)/g, () => 'void '],
+  'number + 1': [/(?<![\w.$])\d[\d_]*(?![\w.])/g, (found) => `(${found}+1)`],
+  'change a string': [/'[\w./ -]*'(?!:)/g, (found) => `${found.slice(0, -1)}~'`],
+  'drop ??': [/ \?\? /g, () => ' && '],
+  'plus or minus': [/ [+-] /g, swap(['+', '-'])],
 }
 
 /** A test file that takes longer on the unchanged checkout is left out. */
 const FILE_MS_MAX = 20_000
+
+const print = (line: string) => process.stdout.write(`${line}\n`)
 
 const { values } = parseArgs({
   options: {
@@ -83,7 +76,7 @@ const { values } = parseArgs({
     areas: { type: 'string', default: Object.keys(AREAS).join(',') },
   },
 })
-const directory = mkdtempSync(join(tmpdir(), 'bursar-mutants-'))
+const directory = fs.mkdtempSync(join(tmpdir(), 'bursar-mutants-'))
 const copy = join(directory, 'checkout')
 copyCheckout(resolve(values.root))
 try {
@@ -93,20 +86,19 @@ try {
     await measureArea(name, area)
   }
 } finally {
-  rmSync(directory, { recursive: true, force: true })
+  fs.rmSync(directory, { recursive: true, force: true })
 }
 
 async function measureArea(name: string, area: Area): Promise<void> {
   const tests = await timeTests(area.tests)
   const mutants = chooseMutants(filesOf(area.sources), Number(values.mutants))
-  const survivors: string[] = []
+  let killed = 0
   for (const mutant of mutants) {
-    if (await survives(mutant, tests)) survivors.push(describe(mutant))
+    if (await survives(mutant, tests)) print(`  survived: ${describe(mutant)}`)
+    else killed += 1
   }
-  const killed = mutants.length - survivors.length
   const percent = ((100 * killed) / mutants.length).toFixed(0)
   print(`${name}: ${killed} of ${mutants.length} killed (${percent} %), ${tests.length} test files`)
-  for (const survivor of survivors) print(`  survived: ${survivor}`)
 }
 
 /** Runs each file once on the unchanged copy. Returns those that pass, fastest first. */
@@ -125,7 +117,7 @@ async function timeTests(patterns: readonly string[]): Promise<TestFile[]> {
 function chooseMutants(files: readonly string[], count: number): Mutant[] {
   const random = randomNumbers(Number(values.seed))
   const places = Object.entries(OPERATORS)
-    .map(([operator, { find }]) =>
+    .map(([operator, [find]]) =>
       files.flatMap((file) =>
         [...codeOf(file).matchAll(find)].map(({ index, 0: found }) => ({
           file,
@@ -147,62 +139,55 @@ function chooseMutants(files: readonly string[], count: number): Mutant[] {
 async function survives(mutant: Mutant, tests: readonly TestFile[]): Promise<boolean> {
   const { file, at, found } = mutant
   const path = join(copy, file)
-  const original = readFileSync(path, 'utf8')
+  const original = fs.readFileSync(path, 'utf8')
   const code = runnable(file)
-  writeFileSync(path, code.slice(0, at) + replacementOf(mutant) + code.slice(at + found.length))
+  fs.writeFileSync(path, code.slice(0, at) + replacementOf(mutant) + code.slice(at + found.length))
   try {
     for (const test of tests) {
       if (!(await passes(test.path, 3 * test.milliseconds + 10_000))) return false
     }
     return true
   } finally {
-    writeFileSync(path, original)
+    fs.writeFileSync(path, original)
   }
 }
 
 /** Kills the test file and its child processes at the first failure or at the timeout. */
-function passes(test: string, timeoutMs: number): Promise<boolean> {
-  const environment = { ...process.env, TMPDIR: directory, BURSAR_TEST_STORE: 'sqlite' }
+async function passes(test: string, timeoutMs: number): Promise<boolean> {
   const child = spawn(process.execPath, ['--test-reporter=tap', test], {
     cwd: copy,
-    env: environment,
+    env: { ...process.env, TMPDIR: directory, BURSAR_TEST_STORE: 'sqlite' },
     detached: true,
     stdio: ['ignore', 'pipe', 'ignore'],
   })
-  const end = () => {
-    try {
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
-    } catch {
-      // The process group has ended already.
-    }
-  }
-  const timer = setTimeout(end, timeoutMs)
+  const killGroup = () => spawnSync('kill', ['-9', `-${child.pid}`], { stdio: 'ignore' })
+  const timer = setTimeout(killGroup, timeoutMs)
   child.stdout.on('data', (text) => {
-    if (/^\s*not ok/m.test(String(text))) end()
+    if (/^\s*not ok/m.test(String(text))) killGroup()
   })
-  return new Promise((done) => {
-    child.once('exit', (status) => {
-      clearTimeout(timer)
-      end()
-      done(status === 0)
-    })
-  })
+  const [status] = await once(child, 'exit')
+  clearTimeout(timer)
+  killGroup()
+  return status === 0
 }
 
 function describe(mutant: Mutant): string {
-  const code = runnable(mutant.file)
-  const line = code.slice(0, mutant.at).split('\n').length
-  const text = code.split('\n')[line - 1]?.trim() ?? ''
-  return `${mutant.file}:${line} ${mutant.operator}: ${mutant.found.trim()} -> ${replacementOf(mutant).trim()} in ${text}`
+  const { file, at, found, operator } = mutant
+  const before = runnable(file).slice(0, at)
+  const [text = ''] = runnable(file)
+    .slice(before.lastIndexOf('\n') + 1)
+    .split('\n')
+  const change = `${found.trim()} -> ${replacementOf(mutant).trim()}`
+  return `${file}:${before.split('\n').length} ${operator}: ${change} in ${text.trim()}`
 }
 
 function replacementOf({ operator, found }: Mutant): string {
-  return OPERATORS[operator]?.replace(found) ?? found
+  return OPERATORS[operator]?.[1](found) ?? found
 }
 
 /** The file without its types; every line and column stays where it is. */
 function runnable(file: string): string {
-  return stripTypeScriptTypes(readFileSync(join(copy, file), 'utf8'))
+  return stripTypeScriptTypes(fs.readFileSync(join(copy, file), 'utf8'))
 }
 
 /** The code that operators search: comments, imports and re-exports are blanked out. */
@@ -215,13 +200,13 @@ function codeOf(file: string): string {
 }
 
 function filesOf(patterns: readonly string[]): string[] {
-  return [...new Set(patterns.flatMap((pattern) => globSync(pattern, { cwd: copy })))].sort()
+  return [...new Set(patterns.flatMap((pattern) => fs.globSync(pattern, { cwd: copy })))].sort()
 }
 
 function copyCheckout(root: string): void {
   const isCopied = (path: string) => !/\/(node_modules|\.git)$/.test(path)
-  cpSync(root, copy, { recursive: true, filter: isCopied })
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+  fs.cpSync(root, copy, { recursive: true, filter: isCopied })
+  fs.symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
 }
 
 /** Mulberry32, a small seeded generator. */
@@ -233,8 +218,4 @@ function randomNumbers(seed: number): (below: number) => number {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
     return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296) * below)
   }
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`)
 }
