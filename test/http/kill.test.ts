@@ -170,7 +170,7 @@ describe('kill -9', () => {
     const startedAt = performance.now()
     await run(['import', 'fiat-accounts', path, '--dry-run'])
     const tookMs = performance.now() - startedAt
-    const moments = isLong ? 40 : 3
+    const moments = isLong ? 40 : 2
     for (let moment = 1; moment <= moments; moment += 1) {
       const program = start(['import', 'fiat-accounts', path, '--json'])
       const isEarly = Promise.race([

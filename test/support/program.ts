@@ -21,10 +21,9 @@ export type Program = {
 
 const main = new URL('../../src/main.ts', import.meta.url).pathname
 
-/** The compile cache of the test run saves each process a second of start-up. */
-const inherited = Object.fromEntries(
-  ['PATH', 'NODE_COMPILE_CACHE'].map((name) => [name, process.env[name] ?? '']),
-)
+/** PATH, and the compile cache of the test run, which shortens start-up. */
+const { PATH = '', NODE_COMPILE_CACHE } = process.env
+const inherited = { PATH, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) }
 
 export type ProgramOptions = {
   readonly env?: Readonly<Record<string, string>>
