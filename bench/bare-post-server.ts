@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { listen } from './listen.ts'
 
-/** The ceiling of a POST: node:http that takes the body in, parses it, and answers as many bytes as a fee has. */
+/** The ceiling for a POST: bare node:http that parses the body and answers a fee's size. */
 const body = Buffer.from(JSON.stringify({ answer: 'x'.repeat(220) }))
 const server = createServer((request, response) => {
   const chunks: Buffer[] = []

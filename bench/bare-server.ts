@@ -3,8 +3,8 @@ import { createServer } from 'node:http'
 import { listen } from './listen.ts'
 
 /**
- * The ceiling: node:http answering the same bytes from memory, header lines included, whatever is asked.
- * Usage: bare-server.ts BODY_FILE HEADERS_FILE
+ * The ceiling for a GET: bare node:http that answers every request with the same body and headers
+ * from memory. Usage: bare-server.ts BODY_FILE HEADERS_FILE
  */
 const body = readFileSync(process.argv[2] ?? '')
 const headers = JSON.parse(readFileSync(process.argv[3] ?? '', 'utf8'))

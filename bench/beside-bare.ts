@@ -2,15 +2,15 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import autocannon from 'autocannon'
 import { callUrl } from '../test/support/harness.ts'
-import { keepTo } from './cores.ts'
+import { pinToCores } from './cores.ts'
 import { startProcess } from './process.ts'
 
 const SECONDS = Number(process.env.SECONDS ?? 5)
 const ROUNDS = 3
-/** How many ask at once, whatever asks. */
+/** Concurrent connections of every load generator. */
 export const CONNECTIONS = 32
 
-/** Asks for the paths in turn, and answers how many requests a second were served. */
+/** Requests the paths in turn and returns the requests served per second. */
 export type Load = (
   url: string,
   token: string,
@@ -19,22 +19,22 @@ export type Load = (
 
 export type Served = { readonly url: string; readonly token: string; readonly folder: string }
 
-export type Beside = {
-  readonly ask?: Load
-  /** The cores that the service was told to keep to, for the bare server too. */
-  readonly where?: string
+export type BesideOptions = {
+  readonly load?: Load
+  /** The cores of the service; the bare server gets the same. */
+  readonly cores?: string
 }
 
 /**
- * A service beside its ceiling: a bare node:http server that answers the same bytes, headers included, from memory, in the same run, turn
- * by turn. Only the ratio means anything; the same machine moves by a quarter from run to run. Answers the service's
- * requests a second.
+ * Measures the service and its ceiling, a bare node:http server with the same answer, in turns.
+ * Compare ratios only: the same machine varies by a quarter from run to run.
+ * Returns the requests per second of the service.
  */
 export async function besideBare(
   { url, token, folder }: Served,
   name: string,
   paths: readonly string[],
-  { ask = load, where }: Beside = {},
+  { load = loadWithAutocannon, cores }: BesideOptions = {},
 ): Promise<number> {
   const { text, status, headers } = await callUrl(`${url}${paths[0]}`, { token })
   if (status !== 200) throw new Error(`${name} answers ${status}`)
@@ -44,24 +44,28 @@ export async function besideBare(
   const ownHeaders = [...headers].filter(([header]) => !addedByNode.has(header))
   writeFileSync(headersFile, JSON.stringify(Object.fromEntries(ownHeaders)))
   const bare = await startProcess(['bench/bare-server.ts', bodyFile, headersFile])
-  if (where !== undefined) keepTo(where, bare.pid)
+  if (cores !== undefined) pinToCores(cores, bare.pid)
   const rates = { bare: [] as number[], service: [] as number[] }
   for (let round = 0; round < ROUNDS; round += 1) {
-    rates.bare.push(await ask(bare.url, token, paths))
-    rates.service.push(await ask(url, token, paths))
+    rates.bare.push(await load(bare.url, token, paths))
+    rates.service.push(await load(url, token, paths))
   }
   await bare.stop()
   const [ceiling, served] = [median(rates.bare), median(rates.service)]
   say(
-    `${name} (${Buffer.byteLength(text)} bytes): ${Math.round(served)}/s of ${Math.round(ceiling)}/s bare, ratio ${(served / ceiling).toFixed(2)}`,
+    `${name} (${Buffer.byteLength(text)} bytes): ${Math.round(served)} requests/s, bare node:http ${Math.round(ceiling)}/s, ratio ${(served / ceiling).toFixed(2)}`,
   )
   return served
 }
 
-/** What node:http puts into every answer by itself. */
+/** Headers that node:http adds by itself. */
 const addedByNode = new Set(['connection', 'date', 'keep-alive'])
 
-export async function load(url: string, token: string, paths: readonly string[]): Promise<number> {
+async function loadWithAutocannon(
+  url: string,
+  token: string,
+  paths: readonly string[],
+): Promise<number> {
   const headers = { authorization: `Bearer ${token}` }
   const result = await autocannon({
     url,
@@ -70,7 +74,7 @@ export async function load(url: string, token: string, paths: readonly string[])
     requests: paths.map((path) => ({ method: 'GET', path, headers })),
   })
   if (result.non2xx > 0 || result.errors > 0) {
-    throw new Error(`${result.non2xx} answers were no success, ${result.errors} connections failed`)
+    throw new Error(`${result.non2xx} answers were not 2xx and ${result.errors} connections failed`)
   }
   return result.requests.average
 }

@@ -10,8 +10,8 @@ import { account, fill } from './world.ts'
 const ROUNDS = 3
 const tables = ['fiat_account', 'fiat_account_full']
 
-/** Rows a second of an import of NDJSON, beside those of COPY of the rows that it makes, into the same indexed tables. */
-export async function compareLoads(
+/** Compares an NDJSON import with a bare COPY of the same rows into the same indexed tables. */
+export async function compareImportWithCopy(
   server: PostgresServer,
   config: Config,
   records: number,
@@ -21,7 +21,7 @@ export async function compareLoads(
   )
   const [address] = addressesOf(server.url('postgres', 'bursar_template'))
   if (address === undefined) throw new Error('no address')
-  // As a superuser: COPY FROM does not work into a table with row level security.
+  // A superuser, because COPY FROM refuses tables with row-level security.
   const admin = openConnection(address, { parameters: {}, connectTimeoutMs: 5000 })
   const empty = () =>
     admin.execute(
@@ -46,7 +46,7 @@ export async function compareLoads(
   await admin.close()
   const [copy, imported] = [median(rates.copy), median(rates.imported)]
   say(
-    `import: ${Math.round(imported)} records/s, bare COPY of the same rows ${Math.round(copy)}/s, ratio ${(imported / copy).toFixed(2)}`,
+    `import: ${Math.round(imported)} records/s, bare COPY of the same rows ${Math.round(copy)} records/s, ratio ${(imported / copy).toFixed(2)}`,
   )
 }
 
@@ -62,7 +62,7 @@ async function rateOf(records: number, work: () => Promise<unknown>): Promise<nu
   return (records * 1000) / (performance.now() - startedAt)
 }
 
-/** The rows as COPY's own lines, in the file's order. */
+/** The rows as lines for COPY, in the order of the import file. */
 async function copyOut(connection: Connection, table: string): Promise<Buffer[]> {
   const rows = await connection.query({
     text: `select array_to_string(array[${columnsOf(table)

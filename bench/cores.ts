@@ -4,14 +4,14 @@ import { cpus } from 'node:os'
 
 const last = cpus().length - 1
 
-/** One core for what is measured, the rest for what asks and for the database; as taskset takes them. */
+/** Core lists for taskset: one core for the service, the others for load and database. */
 export const cores = { own: '0', others: last === 0 ? '0' : `1-${last}`, all: `0-${last}` }
 
-/** Keeps a process, its threads and its children to some cores. What they start later keeps to them too. */
-export function keepTo(where: string, pid: number): void {
+/** Pins a process, its threads and its children to cores. Later children inherit the pin. */
+export function pinToCores(where: string, pid: number): void {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').match(/\d+/g) ?? []
   for (const each of [String(pid), ...children]) {
-    // One that has ended since keeps to nothing.
+    // taskset fails harmlessly if the process has ended.
     spawnSync('taskset', ['-apc', where, each])
   }
 }

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 
-/** Listens on any free port and prints the line that `startProcess` waits for. */
+/** Listens on a free port and prints the line that `startProcess` waits for. */
 export function listen(server: Server): void {
   server.listen(0, '127.0.0.1', () => {
     const address = server.address()

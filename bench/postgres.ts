@@ -13,15 +13,16 @@ import { startPostgres } from '../test/support/postgres-server.ts'
 import { firstPage } from '../test/support/selection.ts'
 import { prepareServer } from '../test/support/test-database.ts'
 import { besideBare, CONNECTIONS, median, say } from './beside-bare.ts'
-import { compareLoads } from './copy-beside-import.ts'
-import { cores, keepTo } from './cores.ts'
+import { compareImportWithCopy } from './copy-beside-import.ts'
+import { cores, pinToCores } from './cores.ts'
 import { startProcess } from './process.ts'
 import { accounts, CUSTOMERS, fill, idOf, makeClient } from './world.ts'
 import { openWrk } from './wrk.ts'
 
 /**
- * PostgreSQL: gets beside bare node:http, a list of 100 beside the very same statement in pgbench, a page far behind
- * beside the first, and an import beside a bare COPY of the same bytes into the same tables.
+ * Compares reads from PostgreSQL with bare node:http, a list of 100 with its statement in pgbench,
+ * late pages with early ones, and an import with COPY. It runs Debian's PostgreSQL, which operators
+ * use; BURSAR_TEST_POSTGRES=newest runs the npm package's build.
  */
 const RECORDS = Number(process.env.RECORDS ?? 200_000)
 const SECONDS = Number(process.env.SECONDS ?? 5)
@@ -29,7 +30,7 @@ const SECONDS = Number(process.env.SECONDS ?? 5)
 const folder = temporaryFolder()
 const wrk = openWrk({ folder, seconds: SECONDS, connections: CONNECTIONS })
 const server = await startPostgres({
-  version: process.env.POSTGRES === 'debian' ? 'debian' : 'newest',
+  version: process.env.BURSAR_TEST_POSTGRES === 'newest' ? 'newest' : 'debian',
   settings: [
     'fsync = on',
     'full_page_writes = on',
@@ -49,7 +50,7 @@ const config = configOf(env)
 const [cpu] = cpus()
 say(`Node ${process.version}, ${cpus().length} × ${cpu?.model}, ${RECORDS} records, ${versionOf()}`)
 
-if (process.env.LOADS !== 'no') await compareLoads(server, config, RECORDS)
+if (process.env.LOADS !== 'no') await compareImportWithCopy(server, config, RECORDS)
 await fill(config, accounts(RECORDS))
 psql('vacuum analyze')
 const client = await makeClient(config)
@@ -63,36 +64,36 @@ const gets = Array.from(
   { length: 1000 },
   (_, at) => `/v2/transfer/fiat-accounts/${idOf(at * CUSTOMERS)}`,
 )
-await getsBesideBare('all on the same cores', cores.all)
-// The server's processes are woken on the service's core and push it aside, which nothing does to the bare server.
-keepTo(cores.own, service.pid)
-keepTo(cores.others, server.process.pid ?? 0)
-await getsBesideBare('the service on a core of its own', cores.own)
-keepTo(cores.all, service.pid)
-keepTo(cores.all, server.process.pid ?? 0)
+await getsBesideBare('all processes share the cores', cores.all)
+// PostgreSQL's processes preempt the service on a shared core; nothing preempts the bare server.
+pinToCores(cores.own, service.pid)
+pinToCores(cores.others, server.process.pid ?? 0)
+await getsBesideBare('service on its own core', cores.own)
+pinToCores(cores.all, service.pid)
+pinToCores(cores.all, server.process.pid ?? 0)
 await listBesidePgbench(100)
-await besideBare(served, 'list of 100', ['/v2/transfer/fiat-accounts?limit=100'], { ask: wrk })
-await besideBare(served, 'list of 1000', ['/v2/transfer/fiat-accounts?limit=1000'], { ask: wrk })
-await walkFar()
+await besideBare(served, 'list of 100', ['/v2/transfer/fiat-accounts?limit=100'], { load: wrk })
+await besideBare(served, 'list of 1000', ['/v2/transfer/fiat-accounts?limit=1000'], { load: wrk })
+await compareLatePages()
 await service.stop()
 await server.stop()
 rmSync(folder, { recursive: true })
 
-/** What comes at once shares statements, so that a get costs the less the more ask. */
-async function getsBesideBare(name: string, where: string): Promise<void> {
+/** Concurrent gets share statements, so more connections cost less per get. */
+async function getsBesideBare(name: string, on: string): Promise<void> {
   for (const connections of [CONNECTIONS, 4 * CONNECTIONS]) {
-    const ask = openWrk({
+    const load = openWrk({
       folder,
       seconds: SECONDS,
       connections,
-      where: where === cores.all ? where : cores.others,
+      on: on === cores.all ? on : cores.others,
     })
-    await besideBare(served, `get over ${connections} connections, ${name}`, gets, { ask, where })
+    await besideBare(served, `get, ${connections} connections, ${name}`, gets, { load, cores: on })
   }
 }
 
-/** Ten thousand pages, one after the other: the last take what the first took. */
-async function walkFar(): Promise<void> {
+/** Reads ten thousand pages in sequence: late pages must be as fast as early ones. */
+async function compareLatePages(): Promise<void> {
   const pages = 10_000
   const deep = 'customer-deep'
   await fill(config, accounts(pages + 1, { firstAt: RECORDS, customerId: deep }))
@@ -110,7 +111,7 @@ async function walkFar(): Promise<void> {
     part.toSorted((a, b) => a - b)[Math.floor(part.length * 0.99)] ?? 0
   const [first, last] = [p99(took.slice(0, 1000)), p99(took.slice(-1000))]
   say(
-    `a walk of ${pages} pages: p99 ${first.toFixed(2)} ms for the first thousand, ${last.toFixed(2)} ms for the last`,
+    `${pages} pages in sequence: p99 ${first.toFixed(2)} ms for the first thousand, ${last.toFixed(2)} ms for the last`,
   )
 }
 
@@ -122,11 +123,11 @@ async function listBesidePgbench(limit: number): Promise<void> {
   }
   const [ceiling, rate] = [median(rates.pgbench), median(rates.service)]
   say(
-    `list of ${limit}: ${Math.round(rate)}/s over HTTP, the same statement ${Math.round(ceiling)}/s in pgbench, ratio ${(rate / ceiling).toFixed(2)}`,
+    `list of ${limit}: ${Math.round(rate)} requests/s over HTTP, the same statement in pgbench ${Math.round(ceiling)}/s, ratio ${(rate / ceiling).toFixed(2)}`,
   )
 }
 
-/** The service's own statement, prepared, by sixteen sessions of the customers' role. */
+/** Runs the service's statement, prepared, in sixteen sessions of the customer role. */
 function pgbench(limit: number): number {
   const { text, values = [] } = pageQuery(fiatAccount.resource, {
     tenant: asTenant('customer-0'),
@@ -148,12 +149,12 @@ function pgbench(limit: number): number {
     `${text.replaceAll(/\$(\d)/g, (_, at) => literals[Number(at) - 1] ?? '').replaceAll(/\s+/g, ' ')};\n`,
   )
   const words = ['-n', '-M', 'prepared', '-c', '16', '-j', '2', '-T', String(SECONDS), '-f', script]
-  const told = execFileSync(tool('pgbench'), [...words, server.url('bursar', database)], {
+  const output = execFileSync(tool('pgbench'), [...words, server.url('bursar', database)], {
     env: { ...process.env, PGOPTIONS: settings.join(' ') },
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
   })
-  return Number(/tps = ([\d.]+)/.exec(told)?.[1])
+  return Number(/tps = ([\d.]+)/.exec(output)?.[1])
 }
 
 function psql(text: string): string {
@@ -165,7 +166,7 @@ function versionOf(): string {
   return psql('select version()').split(' ').slice(0, 2).join(' ')
 }
 
-/** Debian installs the clients under their version. */
+/** Debian installs the clients in a folder named after the version. */
 function tool(name: string): string {
   const root = '/usr/lib/postgresql'
   const versions = existsSync(root) ? readdirSync(root) : []

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 
 export type Listening = { readonly url: string; readonly pid: number; stop(): Promise<void> }
 
-/** Starts a server of its own process with this very Node and waits for the line that names its URL. */
+/** Starts a server with this Node in its own process and waits for the line with its URL. */
 export async function startProcess(
   words: readonly string[],
   env: Readonly<Record<string, string>> = {},
@@ -25,12 +25,12 @@ export async function startProcess(
 
 function urlOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
-    let said = ''
+    let output = ''
     child.stdout?.on('data', (chunk) => {
-      said += chunk
-      const found = /https?:\/\/[^\s"]+/.exec(said)
+      output += chunk
+      const found = /https?:\/\/[^\s"]+/.exec(output)
       if (found !== null) resolve(found[0])
     })
-    child.on('exit', () => reject(new Error(`the server ended before it listened: ${said}`)))
+    child.on('exit', () => reject(new Error(`the server ended before it listened: ${output}`)))
   })
 }

@@ -6,7 +6,7 @@ import { besideBare, say } from './beside-bare.ts'
 import { startProcess } from './process.ts'
 import { accounts, CUSTOMERS, fill, idOf, makeClient } from './world.ts'
 
-/** Reads on the embedded store beside their ceiling (beside-bare.ts). */
+/** Compares reads from the embedded store with bare node:http. */
 const RECORDS = Number(process.env.RECORDS ?? 200_000)
 
 const folder = temporaryFolder()

@@ -12,7 +12,7 @@ import { aFiatAccount } from '../test/support/records.ts'
 
 export const CUSTOMERS = 50
 
-/** Accounts of fifty customers, interleaved, some 700 bytes each. */
+/** One of the interleaved accounts of 50 customers, about 700 bytes. */
 export function account(at: number, customerId = `customer-${at % CUSTOMERS}`) {
   return aFiatAccount({
     id: idOf(at),
@@ -23,7 +23,7 @@ export function account(at: number, customerId = `customer-${at % CUSTOMERS}`) {
   })
 }
 
-/** Ids spread over the whole range, as random ones are. */
+/** Ids spread over the whole range, like random ones. */
 export function idOf(at: number): string {
   const spread = ((at * 2_654_435_761) % 4_294_967_296).toString(16).padStart(8, '0')
   return `${spread}-0000-4000-8000-${String(at).padStart(12, '0')}`
@@ -50,23 +50,23 @@ export async function fill(config: Config, entries: AsyncIterable<Entry>): Promi
   })
 }
 
-type Which = { readonly firstAt?: number; readonly customerId?: string }
+type Range = { readonly firstAt?: number; readonly customerId?: string }
 
 export async function* accounts(
   count: number,
-  { firstAt = 0, customerId }: Which = {},
+  { firstAt = 0, customerId }: Range = {},
 ): AsyncIterable<Entry> {
   for (let at = 0; at < count; at += 1) {
     yield { line: at + 1, value: account(firstAt + at, customerId) }
   }
 }
 
-type Whose = { readonly customerId?: string; readonly scopes?: readonly string[] }
+type ClientOptions = { readonly customerId?: string; readonly scopes?: readonly string[] }
 
-/** A client of the first customer, unless told otherwise; without scopes it may do what a new client may. */
+/** Creates a client of the first customer, with the default scopes unless given. */
 export async function makeClient(
   config: Config,
-  { customerId = 'customer-0', scopes }: Whose = {},
+  { customerId = 'customer-0', scopes }: ClientOptions = {},
 ) {
   const made = await withStores(config, async (stores) => {
     const store = stores.credentials()

@@ -7,15 +7,16 @@ export type WrkOptions = {
   readonly folder: string
   readonly seconds: number
   readonly connections: number
-  /** The cores that it keeps to. */
-  readonly where?: string
+  /** The cores to pin wrk to. */
+  readonly on?: string
 }
 
 /**
- * Requests a second as wrk counts them, one path after the other. It is written in C, as pgbench is: on two cores what
- * asks takes its share, and a generator in JavaScript takes most of a core. For the same reason requests are made once.
+ * A load generator that returns the requests per second of wrk. On two cores the generator takes
+ * its share, and one in JavaScript takes most of a core. For the same reason the Lua script formats
+ * each request once.
  */
-export function openWrk({ folder, seconds, connections, where = cores.all }: WrkOptions) {
+export function openWrk({ folder, seconds, connections, on = cores.all }: WrkOptions) {
   return (url: string, token: string, paths: readonly string[]): number => {
     const script = join(folder, 'paths.lua')
     writeFileSync(
@@ -32,9 +33,9 @@ export function openWrk({ folder, seconds, connections, where = cores.all }: Wrk
        end`,
     )
     const load = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '-s', script]
-    const words = ['-c', where, 'wrk', ...load, '-H', `authorization: Bearer ${token}`, url]
-    const told = execFileSync('taskset', words, { encoding: 'utf8' })
-    if (/Non-2xx|Socket errors/.test(told)) throw new Error(told)
-    return Number(/Requests\/sec:\s+([\d.]+)/.exec(told)?.[1])
+    const words = ['-c', on, 'wrk', ...load, '-H', `authorization: Bearer ${token}`, url]
+    const output = execFileSync('taskset', words, { encoding: 'utf8' })
+    if (/Non-2xx|Socket errors/.test(output)) throw new Error(output)
+    return Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1])
   }
 }

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 
 /**
- * A registry that mirrors only some platforms' packages makes npm leave the others out of the lock file, and `npm ci` then
- * refuses the file as out of step. `--write` puts the missing ones in as what they are: optional, for another platform,
- * at the version that their parent asks for. Run it after `npm install`; a test says when it was forgotten.
+ * npm omits optional packages from the lock file when the registry mirrors only some platforms.
+ * `npm ci` then refuses the file as out of date. `--write` adds the missing packages as optional,
+ * at the version that their parent requires. Run it after `npm install`; a test checks the result.
  */
 type Locked = {
   readonly dev?: boolean
@@ -21,7 +21,7 @@ const processors: Readonly<Record<string, string>> = {
 }
 const knownProcessors = ['arm', 'arm64', 'x64', 'ia32', 'ppc64', 'riscv64', 's390x']
 
-/** Optional packages that the lock file's own packages name and that it does not have. */
+/** Optional packages that the lock file refers to but lacks. */
 export function missingOptional(): string[] {
   const { packages } = readLock()
   return Object.entries(packages).flatMap(([parent, { optionalDependencies = {} }]) =>
@@ -49,7 +49,7 @@ function completeLock(): void {
   writeFileSync(path, `${JSON.stringify(lock, null, 2)}\n`)
 }
 
-/** The platform is in the package's name, as in `@biomejs/cli-linux-x64-musl`. */
+/** Reads the platform from the name, as in `@biomejs/cli-linux-x64-musl`. */
 function entryOf(name: string, version: string, dev: boolean): Locked {
   const words = name.split(/[-/]/)
   const processor = words

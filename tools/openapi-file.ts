@@ -5,8 +5,8 @@ import { ingestOperations } from '../src/operations/ingest/index.ts'
 import { version } from '../src/platform/version.ts'
 
 /**
- * `openapi.json` and `openapi-ingest.json` are the documents as they are served at the default address. Without
- * `--write` this only says whether the checked-in files are those documents.
+ * Checks that `openapi.json` and `openapi-ingest.json` equal the documents that the service serves
+ * at its default address. `--write` replaces the files.
  */
 const url = 'http://127.0.0.1:8080'
 const documents = {
@@ -20,7 +20,7 @@ for (const [name, document] of Object.entries(documents)) {
   if (process.argv.includes('--write')) {
     writeFileSync(path, text)
   } else if (readFileSync(path, 'utf8') !== text) {
-    process.stderr.write(`${name} is not what its declarations say; run \`npm run openapi\`.\n`)
+    process.stderr.write(`${name} differs from the declarations; run \`npm run openapi\`.\n`)
     process.exitCode = 1
   }
 }

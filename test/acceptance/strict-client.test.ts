@@ -3,9 +3,9 @@ import { after, before, describe, test } from 'node:test'
 import { type Program, startProgram } from '../support/program.ts'
 
 /**
- * A client that decodes strictly, written from the contract and nothing else: it imports nothing of the service and speaks to
- * it over HTTP alone, so it could judge another service of the same contract (BURSAR_ACCEPTANCE_URL names one that
- * has the sandbox's records). One value out of form anywhere makes a whole page fail.
+ * A strict client written from the contract alone. It imports nothing of the service and uses HTTP
+ * only, so it can test another implementation: BURSAR_ACCEPTANCE_URL names one with the sandbox's
+ * records. One invalid value makes its whole page fail.
  */
 
 let program: Program | undefined
@@ -34,30 +34,30 @@ const borealis: Client = {
   secret: 'bursar_sandbox_secret_of_borealis',
 }
 
-// --- Decoders: each takes a value and where it stands, and throws where it is not of its form.
+// --- Decoders: each takes a value and its position, and throws if the value is malformed.
 
 type Decoder = (value: unknown, at: string) => void
 
-class NotOfForm extends Error {
+class Malformed extends Error {
   constructor(at: string, expected: string, value: unknown) {
-    super(`${at} must be ${expected}, and is ${JSON.stringify(value)}`)
+    super(`${at} must be ${expected}, but is ${JSON.stringify(value)}`)
   }
 }
 
 const text: Decoder = (value, at) => {
-  if (typeof value !== 'string') throw new NotOfForm(at, 'a string', value)
+  if (typeof value !== 'string') throw new Malformed(at, 'a string', value)
 }
 
 const nonEmpty: Decoder = (value, at) => {
   text(value, at)
-  if (value === '') throw new NotOfForm(at, 'a string that is not empty', value)
+  if (value === '') throw new Malformed(at, 'a string that is not empty', value)
 }
 
 const matching =
   (pattern: RegExp, meaning: string): Decoder =>
   (value, at) => {
     text(value, at)
-    if (!pattern.test(String(value))) throw new NotOfForm(at, meaning, value)
+    if (!pattern.test(String(value))) throw new Malformed(at, meaning, value)
   }
 
 const uuid = matching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'a UUID in lower case')
@@ -68,26 +68,26 @@ const maskedNumber = matching(/^X*.{0,4}$/u, 'masked but for four characters')
 
 const dateForm = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{3}|\.\d{6})?Z$/
 
-/** UTC with Z and 0, 3 or 6 fraction digits, the fewest that lose nothing. */
+/** UTC with Z and 0, 3 or 6 fraction digits, the fewest that keep the exact time. */
 const dateTime: Decoder = (value, at) => {
   matching(dateForm, 'a date-time in UTC with 0, 3 or 6 fraction digits')(value, at)
   const printed = String(value)
-  if (Number.isNaN(Date.parse(printed))) throw new NotOfForm(at, 'a date that exists', value)
+  if (Number.isNaN(Date.parse(printed))) throw new Malformed(at, 'a date that exists', value)
   if (/000Z$/.test(printed) && printed.includes('.')) {
-    throw new NotOfForm(at, 'printed with the fewest digits', value)
+    throw new Malformed(at, 'printed with the fewest digits', value)
   }
 }
 
 const oneOf =
   (...members: readonly string[]): Decoder =>
   (value, at) => {
-    if (!members.includes(value as string)) throw new NotOfForm(at, members.join(' or '), value)
+    if (!members.includes(value as string)) throw new Malformed(at, members.join(' or '), value)
   }
 
 const arrayOf =
   (each: Decoder): Decoder =>
   (value, at) => {
-    if (!Array.isArray(value)) throw new NotOfForm(at, 'an array', value)
+    if (!Array.isArray(value)) throw new Malformed(at, 'an array', value)
     for (const [index, item] of value.entries()) each(item, `${at}[${index}]`)
   }
 
@@ -99,19 +99,19 @@ const nullable =
 
 type Members = Readonly<Record<string, Decoder>>
 
-/** Every required member is there, every member is known, and none is null unless its decoder allows it. */
+/** Requires the mandatory members and refuses unknown ones. */
 const object =
   (required: Members, optional: Members = {}): Decoder =>
   (value, at) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw new NotOfForm(at, 'an object', value)
+      throw new Malformed(at, 'an object', value)
     }
     for (const name of Object.keys(required)) {
-      if (!Object.hasOwn(value, name)) throw new NotOfForm(`${at}.${name}`, 'there', undefined)
+      if (!Object.hasOwn(value, name)) throw new Malformed(`${at}.${name}`, 'there', undefined)
     }
     for (const [name, inner] of Object.entries(value)) {
       const decoder = required[name] ?? optional[name]
-      if (decoder === undefined) throw new NotOfForm(`${at}.${name}`, 'known', inner)
+      if (decoder === undefined) throw new Malformed(`${at}.${name}`, 'known', inner)
       decoder(inner, `${at}.${name}`)
     }
   }
@@ -120,19 +120,19 @@ const metadata =
   (pairsMax: number, lengthMax: number): Decoder =>
   (value, at) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw new NotOfForm(at, 'an object', value)
+      throw new Malformed(at, 'an object', value)
     }
     const pairs = Object.entries(value)
-    if (pairs.length > pairsMax) throw new NotOfForm(at, `at most ${pairsMax} pairs`, value)
+    if (pairs.length > pairsMax) throw new Malformed(at, `at most ${pairsMax} pairs`, value)
     for (const [key, inner] of pairs) {
       text(inner, `${at}.${key}`)
       if (key.length > lengthMax || inner.length > lengthMax) {
-        throw new NotOfForm(`${at}.${key}`, `at most ${lengthMax} characters`, inner)
+        throw new Malformed(`${at}.${key}`, `at most ${lengthMax} characters`, inner)
       }
     }
   }
 
-// --- The contract, section 2, with what is always present by the decisions, section 4.
+// --- The contract, section 2, and the members that the decisions, section 4, require.
 
 const cryptoNetworks = [
   'BITCOIN',
@@ -157,7 +157,7 @@ const statementStatuses = [
 const quoteStatuses = ['PENDING', 'COMPLETE', 'FAILED'] as const
 const fiatNetworks = ['wire', 'cbit', 'dbs_act', 'cubix', 'scb', 'rtp'] as const
 
-/** Strict clients reject a null address, so only those who ask for deleted accounts may meet one. */
+/** A strict client rejects a null address; only include_deleted=true may answer one. */
 const address = object(
   { country: nonEmpty },
   { address1: text, address2: text, city: text, province: text, zip_code: text },
@@ -204,7 +204,7 @@ const owner = object(
 )
 const withheldOwner = object({
   person_details: (value, at) => {
-    if (value !== null) throw new NotOfForm(at, 'null', value)
+    if (value !== null) throw new Malformed(at, 'null', value)
   },
 })
 
@@ -333,14 +333,14 @@ async function fetchToken(id: string, secret: string): Promise<string> {
     access_token: nonEmpty,
     token_type: oneOf('bearer'),
     expires_in: (value, at) => {
-      if (typeof value !== 'number') throw new NotOfForm(at, 'a number', value)
+      if (typeof value !== 'number') throw new Malformed(at, 'a number', value)
     },
     scope: nonEmpty,
   })(body, 'token')
   return String(body.access_token)
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: what a record holds is asserted, not assumed
+// biome-ignore lint/suspicious/noExplicitAny: the decoders have checked the record
 type Json = Record<string, any>
 
 async function read(client: Client, path: string): Promise<Json> {
@@ -401,7 +401,7 @@ const lists: Readonly<Record<string, List>> = {
   },
 }
 
-/** Every page of a list, each decoded as a whole before the next is asked for. */
+/** Reads every page of a list and decodes each before it requests the next. */
 async function readAll(client: Client, list: List, limit = 100): Promise<Json[]> {
   const page = object({ [list.envelope]: arrayOf(list.item) }, { next_page_cursor: nonEmpty })
   const items: Json[] = []
@@ -412,7 +412,7 @@ async function readAll(client: Client, list: List, limit = 100): Promise<Json[]>
     page(body, list.path)
     const found: Json[] = body[list.envelope]
     assert.ok(found.length <= limit)
-    // Contract, section 4.6: a page shorter than the limit is the last; and no page but the last is short.
+    // Contract, section 4.6: only the last page may be shorter than the limit.
     assert.equal(found.length < limit && body.next_page_cursor !== undefined, false)
     items.push(...found)
     cursor = body.next_page_cursor
@@ -434,7 +434,7 @@ const sortable = (printed: string): string => {
 for (const client of [acme, borealis]) {
   describe(client.customer, () => {
     for (const [name, list] of Object.entries(lists)) {
-      test(`decodes every page of its ${name}, each record once and in order`, async () => {
+      test(`every page of ${name} decodes, with each record once and in order`, async () => {
         const items = await readAll(client, list)
         assert.ok(items.length > 0)
         const keys = items.map((item) => `${sortable(item[list.sortedBy])} ${item.id}`)
@@ -448,7 +448,7 @@ for (const client of [acme, borealis]) {
       })
     }
 
-    test('decodes every fiat account alone, and finds it as the list shows it', async () => {
+    test('every fiat account decodes alone and equals its list item, apart from masking', async () => {
       const listed = await readAll(client, listNamed('fiat accounts'), 1000)
       for (const item of listed.slice(0, 200)) {
         const account = await read(client, `/v2/transfer/fiat-accounts/${item.id}`)
@@ -460,7 +460,7 @@ for (const client of [acme, borealis]) {
       }
     })
 
-    test('decodes every set of deposit instructions alone, and finds it as the list shows it', async () => {
+    test('all deposit instructions decode alone and equal their list items', async () => {
       for (const item of await readAll(client, listNamed('fiat deposit instructions'), 1000)) {
         const alone = await read(client, `/v2/transfer/fiat-deposit-instructions/${item.id}`)
         depositInstructions(alone, item.id)
@@ -514,7 +514,7 @@ describe('the sandbox', () => {
   })
 
   for (const name of ['fiat accounts', 'fiat deposit instructions']) {
-    test(`has every fiat network among its ${name}, and both kinds of routing number`, async () => {
+    test(`has every fiat network and both kinds of routing number among its ${name}`, async () => {
       const instructions = (await all(name)).map((item) => item.fiat_network_instructions)
       has(
         instructions.flatMap((given) => Object.keys(given)),
@@ -616,7 +616,7 @@ describe('the sandbox', () => {
     for (const count of [100, 101, 1000, 1001]) assert.ok(counts.includes(count), `${count}`)
   })
 
-  test('has deleted accounts that only those see who ask', async () => {
+  test('shows deleted accounts only with include_deleted=true', async () => {
     for (const client of [acme, borealis]) {
       const live = await readAll(client, listNamed('fiat accounts'), 1000)
       const every = await readAll(client, listNamed('fiat accounts, deleted ones too'), 1000)
@@ -647,7 +647,7 @@ describe('the sandbox', () => {
   })
 })
 
-test('what is printed can be sent back as a filter and matches', async () => {
+test('a created_at sent back as a filter matches its record', async () => {
   for (const name of ['fiat accounts', 'deposit addresses', 'fiat deposit instructions']) {
     const { path } = listNamed(name)
     const { items } = await read(acme, `${path}?limit=30`)

@@ -13,8 +13,8 @@ import {
   type TestService,
 } from '../support/harness.ts'
 import { gets, lists, type Pairs, pathOf, withQuery } from '../support/operation-calls.ts'
+import { itemsOf, readAllPages } from '../support/read-all-pages.ts'
 import { resourceOf, rules } from '../support/record-store.ts'
-import { itemsOf, walk } from '../support/walk.ts'
 
 let service: TestService
 
@@ -28,7 +28,7 @@ const world: Readonly<Record<string, readonly RecordInput[]>> = worldRecords()
 const recordsOf = (kind: string, customer: string): readonly RecordInput[] =>
   world[kind]?.filter((record) => record.customer_id === customer) ?? []
 
-/** A value that nobody has and that looks like the given one: same length, same kinds of characters. */
+/** A value that no record has, of the same length and the same kinds of characters. */
 const unknownLike = (value: string): string =>
   value.replaceAll(/[a-z0-9]/gi, (character) => {
     if (/[0-9]/.test(character)) return String((Number(character) + 1) % 10)
@@ -38,29 +38,32 @@ const unknownLike = (value: string): string =>
   })
 
 /**
- * All of an answer that could tell something, with the value that was asked for taken out. A page's tag is one of what
- * was asked; that it depends on nobody else's records is told by a test of its own.
+ * Everything in an answer that could disclose something, with the given value replaced. The tag of
+ * a page depends on the request; a test below shows that it depends on no foreign record.
  */
-function tellings(called: Called, asked: string): unknown {
+function disclosed(called: Called, given: string): unknown {
   const headers = Object.fromEntries(
     [...called.headers].filter(([name]) => !['date', 'x-request-id', 'etag'].includes(name)),
   )
   const text = called.text
-    .replaceAll(asked.toLowerCase(), '<asked>')
-    .replaceAll(asked, '<asked>')
+    .replaceAll(given.toLowerCase(), '<given>')
+    .replaceAll(given, '<given>')
     .replace(/"request_id":"[^"]+"/, '"request_id":"<id>"')
   return { status: called.status, headers, text }
 }
 
-async function assertAlike(foreign: string, pathFor: (value: string) => string): Promise<void> {
+async function assertSameAnswer(
+  foreign: string,
+  pathFor: (value: string) => string,
+): Promise<void> {
   const unknown = unknownLike(foreign)
   assert.notEqual(unknown, foreign)
-  const told = tellings(await service.call(pathFor(foreign)), foreign)
-  const expected = tellings(await service.call(pathFor(unknown)), unknown)
-  assert.deepEqual(told, expected)
+  const actual = disclosed(await service.call(pathFor(foreign)), foreign)
+  const expected = disclosed(await service.call(pathFor(unknown)), unknown)
+  assert.deepEqual(actual, expected, foreign)
 }
 
-/** The member of a record that a filter looks at. */
+/** The member of a record that a filter compares. */
 function memberOf(list: ListOperation, filter: Filter): string | undefined {
   if (filter.kind !== 'anyOf') return undefined
   const columns: Readonly<Record<string, string>> = {
@@ -78,22 +81,22 @@ for (const get of gets) {
 
     test('answers a foreign id exactly as an unknown one', async () => {
       for (const id of foreign.slice(0, 12)) {
-        await assertAlike(id, (value) => get.path.replace(':id', value))
-        await assertAlike(id.toUpperCase(), (value) => get.path.replace(':id', value))
+        await assertSameAnswer(id, (value) => get.path.replace(':id', value))
+        await assertSameAnswer(id.toUpperCase(), (value) => get.path.replace(':id', value))
       }
     })
 
-    test('does so for deleted records and with include_deleted too', async () => {
+    test('answers a deleted foreign id exactly as an unknown one, with and without include_deleted', async () => {
       for (const id of foreign.slice(-3)) {
         for (const shown of ['true', 'false']) {
-          await assertAlike(id, (value) =>
+          await assertSameAnswer(id, (value) =>
             withQuery(get.path.replace(':id', value), [['include_deleted', shown]]),
           )
         }
       }
     })
 
-    test('takes no customer from the query or a header', async () => {
+    test('ignores customers named in the query or in headers', async () => {
       const path = withQuery(get.path.replace(':id', foreign[0] ?? ''), [
         ['customer_id', 'borealis'],
         ['tenant', 'borealis'],
@@ -119,10 +122,10 @@ for (const list of lists) {
           const value = record[member]
           return typeof value === 'string' ? [value] : []
         })
-        assert.ok(values.length > 0, 'the sandbox has no such value of Borealis’s')
+        assert.ok(values.length > 0, 'Borealis has no such value in the sandbox')
         for (const value of new Set(values.slice(0, 5))) {
-          await assertAlike(value, (asked) => pathOf(list, [[name, asked]]))
-          await assertAlike(value, (asked) =>
+          await assertSameAnswer(value, (asked) => pathOf(list, [[name, asked]]))
+          await assertSameAnswer(value, (asked) =>
             pathOf(list, [
               [name, asked],
               ['order', 'ASC'],
@@ -133,7 +136,7 @@ for (const list of lists) {
         }
       })
 
-      test(`adds nothing to the page where a foreign value of ${name} stands beside an own one`, async () => {
+      test(`adds nothing to the page for a foreign value of ${name} beside an own one`, async () => {
         const own = recordsOf(kind, 'acme').find((record) => typeof record[member] === 'string')
         const other = foreign.find((record) => typeof record[member] === 'string')
         const alone: Pairs = [[name, String(own?.[member])]]
@@ -148,23 +151,23 @@ for (const list of lists) {
       })
     }
 
-    test('shows each customer its own records and nothing else', async () => {
-      const revealed: Pairs = [['include_deleted', 'true']]
+    test('answers each customer its own records and no others', async () => {
+      const withDeleted: Pairs = [['include_deleted', 'true']]
       for (const customer of [acme, borealis]) {
-        const { items } = await walk(service, list, revealed, { as: customer })
+        const { items } = await readAllPages(service, list, withDeleted, { as: customer })
         const own = recordsOf(kind, customer.customerId).map(({ id }) => id)
         assert.deepEqual(items.map(({ id }) => id).toSorted(), own.toSorted())
       }
     })
 
-    test('answers a foreign cursor exactly as one that never was', async () => {
+    test('answers a foreign cursor exactly as a forged one', async () => {
       const page = await service.call(pathOf(list, [['limit', '1']], 'borealis'), { as: borealis })
       const cursor: string = page.body.next_page_cursor
       const never = Buffer.from(cursor, 'base64url').map((byte, at) => (at < 30 ? byte : byte ^ 1))
       const garbled = Buffer.from(never).toString('base64url')
       assert.equal(garbled.length, cursor.length)
       const asked = async (value: string) =>
-        tellings(await service.call(pathOf(list, [['page_cursor', value]])), value)
+        disclosed(await service.call(pathOf(list, [['page_cursor', value]])), value)
       assert.deepEqual(await asked(cursor), await asked(garbled))
     })
   })
@@ -172,9 +175,9 @@ for (const list of lists) {
 
 describe('listStatements', () => {
   const list = lists.find(({ id }) => id === 'listStatements')
-  test('answers another customer’s customer_id with the empty page of an unknown one', async () => {
-    await assertAlike('borealis', (value) => `/v2/statements?customer_id=${value}`)
-    await assertAlike(
+  test('answers a foreign customer_id with the empty page of an unknown one', async () => {
+    await assertSameAnswer('borealis', (value) => `/v2/statements?customer_id=${value}`)
+    await assertSameAnswer(
       'borealis',
       (value) => `/v2/statements?customer_id=${value}&limit=1&order=ASC`,
     )
@@ -183,14 +186,14 @@ describe('listStatements', () => {
     assert.equal(called.text, '{"statements":[]}')
   })
 
-  test('takes customer_id exactly as it is written', async () => {
+  test('compares customer_id exactly', async () => {
     for (const near of ['ACME', 'acme ', ' acme', 'acm', 'acme%', '*', 'аcme', 'acme\u200b']) {
       const called = await service.call(withQuery('/v2/statements', [['customer_id', near]]))
       assert.equal(called.text, '{"statements":[]}', near)
     }
   })
 
-  test('refuses a foreign cursor under the foreign customer_id too', async () => {
+  test('refuses a foreign cursor together with the foreign customer_id', async () => {
     assert.ok(list !== undefined)
     const page = await service.call('/v2/statements?customer_id=borealis&limit=1', { as: borealis })
     const path = withQuery('/v2/statements', [
@@ -215,19 +218,19 @@ describe('tokens', () => {
       body: new URLSearchParams({ token }).toString(),
     })
 
-  test('are introspected and revoked by their own customer alone', async () => {
+  test('can be introspected and revoked by their own customer only', async () => {
     const foreign = await service.tokenOf(borealis, 'statements:read_statement')
     const unknown = `${foreign.slice(0, -8)}AAAAAAAA`
     for (const path of ['/oauth2/introspect', '/oauth2/revoke']) {
-      const told = tellings(await post(path, foreign), foreign)
-      assert.deepEqual(told, tellings(await post(path, unknown), unknown))
+      const actual = disclosed(await post(path, foreign), foreign)
+      assert.deepEqual(actual, disclosed(await post(path, unknown), unknown))
     }
     const called = await service.call('/v2/statements?customer_id=borealis', { token: foreign })
-    assert.equal(called.status, 200, 'Acme has revoked a token of Borealis’s')
+    assert.equal(called.status, 200, 'Acme has revoked a token of Borealis')
   })
 })
 
-const take = (kind: string, record: RecordInput) =>
+const importRecord = (kind: string, record: RecordInput) =>
   importEntries(
     service.parts.store,
     resourceOf(kind),
@@ -239,17 +242,17 @@ const take = (kind: string, record: RecordInput) =>
 
 describe('an import', () => {
   for (const kind of recordKinds) {
-    test(`of ${kind} refuses an id of another customer without saying whose it is`, async () => {
+    test(`of ${kind} refuses a foreign id without naming its owner`, async () => {
       const [foreign] = recordsOf(kind, 'borealis')
       const { ref_id: _, ...own } = recordsOf(kind, 'acme')[1] ?? {}
-      const report = await take(kind, { ...own, id: foreign?.id })
+      const report = await importRecord(kind, { ...own, id: foreign?.id })
       assert.ok(report.faultCount > 0)
       assert.equal(report.added + report.changed, 0)
       assert.doesNotMatch(JSON.stringify(report.faults), /borealis/i)
     })
   }
 
-  test('refuses a memo or an address of another customer without saying whose it is', async () => {
+  test('refuses a foreign memo or address without naming its owner', async () => {
     const clashes: readonly (readonly [RecordKind, string])[] = [
       ['fiat-deposit-instructions', 'memo_id'],
       ['deposit-addresses', 'address'],
@@ -262,7 +265,7 @@ describe('an import', () => {
         ref_id: 'a-ref-of-its-own',
         customer_id: 'acme',
       }
-      const report = await take(kind, record)
+      const report = await importRecord(kind, record)
       assert.equal(report.faultCount, 1)
       assert.equal(report.faults[0]?.member.includes(member), true, JSON.stringify(report.faults))
       assert.doesNotMatch(JSON.stringify(report.faults), /borealis/i)
@@ -270,15 +273,15 @@ describe('an import', () => {
   })
 })
 
-describe('a page’s tag', () => {
+describe('the tag of a page', () => {
   for (const list of lists) {
-    test(`of ${list.id} stays when another customer’s records change, and moves when one’s own do`, async () => {
+    test(`of ${list.id} changes with own records and not with foreign ones`, async () => {
       const { kind } = list.view.resource
       const id = 'dddddddd-dddd-4ddd-8ddd-dddddddddddd'
       const name = 'statement_ids' in list.query ? 'statement_ids' : 'ids'
-      const asked = [pathOf(list), pathOf(list, [[name, id]]), pathOf(list, [['order', 'ASC']])]
+      const paths = [pathOf(list), pathOf(list, [[name, id]]), pathOf(list, [['order', 'ASC']])]
       const tags = async () =>
-        Promise.all(asked.map(async (path) => (await service.call(path)).headers.get('etag')))
+        Promise.all(paths.map(async (path) => (await service.call(path)).headers.get('etag')))
       const before = await tags()
 
       const [foreign] = recordsOf(kind, 'borealis')
@@ -294,11 +297,11 @@ describe('a page’s tag', () => {
           address: '0x00000000000000000000b0b0b0b0b0b0b0b0b0b0',
         }),
       }
-      assert.deepEqual((await take(kind, fresh)).faults, [])
+      assert.deepEqual((await importRecord(kind, fresh)).faults, [])
       assert.deepEqual(await tags(), before)
 
       const own = recordsOf(kind, 'acme')[0]
-      assert.deepEqual((await take(kind, { ...own, ref_id: `${kind}-renamed` })).faults, [])
+      assert.deepEqual((await importRecord(kind, { ...own, ref_id: `${kind}-renamed` })).faults, [])
       const after = await tags()
       assert.notEqual(after[0], before[0])
     })

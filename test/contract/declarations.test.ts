@@ -5,7 +5,7 @@ import { anyOf, listOperation } from '../../src/contract/operation.ts'
 import { operations } from '../../src/operations/index.ts'
 import { depositAddress } from '../../src/resources/deposit-address.ts'
 
-const sound = {
+const complete = {
   id: 'listSomething',
   summary: 'Something.',
   tag: 'Something',
@@ -16,36 +16,36 @@ const sound = {
   view: depositAddress.full,
 } as const
 
-/** The compiler is the judge: `tsc` fails when one of these lines stops being an error. */
-test('a declaration that leaves something open does not compile', () => {
-  listOperation({ ...sound, query: { ids: upTo100(uuid) }, filter: { ids: anyOf('id') } })
+/** `tsc` checks this: it fails when one of these lines stops being an error. */
+test('an incomplete declaration does not compile', () => {
+  listOperation({ ...complete, query: { ids: upTo100(uuid) }, filter: { ids: anyOf('id') } })
 
   listOperation({
-    ...sound,
+    ...complete,
     query: { ids: upTo100(uuid), refs: upTo100(text) },
     // @ts-expect-error a parameter without a filter
     filter: { ids: anyOf('id') },
   })
 
   listOperation({
-    ...sound,
+    ...complete,
     query: { ids: upTo100(uuid) },
     // @ts-expect-error a filter without a parameter
     filter: { ids: anyOf('id'), refs: anyOf('refId') },
   })
 
   listOperation({
-    ...sound,
+    ...complete,
     query: { memo_ids: upTo100(text) },
     // @ts-expect-error a column that the resource lacks
     filter: { memo_ids: anyOf('memoId') },
   })
 
   // @ts-expect-error a path outside /v2/
-  listOperation({ ...sound, path: '/v1/something', query: {}, filter: {} })
+  listOperation({ ...complete, path: '/v1/something', query: {}, filter: {} })
 })
 
-test('operations have ids, paths and file names of their own', () => {
+test('operation ids are unique', () => {
   const ids = operations.map(({ id }) => id)
   assert.equal(new Set(ids).size, operations.length)
 })

@@ -3,9 +3,9 @@ import { after, before, describe, test } from 'node:test'
 import { importEntries } from '../../src/intake/import-file.ts'
 import { startTestService, type TestService } from '../support/harness.ts'
 import { lists } from '../support/operation-calls.ts'
+import { readAllPages } from '../support/read-all-pages.ts'
 import { resourceOf, rules } from '../support/record-store.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
-import { walk } from '../support/walk.ts'
 
 let service: TestService
 
@@ -30,7 +30,9 @@ const routing = {
   bank_address: address,
 }
 
-async function take(...records: readonly Readonly<Record<string, unknown>>[]): Promise<void> {
+async function importAccounts(
+  ...records: readonly Readonly<Record<string, unknown>>[]
+): Promise<void> {
   const report = await importEntries(
     service.parts.store,
     resourceOf('fiat-accounts'),
@@ -49,7 +51,7 @@ const listed = async (id: string) => {
   return { item: called.body.items[0], text: called.text }
 }
 
-/** Contract section 2.3, decisions section 5: every character but the last four becomes X, same length. */
+/** Contract, section 2.3; decisions, section 5: all but the last four characters become X. */
 const maskedNumbers = [
   ['12345678', 'XXXX5678'],
   ['12345', 'X2345'],
@@ -63,7 +65,7 @@ const maskedNumbers = [
 
 describe('List Fiat Accounts', () => {
   for (const network of ['wire', 'dbs_act', 'scb', 'rtp']) {
-    test(`shows the last four characters of an account number of ${network}`, async () => {
+    test(`shows only the last four characters of an account number of ${network}`, async () => {
       for (const [number, shown] of maskedNumbers) {
         const id = anId(900)
         const details =
@@ -74,18 +76,20 @@ describe('List Fiat Accounts', () => {
                 routing_details: routing,
               }
             : { account_number: number }
-        await take(aFiatAccount({ id, fiat_network_instructions: { [network]: details } }))
+        await importAccounts(
+          aFiatAccount({ id, fiat_network_instructions: { [network]: details } }),
+        )
         const { item } = await listed(id)
-        assert.equal(item.fiat_network_instructions[network].account_number, shown)
+        assert.equal(item.fiat_network_instructions[network].account_number, shown, number)
         const single = await service.call(`/v2/transfer/fiat-accounts/${id}`)
         assert.deepEqual(single.body.fiat_network_instructions, { [network]: details })
       }
     })
   }
 
-  test('withholds everything else that names a person or a place, and repeats status and metadata', async () => {
+  test('withholds names and addresses, and repeats status and metadata under wire', async () => {
     const id = anId(901)
-    await take(
+    await importAccounts(
       aFiatAccount({
         id,
         status: 'APPROVED',
@@ -140,44 +144,44 @@ describe('List Fiat Accounts', () => {
     assert.doesNotMatch(text, /Canary/)
   })
 
-  test('shows an institution as it shows a person, and no owner where there is none', async () => {
+  test('withholds an institution as it does a person, and omits the owner if there is none', async () => {
     const id = anId(902)
     for (const kind of [
       { institution_details: { name: 'Canary Holdings' } },
       { person_details: null, institution_details: { name: 'Canary Holdings' } },
       owner,
     ]) {
-      await take(aFiatAccount({ id, fiat_account_owner: kind }))
+      await importAccounts(aFiatAccount({ id, fiat_account_owner: kind }))
       const { item, text } = await listed(id)
       assert.deepEqual(item.fiat_account_owner, { person_details: null })
       assert.doesNotMatch(text, /Canary/)
     }
-    await take(aFiatAccount({ id }))
+    await importAccounts(aFiatAccount({ id }))
     assert.equal('fiat_account_owner' in (await listed(id)).item, false)
   })
 
-  test('leaves metadata away from wire where the account has none', async () => {
+  test('omits metadata under wire if the account has none', async () => {
     const id = anId(903)
-    await take(aFiatAccount({ id, status: 'REJECTED' }))
+    await importAccounts(aFiatAccount({ id, status: 'REJECTED' }))
     const { item } = await listed(id)
     assert.equal(item.fiat_network_instructions.wire.status, 'REJECTED')
     assert.equal('metadata' in item.fiat_network_instructions.wire, false)
   })
 
-  test('follows the account when it changes', async () => {
+  test('shows the new values after an account has changed', async () => {
     const id = anId(904)
-    await take(aFiatAccount({ id, status: 'PENDING', metadata: { a: '1' } }))
-    await take(aFiatAccount({ id, status: 'APPROVED', metadata: { b: '2' } }))
+    await importAccounts(aFiatAccount({ id, status: 'PENDING', metadata: { a: '1' } }))
+    await importAccounts(aFiatAccount({ id, status: 'APPROVED', metadata: { b: '2' } }))
     const { item } = await listed(id)
     const { wire } = item.fiat_network_instructions
     assert.deepEqual([item.status, wire.status], ['APPROVED', 'APPROVED'])
     assert.deepEqual([item.metadata, wire.metadata], [{ b: '2' }, { b: '2' }])
   })
 
-  test('has nothing of any account number, name or street in the whole sandbox', async () => {
+  test('shows no account number, name or street of any sandbox account', async () => {
     const list = lists.find(({ id }) => id === 'listFiatAccounts')
     assert.ok(list !== undefined)
-    const { items } = await walk(service, list, [['include_deleted', 'true']])
+    const { items } = await readAllPages(service, list, [['include_deleted', 'true']])
     for (const item of items) {
       const single = await service.call(
         `/v2/transfer/fiat-accounts/${item.id}?include_deleted=true`,
@@ -210,20 +214,20 @@ function secretsOf(value: unknown, member = ''): string[] {
     .flatMap(([name, inner]) => secretsOf(inner, name))
 }
 
-describe('what is never masked', () => {
-  test('deposit instructions show the same in the list and alone', async () => {
+describe('views without masking', () => {
+  test('deposit instructions are equal in the list and alone', async () => {
     const page = await service.call('/v2/transfer/fiat-deposit-instructions?limit=50')
     for (const item of page.body.items) {
       const single = await service.call(`/v2/transfer/fiat-deposit-instructions/${item.id}`)
-      assert.deepEqual(single.body, item)
+      assert.deepEqual(single.body, item, item.id)
     }
   })
 
-  test('no answer carries what belongs to the operator', async () => {
+  test('no answer has members that are for the operator only', async () => {
     for (const list of lists) {
-      const { items } = await walk(service, list, [['include_deleted', 'true']])
+      const { items } = await readAllPages(service, list, [['include_deleted', 'true']])
       for (const item of items) {
-        assert.equal('deleted_at' in item || 'source_version' in item, false)
+        assert.equal('deleted_at' in item || 'source_version' in item, false, item.id)
       }
       if (list.id === 'listFiatAccounts' || list.id === 'listIssuerQuoteExecutions') {
         assert.ok(items.every((item) => !('customer_id' in item)))

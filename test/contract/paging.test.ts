@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { ListOperation } from '../../src/contract/operation.ts'
+import { assertParameterErrors } from '../support/assert-answer.ts'
 import { acme, borealis, startTestService, type TestService } from '../support/harness.ts'
 import { gets, lists, type Pairs, pathOf } from '../support/operation-calls.ts'
-import { assertFaults } from '../support/problem-answer.ts'
-import { type Item, itemsOf, walk } from '../support/walk.ts'
+import { type Item, itemsOf, readAllPages } from '../support/read-all-pages.ts'
 
 let service: TestService
 
@@ -16,13 +16,13 @@ after(() => service.stop())
 const sortMember = (list: ListOperation): string =>
   list.id === 'listStatements' ? 'period_start' : 'created_at'
 
-/** A printed time with all six digits, so that texts compare as the times do. */
+/** Pads a time to six fraction digits, so that texts sort as times do. */
 function sortable(printed: unknown): string {
   const [whole = '', fraction = ''] = String(printed).replace('Z', '').split('.')
   return `${whole}.${fraction.padEnd(6, '0')}`
 }
 
-/** Filters under which the sandbox has several pages of Acme's. */
+/** Filters that match several pages of Acme's records. */
 const filtersOf = (list: ListOperation): readonly Pairs[] => [
   [],
   ...(list.id === 'listFiatAccounts' ? [[['include_deleted', 'true']] as Pairs] : []),
@@ -58,56 +58,63 @@ async function firstCursor(list: ListOperation, query: Pairs = [], as = acme): P
 
 for (const list of lists) {
   describe(list.id, () => {
-    test('has ties of time in the sandbox, and orders them by id in the same direction', async () => {
-      const { items } = await walk(service, list)
+    test('orders records of equal time by id in the same direction', async () => {
+      const { items } = await readAllPages(service, list)
       const member = sortMember(list)
       const keys = items.map((item) => `${sortable(item[member])} ${item.id}`)
       assert.deepEqual(keys, keys.toSorted().toReversed())
       assert.equal(new Set(keys).size, keys.length)
-      assert.ok(new Set(items.map((item) => item[member])).size < items.length, 'no tie to break')
+      assert.ok(
+        new Set(items.map((item) => item[member])).size < items.length,
+        'the sandbox has no two records of equal time',
+      )
     })
 
-    test('answers newest first unless told otherwise, and ASC as the exact reverse', async () => {
+    test('answers newest first by default, and ASC in exactly the reverse order', async () => {
       for (const query of filtersOf(list)) {
-        const { items } = await walk(service, list, query)
-        const descending = await walk(service, list, [...query, ['order', 'DESC']])
-        const ascending = await walk(service, list, [...query, ['order', 'ASC']])
-        assert.deepEqual(descending.items, items)
-        assert.deepEqual(ascending.items, items.toReversed())
+        const { items } = await readAllPages(service, list, query)
+        const descending = await readAllPages(service, list, [...query, ['order', 'DESC']])
+        const ascending = await readAllPages(service, list, [...query, ['order', 'ASC']])
+        assert.deepEqual(descending.items, items, String(query))
+        assert.deepEqual(ascending.items, items.toReversed(), String(query))
       }
     })
 
-    test('gives the same records at every page size, every page full but the last', async () => {
+    test('answers the same records at every page size, with every page but the last full', async () => {
       for (const query of filtersOf(list)) {
         for (const order of ['DESC', 'ASC']) {
           const ordered: Pairs = [...query, ['order', order]]
-          const { items: all } = await walk(service, list, ordered)
+          const { items: all } = await readAllPages(service, list, ordered)
           const sizes = [37, 100, all.length, all.length + 1, Math.ceil(all.length / 2)]
           for (const limit of sizes.filter((size) => size >= 1 && size <= 1000)) {
-            const { items, pageSizes } = await walk(service, list, ordered, { limit })
-            assert.deepEqual(items, all)
-            assert.ok(pageSizes.slice(0, -1).every((size) => size === limit))
-            assert.equal(pageSizes.length, Math.max(1, Math.ceil(all.length / limit)))
+            const { items, pageSizes } = await readAllPages(service, list, ordered, { limit })
+            const given = `${query} ${order} limit=${limit}`
+            assert.deepEqual(items, all, given)
+            assert.ok(
+              pageSizes.slice(0, -1).every((size) => size === limit),
+              given,
+            )
+            assert.equal(pageSizes.length, Math.max(1, Math.ceil(all.length / limit)), given)
           }
         }
       }
     })
 
-    test('walks one record at a time', async () => {
-      const { items: all } = await walk(service, list, [], { as: borealis })
-      const { items, pageSizes } = await walk(service, list, [], { as: borealis, limit: 1 })
+    test('answers the same records with one record a page', async () => {
+      const { items: all } = await readAllPages(service, list, [], { as: borealis })
+      const { items, pageSizes } = await readAllPages(service, list, [], { as: borealis, limit: 1 })
       assert.deepEqual(items, all)
       assert.equal(pageSizes.length, all.length)
     })
 
-    test('answers 100 records where no limit is given', async () => {
+    test('answers 100 records by default', async () => {
       const called = await service.call(pathOf(list))
-      const { items } = await walk(service, list, [], { limit: 100 })
+      const { items } = await readAllPages(service, list, [], { limit: 100 })
       assert.deepEqual(itemsOf(list, called), items.slice(0, 100))
     })
 
-    test('leaves the cursor away on the last page, also where it is exactly full', async () => {
-      const { items } = await walk(service, list, [], { as: borealis })
+    test('omits the cursor on the last page, even when that page is full', async () => {
+      const { items } = await readAllPages(service, list, [], { as: borealis })
       const called = await service.call(
         pathOf(list, [['limit', String(items.length)]], 'borealis'),
         { as: borealis },
@@ -115,14 +122,14 @@ for (const list of lists) {
       assert.deepEqual(called.body, { [list.envelope]: items })
     })
 
-    test('answers an empty array where nothing matches', async () => {
+    test('answers an empty array when nothing matches', async () => {
       const called = await service.call(pathOf(list, [['ref_ids', 'nobody’s']]))
       assert.equal(called.status, 200)
       assert.equal(called.text, `{"${list.envelope}":[]}`)
     })
 
-    test('lets the limit change from page to page', async () => {
-      const { items: all } = await walk(service, list)
+    test('accepts another limit on each page', async () => {
+      const { items: all } = await readAllPages(service, list)
       const limits = [1, 3, 2, 50, 1]
       const found: Item[] = []
       let cursor = ''
@@ -139,7 +146,7 @@ for (const list of lists) {
       assert.deepEqual(found, all.slice(0, 57))
     })
 
-    test('gives cursors that show nothing of the record and need no escaping', async () => {
+    test('answers cursors that disclose nothing and need no escaping', async () => {
       const called = await service.call(pathOf(list, [['limit', '2']]))
       const cursor: string = called.body.next_page_cursor
       const last = itemsOf(list, called).at(-1)
@@ -151,7 +158,7 @@ for (const list of lists) {
       assert.equal(bytes.includes('acme'), false)
     })
 
-    test('takes a cursor again and again', async () => {
+    test('accepts a cursor more than once', async () => {
       const cursor = await firstCursor(list)
       const query: Pairs = [
         ['limit', '2'],
@@ -162,8 +169,8 @@ for (const list of lists) {
       assert.deepEqual(itemsOf(list, twice), itemsOf(list, once))
     })
 
-    test('takes a cursor whatever the order in which the same filters are written', async () => {
-      const [a = '', b = ''] = (await walk(service, list)).items.flatMap(({ ref_id }) =>
+    test('accepts a cursor when the same filter values come in another order', async () => {
+      const [a = '', b = ''] = (await readAllPages(service, list)).items.flatMap(({ ref_id }) =>
         typeof ref_id === 'string' ? [ref_id] : [],
       )
       const refs = (...given: string[]): Pairs => given.map((ref) => ['ref_ids', ref] as const)
@@ -171,23 +178,23 @@ for (const list of lists) {
       const cursor: string = called.body.next_page_cursor
       for (const same of [refs(a, b), refs(b, a), refs(a, b, a)]) {
         const next = await service.call(pathOf(list, [...same, ['page_cursor', cursor]]))
-        assert.equal(next.status, 200)
-        assert.deepEqual(itemsOf(list, next)[0]?.ref_id, b)
+        assert.equal(next.status, 200, String(same))
+        assert.deepEqual(itemsOf(list, next)[0]?.ref_id, b, String(same))
       }
     })
 
     test('refuses a cursor under another order or other filters', async () => {
-      const refuse = async (sealed: Pairs, used: Pairs) => {
-        const cursor = await firstCursor(list, sealed)
+      const assertRefused = async (issuedFor: Pairs, used: Pairs) => {
+        const cursor = await firstCursor(list, issuedFor)
         const called = await service.call(pathOf(list, [...used, ['page_cursor', cursor]]))
-        assertFaults(called, instanceOf(list), refusedCursor)
+        assertParameterErrors(called, instanceOf(list), refusedCursor, `${issuedFor} -> ${used}`)
       }
-      await refuse([], [['order', 'ASC']])
-      await refuse([['order', 'ASC']], [])
-      await refuse([], [['ref_ids', 'some-ref']])
+      await assertRefused([], [['order', 'ASC']])
+      await assertRefused([['order', 'ASC']], [])
+      await assertRefused([], [['ref_ids', 'some-ref']])
       for (const query of filtersOf(list).slice(1)) {
-        await refuse(query, [])
-        await refuse([], query)
+        await assertRefused(query, [])
+        await assertRefused([], query)
       }
     })
 
@@ -195,17 +202,17 @@ for (const list of lists) {
       const cursor = await firstCursor(list)
       for (const other of lists.filter(({ id }) => id !== list.id)) {
         const called = await service.call(pathOf(other, [['page_cursor', cursor]]))
-        assertFaults(called, instanceOf(other), refusedCursor)
+        assertParameterErrors(called, instanceOf(other), refusedCursor, other.id)
       }
     })
 
     test('refuses a cursor of another customer', async () => {
       const cursor = await firstCursor(list, [], borealis)
       const called = await service.call(pathOf(list, [['page_cursor', cursor]]))
-      assertFaults(called, instanceOf(list), refusedCursor)
+      assertParameterErrors(called, instanceOf(list), refusedCursor)
     })
 
-    test('refuses a cursor in which any one character is changed, missing or added', async () => {
+    test('refuses a cursor with any one character changed, removed or inserted', async () => {
       const cursor = await firstCursor(list)
       const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
       const changed = [...cursor].flatMap((character, at) => {
@@ -216,25 +223,25 @@ for (const list of lists) {
           `${cursor.slice(0, at)}A${cursor.slice(at)}`,
         ]
       })
-      // The last character carries bits that decoders ignore: each of the other 63 must be refused too.
+      // Decoders ignore some bits of the last character; each of the other 63 must be refused too.
       const lasts = [...alphabet].map((last) => cursor.slice(0, -1) + last)
       const others = [`${cursor}=`, `${cursor}==`, ` ${cursor}`, `${cursor}\n`, cursor.slice(0, 20)]
       const bad = [...changed, ...lasts, ...others].filter((candidate) => candidate !== cursor)
       for (const candidate of new Set(bad)) {
         const called = await service.call(pathOf(list, [['page_cursor', candidate]]))
-        assertFaults(called, instanceOf(list), refusedCursor)
+        assertParameterErrors(called, instanceOf(list), refusedCursor, candidate)
       }
     })
 
-    test('refuses what never was a cursor', async () => {
+    test('refuses text that was never a cursor', async () => {
       const forged = Buffer.from('{"after":"2026-01-01T00:00:00Z"}').toString('base64url')
       for (const candidate of ['0', 'null', 'AA', forged, 'A'.repeat(5000), '‮', '../..']) {
         const called = await service.call(pathOf(list, [['page_cursor', candidate]]))
-        assertFaults(called, instanceOf(list), refusedCursor)
+        assertParameterErrors(called, instanceOf(list), refusedCursor, candidate)
       }
     })
 
-    test('is cached privately and answers 304 to the tag of the page that is held', async () => {
+    test('is cached privately and answers 304 to the tag of the cached page', async () => {
       const path = pathOf(list, [['limit', '3']])
       const called = await service.call(path)
       const etag = String(called.headers.get('etag'))
@@ -243,7 +250,7 @@ for (const list of lists) {
       const held = [etag, `"other", ${etag}`, '*', etag.replace(/^W\//, '')]
       for (const [method, tag] of [...held.map((tag) => ['GET', tag]), ['HEAD', etag]] as const) {
         const again = await service.call(path, { method, headers: { 'if-none-match': tag } })
-        assert.equal(again.status, 304)
+        assert.equal(again.status, 304, tag)
         assert.equal(again.text, '')
         assert.equal(again.headers.get('content-length'), null)
         assert.equal(again.headers.get('etag'), etag)
@@ -252,7 +259,7 @@ for (const list of lists) {
       }
     })
 
-    test('gives another page another tag, and an unknown tag the page', async () => {
+    test('gives each page its own tag, and answers an unknown tag with the page', async () => {
       const page = await service.call(pathOf(list, [['limit', '3']]))
       const shorter = await service.call(pathOf(list, [['limit', '2']]))
       assert.notEqual(shorter.headers.get('etag'), page.headers.get('etag'))
@@ -263,8 +270,8 @@ for (const list of lists) {
       assert.deepEqual(itemsOf(list, again), itemsOf(list, page))
     })
 
-    test('gives a full page another tag when records come after it', async () => {
-      const { items } = await walk(service, list, [], { as: borealis })
+    test('gives equal pages different tags when only one has a next page', async () => {
+      const { items } = await readAllPages(service, list, [], { as: borealis })
       const last = items.at(-1)
       const name = list.id === 'listStatements' ? 'statement_ids' : 'ids'
       const one = await service.call(pathOf(list, [[name, String(last?.id)]], 'borealis'), {
@@ -290,7 +297,7 @@ for (const list of lists) {
 }
 
 for (const get of gets) {
-  test(`${get.id} is never stored by a cache`, async () => {
+  test(`${get.id} forbids caches to store its answer`, async () => {
     const called = await service.call(pathOf(get))
     assert.equal(called.headers.get('cache-control'), 'no-store')
     assert.equal(called.headers.get('etag'), null)

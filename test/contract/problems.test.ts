@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { acme, type Called, startTestService, type TestService } from '../support/harness.ts'
-import { gets, lists, pathOf, reads, withQuery } from '../support/operation-calls.ts'
-import { assertProblem } from '../support/problem-answer.ts'
-import { type RawAnswer, rawRequest, rawSocket } from '../support/raw-request.ts'
+import type { Operation } from '../../src/contract/operation.ts'
+import { operations } from '../../src/operations/index.ts'
+import { assertProblem } from '../support/assert-answer.ts'
+import { acme, startTestService, type TestService } from '../support/harness.ts'
+import { callOf, gets, lists, pathOf, reads, withQuery } from '../support/operation-calls.ts'
+import { calledOf, type RawAnswer, rawRequest, rawSocket } from '../support/raw-request.ts'
 
 let service: TestService
 let bearer: string
@@ -14,12 +16,6 @@ before(async () => {
 })
 after(() => service.stop())
 
-const called = (answer: RawAnswer): Called => ({
-  ...answer,
-  headers: new Headers(answer.headers),
-  body: JSON.parse(answer.text),
-})
-
 const send = async (path: string, method = 'GET', headers: readonly string[] = []) =>
   rawRequest(service.url, path, { method, headers: ['authorization', bearer, ...headers] })
 
@@ -27,22 +23,28 @@ const instanceOf = (path: string): string => path.split('?')[0] ?? ''
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND']
+const methodOf = (operation: Operation): string => callOf(operation).method ?? 'GET'
+
 describe('a wrong method', () => {
-  for (const operation of reads) {
-    test(`of ${operation.id} is 405 with what is allowed`, async () => {
+  for (const operation of operations) {
+    test(`${operation.id} answers 405 and lists its methods in Allow`, async () => {
       const path = pathOf(operation)
-      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND']) {
-        const answer = called(await send(path, method))
-        assert.equal(answer.headers.get('allow'), 'GET, HEAD', method)
-        assertProblem(answer, {
+      const allowed = methodOf(operation) === 'GET' ? ['GET', 'HEAD'] : ['POST']
+      for (const method of methods.filter((each) => !allowed.includes(each))) {
+        const expected = {
           status: 405,
-          detail: 'the method must be GET or HEAD',
+          detail: `the method must be ${allowed.join(' or ')}`,
           instance: instanceOf(path),
-        })
+          headers: { allow: allowed.join(', ') },
+        }
+        assertProblem(calledOf(await send(path, method)), expected, method)
       }
     })
+  }
 
-    test(`of ${operation.id} is refused before a body is read, however large`, async () => {
+  for (const operation of reads) {
+    test(`${operation.id} answers 405 before it reads a body of any size`, async () => {
       const answer = await rawRequest(service.url, pathOf(operation), {
         method: 'POST',
         body: 'x'.repeat(100_000),
@@ -50,43 +52,43 @@ describe('a wrong method', () => {
       assert.equal(answer.status, 405)
     })
 
-    test(`HEAD of ${operation.id} answers the headers of GET without a body`, async () => {
+    test(`${operation.id} answers HEAD with the headers of GET and no body`, async () => {
       const [get, head] = [await send(pathOf(operation)), await send(pathOf(operation), 'HEAD')]
       const plain = ({ headers }: RawAnswer) =>
         ['content-type', 'cache-control', 'etag', 'content-length'].map((name) => headers[name])
       assert.equal(head.status, 200)
       assert.equal(head.text, '')
-      const listed = operation.kind === 'list'
-      // A cursor is sealed anew each time, but its length never changes.
-      assert.deepEqual(plain(head), plain(get), listed ? 'a page' : 'a record')
+      // Each cursor is encrypted with a new nonce, but its length is constant.
+      assert.deepEqual(plain(head), plain(get))
     })
   }
 
-  test('is 405 however the path is spelled', async () => {
+  test('is 405 when the path is percent-encoded', async () => {
     for (const path of ['/v2/transfer/fiat%2Daccounts', '/v2/%73tatements?customer_id=acme']) {
-      assert.equal((await send(path)).status, 200)
-      const answer = called(await send(path, 'POST'))
-      assert.equal(answer.status, 405)
+      assert.equal((await send(path)).status, 200, path)
+      const answer = calledOf(await send(path, 'POST'))
+      assert.equal(answer.status, 405, path)
       assert.equal(answer.headers.get('allow'), 'GET, HEAD')
     }
   })
 
-  test('of the service’s own routes is 405 too', async () => {
+  test('is 405 on the routes outside /v2 too', async () => {
     for (const [path, method, allow] of [
       ['/oauth2/token', 'GET', 'POST'],
       ['/oauth2/revoke', 'DELETE', 'POST'],
       ['/healthz', 'POST', 'GET, HEAD'],
       ['/openapi.json', 'PUT', 'GET, HEAD'],
     ] as const) {
-      const answer = called(await send(path, method))
-      assert.equal(answer.status, 405)
-      assert.equal(answer.headers.get('allow'), allow)
+      const answer = calledOf(await send(path, method))
+      assert.deepEqual([answer.status, answer.headers.get('allow')], [405, allow], path)
     }
   })
 })
 
-describe('a path that is not there', () => {
-  test('is 404, whatever the method and with or without a token', async () => {
+const noPath = 'there is nothing at this path; /openapi.json lists every operation'
+
+describe('an unknown path', () => {
+  test('is 404 for every method, with and without a token', async () => {
     for (const path of [
       '/v2',
       '/v2/',
@@ -97,16 +99,14 @@ describe('a path that is not there', () => {
       '/v2/transfer/fiat-accounts/11111111-1111-4111-8111-111111111111/more',
       '/v2/statements/44444444-4444-4444-8444-444444444444',
       '/.env',
-      '/problems/no-such-problem',
     ]) {
-      const answer = called(await send(path))
-      assert.equal(answer.status, 404, path)
-      assertProblem(answer, { status: 404, detail: answer.body.detail, instance: path })
+      const answer = calledOf(await send(path))
+      assertProblem(answer, { status: 404, detail: noPath, instance: path })
     }
-    const answer = called(await rawRequest(service.url, '/nowhere', { method: 'DELETE' }))
+    const answer = calledOf(await rawRequest(service.url, '/nowhere', { method: 'DELETE' }))
     assertProblem(answer, {
       status: 404,
-      detail: 'there is nothing at this path; /openapi.json lists every operation',
+      detail: noPath,
       instance: '/nowhere',
     })
   })
@@ -115,7 +115,7 @@ describe('a path that is not there', () => {
 describe('an unknown id', () => {
   const id = 'ffffffff-ffff-4fff-bfff-ffffffffffff'
   for (const get of gets) {
-    test(`of ${get.id} is named in the 404`, async () => {
+    test(`${get.id} names an unknown id in its 404`, async () => {
       const path = get.path.replace(':id', id)
       const detail =
         get.id === 'getFiatAccount'
@@ -124,40 +124,18 @@ describe('an unknown id', () => {
       assertProblem(await service.call(path), { status: 404, detail, instance: path })
     })
   }
-
-  test('is what a deleted account is, unless deleted ones are asked for', async () => {
-    const page = await service.call(
-      '/v2/transfer/fiat-accounts?include_deleted=true&order=ASC&limit=1000',
-    )
-    const live = await service.call('/v2/transfer/fiat-accounts?order=ASC&limit=1000')
-    const liveIds = new Set(live.body.items.map((item: { id: string }) => item.id))
-    const deleted = page.body.items.find((item: { id: string }) => !liveIds.has(item.id))?.id
-    const path = `/v2/transfer/fiat-accounts/${deleted}`
-    assertProblem(await service.call(path), {
-      status: 404,
-      detail: `no fiat account found for id: '${deleted}'`,
-      instance: path,
-    })
-    assert.equal((await service.call(`${path}?include_deleted=false`)).status, 404)
-    const shown = await service.call(`${path}?include_deleted=true`)
-    assert.equal(shown.status, 200)
-    assert.equal(shown.body.id, deleted)
-  })
 })
 
 describe('a request that is too large', () => {
-  test('is 413 where its body is, told by its length or not', async () => {
-    for (const path of ['/oauth2/token', '/sandbox/reset']) {
+  test('is 413 when its body exceeds 16 KiB, with Content-Length or chunked', async () => {
+    for (const path of ['/oauth2/token', '/sandbox/reset', '/v2/transfer/fees/crypto-withdrawal']) {
       const whole = await rawRequest(service.url, path, {
         method: 'POST',
         headers: ['content-type', 'application/x-www-form-urlencoded'],
         body: 'x'.repeat(16 * 1024 + 1),
       })
-      assertProblem(called(whole), {
-        status: 413,
-        detail: 'the body must have at most 16384 bytes',
-        instance: path,
-      })
+      const detail = 'the body must have at most 16384 bytes'
+      assertProblem(calledOf(whole), { status: 413, detail, instance: path }, path)
     }
     const chunk = `4001\r\n${'x'.repeat(0x4001)}\r\n`
     const answer = await rawSocket(
@@ -167,7 +145,7 @@ describe('a request that is too large', () => {
     assert.match(answer, /^HTTP\/1\.1 413 Payload Too Large\r\n/)
   })
 
-  test('is 431 where its headers are', async () => {
+  test('is 431 when its headers are too long', async () => {
     const answer = await rawSocket(
       service.url,
       `GET /v2/statements?x=${'x'.repeat(300_000)} HTTP/1.1\r\nhost: x\r\n\r\n`,
@@ -175,7 +153,7 @@ describe('a request that is too large', () => {
     assertSocketProblem(answer, 431, 'Request Header Fields Too Large')
   })
 
-  test('is taken where it uses every entry that its filters may have', async () => {
+  test('is accepted when every filter has its maximum of entries', async () => {
     const names = ['profile_ids', 'identity_ids', 'ref_ids', 'account_ids', 'addresses']
     const query = names.flatMap((name) =>
       Array.from({ length: 100 }, (_, at) => [name, `${'x'.repeat(196)}${1000 + at}`] as const),
@@ -211,39 +189,39 @@ function assertSocketProblem(answer: string, status: number, title: string): voi
   )
 }
 
-describe('what is no HTTP', () => {
+describe('bytes that are not valid HTTP', () => {
   const host = 'host: x\r\n'
   const broken: Readonly<Record<string, string>> = {
     'no request line': 'hello\r\n\r\n',
     'TLS on a plain port': '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001',
-    'a method that is none': `FETCH /v2/statements HTTP/1.1\r\n${host}\r\n`,
-    'a version that is none': `GET /v2/statements HTTP/9.9\r\n${host}\r\n`,
-    'a length and chunks at once': `POST /oauth2/token HTTP/1.1\r\n${host}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
+    'an unknown method': `FETCH /v2/statements HTTP/1.1\r\n${host}\r\n`,
+    'an unknown version': `GET /v2/statements HTTP/9.9\r\n${host}\r\n`,
+    'Content-Length and chunks together': `POST /oauth2/token HTTP/1.1\r\n${host}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
     'two lengths': `POST /oauth2/token HTTP/1.1\r\n${host}content-length: 5\r\ncontent-length: 6\r\n\r\nhello!`,
-    'a length that is no number': `POST /oauth2/token HTTP/1.1\r\n${host}content-length: x\r\n\r\n`,
-    'a blank before the colon': `GET /v2/statements HTTP/1.1\r\n${host}authorization : x\r\n\r\n`,
+    'a length that is not a number': `POST /oauth2/token HTTP/1.1\r\n${host}content-length: x\r\n\r\n`,
+    'a space before the colon': `GET /v2/statements HTTP/1.1\r\n${host}authorization : x\r\n\r\n`,
     'a folded header': `GET /v2/statements HTTP/1.1\r\n${host}a: b\r\n c\r\n\r\n`,
     'a control character in a header': `GET /v2/statements HTTP/1.1\r\n${host}a: b\u0000c\r\n\r\n`,
-    'a blank in the path': `GET /v2/state ments HTTP/1.1\r\n${host}\r\n`,
-    'a chunk size that is none': `POST /oauth2/token HTTP/1.1\r\n${host}transfer-encoding: chunked\r\n\r\nzz\r\n\r\n`,
+    'a space in the path': `GET /v2/state ments HTTP/1.1\r\n${host}\r\n`,
+    'an invalid chunk size': `POST /oauth2/token HTTP/1.1\r\n${host}transfer-encoding: chunked\r\n\r\nzz\r\n\r\n`,
     'no host': 'GET /v2/statements HTTP/1.1\r\nconnection: close\r\n\r\n',
   }
   for (const [name, bytes] of Object.entries(broken)) {
-    test(`is 400 as problem+json, and the connection ends: ${name}`, async () => {
+    test(`are answered 400 as problem+json and the connection is closed: ${name}`, async () => {
       assertSocketProblem(await rawSocket(service.url, bytes), 400, 'Bad Request')
     })
   }
 
-  test('leaves the service as it was', async () => {
+  test('do not affect later requests', async () => {
     assert.equal((await service.call('/healthz', { as: null })).status, 200)
   })
 })
 
 describe('a malformed path', () => {
-  test('is 400 where an escape is none', async () => {
+  test('is 400 when a percent escape is invalid', async () => {
     for (const bad of ['%', '%zz', '%f', '%ff', '%ed%a0%80', 'a%c0%80']) {
       for (const path of [`/v2/transfer/fiat-accounts/${bad}`, `/v2/${bad}`]) {
-        const answer = called(await send(path))
+        const answer = calledOf(await send(path))
         assert.ok([400, 404].includes(answer.status), path)
         assertProblem(answer, {
           status: answer.status,
@@ -252,11 +230,11 @@ describe('a malformed path', () => {
         })
       }
     }
-    const answer = called(await send('/v2/transfer/fiat-accounts/%zz'))
+    const answer = calledOf(await send('/v2/transfer/fiat-accounts/%zz'))
     assert.equal(answer.status, 400)
   })
 
-  test('reaches no other route by dots or doubled escapes', async () => {
+  test('does not reach another route by dots or double encoding', async () => {
     for (const path of [
       '/v2/transfer/fiat-accounts/..%2f..%2fhealthz',
       '/v2/transfer/fiat-accounts/%2e%2e',
@@ -265,7 +243,7 @@ describe('a malformed path', () => {
     ]) {
       const answer = await send(path)
       assert.ok([400, 404].includes(answer.status), path)
-      assert.equal(answer.headers['content-type'], 'application/problem+json')
+      assert.equal(answer.headers['content-type'], 'application/problem+json', path)
     }
   })
 })
@@ -275,37 +253,37 @@ describe('an echoed value', () => {
     get.path.replace(':id', encodeURIComponent(value))
 
   for (const get of gets) {
-    test(`of ${get.id} is cut to 100 characters and never half of one`, async () => {
+    test(`of ${get.id} is cut to 100 whole characters`, async () => {
       for (const [given, shown] of [
         ['ab '.repeat(200), `${'ab '.repeat(33)}a`],
         ['🙂'.repeat(150), '🙂'.repeat(100)],
       ] as const) {
         const answer = await service.call(badIds(get, given))
-        assert.equal(answer.status, 400)
-        assert.equal(answer.body.detail.includes(shown), true)
+        assert.equal(answer.status, 400, given)
+        assert.equal(answer.body.detail.includes(shown), true, given)
         assert.equal(answer.body.detail.includes(`${shown}${[...given].at(100)}`), false)
-        assert.ok([...answer.body.instance].length <= 100)
+        assert.ok([...answer.body.instance].length <= 100, given)
       }
     })
 
-    test(`of ${get.id} has no control character, mark of direction or line break left`, async () => {
+    test(`of ${get.id} loses control characters, direction marks and line breaks`, async () => {
       const hostile = 'a\u0001b\tc\nd\re\u007ff\u0085g\u200bh\u202ei\u2028j\u2029k\u061cl\ufeffm'
       const answer = await service.call(badIds(get, hostile))
       assert.equal(answer.status, 400)
       assert.match(answer.body.detail, /abcdefghijklm/)
     })
 
-    test(`of ${get.id} stays JSON, whatever it is`, async () => {
+    test(`of ${get.id} is escaped as JSON`, async () => {
       for (const hostile of ['<script>alert(1)</script>', '"}', "'", '\\', '%s%n']) {
         const answer = await service.call(badIds(get, hostile))
-        assert.equal(answer.status, 400)
-        assert.equal(answer.headers.get('content-type'), 'application/problem+json')
-        assert.equal(answer.headers.get('x-content-type-options'), 'nosniff')
-        assert.equal(answer.body.detail.includes(hostile), true)
+        assert.equal(answer.status, 400, hostile)
+        assert.equal(answer.headers.get('content-type'), 'application/problem+json', hostile)
+        assert.equal(answer.headers.get('x-content-type-options'), 'nosniff', hostile)
+        assert.equal(answer.body.detail.includes(hostile), true, hostile)
       }
     })
 
-    test(`of ${get.id} is withheld where it could be a secret`, async () => {
+    test(`of ${get.id} is withheld when it may be a secret`, async () => {
       for (const secret of secrets()) {
         const answer = await service.call(get.path.replace(':id', secret))
         assert.equal(answer.status, 400)
@@ -315,7 +293,7 @@ describe('an echoed value', () => {
   }
 
   for (const list of lists) {
-    test(`of ${list.id} is withheld where it could be a secret`, async () => {
+    test(`of ${list.id} is withheld when it may be a secret`, async () => {
       const name = 'statement_ids' in list.query ? 'statement_ids' : 'ids'
       for (const secret of secrets()) {
         for (const parameter of [name, 'ref_ids', 'limit', 'order', 'page_cursor']) {
@@ -326,7 +304,7 @@ describe('an echoed value', () => {
     })
   }
 
-  test('of a path that is not there is withheld where it could be a secret', async () => {
+  test('of an unknown path is withheld when it may be a secret', async () => {
     for (const secret of secrets()) {
       const answer = await service.call(`/v2/${secret}`)
       assert.equal(answer.status, 404)
@@ -335,7 +313,7 @@ describe('an echoed value', () => {
   })
 })
 
-/** An access token, and the seed of a Stellar account as the network's documents print one. */
+/** An access token, and the example seed of Stellar's documentation. */
 const secrets = () => [
   bearer.slice('Bearer '.length),
   'SAV76USXIJOBMEQXPANUOQM6F5LIOTLPDIDVRJBFFE2MDJXG24TAPUU7',
@@ -351,38 +329,40 @@ describe('the request id', () => {
     '/healthz',
   ]
 
-  test('is taken over where it is harmless, and the same in header and body', async () => {
+  test('is the client’s own when that is valid, in header and body', async () => {
     for (const path of paths()) {
       for (const id of ['a', 'req-1:2/3_4.5+6=', 'x'.repeat(128)]) {
-        const answer = called(await send(path, 'GET', ['x-request-id', id]))
+        const answer = calledOf(await send(path, 'GET', ['x-request-id', id]))
         assert.equal(answer.headers.get('x-request-id'), id, path)
-        if (answer.status >= 400) assert.equal(answer.body.request_id, id)
+        if (answer.status >= 400) assert.equal(answer.body.request_id, id, path)
       }
     }
   })
 
-  test('is made anew where none is given or it could do harm', async () => {
+  test('is generated when the client sends none or an invalid one', async () => {
     for (const path of paths()) {
       const seen = new Set<string>()
       for (const id of [undefined, '', 'x'.repeat(129), 'a b', 'a"b', '<b>', 'ä', 'a\tb', '{}']) {
-        const answer = called(await send(path, 'GET', id === undefined ? [] : ['x-request-id', id]))
+        const answer = calledOf(
+          await send(path, 'GET', id === undefined ? [] : ['x-request-id', id]),
+        )
         const made = String(answer.headers.get('x-request-id'))
         assert.match(made, uuid, path)
-        if (answer.status >= 400) assert.equal(answer.body.request_id, made)
+        if (answer.status >= 400) assert.equal(answer.body.request_id, made, path)
         seen.add(made)
       }
-      assert.equal(seen.size, 9)
+      assert.equal(seen.size, 9, path)
     }
   })
 
-  test('is made anew where two are given', async () => {
+  test('is generated when the client sends two', async () => {
     const answer = await send('/nowhere', 'GET', ['x-request-id', 'one', 'x-request-id', 'two'])
     assert.match(String(answer.headers['x-request-id']), uuid)
   })
 })
 
 describe('every answer', () => {
-  test('forbids sniffing and tells nothing of what serves it', async () => {
+  test('forbids content sniffing and does not name the server software', async () => {
     for (const path of [
       '/v2/statements',
       '/nowhere',
@@ -391,12 +371,12 @@ describe('every answer', () => {
     ]) {
       const answer = await send(path)
       assert.equal(answer.headers['x-content-type-options'], 'nosniff', path)
-      assert.equal(answer.headers['x-powered-by'], undefined)
-      assert.equal(answer.headers.server, undefined)
+      assert.equal(answer.headers['x-powered-by'], undefined, path)
+      assert.equal(answer.headers.server, undefined, path)
     }
   })
 
-  test('comes from the path alone, whatever hosts and forwarding headers say', async () => {
+  test('depends on the path alone, not on Host or forwarding headers', async () => {
     const headers = [
       'x-forwarded-host',
       'evil.example',
@@ -415,12 +395,18 @@ describe('every answer', () => {
   })
 })
 
-test('/problems/ lists every status, as a page that loads nothing', async () => {
+test('an unknown problem page is a 404 that names /problems/', async () => {
+  const path = '/problems/no-such-problem'
+  const detail = 'there is no problem of this name; /problems/ lists them all'
+  assertProblem(calledOf(await send(path)), { status: 404, detail, instance: path })
+})
+
+test('/problems/ lists every status on a page without external resources', async () => {
   const answer = await service.call('/problems/', { as: null })
   assert.equal(answer.status, 200)
   assert.match(String(answer.headers.get('content-type')), /^text\/html/)
   assert.match(String(answer.headers.get('content-security-policy')), /default-src 'none'/)
   for (const status of [400, 401, 403, 404, 405, 413, 429, 431, 500, 503]) {
-    assert.match(answer.text, new RegExp(`\\b${status}\\b`))
+    assert.match(answer.text, new RegExp(`\\b${status}\\b`), String(status))
   }
 })

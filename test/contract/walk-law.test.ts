@@ -14,6 +14,7 @@ import { systemRandom } from '../../src/vault/random.ts'
 import { startTestService, type TestService } from '../support/harness.ts'
 import { isLong } from '../support/long.ts'
 import { lists, type Pairs, pathOf } from '../support/operation-calls.ts'
+import { type Item, itemsOf } from '../support/read-all-pages.ts'
 import { rules } from '../support/record-store.ts'
 import {
   aDepositAddress,
@@ -22,7 +23,6 @@ import {
   aStatement,
   someDepositInstructions,
 } from '../support/records.ts'
-import { type Item, itemsOf } from '../support/walk.ts'
 
 /**
  * The paging law (decisions, section 3): a client reads all pages while others write. A record that

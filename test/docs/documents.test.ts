@@ -6,11 +6,10 @@ import { problemTypes, statusGuides } from '../../src/contract/problem.ts'
 import { operations } from '../../src/operations/index.ts'
 import { settings } from '../../src/platform/settings.ts'
 import { missingOptional } from '../../tools/complete-lock.ts'
-import { drawFirstSession, drawnFirstSession } from '../support/first-session.ts'
 
 const read = (path: string) => readFileSync(path, 'utf8')
 
-/** Markdown tables are aligned by the formatter, so cells are compared without the blanks around them. */
+/** The formatter pads the cells of Markdown tables, so cells are trimmed. */
 const rowsOf = (path: string) =>
   read(path)
     .split('\n')
@@ -25,7 +24,7 @@ const rowsOf = (path: string) =>
 describe('docs/configuration.md', () => {
   const rows = rowsOf('docs/configuration.md').slice(2)
 
-  test('has a row for every setting and no other', () => {
+  test('has exactly one row for every setting', () => {
     assert.deepEqual(
       rows.map(([name]) => name),
       Object.keys(settings).map((name) => `\`${name}\``),
@@ -33,7 +32,7 @@ describe('docs/configuration.md', () => {
   })
 
   for (const [name, { env, meaning, fallback }] of Object.entries(settings)) {
-    test(`tells of ${name} what the program does`, () => {
+    test(`describes ${name} as the program does`, () => {
       const isNone = fallback === undefined || (Array.isArray(fallback) && fallback.length === 0)
       const row = rows.find(([first]) => first === `\`${name}\``)
       assert.deepEqual(row, [`\`${name}\``, `\`${env}\``, isNone ? '' : `\`${fallback}\``, meaning])
@@ -51,7 +50,7 @@ test('docs/problems.md has a row for every status and every problem type', () =>
   assert.deepEqual(told, expected)
 })
 
-test('the README’s table has every operation with its path and scope', () => {
+test('the README lists every operation with its path and scope', () => {
   const text = read('README.md')
   for (const { path, scope } of operations) {
     assert.ok(text.includes(path.replace(':id', '{id}')), path)
@@ -59,7 +58,7 @@ test('the README’s table has every operation with its path and scope', () => {
   }
 })
 
-test('every link from one document to another file leads somewhere', () => {
+test('every link from a document to a file has a target', () => {
   const documents = globSync(['*.md', 'docs/**/*.md'])
   const broken = documents.flatMap((document) =>
     [...read(document).matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g)].flatMap(([, target = '']) =>
@@ -69,15 +68,11 @@ test('every link from one document to another file leads somewhere', () => {
   assert.deepEqual(broken, [])
 })
 
-test('no source file is longer than two screens', () => {
+test('no source file has more than 250 lines', () => {
   const long = globSync('src/**/*.ts').filter((path) => read(path).split('\n').length > 251)
   assert.deepEqual(long, [])
 })
 
-test('the README’s picture shows the README’s own lines', () => {
-  assert.equal(drawnFirstSession(), drawFirstSession())
-})
-
-test('the lock file has every platform’s optional packages, without which `npm ci` refuses it', () => {
+test('the lock file has the optional packages of every platform, which `npm ci` needs', () => {
   assert.deepEqual(missingOptional(), [])
 })

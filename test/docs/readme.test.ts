@@ -15,7 +15,7 @@ const steps = consoleSteps(readme)
 
 before(async () => {
   sandbox = await startProcess(['src/main.ts', 'sandbox', '--json', '--port', '0'])
-  // The sandbox takes a free port, so that tests can run beside one another and beside a sandbox of the developer's.
+  // A free port, so that tests run beside each other and beside a developer's sandbox.
   const here = steps.map((step) => ({
     ...step,
     command: step.command.replaceAll('http://127.0.0.1:8080', sandbox.url),
@@ -32,7 +32,7 @@ test('the README has commands to run', () => {
 })
 
 for (const [at, { command, expected }] of steps.entries()) {
-  test(`the README's answer is what this prints: ${command.slice(0, 70)}`, () => {
+  test(`the README shows the output of: ${command.slice(0, 70)}`, () => {
     assert.equal(withoutChanging(answers[at] ?? ''), withoutChanging(expected))
   })
 }

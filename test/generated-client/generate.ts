@@ -6,10 +6,10 @@ import { promisify } from 'node:util'
 import { openApiDocument } from '../../src/http/documents/openapi.ts'
 import { operations } from '../../src/operations/index.ts'
 
-/** Where the generated types are kept; `node test/generated-client/generate.ts --write` renews them. */
+/** The checked-in types; `node test/generated-client/generate.ts --write` replaces them. */
 export const schemaPath: string = new URL('schema.d.ts', import.meta.url).pathname
 
-/** The types that openapi-typescript makes of the document. */
+/** Generates the types from the document with openapi-typescript. */
 export async function generateTypes(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'bursar-types-'))
   try {

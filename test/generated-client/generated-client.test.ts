@@ -7,7 +7,7 @@ import { acme, startTestService, type TestService } from '../support/harness.ts'
 import { generateTypes, schemaPath } from './generate.ts'
 import { Refused, readEverything, summary } from './reads.ts'
 
-/** A client whose types come from the document alone, by a generator and a library that are not ours. */
+/** A client that a third-party generator and library make from the document alone. */
 
 let service: TestService
 
@@ -17,15 +17,15 @@ before(async () => {
 after(() => service.stop())
 
 describe('a client generated from the document', () => {
-  test('is generated without a word of ours', async () => {
+  test('is the checked-in output of the generator', async () => {
     assert.equal(
       await generateTypes(),
       readFileSync(schemaPath, 'utf8'),
-      'schema.d.ts is not of this document; run `node test/generated-client/generate.ts --write`',
+      'schema.d.ts is out of date; run `node test/generated-client/generate.ts --write`',
     )
   })
 
-  test('compiles in strict mode, and refuses what the contract refuses', async () => {
+  test('compiles in strict mode, with the expected type errors', async () => {
     const [compiler, client] = [
       new URL('../../node_modules/.bin/tsc', import.meta.url).pathname,
       new URL('reads.ts', import.meta.url).pathname,
@@ -58,7 +58,7 @@ describe('a client generated from the document', () => {
     assert.ok(summary(everything).length > 10)
   })
 
-  test('is told a refusal as the document types it', async () => {
+  test('receives a refusal as the documented problem', async () => {
     await assert.rejects(readEverything(service.url, 'no-token', 'acme'), (error) => {
       assert.ok(error instanceof Refused)
       assert.equal(error.problem?.status, 401)

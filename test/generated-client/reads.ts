@@ -3,7 +3,7 @@ import type { components, paths } from './schema.d.ts'
 
 type Schemas = components['schemas']
 
-/** What one customer's integration reads, all of it typed by the generated schema: no cast, no guess. */
+/** Everything that an integration reads, typed by the generated schema without casts. */
 export type Everything = {
   readonly fiatAccount: Schemas['FiatAccount']
   readonly fiatAccounts: readonly Schemas['FiatAccountListItem'][]
@@ -16,7 +16,7 @@ export type Everything = {
 
 type Answered<T> = { readonly data?: T; readonly error?: Schemas['Problem'] }
 
-/** The refusal of a call, as the document types it. */
+/** A refused call, with the problem as the document types it. */
 export class Refused extends Error {
   readonly problem: Schemas['Problem'] | undefined
 
@@ -32,7 +32,7 @@ async function dataOf<T>(answering: Promise<Answered<T>>): Promise<T> {
   return data
 }
 
-/** Reads every operation once: two records alone, two pages of each list with a filter of each kind. */
+/** Reads two single records, and two pages of each list with one filter each. */
 export async function readEverything(
   baseUrl: string,
   token: string,
@@ -41,24 +41,24 @@ export async function readEverything(
   const client = createClient<paths>({ baseUrl, headers: { authorization: `Bearer ${token}` } })
   const page = { limit: 5, order: 'ASC', order_by: 'CREATED_AT' } as const
 
-  const fiatAccounts = await everyPage(async (page_cursor) => {
+  const fiatAccounts = await twoPages(async (page_cursor) => {
     const query = { ...page, page_cursor, 'created_at.gte': '2020-01-01T00:00:00Z' }
     const data = await dataOf(client.GET('/v2/transfer/fiat-accounts', { params: { query } }))
     return { items: data.items, next: data.next_page_cursor }
   })
-  const depositInstructions = await everyPage(async (page_cursor) => {
+  const depositInstructions = await twoPages(async (page_cursor) => {
     const query = { ...page, page_cursor, 'created_at.lt': '2030-01-01T00:00:00Z' }
     const path = '/v2/transfer/fiat-deposit-instructions'
     const data = await dataOf(client.GET(path, { params: { query } }))
     return { items: data.items, next: data.next_page_cursor }
   })
-  const depositAddresses = await everyPage(async (page_cursor) => {
+  const depositAddresses = await twoPages(async (page_cursor) => {
     const networks: Schemas['DepositAddress']['crypto_network'][] = ['BITCOIN', 'ETHEREUM']
     const query = { ...page, page_cursor, networks }
     const data = await dataOf(client.GET('/v2/transfer/deposit-addresses', { params: { query } }))
     return { items: data.items, next: data.next_page_cursor }
   })
-  const statements = await everyPage(async (page_cursor) => {
+  const statements = await twoPages(async (page_cursor) => {
     const statuses: Schemas['Statement']['status'][] = [
       'STATEMENT_STATUS_PAID',
       'STATEMENT_STATUS_GENERATED',
@@ -67,7 +67,7 @@ export async function readEverything(
     const data = await dataOf(client.GET('/v2/statements', { params: { query } }))
     return { items: data.statements, next: data.next_page_cursor }
   })
-  const issuerQuotes = await everyPage(async (page_cursor) => {
+  const issuerQuotes = await twoPages(async (page_cursor) => {
     const status: Schemas['IssuerQuoteExecution']['status'][] = ['COMPLETE']
     const query = { limit: 5, page_cursor, status, 'created_range.end': '2030-01-01T00:00:00Z' }
     const data = await dataOf(client.GET('/v2/issuer-quotes', { params: { query } }))
@@ -97,8 +97,8 @@ export async function readEverything(
 
 type Page<T> = { readonly items: readonly T[]; readonly next: string | undefined }
 
-/** The first two pages: an empty cursor asks for the first. */
-async function everyPage<T>(read: (cursor: string) => Promise<Page<T>>): Promise<T[]> {
+/** Reads the first two pages; an empty cursor requests the first. */
+async function twoPages<T>(read: (cursor: string) => Promise<Page<T>>): Promise<T[]> {
   const first = await read('')
   const second = first.next === undefined ? undefined : await read(first.next)
   return [...first.items, ...(second?.items ?? [])]
@@ -110,7 +110,7 @@ function idOf(records: readonly { readonly id: string }[]): string {
   return first.id
 }
 
-/** Compiles only where the document is as exact as the contract. */
+/** Compiles only if the document is as precise as the contract. */
 export function summary(everything: Everything): readonly string[] {
   const { fiatAccount, statements, depositAddresses, issuerQuotes } = everything
   // @ts-expect-error: amounts are strings, so that no float ever touches one.

@@ -7,7 +7,7 @@ import { startTestService, type TestService } from '../support/harness.ts'
 const chromiumPath = process.env.BURSAR_CHROMIUM ?? '/usr/bin/chromium'
 const isMissing = !existsSync(chromiumPath)
 if (isMissing && process.env.CI === 'true') {
-  throw new Error(`${chromiumPath} is not there; CI must not skip the API page`)
+  throw new Error(`${chromiumPath} is missing; CI must not skip the API page`)
 }
 
 const flags = [
@@ -21,12 +21,12 @@ const flags = [
   '--disable-sync',
 ]
 
-describe('the API page', { skip: isMissing ? `${chromiumPath} is not there` : false }, () => {
+describe('the API page', { skip: isMissing ? `${chromiumPath} is missing` : false }, () => {
   let service: TestService
   let browser: Browser
   let page: Page
   const requested: URL[] = []
-  const complaints: string[] = []
+  const errors: string[] = []
 
   before(async () => {
     service = await startTestService()
@@ -34,11 +34,11 @@ describe('the API page', { skip: isMissing ? `${chromiumPath} is not there` : fa
     page = await browser.newPage({ viewport: { width: 1400, height: 1000 } })
     page.setDefaultTimeout(10_000)
     page.on('request', (request) => requested.push(new URL(request.url())))
-    page.on('pageerror', (error) => complaints.push(error.message))
+    page.on('pageerror', (error) => errors.push(error.message))
     page.on('console', (message) => {
-      // Browsers look for an icon of the host's, which is no part of the page.
+      // Browsers request /favicon.ico by themselves.
       const isIcon = message.location().url.endsWith('/favicon.ico')
-      if (message.type() === 'error' && !isIcon) complaints.push(message.text())
+      if (message.type() === 'error' && !isIcon) errors.push(message.text())
     })
     await page.goto(`${service.url}/docs`, { waitUntil: 'networkidle' })
   })
@@ -47,7 +47,7 @@ describe('the API page', { skip: isMissing ? `${chromiumPath} is not there` : fa
     await service.stop()
   })
 
-  test('shows what the document has', async () => {
+  test('shows every tag of the document', async () => {
     const document = (await service.call('/openapi.json', { as: null })).body
     assert.match(await page.title(), /Bursar/)
     for (const { name } of document.tags) {
@@ -55,7 +55,7 @@ describe('the API page', { skip: isMissing ? `${chromiumPath} is not there` : fa
     }
   })
 
-  test('gets a token and sends an authorised request, whose answer it shows', async () => {
+  test('gets a token, sends an authorised request and shows the answer', async () => {
     await page.getByRole('button', { name: 'Select All' }).first().click()
     const tokens = page.waitForResponse(`${service.url}/oauth2/token`)
     await page.getByRole('button', { name: 'Authorize' }).first().click()
@@ -73,7 +73,7 @@ describe('the API page', { skip: isMissing ? `${chromiumPath} is not there` : fa
     await page.getByText('11111111-1111-4111-8111-111111111111').first().waitFor()
   })
 
-  test('asks no other host for anything, and complains of nothing', () => {
+  test('requests nothing from other hosts and logs no error', () => {
     const own = new URL(service.url).host
     const others = requested.filter(
       ({ protocol, host }) => !['data:', 'blob:'].includes(protocol) && host !== own,
@@ -83,6 +83,6 @@ describe('the API page', { skip: isMissing ? `${chromiumPath} is not there` : fa
       others.map(({ href }) => href),
       [],
     )
-    assert.deepEqual(complaints, [])
+    assert.deepEqual(errors, [])
   })
 })

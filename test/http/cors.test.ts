@@ -32,7 +32,7 @@ const get = async (service: TestService, origin: string, token = true) =>
     ],
   })
 
-/** What a browser asks before it sends a token. */
+/** The request that a browser sends before one with a token. */
 const preflight = (service: TestService, origin: string) =>
   rawRequest(service.url, path, {
     method: 'OPTIONS',
@@ -44,7 +44,7 @@ const preflight = (service: TestService, origin: string) =>
   })
 
 describe('without configured origins', () => {
-  test('no page of another origin is let in', async () => {
+  test('no other origin is allowed', async () => {
     const answer = await get(closed, allowed)
     assert.equal(answer.status, 200)
     assert.deepEqual(corsHeaders(answer.headers), {})
@@ -55,10 +55,10 @@ describe('without configured origins', () => {
 })
 
 describe('with configured origins', () => {
-  test('a page of one of them is let in, to read what it needs', async () => {
+  test('each of them is allowed and may read the exposed headers', async () => {
     for (const origin of [allowed, 'https://other.example']) {
       const answer = await get(open, origin)
-      assert.equal(answer.status, 200)
+      assert.equal(answer.status, 200, origin)
       assert.equal(answer.headers['access-control-allow-origin'], origin)
       assert.equal(answer.headers['access-control-allow-credentials'], undefined)
       assert.match(String(answer.headers.vary), /origin/i)
@@ -69,13 +69,13 @@ describe('with configured origins', () => {
     }
   })
 
-  test('a page of one of them may read how it was refused', async () => {
+  test('each of them may read problems', async () => {
     const answer = await get(open, allowed, false)
     assert.equal(answer.status, 401)
     assert.equal(answer.headers['access-control-allow-origin'], allowed)
   })
 
-  test('a preflight needs no token and lets the Authorization header through', async () => {
+  test('a preflight needs no token and allows the Authorization header', async () => {
     const answer = await preflight(open, allowed)
     assert.equal(answer.status, 204)
     assert.equal(answer.text, '')
@@ -84,7 +84,7 @@ describe('with configured origins', () => {
     assert.match(String(answer.headers['access-control-allow-headers']), /\bauthorization\b/i)
   })
 
-  test('a page of any other origin is not', async () => {
+  test('every other origin is refused', async () => {
     const others = [
       'https://evil.example',
       'http://app.example',

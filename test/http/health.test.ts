@@ -18,7 +18,7 @@ after(() => service.stop())
 const account = '/v2/transfer/fiat-accounts?limit=1'
 
 describe('/healthz', () => {
-  test('says that the process runs, to everyone, and is never cached', async () => {
+  test('answers ok without a token, and is not cached', async () => {
     const called = await service.call('/healthz', { as: null })
     assert.equal(called.status, 200)
     assert.equal(called.headers.get('cache-control'), 'no-store')
@@ -27,7 +27,7 @@ describe('/healthz', () => {
 })
 
 describe('/readyz', () => {
-  test('says that every part answers', async () => {
+  test('answers ready when every part is', async () => {
     const called = await service.call('/readyz', { as: null })
     assert.equal(called.status, 200)
     assert.equal(called.headers.get('cache-control'), 'no-store')
@@ -37,7 +37,7 @@ describe('/readyz', () => {
     }
   })
 
-  test('fails, and requests with it, when clients and revoked tokens are too old to decide by', async () => {
+  test('is 503, as are requests, when the loaded clients and revocations are too old', async () => {
     const token = await service.tokenOf({
       customerId: 'acme',
       clientId: 'acme_sandbox',
@@ -45,7 +45,7 @@ describe('/readyz', () => {
     })
     assert.equal((await service.call(account, { token })).status, 200)
     await service.parts.oauth.refresh()
-    // In one turn with the calls' start, so that no poll comes between.
+    // In the same tick as the calls, so that no refresh runs in between.
     aheadSeconds += 61n
     const [ready, called] = await Promise.all([
       service.call('/readyz', { as: null }),
@@ -66,7 +66,7 @@ describe('/readyz', () => {
   })
 })
 
-test('the bare address leads a browser to the API page', async () => {
+test('/ redirects to the API page', async () => {
   const called = await service.call('/', { as: null })
   assert.equal(called.status, 302)
   assert.equal(called.headers.get('location'), '/docs/')

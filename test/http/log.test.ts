@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { type Program, startProgram } from '../support/program.ts'
 import { rawRequest, rawSocket } from '../support/raw-request.ts'
 
-/** The whole log of a process at its most talkative, judged after it has ended. */
+/** The complete log of a process at level trace, checked after it has ended. */
 
 const secret = 'bursar_sandbox_secret_of_acme'
 const basic = Buffer.from(`acme_sandbox:${secret}`).toString('base64')
@@ -32,7 +32,7 @@ before(async () => {
 })
 after(() => program.kill('SIGKILL'))
 
-/** Requests that carry every kind of secret in every place, well and badly. */
+/** Valid and invalid requests with every kind of secret in every place. */
 async function makeRequests(url: string): Promise<string> {
   let bodies = ''
   const send = async (
@@ -109,7 +109,7 @@ describe('the log', () => {
     }
   })
 
-  test('has a line for what is no HTTP too', () => {
+  test('has a line for bytes that are not HTTP', () => {
     const id = /x-request-id: (\S+)/i.exec(garbageAnswer)?.[1]
     const found = lines.filter(({ requestId }) => requestId === id)
     assert.deepEqual(
@@ -118,7 +118,7 @@ describe('the log', () => {
     )
   })
 
-  test('tells client, rows and problem where there are any, and nothing else of a request', () => {
+  test('names client, rows and problem, and no other part of a request', () => {
     const known = [
       'level',
       'time',
@@ -146,14 +146,14 @@ describe('the log', () => {
     assert.deepEqual([page?.client, page?.rows, page?.status], ['acme_sandbox', 50, 200])
   })
 
-  test('has no secret, no token and nothing of a header, a body or a query', () => {
+  test('has no secret, no token and no part of a header, a body or a query', () => {
     const hidden = [secret, basic, token, token.split('.')[1] ?? '', token.split('.')[2] ?? '']
     for (const text of [...hidden, 'CANARY', 'limit=', accountId, 'access_token', 'ffffffff']) {
       assert.equal(log.includes(text), false, text)
     }
   })
 
-  test('has no account number, memo, name or reference of what was answered', () => {
+  test('has no account number, memo, name or reference from an answer', () => {
     const found = answers.matchAll(
       /"(?:account_number|memo_id|first_name|last_name|name|wallet_address|address1|ref_id|id|profile_id|identity_id)":"([^"]{6,})"/g,
     )
@@ -162,7 +162,7 @@ describe('the log', () => {
     for (const value of values) assert.equal(log.includes(value), false, value)
   })
 
-  test('tells the start of the end', () => {
+  test('ends with the start of the shutdown', () => {
     assert.equal(lines.at(-1)?.msg, 'shutting down')
   })
 })

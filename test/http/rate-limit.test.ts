@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as passing } from 'node:timers/promises'
+import { assertProblem } from '../support/assert-answer.ts'
 import {
   acme,
   borealis,
@@ -8,7 +9,6 @@ import {
   startTestService,
   type TestService,
 } from '../support/harness.ts'
-import { assertProblem } from '../support/problem-answer.ts'
 
 const perSecond = 4
 const path = '/v2/transfer/fiat-accounts?limit=1'
@@ -34,22 +34,22 @@ const rateHeaders = ({ headers }: Called) => ({
   retryAfter: headers.get('retry-after'),
 })
 
-/** One client uses up its second, and one request more. */
-async function overdo(): Promise<{ taken: Called[]; refused: Called }> {
+/** One client sends one request more than a second allows. */
+async function exceedLimit(): Promise<{ served: Called[]; refused: Called }> {
   await Promise.all([limited.tokenOf(acme), limited.tokenOf(borealis)])
   const called = await Promise.all(Array.from({ length: perSecond + 1 }, () => limited.call(path)))
   const refused = called.find(({ status }) => status !== 200)
-  assert.ok(refused !== undefined, 'nothing was refused')
-  return { taken: called.filter(({ status }) => status === 200), refused }
+  assert.ok(refused !== undefined, 'no request was refused')
+  return { served: called.filter(({ status }) => status === 200), refused }
 }
 
-test('takes as many requests of a client in a second as are configured, refuses one more, and takes it again after Retry-After', async () => {
-  const { taken, refused } = await overdo()
+test('serves the configured requests per second and client, refuses the next with 429, and serves again after Retry-After', async () => {
+  const { served, refused } = await exceedLimit()
   assert.deepEqual(
-    taken.map((called) => rateHeaders(called).remaining).toSorted(),
+    served.map((called) => rateHeaders(called).remaining).toSorted(),
     Array.from({ length: perSecond }, (_, left) => String(left)),
   )
-  assert.ok(taken.every((called) => rateHeaders(called).limit === String(perSecond)))
+  assert.ok(served.every((called) => rateHeaders(called).limit === String(perSecond)))
   assert.deepEqual(rateHeaders(refused), {
     limit: String(perSecond),
     remaining: '0',
@@ -60,10 +60,11 @@ test('takes as many requests of a client in a second as are configured, refuses 
     status: 429,
     detail: 'too many requests; wait for the seconds that Retry-After names',
     instance: '/v2/transfer/fiat-accounts',
+    headers: { 'retry-after': '1' },
   })
 
   const another = await limited.call(path, { as: borealis })
-  assert.equal(another.status, 200, 'another client is held to the first one’s requests')
+  assert.equal(another.status, 200, 'each client has its own limit')
   const stranger = await limited.call(path, { as: null })
   assert.equal(stranger.status, 401)
   assert.equal((await limited.call('/healthz', { as: null })).status, 200)
@@ -72,7 +73,7 @@ test('takes as many requests of a client in a second as are configured, refuses 
   assert.equal((await limited.call(path)).status, 200)
 })
 
-test('is off unless it is configured', async () => {
+test('is off by default', async () => {
   const called = await Promise.all(Array.from({ length: 50 }, () => free.call(path)))
   assert.ok(called.every(({ status }) => status === 200))
   const [first] = called

@@ -5,7 +5,7 @@ import { acme, startTestService, type TestService } from '../support/harness.ts'
 import { longTest } from '../support/long.ts'
 import { rawSocket } from '../support/raw-request.ts'
 
-/** Requests that are HTTP, but as no usual client sends them. */
+/** Valid HTTP that ordinary clients do not send. */
 
 let service: TestService
 let bearer: string
@@ -23,7 +23,7 @@ const statusesOf = (received: string): number[] =>
   [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status))
 
 describe('a request', () => {
-  test('that comes right after another is answered right after it', async () => {
+  test('that is pipelined is answered in order', async () => {
     const one = head(`GET ${accounts} HTTP/1.1`, 'host: x', bearer)
     const two = head('GET /healthz HTTP/1.1', 'host: x')
     const last = head('GET /nowhere HTTP/1.1', 'host: x', 'connection: close')
@@ -31,7 +31,7 @@ describe('a request', () => {
     assert.deepEqual(statusesOf(received), [200, 200, 404])
   })
 
-  test('that comes byte by byte is answered as any other', async () => {
+  test('that arrives byte by byte is answered', async () => {
     const { hostname, port } = new URL(service.url)
     const received = await new Promise<string>((resolve) => {
       let text = ''
@@ -53,12 +53,12 @@ describe('a request', () => {
     assert.deepEqual(statusesOf(received), [200])
   })
 
-  test('of HTTP/1.0 needs no host', async () => {
+  test('of HTTP/1.0 needs no Host', async () => {
     const received = await rawSocket(service.url, head(`GET ${accounts} HTTP/1.0`, bearer))
     assert.deepEqual(statusesOf(received), [200])
   })
 
-  test('that names another host, in its target or twice, is never served as that host', async () => {
+  test('that names another host never puts it into the answer', async () => {
     const targets = [
       head(
         'GET http://evil.example/.well-known/openid-configuration HTTP/1.1',
@@ -85,7 +85,7 @@ describe('a request', () => {
     }
   })
 
-  test('for everything at once (OPTIONS *) breaks nothing', async () => {
+  test('with target * is answered as a problem', async () => {
     const received = await rawSocket(
       service.url,
       head('OPTIONS * HTTP/1.1', 'host: x', 'connection: close'),
@@ -94,7 +94,7 @@ describe('a request', () => {
     assert.match(received, /application\/problem\+json/)
   })
 
-  test('that asks to become a WebSocket is answered as the request it is', async () => {
+  test('to upgrade to a WebSocket is answered as plain HTTP', async () => {
     const received = await rawSocket(
       service.url,
       head('GET /healthz HTTP/1.1', 'host: x', 'upgrade: websocket', 'connection: upgrade, close'),
@@ -102,7 +102,7 @@ describe('a request', () => {
     assert.deepEqual(statusesOf(received), [200])
   })
 
-  test('with a body where none belongs is answered without it', async () => {
+  test('of GET with a body is answered as without it', async () => {
     const body = '{"customer_id":"borealis"}'
     const received = await rawSocket(
       service.url,
@@ -111,7 +111,7 @@ describe('a request', () => {
     assert.deepEqual(statusesOf(received), [200])
   })
 
-  longTest('that is never sent whole is given up after its time, as a problem', async () => {
+  longTest('that is never completed is answered 408 as a problem', async () => {
     const halves = [
       'GET /healthz HTTP/1.1\r\nhost: x\r\n',
       head('POST /oauth2/token HTTP/1.1', 'host: x', 'content-length: 10'),

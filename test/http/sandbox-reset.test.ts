@@ -14,9 +14,9 @@ import {
 import { lists, pathOf } from '../support/operation-calls.ts'
 import { startProgram } from '../support/program.ts'
 import { rawRequest } from '../support/raw-request.ts'
+import { type Item, itemsOf } from '../support/read-all-pages.ts'
 import { resourceOf, rules } from '../support/record-store.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
-import { type Item, itemsOf } from '../support/walk.ts'
 
 let service: TestService
 
@@ -40,7 +40,7 @@ async function firstPages(): Promise<readonly (readonly Item[])[]> {
 }
 
 describe('POST /sandbox/reset', () => {
-  test('brings the sample client back, also when it was disabled', async () => {
+  test('restores the sample client, even when it was disabled', async () => {
     const { credentials, oauth } = service.parts
     await credentials.disableClient(acme.clientId, 1n, 1n)
     await oauth.refresh()
@@ -49,7 +49,7 @@ describe('POST /sandbox/reset', () => {
     await fetchToken(service.url, acme)
   })
 
-  test('brings the world back, whatever was imported over it, and tokens stay good', async () => {
+  test('restores the sample records after an import, and tokens stay valid', async () => {
     const before = await firstPages()
     const records = [
       aFiatAccount({ id: anId(1), created_at: '2027-01-01T00:00:00Z' }),
@@ -75,7 +75,7 @@ describe('POST /sandbox/reset', () => {
     assert.deepEqual(await firstPages(), before)
   })
 
-  test('may be called by several at once', async () => {
+  test('can be called several times at once', async () => {
     const before = await firstPages()
     const called = await Promise.all(Array.from({ length: 4 }, reset))
     assert.deepEqual(
@@ -85,7 +85,7 @@ describe('POST /sandbox/reset', () => {
     assert.deepEqual(await firstPages(), before)
   })
 
-  test('is the sandbox’s alone: a real server knows nothing of it', async () => {
+  test('does not exist on a real server', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'bursar-serve-'))
     const server = startProgram(['serve', '--port', '0', '--json'], {
       env: { DATABASE_URL: `sqlite:${join(folder, 'bursar.db')}`, LOG_LEVEL: 'warn' },

@@ -31,7 +31,7 @@ function openSocket(): { socket: Socket; received: () => string } {
   return { socket, received: () => received }
 }
 
-/** A request that the server has begun to read: it has asked for the body. */
+/** Sends a request up to its body, so that the server waits for the rest. */
 async function beginRequest() {
   const opened = openSocket()
   opened.socket.write(
@@ -49,7 +49,7 @@ async function beginRequest() {
   return opened
 }
 
-/** Resolves when nobody listens any more. */
+/** Resolves when the port refuses connections. */
 async function untilRefused(): Promise<void> {
   const isTaken = () =>
     new Promise<boolean>((resolve) => {
@@ -64,12 +64,12 @@ async function untilRefused(): Promise<void> {
 }
 
 describe('SIGTERM', () => {
-  test('lets a request that has begun be answered, refuses what is new, and ends with 0', async () => {
+  test('answers the requests in progress, refuses new ones and exits with 0', async () => {
     const begun = await beginRequest()
     const startedAt = performance.now()
     program.process.kill('SIGTERM')
     await untilRefused()
-    assert.equal(program.process.exitCode, null, 'it ended with a request in flight')
+    assert.equal(program.process.exitCode, null, 'the process ended with a request in progress')
     begun.socket.write(form)
     await once(begun.socket, 'close')
     const [, answer = ''] = begun.received().split(/(?=HTTP\/1\.1 200 )/)
@@ -80,7 +80,7 @@ describe('SIGTERM', () => {
     assert.ok(performance.now() - startedAt < 5000)
   })
 
-  test('ends idle connections at once', async () => {
+  test('closes idle connections at once', async () => {
     const { socket, received } = openSocket()
     socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
     await once(socket, 'data')
@@ -90,7 +90,7 @@ describe('SIGTERM', () => {
     assert.equal(await program.ended, 0)
   })
 
-  test('never leaves an answer half sent under load', async () => {
+  test('sends every answer completely under load', async () => {
     const token = JSON.parse(
       (
         await rawRequest(url, '/oauth2/token', {
@@ -128,7 +128,7 @@ describe('SIGTERM', () => {
     }
     await Promise.all(Array.from({ length: 8 }, traffic))
     assert.ok(answered >= 20)
-    // Refused, or cut off before it was accepted; never in the middle, which would have failed to parse.
+    // A cut answer would have failed to parse; these codes mean that none had begun.
     assert.deepEqual(
       failures.filter((code) => !['ECONNREFUSED', 'ECONNRESET'].includes(code)),
       [],
@@ -136,7 +136,7 @@ describe('SIGTERM', () => {
     assert.equal(await program.ended, 0)
   })
 
-  test('a second one ends the process at once', async () => {
+  test('a second SIGTERM ends the process at once', async () => {
     const begun = await beginRequest()
     program.process.kill('SIGTERM')
     await untilRefused()
@@ -145,7 +145,7 @@ describe('SIGTERM', () => {
     begun.socket.destroy()
   })
 
-  longTest('waits for a request that never comes whole no longer than the drain time', async () => {
+  longTest('waits for an incomplete request no longer than the drain time', async () => {
     const begun = await beginRequest()
     const startedAt = performance.now()
     program.process.kill('SIGTERM')
@@ -155,8 +155,8 @@ describe('SIGTERM', () => {
   })
 })
 
-// Sent as soon as it says that it is ready: whoever reads that line may send a signal.
-test('SIGINT ends it as SIGTERM does', async () => {
+// Sent right after the ready line, when a supervisor may already send signals.
+test('SIGINT ends the process as SIGTERM does', async () => {
   program.process.kill('SIGINT')
   assert.equal(await program.ended, 0)
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { assertParameterErrors, assertProblem } from '../support/assert-answer.ts'
 import { acme, borealis, startTestService, type TestService } from '../support/harness.ts'
 
 const path = '/v2/transfer/fees/crypto-withdrawal'
@@ -18,23 +19,19 @@ before(async () => {
 })
 after(() => service.stop())
 
-const ask = (body: unknown, options = {}) =>
+const quote = (body: unknown, options = {}) =>
   service.call(path, {
     method: 'POST',
     body: typeof body === 'string' ? body : JSON.stringify(body),
     ...options,
   })
 
-const problemOf = (body: { request_id: unknown; instance: unknown; title: unknown }) => {
-  const { request_id, instance, title, ...rest } = body
-  assert.equal(typeof request_id, 'string')
-  assert.equal(instance, path)
-  return rest
-}
+const badRequest = (type: string, detail: string, meta: unknown) =>
+  ({ type, status: 400, detail, instance: path, meta }) as const
 
 describe('200', () => {
-  test('answers fee, amount and total, and the caller’s figure as it was sent', async () => {
-    const { status, headers, body } = await ask(usdc)
+  test('answers fee, amount and total, and repeats the caller’s figure unchanged', async () => {
+    const { status, headers, body } = await quote(usdc)
     assert.equal(status, 200)
     assert.equal(headers.get('cache-control'), 'no-store')
     assert.equal(headers.get('content-type'), 'application/json')
@@ -51,8 +48,8 @@ describe('200', () => {
     })
   })
 
-  test('stores what it answers before it answers, bound to customer and client', async () => {
-    const { body } = await ask({ ...usdc, destination_address: wallet.toLowerCase() })
+  test('stores the quote, bound to customer and client, before it answers', async () => {
+    const { body } = await quote({ ...usdc, destination_address: wallet.toLowerCase() })
     const stored = await service.parts.quotes.operator.find(body.id)
     const second = (noon / 1_000_000n) * 1_000_000n
     assert.deepEqual(stored, {
@@ -72,35 +69,35 @@ describe('200', () => {
     })
   })
 
-  test('the total that an amount gave gives that amount', async () => {
+  test('quoting the total of an earlier quote gives its amount', async () => {
     const { amount: _, ...rest } = usdc
-    const { body } = await ask({ ...rest, total: '102.99' })
+    const { body } = await quote({ ...rest, total: '102.99' })
     assert.deepEqual([body.amount, body.fee, body.total], ['100', '2.99', '102.99'])
   })
 
-  test('takes null for absent, ignores what it does not know, and reads any Content-Type as JSON', async () => {
+  test('treats null as absent, ignores unknown members and reads any Content-Type as JSON', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'nonsense']) {
       const headers = { 'content-type': type }
-      const { status } = await ask({ ...usdc, total: null, memo: 7 }, { headers })
+      const { status } = await quote({ ...usdc, total: null, memo: 7 }, { headers })
       assert.equal(status, 200, type)
     }
   })
 
-  test('takes zeros after the last decimal, and figures that begin with a point or zeros', async () => {
+  test('accepts trailing zeros, leading zeros and a leading point', async () => {
     for (const amount of ['1.0000000000', '5.5', '00.5', '.5']) {
-      const { status, body } = await ask({ ...usdc, amount })
-      assert.deepEqual([status, body.amount], [200, amount])
+      const { status, body } = await quote({ ...usdc, amount })
+      assert.deepEqual([status, body.amount], [200, amount], amount)
     }
   })
 
-  test('never tells where the fee came from', async () => {
-    const { text } = await ask(usdc)
+  test('does not disclose the source of the fee', async () => {
+    const { text } = await quote(usdc)
     assert.doesNotMatch(text, /schedule|source|age|margin/)
   })
 })
 
 describe('400', () => {
-  const faults: readonly [string, unknown, string, unknown?][] = [
+  const invalid: readonly [string, unknown, string][] = [
     ['both figures', { ...usdc, total: '5' }, 'only one of amount or total should be set'],
     ['neither figure', { ...usdc, amount: undefined }, 'either amount or total must be set'],
     [
@@ -127,9 +124,9 @@ describe('400', () => {
     ['no JSON', '{"asset":', 'the body must be JSON in UTF-8'],
     ['nothing', '', 'the body must be JSON in UTF-8'],
   ]
-  for (const [name, body, detail] of faults) {
+  for (const [name, body, detail] of invalid) {
     test(`refuses ${name}`, async () => {
-      const { status, headers, body: problem } = await ask(body)
+      const { status, headers, body: problem } = await quote(body)
       assert.equal(status, 400)
       assert.equal(headers.get('content-type'), 'application/problem+json')
       assert.deepEqual([problem.type, problem.detail], ['about:blank', detail])
@@ -138,20 +135,18 @@ describe('400', () => {
 
   for (const amount of ['5.', '1e3', '-1', '+1', ' 1', '1 ', '１', '1,5', '0x10', 'NaN', '']) {
     test(`refuses the figure ${JSON.stringify(amount)}`, async () => {
-      const { status, body } = await ask({ ...usdc, amount })
-      assert.equal(status, 400)
-      assert.equal(body.detail, 'amount must be a string of decimal digits such as "12.50"')
+      const reason = 'must be a string of decimal digits such as "12.50"'
+      assertParameterErrors(await quote({ ...usdc, amount }), path, [['amount', reason]])
     })
   }
 
-  test('tells every fault at once', async () => {
-    const { body } = await ask({ crypto_network: 7, amount: '1e3' })
-    assert.deepEqual(problemOf(body), {
-      type: 'about:blank',
-      status: 400,
-      detail:
-        'asset must be set; destination_address must be set; invalid crypto_network; amount must be a string of decimal digits such as "12.50"',
-      meta: {
+  test('names every invalid member in one answer', async () => {
+    const called = await quote({ crypto_network: 7, amount: '1e3' })
+    const detail =
+      'asset must be set; destination_address must be set; invalid crypto_network; amount must be a string of decimal digits such as "12.50"'
+    assertProblem(
+      called,
+      badRequest('about:blank', detail, {
         errors: [
           { parameter: 'asset', reason: 'must be set' },
           { parameter: 'destination_address', reason: 'must be set' },
@@ -161,67 +156,67 @@ describe('400', () => {
             reason: 'must be a string of decimal digits such as "12.50"',
           },
         ],
-      },
-    })
+      }),
+    )
   })
 
-  test('names what the network does offer', async () => {
-    const { body } = await ask({ ...usdc, asset: 'BTC' })
-    assert.deepEqual(problemOf(body), {
-      type: '/problems/unsupported-asset-network',
-      status: 400,
-      detail:
-        'BTC cannot be withdrawn on ETHEREUM, which offers ETH, PAXG, PYUSD, USDC, USDG, USDP',
-      meta: { offered: ['ETH', 'PAXG', 'PYUSD', 'USDC', 'USDG', 'USDP'] },
-    })
+  test('an asset that the network lacks is refused with the assets that it offers', async () => {
+    const called = await quote({ ...usdc, asset: 'BTC' })
+    const detail =
+      'BTC cannot be withdrawn on ETHEREUM, which offers ETH, PAXG, PYUSD, USDC, USDG, USDP'
+    assertProblem(
+      called,
+      badRequest('/problems/unsupported-asset-network', detail, {
+        offered: ['ETH', 'PAXG', 'PYUSD', 'USDC', 'USDG', 'USDP'],
+      }),
+    )
   })
 
-  test('names the decimals', async () => {
-    const { body } = await ask({ ...usdc, amount: '1.0000001' })
-    assert.deepEqual(problemOf(body), {
-      type: '/problems/exceed-precision',
-      status: 400,
-      detail: 'amount must have at most 6 decimals, as USDC has on ETHEREUM',
-      meta: { figure: 'amount', decimals: 6 },
-    })
+  test('too many decimals are refused with the decimals of the asset', async () => {
+    const called = await quote({ ...usdc, amount: '1.0000001' })
+    const detail = 'amount must have at most 6 decimals, as USDC has on ETHEREUM'
+    assertProblem(
+      called,
+      badRequest('/problems/exceed-precision', detail, { figure: 'amount', decimals: 6 }),
+    )
   })
 
-  test('says what is wrong with an address and never repeats it', async () => {
-    const { body, text } = await ask({ ...usdc, destination_address: wallet.replace('F0A', 'f0A') })
+  test('an invalid address is refused with its fault and is not echoed', async () => {
+    const address = wallet.replace('F0A', 'f0A')
+    const { body, text } = await quote({ ...usdc, destination_address: address })
     assert.equal(body.type, '/problems/unsupported-address')
     assert.deepEqual(body.meta, { fault: 'checksum' })
     assert.doesNotMatch(text, /84466e353E/i)
   })
 
-  test('names the fee that a total does not cover', async () => {
+  test('a total that does not exceed the fee is refused with the fee', async () => {
     const { amount: _, ...rest } = usdc
-    const { body } = await ask({ ...rest, total: '2.99' })
-    assert.deepEqual(problemOf(body), {
-      type: 'about:blank',
-      status: 400,
-      detail: 'total must be greater than the fee, which is 2.99 USDC',
-      meta: { fee: '2.99', total: '2.99' },
-    })
+    const called = await quote({ ...rest, total: '2.99' })
+    const detail = 'total must be greater than the fee, which is 2.99 USDC'
+    assertProblem(called, badRequest('about:blank', detail, { fee: '2.99', total: '2.99' }))
   })
 
-  test('names the minimum and the fee', async () => {
-    const { body } = await ask({
+  test('an amount below the minimum is refused with the minimum and the fee', async () => {
+    const called = await quote({
       asset: 'BTC',
       crypto_network: 'BITCOIN',
       destination_address: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
       amount: '0.00000293',
     })
-    assert.deepEqual(problemOf(body), {
-      type: '/problems/below-min-withdraw-limit',
-      status: 400,
-      detail: 'the amount must be at least 0.00000294 BTC on BITCOIN; the fee is 0.00002613',
-      meta: { minimum: '0.00000294', amount: '0.00000293', fee: '0.00002613' },
-    })
+    const detail = 'the amount must be at least 0.00000294 BTC on BITCOIN; the fee is 0.00002613'
+    assertProblem(
+      called,
+      badRequest('/problems/below-min-withdraw-limit', detail, {
+        minimum: '0.00000294',
+        amount: '0.00000293',
+        fee: '0.00002613',
+      }),
+    )
   })
 
-  test('a seed that was pasted for an address is named for what it is, nowhere repeated, and not stored', async () => {
+  test('a secret seed in place of an address is refused as one and is not echoed', async () => {
     const seed = 'SAV76USXIJOBMEQXPANUOQM6F5LIOTLPDIDVRJBFFE2MDJXG24TAPUU7'
-    const { status, body, text } = await ask({
+    const { status, body, text } = await quote({
       asset: 'XLM',
       crypto_network: 'STELLAR',
       destination_address: seed,
@@ -233,35 +228,7 @@ describe('400', () => {
   })
 })
 
-test('401 without a token', async () => {
-  const { status, headers } = await ask(usdc, { as: null })
-  assert.equal(status, 401)
-  assert.equal(headers.get('www-authenticate'), 'Bearer')
-})
-
-test('403 with a token that may only read', async () => {
-  const token = await service.tokenOf(acme, 'transfer:read_fiat_account')
-  const { status, body } = await ask({ nothing: 'valid' }, { token })
-  assert.equal(status, 403)
-  assert.equal(
-    body.detail,
-    "insufficient scopes: found 'transfer:read_fiat_account', required one of '[fee:write_crypto_withdrawal_fee]'",
-  )
-})
-
-test('405 for any other method', async () => {
-  const { status, headers } = await service.call(path)
-  assert.equal(status, 405)
-  assert.equal(headers.get('allow'), 'POST')
-})
-
-test('413 for a body over 16 KiB', async () => {
-  const { status, body } = await ask({ ...usdc, memo: 'x'.repeat(16 * 1024) })
-  assert.equal(status, 413)
-  assert.equal(body.detail, 'the body must have at most 16384 bytes')
-})
-
-test('429 for more open quotes than a client may hold, until the first expires or is consumed', async (t) => {
+test('429 when a client holds its maximum of open quotes, until the first expires', async (t) => {
   let now = noon
   const limited = await startTestService({
     clock: () => now,
@@ -273,33 +240,30 @@ test('429 for more open quotes than a client may hold, until the first expires o
   now += 60_000_000n
   await post()
   const refused = await post()
-  assert.equal(refused.status, 429)
-  assert.equal(refused.headers.get('retry-after'), '540')
-  assert.deepEqual(problemOf(refused.body), {
+  assertProblem(refused, {
     type: '/problems/too-many-open-quotes',
     status: 429,
+    headers: { 'retry-after': '540' },
+    instance: path,
     detail: 'the client holds 2 guaranteed fees, which is the most; use them or let them expire',
     meta: { open_max: 2, next_expires_at: '2026-11-22T12:10:00Z' },
   })
-  assert.equal((await post(borealis)).status, 200, 'another client has its own count')
+  assert.equal((await post(borealis)).status, 200, 'each client has its own count')
   now += 540_000_000n
   await limited.parts.oauth.refresh()
   assert.equal((await post()).status, 200, first.body.expires_at)
   assert.equal((await post()).status, 429)
 })
 
-test('503 where nobody took the sample schedule on', async (t) => {
+test('503 when the operator has not accepted the sample schedule', async (t) => {
   const strict = await startTestService({ env: { BURSAR_ACCEPT_SAMPLE_FEES: 'false' } })
   t.after(() => strict.stop())
-  const { status, headers, body } = await strict.call(path, {
-    method: 'POST',
-    body: JSON.stringify(usdc),
-  })
-  assert.equal(status, 503)
-  assert.equal(headers.get('retry-after'), '30')
-  assert.deepEqual(problemOf(body), {
+  const called = await strict.call(path, { method: 'POST', body: JSON.stringify(usdc) })
+  assertProblem(called, {
     type: '/problems/fee-source-unavailable',
     status: 503,
+    headers: { 'retry-after': '30' },
+    instance: path,
     detail: 'no fee can be guaranteed on ETHEREUM now, try again shortly',
   })
 })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** One command of a document's `console` block and what it is said to answer. */
+/** One command of a `console` block and its documented output. */
 export type ConsoleStep = { readonly command: string; readonly expected: string }
 
 /** The commands of every `console` block of a Markdown file, in order. */
@@ -17,7 +17,7 @@ export function consoleSteps(path: string): ConsoleStep[] {
   })
 }
 
-/** What differs from run to run: ids of requests, sealed cursors, made ids and secrets. */
+/** Values that differ between runs: request ids, cursors, generated ids and secrets. */
 const changing = [
   /("request_id":")[^"]+/g,
   /("next_page_cursor":")[^"]+/g,

@@ -49,8 +49,8 @@ export type Schema = {
   readonly maxLength?: number
 }
 
-/** Judges answers by the document alone, stricter than it: a member that it does not name is refused. */
-export function openJudge(document: Document) {
+/** Checks answers against the document, and refuses members that it does not name. */
+export function openDocumentChecker(document: Document) {
   const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true })
   addFormats.default(ajv)
   ajv.addSchema(closed({ $id: 'document', $defs: document.components.schemas }))
@@ -107,7 +107,7 @@ function assertProblemShape(
   }
 }
 
-/** The schema with no room for members that it does not name, and its references inside one document. */
+/** Forbids unnamed members in a schema and rewrites its references to `document#`. */
 function closed(schema: object): object {
   return JSON.parse(JSON.stringify(schema), (_, value) => {
     if (typeof value !== 'object' || value === null) return value

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
@@ -11,11 +11,11 @@ import { type ServiceParts, startService } from '../../src/service.ts'
 import { openOperatorStores } from '../../src/stores.ts'
 import { openTestDatabase, testStore } from './test-database.ts'
 
-/** A sandbox in this process, over a store in a folder of its own. */
+/** A sandbox service in this process, over a store of its own. */
 export type TestService = {
   readonly url: string
   readonly parts: ServiceParts
-  /** Calls as a customer (Acme unless told otherwise; null sends no token). */
+  /** Calls with a customer's token: Acme's by default, none for null. */
   call(path: string, options?: CallOptions): Promise<Called>
   tokenOf(customer: SampleCustomer, scope?: string): Promise<string>
   stop(): Promise<void>
@@ -33,8 +33,8 @@ export type Called = {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** The parsed body, whatever its shape; tests compare it whole. */
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads any answer, also a wrong one
+  /** The parsed JSON body, or undefined. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests compare bodies of every shape
   readonly body: any
 }
 
@@ -43,16 +43,26 @@ export { acme, borealis }
 export type ServiceOptions = {
   readonly env?: Readonly<Record<string, string>>
   readonly clock?: Clock
-  /** Without it, the adapter that this run is about. */
+  /** The adapter of this run by default. */
   readonly store?: typeof testStore
 }
 
 export async function startTestService(options: ServiceOptions = {}): Promise<TestService> {
-  const place = await openPlace(options.store)
+  const store = options.store ?? testStore
+  // The filled store was made by the system's clock; a test with its own clock fills an empty one.
+  const isFilled = options.clock === undefined && store === testStore
+  return startServiceAt(await openPlace(store, isFilled), options)
+}
+
+/** Starts the sandbox over a store; `stop` removes the store. */
+export async function startServiceAt(
+  place: StoreLocation,
+  options: ServiceOptions = {},
+): Promise<TestService> {
   const config = configOf({ ...place.env, ...options.env })
   const log = openLog('silent')
   const clock = options.clock ?? systemClock
-  // The role that serves customers may not make clients; on the embedded store there are no roles.
+  // PostgreSQL's customer role may not create clients; the embedded store has no roles.
   const operator =
     (options.store ?? testStore) === 'postgres'
       ? await openOperatorStores({ config, clock, log })
@@ -92,21 +102,33 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
   }
 }
 
-/** Where a store of the adapter that this run is about may be made, what the environment says of it, and by what URL the commands use it. */
-export async function openPlace(store = testStore) {
+export type StoreLocation = {
+  readonly env: Readonly<Record<string, string>>
+  /** The URL for operator commands. */
+  readonly commandUrl: string
+  remove(): Promise<void>
+}
+
+/** The sandbox that the global setup has filled: a folder, or a database's name on PostgreSQL. */
+const filledSandbox = process.env.BURSAR_TEST_SANDBOX
+const masterKey = process.env.BURSAR_TEST_MASTER_KEY ?? randomBytes(32).toString('base64')
+
+/** A new store: a copy of the filled sandbox if the run has one, else empty. */
+export async function openPlace(store = testStore, isFilled = false): Promise<StoreLocation> {
   if (store === 'postgres') {
-    const database = await openTestDatabase()
+    const database = await openTestDatabase(isFilled ? filledSandbox : undefined)
     return {
       env: {
         DATABASE_URL: database.url,
         OPERATOR_DATABASE_URL: database.operatorUrl,
-        BURSAR_MASTER_KEY: randomBytes(32).toString('base64'),
+        BURSAR_MASTER_KEY: masterKey,
       },
       commandUrl: database.operatorUrl,
       remove: database.drop,
     }
   }
   const folder = temporaryFolder()
+  if (isFilled && filledSandbox !== undefined) cpSync(filledSandbox, folder, { recursive: true })
   const url = `sqlite:${join(folder, 'test.db')}`
   return {
     env: { DATABASE_URL: url },

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 
-/** What takes too long for every run: `npm run test:long` has it, and elsewhere it is not declared, so nothing is skipped. */
+/** Long tests run in `npm run test:long` only; other runs do not declare them. */
 export const isLong = process.env.BURSAR_TEST_LONG === '1'
 
 export function longTest(promise: string, prove: () => Promise<void>): void {

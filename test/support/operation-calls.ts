@@ -1,7 +1,7 @@
 import type { GetOperation, ListOperation, Operation } from '../../src/contract/operation.ts'
 import { operations } from '../../src/operations/index.ts'
 
-/** Queries and paths for tests that loop over every operation. */
+/** Queries and paths for tests that loop over the operations. */
 
 export const lists: readonly ListOperation[] = operations.filter(
   (operation) => operation.kind === 'list',
@@ -13,7 +13,7 @@ export const gets: readonly GetOperation[] = operations.filter(
   (operation) => operation.kind === 'get',
 )
 
-/** The record of Acme's that the sandbox has under an id easy to remember. */
+/** The memorable id of Acme's first record in the sandbox. */
 export const acmeIdOf = (operation: GetOperation): string =>
   operation.id === 'getFiatAccount'
     ? '11111111-1111-4111-8111-111111111111'
@@ -21,7 +21,7 @@ export const acmeIdOf = (operation: GetOperation): string =>
 
 export type Pairs = readonly (readonly [name: string, value: string])[]
 
-/** The path of an operation that answers 200 to Acme, with more parameters after what it requires. */
+/** A path that answers 200 to Acme: required parameters first, then the given ones. */
 export function pathOf(operation: Operation, query: Pairs = [], customer = 'acme'): string {
   const path =
     operation.kind === 'get' ? operation.path.replace(':id', acmeIdOf(operation)) : operation.path
@@ -39,7 +39,7 @@ const requiredOf = (operation: Operation, customer: string): Pairs =>
     ? [['customer_id', customer]]
     : []
 
-/** Method and body of a call that is answered 200; a read needs none. */
+/** The method and body that a write needs to answer 200. */
 export const callOf = ({ kind }: Operation): { method?: 'POST'; body?: string } =>
   kind === 'write' ? { method: 'POST', body: JSON.stringify(withdrawal) } : {}
 

@@ -21,34 +21,34 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { freePort } from './free-port.ts'
 
-/** A PostgreSQL server of its own, in a folder that goes with it. Its superuser is `postgres`, trusted on loopback. */
+/** A PostgreSQL server in a temporary folder. Its superuser `postgres` needs no password. */
 export type PostgresServer = {
   readonly port: number
   readonly folder: string
   readonly process: ChildProcess
   /** `postgres://USER@127.0.0.1:PORT/DATABASE`. */
   url(user: string, database: string): string
-  /** Starts it again after `kill` or `stop`, on the same port. */
+  /** Starts it again after `kill`, on the same port. */
   restart(): Promise<void>
   kill(signal: NodeJS.Signals): Promise<void>
-  /** Ends it and takes its folder away. */
+  /** Stops it and removes its folder. */
   stop(): Promise<void>
-  /** A standby of it, made from a copy of its files while it stands still. */
+  /** Stops the server, copies its files to a standby and starts both. */
   addStandby(name: string): Promise<PostgresServer>
 }
 
-/** `newest` is what the npm package brings; `debian` is what `apt-get install postgresql` brings. */
+/** `newest` is the npm package's build, `debian` that of `apt-get install postgresql`. */
 export type PostgresVersion = 'newest' | 'debian'
 
 export type PostgresOptions = {
   readonly version?: PostgresVersion
   /** Lines of postgresql.conf. */
   readonly settings?: readonly string[]
-  /** The folder to make its own in; without it the system's temporary one. */
+  /** The parent of its folder; the system's temporary folder by default. */
   readonly under?: string
 }
 
-/** Speed over safety, for tests that kill no machine: nothing waits for the disk. */
+/** Fast but unsafe: nothing waits for the disk. */
 const fastSettings = [
   'fsync = off',
   'full_page_writes = off',
@@ -86,7 +86,7 @@ async function runServer({
   const end = async (signal: NodeJS.Signals) => {
     if (child.exitCode !== null || child.signalCode !== null) return
     const gone = once(child, 'exit')
-    // Else nothing would keep this process waiting for it.
+    // Keeps this process alive until the server has exited.
     child.ref()
     child.kill(signal)
     await gone
@@ -104,7 +104,7 @@ async function runServer({
     },
     kill: end,
     stop: async () => {
-      // SIGINT is the fast shutdown: sessions are ended, nothing is waited for.
+      // SIGINT is PostgreSQL's fast shutdown: it ends sessions at once.
       await end('SIGINT')
       rmSync(dirname(folder), { recursive: true, force: true })
     },
@@ -137,7 +137,7 @@ async function startProcess(binaries: string, folder: string, port: number): Pro
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     log = (log + text).slice(-20_000)
   })
-  // A test that is done does not wait for the server, and one that ends early leaves none behind.
+  // The server does not keep a finished test alive, and dies with a test that crashes.
   child.unref()
   if (child.stderr instanceof Socket) child.stderr.unref()
   const killWithUs = () => {
@@ -162,12 +162,12 @@ function answers(port: number): Promise<boolean> {
   })
 }
 
-/** PostgreSQL refuses to run as root; Debian's nobody may run it there. */
+/** PostgreSQL refuses to run as root, so root runs it as nobody. */
 const nobody = { uid: 65_534, gid: 65_534 }
 const isRoot = process.getuid?.() === 0
 export const runAs = isRoot ? nobody : {}
 
-/** Gives a file or a folder to whoever runs the server. */
+/** Changes the owner of a path to the user who runs the server. */
 export function owned(path: string): string {
   if (isRoot) chownSync(path, nobody.uid, nobody.gid)
   return path
@@ -194,7 +194,7 @@ function packagedBinaries(): string {
   return join(!isRoot || isOpenToAll(native) ? native : copied(native), 'bin')
 }
 
-/** The package's install script makes these links; an install that runs no scripts has none. */
+/** The package's install script makes these links; `npm ci --ignore-scripts` does not. */
 function linkLibraries(root: string): void {
   const list = join(root, 'native', 'pg-symlinks.json')
   if (!existsSync(list)) return
@@ -204,7 +204,7 @@ function linkLibraries(root: string): void {
   }
 }
 
-/** Whether another user may reach a folder. */
+/** Whether every user may enter a folder. */
 function isOpenToAll(path: string): boolean {
   for (let at = path; at !== dirname(at); at = dirname(at)) {
     if ((statSync(at).mode & 0o001) === 0) return false

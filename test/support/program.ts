@@ -2,36 +2,40 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 
-/** The program in a process of its own, as an operator starts it. */
+/** The program in its own process, as an operator starts it. */
 export type Program = {
   readonly process: ChildProcess
-  /** What it prints first: a line on stdout. Rejects where it ends before that. */
+  /** The first line on stdout. Rejects if the process ends before it. */
   readonly firstLine: Promise<string>
-  /** Resolves when it has taken all of its stdin but what the pipe holds. */
+  /** Resolves when all of stdin has been written to the pipe. */
   readonly taken: Promise<void>
-  /** What has been written to stderr so far. */
+  /** Everything on stderr so far. */
   errors(): string
-  /** What has been written to stdout so far. */
+  /** Everything on stdout so far. */
   output(): string
-  /** Resolves with the exit code, or null where a signal ended it. */
+  /** Resolves with the exit code, or null after a signal. */
   readonly ended: Promise<number | null>
-  /** Ends it and waits until it has. */
+  /** Sends the signal and waits for the process to end. */
   kill(signal?: NodeJS.Signals): Promise<number | null>
 }
 
 const main = new URL('../../src/main.ts', import.meta.url).pathname
 
+/** PATH, and the compile cache of the test run, which shortens start-up. */
+const { PATH = '', NODE_COMPILE_CACHE } = process.env
+const inherited = { PATH, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) }
+
 export type ProgramOptions = {
   readonly env?: Readonly<Record<string, string>>
-  /** What it reads on stdin; without it stdin is closed. */
+  /** The text on stdin; stdin is closed without it. */
   readonly stdin?: string
-  /** Never ends stdin, so that it waits for more. */
+  /** Keeps stdin open, so that the program waits for more. */
   readonly stdinStays?: 'open'
 }
 
 export function startProgram(words: readonly string[], options: ProgramOptions = {}): Program {
   const child = spawn(process.execPath, [main, ...words], {
-    env: { PATH: process.env.PATH ?? '', NO_COLOR: '1', ...options.env },
+    env: { ...inherited, NO_COLOR: '1', ...options.env },
     stdio: [options.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   })
   let errors = ''
@@ -68,7 +72,7 @@ export function startProgram(words: readonly string[], options: ProgramOptions =
   }
 }
 
-/** Runs a command to its end. */
+/** Runs a command and waits for it to end. */
 export async function runProgram(words: readonly string[], options: ProgramOptions = {}) {
   const program = startProgram(words, options)
   const code = await program.ended

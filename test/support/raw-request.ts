@@ -1,23 +1,24 @@
 import { request } from 'node:http'
 import { connect } from 'node:net'
+import type { Called } from './harness.ts'
 
-/** An answer as it came over the wire. */
+/** An answer as it arrived. */
 export type RawAnswer = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** Names and values in turn, as they were sent. */
+  /** Names and values alternate, as sent. */
   readonly rawHeaders: readonly string[]
   readonly text: string
 }
 
 export type RawRequest = {
   readonly method?: string
-  /** Names and values in turn, so that one may be sent twice. */
+  /** Names and values alternate, so that a header can be sent twice. */
   readonly headers?: readonly string[]
   readonly body?: string | Uint8Array
 }
 
-/** A request whose path and headers are sent as they are: `fetch` would tidy up the one and join the others. */
+/** Sends path and headers unchanged; `fetch` normalises paths and joins repeated headers. */
 export function rawRequest(url: string, path: string, sent: RawRequest = {}): Promise<RawAnswer> {
   const { hostname, port, host } = new URL(url)
   return new Promise((resolve, reject) => {
@@ -49,10 +50,18 @@ export function rawRequest(url: string, path: string, sent: RawRequest = {}): Pr
   })
 }
 
+/** A raw answer with a JSON body, for the assertions that take a `Called`. */
+export const calledOf = ({ status, headers, text }: RawAnswer): Called => ({
+  status,
+  headers: new Headers(headers),
+  text,
+  body: JSON.parse(text),
+})
+
 const lengthOf = (body: string | Uint8Array | undefined): string[] =>
   body === undefined ? [] : ['content-length', String(Buffer.byteLength(body))]
 
-/** Sends bytes that need not be HTTP and gives back all that comes until the other side closes. */
+/** Sends bytes that need not be HTTP. Returns everything received until the server closes. */
 export function rawSocket(url: string, bytes: string): Promise<string> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve, reject) => {

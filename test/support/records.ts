@@ -1,6 +1,6 @@
 import type { RecordInput } from '../../src/contract/resource.ts'
 
-/** The smallest legal record of each kind, with what a test cares about laid over it. */
+/** The smallest valid record of each kind, with the given members replaced. */
 
 export const anId = (at: number): string =>
   `aaaaaaaa-0000-4000-8000-${String(at).padStart(12, '0')}`

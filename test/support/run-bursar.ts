@@ -3,7 +3,7 @@ import { once } from 'node:events'
 
 export type Ran = { readonly code: number | null; readonly out: string; readonly err: string }
 
-/** Runs a command of the program in a process of its own, over the store that `databaseUrl` names. */
+/** Runs a command of the program in its own process over the given store. */
 export async function runBursar(
   databaseUrl: string,
   words: readonly string[],
@@ -14,7 +14,7 @@ export async function runBursar(
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   const printed = { out: '', err: '' }
-  // A character may be cut between two chunks; the streams put it together again.
+  // A multi-byte character may be split between two chunks; the decoder joins it.
   child.stdout.setEncoding('utf8')
   child.stderr.setEncoding('utf8')
   child.stdout.on('data', (chunk) => {

@@ -5,8 +5,8 @@ import type { ConsoleStep } from './console-blocks.ts'
 const MARK = '--- end of step ---'
 
 /**
- * Runs the steps in one shell, one after the other, so that a variable set by one is there for the next. Answers what
- * each printed on stdout.
+ * Runs the steps in one shell, so that later steps see the variables of earlier ones.
+ * Returns the stdout of each step.
  */
 export async function runConsole(
   steps: readonly ConsoleStep[],

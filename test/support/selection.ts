@@ -1,6 +1,6 @@
 import type { Selection } from '../../src/store/records.ts'
 
-/** The first page of a list without parameters. */
+/** The default page of a list: the newest hundred records, unfiltered. */
 export const firstPage: Selection = {
   anyOf: [],
   from: undefined,

@@ -12,15 +12,15 @@ import { openSqliteFeeQuotes } from '../../src/store/sqlite/fee-quotes.ts'
 import { temporaryFolder } from './harness.ts'
 import { addressesOf, openTestDatabase, type TestDatabase, testStore } from './test-database.ts'
 
-/** Where clients, keys and quotes of one test lie, on the adapter that this run is about. */
+/** A test's own credential and quote stores, on the adapter of this run. */
 export type StorePlace = {
-  /** What a process of its own opens the stores by: a file's path, or the URL of role `bursar`. */
+  /** How another process opens the stores: a file path, or the URL of role `bursar`. */
   readonly where: string
   openCredentials(as?: 'server' | 'command'): Promise<CredentialStore>
   openQuotes(): Promise<FeeQuoteStore>
-  /** As PostgreSQL's superuser, whom no wall holds. Answers the rows as text. */
+  /** Runs a query as PostgreSQL's superuser. Returns the rows as text. */
   ask: TestDatabase['ask']
-  /** Closes what was opened here and throws the place away. */
+  /** Closes the opened stores and removes the files or the database. */
   close(): Promise<void>
 }
 
@@ -51,7 +51,7 @@ export async function openStorePlace(): Promise<StorePlace> {
   }
 }
 
-/** A place that goes with its test. */
+/** A place that is closed after its test. */
 export async function newStorePlace(context: TestContext): Promise<StorePlace> {
   const place = await openStorePlace()
   context.after(place.close)
@@ -72,7 +72,7 @@ async function newDatabase() {
 
 const isUrl = (where: string): boolean => where.startsWith('postgres://')
 
-/** As a running server (on PostgreSQL, role `bursar`) or as the operator's commands have it. */
+/** Opens the store with the role of the server or of the operator's commands. */
 export async function openCredentialsAt(
   where: string,
   as: 'server' | 'command',
@@ -98,13 +98,13 @@ export async function openQuotesAt(where: string): Promise<FeeQuoteStore> {
 export const operatorUrl = (url: string): string => url.replace('//bursar@', '//bursar_operator@')
 
 type TestServersOptions = {
-  /** One to read from. */
+  /** The URL of a standby to read from. */
   readonly standby?: string
   readonly withinMs?: number
   readonly lagMsMax?: number
 }
 
-/** The servers behind a URL. */
+/** Opens the PostgreSQL servers of a URL. */
 export const openTestServers = (
   url: string,
   { standby, withinMs = 5000, lagMsMax = 2000 }: TestServersOptions = {},

@@ -3,25 +3,25 @@ import { withPrimary } from '../../src/store/postgres/cluster/with-primary.ts'
 import { migratePostgres } from '../../src/store/postgres/schema/migrate.ts'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
 
-/** A database of its own with the schema in place, and the three roles' ways in. */
+/** A new database with the schema, and a URL for each of the three roles. */
 export type TestDatabase = {
   readonly ownerUrl: string
   /** Role `bursar`. */
   readonly url: string
   /** Role `bursar_operator`. */
   readonly operatorUrl: string
-  /** As the superuser, whom no wall holds. Answers the rows as text. */
+  /** Runs a query as superuser, past row-level security. Returns the rows as text. */
   ask(sql: string): Promise<(string | null)[][]>
   drop(): Promise<void>
 }
 
 export const roles = { app: 'bursar', operator: 'bursar_operator' }
 
-/** Which adapter this run of the tests is about: `npm test` runs those of the stores once for each. */
+/** The adapter of this run; `npm test` runs the store tests once on each. */
 export const testStore: 'postgres' | 'sqlite' =
   process.env.BURSAR_TEST_STORE === 'postgres' ? 'postgres' : 'sqlite'
 
-/** The server that a whole run shares; a file that is run by itself starts its own. */
+/** Started when the run has no shared server, as for a single test file. */
 let ownServer: Promise<PostgresServer> | undefined
 
 async function serverUrl(database: string, user: string): Promise<string> {
@@ -37,7 +37,7 @@ async function serverUrl(database: string, user: string): Promise<string> {
 const TEMPLATE = 'bursar_template'
 let made = 0
 
-/** The roles, and a database with the schema that every test's own is a copy of. */
+/** Creates the roles and the template database that tests copy. */
 export async function prepareServer(server: PostgresServer): Promise<void> {
   await execute(
     server.url('postgres', 'postgres'),
@@ -47,13 +47,13 @@ export async function prepareServer(server: PostgresServer): Promise<void> {
   await migratePostgres(addressesOf(server.url('owner', TEMPLATE)), roles)
 }
 
-export async function openTestDatabase(): Promise<TestDatabase> {
+export async function openTestDatabase(template = TEMPLATE): Promise<TestDatabase> {
   made += 1
   const name = `test_${process.pid}_${made}`
   const admin = await serverUrl('postgres', 'postgres')
   await execute(
     admin,
-    `create database ${name} template ${TEMPLATE} owner owner strategy file_copy`,
+    `create database ${name} template ${template} owner owner strategy file_copy`,
   )
   const superuser = await serverUrl(name, 'postgres')
   return {

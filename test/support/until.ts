@@ -1,6 +1,6 @@
 /**
- * Asks again and again until something holds, and no longer than the bound. Answers how many milliseconds it took; what was
- * promised stands in the failure.
+ * Polls until a condition holds and returns the elapsed milliseconds.
+ * Throws with the promise when the time is over.
  */
 export async function untilHolds(
   promised: string,
@@ -17,6 +17,6 @@ export async function untilHolds(
   return performance.now() - startedAt
 }
 
-/** The same where the line that waits says what is waited for. */
+/** As `untilHolds`, where the calling line names the condition. */
 export const until = (isSo: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<number> =>
   untilHolds('it is so', isSo, withinMs)

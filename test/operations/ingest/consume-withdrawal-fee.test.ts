@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createSampleClient } from '../../../src/oauth/clients/clients.ts'
 import { systemRandom } from '../../../src/vault/random.ts'
+import { assertProblem } from '../../support/assert-answer.ts'
 import { acme, fetchToken, startTestService, type TestService } from '../../support/harness.ts'
 import { pathOf, reads, withdrawal } from '../../support/operation-calls.ts'
 
@@ -35,21 +36,21 @@ const quote = async (): Promise<string> => {
   return body.id
 }
 
-const asked = { customer_id: 'acme', ...withdrawal, withdrawal: 'payout-7' }
+const payout = { customer_id: 'acme', ...withdrawal, withdrawal: 'payout-7' }
 
-const consume = (id: string, body: unknown = asked, token: string | null = operator) =>
-  service.call(`/ingest/v1/fees/${id}/consume`, {
+const instanceOf = (id: string) => `/ingest/v1/fees/${id}/consume`
+
+const consume = (id: string, body: unknown = payout, token: string | null = operator) =>
+  service.call(instanceOf(id), {
     method: 'POST',
     body: JSON.stringify(body),
     ...(token === null ? { as: null } : { token }),
   })
 
-const told = ({ type, status, detail, meta }: Record<string, unknown>) => ({
-  ...{ type, status, detail },
-  ...(meta !== undefined && { meta }),
-})
+const conflict = (id: string, type: string, detail: string, meta: unknown) =>
+  ({ type, status: 409, detail, instance: instanceOf(id), meta }) as const
 
-test('200 with the fee and all that it is bound to, and the same to the same withdrawal', async () => {
+test('answers the fee with its withdrawal, and the same again when the request is repeated', async () => {
   const id = await quote()
   const first = await consume(id.toUpperCase())
   assert.equal(first.status, 200)
@@ -68,10 +69,10 @@ test('200 with the fee and all that it is bound to, and the same to the same wit
   assert.deepEqual((await consume(id)).body, first.body)
 })
 
-test('400 for what is not of its form, every fault at once', async () => {
+test('400 names every invalid member in one answer', async () => {
   const malformed = await consume('7')
   assert.equal(malformed.body.detail, "id must be uuid, given '7'")
-  const { status, body } = await consume(await quote(), { ...asked, amount: 1, withdrawal: '' })
+  const { status, body } = await consume(await quote(), { ...payout, amount: 1, withdrawal: '' })
   assert.equal(status, 400)
   assert.equal(
     body.detail,
@@ -79,87 +80,78 @@ test('400 for what is not of its form, every fault at once', async () => {
   )
 })
 
-test('401 without a token, before anything else is judged', async () => {
-  const { status, headers } = await consume('7', [], null)
-  assert.equal(status, 401)
-  assert.equal(headers.get('www-authenticate'), 'Bearer')
+test('401 without a token, before id and body are validated', async () => {
+  assertProblem(await consume('7', [], null), {
+    status: 401,
+    detail: 'no authorization header set',
+    instance: instanceOf('7'),
+    headers: { 'www-authenticate': 'Bearer' },
+  })
 })
 
-test('403 for every client of a customer', async () => {
+test('403 for the token of a customer', async () => {
   const { status, body } = await consume('7', [], await service.tokenOf(acme))
   assert.equal(status, 403)
   assert.match(body.detail, /required one of '\[ingest:consume_fee\]'$/)
 })
 
-describe('404', () => {
-  test('for a fee that is not there, and the same for another customer’s', async () => {
-    const unknown = '01a1fc67-0000-7000-8000-000000000000'
-    const id = await quote()
-    const answers = [
-      await consume(unknown),
-      await consume(id, { ...asked, customer_id: 'borealis' }),
-    ]
-    for (const [at, given] of [unknown, id].entries()) {
-      assert.deepEqual(told(answers[at]?.body), {
-        type: 'about:blank',
-        status: 404,
-        detail: `no guaranteed fee found for id: '${given}'`,
-      })
-    }
-  })
+test('404 for an unknown fee and for the fee of another customer alike', async () => {
+  const unknown = '01a1fc67-0000-7000-8000-000000000000'
+  const foreign = await quote()
+  for (const [id, customer_id] of [
+    [unknown, 'acme'],
+    [foreign, 'borealis'],
+  ] as const) {
+    const detail = `no guaranteed fee found for id: '${id}'`
+    const called = await consume(id, { ...payout, customer_id })
+    assertProblem(called, { status: 404, detail, instance: instanceOf(id) }, customer_id)
+  }
 })
 
 describe('409', () => {
-  test('names what differs and what was quoted', async () => {
-    const { body } = await consume(await quote(), { ...asked, amount: '100.5', asset: 'USDG' })
-    assert.deepEqual(told(body), {
-      type: '/problems/fee-mismatched',
-      status: 409,
-      detail: 'the fee was quoted for another withdrawal: asset, amount differ',
-      meta: { mismatched: ['asset', 'amount'], quoted: withdrawal },
-    })
+  test('names the members that differ and what was quoted', async () => {
+    const id = await quote()
+    const called = await consume(id, { ...payout, amount: '100.5', asset: 'USDG' })
+    const detail = 'the fee was quoted for another withdrawal: asset, amount differ'
+    const meta = { mismatched: ['asset', 'amount'], quoted: withdrawal }
+    assertProblem(called, conflict(id, '/problems/fee-mismatched', detail, meta))
   })
 
-  test('names the withdrawal that has the fee', async () => {
+  test('names the withdrawal that consumed the fee', async () => {
     const id = await quote()
     await consume(id)
-    const { body } = await consume(id, { ...asked, withdrawal: 'payout-8' })
-    assert.deepEqual(told(body), {
-      type: '/problems/fee-consumed',
-      status: 409,
-      detail: 'the fee was consumed by another withdrawal',
-      meta: { withdrawal: 'payout-7', consumed_at: '2026-11-22T12:00:00Z' },
-    })
+    const called = await consume(id, { ...payout, withdrawal: 'payout-8' })
+    const detail = 'the fee was consumed by another withdrawal'
+    const meta = { withdrawal: 'payout-7', consumed_at: '2026-11-22T12:00:00Z' }
+    assertProblem(called, conflict(id, '/problems/fee-consumed', detail, meta))
   })
 
-  test('says when the fee ended', async () => {
+  test('names the time at which the fee expired', async () => {
     const id = await quote()
     aheadSeconds = 600n
     await service.parts.oauth.refresh()
-    const { body } = await consume(id)
+    const called = await consume(id)
     aheadSeconds = 0n
     await service.parts.oauth.refresh()
-    assert.deepEqual(told(body), {
-      type: '/problems/fee-expired',
-      status: 409,
-      detail: 'the fee was guaranteed until 2026-11-22T12:10:00Z',
-      meta: { expires_at: '2026-11-22T12:10:00Z' },
-    })
+    const detail = 'the fee was guaranteed until 2026-11-22T12:10:00Z'
+    const meta = { expires_at: '2026-11-22T12:10:00Z' }
+    assertProblem(called, conflict(id, '/problems/fee-expired', detail, meta))
   })
 })
 
 test('413 for a body over 16 KiB', async () => {
-  const { status } = await consume(await quote(), { ...asked, memo: 'x'.repeat(16 * 1024) })
+  const { status } = await consume(await quote(), { ...payout, memo: 'x'.repeat(16 * 1024) })
   assert.equal(status, 413)
 })
 
-test('an operator’s client reads nothing through /v2', async () => {
+test('the token of an operator is refused by every read of /v2', async () => {
   for (const operation of reads) {
-    assert.equal((await service.call(pathOf(operation), { token: operator })).status, 401)
+    const called = await service.call(pathOf(operation), { token: operator })
+    assert.equal(called.status, 401, operation.id)
   }
 })
 
-test('a customer’s client is never granted an operator’s scope', async () => {
+test('the client of a customer is not granted an operator’s scope', async () => {
   const body = new URLSearchParams({
     grant_type: 'client_credentials',
     scope: 'ingest:consume_fee transfer:read_fiat_account',
@@ -173,7 +165,7 @@ test('a customer’s client is never granted an operator’s scope', async () =>
   assert.equal(((await response.json()) as { error: string }).error, 'invalid_scope')
 })
 
-test('has a document of its own; the customers’ has nothing of it', async () => {
+test('is described in /ingest/openapi.json and not in /openapi.json', async () => {
   const own = await service.call('/ingest/openapi.json', { as: null })
   const customers = await service.call('/openapi.json', { as: null })
   assert.deepEqual(Object.keys(own.body.paths), ['/ingest/v1/fees/{id}/consume'])

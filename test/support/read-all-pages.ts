@@ -6,33 +6,26 @@ import { type Pairs, pathOf } from './operation-calls.ts'
 
 export type Item = { readonly id: string } & Readonly<Record<string, unknown>>
 
-export type Walked = { readonly items: readonly Item[]; readonly pageSizes: readonly number[] }
+export type AllPages = { readonly items: readonly Item[]; readonly pageSizes: readonly number[] }
 
 export const itemsOf = (list: ListOperation, called: Called): readonly Item[] =>
   called.body[list.envelope]
 
-/** Every page of a list, one after the other, until one has no cursor. */
-export async function walk(
+/** Follows the cursors of a list until a page has none. */
+export async function readAllPages(
   service: TestService,
   list: ListOperation,
   query: Pairs = [],
   { limit = 1000, as = acme }: { limit?: number; as?: SampleCustomer } = {},
-): Promise<Walked> {
+): Promise<AllPages> {
   const items: Item[] = []
   const pageSizes: number[] = []
   let cursor: string | undefined
   do {
-    const path = pathOf(
-      list,
-      [
-        ...query,
-        ['limit', String(limit)],
-        ...(cursor === undefined ? [] : ([['page_cursor', cursor]] as const)),
-      ],
-      as.customerId,
-    )
+    const pair: Pairs = cursor === undefined ? [] : [['page_cursor', cursor]]
+    const path = pathOf(list, [...query, ['limit', String(limit)], ...pair], as.customerId)
     const called = await service.call(path, { as })
-    assert.equal(called.status, 200, called.text)
+    assert.equal(called.status, 200, `${path}: ${called.text}`)
     const page = itemsOf(list, called)
     pageSizes.push(page.length)
     items.push(...page)

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { startTestService, type TestService } from '../support/harness.ts'
+import { lists, type Pairs, pathOf } from '../support/operation-calls.ts'
+import { itemsOf, readAllPages } from '../support/read-all-pages.ts'
+
+/** What a valid filter matches. parameters.test.ts has the values that are refused. */
+
+let service: TestService
+
+before(async () => {
+  service = await startTestService()
+})
+after(() => service.stop())
+
+/** 1 to 200 characters that no record has, some of them with a meaning in SQL or LIKE. */
+const unmatchedTexts = [
+  'x',
+  'x'.repeat(200),
+  '🙂'.repeat(200),
+  ' ',
+  '%',
+  "'; drop table",
+  '\u202e',
+  '\\',
+]
+
+const textFilters = new Set([
+  'ref_ids',
+  'memo_ids',
+  'profile_ids',
+  'profile_id',
+  'identity_ids',
+  'account_ids',
+  'addresses',
+])
+
+for (const list of lists) {
+  describe(list.id, () => {
+    const idName = 'statement_ids' in list.query ? 'statement_ids' : 'ids'
+
+    test('matches ids in either case and answers them in lower case', async () => {
+      const [first] = itemsOf(list, await service.call(pathOf(list, [['limit', '1']])))
+      const id = first?.id ?? ''
+      const both: Pairs = [
+        [idName, id.toUpperCase()],
+        [idName, id],
+      ]
+      const called = await service.call(pathOf(list, both))
+      assert.deepEqual(itemsOf(list, called), [first])
+      assert.equal(id, id.toLowerCase())
+    })
+
+    for (const name of Object.keys(list.query).filter((each) => textFilters.has(each))) {
+      test(`compares ${name} literally, with no wildcards and no splitting`, async () => {
+        for (const text of unmatchedTexts) {
+          const called = await service.call(pathOf(list, [[name, text]]))
+          assert.deepEqual([called.status, called.body], [200, { [list.envelope]: [] }], text)
+        }
+      })
+    }
+  })
+}
+
+describe('time bounds', () => {
+  for (const list of lists.filter(
+    (candidate) => 'created_at.eq' in candidate.query || 'created_range.end' in candidate.query,
+  )) {
+    test(`${list.id} compares times exactly, including bounds finer than a microsecond`, async () => {
+      const { items } = await readAllPages(service, list)
+      const all = items.map(({ id, created_at }) => ({ id, created_at: String(created_at) }))
+      const at = all.find(({ created_at }) => /\.\d{6}Z$/.test(created_at))?.created_at ?? ''
+      const finer = at.replace('Z', '001Z')
+      const idsWhere = (holds: (created: string) => boolean) =>
+        all.filter(({ created_at }) => holds(sortable(created_at))).map(({ id }) => id)
+      const isRange = 'created_range.end' in list.query
+      const [gte, lte] = isRange
+        ? ['created_range.begin', 'created_range.end']
+        : ['created_at.gte', 'created_at.lte']
+      const cases: [string, (created: string) => boolean][] = [
+        [`${gte}=${at}`, (created) => created >= sortable(at)],
+        [`${lte}=${at}`, (created) => created <= sortable(at)],
+        [`${gte}=${finer}`, (created) => created > sortable(at)],
+        [`${lte}=${finer}`, (created) => created <= sortable(at)],
+        [`${gte}=${at}&${lte}=${at}`, (created) => created === sortable(at)],
+        ...(isRange
+          ? []
+          : ([
+              [`created_at.gt=${at}`, (created) => created > sortable(at)],
+              [`created_at.lt=${at}`, (created) => created < sortable(at)],
+              [`created_at.eq=${at}`, (created) => created === sortable(at)],
+              [`created_at.gt=${finer}`, (created) => created > sortable(at)],
+              [`created_at.lt=${finer}`, (created) => created <= sortable(at)],
+              [`created_at.eq=${finer}`, () => false],
+              [`created_at.gt=${at}&created_at.lt=${at}`, () => false],
+            ] as [string, (created: string) => boolean][])),
+      ]
+      for (const [query, holds] of cases) {
+        const pairs = new URLSearchParams(query)
+        const { items: found } = await readAllPages(service, list, [...pairs])
+        assert.deepEqual(
+          found.map(({ id }) => id),
+          idsWhere(holds),
+          query,
+        )
+      }
+    })
+  }
+})
+
+/** Pads a time to six fraction digits, so that texts sort as times do. */
+const sortable = (printed: string): string => {
+  const [whole = '', fraction = ''] = printed.replace('Z', '').split('.')
+  return `${whole}.${fraction.padEnd(6, '0')}`
+}
