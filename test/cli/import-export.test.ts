@@ -90,7 +90,7 @@ describe('import', () => {
   for (const [what, words] of [
     ['a kind that there is none of', ['import', 'accounts', '-']],
     ['no file', ['import', 'fiat-accounts']],
-    ['a flag that there is none of', ['import', 'fiat-accounts', '-', '--force']],
+    ['an unknown flag', ['import', 'fiat-accounts', '-', '--force']],
     ['no command that there is', ['frobnicate']],
   ] as const) {
     test(`exits with 2 on wrong usage: ${what}`, async () => {

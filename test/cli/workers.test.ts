@@ -11,7 +11,7 @@ import { rawRequest } from '../support/raw-request.ts'
 import { aFiatAccount } from '../support/records.ts'
 import { untilHolds } from '../support/until.ts'
 
-/** `Program.ended` resolves when the last process with its output has exited, so no worker is left. */
+/** `Program.ended` resolves when the last process that holds its output has exited. */
 
 const count = 3
 const form = () =>

@@ -23,7 +23,7 @@ export function readPresented(request: Request, form: Form): Presented {
   const assertion = form.get('client_assertion')
   const methods = [header, secret, assertion].filter((method) => method !== undefined)
   if (methods.length > 1) {
-    throw oauthError(400, 'invalid_request', 'authenticate the client by one method only')
+    throw oauthError(400, 'invalid_request', 'use exactly one method of client authentication')
   }
   const clientId = form.get('client_id')
   if (header !== undefined) return readBasic(header, clientId)
@@ -59,7 +59,11 @@ function readBasic(header: string, bodyClientId: string | undefined): Presented 
   const clientId = decodePart(text.slice(0, colon))
   const secret = decodePart(text.slice(colon + 1))
   if (bodyClientId !== undefined && bodyClientId !== clientId) {
-    throw oauthError(400, 'invalid_request', 'client_id is not the one that the header names')
+    throw oauthError(
+      400,
+      'invalid_request',
+      'client_id differs from the id in the Authorization header',
+    )
   }
   return { by: 'basic', clientId, secret: new Secret(secret) }
 }
@@ -69,7 +73,7 @@ function readAssertion(assertion: Secret, bodyClientId: string | undefined): Pre
   const clientId = subjectOf(assertion)
   // RFC 7521 section 4.2: client_id is optional, but must equal the subject.
   if (bodyClientId !== undefined && bodyClientId !== clientId) {
-    throw oauthError(400, 'invalid_request', 'client_id is not the one that the assertion names')
+    throw oauthError(400, 'invalid_request', 'client_id differs from the subject of the assertion')
   }
   return { by: 'assertion', clientId, assertion }
 }

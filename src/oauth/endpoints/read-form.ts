@@ -61,7 +61,7 @@ function readUrlencoded(body: Buffer): Pairs {
 const tooManyFields = () => oauthError(400, 'invalid_request', 'the body has too many parameters')
 
 const malformed = () =>
-  oauthError(400, 'invalid_request', 'the multipart body must be complete and hold texts only')
+  oauthError(400, 'invalid_request', 'the multipart body must be complete and contain no files')
 
 function readMultipart(headers: BusboyHeaders, body: Buffer): Promise<Pairs> {
   return new Promise((resolve, reject) => {

@@ -58,7 +58,7 @@ function grantScopes(requested: string | undefined, client: Client): readonly st
   const names = new Set(requested.split(' '))
   const known = [...customerScopes, ...operatorScopes].filter((scope) => names.has(scope))
   if (known.some((scope) => !allowed.includes(scope))) {
-    throw oauthError(400, 'invalid_scope', 'the client may not have one of these scopes')
+    throw oauthError(400, 'invalid_scope', 'the client does not have one of these scopes')
   }
   // A `scope` of blanks alone counts as absent.
   return requireSome(requested.trim() === '' ? allowed : known)

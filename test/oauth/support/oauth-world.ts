@@ -70,7 +70,7 @@ type Call = { readonly headers?: Record<string, string>; readonly query?: string
 export type Answered = {
   readonly status: number
   readonly headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the server wrote; each test compares it whole.
+  // biome-ignore lint/suspicious/noExplicitAny: a test compares the whole body.
   readonly body: any
 }
 
