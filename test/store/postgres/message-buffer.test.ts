@@ -62,7 +62,7 @@ function message(type: string, length: number, fill = 7): Buffer {
   return bytes
 }
 
-/** Reads as a socket does, at most `bytesMax` at a time. Returns views of the buffer, not copies. */
+/** Reads as a socket does, at most `bytesMax` at a time. Returns views of the buffer, no copies. */
 function readAll(
   messages: ReturnType<typeof openMessageBuffer>,
   sent: Buffer,
