@@ -5,7 +5,7 @@ import { openMessageBuffer } from '../../../src/store/postgres/driver/message-bu
 describe('a session’s messages', () => {
   const READY = message('Z', 1)
 
-  test('come whole, however the reads cut them', () => {
+  test('are returned whole, however the reads split them', () => {
     const sent = Buffer.concat([message('T', 30), message('D', 700), message('C', 9), READY])
     for (const size of [1, 2, 5, 7, 100, sent.length]) {
       const seen = readAll(openMessageBuffer(), sent, size)
@@ -14,14 +14,14 @@ describe('a session’s messages', () => {
     }
   })
 
-  test('may each be longer than the room is at first', () => {
+  test('may be longer than the initial buffer', () => {
     const sent = Buffer.concat([message('D', 3_000_000), message('D', 700_000), READY])
     const seen = readAll(openMessageBuffer(), sent, 65_536)
     assert.equal(Buffer.compare(Buffer.concat(seen), sent), 0)
     for (const piece of seen) assertWhole(piece)
   })
 
-  test('stay as they were until the server is ready for the next statement', () => {
+  test('stay unchanged until the server is ready for the next statement', () => {
     const messages = openMessageBuffer()
     const rows = Array.from({ length: 40 }, (_, at) => message('D', 60_000 + at, at))
     const seen = rows.flatMap((row) => readAll(messages, row, 50_000))
@@ -29,7 +29,7 @@ describe('a session’s messages', () => {
     assert.equal(Buffer.compare(Buffer.concat(seen), Buffer.concat(rows)), 0)
   })
 
-  test('of the next statement take the same room', () => {
+  test('of the next statement reuse the buffer', () => {
     const messages = openMessageBuffer()
     const statement = (fill: number) =>
       readAll(messages, Buffer.concat([message('D', 100, fill), READY]), 1000)
@@ -39,7 +39,7 @@ describe('a session’s messages', () => {
     assert.equal(second?.[10], 2)
   })
 
-  test('that come by themselves take no more room, however many', () => {
+  test('that arrive without a statement do not grow the buffer', () => {
     const messages = openMessageBuffer()
     readAll(messages, READY, 100)
     const room = messages.room().length
@@ -47,7 +47,7 @@ describe('a session’s messages', () => {
     assert.equal(messages.room().length, room)
   })
 
-  test('give room back that one answer needed and others do not', () => {
+  test('release a buffer that grew for one large answer', () => {
     const messages = openMessageBuffer()
     readAll(messages, Buffer.concat([message('D', 5_000_000), READY]), 65_536)
     assert.ok(messages.room().length < 1_000_000)
@@ -62,7 +62,7 @@ function message(type: string, length: number, fill = 7): Buffer {
   return bytes
 }
 
-/** Reads as a socket does, at most so many bytes at a time, and hands out what was handed out: views, not copies. */
+/** Reads as a socket does, at most `bytesMax` at a time. Returns views of the buffer, no copies. */
 function readAll(
   messages: ReturnType<typeof openMessageBuffer>,
   sent: Buffer,

@@ -88,7 +88,7 @@ export function openConnection(address: ServerAddress, options: SessionOptions):
 
 const CLOSE_SECONDS = 1
 
-/** Copies the values, because they are slices of a read buffer that would stay in memory. */
+/** Copies the values, because the read buffer that holds them is reused. */
 const copied = (row: Row): Row => row.map((value) => value && Buffer.from(value))
 
 function openSession(address: ServerAddress, { parameters, connectTimeoutMs }: SessionOptions) {

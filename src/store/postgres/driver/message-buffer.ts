@@ -1,20 +1,19 @@
-/** Room that one session's messages are read into, whole ones at a time and without a copy. */
+/** The read buffer of one session. Returns whole messages, without copying them. */
 export type MessageBuffer = {
-  /** Where the next read may write. */
+  /** The space that the next read may write to. */
   room(): Buffer
-  /** So many bytes were read. Answers the messages that are whole now, one after the other, or undefined. */
+  /** Accepts the bytes that were read. Returns the messages that are now complete, if any. */
   take(length: number): Buffer | undefined
 }
 
 /**
- * A message is a byte for its type and four for its length, which counts itself (PostgreSQL's documentation, "Message
- * Formats"). What a statement answers stays where it was read until the server has said that it is ready for the next
- * one; then the same room is used again. A socket would allocate 64 KB for every read and the driver put the parts
- * together in a third place: a page costs less than collecting that.
+ * A message is one byte for its type and four for its length, which includes itself (PostgreSQL,
+ * "Message Formats"). The buffer is reused once the server is ready for the next statement. Without
+ * it, Node allocates 64 KB for each read and the driver concatenates the parts.
  */
 export function openMessageBuffer(): MessageBuffer {
   let buffer: Buffer = Buffer.allocUnsafeSlow(ROOM_BYTES)
-  /** The end of what was handed out, the end of the last whole message, and the end of what was read. */
+  /** The ends of the messages returned, of the last complete message, and of the bytes read. */
   let taken = 0
   let whole = 0
   let end = 0
@@ -40,7 +39,7 @@ export function openMessageBuffer(): MessageBuffer {
       }
       const needed = Math.max(missing(), READ_BYTES_MIN)
       if (buffer.length - end < needed) {
-        // Never moved within: what was handed out of this room may still be looked at.
+        // Moves to a new buffer, because the driver may still be reading the messages in this one.
         const length = Math.max(2 * buffer.length, end - taken + needed)
         moveTo(Buffer.allocUnsafeSlow(length))
       }
@@ -63,10 +62,10 @@ export function openMessageBuffer(): MessageBuffer {
 
 const HEAD_BYTES = 5
 const READY_FOR_QUERY = 'Z'
-/** Notifications, notices and changed parameters come at any time, also where no statement is under way. */
+/** Notifications, notices and parameter changes, which may arrive without a statement. */
 const unasked = new Set(['A', 'N', 'S'])
-/** Some pages of a hundred records. */
+/** Holds several pages of a hundred records. */
 const ROOM_BYTES = 256 * 1024
-/** A session that has once answered more gives that room back. */
+/** A larger buffer is released after the statement that needed it. */
 const ROOM_KEPT_BYTES = 2 * 1024 * 1024
 const READ_BYTES_MIN = 16 * 1024
