@@ -2,12 +2,15 @@ import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /**
- * Checks the layout of `src/`: which folder imports which, import cycles (type imports included), files per folder and
- * lines per file. Prints each fault and exits with 1. The linter checks imports one file at a time and ignores type
- * imports in cycles, so it cannot hold these rules.
+ * Checks the layout of `src/`: which folder imports which, import cycles (type imports included),
+ * files per folder and lines per file. Prints each fault and exits with 1. The linter checks
+ * imports one file at a time and ignores type imports in cycles, so it cannot hold these rules.
  */
 
-/** What each folder may import, besides itself. The longest prefix of a path decides which row applies. */
+/**
+ * What each folder may import, besides itself. The longest prefix of a path decides which row
+ * applies.
+ */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   values: [],
   platform: ['values'],
@@ -40,7 +43,9 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   main: ['cli', 'stores', 'store', 'contract', 'vault', 'platform'],
 }
 
-/** Folders that may import the web framework; `@fastify/busboy` stands alone and is no part of it. */
+/**
+ * Folders that may import the web framework; `@fastify/busboy` stands alone and is no part of it.
+ */
 const webFramework = /^(fastify$|@fastify\/(?!busboy)|@scalar\/fastify)/
 const knowsWebFramework = /^src\/http\//
 

@@ -2,9 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
 /**
- * Checks the prose of comments and documents: no comment line is longer than 100 columns, no sentence longer than 32
- * words. Code spans, links, tables and code blocks do not count. Prints each fault as `file:line: …` and exits with 1.
- * Arguments name the files to check; without any, every tracked file is checked.
+ * Checks the prose of comments and documents: no comment line is longer than 100 columns, no
+ * sentence longer than 32 words. Code spans, links, tables and code blocks do not count. Prints
+ * each fault as `file:line: …` and exits with 1. Arguments name the files to check; without any,
+ * every tracked file is checked.
  */
 
 const COLUMNS_MAX = 100
@@ -47,7 +48,10 @@ function longCommentLines(lines: readonly string[], file: string): string[] {
   )
 }
 
-/** Comment lines that follow one another are one passage; a blank comment line or an end of a block divides them. */
+/**
+ * Comment lines that follow one another are one passage; a blank comment line or an end of a block
+ * divides them.
+ */
 function passagesOfComments(lines: readonly string[], file: string): Passage[] {
   const passages: { line: number; text: string }[] = []
   let open: { line: number; text: string } | undefined
@@ -63,7 +67,9 @@ function passagesOfComments(lines: readonly string[], file: string): Passage[] {
   return passages
 }
 
-/** Paragraphs and list items; headings, tables, block quotes' marks and fenced code are left out. */
+/**
+ * Paragraphs and list items; headings, tables, block quotes' marks and fenced code are left out.
+ */
 function passagesOfDocument(lines: readonly string[]): Passage[] {
   const passages: { line: number; text: string }[] = []
   let open: { line: number; text: string } | undefined

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs once, as the primary's files are made: the roles, who may replicate, and that a commit waits for one of the standbys
-# from the next start on. The standbys copy these settings with the files.
+# Runs once, as the primary's files are made: the roles, who may replicate, and that a commit waits
+# for one of the standbys from the next start on. The standbys copy these settings with the files.
 set -euo pipefail
 
 psql --username postgres --dbname bursar --set ON_ERROR_STOP=1 --set password="$DATABASE_PASSWORD" <<'SQL'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A standby by the name that the primary's synchronous_standby_names knows. It copies the primary's files once, and
-# follows whichever of the three is the primary.
+# A standby by the name that the primary's synchronous_standby_names knows. It copies the primary's
+# files once, and follows whichever of the three is the primary.
 set -euo pipefail
 
 export PGPASSWORD="$DATABASE_PASSWORD"

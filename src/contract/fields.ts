@@ -4,16 +4,11 @@ import { decimalCharactersMax, decimalPattern } from '../values/decimal.ts'
 import { type Instant, parseInstant } from '../values/instant.ts'
 import { echo } from './problem.ts'
 
-/**
- * One query parameter, path parameter or body member: its OpenAPI schema and its parser. A fault's
- * `reason` follows the parameter's name ("limit" + " must be between 1 and 1000").
- */
+/** A query parameter, path parameter or body member: its OpenAPI schema and its parser. */
 export type Field<T> = {
   readonly schema: TSchema
   readonly description?: string
-  /**
-   * The whole sentence of a fault where the decisions fix it; otherwise the name and the reason.
-   */
+  /** The whole sentence of a fault, where the decisions fix it. */
   readonly sentence?: string
   readonly read: (raw: string) => Reading<T>
 }
@@ -44,10 +39,7 @@ export const text: Field<string> = {
       : { reason: `must be 1 to ${limits.identifierLengthMax} characters long` },
 }
 
-/**
- * A text that its operation validates. No fault echoes it, because an address field may hold a
- * private key.
- */
+/** A text that its operation validates. No fault echoes it: it may be a private key. */
 export const unread: Field<string> = {
   schema: Type.String({ minLength: 1 }),
   read: (raw) => ({ value: raw }),

@@ -5,10 +5,7 @@ import { limits } from '../platform/limits.ts'
 import { parseInstant } from '../values/instant.ts'
 import { mustBeOneOf } from './fields.ts'
 
-/**
- * Schemas of record members. Each carries the `reason` of its fault, so that faults of records read
- * like those of queries; OpenAPI leaves the reason out.
- */
+/** Schemas of record members. Each carries the `reason` of its fault; OpenAPI leaves it out. */
 
 // An import reports every fault of a record; the library stops at eight by default.
 Settings.Set({ maxErrors: 1000 })
@@ -77,9 +74,7 @@ export function metadataMember(pairsMax: number, keyLengthMax: number, valueLeng
   })
 }
 
-/**
- * An object of the contract. Unknown members are refused, because import would lose them silently.
- */
+/** An object of the contract. Import refuses unknown members rather than lose them. */
 export function objectMember<const P extends Readonly<Record<string, TSchema>>>(properties: P) {
   return Type.Object(properties, {
     additionalProperties: false,
@@ -87,10 +82,7 @@ export function objectMember<const P extends Readonly<Record<string, TSchema>>>(
   })
 }
 
-/**
- * An object that may be null. It is a pair of types and not a union, so that a fault inside the
- * object keeps its own reason.
- */
+/** An object or null: a pair of types and no union, so that faults inside keep their reasons. */
 export function nullable<const S extends TSchema>(schema: S): TSchema {
   return Type.Unsafe({ ...schema, type: ['object', 'null'] })
 }

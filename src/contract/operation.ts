@@ -8,10 +8,7 @@ import type { Trace } from './request.ts'
 import type { ListView, Resource, View } from './resource.ts'
 import type { OperatorScope, Scope } from './scopes.ts'
 
-/**
- * What a query parameter does to the records that are read. The store applies it, never an
- * operation.
- */
+/** What a query parameter does to the records that are read. Only the store applies it. */
 export type Filter<Column extends string = string> =
   | { readonly kind: 'anyOf'; readonly column: Column }
   | { readonly kind: 'bound'; readonly operator: BoundOperator }
@@ -65,10 +62,7 @@ export type ListOperation = Common<`/v2/${string}`, Scope> & {
   readonly view: ListView
 }
 
-/**
- * A JSON object in a request. Members that it does not name are ignored, and null means absent.
- * `oneOf` names two members of which exactly one must be set.
- */
+/** A JSON object in a request. Unknown members are ignored, and null means absent. */
 export type Body = {
   readonly members: Readonly<Record<string, Field<string>>>
   readonly required: readonly string[]
@@ -92,18 +86,12 @@ type Write<Path extends string, AnyScope extends string> = Common<Path, AnyScope
 
 export type WriteOperation = Write<`/v2/${string}`, Scope>
 
-/**
- * An operation of the operator's own systems. No customer's client reaches its path or has its
- * scope.
- */
+/** An operation of the operator's own systems, out of reach of every customer's client. */
 export type IngestOperation = Write<`/ingest/v1/${string}`, OperatorScope>
 
 export type Operation = GetOperation | ListOperation | WriteOperation
 
-/**
- * Does what a write declares, and returns the JSON value to answer. Throws a Problem where it
- * refuses.
- */
+/** Does what a write declares and returns the JSON value to answer, or throws a Problem. */
 export type Work<C extends Caller = Caller> = (input: WriteInput<C>) => Promise<object>
 
 export type WriteInput<C extends Caller = Caller> = {

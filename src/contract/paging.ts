@@ -2,9 +2,7 @@ import { Type } from 'typebox'
 import { limits } from '../platform/limits.ts'
 import { described, enumOf, type Field } from './fields.ts'
 
-/**
- * The parameters that every list takes besides its own. `orderBy` is the one value of `order_by`.
- */
+/** The parameters of every list. `orderBy` is the one value of `order_by`. */
 export const pagingParameters = (orderBy: 'CREATED_AT' | undefined) =>
   ({
     limit: pageSize,

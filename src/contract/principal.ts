@@ -8,9 +8,7 @@ export type Tenant = string & { readonly [tenantBrand]: true }
 
 export const asTenant = (customerId: string): Tenant => customerId as Tenant
 
-/**
- * The caller of a customer's operation: a verified access token and its client in the local table.
- */
+/** The caller of a customer's operation, from a verified token and the table of clients. */
 export type Principal = {
   readonly clientId: string
   readonly tenant: Tenant

@@ -37,15 +37,9 @@ export type Trace = {
 export type Answer = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /**
-   * Text is sent in one write with its headers. A page is bytes and is not encoded again. A 304 has
-   * no body.
-   */
+  /** Text is sent in one write with its headers; a page is bytes. A 304 has no body. */
   readonly body: Uint8Array | string | undefined
-  /**
-   * Called once the operating system has taken every byte of the body; until then nobody may change
-   * it.
-   */
+  /** Called when the operating system has taken every byte; until then nobody may change them. */
   readonly sent?: () => void
 }
 
@@ -72,10 +66,7 @@ export function jsonAnswer(
   }
 }
 
-/**
- * Every Authorization header. Node keeps the first of several in `headers`, so the raw list is
- * read.
- */
+/** Every Authorization header; of several, Node keeps only the first in `headers`. */
 export function authorizationHeaders({ rawHeaders }: Pick<Request, 'rawHeaders'>): string[] {
   return rawHeaders.filter(
     (_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === 'authorization',

@@ -25,10 +25,7 @@ export type Resource<Column extends string = string, Kind extends string = strin
   readonly noun: string
   /** The record that import accepts: the members of the contract and those of the operator. */
   readonly record: TObject
-  /**
-   * Filter columns besides id and ref_id, most selective first. A page scans the index of the first
-   * one it filters on.
-   */
+  /** Filter columns besides id and ref_id, most selective first; pages scan the first given. */
   readonly columns: Readonly<Record<Column, string>>
   readonly orderBy: 'created_at' | 'period_start'
   readonly deletable: boolean
@@ -41,9 +38,7 @@ export type Resource<Column extends string = string, Kind extends string = strin
   readonly exclusive: Exclusive | undefined
   /** Members that the operator sends and no response shows. */
   readonly withheldMembers: readonly string[]
-  /**
-   * Checks that a schema cannot express, such as checksums and members that depend on each other.
-   */
+  /** Checks that a schema cannot express, such as checksums. */
   readonly check: (record: RecordInput, rules: RecordRules) => readonly RecordFault[]
   /** Fills in the members that every response must have. */
   readonly complete: (record: RecordInput) => RecordInput
@@ -58,15 +53,10 @@ type Exclusive = {
 
 declare const listedBrand: unique symbol
 
-/**
- * A table that pages can be read from: it has the sort key and the filter columns of a resource.
- */
+/** A table with the sort key and the filter columns of a resource, so pages can be read from it. */
 export type ListedTable = string & { readonly [listedBrand]: true }
 
-/**
- * One form of a resource in responses, and the table that stores it. A store reads a view from this
- * table only.
- */
+/** One form of a resource in responses. A store reads it from this table only. */
 export type View<R extends Resource = Resource, Table extends string = string> = {
   readonly name: string
   readonly resource: R

@@ -1,5 +1,4 @@
 import { Type } from 'typebox'
-import { maskAccountNumber, maskAddress } from '../contract/masking.ts'
 import {
   enumMember,
   identifierMember,
@@ -125,4 +124,17 @@ function maskMember(member: string, value: unknown): unknown {
     default:
       return value
   }
+}
+
+/** `12345678` → `XXXX5678`. Four code points or fewer are masked whole. */
+function maskAccountNumber(accountNumber: string): string {
+  const characters = [...accountNumber]
+  const shown = characters.length > 4 ? characters.slice(-4) : []
+  return 'X'.repeat(characters.length - shown.length) + shown.join('')
+}
+
+/** An address reduced to its country; null stays null. */
+function maskAddress(address: unknown): unknown {
+  if (typeof address !== 'object' || address === null) return null
+  return { country: (address as { country?: unknown }).country }
 }

@@ -10,9 +10,7 @@ export const homePage: Route = {
   answer: () => ({ status: 302, headers: { location: '/docs/' }, body: '' }),
 }
 
-/**
- * The client that the page signs in with, so that "Send" works at once. Only the sandbox shows one.
- */
+/** The client of the page, so that "Send" works at once. Only the sandbox shows one. */
 export type PageClient = { readonly clientId: string; readonly clientSecret: string }
 
 /**

@@ -1,19 +1,13 @@
 import { Problem } from '../../contract/problem.ts'
 import { jsonAnswer, type Route } from '../../contract/request.ts'
 
-/**
- * A part that must work for the service to be ready. `check` rejects with the reason when it does
- * not.
- */
+/** A part of readiness. `check` rejects with the reason when the part does not work. */
 export type ReadinessCheck = {
   readonly name: string
   readonly check: () => Promise<Readonly<Record<string, unknown>> | undefined>
 }
 
-/**
- * `/healthz`: the process runs. `/readyz`: it can answer customers now, or a 503 names the part
- * that cannot.
- */
+/** `/healthz`: the process runs. `/readyz`: it can answer customers, or a 503 says what cannot. */
 export function healthRoutes(checks: readonly ReadinessCheck[]): Route[] {
   return [
     {

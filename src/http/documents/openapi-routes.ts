@@ -4,10 +4,7 @@ import { ingestOperations } from '../../operations/ingest/index.ts'
 import { version } from '../../platform/version.ts'
 import { ingestApi, openApiDocument } from './openapi.ts'
 
-/**
- * `/openapi.json` and `/ingest/openapi.json`. The public URL is read at each request, since
- * listening sets it.
- */
+/** Serves both documents. Listening sets the public URL, so each request reads it. */
 export function openApiRoutes(publicUrl: () => string): Route[] {
   const route = (path: string, document: () => object): Route => ({
     method: 'GET',

@@ -21,9 +21,7 @@ const customerApi: About = {
   scopes: readScopes,
 }
 
-/**
- * A document of its own, so that a customer's generated client holds no operation of the operator.
- */
+/** Apart from the customers' document, so that no customer generates these operations. */
 export const ingestApi: About = {
   title: 'Bursar ingest',
   description:

@@ -48,9 +48,7 @@ export function requireScope(caller: Caller, scope: Scope | OperatorScope): void
   })
 }
 
-/**
- * `access%5Ftoken` is the same parameter, so a query with escapes is decoded before it is searched.
- */
+/** A query with escapes is decoded first: `access%5Ftoken` is the same parameter. */
 function hasTokenInQuery(rawQuery: string): boolean {
   const isPossible = rawQuery.includes('access_token') || rawQuery.includes('%')
   return isPossible && new URLSearchParams(rawQuery).has('access_token')

@@ -22,10 +22,7 @@ export function cursorKeysOf(keyring: Pick<Keyring, 'current' | 'byId'>): Cursor
   }
 }
 
-/**
- * Draws nonces in bulk, because asking the system for twelve bytes costs as much as sealing a
- * cursor.
- */
+/** Draws nonces in bulk: asking the system for one costs as much as sealing a cursor. */
 function openNonces(): () => Uint8Array {
   let pool = new Uint8Array(0)
   let used = 0
@@ -43,9 +40,7 @@ const VERSION = 1
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/**
- * The last record of a page, and the position of the store's log when the page was read (see Page).
- */
+/** The last record of a page, and the log position at which the page was read. */
 export type Place = { readonly position: Position; readonly logPosition: bigint | undefined }
 
 const LOG_POSITION_BYTES = 8
@@ -68,9 +63,7 @@ export function sealCursor(keys: CursorKeys, place: Place, boundTo: readonly str
   return Buffer.concat([head, nonce, sealed, cipher.getAuthTag()]).toString('base64url')
 }
 
-/**
- * Opens a cursor. Undefined for any text that `sealCursor` has not returned for the same `boundTo`.
- */
+/** Opens a cursor; undefined for a text that was not sealed for the same `boundTo`. */
 export function openCursor(
   keys: CursorKeys,
   cursor: string,

@@ -1,15 +1,9 @@
 import { type ParameterFault, Problem } from '../../contract/problem.ts'
 
-/**
- * The query's values by parameter, in order. A value whose percent escapes are not UTF-8 is
- * undefined.
- */
+/** The values by parameter, in order; undefined where percent escapes are not UTF-8. */
 export type RawQuery = ReadonlyMap<string, readonly (string | undefined)[]>
 
-/**
- * Decodes a form-encoded query. Some client stacks send `ids[]` or `ids[0]` for an array; both mean
- * `ids`. A NUL anywhere is a 400, since no store takes one.
- */
+/** Decodes a form-encoded query; `ids[]` and `ids[0]` mean `ids`. A NUL anywhere is a 400. */
 export function parseQuery(rawQuery: string): RawQuery {
   const values = new Map<string, (string | undefined)[]>()
   if (rawQuery === '') return values
@@ -37,10 +31,7 @@ function decode(text: string): string | undefined {
   }
 }
 
-/**
- * One 400 for all faults of the parameters. The reason of an id is a whole sentence, fixed by the
- * decisions.
- */
+/** One 400 for all faults. The reason of an id is a whole sentence by itself. */
 export function invalidParameters(faults: readonly ParameterFault[]): Problem {
   const detail = faults
     .map(({ parameter, reason }) => (parameter === 'id' ? reason : `${parameter} ${reason}`))

@@ -2,10 +2,7 @@ import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { Problem } from '../../contract/problem.ts'
 import type { Trace } from '../../contract/request.ts'
 
-/**
- * Counts one request of a client and notes the `RateLimit-*` headers of its answer. Throws a 429
- * over the limit.
- */
+/** Counts a request and notes the `RateLimit-*` headers. Throws a 429 over the limit. */
 export type RateLimit = (clientId: string, trace: Trace) => Promise<void>
 
 /**

@@ -31,9 +31,7 @@ export function validateGet(operation: GetOperation, id: string, rawQuery: strin
   return { id: reading.value, includeDeleted }
 }
 
-/**
- * The path id of a write, or '' where its path has none. Throws a 400 for an id that is no UUID.
- */
+/** The path id of a write, or '' where its path has none. Throws a 400 for no UUID. */
 export function validatePathId(
   { path }: WriteOperation | IngestOperation,
   given: string | undefined,
@@ -44,9 +42,7 @@ export function validatePathId(
   throw new Problem(400, `id ${reading.reason}`)
 }
 
-/**
- * A list's typed input. A cursor is sealed to `boundTo`, the canonical form of order and filters.
- */
+/** A list's typed input; `boundTo` is the canonical form of order and filters. */
 export type ListInput = {
   readonly selection: Omit<Selection, 'after'>
   /** The customers that the query names; the page is empty where one is not the caller's own. */
@@ -174,10 +170,7 @@ function readOnce(
   return value === undefined ? notDecodable : field.read(value)
 }
 
-/**
- * Removes duplicates and sorts, so that the same set of entries always gives the same filter and
- * cursor.
- */
+/** Removes duplicates and sorts: the same set of entries gives the same filter and cursor. */
 function readEach(
   { each }: ArrayField<string>,
   raw: readonly (string | undefined)[],

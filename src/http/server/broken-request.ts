@@ -14,10 +14,7 @@ const brokenRequests: Readonly<Record<string, { status: number; detail: string }
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: 'the request was not sent whole in time' },
 }
 
-/**
- * Answers bytes that are not HTTP on the bare socket and closes the connection. They never reach a
- * route, and the log line holds nothing of them.
- */
+/** Answers bytes that are not HTTP on the bare socket. The log line holds nothing of them. */
 export function brokenRequestAnswerer(log: Logger) {
   return (error: Error & { code?: string }, socket: Socket): void => {
     if (error.code === 'ECONNRESET' || !socket.writable) {

@@ -1,9 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 
-/**
- * Hands every body over as bytes. The operations parse them as JSON or forms, whatever the
- * Content-Type says.
- */
+/** Hands every body over as bytes: operations parse them, whatever the Content-Type says. */
 export function takeBodiesAsBytes(server: FastifyInstance): void {
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {

@@ -1,10 +1,7 @@
 import { Problem } from '../../contract/problem.ts'
 import type { Route } from '../../contract/request.ts'
 
-/**
- * Explains a request that no route takes: 405 with `Allow` where its path has other methods, else
- * 404.
- */
+/** A 405 with `Allow` where the path has other methods, else a 404. */
 export function openUnknownRoute(routes: readonly Route[]): (path: string) => Problem {
   const patterns = routes.map(({ path, method }) => ({ pattern: patternOf(path), method }))
   return (path) => {

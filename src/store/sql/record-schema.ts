@@ -1,5 +1,11 @@
 import { fullTable, type Resource } from '../../contract/resource.ts'
+import { resources } from '../../resources/catalogue.ts'
 import { memberColumns } from './staging.ts'
+
+/** The tables that hold stored records of any kind. */
+export const recordTables: readonly string[] = [
+  ...new Set(resources.flatMap((resource) => [resource.table, fullTable(resource)])),
+]
 
 /** What the two stores spell differently in the schema of records. */
 export type SchemaDialect = {
