@@ -26,7 +26,7 @@ const refusals = {
 
 /**
  * What each role may do to each table, and whether row-level security protects it. For the
- * unprotected tables see docs/decisions/0031-the-second-wall.md.
+ * unprotected tables see docs/decisions/0031-row-level-security.md.
  */
 const access: Readonly<Record<string, Access>> = {
   ...Object.fromEntries(recordTables.map((table) => [table, readByCustomers])),
