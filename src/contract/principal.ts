@@ -1,8 +1,8 @@
 declare const tenantBrand: unique symbol
 
 /**
- * The customer whose records a request may see. Only `oauth/` makes one, from a verified token and
- * the local table of clients, so no other string compiles in its place.
+ * The customer whose records a request may see. Another string does not compile in its place.
+ * Only `oauth/` may call `asTenant`: it has looked up the client of a verified token.
  */
 export type Tenant = string & { readonly [tenantBrand]: true }
 

@@ -3,8 +3,8 @@ import { type Answer, jsonAnswer, type Request } from '../../contract/request.ts
 import { StoreUnavailable } from '../../store/unavailable.ts'
 
 /**
- * Maps a failure to the problem that the caller is told. A store that cannot answer is a 503;
- * anything that is neither is a defect of ours and a bare 500, whose cause only the log sees.
+ * Maps a failure to the problem to answer: a Problem is itself, a store that cannot answer is a
+ * 503. Anything else is a defect of ours and a bare 500, whose cause only the log sees.
  */
 export function problemOf(failure: unknown): Problem {
   if (failure instanceof Problem) return failure
