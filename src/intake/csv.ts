@@ -5,10 +5,9 @@ import { limits } from '../platform/limits.ts'
 import { type Entry, UnreadableFile } from './lines.ts'
 
 /**
- * Reads CSV with a header line. A dotted column is a nested member
- * (`fiat_network_instructions.wire.account_number`). Items of an array are numbered from 0
- * (`statement_balances.0.asset`). The text after `metadata.` is one key. An empty cell is an absent
- * member. The cell `null` is null where the member may be null.
+ * Reads CSV with a header line. A dotted column is a nested member; a number in it is the index of
+ * an array's item (`statement_balances.0.asset`). The text after `metadata.` is one key. An empty
+ * cell is an absent member. The cell `null` is null where the member may be null.
  */
 export async function* readCsv(
   chunks: AsyncIterable<Uint8Array>,
@@ -20,8 +19,7 @@ export async function* readCsv(
       bom: true,
       info: true,
       skip_empty_lines: true,
-      // Without this the parser stops at the first row of another length. Here such a row is a
-      // fault like any other.
+      // Otherwise the parser stops at a row of another length instead of reporting it as a fault.
       relax_column_count: true,
       max_record_size: limits.recordBytesMax,
     }),
@@ -118,10 +116,7 @@ function typed(cell: string, schema: SchemaNode | undefined): string | number | 
   return cell
 }
 
-/**
- * Turns members numbered from 0 without a gap into arrays. Others stay objects, which the check
- * refuses.
- */
+/** Turns members numbered from 0 without a gap into arrays. The check refuses the others. */
 function shape(node: Node | string | number | null, schema: SchemaNode): unknown {
   if (typeof node !== 'object' || node === null) return node
   const { items } = schema

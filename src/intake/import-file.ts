@@ -12,10 +12,7 @@ import { type Entry, UnreadableFile } from './lines.ts'
 import { renderRecord } from './render.ts'
 
 export type ImportOptions = MergeOptions & {
-  /**
-   * The customer of records without a `customer_id`. A record that names another customer is a
-   * fault.
-   */
+  /** The customer of records without a `customer_id`. Naming another customer is a fault. */
   readonly customerId?: string | undefined
   readonly rules: RecordRules
   readonly onProgress?: (records: number) => void
@@ -31,10 +28,7 @@ export type ImportReport = {
   readonly faultCount: number
 }
 
-/**
- * Imports a file in five steps: read, check, render and stage each record, then merge all of them
- * in one transaction. A single fault prevents the merge. The report names the line of every fault.
- */
+/** Stages every record and merges all in one transaction. A single fault prevents the merge. */
 export async function importEntries(
   store: Store,
   resource: Resource,

@@ -8,10 +8,9 @@ const blank = new Set([0x20, 0x09, 0x0a, 0x0d])
 const byteOrderMark = new Set([0xef, 0xbb, 0xbf])
 
 /**
- * Reads the elements of one JSON array, each with the line that it starts on. Memory holds one
- * element at a time. This code only splits the bytes at commas between elements; JSON.parse reads
- * each element. The streaming parsers on npm report no line numbers, which a fault in a long file
- * needs.
+ * Reads the elements of one JSON array, each with its line, which npm's streaming parsers do not
+ * report. Memory holds one element. This only splits the bytes at commas; JSON.parse reads each
+ * element.
  */
 export async function* readJsonArray(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Entry> {
   const state = { depth: 0, inString: false, escaped: false, line: 1, ended: false }

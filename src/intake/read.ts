@@ -6,9 +6,7 @@ import { readCsv } from './csv.ts'
 import { readJsonArray } from './json-array.ts'
 import { type Entry, readNdjson, UnreadableFile } from './lines.ts'
 
-/**
- * An open file of records. `bytesRead` counts bytes before decompression, for the progress line.
- */
+/** An open file of records. `bytesRead` counts the bytes before decompression. */
 export type RecordFile = {
   readonly entries: AsyncIterable<Entry>
   readonly bytesTotal: number | undefined
@@ -17,8 +15,7 @@ export type RecordFile = {
 
 /**
  * Opens a file by its extension: `.ndjson` or `.jsonl`, `.json` (one array) or `.csv`, each also
- * with `.gz`. `-` is standard input as NDJSON. Throws an UnreadableFile for any other extension and
- * for a missing file.
+ * with `.gz`. `-` is standard input as NDJSON. Throws an UnreadableFile if it cannot.
  */
 export async function openRecordFile(path: string, schema: TSchema): Promise<RecordFile> {
   const fromStdin = path === '-'
