@@ -29,9 +29,8 @@ export type BatchQueueOptions<Request, Result> = {
 }
 
 /**
- * Groups requests into batches, because a statement or a commit costs about the same for one
- * request as for many. Requests of one turn of the event loop share a batch. A request that
- * cannot be accepted rejects with a StoreUnavailable.
+ * Groups the requests of one turn of the event loop, because a statement or a commit costs about
+ * the same for many. A request that cannot be accepted rejects with a StoreUnavailable.
  */
 export function openBatchQueue<Request, Result>(
   options: BatchQueueOptions<Request, Result>,

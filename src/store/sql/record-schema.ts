@@ -25,10 +25,9 @@ export type SchemaDialect = {
 }
 
 /**
- * Creates the tables of one kind. The primary key is the order of a page: customer, then live
- * before deleted, then position (position.ts). Every index that serves a customer starts with the
- * customer; `_identity` guards what is unique across customers. Kinds without deletions keep
- * `deleted`, so that one statement serves every kind.
+ * Creates the tables of one kind. The primary key is the order of a page. Every index that serves a
+ * customer starts with the customer; `_identity` guards what is unique across customers. Kinds
+ * without deletions keep `deleted`, so that one statement serves every kind.
  */
 export function createTables(
   resource: Resource,
@@ -64,10 +63,7 @@ ${protect(table)}
 ${resource.mask === undefined ? '' : createFullTable(fullTable(resource), dialect)}`
 }
 
-/**
- * Lists read another table than the one with unmasked records, so a list cannot leak what it never
- * reads.
- */
+/** Lists do not read this table of unmasked records, so they cannot leak one. */
 const createFullTable = (
   table: string,
   { types, tableName, tableOptions, protect }: SchemaDialect,

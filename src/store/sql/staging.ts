@@ -1,10 +1,7 @@
 import type { Resource } from '../../contract/resource.ts'
 import type { LineFault, MergeReport, StorableRecord } from '../records.ts'
 
-/**
- * The columns of the temporary table `staged`, besides `sequence`, which numbers the records of the
- * file.
- */
+/** The columns of the temporary table `staged`, besides `sequence`, the number in the file. */
 export const stagedColumns = (resource: Resource): readonly string[] => [
   'line',
   ...contentColumns(resource),
