@@ -18,10 +18,7 @@ const migrations = readMigrations(new URL('./migrations/credentials/', import.me
   '0001-credentials.sql',
 ])
 
-/**
- * Stores credentials in their own database file, created (0600) and migrated if needed. Records
- * are in another file, so that a long import never blocks a token or a revocation.
- */
+/** Credentials have their own database file, so that a long import never blocks a token. */
 export function openSqliteCredentials(path: string): CredentialStore {
   const db = openDatabase(path)
   migrate(db, 'credentials', migrations)
@@ -56,8 +53,7 @@ function stateMethods(statements: Statements, run: Run) {
     revision: () => run(readRevision),
     readStates: (now) =>
       run(() => ({
-        // The revision is read first: a change during the other reads gets a higher revision, so
-        // the next poll reads again.
+        // The revision is read first, so after a later change the next poll reads again.
         revision: readRevision(),
         clients: statements.listStates.all().map(readClient),
         deniedTokens: statements.deniedTokens.all(now).map((row) => ({

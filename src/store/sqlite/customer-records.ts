@@ -5,15 +5,10 @@ import { rangeOf } from '../sql/key-range.ts'
 import { guarded } from './database.ts'
 import { pageQuery } from './page-query.ts'
 
-/**
- * All clients together use fewer shapes than this often. A prepared statement takes up to 300 KB.
- */
+/** More than all clients use at a time. A prepared statement takes up to 300 KB. */
 const STATEMENTS_MAX = 100
 
-/**
- * Prepares each statement once and keeps the most recently used ones. Filters combine into some
- * thousand statements; a client that sends every combination must not fill the memory.
- */
+/** Keeps the statements used last, because filters combine into some thousand statements. */
 export function statementCache(db: DatabaseSync): (sql: string) => StatementSync {
   const prepared = new Map<string, StatementSync>()
   return (sql) => {
@@ -29,9 +24,7 @@ export function statementCache(db: DatabaseSync): (sql: string) => StatementSync
 
 const NO_ITEMS = new Uint8Array(0)
 
-/**
- * Reads records for one tenant at a time. Every statement has the tenant as its first condition.
- */
+/** Reads for one tenant at a time. Every statement has the tenant as its first condition. */
 export function customerRecords(prepare: (sql: string) => StatementSync): CustomerRecords {
   return {
     async get(tenant, view, id, includeDeleted) {

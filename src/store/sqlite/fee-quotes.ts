@@ -21,10 +21,7 @@ const migrations = readMigrations(new URL('./migrations/fee-quotes/', import.met
   '0001-fee-quotes.sql',
 ])
 
-/**
- * Stores fee quotes in the database file of the credentials, over its own connection. An import
- * of records therefore never blocks a quote, and no other work joins a quote's transaction.
- */
+/** Uses the file of the credentials, so that no import blocks a quote, over its own connection. */
 export function openSqliteFeeQuotes(path: string): FeeQuoteStore {
   const db = openDatabase(path)
   migrate(db, 'fee-quotes', migrations)

@@ -3,10 +3,8 @@ import { ConfigError } from '../../platform/config.ts'
 import type { Migration } from '../sql/migration.ts'
 
 /**
- * Brings one schema of a database file up to date and returns the ids of the steps that it applied.
- * Each step commits in one transaction with its row in schema_migration. Several schemas may share
- * a file, each with its own numbers. Throws a ConfigError when a later version of Bursar wrote the
- * file.
+ * Brings one schema of a file up to date and returns the ids of the applied steps. Each step
+ * commits with its row in schema_migration. Throws a ConfigError if a later version wrote the file.
  */
 export function migrate(
   db: DatabaseSync,
@@ -20,8 +18,7 @@ export function migrate(
   )
   const applied: number[] = []
   for (const migration of migrations) {
-    // Another process may be migrating the same file, so read the last step inside each
-    // transaction.
+    // Another process may migrate the same file, so each transaction reads the last step.
     const done = inTransaction(db, () => {
       const last = lastApplied(db, schema)
       refuseLaterVersion(schema, last, migrations.at(-1)?.id ?? 0)
@@ -54,8 +51,7 @@ function refuseLaterVersion(schema: string, last: number, known: number): void {
 
 /** Runs the work inside one transaction. Rolls it back and rethrows when the work throws. */
 export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
-  // An immediate transaction makes a second writer wait here for busy_timeout instead of failing
-  // half way.
+  // An immediate transaction makes a second writer wait here instead of failing half way.
   db.exec('begin immediate')
   try {
     const result = work()

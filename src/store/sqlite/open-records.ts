@@ -24,10 +24,7 @@ const migrations = numberMigrations(
   }),
 )
 
-/**
- * The records in one SQLite file. Clients, keys and quotes have another file, so an import does not
- * block them.
- */
+/** The records in one SQLite file. Credentials have another, so an import does not block them. */
 export function openSqliteStore(path: string, clock: Clock): Store {
   const db = openDatabase(path)
   // Enough for the upper levels of every index and the newest pages of the active customers.
