@@ -9,10 +9,7 @@ import type { Health, Server } from './server.ts'
 /** Knows which server is the primary, and which standbys have replayed enough to be read. */
 export type Monitor = {
   primary(): Server
-  /**
-   * A standby that has replayed `notBefore` and is within the allowed lag, else the primary.
-   * Undefined if there is no such server outside `failed`.
-   */
+  /** A standby that may be read and has replayed `notBefore`, else the primary; no `failed` one. */
   reader(notBefore: bigint, failed: ReadonlySet<Server>): Server | undefined
   /** Whether `reader` would find a server. */
   hasReader(notBefore: bigint): boolean

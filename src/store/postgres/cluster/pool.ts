@@ -5,9 +5,8 @@ import { unavailable } from '../driver/failure.ts'
 /** A bounded set of sessions with one server, and a bounded queue for them. */
 export type Pool = {
   /**
-   * Runs work on one session. If the work is not done in `withinMs`, including the wait for a
-   * session, the session is dropped and the call rejects with a StoreUnavailable. `waitedMs` is
-   * the time already spent in another queue; it shortens the wait for a session.
+   * Runs work on one session. After `withinMs`, waiting included, the session is dropped and the
+   * call rejects with a StoreUnavailable. `waitedMs`, spent in another queue, shortens the wait.
    */
   run<T>(
     work: (connection: Connection) => Promise<T>,

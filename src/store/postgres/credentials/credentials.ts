@@ -17,9 +17,8 @@ import { CHANGED, type CredentialChanges, openCredentialChanges } from './creden
 import { clientMethods } from './credentials-clients.ts'
 
 /**
- * Stores credentials in PostgreSQL. The caller closes the servers. Clients and assertions are read
- * on the primary only, so that every process sees a change at once. Only the refresh of states and
- * keys may read a standby.
+ * Stores credentials in PostgreSQL. The caller closes the servers. Only the refresh of states and
+ * keys may read a standby, so every process sees a change of a client at once.
  */
 export function openPostgresCredentials(servers: Servers): CredentialStore {
   const changes = openCredentialChanges(servers)
@@ -37,8 +36,7 @@ export function openPostgresCredentials(servers: Servers): CredentialStore {
         stop()
       }
     },
-    // Constraints prevent the faults that a check could find. PostgreSQL verifies its pages itself
-    // (data checksums), and pg_amcheck, which verifies indexes, needs a superuser.
+    // Constraints prevent other faults. PostgreSQL verifies its pages itself (data checksums).
     integrityFaults: async () => [],
     close: async () => {
       for (const stop of listening) stop()
@@ -51,8 +49,7 @@ function stateMethods({ read }: CredentialChanges) {
   return {
     revision: () => read(async (_, revision) => revision),
     readStates: (now) =>
-      // The revision was read first: a change during the other reads gets a higher revision, so
-      // the next refresh reads again.
+      // The revision was read first, so after a later change the next refresh reads again.
       read(async (connection, revision) => {
         const clients = await connection.rows({
           text: `select ${clientColumns} from bursar.client order by created_at, id`,

@@ -1,20 +1,19 @@
-/** Room that one session's messages are read into, whole ones at a time and without a copy. */
+/** The buffer that one session reads its messages into. It hands out whole messages, uncopied. */
 export type MessageBuffer = {
   /** Where the next read may write. */
   room(): Buffer
-  /** So many bytes were read. Answers the messages that are whole now, one after the other, or undefined. */
+  /** Notes that `length` bytes were read. Returns the messages that are now whole, if any. */
   take(length: number): Buffer | undefined
 }
 
 /**
- * A message is a byte for its type and four for its length, which counts itself (PostgreSQL's documentation, "Message
- * Formats"). What a statement answers stays where it was read until the server has said that it is ready for the next
- * one; then the same room is used again. A socket would allocate 64 KB for every read and the driver put the parts
- * together in a third place: a page costs less than collecting that.
+ * A message is one byte for its type and four for its length, which counts itself (PostgreSQL,
+ * "Message Formats"). The buffer is reused once the server is ready for the next statement. Node
+ * would allocate 64 KB for every read, and the driver would join the parts in a third buffer.
  */
 export function openMessageBuffer(): MessageBuffer {
   let buffer: Buffer = Buffer.allocUnsafeSlow(ROOM_BYTES)
-  /** The end of what was handed out, the end of the last whole message, and the end of what was read. */
+  // The ends of what was handed out, of the last whole message, and of what was read.
   let taken = 0
   let whole = 0
   let end = 0
@@ -40,9 +39,8 @@ export function openMessageBuffer(): MessageBuffer {
       }
       const needed = Math.max(missing(), READ_BYTES_MIN)
       if (buffer.length - end < needed) {
-        // Never moved within: what was handed out of this room may still be looked at.
-        const length = Math.max(2 * buffer.length, end - taken + needed)
-        moveTo(Buffer.allocUnsafeSlow(length))
+        // A reader may still use what was handed out, so this never moves bytes within a buffer.
+        moveTo(Buffer.allocUnsafeSlow(Math.max(2 * buffer.length, end - taken + needed)))
       }
       return buffer.subarray(end)
     },
@@ -63,10 +61,10 @@ export function openMessageBuffer(): MessageBuffer {
 
 const HEAD_BYTES = 5
 const READY_FOR_QUERY = 'Z'
-/** Notifications, notices and changed parameters come at any time, also where no statement is under way. */
+/** Notifications, notices and changed parameters, which the server may send at any time. */
 const unasked = new Set(['A', 'N', 'S'])
 /** Some pages of a hundred records. */
 const ROOM_BYTES = 256 * 1024
-/** A session that has once answered more gives that room back. */
+/** A larger buffer is replaced as soon as it is free. */
 const ROOM_KEPT_BYTES = 2 * 1024 * 1024
 const READ_BYTES_MIN = 16 * 1024

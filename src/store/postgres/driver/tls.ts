@@ -10,10 +10,7 @@ export type TlsOptions = {
   readonly use: (encrypted: Socket) => void
 }
 
-/**
- * Starts TLS on a connected socket. The driver's own TLS is not used: when it ends a session it
- * writes to the socket, even to a destroyed one, and that error ends the process.
- */
+/** Starts TLS without the driver, whose TLS can write to a destroyed socket and end the process. */
 export async function beginTls(
   socket: Socket,
   { host, sslmode, use }: TlsOptions,

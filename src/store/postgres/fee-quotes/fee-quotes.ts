@@ -64,10 +64,7 @@ function operatorMethods(servers: Servers): OperatorMethods {
   }
 }
 
-/**
- * Looks at no more rows than it may delete: the oldest by id, which rises with time. It skips
- * locked rows, so that a sweep waits for no other transaction.
- */
+/** Looks at the oldest ids only, as many as it may delete, and waits for no other transaction. */
 const SWEEP = `
   with oldest as materialized (select id from bursar.fee_quote order by id limit $2::bigint),
   due as materialized (
@@ -97,8 +94,7 @@ async function consume(servers: Servers, request: ConsumeRequest): Promise<Consu
     const judgement = judgeConsumption(quote, request)
     if (quote === undefined) return { outcome: 'unknown' }
     if (judgement.outcome === 'consumed' && quote.consumption !== undefined) {
-      // Writes the same values again, so that this commit waits for the synchronous standby. The
-      // standby may not have confirmed the first one.
+      // The standby may not have confirmed the first commit, so this writes the same values.
       await updateConsumption(connection, quote.id, quote.consumption)
     }
     if (judgement.outcome !== 'free') return judgement

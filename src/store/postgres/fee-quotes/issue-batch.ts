@@ -19,9 +19,8 @@ type IssueRequest = {
 type Batch = readonly PendingRequest<IssueRequest, Issued>[]
 
 /**
- * Stores the quotes of a batch in one commit, so that they share its round trip and the waits for
- * the disk and the standby. A quote that is not stored in `withinMs`, including its wait for the
- * batch before, rejects with a StoreUnavailable.
+ * Stores the quotes of a batch in one commit, so that they share the waits for disk and standby. A
+ * quote not stored in `withinMs`, waiting included, rejects with a StoreUnavailable.
  */
 export function openIssue(servers: Servers, withinMs: number): Issue {
   const enqueue = openBatchQueue<IssueRequest, Issued>({
@@ -38,10 +37,7 @@ export function openIssue(servers: Servers, withinMs: number): Issue {
   return (tenant, quote, openMax) => enqueue({ tenant, quote, openMax })
 }
 
-/**
- * If the database refuses the values of one of several quotes, nothing is stored. Each half of the
- * batch is then issued by itself, until the refused quote is alone.
- */
+/** If the database refuses a value, issues each half by itself, until the quote is alone. */
 async function issueBatch(servers: Servers, batch: Batch, deadline: number): Promise<void> {
   try {
     const withinMs = deadline - performance.now()

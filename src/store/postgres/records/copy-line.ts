@@ -2,10 +2,7 @@ import type { StorableRecord } from '../../records.ts'
 import { stagedValues } from '../../sql/staging.ts'
 import { hexOf } from '../driver/cells.ts'
 
-/**
- * One line of COPY's text format (PostgreSQL, COPY, File Formats): the sequence and the record's
- * columns between tabs, null as \N.
- */
+/** One line of COPY's text format: the sequence and the columns between tabs, null as \N. */
 export function copyLine(
   columns: readonly string[],
   sequence: number,

@@ -32,9 +32,7 @@ export function openGetBatch(servers: Servers, table: string): GetOne {
   })
 }
 
-/**
- * Each row is read while the setting of row-level security names the tenant of that look-up only.
- */
+/** Reads each row while the setting of row-level security names the tenant of that get only. */
 export function getQuery(table: string, batch: readonly AskedGet[]): Query {
   return {
     text: `

@@ -19,10 +19,9 @@ import { guarded } from '../driver/failure.ts'
 import { copyLine } from './copy-line.ts'
 
 /**
- * An import of one file on PostgreSQL. COPY fills a temporary table of one session, because COPY
- * cannot write to a table with row-level security, and a file that fails half way must leave
- * nothing behind. `merge` does everything else in one transaction. Readers do not wait for it and
- * see all of it or nothing.
+ * Imports one file. COPY fills a temporary table, because it cannot write to a table with row-level
+ * security, and a file that fails half way must leave nothing behind. `merge` does the rest in one
+ * transaction, so readers do not wait and see all of it or nothing.
  */
 export async function openLoad(
   servers: Servers,
@@ -77,10 +76,7 @@ const typeOf = (column: string): string => types[column] ?? 'text collate "C"'
 
 const COPY_CHUNK_CHARACTERS = 64 * 1024
 
-/**
- * Sends lines to COPY in chunks. `write` returns a promise when the server cannot keep up, so
- * memory holds a few chunks at most.
- */
+/** Sends lines to COPY in chunks. `write` returns a promise when the server cannot keep up. */
 function openCopy(stream: Writable) {
   let chunk = ''
   let failure: unknown
@@ -150,10 +146,7 @@ async function mergeStaged(
   })
 }
 
-/**
- * The faults that the file shows by itself, and how many different ids it has. Drops repeats of a
- * file without faults.
- */
+/** The faults within the file and its number of different ids. Drops repeats if it has no fault. */
 async function checkFile(
   connection: Connection,
   { repeatedIds, withinFile }: ReturnType<typeof conflictQueries>,

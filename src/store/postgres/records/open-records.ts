@@ -10,10 +10,7 @@ import { openLoad } from './load.ts'
 export type RecordServers = {
   /** Sessions of role `bursar`. */
   readonly customers: Servers
-  /**
-   * Sessions of role `bursar_operator`. A process that only serves customers passes `customers`
-   * again.
-   */
+  /** Sessions of role `bursar_operator`; `customers` again if the process only serves those. */
   readonly operator: Servers
 }
 
@@ -27,8 +24,7 @@ export function openPostgresStore({ customers, operator }: RecordServers, clock:
         connection.query({ text: 'select 1 from bursar.fiat_account limit 1', prepare: true }),
       )
     },
-    // PostgreSQL checks pages by itself (data checksums); pg_amcheck checks indexes but needs a
-    // superuser.
+    // PostgreSQL checks its pages itself (data checksums); pg_amcheck needs a superuser.
     integrityFaults: async () => [],
     close: async () => {},
   }

@@ -11,9 +11,7 @@ import { type AskedPage, pageQuery, pagesQuery } from './page-query.ts'
 
 export type PageOne = (asked: AskedPage) => Promise<Page>
 
-/**
- * Reads pages of one kind in one order. Pages that are waiting at the same time share a statement.
- */
+/** Reads pages of one kind in one order. Pages that wait at the same time share a statement. */
 export function openPageBatch(
   servers: Servers,
   resource: Resource,
@@ -40,8 +38,7 @@ export function openPageBatch(
   return openBatchQueue<AskedPage, Page>({
     name: 'pages',
     run: async (batch, askedAt) => {
-      // When no server has replayed the log as far as the newest cursor needs, only that page must
-      // wait.
+      // Where no server has replayed the position of the newest cursor, only that page must wait.
       if (servers.hasReader(newest(batch))) return await readTogether(batch, askedAt)
       const alone = batch.map((one) => readTogether([one], askedAt).catch(one.result.reject))
       await Promise.all(alone)
@@ -85,9 +82,7 @@ function readPages(
   }, options)
 }
 
-/**
- * The log position never goes back from page to page, even when a promotion has cut the log short.
- */
+/** The log position never goes back between pages, even when a promotion has cut the log short. */
 const sinceAsked = (page: ReadPage, { selection }: AskedPage): Page => ({
   ...page,
   logPosition: largest(page.logPosition, selection.notBefore ?? 0n),

@@ -27,9 +27,8 @@ const migrations = numberMigrations([
 const MIGRATION_LOCK = '4725690212845'
 
 /**
- * Brings the schema up to date as its owner, grants the roles their rights, and returns the ids of
- * the steps that it applied. Each step is one transaction. When several processes migrate at once,
- * one applies the steps and the others wait for it.
+ * Brings the schema up to date as its owner, one transaction a step, and grants the roles their
+ * rights. Returns the ids of the applied steps. Only one process migrates at a time.
  */
 export async function migratePostgres(
   addresses: readonly ServerAddress[],
