@@ -27,23 +27,17 @@ export async function* readCsv(
   let header: readonly string[] | undefined
   try {
     for await (const { record: cells, info } of parser as AsyncIterable<CsvRow>) {
+      const line = info.lines
       if (header === undefined) header = checkedHeader(cells, schema)
-      else if (cells.length === header.length) {
-        yield { line: info.lines, value: nest(header, cells, schema) }
-      } else {
-        const reason = `has ${cells.length} cells, the header has ${header.length}`
-        yield { line: info.lines, reason }
-      }
+      else if (cells.length === header.length) yield { line, value: nest(header, cells, schema) }
+      else yield { line, reason: `has ${cells.length} cells, the header has ${header.length}` }
     }
   } catch (error) {
     throw error instanceof UnreadableFile ? error : new UnreadableFile((error as Error).message)
   }
 }
 
-type CsvRow = {
-  readonly record: readonly string[]
-  readonly info: { readonly lines: number }
-}
+type CsvRow = { readonly record: readonly string[]; readonly info: { readonly lines: number } }
 
 /** Refuses other encodings, which would otherwise import with wrong letters. */
 async function* utf8Only(chunks: AsyncIterable<Uint8Array>): AsyncIterable<string> {
@@ -62,9 +56,7 @@ function checkedHeader(header: readonly string[], schema: TSchema): readonly str
     throw new UnreadableFile('the header is one column; cells must be separated by commas', 1)
   }
   const twice = header.find((column, at) => header.indexOf(column) !== at)
-  if (twice !== undefined) {
-    throw new UnreadableFile(`the header names the column ${twice} twice`, 1)
-  }
+  if (twice !== undefined) throw new UnreadableFile(`the header names the column ${twice} twice`, 1)
   const members = Object.keys((schema as SchemaNode).properties ?? {})
   const unknown = header.filter((column) => !members.includes(column.split('.', 1)[0] ?? ''))
   if (unknown.length > 0) {

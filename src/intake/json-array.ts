@@ -13,7 +13,7 @@ const byteOrderMark = new Set([0xef, 0xbb, 0xbf])
  * element.
  */
 export async function* readJsonArray(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Entry> {
-  const state = { depth: 0, inString: false, escaped: false, line: 1, ended: false }
+  const state = startState()
   let element: number[] = []
   let startLine = 1
   let afterComma = false
@@ -49,16 +49,10 @@ export async function* readJsonArray(chunks: AsyncIterable<Uint8Array>): AsyncIt
   if (!state.ended) throw new UnreadableFile('the JSON array has no end; is the file complete?')
 }
 
-type ScanState = {
-  depth: number
-  inString: boolean
-  escaped: boolean
-  line: number
-  ended: boolean
-}
+const startState = () => ({ depth: 0, inString: false, escaped: false, line: 1, ended: false })
 
 /** Reads one byte and returns whether it separates two elements. */
-function step(state: ScanState, byte: number): 'separator' | 'other' {
+function step(state: ReturnType<typeof startState>, byte: number): 'separator' | 'other' {
   if (byte === code.newline) state.line += 1
   if (state.inString) {
     if (state.escaped) state.escaped = false

@@ -19,7 +19,7 @@ export type RecordFile = {
  */
 export async function openRecordFile(path: string, schema: TSchema): Promise<RecordFile> {
   const fromStdin = path === '-'
-  const format = fromStdin ? 'ndjson' : formatOf(path)
+  const read = fromStdin ? readNdjson : readerOf(path)
   const bytesTotal = fromStdin ? undefined : await sizeOf(path)
   const source = fromStdin ? process.stdin : createReadStream(path, { highWaterMark: 1 << 20 })
   let bytesRead = 0
@@ -29,28 +29,27 @@ export async function openRecordFile(path: string, schema: TSchema): Promise<Rec
   source.pause()
   const chunks = path.endsWith('.gz') ? gunzip(source) : source
   return {
-    entries: entriesOf(format, chunks as AsyncIterable<Uint8Array>, schema),
+    entries: read(chunks as AsyncIterable<Uint8Array>, schema),
     bytesTotal,
     bytesRead: () => bytesRead,
   }
 }
 
-type Format = 'ndjson' | 'json' | 'csv'
+type Reader = (chunks: AsyncIterable<Uint8Array>, schema: TSchema) => AsyncIterable<Entry>
 
-function formatOf(path: string): Format {
-  const ending = /\.(ndjson|jsonl|json|csv)(?:\.gz)?$/.exec(path)?.[1]
-  switch (ending) {
-    case 'ndjson':
-    case 'jsonl':
-      return 'ndjson'
-    case 'json':
-    case 'csv':
-      return ending
-    default:
-      throw new UnreadableFile(
-        `${path}: the ending must be .ndjson, .jsonl, .json or .csv, or one of these and .gz`,
-      )
-  }
+const readers: ReadonlyMap<string, Reader> = new Map([
+  ['ndjson', readNdjson],
+  ['jsonl', readNdjson],
+  ['json', readJsonArray],
+  ['csv', readCsv],
+])
+
+function readerOf(path: string): Reader {
+  const reader = readers.get(/\.(\w+)(?:\.gz)?$/.exec(path)?.[1] ?? '')
+  if (reader !== undefined) return reader
+  throw new UnreadableFile(
+    `${path}: the ending must be .ndjson, .jsonl, .json or .csv, or one of these and .gz`,
+  )
 }
 
 async function sizeOf(path: string): Promise<number> {
@@ -73,20 +72,5 @@ async function* gunzip(source: NodeJS.ReadableStream): AsyncIterable<Uint8Array>
       throw new UnreadableFile('is not whole as gzip')
     }
     throw error
-  }
-}
-
-function entriesOf(
-  format: Format,
-  chunks: AsyncIterable<Uint8Array>,
-  schema: TSchema,
-): AsyncIterable<Entry> {
-  switch (format) {
-    case 'ndjson':
-      return readNdjson(chunks)
-    case 'json':
-      return readJsonArray(chunks)
-    case 'csv':
-      return readCsv(chunks, schema)
   }
 }
