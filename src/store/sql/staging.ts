@@ -49,9 +49,6 @@ export const dropRepeats = `
     select 1 from staged as earlier
     where earlier.id = staged.id and earlier.sequence < staged.sequence)`
 
-export const refused = (faults: readonly LineFault[]): MergeReport => ({
-  faults,
-  added: 0,
-  changed: 0,
-  unchanged: 0,
-})
+export function refused(faults: readonly LineFault[]): MergeReport {
+  return { faults, added: 0, changed: 0, unchanged: 0 }
+}

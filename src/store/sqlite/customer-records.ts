@@ -22,8 +22,6 @@ export function statementCache(db: DatabaseSync): (sql: string) => StatementSync
   }
 }
 
-const NO_ITEMS = new Uint8Array(0)
-
 /** Reads for one tenant at a time. Every statement has the tenant as its first condition. */
 export function customerRecords(prepare: (sql: string) => StatementSync): CustomerRecords {
   return {
@@ -32,24 +30,20 @@ export function customerRecords(prepare: (sql: string) => StatementSync): Custom
         prepare(getQuery(view)).get({
           customer: tenant,
           id,
-          include_deleted: includeDeleted ? 1 : 0,
+          include_deleted: Number(includeDeleted),
         }),
       )
       return row === undefined ? undefined : String(row.body)
     },
 
     async page(tenant, view, selection) {
+      const { limit } = selection
       const { sql, parameters } = pageQuery(view.resource, selection)
       const row = guarded(() =>
-        prepare(sql).get({
-          customer: tenant,
-          ...rangeOf(selection),
-          limit: selection.limit,
-          ...parameters,
-        }),
+        prepare(sql).get({ customer: tenant, ...rangeOf(selection), limit, ...parameters }),
       )
       return {
-        items: row?.items == null ? NO_ITEMS : blob(row.items),
+        items: row?.items == null ? new Uint8Array(0) : blob(row.items),
         rows: Number(row?.rows ?? 0),
         last: row?.last == null ? undefined : blob(row.last),
         more: row?.more === 1,

@@ -19,7 +19,11 @@ export async function openLoad(
   clock: Clock,
 ): Promise<RecordLoad> {
   const db = openStaging(path, resource)
-  const insert = db.prepare(stagingInsert(resource))
+  const columns = stagedColumns(resource)
+  const values = columns.map((column) => `:${column}`)
+  const insert = db.prepare(
+    `insert into staged (${columns.join(', ')}) values (${values.join(', ')})`,
+  )
   const conflicts = conflictQueries(resource, dialect)
   db.exec('begin')
   return {
@@ -68,12 +72,6 @@ function openStaging(path: string, resource: Resource): DatabaseSync {
   const columns = stagedColumns(resource).map((name) => (name === 'line' ? 'line integer' : name))
   db.exec(`create temp table staged (sequence integer primary key, ${columns.join(', ')})`)
   return db
-}
-
-function stagingInsert(resource: Resource): string {
-  const columns = stagedColumns(resource)
-  const values = columns.map((column) => `:${column}`)
-  return `insert into staged (${columns.join(', ')}) values (${values.join(', ')})`
 }
 
 function faultsOf(db: DatabaseSync, queries: readonly string[]): LineFault[] {

@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { ConfigError } from '../../platform/config.ts'
-import type { Migration } from '../sql/migration.ts'
+import { type Migration, refuseLaterStep } from '../sql/migration.ts'
 
 /**
  * Brings one schema of a file up to date and returns the ids of the applied steps. Each step
@@ -16,37 +15,24 @@ export function migrate(
        schema text not null, id integer not null, applied_at text not null, primary key (schema, id)
      ) strict, without rowid`,
   )
+  const lastStep = db.prepare(
+    'select coalesce(max(id), 0) as last from schema_migration where schema = ?',
+  )
   const applied: number[] = []
   for (const migration of migrations) {
     // Another process may migrate the same file, so each transaction reads the last step.
     const done = inTransaction(db, () => {
-      const last = lastApplied(db, schema)
-      refuseLaterVersion(schema, last, migrations.at(-1)?.id ?? 0)
+      const last = Number(lastStep.get(schema)?.last)
+      refuseLaterStep(`${schema} schema`, last, migrations.at(-1)?.id ?? 0)
       if (migration.id <= last) return false
       db.exec(migration.sql)
-      db.prepare(`insert into schema_migration values (?, ?, datetime('now'))`).run(
-        schema,
-        migration.id,
-      )
+      const record = db.prepare(`insert into schema_migration values (?, ?, datetime('now'))`)
+      record.run(schema, migration.id)
       return true
     })
     if (done) applied.push(migration.id)
   }
   return applied
-}
-
-function lastApplied(db: DatabaseSync, schema: string): number {
-  const row = db
-    .prepare('select coalesce(max(id), 0) as last from schema_migration where schema = ?')
-    .get(schema)
-  return Number(row?.last)
-}
-
-function refuseLaterVersion(schema: string, last: number, known: number): void {
-  if (last <= known) return
-  throw new ConfigError(
-    `The database's ${schema} schema is at step ${last}, this version of Bursar knows steps up to ${known}. Run the version that wrote it, or a later one.`,
-  )
 }
 
 /** Runs the work inside one transaction. Rolls it back and rethrows when the work throws. */

@@ -5,9 +5,9 @@ import {
   keyColumns,
   keyValues,
   readClient,
-  readPurposeKey,
+  readDeniedToken,
+  readPurposeKeys,
 } from '../../sql/credential-rows.ts'
-import { text, whole } from '../../sql/row.ts'
 import { listen } from '../cluster/listen.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { inTransaction } from '../cluster/transaction.ts'
@@ -62,10 +62,7 @@ function stateMethods({ read }: CredentialChanges) {
         return {
           revision,
           clients: clients.map(readClient),
-          deniedTokens: denied.map((row) => ({
-            jti: text(row, 'jti'),
-            expiresAt: whole(row, 'expires_at'),
-          })),
+          deniedTokens: denied.map(readDeniedToken),
         }
       }),
   } satisfies Partial<CredentialStore>
@@ -78,7 +75,7 @@ function keyMethods({ read, change }: CredentialChanges): PurposeKeyStore {
         const rows = await connection.rows({
           text: `select ${keyColumns} from bursar.purpose_key order by sequence`,
         })
-        return rows.map(readPurposeKey).filter((key) => key !== undefined)
+        return readPurposeKeys(rows)
       }),
     addPurposeKey: (key, joining) =>
       change(async (connection) => {

@@ -26,7 +26,6 @@ export function openIssue(servers: Servers, withinMs: number): Issue {
   const enqueue = openBatchQueue<IssueRequest, Issued>({
     name: 'fee quotes',
     run: (batch, oldestRequestedAt) => issueBatch(servers, batch, oldestRequestedAt + withinMs),
-    weightOf: () => 1,
     weightMax: limits.quotesPerCommitMax,
     runningMax: 1,
     startsFullBatches: false,

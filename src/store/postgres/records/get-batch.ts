@@ -23,7 +23,6 @@ export function openGetBatch(servers: Servers, table: string): GetOne {
       for (const [at, body] of rows) batch[Number(at) - 1]?.result.resolve(body?.toString('utf8'))
       for (const { result } of batch) result.resolve(undefined)
     },
-    weightOf: () => 1,
     weightMax: limits.getsPerStatementMax,
     runningMax: limits.getStatementsMax,
     startsFullBatches: true,

@@ -1,6 +1,6 @@
 import { ConfigError } from '../../../platform/config.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
-import { numberMigrations, readMigration } from '../../sql/migration.ts'
+import { numberMigrations, readMigration, refuseLaterStep } from '../../sql/migration.ts'
 import { recordMigration } from '../../sql/record-migrations.ts'
 import { transact } from '../cluster/transaction.ts'
 import { withPrimary } from '../cluster/with-primary.ts'
@@ -43,7 +43,7 @@ export async function migratePostgres(
       create schema if not exists bursar;
       create table if not exists bursar.schema_migration (id integer primary key, applied_at timestamptz not null)`)
     const last = (await lastStep(owner)) ?? 0
-    refuseLater(last)
+    refuseLaterStep('schema', last, migrations.length)
     const due = migrations.filter(({ id }) => id > last)
     for (const { id, sql } of due) {
       await transact(owner, () =>
@@ -58,8 +58,8 @@ export async function migratePostgres(
 /** Throws a ConfigError unless the schema is at the step that this version needs. */
 export async function requireSchema(connection: Connection): Promise<void> {
   const last = await lastStep(connection)
-  refuseLater(last ?? 0)
   const known = migrations.length
+  refuseLaterStep('schema', last ?? 0, known)
   if (last === known) return
   const where = last === undefined ? 'has no Bursar schema' : `is at step ${last} of ${known}`
   throw new ConfigError(
@@ -75,13 +75,6 @@ async function lastStep(connection: Connection): Promise<number | undefined> {
     text: 'select coalesce(max(id), 0) from bursar.schema_migration',
   })
   return Number(row?.[0])
-}
-
-function refuseLater(last: number): void {
-  if (last <= migrations.length) return
-  throw new ConfigError(
-    `The database's schema is at step ${last}, this version of Bursar knows steps up to ${migrations.length}. Run the version that wrote it, or a later one.`,
-  )
 }
 
 async function requireRoles(owner: Connection, { app, operator }: Roles): Promise<void> {
