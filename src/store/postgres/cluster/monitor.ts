@@ -29,12 +29,8 @@ export type MonitorDeps = {
 }
 
 /** Resolves after the first check, whatever its result, and repeats the check until stopped. */
-export async function openMonitor({
-  primaries,
-  standbys,
-  lagMsMax,
-  log,
-}: MonitorDeps): Promise<Monitor> {
+export async function openMonitor(deps: MonitorDeps): Promise<Monitor> {
+  const { primaries, standbys, lagMsMax, log } = deps
   const lag = openReplayLag(2 * lagMsMax + 10 * limits.databaseLookIntervalMs)
   const listeners = new Set<(server: Server) => void>()
   let primary: Server | undefined
@@ -83,9 +79,8 @@ export async function openMonitor({
       return primary
     },
     reader: (notBefore, failed) => {
-      const readable = standbys.filter(
-        (server) => !failed.has(server) && isReadable(server, notBefore),
-      )
+      const usable = standbys.filter((server) => !failed.has(server))
+      const readable = usable.filter((server) => isReadable(server, notBefore))
       turn += 1
       const server = readable[turn % readable.length] ?? primary
       return server === undefined || failed.has(server) ? undefined : server

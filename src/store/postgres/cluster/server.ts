@@ -36,12 +36,8 @@ export type ServerOptions = {
   readonly withinMs: number
 }
 
-export function openServer({
-  address,
-  parameters,
-  connectionsMax,
-  withinMs,
-}: ServerOptions): Server {
+export function openServer(options: ServerOptions): Server {
+  const { address, parameters, connectionsMax, withinMs } = options
   const open = () => openConnection(address, { parameters, connectTimeoutMs: withinMs })
   const pool = openPool({
     open,

@@ -49,9 +49,7 @@ export async function openServers(deps: ServersDeps): Promise<Servers> {
   const standbys = deps.standbys.map(open)
   const monitor = await openMonitor({ ...deps, primaries, standbys })
   const onPrimary: Servers['onPrimary'] = (work, withinMs) =>
-    guarded(() =>
-      useServer(monitor, monitor.primary(), (server) => server.pool.run(work, withinMs)),
-    )
+    guarded(() => useServer(monitor, monitor.primary(), ({ pool }) => pool.run(work, withinMs)))
   return {
     onPrimary,
     rows: (query) => onPrimary((connection) => connection.rows(query)),

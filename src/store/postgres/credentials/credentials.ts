@@ -72,10 +72,8 @@ function keyMethods({ read, change }: CredentialChanges): PurposeKeyStore {
   return {
     readPurposeKeys: () =>
       read(async (connection) => {
-        const rows = await connection.rows({
-          text: `select ${keyColumns} from bursar.purpose_key order by sequence`,
-        })
-        return readPurposeKeys(rows)
+        const text = `select ${keyColumns} from bursar.purpose_key order by sequence`
+        return readPurposeKeys(await connection.rows({ text }))
       }),
     addPurposeKey: (key, joining) =>
       change(async (connection) => {
@@ -104,21 +102,19 @@ async function hasKey(connection: Connection, { purpose }: WrappedKey): Promise<
   return found.length > 0
 }
 
-async function insertKey(connection: Connection, key: WrappedKey): Promise<void> {
-  await connection.rows({
+const insertKey = (connection: Connection, key: WrappedKey) =>
+  connection.rows({
     text: `insert into bursar.purpose_key (${keyColumns})
       values ($1, $2, $3, $4, $5::bigint, $6::bigint, $7::bigint)`,
     values: keyValues(key),
   })
-}
 
-async function revokeOthers(connection: Connection, key: WrappedKey): Promise<void> {
-  await connection.rows({
+const revokeOthers = (connection: Connection, key: WrappedKey) =>
+  connection.rows({
     text: `update bursar.purpose_key set revoked_at = $1::bigint
       where purpose = $2 and id <> $3 and revoked_at is null`,
     values: [key.createdAt, key.purpose, key.id],
   })
-}
 
 function tokenMethods(servers: Servers, { change }: CredentialChanges) {
   const forget = (connection: Connection, table: string, now: bigint) =>

@@ -11,9 +11,6 @@ export function text(row: Row, at: number): string {
 /** Microseconds since 1970, UTC, or any other whole number. */
 export const whole = (row: Row, at: number): bigint => BigInt(text(row, at))
 
-export const optionalText = (row: Row, at: number): string | undefined =>
-  row[at] == null ? undefined : text(row, at)
-
 export const optionalWhole = (row: Row, at: number): bigint | undefined =>
   row[at] == null ? undefined : whole(row, at)
 

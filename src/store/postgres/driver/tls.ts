@@ -36,11 +36,8 @@ async function requestTls(socket: Socket): Promise<void> {
   if (answer === ACCEPTED) return
   socket.destroy()
   // More than one byte is an error too: a man in the middle may have added unencrypted bytes.
-  throw failed(
-    answer === REFUSED
-      ? 'the server offers no TLS'
-      : 'the server does not say whether it offers TLS',
-  )
+  const what = answer === REFUSED ? 'offers no TLS' : 'does not say whether it offers TLS'
+  throw failed(`the server ${what}`)
 }
 
 /** SSLRequest (PostgreSQL, "Message Formats"): its length and the code of the request. */

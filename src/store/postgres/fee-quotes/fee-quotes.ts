@@ -29,21 +29,14 @@ export function openPostgresFeeQuotes(deps: FeeQuoteDeps): FeeQuoteStore {
   }
 }
 
-type OperatorMethods = FeeQuoteStore['operator']
-
 const refuse = async (): Promise<never> => {
   throw new ConfigError(
     'Fee quotes are consumed, shown and swept as the operator: set OPERATOR_DATABASE_URL to the URL of role bursar_operator.',
   )
 }
-const withoutOperator: OperatorMethods = {
-  find: refuse,
-  consume: refuse,
-  sweep: refuse,
-  clear: refuse,
-}
+const withoutOperator = { find: refuse, consume: refuse, sweep: refuse, clear: refuse }
 
-function operatorMethods(servers: Servers): OperatorMethods {
+function operatorMethods(servers: Servers): FeeQuoteStore['operator'] {
   return {
     find: async (id) => {
       const query = findQuery(id, '')
@@ -52,12 +45,8 @@ function operatorMethods(servers: Servers): OperatorMethods {
     },
     consume: (request) => consume(servers, request),
     sweep: async (madeBefore, rowsMax) => {
-      const deleted = await servers.rows({
-        text: SWEEP,
-        values: [madeBefore, rowsMax],
-        prepare: true,
-      })
-      return deleted.length
+      const values = [madeBefore, rowsMax]
+      return (await servers.rows({ text: SWEEP, values, prepare: true })).length
     },
     clear: () =>
       inTransaction(servers, (connection) => connection.execute('delete from bursar.fee_quote')),

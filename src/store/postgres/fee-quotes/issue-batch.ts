@@ -8,8 +8,6 @@ import { committed } from '../cluster/transaction.ts'
 import { type Connection, type Query, textArray } from '../driver/connection.ts'
 import { isRefusal } from '../driver/failure.ts'
 
-export type Issue = (tenant: Tenant, quote: NewFeeQuote, openMax: number) => Promise<Issued>
-
 type IssueRequest = {
   readonly tenant: Tenant
   readonly quote: NewFeeQuote
@@ -22,7 +20,7 @@ type Batch = readonly PendingRequest<IssueRequest, Issued>[]
  * Stores the quotes of a batch in one commit, so that they share the waits for disk and standby. A
  * quote not stored in `withinMs`, waiting included, rejects with a StoreUnavailable.
  */
-export function openIssue(servers: Servers, withinMs: number): Issue {
+export function openIssue(servers: Servers, withinMs: number) {
   const enqueue = openBatchQueue<IssueRequest, Issued>({
     name: 'fee quotes',
     run: (batch, oldestRequestedAt) => issueBatch(servers, batch, oldestRequestedAt + withinMs),
@@ -33,7 +31,8 @@ export function openIssue(servers: Servers, withinMs: number): Issue {
     // Leaves the batch at least half of the time.
     waitMs: withinMs / 2,
   })
-  return (tenant, quote, openMax) => enqueue({ tenant, quote, openMax })
+  return (tenant: Tenant, quote: NewFeeQuote, openMax: number): Promise<Issued> =>
+    enqueue({ tenant, quote, openMax })
 }
 
 /** If the database refuses a value, issues each half by itself, until the quote is alone. */

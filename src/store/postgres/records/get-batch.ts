@@ -14,10 +14,8 @@ export function openGetBatch(servers: Servers, table: string): GetOne {
   return openBatchQueue<AskedGet, string | undefined>({
     name: 'gets',
     run: async (batch, askedAt) => {
-      const query = getQuery(
-        table,
-        batch.map(({ request }) => request),
-      )
+      const asked = batch.map(({ request }) => request)
+      const query = getQuery(table, asked)
       // The first look-up has waited longest, so its start time bounds the whole batch.
       const rows = await servers.read((connection) => connection.query(query), { askedAt })
       for (const [at, body] of rows) batch[Number(at) - 1]?.result.resolve(body?.toString('utf8'))

@@ -114,12 +114,10 @@ const dialect: MergeDialect = {
   now: '$1::bigint',
 }
 
-type Merge = MergeOptions & { readonly storedAt: bigint }
-
 async function mergeStaged(
   connection: Connection,
   resource: Resource,
-  { dryRun, allowOlder, storedAt }: Merge,
+  { dryRun, allowOlder, storedAt }: MergeOptions & { readonly storedAt: bigint },
 ): Promise<MergeReport> {
   const conflicts = conflictQueries(resource, dialect)
   const merge = mergeStatements(resource, dialect)
@@ -130,7 +128,8 @@ async function mergeStaged(
     await connection.execute(
       `lock table ${dialect.tableName(resource.table)} in share row exclusive mode`,
     )
-    const hasReplaced = await isTrue(connection, merge.hasReplaced)
+    const [replaces] = await connection.query({ text: merge.hasReplaced })
+    const hasReplaced = String(replaces?.[0]) === 't'
     const faults = await faultsOf(connection, [
       ...conflicts.withStore,
       ...(hasReplaced && !allowOlder ? [conflicts.olderThanStored] : []),
@@ -139,8 +138,9 @@ async function mergeStaged(
     const { remaining, changed } = hasReplaced
       ? await dropUnchanged(connection, merge)
       : { remaining: ids, changed: 0 }
-    if (!dryRun) {
-      await run(connection, [...(changed > 0 ? merge.supersede : []), ...merge.insert], storedAt)
+    for (const text of dryRun ? [] : [...(changed > 0 ? merge.supersede : []), ...merge.insert]) {
+      // Only some of the statements have the parameter.
+      await connection.query({ text, values: text.includes(dialect.now) ? [storedAt] : [] })
     }
     return { faults: [], added: remaining - changed, changed, unchanged: ids - remaining }
   })
@@ -150,7 +150,7 @@ async function mergeStaged(
 async function checkFile(
   connection: Connection,
   { repeatedIds, withinFile }: ReturnType<typeof conflictQueries>,
-): Promise<{ readonly faults: readonly LineFault[]; readonly ids: number }> {
+) {
   const [row] = await connection.query({ text: 'select count(distinct id), count(*) from staged' })
   const [ids = 0, records = 0] = (row ?? []).map(Number)
   const hasRepeats = ids < records
@@ -166,22 +166,6 @@ async function dropUnchanged(connection: Connection, merge: MergeStatements) {
   const [counts] = await connection.query({ text: merge.countRemaining })
   const [remaining = 0, changed = 0] = (counts ?? []).map(Number)
   return { remaining, changed }
-}
-
-async function run(
-  connection: Connection,
-  statements: readonly string[],
-  storedAt: bigint,
-): Promise<void> {
-  for (const text of statements) {
-    // Only some of the statements have the parameter.
-    await connection.query({ text, values: text.includes(dialect.now) ? [storedAt] : [] })
-  }
-}
-
-async function isTrue(connection: Connection, text: string): Promise<boolean> {
-  const [row] = await connection.query({ text })
-  return String(row?.[0]) === 't'
 }
 
 async function faultsOf(connection: Connection, queries: readonly string[]): Promise<LineFault[]> {

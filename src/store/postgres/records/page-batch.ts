@@ -27,10 +27,8 @@ export function openPageBatch(
       pages.length === 1 && alone !== undefined
         ? pageQuery(resource, alone)
         : pagesQuery(resource, order, pages)
-    for (const [at, page] of await readPages(servers, query, {
-      askedAt,
-      notBefore: newest(batch),
-    })) {
+    const options = { askedAt, notBefore: newest(batch) }
+    for (const [at, page] of await readPages(servers, query, options)) {
       const pending = batch[at]
       pending?.result.resolve(sinceAsked(page, pending.request))
     }
@@ -53,11 +51,7 @@ export function openPageBatch(
 }
 
 /** Reads one page with a statement of its own. */
-export async function readAlone(
-  servers: Servers,
-  resource: Resource,
-  asked: AskedPage,
-): Promise<Page> {
+export async function readAlone(servers: Servers, resource: Resource, asked: AskedPage) {
   const { notBefore } = asked.selection
   const [read] = await readPages(servers, pageQuery(resource, asked), { notBefore })
   assert(read !== undefined, 'a page query answers one row')
@@ -91,14 +85,12 @@ const sinceAsked = (page: ReadPage, { selection }: AskedPage): Page => ({
 const newest = (batch: readonly { readonly request: AskedPage }[]): bigint =>
   largest(0n, ...batch.map(({ request }) => request.selection.notBefore ?? 0n))
 
-const NO_ITEMS = new Uint8Array(0)
-
 /** The column with the number of the page in its batch. */
 const AT = 6
 
 function pageOf(row: Row): ReadPage {
   return {
-    items: row[0] ?? NO_ITEMS,
+    items: row[0] ?? new Uint8Array(0),
     rows: Number(whole(row, 1)),
     last: optionalBytes(row, 2),
     more: text(row, 3) === 'true',

@@ -79,10 +79,8 @@ async function lastStep(connection: Connection): Promise<number | undefined> {
 
 async function requireRoles(owner: Connection, { app, operator }: Roles): Promise<void> {
   for (const role of [app, operator]) {
-    const found = await owner.query({
-      text: 'select 1 from pg_roles where rolname = $1',
-      values: [role],
-    })
+    const text = 'select 1 from pg_roles where rolname = $1'
+    const found = await owner.query({ text, values: [role] })
     if (found.length > 0) continue
     throw new ConfigError(
       `The database has no role ${role}. Make it (create role ${role} login password '…'), or name another with --app-role and --operator-role.`,
