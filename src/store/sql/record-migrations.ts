@@ -1,3 +1,4 @@
+import { fullTable } from '../../contract/resource.ts'
 import { type RecordKind, resources } from '../../resources/catalogue.ts'
 import { addColumn, createTables, type SchemaDialect } from './record-schema.ts'
 
@@ -40,3 +41,8 @@ export function recordMigration(
   }
   return resources.map(sqlOf).join('')
 }
+
+/** The tables that hold stored records of any kind. */
+export const recordTables: readonly string[] = resources.flatMap((resource) =>
+  resource.mask === undefined ? [resource.table] : [resource.table, fullTable(resource)],
+)

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../platform/clock.ts'
 import type { Store } from '../../records.ts'
-import { recordTables } from '../../sql/record-tables.ts'
+import { recordTables } from '../../sql/record-migrations.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { inTransaction } from '../cluster/transaction.ts'
 import { customerRecords } from './customer-records.ts'

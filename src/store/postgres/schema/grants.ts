@@ -1,4 +1,4 @@
-import { recordTables } from '../../sql/record-tables.ts'
+import { recordTables } from '../../sql/record-migrations.ts'
 
 /** The two roles that Bursar connects as. Neither owns a table. */
 export type Roles = {
