@@ -9,7 +9,7 @@ import type { Health, Server } from './server.ts'
 /** Knows which server is the primary, and which standbys have replayed enough to be read. */
 export type Monitor = {
   primary(): Server
-  /** A standby that may be read and has replayed `notBefore`, else the primary; no `failed` one. */
+  /** A readable standby that has replayed `notBefore`, else the primary. Skips `failed` servers. */
   reader(notBefore: bigint, failed: ReadonlySet<Server>): Server | undefined
   /** Whether `reader` would find a server. */
   hasReader(notBefore: bigint): boolean

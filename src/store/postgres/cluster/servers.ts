@@ -10,7 +10,7 @@ import { openServer, type Server } from './server.ts'
 export type Servers = {
   /** Runs work on the primary. After a StoreUnavailable the work may have been done or not. */
   onPrimary<T>(work: (connection: Connection) => Promise<T>, withinMs?: number): Promise<T>
-  /** Reads from a standby that has replayed `notBefore`, else the primary. Retries a lost one. */
+  /** Reads from a standby that replayed `notBefore`, else the primary. Retries lost sessions. */
   read<T>(work: ReadWork<T>, options?: ReadOptions): Promise<T>
   /** Whether some server is known to have reached this position of the log. */
   hasReader(notBefore: bigint): boolean
