@@ -17,8 +17,7 @@ export function recordCheck(resource: Resource, rules: RecordRules): RecordCheck
     const faults = schema.Check(value)
       ? []
       : uniqueFaults(schema.Errors(value).flatMap((error) => faultsOf(error, resource)))
-    // The resource's checks run on records that failed the schema too, so they ignore members of
-    // the wrong type.
+    // The resource's checks also run on invalid records; they ignore members of the wrong type.
     const ofText = isPlain(record, 0) ? [] : textFaults(record, '')
     const all = [...faults, ...ofText, ...resource.check(record, rules)]
     return all.length === 0 ? { record } : { faults: uniqueFaults(all) }
@@ -78,10 +77,7 @@ const dotted = (pointer: string): string =>
 const join = (parent: string, member: string): string =>
   parent === '' ? member : `${parent}.${member}`
 
-/**
- * Whether `textFaults` would return nothing. Allocates nothing, because nearly every record is
- * plain.
- */
+/** Whether `textFaults` would be empty. Allocates nothing, because nearly every record is plain. */
 function isPlain(value: unknown, depth: number): boolean {
   if (depth > DEPTH_MAX) return false
   if (typeof value === 'string') return !value.includes('\u0000') && value.isWellFormed()

@@ -5,10 +5,9 @@ import { limits } from '../platform/limits.ts'
 import { type Entry, UnreadableFile } from './lines.ts'
 
 /**
- * Reads CSV with a header line. A dotted column is a nested member
- * (`fiat_network_instructions.wire.account_number`). Items of an array are numbered from 0
- * (`statement_balances.0.asset`). The text after `metadata.` is one key. An empty cell is an absent
- * member. The cell `null` is null where the member may be null.
+ * Reads CSV with a header line. A dotted column is a nested member; a number in it is the index of
+ * an array's item (`statement_balances.0.asset`). The text after `metadata.` is one key. An empty
+ * cell is an absent member. The cell `null` is null where the member may be null.
  */
 export async function* readCsv(
   chunks: AsyncIterable<Uint8Array>,
@@ -20,8 +19,7 @@ export async function* readCsv(
       bom: true,
       info: true,
       skip_empty_lines: true,
-      // Without this the parser stops at the first row of another length. Here such a row is a
-      // fault like any other.
+      // Otherwise the parser stops at a row of another length instead of reporting it as a fault.
       relax_column_count: true,
       max_record_size: limits.recordBytesMax,
     }),
@@ -29,23 +27,17 @@ export async function* readCsv(
   let header: readonly string[] | undefined
   try {
     for await (const { record: cells, info } of parser as AsyncIterable<CsvRow>) {
+      const line = info.lines
       if (header === undefined) header = checkedHeader(cells, schema)
-      else if (cells.length === header.length) {
-        yield { line: info.lines, value: nest(header, cells, schema) }
-      } else {
-        const reason = `has ${cells.length} cells, the header has ${header.length}`
-        yield { line: info.lines, reason }
-      }
+      else if (cells.length === header.length) yield { line, value: nest(header, cells, schema) }
+      else yield { line, reason: `has ${cells.length} cells, the header has ${header.length}` }
     }
   } catch (error) {
     throw error instanceof UnreadableFile ? error : new UnreadableFile((error as Error).message)
   }
 }
 
-type CsvRow = {
-  readonly record: readonly string[]
-  readonly info: { readonly lines: number }
-}
+type CsvRow = { readonly record: readonly string[]; readonly info: { readonly lines: number } }
 
 /** Refuses other encodings, which would otherwise import with wrong letters. */
 async function* utf8Only(chunks: AsyncIterable<Uint8Array>): AsyncIterable<string> {
@@ -64,9 +56,7 @@ function checkedHeader(header: readonly string[], schema: TSchema): readonly str
     throw new UnreadableFile('the header is one column; cells must be separated by commas', 1)
   }
   const twice = header.find((column, at) => header.indexOf(column) !== at)
-  if (twice !== undefined) {
-    throw new UnreadableFile(`the header names the column ${twice} twice`, 1)
-  }
+  if (twice !== undefined) throw new UnreadableFile(`the header names the column ${twice} twice`, 1)
   const members = Object.keys((schema as SchemaNode).properties ?? {})
   const unknown = header.filter((column) => !members.includes(column.split('.', 1)[0] ?? ''))
   if (unknown.length > 0) {
@@ -118,10 +108,7 @@ function typed(cell: string, schema: SchemaNode | undefined): string | number | 
   return cell
 }
 
-/**
- * Turns members numbered from 0 without a gap into arrays. Others stay objects, which the check
- * refuses.
- */
+/** Turns members numbered from 0 without a gap into arrays. The check refuses the others. */
 function shape(node: Node | string | number | null, schema: SchemaNode): unknown {
   if (typeof node !== 'object' || node === null) return node
   const { items } = schema

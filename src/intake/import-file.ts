@@ -3,6 +3,7 @@ import { limits } from '../platform/limits.ts'
 import type {
   LineFault,
   MergeOptions,
+  MergeReport,
   RecordLoad,
   StorableRecord,
   Store,
@@ -12,29 +13,16 @@ import { type Entry, UnreadableFile } from './lines.ts'
 import { renderRecord } from './render.ts'
 
 export type ImportOptions = MergeOptions & {
-  /**
-   * The customer of records without a `customer_id`. A record that names another customer is a
-   * fault.
-   */
+  /** The customer of records without a `customer_id`. Naming another customer is a fault. */
   readonly customerId?: string | undefined
   readonly rules: RecordRules
   readonly onProgress?: (records: number) => void
 }
 
-export type ImportReport = {
-  readonly records: number
-  readonly added: number
-  readonly changed: number
-  readonly unchanged: number
-  /** The first faults, in the order of their lines. `faultCount` counts all of them. */
-  readonly faults: readonly LineFault[]
-  readonly faultCount: number
-}
+/** `faults` are the first ones, in the order of their lines. `faultCount` counts all of them. */
+export type ImportReport = MergeReport & { readonly records: number; readonly faultCount: number }
 
-/**
- * Imports a file in five steps: read, check, render and stage each record, then merge all of them
- * in one transaction. A single fault prevents the merge. The report names the line of every fault.
- */
+/** Stages every record and merges all in one transaction. A single fault prevents the merge. */
 export async function importEntries(
   store: Store,
   resource: Resource,
@@ -44,17 +32,13 @@ export async function importEntries(
   const load = await store.operator.beginLoad(resource)
   try {
     const staged = await stageEntries(load, resource, entries, options)
-    if (staged.faultCount > 0) {
-      return { ...staged, added: 0, changed: 0, unchanged: 0 }
-    }
+    if (staged.faultCount > 0) return { ...staged, added: 0, changed: 0, unchanged: 0 }
     const merged = await load.merge(options)
     const repeats = staged.records - merged.added - merged.changed - merged.unchanged
     return {
+      ...merged,
       records: staged.records,
-      added: merged.added,
-      changed: merged.changed,
       unchanged: merged.faults.length > 0 ? 0 : merged.unchanged + repeats,
-      faults: merged.faults,
       faultCount: merged.faults.length,
     }
   } finally {
@@ -90,24 +74,21 @@ async function stageEntries(
   return staged
 }
 
-type ReadEntry = { readonly faults: readonly RecordFault[] } | { readonly record: StorableRecord }
-
 function readEntry(
   resource: Resource,
   check: RecordCheck,
   entry: Entry,
   customerId: string | undefined,
-): ReadEntry {
+): { readonly faults: readonly RecordFault[] } | { readonly record: StorableRecord } {
   if ('reason' in entry) return { faults: [{ member: 'record', reason: entry.reason }] }
-  const checked = check(
-    customerId === undefined ? entry.value : ofCustomer(entry.value, customerId),
-  )
+  const { line, value } = entry
+  const checked = check(customerId === undefined ? value : ofCustomer(value, customerId))
   if ('faults' in checked) return checked
   if (customerId !== undefined && checked.record.customer_id !== customerId) {
     const reason = 'must be the customer that --customer names'
     return { faults: [{ member: 'customer_id', reason }] }
   }
-  return { record: renderRecord(resource, checked.record, entry.line) }
+  return { record: renderRecord(resource, checked.record, line) }
 }
 
 function ofCustomer(value: unknown, customerId: string): unknown {

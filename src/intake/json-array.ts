@@ -8,13 +8,12 @@ const blank = new Set([0x20, 0x09, 0x0a, 0x0d])
 const byteOrderMark = new Set([0xef, 0xbb, 0xbf])
 
 /**
- * Reads the elements of one JSON array, each with the line that it starts on. Memory holds one
- * element at a time. This code only splits the bytes at commas between elements; JSON.parse reads
- * each element. The streaming parsers on npm report no line numbers, which a fault in a long file
- * needs.
+ * Reads the elements of one JSON array, each with its line, which npm's streaming parsers do not
+ * report. Memory holds one element. This only splits the bytes at commas; JSON.parse reads each
+ * element.
  */
 export async function* readJsonArray(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Entry> {
-  const state = { depth: 0, inString: false, escaped: false, line: 1, ended: false }
+  const state = startState()
   let element: number[] = []
   let startLine = 1
   let afterComma = false
@@ -50,16 +49,10 @@ export async function* readJsonArray(chunks: AsyncIterable<Uint8Array>): AsyncIt
   if (!state.ended) throw new UnreadableFile('the JSON array has no end; is the file complete?')
 }
 
-type ScanState = {
-  depth: number
-  inString: boolean
-  escaped: boolean
-  line: number
-  ended: boolean
-}
+const startState = () => ({ depth: 0, inString: false, escaped: false, line: 1, ended: false })
 
 /** Reads one byte and returns whether it separates two elements. */
-function step(state: ScanState, byte: number): 'separator' | 'other' {
+function step(state: ReturnType<typeof startState>, byte: number): 'separator' | 'other' {
   if (byte === code.newline) state.line += 1
   if (state.inString) {
     if (state.escaped) state.escaped = false

@@ -38,10 +38,7 @@ async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uin
   if (rest.length > 0) yield rest
 }
 
-/**
- * The file cannot be read past `line`; 0 stands for the file as a whole. Faults of earlier lines
- * are still reported.
- */
+/** The file cannot be read past `line`, or at all if it is 0. Earlier faults are still reported. */
 export class UnreadableFile extends Error {
   override readonly name = 'UnreadableFile'
   readonly line: number

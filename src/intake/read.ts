@@ -6,9 +6,7 @@ import { readCsv } from './csv.ts'
 import { readJsonArray } from './json-array.ts'
 import { type Entry, readNdjson, UnreadableFile } from './lines.ts'
 
-/**
- * An open file of records. `bytesRead` counts bytes before decompression, for the progress line.
- */
+/** An open file of records. `bytesRead` counts the bytes before decompression. */
 export type RecordFile = {
   readonly entries: AsyncIterable<Entry>
   readonly bytesTotal: number | undefined
@@ -17,12 +15,11 @@ export type RecordFile = {
 
 /**
  * Opens a file by its extension: `.ndjson` or `.jsonl`, `.json` (one array) or `.csv`, each also
- * with `.gz`. `-` is standard input as NDJSON. Throws an UnreadableFile for any other extension and
- * for a missing file.
+ * with `.gz`. `-` is standard input as NDJSON. Throws an UnreadableFile if it cannot.
  */
 export async function openRecordFile(path: string, schema: TSchema): Promise<RecordFile> {
   const fromStdin = path === '-'
-  const format = fromStdin ? 'ndjson' : formatOf(path)
+  const read = fromStdin ? readNdjson : readerOf(path)
   const bytesTotal = fromStdin ? undefined : await sizeOf(path)
   const source = fromStdin ? process.stdin : createReadStream(path, { highWaterMark: 1 << 20 })
   let bytesRead = 0
@@ -32,28 +29,27 @@ export async function openRecordFile(path: string, schema: TSchema): Promise<Rec
   source.pause()
   const chunks = path.endsWith('.gz') ? gunzip(source) : source
   return {
-    entries: entriesOf(format, chunks as AsyncIterable<Uint8Array>, schema),
+    entries: read(chunks as AsyncIterable<Uint8Array>, schema),
     bytesTotal,
     bytesRead: () => bytesRead,
   }
 }
 
-type Format = 'ndjson' | 'json' | 'csv'
+type Reader = (chunks: AsyncIterable<Uint8Array>, schema: TSchema) => AsyncIterable<Entry>
 
-function formatOf(path: string): Format {
-  const ending = /\.(ndjson|jsonl|json|csv)(?:\.gz)?$/.exec(path)?.[1]
-  switch (ending) {
-    case 'ndjson':
-    case 'jsonl':
-      return 'ndjson'
-    case 'json':
-    case 'csv':
-      return ending
-    default:
-      throw new UnreadableFile(
-        `${path}: the ending must be .ndjson, .jsonl, .json or .csv, or one of these and .gz`,
-      )
-  }
+const readers: ReadonlyMap<string, Reader> = new Map([
+  ['ndjson', readNdjson],
+  ['jsonl', readNdjson],
+  ['json', readJsonArray],
+  ['csv', readCsv],
+])
+
+function readerOf(path: string): Reader {
+  const reader = readers.get(/\.(\w+)(?:\.gz)?$/.exec(path)?.[1] ?? '')
+  if (reader !== undefined) return reader
+  throw new UnreadableFile(
+    `${path}: the ending must be .ndjson, .jsonl, .json or .csv, or one of these and .gz`,
+  )
 }
 
 async function sizeOf(path: string): Promise<number> {
@@ -76,20 +72,5 @@ async function* gunzip(source: NodeJS.ReadableStream): AsyncIterable<Uint8Array>
       throw new UnreadableFile('is not whole as gzip')
     }
     throw error
-  }
-}
-
-function entriesOf(
-  format: Format,
-  chunks: AsyncIterable<Uint8Array>,
-  schema: TSchema,
-): AsyncIterable<Entry> {
-  switch (format) {
-    case 'ndjson':
-      return readNdjson(chunks)
-    case 'json':
-      return readJsonArray(chunks)
-    case 'csv':
-      return readCsv(chunks, schema)
   }
 }

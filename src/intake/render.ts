@@ -5,9 +5,8 @@ import type { StorableRecord } from '../store/records.ts'
 import { parseInstant, printInstant } from '../values/instant.ts'
 
 /**
- * Renders a checked record: the bytes of responses, full and masked, and the values of the filter
- * columns. Members are in the order of the contract, timestamps in UTC with the fewest fraction
- * digits, UUIDs in lower case, and metadata sorted by key. So equal records give equal bytes.
+ * Renders a checked record as the bytes of responses, full and masked, and its filter columns. The
+ * order of members and the form of values are canonical, so equal records give equal bytes.
  */
 export function renderRecord(
   resource: Resource,

@@ -49,18 +49,14 @@ type CredentialStates = {
 }
 
 /**
- * Clients, their secrets, the vault's wrapped keys, refused tokens and used assertions. A change
- * that running servers must learn of bumps `revision` in the same transaction. Every method
- * rejects with a StoreUnavailable if the store cannot be reached.
+ * A change that running servers must learn of bumps `revision` in the same transaction. Every
+ * method rejects with a StoreUnavailable if the store cannot be reached.
  */
 export type CredentialStore = PurposeKeyStore & {
   revision(): Promise<bigint>
   /** Leaves out refused tokens that have expired by `now`. */
   readStates(now: bigint): Promise<CredentialStates>
-  /**
-   * Calls `run` soon after a change of the revision, so that the caller need not poll. A store that
-   * cannot notify never calls it. Returns the function that stops it.
-   */
+  /** Calls `run` after a change, where the store can notify. Returns the function that stops it. */
   onChange(run: () => void): () => void
 
   findClient(id: string): Promise<ClientWithSecrets | undefined>

@@ -57,16 +57,10 @@ export type Issued =
   /** The client has as many open quotes as it may; the first expires at `nextExpiryAt`. */
   | { readonly outcome: 'too-many-open'; readonly nextExpiryAt: bigint }
 
-/**
- * The port to the guaranteed fees. A change is on disk before its method resolves, so it survives
- * a power cut. Customers can only issue quotes; everything else is for the operator.
- */
+/** The port to the guaranteed fees. A change is on disk before its method resolves. */
 export type FeeQuoteStore = {
   readonly customers: {
-    /**
-     * Stores a quote, unless the client already has `openMax` open ones. A quote is open until it
-     * is consumed or expires.
-     */
+    /** Stores a quote unless the client has `openMax` that are neither consumed nor expired. */
     issue(tenant: Tenant, quote: NewFeeQuote, openMax: number): Promise<Issued>
   }
   readonly operator: {

@@ -1,8 +1,6 @@
 /**
- * The sort key of a record: 8 bytes of time and the 16 bytes of its id. The time is in
- * microseconds, big-endian, with its sign bit flipped so that times before 1970 sort first.
- * Comparing two positions byte by byte compares (time, id), so one column sorts a list and no two
- * records share a position.
+ * The sort key of a record: its time in microseconds and the 16 bytes of its id. The time is
+ * big-endian with its sign bit flipped, so that the order of the bytes is the order by (time, id).
  */
 export type Position = Uint8Array
 
@@ -16,9 +14,7 @@ export function positionOf(micros: bigint, id: string): Position {
   return position
 }
 
-/**
- * The first 8 bytes of every position at this time. As a byte string, it sorts before all of them.
- */
+/** The first 8 bytes of every position at this time. They sort before all of those positions. */
 export function timePrefix(micros: bigint): Uint8Array {
   const bytes = Buffer.alloc(TIME_BYTES)
   bytes.writeBigInt64BE(micros)

@@ -2,10 +2,7 @@ import type { Tenant } from '../contract/principal.ts'
 import type { ListView, RecordFault, Resource, View } from '../contract/resource.ts'
 import type { Position } from './position.ts'
 
-/**
- * The port to the records. Every call of `customers` names a tenant and sees the records of that
- * tenant only. `operator` sees the records of all tenants; only the operator's commands use it.
- */
+/** The port to the records. `customers` sees one tenant in each call, `operator` every tenant. */
 export type Store = {
   readonly customers: CustomerRecords
   readonly operator: OperatorRecords
@@ -17,10 +14,7 @@ export type Store = {
 }
 
 export type CustomerRecords = {
-  /**
-   * The stored text of one record. Undefined for an id that is unknown, of another tenant, or
-   * deleted.
-   */
+  /** The stored text of one record. Undefined if it is unknown, of another tenant, or deleted. */
   get(tenant: Tenant, view: View, id: string, includeDeleted: boolean): Promise<string | undefined>
   page(tenant: Tenant, view: ListView, selection: Selection): Promise<Page>
 }
@@ -35,18 +29,12 @@ export type Selection = {
   readonly order: 'ASC' | 'DESC'
   /** The last position of the previous page. */
   readonly after: Position | undefined
-  /**
-   * The log position of the previous page. A replica that has not replayed this much must not
-   * answer.
-   */
+  /** The log position of the previous page. A replica that is behind it must not answer. */
   readonly notBefore?: bigint | undefined
   readonly limit: number
 }
 
-/**
- * `items` holds the stored bytes of `rows` records, joined by commas. Every change to the tenant's
- * records of this kind gives another `revision`.
- */
+/** `items` is the records joined by commas. Any change to the list gives another `revision`. */
 export type Page = {
   readonly items: Uint8Array
   readonly rows: number
@@ -60,9 +48,7 @@ export type Page = {
 export type OperatorRecords = {
   /** Opens an import of one file. No reader sees any of it before `merge` resolves. */
   beginLoad(resource: Resource): Promise<RecordLoad>
-  /**
-   * Every record of a kind as one line of JSON that import accepts, by customer and then in order.
-   */
+  /** Every record as one line of JSON that import accepts, by customer and then in order. */
   exportLines(resource: Resource, customerId: string | undefined): AsyncIterable<string>
   count(resource: Resource): Promise<number>
   /** Empties the store. Only the sandbox calls it, for its reset. */
@@ -89,10 +75,7 @@ export type StorableRecord = {
 export type RecordLoad = {
   /** Returns a promise when the store cannot keep up; await it before staging the next record. */
   stage(record: StorableRecord): Promise<void> | undefined
-  /**
-   * Checks the staged records against each other and against the stored ones, then merges them in
-   * one short transaction. A fault or a dry run changes nothing.
-   */
+  /** Checks and merges the records in one transaction. A fault or a dry run changes nothing. */
   merge(options: MergeOptions): Promise<MergeReport>
   /** Drops the staged records. May be called at any time, more than once. */
   close(): Promise<void>

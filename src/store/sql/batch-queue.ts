@@ -16,8 +16,8 @@ export type BatchQueueOptions<Request, Result> = {
     batch: readonly PendingRequest<Request, Result>[],
     oldestRequestedAt: number,
   ) => Promise<void>
-  /** The weight of a request, and of a batch at most. A heavier request gets its own batch. */
-  readonly weightOf: (request: Request) => number
+  /** The weight of a request, else 1, and of a batch at most. A heavier request gets its own. */
+  readonly weightOf?: (request: Request) => number
   readonly weightMax: number
   /** Once so many batches are running, requests wait for one of them to end. */
   readonly runningMax: number
@@ -29,14 +29,13 @@ export type BatchQueueOptions<Request, Result> = {
 }
 
 /**
- * Groups requests into batches, because a statement or a commit costs about the same for one
- * request as for many. Requests of one turn of the event loop share a batch. A request that
- * cannot be accepted rejects with a StoreUnavailable.
+ * Groups the requests of one turn of the event loop, because a statement or a commit costs about
+ * the same for many. A request that cannot be accepted rejects with a StoreUnavailable.
  */
 export function openBatchQueue<Request, Result>(
   options: BatchQueueOptions<Request, Result>,
 ): (request: Request) => Promise<Result> {
-  const { name, run, weightOf, weightMax, runningMax, startsFullBatches } = options
+  const { name, run, weightOf = () => 1, weightMax, runningMax, startsFullBatches } = options
   const waiting: PendingRequest<Request, Result>[] = []
   let weight = 0
   let running = 0

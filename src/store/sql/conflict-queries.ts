@@ -10,9 +10,7 @@ type ConflictQueries = {
   readonly olderThanStored: string
 }
 
-/**
- * Each query returns (line, member, reason): one row for each staged record that must be refused.
- */
+/** Each query returns one row (line, member, reason) for each staged record to refuse. */
 export function conflictQueries(resource: Resource, dialect: MergeDialect): ConflictQueries {
   const ownedMembers = resource.exclusive?.members.join(' and ') ?? ''
   return {

@@ -62,19 +62,18 @@ export function readClientsWithSecrets(rows: readonly NamedRow[]): ClientWithSec
     if (id === undefined) continue
     const client = clients.get(id) ?? { ...readClient(row), secrets: [] }
     clients.set(id, client)
-    if (row.secret_id !== null) client.secrets.push(readSecret(row))
+    if (row.secret_id === null) continue
+    client.secrets.push({
+      id: text(row, 'secret_id'),
+      hash: text(row, 'hash'),
+      createdAt: whole(row, 'secret_created_at'),
+      lastUsedAt: optionalWhole(row, 'secret_last_used_at'),
+    })
   }
   return [...clients.values()]
 }
 
-const readSecret = (row: NamedRow): ClientSecret => ({
-  id: text(row, 'secret_id'),
-  hash: text(row, 'hash'),
-  createdAt: whole(row, 'secret_created_at'),
-  lastUsedAt: optionalWhole(row, 'secret_last_used_at'),
-})
-
-/** The columns of table `purpose_key` that `keyValues` writes and `readPurposeKey` reads. */
+/** The columns of table `purpose_key` that `keyValues` writes and `readPurposeKeys` reads. */
 export const keyColumns = 'id, purpose, wrapped, master_id, created_at, active_from, revoked_at'
 
 /** The values of table `purpose_key`, in the order of `keyColumns`. */
@@ -89,17 +88,23 @@ export const keyValues = (key: WrappedKey) =>
     key.revokedAt ?? null,
   ] as const
 
-/** Undefined if only a later version knows the purpose; only that version uses the key. */
-export function readPurposeKey(row: NamedRow): WrappedKey | undefined {
-  const purpose = purposes.find((known) => known === row.purpose)
-  if (purpose === undefined) return undefined
-  return {
-    id: text(row, 'id'),
-    purpose,
-    wrapped: text(row, 'wrapped'),
-    masterId: text(row, 'master_id'),
-    createdAt: whole(row, 'created_at'),
-    activeFrom: whole(row, 'active_from'),
-    revokedAt: optionalWhole(row, 'revoked_at'),
-  }
-}
+/** Skips a key with a purpose that only a later version knows; only that version uses the key. */
+export const readPurposeKeys = (rows: readonly NamedRow[]): WrappedKey[] =>
+  rows.flatMap((row) => {
+    const purpose = purposes.find((known) => known === row.purpose)
+    if (purpose === undefined) return []
+    return {
+      id: text(row, 'id'),
+      purpose,
+      wrapped: text(row, 'wrapped'),
+      masterId: text(row, 'master_id'),
+      createdAt: whole(row, 'created_at'),
+      activeFrom: whole(row, 'active_from'),
+      revokedAt: optionalWhole(row, 'revoked_at'),
+    }
+  })
+
+export const readDeniedToken = (row: NamedRow) => ({
+  jti: text(row, 'jti'),
+  expiresAt: whole(row, 'expires_at'),
+})

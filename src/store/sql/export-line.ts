@@ -10,10 +10,7 @@ export type StoredRecord = {
   readonly sourceVersion: bigint | null
 }
 
-/**
- * Selects every record of a kind, or those of one customer, by customer and then in the order of
- * their lists.
- */
+/** Selects all records of a kind, or those of one customer, by customer and then in list order. */
 export function exportQuery(
   resource: Resource,
   tableName: (table: string) => string,
@@ -30,9 +27,7 @@ export function exportQuery(
     order by record.customer_id, record.deleted, record.position`
 }
 
-/**
- * One line of JSON that import accepts: the unmasked record and the members that no response shows.
- */
+/** One line of JSON that import accepts: the unmasked record with its withheld members. */
 export function exportLine(resource: Resource, record: StoredRecord): string {
   const withheld = {
     customer_id: record.customerId,

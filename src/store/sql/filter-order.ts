@@ -3,10 +3,7 @@ import type { Selection } from '../records.ts'
 
 export type ColumnFilter = { readonly column: string; readonly values: readonly string[] }
 
-/**
- * The filters by SQL column, most selective first: id, ref_id, then the resource's columns in their
- * order.
- */
+/** The filters by SQL column, most selective first: id, ref_id, then the resource's columns. */
 export function bySelectivity(resource: Resource, filters: Selection['anyOf']): ColumnFilter[] {
   const columns: Readonly<Record<string, string>> = {
     id: 'id',

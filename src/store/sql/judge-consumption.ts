@@ -6,9 +6,8 @@ import type { BoundMember, Consumed, ConsumeRequest, FeeQuote } from '../fee-quo
 export type Judgement = Consumed | { readonly outcome: 'free' }
 
 /**
- * Judges whether a withdrawal may consume a quote. Another customer's quote is unknown. A mismatch
- * is reported before a consumption, so that a wrong request never looks like a race. A withdrawal
- * that consumed the quote gets the same answer again, even after the quote has expired.
+ * Judges whether a withdrawal may consume a quote. A mismatch is reported before a consumption, so
+ * that a wrong request never looks like a race. Expiry does not change a repeated answer.
  */
 export function judgeConsumption(quote: FeeQuote | undefined, request: ConsumeRequest): Judgement {
   if (quote === undefined || quote.customerId !== request.customerId) return { outcome: 'unknown' }

@@ -1,10 +1,7 @@
 import { POSITION_BYTES, timePrefix } from '../position.ts'
 import type { Selection } from '../records.ts'
 
-/**
- * Both ends are exclusive. An end of 8 bytes is a time; it sorts before every position of that
- * time.
- */
+/** Both ends are exclusive. An end of 8 bytes is a time; it sorts before the positions of it. */
 export type KeyRange = { readonly low: Uint8Array; readonly high: Uint8Array }
 
 const BELOW_ALL: Uint8Array = new Uint8Array(0)

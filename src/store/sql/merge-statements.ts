@@ -1,10 +1,7 @@
 import { fullTable, type Resource } from '../../contract/resource.ts'
 import { memberColumns } from './staging.ts'
 
-/**
- * What the two stores spell differently in the statements of a merge; the rest is SQL that both
- * understand.
- */
+/** What the two stores spell differently in the statements of a merge. */
 export type MergeDialect = {
   /** The name of a stored table, with its schema where there is one. */
   readonly tableName: (table: string) => string
@@ -14,20 +11,11 @@ export type MergeDialect = {
   readonly now: string
 }
 
-/**
- * The statements that merge the table `staged` into the stored records. They run after every query
- * of `conflictQueries` has returned nothing.
- */
+/** Merges `staged` into the stored records, after `conflictQueries` has found nothing. */
 export type MergeStatements = {
-  /**
-   * Whether any staged record replaces a stored one; the statements before `insert` need no run
-   * where none does.
-   */
+  /** Whether a staged record replaces a stored one. If none does, only `insert` need run. */
   readonly hasReplaced: string
-  /**
-   * Copies the stored deletion to staged records that do not mention one. Undefined where the kind
-   * has no deletions.
-   */
+  /** Copies stored deletions to staged records that mention none. Not for kinds without them. */
   readonly keepDeletions: string | undefined
   readonly dropUnchanged: string
   /** How many staged records are left, and how many of them replace a stored one. */
@@ -80,9 +68,8 @@ export function mergeStatements(resource: Resource, dialect: MergeDialect): Merg
 }
 
 /**
- * The row sets of a merge, each as what follows `from`. `staged` holds the records of the file,
- * `stored` those of the store. On PostgreSQL only statements with `stored_at >= 0` can use the
- * index of ids (record-schema.ts).
+ * The row sets of a merge, each as what follows `from`. On PostgreSQL only statements with
+ * `stored_at >= 0` can use the index of ids (record-schema.ts).
  */
 function rowSets(resource: Resource, { tableName, indexedBy }: MergeDialect) {
   const stored = `${tableName(resource.table)} as stored ${indexedBy(`${resource.table}_identity`)}`
@@ -111,10 +98,7 @@ const keepDeletions = (table: string): string => `
         select 1 from ${table} as stored
         where stored.id = staged.id and stored.stored_at >= 0 and stored.deleted = true)`
 
-/**
- * Inserts in the order of the primary key, so that the table's pages are filled one after the
- * other.
- */
+/** Inserts in the order of the primary key, which fills the table's pages one after the other. */
 function insertRecords(resource: Resource, { tableName, now }: MergeDialect): string {
   const members = memberColumns(resource).join(', ')
   const body = resource.mask === undefined ? 'full_body' : 'masked'

@@ -1,10 +1,8 @@
+import { fullTable } from '../../contract/resource.ts'
 import { type RecordKind, resources } from '../../resources/catalogue.ts'
 import { addColumn, createTables, type SchemaDialect } from './record-schema.ts'
 
-/**
- * A change to the tables of records. A released step is never edited. A column that a released kind
- * gets later needs an `addColumn` step, so that existing databases get it too.
- */
+/** A released step is never edited. A new column of a released kind needs an `addColumn` step. */
 export type RecordStep =
   | { readonly createKinds: readonly RecordKind[] }
   | { readonly addColumn: string; readonly kind: RecordKind }
@@ -43,3 +41,8 @@ export function recordMigration(
   }
   return resources.map(sqlOf).join('')
 }
+
+/** The tables that hold stored records of any kind. */
+export const recordTables: readonly string[] = resources.flatMap((resource) =>
+  resource.mask === undefined ? [resource.table] : [resource.table, fullTable(resource)],
+)

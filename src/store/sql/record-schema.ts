@@ -1,11 +1,6 @@
 import { fullTable, type Resource } from '../../contract/resource.ts'
-import { resources } from '../../resources/catalogue.ts'
 import { memberColumns } from './staging.ts'
 
-/** The tables that hold stored records of any kind. */
-export const recordTables: readonly string[] = [
-  ...new Set(resources.flatMap((resource) => [resource.table, fullTable(resource)])),
-]
 
 /** What the two stores spell differently in the schema of records. */
 export type SchemaDialect = {
@@ -31,10 +26,9 @@ export type SchemaDialect = {
 }
 
 /**
- * Creates the tables of one kind. The primary key is the order of a page: customer, then live
- * before deleted, then position (position.ts). Every index that serves a customer starts with the
- * customer; `_identity` guards what is unique across customers. Kinds without deletions keep
- * `deleted`, so that one statement serves every kind.
+ * Creates the tables of one kind. The primary key is the order of a page. Every index that serves a
+ * customer starts with the customer; `_identity` guards what is unique across customers. Kinds
+ * without deletions keep `deleted`, so that one statement serves every kind.
  */
 export function createTables(
   resource: Resource,
@@ -70,10 +64,7 @@ ${protect(table)}
 ${resource.mask === undefined ? '' : createFullTable(fullTable(resource), dialect)}`
 }
 
-/**
- * Lists read another table than the one with unmasked records, so a list cannot leak what it never
- * reads.
- */
+/** Lists do not read this table of unmasked records, so they cannot leak one. */
 const createFullTable = (
   table: string,
   { types, tableName, tableOptions, protect }: SchemaDialect,

@@ -1,10 +1,7 @@
 import type { Resource } from '../../contract/resource.ts'
 import type { LineFault, MergeReport, StorableRecord } from '../records.ts'
 
-/**
- * The columns of the temporary table `staged`, besides `sequence`, which numbers the records of the
- * file.
- */
+/** The columns of the temporary table `staged`, besides `sequence`, the number in the file. */
 export const stagedColumns = (resource: Resource): readonly string[] => [
   'line',
   ...contentColumns(resource),
@@ -52,9 +49,6 @@ export const dropRepeats = `
     select 1 from staged as earlier
     where earlier.id = staged.id and earlier.sequence < staged.sequence)`
 
-export const refused = (faults: readonly LineFault[]): MergeReport => ({
-  faults,
-  added: 0,
-  changed: 0,
-  unchanged: 0,
-})
+export function refused(faults: readonly LineFault[]): MergeReport {
+  return { faults, added: 0, changed: 0, unchanged: 0 }
+}

@@ -1,15 +1,16 @@
 import type { DatabaseSync, StatementResultingChanges } from 'node:sqlite'
-import type { PurposeKeyStore, WrappedKey } from '../../vault/purpose-key.ts'
+import type { PurposeKeyStore } from '../../vault/purpose-key.ts'
 import type { CredentialStore, NewSecret } from '../credentials.ts'
 import {
   clientValues,
   keyValues,
   readClient,
   readClientsWithSecrets,
-  readPurposeKey,
+  readDeniedToken,
+  readPurposeKeys,
 } from '../sql/credential-rows.ts'
 import { readMigrations } from '../sql/migration.ts'
-import { text, whole } from '../sql/row.ts'
+import { whole } from '../sql/row.ts'
 import { prepareStatements, type Statements } from './credentials-statements.ts'
 import { guarded, integrityFaults, openDatabase } from './database.ts'
 import { inTransaction, migrate } from './migrate.ts'
@@ -18,10 +19,7 @@ const migrations = readMigrations(new URL('./migrations/credentials/', import.me
   '0001-credentials.sql',
 ])
 
-/**
- * Stores credentials in their own database file, created (0600) and migrated if needed. Records
- * are in another file, so that a long import never blocks a token or a revocation.
- */
+/** Credentials have their own database file, so that a long import never blocks a token. */
 export function openSqliteCredentials(path: string): CredentialStore {
   const db = openDatabase(path)
   migrate(db, 'credentials', migrations)
@@ -56,14 +54,10 @@ function stateMethods(statements: Statements, run: Run) {
     revision: () => run(readRevision),
     readStates: (now) =>
       run(() => ({
-        // The revision is read first: a change during the other reads gets a higher revision, so
-        // the next poll reads again.
+        // The revision is read first, so after a later change the next poll reads again.
         revision: readRevision(),
         clients: statements.listStates.all().map(readClient),
-        deniedTokens: statements.deniedTokens.all(now).map((row) => ({
-          jti: text(row, 'jti'),
-          expiresAt: whole(row, 'expires_at'),
-        })),
+        deniedTokens: statements.deniedTokens.all(now).map(readDeniedToken),
       })),
   } satisfies Partial<CredentialStore>
 }
@@ -113,19 +107,12 @@ function clientMethods(db: DatabaseSync, statements: Statements, run: Run, chang
 }
 
 function keyMethods(statements: Statements, run: Run, change: Run): PurposeKeyStore {
-  const add = (key: WrappedKey) => statements.addKey.run(...keyValues(key))
   return {
-    readPurposeKeys: () =>
-      run(() =>
-        statements.listKeys
-          .all()
-          .map(readPurposeKey)
-          .filter((key) => key !== undefined),
-      ),
+    readPurposeKeys: () => run(() => readPurposeKeys(statements.listKeys.all())),
     addPurposeKey: (key, joining) =>
       change(() => {
         if (joining === 'if-none' && statements.hasKey.get(key.purpose) !== undefined) return false
-        add(key)
+        statements.addKey.run(...keyValues(key))
         if (joining === 'instead') {
           statements.revokeOtherKeys.run(key.createdAt, key.purpose, key.id)
         }

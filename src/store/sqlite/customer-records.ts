@@ -5,15 +5,10 @@ import { rangeOf } from '../sql/key-range.ts'
 import { guarded } from './database.ts'
 import { pageQuery } from './page-query.ts'
 
-/**
- * All clients together use fewer shapes than this often. A prepared statement takes up to 300 KB.
- */
+/** More than all clients use at a time. A prepared statement takes up to 300 KB. */
 const STATEMENTS_MAX = 100
 
-/**
- * Prepares each statement once and keeps the most recently used ones. Filters combine into some
- * thousand statements; a client that sends every combination must not fill the memory.
- */
+/** Keeps the statements used last, because filters combine into some thousand statements. */
 export function statementCache(db: DatabaseSync): (sql: string) => StatementSync {
   const prepared = new Map<string, StatementSync>()
   return (sql) => {
@@ -27,11 +22,7 @@ export function statementCache(db: DatabaseSync): (sql: string) => StatementSync
   }
 }
 
-const NO_ITEMS = new Uint8Array(0)
-
-/**
- * Reads records for one tenant at a time. Every statement has the tenant as its first condition.
- */
+/** Reads for one tenant at a time. Every statement has the tenant as its first condition. */
 export function customerRecords(prepare: (sql: string) => StatementSync): CustomerRecords {
   return {
     async get(tenant, view, id, includeDeleted) {
@@ -39,24 +30,20 @@ export function customerRecords(prepare: (sql: string) => StatementSync): Custom
         prepare(getQuery(view)).get({
           customer: tenant,
           id,
-          include_deleted: includeDeleted ? 1 : 0,
+          include_deleted: Number(includeDeleted),
         }),
       )
       return row === undefined ? undefined : String(row.body)
     },
 
     async page(tenant, view, selection) {
+      const { limit } = selection
       const { sql, parameters } = pageQuery(view.resource, selection)
       const row = guarded(() =>
-        prepare(sql).get({
-          customer: tenant,
-          ...rangeOf(selection),
-          limit: selection.limit,
-          ...parameters,
-        }),
+        prepare(sql).get({ customer: tenant, ...rangeOf(selection), limit, ...parameters }),
       )
       return {
-        items: row?.items == null ? NO_ITEMS : blob(row.items),
+        items: row?.items == null ? new Uint8Array(0) : blob(row.items),
         rows: Number(row?.rows ?? 0),
         last: row?.last == null ? undefined : blob(row.last),
         more: row?.more === 1,

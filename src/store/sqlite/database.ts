@@ -7,9 +7,8 @@ import { StoreUnavailable } from '../unavailable.ts'
 const BUSY_TIMEOUT_MS = 2000
 
 /**
- * Opens a database file and creates it if needed, with mode 0600 because it holds account numbers
- * or keys. WAL lets readers run beside a writer. With `synchronous = full`, a commit survives a
- * power cut.
+ * Opens or creates a database file, with mode 0600 because it holds account numbers or keys. WAL
+ * lets readers run beside a writer. With `synchronous = full`, a commit survives a power cut.
  */
 export function openDatabase(path: string): DatabaseSync {
   if (path !== ':memory:') {
@@ -18,8 +17,7 @@ export function openDatabase(path: string): DatabaseSync {
     closeSync(openSync(path, 'a', 0o600))
   }
   const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
-  // A page of 8 KB holds a record without overflow pages (bench/reads.ts). The size must be set
-  // before the first table is created.
+  // A page of 8 KB holds a record without overflow pages. Its size is set before the first table.
   db.exec(
     'pragma page_size = 8192; pragma journal_mode = wal; pragma synchronous = full; pragma trusted_schema = off',
   )

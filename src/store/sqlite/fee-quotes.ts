@@ -21,10 +21,7 @@ const migrations = readMigrations(new URL('./migrations/fee-quotes/', import.met
   '0001-fee-quotes.sql',
 ])
 
-/**
- * Stores fee quotes in the database file of the credentials, over its own connection. An import
- * of records therefore never blocks a quote, and no other work joins a quote's transaction.
- */
+/** Uses the file of the credentials, so that no import blocks a quote, over its own connection. */
 export function openSqliteFeeQuotes(path: string): FeeQuoteStore {
   const db = openDatabase(path)
   migrate(db, 'fee-quotes', migrations)
@@ -37,9 +34,7 @@ export function openSqliteFeeQuotes(path: string): FeeQuoteStore {
      where created_at < ? and id in (select id from fee_quote order by id limit ?)`,
   )
   return {
-    customers: {
-      issue: (customerId, quote, openMax) => issue({ customerId, quote, openMax }),
-    },
+    customers: { issue: (customerId, quote, openMax) => issue({ customerId, quote, openMax }) },
     operator: {
       find: async (id) => guarded(() => find(id)),
       consume: async (request) => guarded(() => inTransaction(db, () => consume(request))),
@@ -71,7 +66,6 @@ function openIssue(db: DatabaseSync): (request: IssueRequest) => Promise<Issued>
       )
       for (const { issued, result } of committed) result.resolve(issued)
     },
-    weightOf: () => 1,
     weightMax: limits.quotesPerCommitMax,
     runningMax: 1,
     startsFullBatches: false,
@@ -101,9 +95,7 @@ function openInsert(db: DatabaseSync) {
   ): Issued => {
     const openCount = openByClient.get(quote.clientId) ?? countOpen(quote)
     openByClient.set(quote.clientId, openCount)
-    if (openCount >= openMax) {
-      return { outcome: 'too-many-open', nextExpiryAt: firstExpiry(quote) }
-    }
+    if (openCount >= openMax) return { outcome: 'too-many-open', nextExpiryAt: firstExpiry(quote) }
     openByClient.set(quote.clientId, openCount + 1)
     insert.run(
       quote.id,
@@ -143,10 +135,7 @@ function openConsume(db: DatabaseSync, find: (id: string) => FeeQuote | undefine
     const { withdrawal, at } = request
     const { changes } = update.run(withdrawal, at, request.id)
     assert(changes === 1, 'The transaction read this quote as free, but did not update it.')
-    return {
-      outcome: 'consumed',
-      quote: { ...quote, consumption: { withdrawal, at } },
-      again: false,
-    }
+    const consumption = { withdrawal, at }
+    return { outcome: 'consumed', quote: { ...quote, consumption }, again: false }
   }
 }

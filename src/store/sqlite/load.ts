@@ -10,9 +10,8 @@ import { openDatabase } from './database.ts'
 import { inTransaction } from './migrate.ts'
 
 /**
- * An import of one file on the embedded store. Records are staged in a temporary table on disk:
- * memory use stays flat, reading and checking the file takes no lock, and a killed import leaves
- * nothing behind. `merge` does everything else in one transaction.
+ * Imports one file over a temporary table on disk: memory use stays flat, reading the file takes no
+ * lock, and a killed import leaves nothing behind. `merge` does the rest in one transaction.
  */
 export async function openLoad(
   path: string,
@@ -20,7 +19,11 @@ export async function openLoad(
   clock: Clock,
 ): Promise<RecordLoad> {
   const db = openStaging(path, resource)
-  const insert = db.prepare(stagingInsert(resource))
+  const columns = stagedColumns(resource)
+  const values = columns.map((column) => `:${column}`)
+  const insert = db.prepare(
+    `insert into staged (${columns.join(', ')}) values (${values.join(', ')})`,
+  )
   const conflicts = conflictQueries(resource, dialect)
   db.exec('begin')
   return {
@@ -58,9 +61,8 @@ const dialect: MergeDialect = {
 /** Opens a connection for one import: temporary tables and transactions belong to a connection. */
 function openStaging(path: string, resource: Resource): DatabaseSync {
   const db = openDatabase(path)
-  // The busy timeout lets an import wait for the merge of another. The cache bounds the memory of
-  // sorts: with 20 MB a million records stay under 300 MB in all, and merge in half the time that
-  // SQLite's default of 2 MB takes.
+  // The busy timeout lets an import wait for another's merge. The cache bounds the memory of sorts;
+  // with SQLite's default of 2 MB a merge takes twice as long.
   db.exec(`
     pragma busy_timeout = 60000;
     pragma temp_store = file;
@@ -70,12 +72,6 @@ function openStaging(path: string, resource: Resource): DatabaseSync {
   const columns = stagedColumns(resource).map((name) => (name === 'line' ? 'line integer' : name))
   db.exec(`create temp table staged (sequence integer primary key, ${columns.join(', ')})`)
   return db
-}
-
-function stagingInsert(resource: Resource): string {
-  const columns = stagedColumns(resource)
-  const values = columns.map((column) => `:${column}`)
-  return `insert into staged (${columns.join(', ')}) values (${values.join(', ')})`
 }
 
 function faultsOf(db: DatabaseSync, queries: readonly string[]): LineFault[] {

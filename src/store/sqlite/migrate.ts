@@ -1,12 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { ConfigError } from '../../platform/config.ts'
-import type { Migration } from '../sql/migration.ts'
+import { type Migration, refuseLaterStep } from '../sql/migration.ts'
 
 /**
- * Brings one schema of a database file up to date and returns the ids of the steps that it applied.
- * Each step commits in one transaction with its row in schema_migration. Several schemas may share
- * a file, each with its own numbers. Throws a ConfigError when a later version of Bursar wrote the
- * file.
+ * Brings one schema of a file up to date and returns the ids of the applied steps. Each step
+ * commits with its row in schema_migration. Throws a ConfigError if a later version wrote the file.
  */
 export function migrate(
   db: DatabaseSync,
@@ -18,19 +15,19 @@ export function migrate(
        schema text not null, id integer not null, applied_at text not null, primary key (schema, id)
      ) strict, without rowid`,
   )
+  const lastStep = db.prepare(
+    'select coalesce(max(id), 0) as last from schema_migration where schema = ?',
+  )
   const applied: number[] = []
   for (const migration of migrations) {
-    // Another process may be migrating the same file, so read the last step inside each
-    // transaction.
+    // Another process may migrate the same file, so each transaction reads the last step.
     const done = inTransaction(db, () => {
-      const last = lastApplied(db, schema)
-      refuseLaterVersion(schema, last, migrations.at(-1)?.id ?? 0)
+      const last = Number(lastStep.get(schema)?.last)
+      refuseLaterStep(`${schema} schema`, last, migrations.at(-1)?.id ?? 0)
       if (migration.id <= last) return false
       db.exec(migration.sql)
-      db.prepare(`insert into schema_migration values (?, ?, datetime('now'))`).run(
-        schema,
-        migration.id,
-      )
+      const record = db.prepare(`insert into schema_migration values (?, ?, datetime('now'))`)
+      record.run(schema, migration.id)
       return true
     })
     if (done) applied.push(migration.id)
@@ -38,24 +35,9 @@ export function migrate(
   return applied
 }
 
-function lastApplied(db: DatabaseSync, schema: string): number {
-  const row = db
-    .prepare('select coalesce(max(id), 0) as last from schema_migration where schema = ?')
-    .get(schema)
-  return Number(row?.last)
-}
-
-function refuseLaterVersion(schema: string, last: number, known: number): void {
-  if (last <= known) return
-  throw new ConfigError(
-    `The database's ${schema} schema is at step ${last}, this version of Bursar knows steps up to ${known}. Run the version that wrote it, or a later one.`,
-  )
-}
-
 /** Runs the work inside one transaction. Rolls it back and rethrows when the work throws. */
 export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
-  // An immediate transaction makes a second writer wait here for busy_timeout instead of failing
-  // half way.
+  // An immediate transaction makes a second writer wait here instead of failing half way.
   db.exec('begin immediate')
   try {
     const result = work()

@@ -1,73 +1,56 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import type { Resource } from '../../contract/resource.ts'
 import type { Clock } from '../../platform/clock.ts'
-import type { OperatorRecords, Store } from '../records.ts'
+import type { Store } from '../records.ts'
 import { exportLine, exportQuery } from '../sql/export-line.ts'
 import { numberMigrations, readMigration } from '../sql/migration.ts'
-import { recordMigration, recordSteps } from '../sql/record-migrations.ts'
-import { recordTables } from '../sql/record-schema.ts'
+import { recordMigration, recordSteps, recordTables } from '../sql/record-migrations.ts'
 import { customerRecords, statementCache } from './customer-records.ts'
-import { integrityFaults, openDatabase } from './database.ts'
+import { integrityFaults, openDatabase, prepare } from './database.ts'
 import { openLoad } from './load.ts'
 import { inTransaction, migrate } from './migrate.ts'
 import { recordDialect } from './record-dialect.ts'
-
-const sharedTables = readMigration(
-  new URL('./migrations/records/0001-records.sql', import.meta.url),
-)
 
 /** The steps of the catalogue. The first also creates the tables that all kinds share. */
 const migrations = numberMigrations(
   recordSteps.map((_step, at) => {
     const sql = recordMigration(at + 1, recordDialect)
-    return at === 0 ? `${sql}\n${sharedTables}` : sql
+    if (at > 0) return sql
+    const shared = new URL('./migrations/records/0001-records.sql', import.meta.url)
+    return `${sql}\n${readMigration(shared)}`
   }),
 )
 
-/**
- * The records in one SQLite file. Clients, keys and quotes have another file, so an import does not
- * block them.
- */
+/** The records in one SQLite file. Credentials have another, so an import does not block them. */
 export function openSqliteStore(path: string, clock: Clock): Store {
   const db = openDatabase(path)
   // Enough for the upper levels of every index and the newest pages of the active customers.
   db.exec('pragma cache_size = -65536')
   migrate(db, 'records', migrations)
-  const prepare = statementCache(db)
+  const cached = statementCache(db)
   return {
-    customers: customerRecords(prepare),
-    operator: operatorRecords(db, path, prepare, clock),
+    customers: customerRecords(cached),
+    operator: {
+      beginLoad: (resource) => openLoad(path, resource, clock),
+      async *exportLines(resource, customerId) {
+        yield* exportLines(db, resource, customerId)
+      },
+      async count(resource) {
+        return Number(cached(`select count(*) as n from ${resource.table}`).get()?.n)
+      },
+      async clear() {
+        inTransaction(db, () => {
+          for (const table of [...recordTables, 'superseded']) db.exec(`delete from ${table}`)
+          // The next page of each kind must not have the entity tag of a page from before.
+          db.exec('update revision set changed_at = changed_at + 1')
+        })
+      },
+    },
     async ping() {
-      prepare('select 1 from fiat_account limit 1').get()
+      cached('select 1 from fiat_account limit 1').get()
     },
     integrityFaults: async () => integrityFaults(db),
-    async close() {
-      db.close()
-    },
-  }
-}
-
-function operatorRecords(
-  db: DatabaseSync,
-  path: string,
-  prepare: (sql: string) => StatementSync,
-  clock: Clock,
-): OperatorRecords {
-  return {
-    beginLoad: (resource) => openLoad(path, resource, clock),
-    async *exportLines(resource, customerId) {
-      yield* exportLines(db, resource, customerId)
-    },
-    async count(resource) {
-      return Number(prepare(`select count(*) as n from ${resource.table}`).get()?.n)
-    },
-    async clear() {
-      inTransaction(db, () => {
-        for (const table of [...recordTables, 'superseded']) db.exec(`delete from ${table}`)
-        // The next page of each kind must not have the entity tag of a page from before.
-        db.exec('update revision set changed_at = changed_at + 1')
-      })
-    },
+    close: async () => db.close(),
   }
 }
 
@@ -76,13 +59,8 @@ function* exportLines(
   resource: Resource,
   customerId: string | undefined,
 ): Iterable<string> {
-  const sql = exportQuery(
-    resource,
-    recordDialect.tableName,
-    customerId === undefined ? undefined : '?',
-  )
-  const statement = db.prepare(sql)
-  statement.setReadBigInts(true)
+  const parameter = customerId === undefined ? undefined : '?'
+  const statement = prepare(db, exportQuery(resource, recordDialect.tableName, parameter))
   const rows = customerId === undefined ? statement.iterate() : statement.iterate(customerId)
   for (const row of rows) {
     yield exportLine(resource, {

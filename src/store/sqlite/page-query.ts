@@ -3,13 +3,10 @@ import type { Selection } from '../records.ts'
 import { bySelectivity, type ColumnFilter } from '../sql/filter-order.ts'
 
 /**
- * The statement that reads one page. Its text depends on the filters only, so it is prepared once
- * for each combination.
- *
- * A page scans one index: the primary key where nothing is filtered, else the index of the most
- * selective filter. That filter becomes one branch for each of its values. A branch scans the index
- * in order and stops after a page. So the work is at most page size times values, however many
- * records the customer has. Other filters apply row by row inside the branches.
+ * Reads one page. The text depends on the filters only, so it is prepared once for each
+ * combination. A page scans one index: the primary key where nothing is filtered, else the index of
+ * the most selective filter, in one branch for each of its values. A branch stops after a page, so
+ * the work is at most page size times values. Other filters apply row by row inside the branches.
  */
 export type PageQuery = {
   readonly sql: string
@@ -17,10 +14,7 @@ export type PageQuery = {
   readonly parameters: Readonly<Record<string, string | null>>
 }
 
-/**
- * Statements are prepared for these numbers of branches. Branches without a value get null, which
- * matches nothing.
- */
+/** Statements are prepared for these numbers of branches. A branch without a value gets null. */
 const branchCounts = [1, 2, 4, 8, 16, 32, 64, 128]
 
 export function pageQuery(resource: Resource, selection: Selection): PageQuery {
@@ -67,10 +61,7 @@ const bothStates = ({ table }: Resource): Branches => ({
   parameters: {},
 })
 
-/**
- * SQLite uses the value of a bare LIMIT parameter while it plans, and so prepares the statement
- * again for each new value. That costs as much as the page. An expression avoids it.
- */
+/** An expression, because SQLite prepares a statement again for each value of a bare LIMIT. */
 const pageSize = ':limit + 0'
 
 const revisionOf = (kind: string): string =>
@@ -82,10 +73,7 @@ const sortWords = { ASC: 'asc', DESC: 'desc' } as const
 const lastOf = { ASC: 'max', DESC: 'min' } as const
 const beyond = { ASC: '>', DESC: '<' } as const
 
-/**
- * One range of the primary key. The aggregate takes rows in the order of its sorted, limited
- * subquery; sorting them again inside group_concat would cost a third of the page.
- */
+/** One range of the primary key. Sorting the subquery is cheaper than sorting in group_concat. */
 function clusteredPage({ table, kind }: Resource, order: Selection['order']): string {
   const live = `from ${table} where customer_id = :customer and deleted = 0`
   return `
@@ -101,10 +89,7 @@ function clusteredPage({ table, kind }: Resource, order: Selection['order']): st
     )`
 }
 
-/**
- * Reads keys from the branches, one more than the page to know whether records remain; then the
- * bodies of the page.
- */
+/** Reads keys, one more than the page to know whether records remain; then the page's bodies. */
 function keyedPage(
   { table, kind }: Resource,
   order: Selection['order'],

@@ -1,9 +1,6 @@
 import type { SchemaDialect } from '../sql/record-schema.ts'
 
-/**
- * The schema of records on SQLite. Without a rowid, the table itself is stored in the order of its
- * primary key.
- */
+/** Without a rowid, SQLite stores the table itself in the order of its primary key. */
 export const recordDialect: SchemaDialect = {
   tableName: (table) => table,
   types: {

@@ -7,9 +7,8 @@ import { sessionSocket } from '../driver/session-socket.ts'
 import type { Servers } from './servers.ts'
 
 /**
- * Listens to a channel over its own session with the current primary. Calls `run` soon after each
- * notification, and after each `listen`, because earlier notifications may have been missed.
- * Reopens a lost session and never throws. Returns the function that stops it.
+ * Listens to a channel of the current primary over its own session, which it reopens when lost.
+ * Calls `run` soon after each notification and each `listen`, because some may have been missed.
  */
 export function listen(servers: Servers, channel: string, run: () => void): () => void {
   let address: ServerAddress | undefined

@@ -9,10 +9,7 @@ import type { Health, Server } from './server.ts'
 /** Knows which server is the primary, and which standbys have replayed enough to be read. */
 export type Monitor = {
   primary(): Server
-  /**
-   * A standby that has replayed `notBefore` and is within the allowed lag, else the primary.
-   * Undefined if there is no such server outside `failed`.
-   */
+  /** A readable standby that has replayed `notBefore`, else the primary. Skips `failed` servers. */
   reader(notBefore: bigint, failed: ReadonlySet<Server>): Server | undefined
   /** Whether `reader` would find a server. */
   hasReader(notBefore: bigint): boolean
@@ -32,12 +29,8 @@ export type MonitorDeps = {
 }
 
 /** Resolves after the first check, whatever its result, and repeats the check until stopped. */
-export async function openMonitor({
-  primaries,
-  standbys,
-  lagMsMax,
-  log,
-}: MonitorDeps): Promise<Monitor> {
+export async function openMonitor(deps: MonitorDeps): Promise<Monitor> {
+  const { primaries, standbys, lagMsMax, log } = deps
   const lag = openReplayLag(2 * lagMsMax + 10 * limits.databaseLookIntervalMs)
   const listeners = new Set<(server: Server) => void>()
   let primary: Server | undefined
@@ -86,9 +79,8 @@ export async function openMonitor({
       return primary
     },
     reader: (notBefore, failed) => {
-      const readable = standbys.filter(
-        (server) => !failed.has(server) && isReadable(server, notBefore),
-      )
+      const usable = standbys.filter((server) => !failed.has(server))
+      const readable = usable.filter((server) => isReadable(server, notBefore))
       turn += 1
       const server = readable[turn % readable.length] ?? primary
       return server === undefined || failed.has(server) ? undefined : server

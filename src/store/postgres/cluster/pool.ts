@@ -5,9 +5,8 @@ import { unavailable } from '../driver/failure.ts'
 /** A bounded set of sessions with one server, and a bounded queue for them. */
 export type Pool = {
   /**
-   * Runs work on one session. If the work is not done in `withinMs`, including the wait for a
-   * session, the session is dropped and the call rejects with a StoreUnavailable. `waitedMs` is
-   * the time already spent in another queue; it shortens the wait for a session.
+   * Runs work on one session. After `withinMs`, waiting included, the session is dropped and the
+   * call rejects with a StoreUnavailable. `waitedMs`, spent in another queue, shortens the wait.
    */
   run<T>(
     work: (connection: Connection) => Promise<T>,
@@ -110,13 +109,9 @@ function openState({ open, connectionsMax, waitingMax }: PoolOptions) {
       return await waitFor(waiting, forMs)
     },
     giveBack: (session: Session) => {
-      if (
-        session.connection.isBroken() ||
-        session.generation !== generation ||
-        closing !== undefined
-      ) {
-        drop(session)
-      } else idle.push(session)
+      const isOld = session.generation !== generation || closing !== undefined
+      if (isOld || session.connection.isBroken()) drop(session)
+      else idle.push(session)
       serveWaiting()
     },
     dropAll: () => {
@@ -124,14 +119,13 @@ function openState({ open, connectionsMax, waitingMax }: PoolOptions) {
       for (const session of idle.splice(0)) drop(session)
     },
     close: async () => {
-      const done = new Promise<void>((resolve) => {
-        closing = resolve
-      })
+      const done = Promise.withResolvers<void>()
+      closing = done.resolve
       for (const waiter of waiting) waiter.reject()
       const sessions = idle.splice(0)
       await Promise.all(sessions.map(({ connection }) => connection.close()))
       for (const session of sessions) drop(session)
-      if (opened > 0) await done
+      if (opened > 0) await done.promise
     },
   }
 }

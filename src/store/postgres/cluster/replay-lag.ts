@@ -2,9 +2,8 @@
 type Sample = { readonly position: bigint; readonly at: number }
 
 /**
- * The replay lag of a standby: the age of the newest sampled position that it has replayed. This
- * uses our own clock only. PostgreSQL's own figure, the time of the last replayed commit, grows
- * while the primary is idle and jumps with the clocks of the servers.
+ * The replay lag of a standby: the age of the newest sampled position that it has replayed.
+ * PostgreSQL's own figure grows while the primary is idle and jumps with the servers' clocks.
  */
 export type ReplayLag = {
   /** Adds a sample of the primary's log position. */

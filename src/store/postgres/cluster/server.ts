@@ -36,12 +36,8 @@ export type ServerOptions = {
   readonly withinMs: number
 }
 
-export function openServer({
-  address,
-  parameters,
-  connectionsMax,
-  withinMs,
-}: ServerOptions): Server {
+export function openServer(options: ServerOptions): Server {
+  const { address, parameters, connectionsMax, withinMs } = options
   const open = () => openConnection(address, { parameters, connectTimeoutMs: withinMs })
   const pool = openPool({
     open,
@@ -104,10 +100,7 @@ async function requirePrimary(connection: Connection): Promise<void> {
 
 const CHECKS_MISSED_MAX = 2
 
-/**
- * Positions are byte offsets of the log. On a primary, `written` is the timeline that the name of
- * its log file begins with. `replayed` is the timeline of the last promotion that it knows of.
- */
+/** `written` is the timeline of the current log file, `replayed` that of the last promotion. */
 const HEALTH = `
   select is_standby, (position - '0/0')::bigint as position, case when is_standby then 0
     else ('x' || left(pg_walfile_name(position), 8))::bit(32)::bigint end as written,
@@ -117,10 +110,7 @@ const HEALTH = `
       then pg_last_wal_replay_lsn() else pg_current_wal_insert_lsn() end as position offset 0
   ) as log, bursar.lineage`
 
-/**
- * A promoted primary stores its new timeline. A standby that has replayed that row follows this
- * primary, not the one before it.
- */
+/** A promoted primary stores its timeline; a standby that has replayed it follows this primary. */
 async function readHealth(connection: Connection): Promise<Health> {
   const [row = {}] = await connection.rows({ text: HEALTH, prepare: true })
   const [position, replayed] = [whole(row, 'position'), whole(row, 'replayed')]

@@ -8,15 +8,9 @@ import { openServer, type Server } from './server.ts'
 
 /** The servers of one database, as one role: the current primary, and standbys to read from. */
 export type Servers = {
-  /**
-   * Runs work on the primary, in one session. Rejects with a StoreUnavailable if no primary answers
-   * in time or the session is lost. The work may then have been done or not.
-   */
+  /** Runs work on the primary. After a StoreUnavailable the work may have been done or not. */
   onPrimary<T>(work: (connection: Connection) => Promise<T>, withinMs?: number): Promise<T>
-  /**
-   * Runs a read-only query on a standby that has replayed the log up to `notBefore`, else on the
-   * primary. If a session is lost, it tries the other servers, and again after a health check.
-   */
+  /** Reads from a standby that replayed `notBefore`, else the primary. Retries lost sessions. */
   read<T>(work: ReadWork<T>, options?: ReadOptions): Promise<T>
   /** Whether some server is known to have reached this position of the log. */
   hasReader(notBefore: bigint): boolean
@@ -55,9 +49,7 @@ export async function openServers(deps: ServersDeps): Promise<Servers> {
   const standbys = deps.standbys.map(open)
   const monitor = await openMonitor({ ...deps, primaries, standbys })
   const onPrimary: Servers['onPrimary'] = (work, withinMs) =>
-    guarded(() =>
-      useServer(monitor, monitor.primary(), (server) => server.pool.run(work, withinMs)),
-    )
+    guarded(() => useServer(monitor, monitor.primary(), ({ pool }) => pool.run(work, withinMs)))
   return {
     onPrimary,
     rows: (query) => onPrimary((connection) => connection.rows(query)),
@@ -78,10 +70,7 @@ export async function openServers(deps: ServersDeps): Promise<Servers> {
   }
 }
 
-/**
- * Tries one server after another. If all fail, checks their health once and tries again, because
- * the last check may be half a second old and a standby may have caught up since.
- */
+/** Tries one server after another. If all fail, checks their health and tries once more. */
 async function readAnywhere<T>(
   monitor: Monitor,
   notBefore: bigint,

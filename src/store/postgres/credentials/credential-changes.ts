@@ -10,9 +10,8 @@ export type CredentialChanges = {
   /** Runs work in a transaction that bumps the revision and notifies every listening process. */
   change<T>(work: (connection: Connection) => Promise<T>): Promise<T>
   /**
-   * Runs a read with the revision that it is at least as new as, on the primary, or on a standby
-   * while no primary answers. A standby that is behind a revision that this process has seen is
-   * not read, because a disabled client would be enabled again.
+   * Reads with a revision that the result is at least as new as. Without a primary, reads a standby
+   * that has every revision seen here: a disabled client must stay disabled.
    */
   read<T>(work: StateWork<T>): Promise<T>
 }
@@ -22,10 +21,7 @@ type StateWork<T> = (connection: Connection, revision: bigint) => Promise<T>
 /** The channel on which a change is notified. Listeners then read the revision. */
 export const CHANGED = 'bursar_credentials'
 
-/**
- * The timeline makes up the high bits. A promoted standby may lack the last changes of the old
- * primary and give their numbers to other changes.
- */
+/** The timeline is the high bits, because a promoted standby may use the old primary's numbers. */
 const REVISION = 'lineage.timeline * 1099511627776 + revision.value as revision'
 
 export function openCredentialChanges(servers: Servers): CredentialChanges {

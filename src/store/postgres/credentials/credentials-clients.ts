@@ -1,4 +1,4 @@
-import type { Client, ClientWithSecrets, CredentialStore, NewSecret } from '../../credentials.ts'
+import type { Client, CredentialStore, NewSecret } from '../../credentials.ts'
 import {
   clientAndSecretColumns,
   clientValues,
@@ -9,23 +9,22 @@ import { storable } from '../driver/cells.ts'
 import type { Connection } from '../driver/connection.ts'
 import type { CredentialChanges } from './credential-changes.ts'
 
-type ClientMethods = Pick<
-  CredentialStore,
-  | 'findClient'
-  | 'listClients'
-  | 'addClient'
-  | 'restoreClient'
-  | 'rotateSecret'
-  | 'disableClient'
-  | 'recordUse'
->
-
-export function clientMethods(
-  servers: Servers,
-  { change }: Pick<CredentialChanges, 'change'>,
-): ClientMethods {
+export function clientMethods(servers: Servers, { change }: CredentialChanges) {
   return {
-    findClient: (id) => findClient(servers, id),
+    // Reads the secrets of an unknown client too, so that both cases take the same time.
+    findClient: async (id) => {
+      const rows = await servers.rows({
+        text: `
+          select ${clientAndSecretColumns}
+          from (select $1::text collate "C" as id) as requested
+          left join bursar.client on client.id = requested.id
+          left join bursar.client_secret as secret on secret.client_id = requested.id
+          order by secret.sequence`,
+        values: [storable(id)],
+        prepare: true,
+      })
+      return readClientsWithSecrets(rows)[0]
+    },
     listClients: async () => {
       const rows = await servers.rows({
         text: `select ${clientAndSecretColumns} from bursar.client
@@ -43,10 +42,8 @@ export function clientMethods(
     restoreClient: (client, secret) =>
       change(async (connection) => {
         await dropOlderSecrets(connection, client.id, 0)
-        await connection.rows({
-          text: 'delete from bursar.client where id = $1',
-          values: [client.id],
-        })
+        const values = [client.id]
+        await connection.rows({ text: 'delete from bursar.client where id = $1', values })
         await insertClient(connection, client)
         await insertSecret(connection, client.id, secret)
       }),
@@ -75,22 +72,7 @@ export function clientMethods(
         values: [clientId, at, secretId ?? null],
       })
     },
-  }
-}
-
-/** Reads the secrets of an unknown client too, so that both cases take the same time. */
-async function findClient(servers: Servers, id: string): Promise<ClientWithSecrets | undefined> {
-  const rows = await servers.rows({
-    text: `
-      select ${clientAndSecretColumns}
-      from (select $1::text collate "C" as id) as requested
-      left join bursar.client on client.id = requested.id
-      left join bursar.client_secret as secret on secret.client_id = requested.id
-      order by secret.sequence`,
-    values: [storable(id)],
-    prepare: true,
-  })
-  return readClientsWithSecrets(rows)[0]
+  } satisfies Partial<CredentialStore>
 }
 
 /** False if a client already has the id, or the pair of issuer and external id. */
@@ -104,36 +86,22 @@ async function insertClient(connection: Connection, client: Client): Promise<boo
   return inserted.length > 0
 }
 
-async function insertSecret(
-  connection: Connection,
-  clientId: string,
-  { id, hash, createdAt }: NewSecret,
-): Promise<void> {
-  await connection.rows({
+const insertSecret = (connection: Connection, clientId: string, secret: NewSecret) =>
+  connection.rows({
     text: 'insert into bursar.client_secret (client_id, id, hash, created_at) values ($1, $2, $3, $4::bigint)',
-    values: [clientId, id, hash, createdAt],
+    values: [clientId, secret.id, secret.hash, secret.createdAt],
   })
-}
 
 /** Keeps the newest `kept` secrets. */
-async function dropOlderSecrets(
-  connection: Connection,
-  clientId: string,
-  kept: number,
-): Promise<void> {
-  await connection.rows({
+const dropOlderSecrets = (connection: Connection, clientId: string, kept: number) =>
+  connection.rows({
     text: `delete from bursar.client_secret where sequence in
       (select sequence from bursar.client_secret where client_id = $1 order by sequence desc offset $2::bigint)`,
     values: [clientId, kept],
   })
-}
 
 /** False if the client does not exist. */
-async function raiseNotBefore(
-  connection: Connection,
-  clientId: string,
-  notBefore: bigint,
-): Promise<boolean> {
+async function raiseNotBefore(connection: Connection, clientId: string, notBefore: bigint) {
   const raised = await connection.rows({
     text: 'update bursar.client set not_before = greatest(not_before, $2::bigint) where id = $1 returning 1',
     values: [clientId, notBefore],

@@ -5,9 +5,9 @@ import {
   keyColumns,
   keyValues,
   readClient,
-  readPurposeKey,
+  readDeniedToken,
+  readPurposeKeys,
 } from '../../sql/credential-rows.ts'
-import { text, whole } from '../../sql/row.ts'
 import { listen } from '../cluster/listen.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { inTransaction } from '../cluster/transaction.ts'
@@ -17,9 +17,8 @@ import { CHANGED, type CredentialChanges, openCredentialChanges } from './creden
 import { clientMethods } from './credentials-clients.ts'
 
 /**
- * Stores credentials in PostgreSQL. The caller closes the servers. Clients and assertions are read
- * on the primary only, so that every process sees a change at once. Only the refresh of states and
- * keys may read a standby.
+ * Stores credentials in PostgreSQL. The caller closes the servers. Only the refresh of states and
+ * keys may read a standby, so every process sees a change of a client at once.
  */
 export function openPostgresCredentials(servers: Servers): CredentialStore {
   const changes = openCredentialChanges(servers)
@@ -37,8 +36,7 @@ export function openPostgresCredentials(servers: Servers): CredentialStore {
         stop()
       }
     },
-    // Constraints prevent the faults that a check could find. PostgreSQL verifies its pages itself
-    // (data checksums), and pg_amcheck, which verifies indexes, needs a superuser.
+    // Constraints prevent other faults. PostgreSQL verifies its pages itself (data checksums).
     integrityFaults: async () => [],
     close: async () => {
       for (const stop of listening) stop()
@@ -51,8 +49,7 @@ function stateMethods({ read }: CredentialChanges) {
   return {
     revision: () => read(async (_, revision) => revision),
     readStates: (now) =>
-      // The revision was read first: a change during the other reads gets a higher revision, so
-      // the next refresh reads again.
+      // The revision was read first, so after a later change the next refresh reads again.
       read(async (connection, revision) => {
         const clients = await connection.rows({
           text: `select ${clientColumns} from bursar.client order by created_at, id`,
@@ -65,10 +62,7 @@ function stateMethods({ read }: CredentialChanges) {
         return {
           revision,
           clients: clients.map(readClient),
-          deniedTokens: denied.map((row) => ({
-            jti: text(row, 'jti'),
-            expiresAt: whole(row, 'expires_at'),
-          })),
+          deniedTokens: denied.map(readDeniedToken),
         }
       }),
   } satisfies Partial<CredentialStore>
@@ -78,10 +72,8 @@ function keyMethods({ read, change }: CredentialChanges): PurposeKeyStore {
   return {
     readPurposeKeys: () =>
       read(async (connection) => {
-        const rows = await connection.rows({
-          text: `select ${keyColumns} from bursar.purpose_key order by sequence`,
-        })
-        return rows.map(readPurposeKey).filter((key) => key !== undefined)
+        const text = `select ${keyColumns} from bursar.purpose_key order by sequence`
+        return readPurposeKeys(await connection.rows({ text }))
       }),
     addPurposeKey: (key, joining) =>
       change(async (connection) => {
@@ -110,21 +102,19 @@ async function hasKey(connection: Connection, { purpose }: WrappedKey): Promise<
   return found.length > 0
 }
 
-async function insertKey(connection: Connection, key: WrappedKey): Promise<void> {
-  await connection.rows({
+const insertKey = (connection: Connection, key: WrappedKey) =>
+  connection.rows({
     text: `insert into bursar.purpose_key (${keyColumns})
       values ($1, $2, $3, $4, $5::bigint, $6::bigint, $7::bigint)`,
     values: keyValues(key),
   })
-}
 
-async function revokeOthers(connection: Connection, key: WrappedKey): Promise<void> {
-  await connection.rows({
+const revokeOthers = (connection: Connection, key: WrappedKey) =>
+  connection.rows({
     text: `update bursar.purpose_key set revoked_at = $1::bigint
       where purpose = $2 and id <> $3 and revoked_at is null`,
     values: [key.createdAt, key.purpose, key.id],
   })
-}
 
 function tokenMethods(servers: Servers, { change }: CredentialChanges) {
   const forget = (connection: Connection, table: string, now: bigint) =>

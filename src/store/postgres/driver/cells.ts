@@ -20,8 +20,5 @@ export const hexOf = (bytes: Uint8Array): string => `\\x${Buffer.from(bytes).toS
 export const optionalBytes = (row: Row, at: number): Uint8Array | undefined =>
   row[at] == null ? undefined : Buffer.from(text(row, at).slice(2), 'hex')
 
-/**
- * Replaces NUL, which PostgreSQL cannot store, by U+FFFD. The driver does the same with half a
- * surrogate pair.
- */
+/** Replaces NUL, which PostgreSQL cannot store, as the driver replaces half a surrogate pair. */
 export const storable = (value: string): string => value.replaceAll('\0', '\ufffd')

@@ -44,9 +44,8 @@ export type SessionOptions = {
 }
 
 /**
- * The first statement connects. Each instance of the library holds one session. The library's own
- * pool, queue and reconnection stay unused, because they cannot drop a session at once when its
- * server stops answering.
+ * Opens one session, which connects at its first statement. The library's pool and reconnection
+ * stay unused, because they cannot drop a session at once when its server stops answering.
  */
 export function openConnection(address: ServerAddress, options: SessionOptions): Connection {
   const session = openSession(address, options)
@@ -154,9 +153,8 @@ export const oneSession = (
 })
 
 /**
- * The server routine that warns when a commit stops waiting for its synchronous standby. The
- * change is then durable on the primary only, so it must not be acknowledged. The warning's code
- * is not specific (01000 or 57P01) and its text is translated.
+ * The server routine that warns when a commit stops waiting for its synchronous standby. Such a
+ * change must not be acknowledged. The warning's code and text do not identify it.
  */
 const CANCELED_WAIT = 'SyncRepWaitForLSN'
 

@@ -10,10 +10,7 @@ type Failure = {
   readonly table_name?: unknown
 }
 
-/**
- * An error of the database as text that may be logged. PostgreSQL's messages can quote the values
- * of a record, such as a duplicate key. For those codes this returns the code and the table only.
- */
+/** An error as text for the log: code and table only where the message may quote stored values. */
 export function safeMessage(error: unknown): string {
   const { code, message, table_name: table } = (error ?? {}) as Failure
   if (typeof code !== 'string') return error instanceof Error ? error.message : 'unknown'
@@ -23,9 +20,8 @@ export function safeMessage(error: unknown): string {
 }
 
 /**
- * SQLSTATE classes and codes (PostgreSQL, appendix A) that a later attempt may not meet: connection
- * lost (08), out of resources (53), operator intervention (57), system error (58), serialization or
- * recovery conflict (40), lock not available (55P03), read-only server (25006).
+ * SQLSTATEs that a later attempt may not meet: connection lost (08), conflict (40), out of
+ * resources (53), shutdown (57), system error (58), read-only (25006), lock time-out (55P03).
  */
 const passing = /^(08|40|53|57|58)|^(25006|55P03)$/
 

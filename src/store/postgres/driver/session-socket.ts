@@ -6,10 +6,7 @@ import { beginTls } from './tls.ts'
 
 /** The socket of one session. It can be destroyed at any time, even while it is connecting. */
 export type SessionSocket = {
-  /**
-   * Resolves once the socket is connected and, if the address asks for it, encrypted. Rejects on a
-   * second call: the driver reconnects without a pause, and for ever, if a server hangs up early.
-   */
+  /** Connects and starts TLS. Rejects a second call: the driver would reconnect for ever. */
   open(): Promise<Socket>
   isDestroyed(): boolean
   destroy(): void

@@ -1,7 +1,6 @@
 /**
- * Settings of sessions that serve customers. A page must be an ordered index scan. The planner does
- * not see the parameters of a prepared statement and would sometimes read and sort all rows of a
- * customer. A generic plan is planned once, and compiling it (jit) would cost more than it saves.
+ * Settings of sessions that serve customers. A page must be an ordered index scan, but the planner
+ * does not see the parameters of a prepared statement and could choose to sort all rows.
  */
 export const readingSessions = (withinMs: number) => ({
   statement_timeout: withinMs,
@@ -16,9 +15,8 @@ export const readingSessions = (withinMs: number) => ({
 })
 
 /**
- * Settings of sessions that import. An import may take long and wait for the merge of another. It
- * sorts whole records, in memory if they fit. ANALYZE needs only the number of rows, so the
- * statistics target is low.
+ * Settings of sessions that import, which may take long and wait for another merge. ANALYZE needs
+ * only the number of rows, so the statistics target is low.
  */
 export const loadingSessions = {
   statement_timeout: 0,

@@ -10,10 +10,7 @@ export type TlsOptions = {
   readonly use: (encrypted: Socket) => void
 }
 
-/**
- * Starts TLS on a connected socket. The driver's own TLS is not used: when it ends a session it
- * writes to the socket, even to a destroyed one, and that error ends the process.
- */
+/** Starts TLS without the driver, whose TLS can write to a destroyed socket and end the process. */
 export async function beginTls(
   socket: Socket,
   { host, sslmode, use }: TlsOptions,
@@ -39,11 +36,8 @@ async function requestTls(socket: Socket): Promise<void> {
   if (answer === ACCEPTED) return
   socket.destroy()
   // More than one byte is an error too: a man in the middle may have added unencrypted bytes.
-  throw failed(
-    answer === REFUSED
-      ? 'the server offers no TLS'
-      : 'the server does not say whether it offers TLS',
-  )
+  const what = answer === REFUSED ? 'offers no TLS' : 'does not say whether it offers TLS'
+  throw failed(`the server ${what}`)
 }
 
 /** SSLRequest (PostgreSQL, "Message Formats"): its length and the code of the request. */

@@ -29,21 +29,14 @@ export function openPostgresFeeQuotes(deps: FeeQuoteDeps): FeeQuoteStore {
   }
 }
 
-type OperatorMethods = FeeQuoteStore['operator']
-
 const refuse = async (): Promise<never> => {
   throw new ConfigError(
     'Fee quotes are consumed, shown and swept as the operator: set OPERATOR_DATABASE_URL to the URL of role bursar_operator.',
   )
 }
-const withoutOperator: OperatorMethods = {
-  find: refuse,
-  consume: refuse,
-  sweep: refuse,
-  clear: refuse,
-}
+const withoutOperator = { find: refuse, consume: refuse, sweep: refuse, clear: refuse }
 
-function operatorMethods(servers: Servers): OperatorMethods {
+function operatorMethods(servers: Servers): FeeQuoteStore['operator'] {
   return {
     find: async (id) => {
       const query = findQuery(id, '')
@@ -52,22 +45,15 @@ function operatorMethods(servers: Servers): OperatorMethods {
     },
     consume: (request) => consume(servers, request),
     sweep: async (madeBefore, rowsMax) => {
-      const deleted = await servers.rows({
-        text: SWEEP,
-        values: [madeBefore, rowsMax],
-        prepare: true,
-      })
-      return deleted.length
+      const values = [madeBefore, rowsMax]
+      return (await servers.rows({ text: SWEEP, values, prepare: true })).length
     },
     clear: () =>
       inTransaction(servers, (connection) => connection.execute('delete from bursar.fee_quote')),
   }
 }
 
-/**
- * Looks at no more rows than it may delete: the oldest by id, which rises with time. It skips
- * locked rows, so that a sweep waits for no other transaction.
- */
+/** Looks at the oldest ids only, as many as it may delete, and waits for no other transaction. */
 const SWEEP = `
   with oldest as materialized (select id from bursar.fee_quote order by id limit $2::bigint),
   due as materialized (
@@ -97,8 +83,7 @@ async function consume(servers: Servers, request: ConsumeRequest): Promise<Consu
     const judgement = judgeConsumption(quote, request)
     if (quote === undefined) return { outcome: 'unknown' }
     if (judgement.outcome === 'consumed' && quote.consumption !== undefined) {
-      // Writes the same values again, so that this commit waits for the synchronous standby. The
-      // standby may not have confirmed the first one.
+      // The standby may not have confirmed the first commit, so this writes the same values.
       await updateConsumption(connection, quote.id, quote.consumption)
     }
     if (judgement.outcome !== 'free') return judgement

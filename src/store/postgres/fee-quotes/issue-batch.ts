@@ -8,8 +8,6 @@ import { committed } from '../cluster/transaction.ts'
 import { type Connection, type Query, textArray } from '../driver/connection.ts'
 import { isRefusal } from '../driver/failure.ts'
 
-export type Issue = (tenant: Tenant, quote: NewFeeQuote, openMax: number) => Promise<Issued>
-
 type IssueRequest = {
   readonly tenant: Tenant
   readonly quote: NewFeeQuote
@@ -19,15 +17,13 @@ type IssueRequest = {
 type Batch = readonly PendingRequest<IssueRequest, Issued>[]
 
 /**
- * Stores the quotes of a batch in one commit, so that they share its round trip and the waits for
- * the disk and the standby. A quote that is not stored in `withinMs`, including its wait for the
- * batch before, rejects with a StoreUnavailable.
+ * Stores the quotes of a batch in one commit, so that they share the waits for disk and standby. A
+ * quote not stored in `withinMs`, waiting included, rejects with a StoreUnavailable.
  */
-export function openIssue(servers: Servers, withinMs: number): Issue {
+export function openIssue(servers: Servers, withinMs: number) {
   const enqueue = openBatchQueue<IssueRequest, Issued>({
     name: 'fee quotes',
     run: (batch, oldestRequestedAt) => issueBatch(servers, batch, oldestRequestedAt + withinMs),
-    weightOf: () => 1,
     weightMax: limits.quotesPerCommitMax,
     runningMax: 1,
     startsFullBatches: false,
@@ -35,13 +31,11 @@ export function openIssue(servers: Servers, withinMs: number): Issue {
     // Leaves the batch at least half of the time.
     waitMs: withinMs / 2,
   })
-  return (tenant, quote, openMax) => enqueue({ tenant, quote, openMax })
+  return (tenant: Tenant, quote: NewFeeQuote, openMax: number): Promise<Issued> =>
+    enqueue({ tenant, quote, openMax })
 }
 
-/**
- * If the database refuses the values of one of several quotes, nothing is stored. Each half of the
- * batch is then issued by itself, until the refused quote is alone.
- */
+/** If the database refuses a value, issues each half by itself, until the quote is alone. */
 async function issueBatch(servers: Servers, batch: Batch, deadline: number): Promise<void> {
   try {
     const withinMs = deadline - performance.now()

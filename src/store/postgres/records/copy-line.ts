@@ -2,21 +2,15 @@ import type { StorableRecord } from '../../records.ts'
 import { stagedValues } from '../../sql/staging.ts'
 import { hexOf } from '../driver/cells.ts'
 
-/**
- * One line of COPY's text format (PostgreSQL, COPY, File Formats): the sequence and the record's
- * columns between tabs, null as \N.
- */
-export function copyLine(
-  columns: readonly string[],
-  sequence: number,
-  record: StorableRecord,
-): string {
-  const values: Readonly<Record<string, string | number | bigint | Uint8Array | null>> =
-    stagedValues(record)
+/** One line of COPY's text format: the sequence and the columns between tabs, null as \N. */
+export function copyLine(columns: readonly string[], sequence: number, record: StorableRecord) {
+  const values: Readonly<Record<string, StagedValue>> = stagedValues(record)
   let line = String(sequence)
   for (const column of columns) line += `\t${escaped(values[column] ?? null)}`
   return `${line}\n`
 }
+
+type StagedValue = string | number | bigint | Uint8Array | null
 
 const special = /[\\\t\n\r]/g
 const escapes: Readonly<Record<string, string>> = {
@@ -26,7 +20,7 @@ const escapes: Readonly<Record<string, string>> = {
   '\r': '\\r',
 }
 
-function escaped(value: string | number | bigint | Uint8Array | null): string {
+function escaped(value: StagedValue): string {
   if (value === null) return '\\N'
   if (typeof value === 'string') {
     return value.replace(special, (character) => escapes[character] ?? character)

@@ -5,10 +5,7 @@ import { type GetOne, openGetBatch } from './get-batch.ts'
 import { openPageBatch, type PageOne, readAlone } from './page-batch.ts'
 import { isRange } from './page-query.ts'
 
-/**
- * Reads records for one tenant at a time. Every statement sets the tenant of row-level security and
- * filters by it too.
- */
+/** Every statement sets the tenant of row-level security and filters by it too. */
 export function customerRecords(servers: Servers): CustomerRecords {
   const getOf = oncePer<string, GetOne>((table) => openGetBatch(servers, table))
   const pageOf = {

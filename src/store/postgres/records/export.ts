@@ -2,7 +2,7 @@ import type { Resource } from '../../../contract/resource.ts'
 import { exportLine, exportQuery } from '../../sql/export-line.ts'
 import { holdSession } from '../cluster/hold-session.ts'
 import type { Servers } from '../cluster/servers.ts'
-import type { Connection, Row } from '../driver/connection.ts'
+import type { Row } from '../driver/connection.ts'
 
 /** The rows that are in memory at one time. */
 const FETCHED_AT_ONCE = 1000
@@ -22,7 +22,7 @@ export async function* exportLines(
       ...(customerId !== undefined && { values: [customerId] }),
     })
     for (;;) {
-      const rows = await fetch(connection)
+      const rows = await connection.query({ text: `fetch ${FETCHED_AT_ONCE} from records` })
       for (const row of rows) yield lineOf(resource, row)
       if (rows.length < FETCHED_AT_ONCE) return
     }
@@ -31,9 +31,6 @@ export async function* exportLines(
     await session.drop()
   }
 }
-
-const fetch = (connection: Connection): Promise<readonly Row[]> =>
-  connection.query({ text: `fetch ${FETCHED_AT_ONCE} from records` })
 
 function lineOf(resource: Resource, [customerId, body, deletedAt, sourceVersion]: Row): string {
   return exportLine(resource, {

@@ -14,16 +14,13 @@ export function openGetBatch(servers: Servers, table: string): GetOne {
   return openBatchQueue<AskedGet, string | undefined>({
     name: 'gets',
     run: async (batch, askedAt) => {
-      const query = getQuery(
-        table,
-        batch.map(({ request }) => request),
-      )
+      const asked = batch.map(({ request }) => request)
+      const query = getQuery(table, asked)
       // The first look-up has waited longest, so its start time bounds the whole batch.
       const rows = await servers.read((connection) => connection.query(query), { askedAt })
       for (const [at, body] of rows) batch[Number(at) - 1]?.result.resolve(body?.toString('utf8'))
       for (const { result } of batch) result.resolve(undefined)
     },
-    weightOf: () => 1,
     weightMax: limits.getsPerStatementMax,
     runningMax: limits.getStatementsMax,
     startsFullBatches: true,
@@ -32,9 +29,7 @@ export function openGetBatch(servers: Servers, table: string): GetOne {
   })
 }
 
-/**
- * Each row is read while the setting of row-level security names the tenant of that look-up only.
- */
+/** Reads each row while the setting of row-level security names the tenant of that get only. */
 export function getQuery(table: string, batch: readonly AskedGet[]): Query {
   return {
     text: `

@@ -19,10 +19,9 @@ import { guarded } from '../driver/failure.ts'
 import { copyLine } from './copy-line.ts'
 
 /**
- * An import of one file on PostgreSQL. COPY fills a temporary table of one session, because COPY
- * cannot write to a table with row-level security, and a file that fails half way must leave
- * nothing behind. `merge` does everything else in one transaction. Readers do not wait for it and
- * see all of it or nothing.
+ * Imports one file. COPY fills a temporary table, because it cannot write to a table with row-level
+ * security, and a file that fails half way must leave nothing behind. `merge` does the rest in one
+ * transaction, so readers do not wait and see all of it or nothing.
  */
 export async function openLoad(
   servers: Servers,
@@ -77,10 +76,7 @@ const typeOf = (column: string): string => types[column] ?? 'text collate "C"'
 
 const COPY_CHUNK_CHARACTERS = 64 * 1024
 
-/**
- * Sends lines to COPY in chunks. `write` returns a promise when the server cannot keep up, so
- * memory holds a few chunks at most.
- */
+/** Sends lines to COPY in chunks. `write` returns a promise when the server cannot keep up. */
 function openCopy(stream: Writable) {
   let chunk = ''
   let failure: unknown
@@ -118,12 +114,10 @@ const dialect: MergeDialect = {
   now: '$1::bigint',
 }
 
-type Merge = MergeOptions & { readonly storedAt: bigint }
-
 async function mergeStaged(
   connection: Connection,
   resource: Resource,
-  { dryRun, allowOlder, storedAt }: Merge,
+  { dryRun, allowOlder, storedAt }: MergeOptions & { readonly storedAt: bigint },
 ): Promise<MergeReport> {
   const conflicts = conflictQueries(resource, dialect)
   const merge = mergeStatements(resource, dialect)
@@ -134,7 +128,8 @@ async function mergeStaged(
     await connection.execute(
       `lock table ${dialect.tableName(resource.table)} in share row exclusive mode`,
     )
-    const hasReplaced = await isTrue(connection, merge.hasReplaced)
+    const [replaces] = await connection.query({ text: merge.hasReplaced })
+    const hasReplaced = String(replaces?.[0]) === 't'
     const faults = await faultsOf(connection, [
       ...conflicts.withStore,
       ...(hasReplaced && !allowOlder ? [conflicts.olderThanStored] : []),
@@ -143,21 +138,19 @@ async function mergeStaged(
     const { remaining, changed } = hasReplaced
       ? await dropUnchanged(connection, merge)
       : { remaining: ids, changed: 0 }
-    if (!dryRun) {
-      await run(connection, [...(changed > 0 ? merge.supersede : []), ...merge.insert], storedAt)
+    for (const text of dryRun ? [] : [...(changed > 0 ? merge.supersede : []), ...merge.insert]) {
+      // Only some of the statements have the parameter.
+      await connection.query({ text, values: text.includes(dialect.now) ? [storedAt] : [] })
     }
     return { faults: [], added: remaining - changed, changed, unchanged: ids - remaining }
   })
 }
 
-/**
- * The faults that the file shows by itself, and how many different ids it has. Drops repeats of a
- * file without faults.
- */
+/** The faults within the file and its number of different ids. Drops repeats if it has no fault. */
 async function checkFile(
   connection: Connection,
   { repeatedIds, withinFile }: ReturnType<typeof conflictQueries>,
-): Promise<{ readonly faults: readonly LineFault[]; readonly ids: number }> {
+) {
   const [row] = await connection.query({ text: 'select count(distinct id), count(*) from staged' })
   const [ids = 0, records = 0] = (row ?? []).map(Number)
   const hasRepeats = ids < records
@@ -173,22 +166,6 @@ async function dropUnchanged(connection: Connection, merge: MergeStatements) {
   const [counts] = await connection.query({ text: merge.countRemaining })
   const [remaining = 0, changed = 0] = (counts ?? []).map(Number)
   return { remaining, changed }
-}
-
-async function run(
-  connection: Connection,
-  statements: readonly string[],
-  storedAt: bigint,
-): Promise<void> {
-  for (const text of statements) {
-    // Only some of the statements have the parameter.
-    await connection.query({ text, values: text.includes(dialect.now) ? [storedAt] : [] })
-  }
-}
-
-async function isTrue(connection: Connection, text: string): Promise<boolean> {
-  const [row] = await connection.query({ text })
-  return String(row?.[0]) === 't'
 }
 
 async function faultsOf(connection: Connection, queries: readonly string[]): Promise<LineFault[]> {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../platform/clock.ts'
-import type { OperatorRecords, Store } from '../../records.ts'
-import { recordTables } from '../../sql/record-schema.ts'
+import type { Store } from '../../records.ts'
+import { recordTables } from '../../sql/record-migrations.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { inTransaction } from '../cluster/transaction.ts'
 import { customerRecords } from './customer-records.ts'
@@ -10,10 +10,7 @@ import { openLoad } from './load.ts'
 export type RecordServers = {
   /** Sessions of role `bursar`. */
   readonly customers: Servers
-  /**
-   * Sessions of role `bursar_operator`. A process that only serves customers passes `customers`
-   * again.
-   */
+  /** Sessions of role `bursar_operator`; `customers` again if the process only serves those. */
   readonly operator: Servers
 }
 
@@ -21,34 +18,30 @@ export type RecordServers = {
 export function openPostgresStore({ customers, operator }: RecordServers, clock: Clock): Store {
   return {
     customers: customerRecords(customers),
-    operator: operatorRecords(operator, clock),
+    operator: {
+      beginLoad: (resource) => openLoad(operator, resource, clock),
+      exportLines: (resource, customerId) => exportLines(operator, resource, customerId),
+      count: async (resource) => {
+        const text = `select count(*) from bursar.${resource.table}`
+        const [row] = await operator.query({ text })
+        return Number(row?.[0])
+      },
+      clear: () =>
+        inTransaction(operator, async (connection) => {
+          for (const table of [...recordTables, 'superseded']) {
+            await connection.execute(`delete from bursar.${table}`)
+          }
+          // The next page of each kind must not have the entity tag of a page from before.
+          await connection.execute('update bursar.revision set changed_at = changed_at + 1')
+        }),
+    },
     ping: async () => {
       await customers.read((connection) =>
         connection.query({ text: 'select 1 from bursar.fiat_account limit 1', prepare: true }),
       )
     },
-    // PostgreSQL checks pages by itself (data checksums); pg_amcheck checks indexes but needs a
-    // superuser.
+    // PostgreSQL checks its pages itself (data checksums); pg_amcheck needs a superuser.
     integrityFaults: async () => [],
     close: async () => {},
-  }
-}
-
-function operatorRecords(servers: Servers, clock: Clock): OperatorRecords {
-  return {
-    beginLoad: (resource) => openLoad(servers, resource, clock),
-    exportLines: (resource, customerId) => exportLines(servers, resource, customerId),
-    count: async (resource) => {
-      const [row] = await servers.query({ text: `select count(*) from bursar.${resource.table}` })
-      return Number(row?.[0])
-    },
-    clear: () =>
-      inTransaction(servers, async (connection) => {
-        for (const table of [...recordTables, 'superseded']) {
-          await connection.execute(`delete from bursar.${table}`)
-        }
-        // The next page of each kind must not have the entity tag of a page from before.
-        await connection.execute('update bursar.revision set changed_at = changed_at + 1')
-      }),
   }
 }

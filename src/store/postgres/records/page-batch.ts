@@ -11,9 +11,7 @@ import { type AskedPage, pageQuery, pagesQuery } from './page-query.ts'
 
 export type PageOne = (asked: AskedPage) => Promise<Page>
 
-/**
- * Reads pages of one kind in one order. Pages that are waiting at the same time share a statement.
- */
+/** Reads pages of one kind in one order. Pages that wait at the same time share a statement. */
 export function openPageBatch(
   servers: Servers,
   resource: Resource,
@@ -29,10 +27,8 @@ export function openPageBatch(
       pages.length === 1 && alone !== undefined
         ? pageQuery(resource, alone)
         : pagesQuery(resource, order, pages)
-    for (const [at, page] of await readPages(servers, query, {
-      askedAt,
-      notBefore: newest(batch),
-    })) {
+    const options = { askedAt, notBefore: newest(batch) }
+    for (const [at, page] of await readPages(servers, query, options)) {
       const pending = batch[at]
       pending?.result.resolve(sinceAsked(page, pending.request))
     }
@@ -40,8 +36,7 @@ export function openPageBatch(
   return openBatchQueue<AskedPage, Page>({
     name: 'pages',
     run: async (batch, askedAt) => {
-      // When no server has replayed the log as far as the newest cursor needs, only that page must
-      // wait.
+      // Where no server has replayed the position of the newest cursor, only that page must wait.
       if (servers.hasReader(newest(batch))) return await readTogether(batch, askedAt)
       const alone = batch.map((one) => readTogether([one], askedAt).catch(one.result.reject))
       await Promise.all(alone)
@@ -56,11 +51,7 @@ export function openPageBatch(
 }
 
 /** Reads one page with a statement of its own. */
-export async function readAlone(
-  servers: Servers,
-  resource: Resource,
-  asked: AskedPage,
-): Promise<Page> {
+export async function readAlone(servers: Servers, resource: Resource, asked: AskedPage) {
   const { notBefore } = asked.selection
   const [read] = await readPages(servers, pageQuery(resource, asked), { notBefore })
   assert(read !== undefined, 'a page query answers one row')
@@ -85,9 +76,7 @@ function readPages(
   }, options)
 }
 
-/**
- * The log position never goes back from page to page, even when a promotion has cut the log short.
- */
+/** The log position never goes back between pages, even when a promotion has cut the log short. */
 const sinceAsked = (page: ReadPage, { selection }: AskedPage): Page => ({
   ...page,
   logPosition: largest(page.logPosition, selection.notBefore ?? 0n),
@@ -96,14 +85,12 @@ const sinceAsked = (page: ReadPage, { selection }: AskedPage): Page => ({
 const newest = (batch: readonly { readonly request: AskedPage }[]): bigint =>
   largest(0n, ...batch.map(({ request }) => request.selection.notBefore ?? 0n))
 
-const NO_ITEMS = new Uint8Array(0)
-
 /** The column with the number of the page in its batch. */
 const AT = 6
 
 function pageOf(row: Row): ReadPage {
   return {
-    items: row[0] ?? NO_ITEMS,
+    items: row[0] ?? new Uint8Array(0),
     rows: Number(whole(row, 1)),
     last: optionalBytes(row, 2),
     more: text(row, 3) === 'true',

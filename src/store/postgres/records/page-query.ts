@@ -8,10 +8,7 @@ import { hexOf } from '../driver/cells.ts'
 import { type Query, textArray, type Value } from '../driver/connection.ts'
 import { LOG_POSITION, tenantSetting } from './row-security.ts'
 
-/**
- * Statements with more filters are planned each time, because all combinations would fill a
- * server's memory.
- */
+/** Statements with more filters are planned each time; all combinations would fill the memory. */
 const PREPARED_FILTERS_MAX = 2
 
 /** A page that a tenant has requested. */
@@ -22,9 +19,8 @@ export const isRange = ({ deletable }: Resource, { anyOf, includeDeleted }: Sele
   anyOf.length === 0 && !(deletable && includeDeleted)
 
 /**
- * The statement that reads several pages, each one range of the primary key. Its columns are those
- * of pageQuery and the number of the page in the batch, from 1. Each page is read while the setting
- * of row-level security names its tenant only.
+ * Reads several pages, each one range of the primary key, while the setting of row-level security
+ * names its tenant. Adds the page's number in the batch, from 1, to the columns of pageQuery.
  */
 export function pagesQuery(
   resource: Resource,
@@ -51,12 +47,9 @@ export function pagesQuery(
 }
 
 /**
- * The statement that reads one page: the items, their number, the last position, whether more
- * remain, the revision and the position in the log. Its text depends on which filters there are,
- * not on how many values they have.
- *
- * As on the embedded store, a page scans one index: the primary key where nothing is filtered, else
- * the index of the most selective filter, once for each of its values and no further than a page.
+ * Reads one page. The text depends on the filters, not on their values. As on SQLite, a page scans
+ * one index: the primary key where nothing is filtered, else the index of the most selective
+ * filter, once for each of its values and no further than a page.
  */
 export function pageQuery(resource: Resource, { tenant, selection }: AskedPage): Query {
   const { low, high } = rangeOf(selection)
@@ -99,10 +92,7 @@ const revisionOf = ({ kind }: Resource): string => `
 const sortWords = { ASC: 'asc', DESC: 'desc' } as const
 const beyond = { ASC: '>', DESC: '<' } as const
 
-/**
- * PostgreSQL 15 has no aggregate for the last bytea, so concatenate the positions and cut the last
- * one off.
- */
+/** PostgreSQL 15 has no maximum of bytea, so this cuts the last of the joined positions off. */
 const aggregates = (order: string): string => `
   string_agg(body, ','${order}) as items, count(*) as rows,
   substring(string_agg(position, ''::bytea${order}) from (count(*)::int - 1) * ${POSITION_BYTES} + 1) as last`
@@ -112,10 +102,7 @@ type Bounds = { readonly low: string; readonly high: string; readonly size: stri
 const ofOne: Bounds = { low: '$2', high: '$3', size: '$4' }
 const ofEach: Bounds = { low: 'request.low', high: 'request.high', size: 'request.page_size' }
 
-/**
- * One range of the primary key. The aggregate takes rows in the order of its sorted, limited
- * subquery.
- */
+/** One range of the primary key. The aggregate takes rows in the order of its subquery. */
 function rangePage(
   { table }: Resource,
   order: Selection['order'],
@@ -134,10 +121,7 @@ function rangePage(
 
 type Branches = { readonly entries: string; readonly conditions: readonly string[] }
 
-/**
- * Reads keys from the branches, one more than the page to know whether records remain; then the
- * bodies of the page.
- */
+/** Reads keys, one more than the page to know whether records remain; then the page's bodies. */
 function keyedPage(
   { table }: Resource,
   order: Selection['order'],

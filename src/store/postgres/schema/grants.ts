@@ -1,4 +1,4 @@
-import { recordTables } from '../../sql/record-schema.ts'
+import { recordTables } from '../../sql/record-migrations.ts'
 
 /** The two roles that Bursar connects as. Neither owns a table. */
 export type Roles = {
@@ -24,10 +24,7 @@ const refusals = {
   isProtected: true,
 }
 
-/**
- * What each role may do to each table, and whether row-level security protects it. For the
- * unprotected tables see docs/decisions/0031-row-level-security.md.
- */
+/** For the unprotected tables see docs/decisions/0031-the-second-wall.md. */
 const access: Readonly<Record<string, Access>> = {
   ...Object.fromEntries(recordTables.map((table) => [table, readByCustomers])),
   revision: readByCustomers,
@@ -69,10 +66,7 @@ export function grantStatements({ app, operator }: Roles): string {
   return [`grant usage on schema bursar to ${toApp}, ${toOperator}`, ...tables].join(';\n')
 }
 
-/**
- * Creates the operator's policy only where it is missing or wrong, because a change of policy locks
- * the table.
- */
+/** Keeps a policy that is right, because a change of policy locks the table. */
 const operatorPolicy = (table: string, operator: string): string => `
   do $admit$ begin
     if not exists (

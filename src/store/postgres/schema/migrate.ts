@@ -1,6 +1,6 @@
 import { ConfigError } from '../../../platform/config.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
-import { numberMigrations, readMigration } from '../../sql/migration.ts'
+import { numberMigrations, readMigration, refuseLaterStep } from '../../sql/migration.ts'
 import { recordMigration } from '../../sql/record-migrations.ts'
 import { transact } from '../cluster/transaction.ts'
 import { withPrimary } from '../cluster/with-primary.ts'
@@ -27,9 +27,8 @@ const migrations = numberMigrations([
 const MIGRATION_LOCK = '4725690212845'
 
 /**
- * Brings the schema up to date as its owner, grants the roles their rights, and returns the ids of
- * the steps that it applied. Each step is one transaction. When several processes migrate at once,
- * one applies the steps and the others wait for it.
+ * Brings the schema up to date as its owner, one transaction a step, and grants the roles their
+ * rights. Returns the ids of the applied steps. Only one process migrates at a time.
  */
 export async function migratePostgres(
   addresses: readonly ServerAddress[],
@@ -44,7 +43,7 @@ export async function migratePostgres(
       create schema if not exists bursar;
       create table if not exists bursar.schema_migration (id integer primary key, applied_at timestamptz not null)`)
     const last = (await lastStep(owner)) ?? 0
-    refuseLater(last)
+    refuseLaterStep('schema', last, migrations.length)
     const due = migrations.filter(({ id }) => id > last)
     for (const { id, sql } of due) {
       await transact(owner, () =>
@@ -59,8 +58,8 @@ export async function migratePostgres(
 /** Throws a ConfigError unless the schema is at the step that this version needs. */
 export async function requireSchema(connection: Connection): Promise<void> {
   const last = await lastStep(connection)
-  refuseLater(last ?? 0)
   const known = migrations.length
+  refuseLaterStep('schema', last ?? 0, known)
   if (last === known) return
   const where = last === undefined ? 'has no Bursar schema' : `is at step ${last} of ${known}`
   throw new ConfigError(
@@ -78,19 +77,10 @@ async function lastStep(connection: Connection): Promise<number | undefined> {
   return Number(row?.[0])
 }
 
-function refuseLater(last: number): void {
-  if (last <= migrations.length) return
-  throw new ConfigError(
-    `The database's schema is at step ${last}, this version of Bursar knows steps up to ${migrations.length}. Run the version that wrote it, or a later one.`,
-  )
-}
-
 async function requireRoles(owner: Connection, { app, operator }: Roles): Promise<void> {
   for (const role of [app, operator]) {
-    const found = await owner.query({
-      text: 'select 1 from pg_roles where rolname = $1',
-      values: [role],
-    })
+    const text = 'select 1 from pg_roles where rolname = $1'
+    const found = await owner.query({ text, values: [role] })
     if (found.length > 0) continue
     throw new ConfigError(
       `The database has no role ${role}. Make it (create role ${role} login password '…'), or name another with --app-role and --operator-role.`,

@@ -1,13 +1,10 @@
 import type { SchemaDialect } from '../../sql/record-schema.ts'
 
 /**
- * The schema of records on PostgreSQL. Collation C compares text by its bytes; such comparisons are
- * leakproof, so PostgreSQL can use indexes for them under row-level security. The position is bytea
- * for the same reason.
- *
- * Indexes across customers are partial, with a condition that every row meets. PostgreSQL uses them
- * only for statements that repeat the condition, as imports do. A customer's request never uses
- * one, so its timing tells nothing about the records of another customer.
+ * Text has collation C and the position is bytea, because their comparisons are leakproof:
+ * PostgreSQL can use indexes for them under row-level security. Indexes across customers are
+ * partial, with a condition that only imports repeat. A customer's request never uses one, so its
+ * timing tells nothing about other customers.
  */
 export const recordDialect: SchemaDialect = {
   tableName: (table) => `bursar.${table}`,
@@ -31,9 +28,8 @@ export const recordDialect: SchemaDialect = {
 }
 
 /**
- * Row-level security: a statement that names no customer sees no rows. A setting that was made for
- * one transaction ends as an empty text, which names no customer. FORCE applies the policy to the
- * owner of the table too.
+ * Row-level security: a statement that names no customer sees no rows. An empty text, which a
+ * setting of an ended transaction leaves, names none. FORCE applies the policy to the owner too.
  */
 export function protect(table: string): string {
   return `
