@@ -40,9 +40,7 @@ const commonKind: Readonly<Record<CryptoNetwork, AddressKind>> = {
   STELLAR: 'account',
 }
 
-/**
- * Every pair of the schedule in force, disabled ones included, by network in the contract's order.
- */
+/** Every pair of the schedule in force, disabled ones included, in the contract's order. */
 export function describeSchedule(basis: FeeBasis, now: bigint): ScheduleRow[] {
   return cryptoNetworks.flatMap((network) =>
     [...(basis.schedule.pairs.get(network)?.values() ?? [])].map((pair) =>

@@ -1,9 +1,6 @@
 import { hash } from 'node:crypto'
 
-/**
- * Pseudorandom bytes that depend on the name alone. Adding a record therefore changes no other
- * record.
- */
+/** Pseudorandom bytes that depend on the name alone, so a new record changes no other. */
 export const drawBytes = (name: string): Buffer =>
   hash('sha256', `bursar sandbox: ${name}`, 'buffer')
 

@@ -108,9 +108,7 @@ function checksum(words: readonly number[]): bigint {
   return remainder ^ 1n
 }
 
-/**
- * Converts groups of bits to another width. Returns undefined if unused bits at the end are not 0.
- */
+/** Converts groups of bits to another width. Undefined if unused bits at the end are not 0. */
 function regroup(
   groups: readonly number[],
   from: number,

@@ -143,9 +143,7 @@ function programBytes(words: number[]): Uint8Array | undefined {
   return bech32.fromWordsUnsafe(words) ?? undefined
 }
 
-/**
- * Consensus accepts any 32 bytes, but without a curve point at this x no key can spend the output.
- */
+/** Consensus accepts any 32 bytes, but no key can spend without a curve point at this x. */
 function isOnCurve(x: Uint8Array): boolean {
   try {
     schnorr.utils.lift_x(BigInt(`0x${Buffer.from(x).toString('hex')}`))

@@ -10,9 +10,7 @@ export type EvmRates = {
   readonly gas: PerTransfer
 }
 
-/**
- * Arbitrum One. Gas includes the L1 part; the sequencer ignores tips, so the price is the base fee.
- */
+/** Arbitrum One. Gas includes the L1 part; the price is the base fee, as tips are ignored. */
 export type ArbitrumRates = Omit<EvmRates, 'family'> & { readonly family: 'arbitrum' }
 
 export const perTransfer = (figures: PerTransfer, kind: AssetKind): bigint =>

@@ -23,10 +23,7 @@ const outputVb: Readonly<Partial<Record<AddressKind, bigint>>> = {
 /** Used for unknown kinds, so that a kind added later is never undercharged. */
 const outputVbMax = 43n
 
-/**
- * A quote cannot know which coins will be spent, so it assumes a fixed number of inputs and one
- * change output. Two inputs to P2WPKH are 209 virtual bytes, 2090 satoshi at 10 a byte.
- */
+/** Assumes a fixed number of inputs and one change output, since the coins are not known yet. */
 export function utxoCost(rates: UtxoRates, address: AddressKind): bigint {
   const virtualBytes =
     rates.overheadVb +

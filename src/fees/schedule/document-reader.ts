@@ -24,9 +24,7 @@ export const from = <T>(key: string, read: Reader<T>): Field<T> => ({ key, read 
 type Constant<T> = { readonly constant: T }
 export const constant = <const T>(value: T): Constant<T> => ({ constant: value })
 
-/**
- * Members by their name in the value. A nested shape groups members that the document keeps flat.
- */
+/** Members by their name in the value. A nested shape groups members of a flat document. */
 type Shape = {
   readonly [name: string]: Reader<unknown> | Field<unknown> | Constant<unknown> | Shape
 }

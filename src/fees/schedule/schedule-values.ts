@@ -23,9 +23,7 @@ export const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER): Rea
 export const oneOf = <const L extends readonly string[]>(...values: L): Reader<L[number]> =>
   leaf(Type.Union(values.map((value: L[number]) => Type.Literal(value))))
 
-/**
- * Smallest units: a JSON integer, or digits in a string, since a number is exact only up to 2^53.
- */
+/** Smallest units: a JSON integer, or digits in a string for integers above 2^53. */
 export const units: Reader<bigint> = convert(
   leaf(Type.Union([Type.Integer({ minimum: 0 }), Type.String({ pattern: '^[0-9]{1,30}$' })])),
   BigInt,

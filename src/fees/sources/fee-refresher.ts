@@ -11,10 +11,7 @@ import { priceObserver } from './prices/price-observer.ts'
 export type FeeRefresher = {
   /** The basis of a quote made now. Until a node has answered, it holds the schedule alone. */
   current(): FeeBasis
-  /**
-   * Puts another schedule in force at once. Observed costs stay if their network's settings are
-   * unchanged, observed prices if the price sources are.
-   */
+  /** Puts another schedule in force. Observations stay if their settings are unchanged. */
   replaceSchedule(schedule: FeeSchedule, acceptsSample: boolean): void
   /** Cancels every timer and every request under way. */
   close(): void
@@ -27,9 +24,7 @@ type RefresherDeps = Omit<FeeSourceDeps, 'random'> & {
   readonly timers?: Pick<Schedule, 'after'>
 }
 
-/**
- * Observes each node and price source now and at its own interval. Without any, it sets no timer.
- */
+/** Observes each node and price source now and at its own interval. */
 export function openFeeRefresher({
   schedule,
   acceptsSample,

@@ -15,9 +15,7 @@ const recipient = BigInt(`0x${'11'.repeat(20)}`)
 /** The data of an ERC-20 withdrawal: transfer(address,uint256) with an amount of full length. */
 const tokenTransfer = `a9059cbb${word(recipient)}${'ff'.repeat(32)}`
 
-/**
- * gasEstimateL1Component(address,bool,bytes). It answers even if the transfer itself would revert.
- */
+/** gasEstimateL1Component(address,bool,bytes) answers even if the transfer would revert. */
 const l1Component = (data: string): RpcCall =>
   ethCall(nodeInterface, `77d488a2${word(recipient)}${word(0n)}${word(96n)}${bytesArgument(data)}`)
 

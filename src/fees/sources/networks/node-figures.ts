@@ -48,9 +48,7 @@ export function wholeUnits(value: ExactJson | undefined): bigint {
   return BigInt(value)
 }
 
-/**
- * Throws if the newest block is too old, as on a node that fell behind, or too far in the future.
- */
+/** Throws if the newest block is too old or too far in the future. */
 export function requireFreshHead(headSeconds: bigint, now: bigint, maxAgeSeconds: number): void {
   const nowSeconds = now / 1_000_000n
   if (nowSeconds - headSeconds > BigInt(maxAgeSeconds)) {

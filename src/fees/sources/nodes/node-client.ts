@@ -12,9 +12,7 @@ export type RpcReply =
 
 /** A client of one endpoint. Calls reject with an Error that quotes neither answer nor URL. */
 export type NodeClient = {
-  /**
-   * Host and port, for logs. The path is left out, since a hosted node's path is often its API key.
-   */
+  /** Host and port, for logs. The path of a hosted node is often its API key. */
   readonly host: string
   /** Sends one JSON-RPC batch and returns the replies in the order of the calls. */
   readonly batch: (calls: readonly RpcCall[], signal: AbortSignal) => Promise<readonly RpcReply[]>
@@ -72,9 +70,7 @@ async function fetchJson(
   }
 }
 
-/**
- * Nodes may reorder the replies of a batch. One without batch support answers with a single object.
- */
+/** Nodes may reorder replies. A node without batch support answers with a single object. */
 function orderReplies(answer: ExactJson, count: number): RpcReply[] {
   if (!Array.isArray(answer)) throw new Error('did not answer a batch with a list')
   const replies = new Map<string, RpcReply>()
