@@ -25,7 +25,7 @@ type Constant<T> = { readonly constant: T }
 export const constant = <const T>(value: T): Constant<T> => ({ constant: value })
 
 /** Members by their name in the value. A nested shape groups members of a flat document. */
-type Shape = {
+export type Shape = {
   readonly [name: string]: Reader<unknown> | Field<unknown> | Constant<unknown> | Shape
 }
 export type ValueOf<S> =

@@ -16,8 +16,8 @@ import {
   decimalText,
   endpointShape,
   evmAddress,
+  integer,
   positiveUnits,
-  seconds,
   text,
   toEndpoint,
 } from './schedule-values.ts'
@@ -48,7 +48,7 @@ const evmNetwork: Reader<CryptoNetwork> = (given, path, { faults }) => {
 const chainlinkSource = object({
   kind: leaf(Type.Literal('chainlink')),
   network: evmNetwork,
-  maxAgeSeconds: from('max_age_s', seconds(86_400 * 2)),
+  maxAgeSeconds: from('max_age_s', integer(1, 86_400 * 2)),
   /** Contract addresses by symbol. */
   feeds: record(() => evmAddress),
 })
@@ -58,7 +58,7 @@ const httpSource = convert(
   object({
     ...endpointShape,
     kind: leaf(Type.Literal('http')),
-    maxAgeSeconds: from('max_age_s', seconds(86_400)),
+    maxAgeSeconds: from('max_age_s', integer(1, 86_400)),
     pricePointer: from('price_pointer', pointer),
     timePointer: from('time_pointer', optional(pointer)),
     /** By our symbol, the text that replaces `{symbol}` in the URL. */

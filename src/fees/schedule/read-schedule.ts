@@ -16,7 +16,7 @@ import {
 } from './document-reader.ts'
 import embedded from './fee-schedule.json' with { type: 'json' }
 import type { Dated, FeeSchedule } from './fee-schedule.ts'
-import { type NetworkPlan, networks } from './network-plan.ts'
+import { networks } from './network-plan.ts'
 import { price, priceSource } from './price-source.ts'
 import { basisPoints, integer, symbol } from './schedule-values.ts'
 
@@ -90,41 +90,39 @@ const scheduleDocument = object(documentShape)
 /** Names in one part of the document that another part has to hold. */
 function referenceFaults(document: ScheduleDocument): string[] {
   const { networks: plans, assets, prices_usd: prices, price_sources: sources } = document
-  const ofPairs = cryptoNetworks.flatMap((network) => {
+  const faults: string[] = []
+  for (const network of cryptoNetworks) {
     const { native } = plans[network]
-    const hasNative = assets.get(network)?.has(native) === true
-    return [
-      ...(hasNative ? [] : [`assets.${network}.${native} is missing`]),
-      ...[...(assets.get(network)?.values() ?? [])].flatMap(({ asset, kind }) => {
-        const path = `assets.${network}.${asset}`
-        if ((asset === native) !== (kind === 'native')) {
-          return [`${path}.kind must be native for the network's own coin and for nothing else`]
-        }
-        return kind === 'native' || (prices.has(asset) && prices.has(native))
-          ? []
-          : [`prices_usd must hold ${asset} and ${native}, for ${path}`]
-      }),
-    ]
-  })
-  const ofSources = sources.flatMap((source, index) =>
-    source.kind === 'chainlink' && plans[source.network].endpoints.length === 0
-      ? [`price_sources.${index}.network needs networks.${source.network}.rpc`]
-      : [],
-  )
-  return [...ofPairs, ...ofSources]
+    const pairs = assets.get(network)
+    if (pairs?.has(native) !== true) faults.push(`assets.${network}.${native} is missing`)
+    for (const { asset, kind } of pairs?.values() ?? []) {
+      const path = `assets.${network}.${asset}`
+      if ((asset === native) !== (kind === 'native')) {
+        faults.push(`${path}.kind must be native for the network's own coin and for nothing else`)
+      } else if (kind !== 'native' && !(prices.has(asset) && prices.has(native))) {
+        faults.push(`prices_usd must hold ${asset} and ${native}, for ${path}`)
+      }
+    }
+  }
+  for (const [index, source] of sources.entries()) {
+    if (source.kind === 'chainlink' && plans[source.network].endpoints.length === 0) {
+      faults.push(`price_sources.${index}.network needs networks.${source.network}.rpc`)
+    }
+  }
+  return faults
 }
 
 function toSchedule(document: ScheduleDocument, overrides: PlainObject): FeeSchedule {
   const ownsCosts = Object.hasOwn(overrides, 'as_of')
   const ownsPrices = Object.hasOwn(overrides, 'prices_as_of')
   const ownPrices = isPlainObject(overrides.prices_usd) ? overrides.prices_usd : {}
-  const pairsOf = (network: CryptoNetwork): ReadonlyMap<string, AssetPair> =>
-    document.assets.get(network) ?? new Map()
-  const planOf = (network: CryptoNetwork): NetworkPlan => {
-    const draft = document.networks[network]
-    return { ...draft, network, nativeDecimals: pairsOf(network).get(draft.native)?.decimals ?? 0 }
-  }
-  const plans = cryptoNetworks.map((network) => [network, planOf(network)] as const)
+  const pairsOf = (network: CryptoNetwork) =>
+    document.assets.get(network) ?? new Map<string, AssetPair>()
+  const plans = cryptoNetworks.map((network) => {
+    const plan = document.networks[network]
+    const nativeDecimals = pairsOf(network).get(plan.native)?.decimals ?? 0
+    return [network, { ...plan, network, nativeDecimals }] as const
+  })
   return {
     costs: toDated(document.as_of, document.schedule_max_age_days, ownsCosts),
     prices: toDated(document.prices_as_of, document.prices_max_age_days, ownsPrices),
@@ -143,11 +141,9 @@ function toSchedule(document: ScheduleDocument, overrides: PlainObject): FeeSche
   }
 }
 
-function toDated(asOf: string, maxAgeDays: number, isOwn: boolean): Dated {
-  return {
-    origin: isOwn ? 'operator' : 'sample',
-    asOf,
-    asOfMicros: BigInt(Date.parse(`${asOf}T00:00:00Z`)) * 1_000n,
-    maxAgeSeconds: maxAgeDays * 86_400,
-  }
-}
+const toDated = (asOf: string, maxAgeDays: number, isOwn: boolean): Dated => ({
+  origin: isOwn ? 'operator' : 'sample',
+  asOf,
+  asOfMicros: BigInt(Date.parse(`${asOf}T00:00:00Z`)) * 1_000n,
+  maxAgeSeconds: maxAgeDays * 86_400,
+})

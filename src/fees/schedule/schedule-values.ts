@@ -13,6 +13,7 @@ import {
   optional,
   type Reader,
   record,
+  type ValueOf,
 } from './document-reader.ts'
 
 export const text = (pattern: string, maxLength = 2_000): Reader<string> =>
@@ -30,7 +31,6 @@ export const units: Reader<bigint> = convert(
 )
 export const count = convert(integer(1, 1_000_000), BigInt)
 export const basisPoints = convert(integer(0, 100_000), BigInt)
-export const seconds = (maximum: number): Reader<number> => integer(1, maximum)
 export const symbol = text('^[A-Z0-9]{2,12}$')
 export const evmAddress = text('^0x[0-9a-fA-F]{40}$')
 /** 32 bytes in base58; only the length is checked. */
@@ -50,36 +50,29 @@ export function positiveUnits(
   return 0n
 }
 
-export type Endpoint = {
-  readonly url: string
-  /** The whole value of the Authorization header. */
-  readonly authorization: Secret | undefined
-}
-
 export const endpointShape = {
   /** No user and password: URLs are logged, and `auth_env` names the credentials. */
   url: text('^https?://[^@\\s]+$'),
   auth_env: optional(text('^[A-Z][A-Z0-9_]{0,99}$')),
 }
 
-type EndpointDocument = { readonly url: string; readonly auth_env: string | undefined }
+export type Endpoint = Readonly<ReturnType<typeof toEndpoint>>
 
 export function toEndpoint(
-  { url, auth_env }: EndpointDocument,
+  { url, auth_env }: ValueOf<typeof endpointShape>,
   addFault: AddFault,
   environment: Environment,
-): Endpoint {
+) {
   const value = auth_env === undefined ? undefined : environment[auth_env]
   if (auth_env !== undefined && (value ?? '') === '') {
     addFault('auth_env', `names ${auth_env}, which is not set in the environment`)
   }
-  return {
-    url: url.replace(/\/+$/, ''),
-    authorization: value === undefined ? undefined : new Secret(value),
-  }
+  /** The whole value of the Authorization header. */
+  const authorization = value === undefined ? undefined : new Secret(value)
+  return { url: url.replace(/\/+$/, ''), authorization }
 }
 
-export const endpoint: Reader<Endpoint> = convert(object(endpointShape), toEndpoint)
+export const endpoint = convert(object(endpointShape), toEndpoint)
 
 /** `always`, `never`, or a decimal from 0 to 1 with up to six digits, in millionths. */
 export const probabilityPpm: Reader<bigint> = convert(
