@@ -6,15 +6,9 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** What one pass over a document shares. `auth_env` names are looked up in `environment`. */
 export type Pass = { readonly environment: Environment; readonly faults: string[] }
 
-/**
- * Checks one value of a document and converts it. Each fault is added to the pass with its path, as
- * in `networks.BASE.margin_bp must be integer`. Returns undefined for a value with a fault.
- */
-export type Reader<T> = (
-  given: unknown,
-  path: string,
-  pass: Pass,
-) => { readonly value: T } | undefined
+type Read<T> = { readonly value: T } | undefined
+/** Checks and converts one value. Each fault is added with its path, as in `as_of is missing`. */
+export type Reader<T> = (given: unknown, path: string, pass: Pass) => Read<T>
 
 /** A member whose key in the document differs from its name in the value. */
 type Field<T> = { readonly key: string; readonly read: Reader<T> }
@@ -108,10 +102,7 @@ export const optional =
 
 /** Converts a value that has no fault. `to` may still add faults. */
 export const convert =
-  <A, B>(
-    read: Reader<A>,
-    to: (value: A, addFault: AddFault, environment: Environment) => B,
-  ): Reader<B> =>
+  <A, B>(read: Reader<A>, to: (value: A, addFault: AddFault, env: Environment) => B): Reader<B> =>
   (given, path, pass) => {
     const found = read(given, path, pass)
     if (found === undefined) return undefined
@@ -142,6 +133,4 @@ const faultAdder =
   (member, text) =>
     fault(pass, `${member === '' ? path : join(path, member)} ${text}`)
 
-function join(path: string, key: string): string {
-  return path === '' ? key : `${path}.${key}`
-}
+const join = (path: string, key: string) => (path === '' ? key : `${path}.${key}`)

@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { type CryptoNetwork, cryptoNetworks } from '../../values/network.ts'
-import { type AssetPair, pairs } from './asset-pair.ts'
+import { type CryptoNetwork, cryptoNetworks, isCryptoNetwork } from '../../values/network.ts'
+import { type AssetPair, pairs, tokenMembersOf } from './asset-pair.ts'
 import {
   convert,
   type Environment,
@@ -15,22 +15,40 @@ import {
   type ValueOf,
 } from './document-reader.ts'
 import embedded from './fee-schedule.json' with { type: 'json' }
-import type { Dated, FeeSchedule } from './fee-schedule.ts'
-import { networks } from './network-plan.ts'
-import { price, priceSource } from './price-source.ts'
-import { basisPoints, integer, symbol } from './schedule-values.ts'
+import { type NetworkPlan, networks } from './network-plan.ts'
+import {
+  basisPoints,
+  decimalText,
+  endpointShape,
+  evmAddress,
+  integer,
+  positiveUnits,
+  symbol,
+  text,
+  toEndpoint,
+} from './schedule-values.ts'
+
+/** The operator's document merged over the embedded one, checked and converted. */
+export type FeeSchedule = Readonly<ReturnType<typeof toSchedule>>
+export type Dated = Readonly<ReturnType<typeof toDated>>
+
+/** Whether figures are the sample's, which ships with the program, or the operator's. */
+type Origin = 'sample' | 'operator'
+
+/** Prices are in 1e-18 US dollars a coin, which represents every source's figures exactly. */
+export const priceDecimals = 18
+
+/** Chainlink feeds, read through a network's nodes, or an HTTP API. */
+export type PriceSource = ValueOf<typeof chainlinkSource> | ValueOf<typeof httpSource>
 
 export type ReadSchedule =
   | { readonly ok: true; readonly schedule: FeeSchedule }
   | { readonly ok: false; readonly faults: readonly string[] }
 
 /**
- * Merges an operator's document over the embedded schedule and reads the result.
- *
- * `overrides` is parsed JSON, `{}` for none. Objects merge deeply, lists and texts replace. Every
- * fault of the document's values is named at once, each with its path; references between them are
- * checked after that. Costs and prices count as the operator's only where `overrides` dates them
- * (see docs/fees.md).
+ * Merges an operator's parsed document over the embedded schedule and reads the result. Objects
+ * merge deeply, lists and texts replace. All faults of values are named at once; references are
+ * checked after that. Only costs and prices that `overrides` dates count as the operator's.
  */
 export function readSchedule(overrides: unknown, environment: Environment = {}): ReadSchedule {
   if (!isPlainObject(overrides)) {
@@ -58,7 +76,7 @@ function mergeOver(base: PlainObject, over: PlainObject): PlainObject {
   return Object.fromEntries(merged)
 }
 
-const day: Reader<string> = convert(leaf(Type.String()), (given, addFault) => {
+const day = convert(leaf(Type.String()), (given, addFault) => {
   const parsed = new Date(`${given}T00:00:00Z`)
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(given) && !Number.isNaN(parsed.getTime())
   if (!isDay || !parsed.toISOString().startsWith(given)) {
@@ -66,6 +84,46 @@ const day: Reader<string> = convert(leaf(Type.String()), (given, addFault) => {
   }
   return given
 })
+
+const price = convert(decimalText, (given, addFault) =>
+  positiveUnits(given, priceDecimals, '', addFault),
+)
+
+const priceSource: Reader<PriceSource> = (given, path, pass) => {
+  const isHttp = isPlainObject(given) && given.kind === 'http'
+  return (isHttp ? httpSource : chainlinkSource)(given, path, pass)
+}
+
+const evmNetwork: Reader<CryptoNetwork> = (given, path, { faults }) => {
+  if (isCryptoNetwork(given) && 'erc20' in tokenMembersOf(given)) return { value: given }
+  faults.push(`${path} must be an EVM network`)
+  return undefined
+}
+
+const chainlinkSource = object({
+  kind: leaf(Type.Literal('chainlink')),
+  network: evmNetwork,
+  maxAgeSeconds: from('max_age_s', integer(1, 86_400 * 2)),
+  /** Contract addresses by symbol. */
+  feeds: record(() => evmAddress),
+})
+
+const pointer = text('^(/[^/]*)+$')
+const httpSource = convert(
+  object({
+    ...endpointShape,
+    kind: leaf(Type.Literal('http')),
+    maxAgeSeconds: from('max_age_s', integer(1, 86_400)),
+    pricePointer: from('price_pointer', pointer),
+    timePointer: from('time_pointer', optional(pointer)),
+    /** By our symbol, the text that replaces `{symbol}` in the URL. */
+    symbols: record(() => text('^[A-Za-z0-9._:-]{1,40}$')),
+  }),
+  ({ url, auth_env, ...source }, addFault, environment) => {
+    if (!url.includes('{symbol}')) addFault('url', 'must hold {symbol}')
+    return { ...source, endpoint: toEndpoint({ url, auth_env }, addFault, environment) }
+  },
+)
 
 /** The whole document, after the operator's was merged over the embedded one. */
 const documentShape = {
@@ -112,7 +170,7 @@ function referenceFaults(document: ScheduleDocument): string[] {
   return faults
 }
 
-function toSchedule(document: ScheduleDocument, overrides: PlainObject): FeeSchedule {
+function toSchedule(document: ScheduleDocument, overrides: PlainObject) {
   const ownsCosts = Object.hasOwn(overrides, 'as_of')
   const ownsPrices = Object.hasOwn(overrides, 'prices_as_of')
   const ownPrices = isPlainObject(overrides.prices_usd) ? overrides.prices_usd : {}
@@ -123,26 +181,30 @@ function toSchedule(document: ScheduleDocument, overrides: PlainObject): FeeSche
     const nativeDecimals = pairsOf(network).get(plan.native)?.decimals ?? 0
     return [network, { ...plan, network, nativeDecimals }] as const
   })
+  const priced = [...document.prices_usd].map(([asset, usd]) => {
+    // A price that the operator leaves out stays the sample's, however new the operator's date is.
+    const isOwn = ownsPrices && Object.hasOwn(ownPrices, asset)
+    return [asset, { usd, origin: originOf(isOwn) }] as const
+  })
   return {
     costs: toDated(document.as_of, document.schedule_max_age_days, ownsCosts),
     prices: toDated(document.prices_as_of, document.prices_max_age_days, ownsPrices),
-    // A price that the operator leaves out stays the sample's, however new the operator's date is.
-    priceTable: new Map(
-      [...document.prices_usd].map(([asset, usd]) => {
-        const origin = ownsPrices && Object.hasOwn(ownPrices, asset) ? 'operator' : 'sample'
-        return [asset, { usd, origin }]
-      }),
-    ),
+    /** In 1e-18 US dollars a coin. */
+    priceTable: new Map(priced),
     priceSources: document.price_sources,
     pegged: new Set(document.pegged_usd),
     quote: document.quote,
-    networks: Object.fromEntries(plans) as FeeSchedule['networks'],
+    networks: Object.fromEntries(plans) as Readonly<Record<CryptoNetwork, NetworkPlan>>,
+    /** By network, then by asset. Disabled pairs are included. */
     pairs: new Map(cryptoNetworks.map((network) => [network, pairsOf(network)])),
   }
 }
 
-const toDated = (asOf: string, maxAgeDays: number, isOwn: boolean): Dated => ({
-  origin: isOwn ? 'operator' : 'sample',
+const originOf = (isOwn: boolean): Origin => (isOwn ? 'operator' : 'sample')
+
+const toDated = (asOf: string, maxAgeDays: number, isOwn: boolean) => ({
+  origin: originOf(isOwn),
+  /** The day the figures are of, as `YYYY-MM-DD`, and its first microsecond in UTC. */
   asOf,
   asOfMicros: BigInt(Date.parse(`${asOf}T00:00:00Z`)) * 1_000n,
   maxAgeSeconds: maxAgeDays * 86_400,

@@ -16,16 +16,16 @@ import {
   type ValueOf,
 } from './document-reader.ts'
 
-export const text = (pattern: string, maxLength = 2_000): Reader<string> =>
+export const text = (pattern: string, maxLength = 2_000) =>
   leaf(Type.String({ pattern, maxLength }))
-export const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER): Reader<number> =>
+export const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
   leaf(Type.Integer({ minimum, maximum }))
 
 export const oneOf = <const L extends readonly string[]>(...values: L): Reader<L[number]> =>
   leaf(Type.Union(values.map((value: L[number]) => Type.Literal(value))))
 
 /** Smallest units: a JSON integer, or digits in a string for integers above 2^53. */
-export const units: Reader<bigint> = convert(
+export const units = convert(
   leaf(Type.Union([Type.Integer({ minimum: 0 }), Type.String({ pattern: '^[0-9]{1,30}$' })])),
   BigInt,
 )
@@ -75,14 +75,11 @@ export function toEndpoint(
 export const endpoint = convert(object(endpointShape), toEndpoint)
 
 /** `always`, `never`, or a decimal from 0 to 1 with up to six digits, in millionths. */
-export const probabilityPpm: Reader<bigint> = convert(
-  text('^(always|never|0|0?\\.[0-9]{1,6}|1)$'),
-  (given) => {
-    if (given === 'always' || given === '1') return 1_000_000n
-    if (given === 'never' || given === '0') return 0n
-    return BigInt(given.slice(given.indexOf('.') + 1).padEnd(6, '0'))
-  },
-)
+export const probabilityPpm = convert(text('^(always|never|0|0?\\.[0-9]{1,6}|1)$'), (given) => {
+  if (given === 'always' || given === '1') return 1_000_000n
+  if (given === 'never' || given === '0') return 0n
+  return BigInt(given.slice(given.indexOf('.') + 1).padEnd(6, '0'))
+})
 
 /** A figure of the schedule must be within the bounds for a node's figure. */
 export const requireBounds =
@@ -98,19 +95,17 @@ export const requireBounds =
 /** The smallest amount of the native coin that can be sent to an address of this kind. */
 export type NativeUnitsMin = (address: AddressKind) => bigint
 
-const outputKinds: readonly AddressKind[] = [
+const outputKinds: ReadonlySet<string> = new Set<AddressKind>([
   ...(['p2pkh', 'p2sh', 'p2wpkh', 'p2wsh', 'p2tr', 'p2sh32'] as const),
   ...(['p2pkh-token-aware', 'p2sh-token-aware', 'p2sh32-token-aware'] as const),
-]
+])
 
 /** A kind without its own limit takes the highest. Nodes do not relay smaller outputs. */
-export const dustLimit: Reader<NativeUnitsMin> = convert(
+export const dustLimit = convert(
   record(() => units),
-  (limits, addFault) => {
+  (limits, addFault): NativeUnitsMin => {
     for (const kind of limits.keys()) {
-      if (!outputKinds.some((known) => known === kind)) {
-        addFault(kind, 'is no setting of the fee schedule')
-      }
+      if (!outputKinds.has(kind)) addFault(kind, 'is no setting of the fee schedule')
     }
     const highest = largest(1n, ...limits.values())
     return (address) => limits.get(address) ?? highest

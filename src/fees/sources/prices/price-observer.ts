@@ -1,6 +1,5 @@
 import type { LivePrice } from '../../fee-basis.ts'
-import type { FeeSchedule } from '../../schedule/fee-schedule.ts'
-import type { PriceSource } from '../../schedule/price-source.ts'
+import type { FeeSchedule, PriceSource } from '../../schedule/read-schedule.ts'
 import type { FeeSourceDeps } from '../fee-event.ts'
 import { type EndpointPool, endpointPool, reasonOf } from '../nodes/endpoint-pool.ts'
 import { nodeClient } from '../nodes/node-client.ts'

@@ -1,6 +1,6 @@
 import { smallest } from '../../../values/bounds.ts'
 import { ageOf } from '../../fee-basis.ts'
-import { type PriceSource, priceDecimals } from '../../schedule/price-source.ts'
+import { type PriceSource, priceDecimals } from '../../schedule/read-schedule.ts'
 import { ethCall } from '../networks/eth-call.ts'
 import { requireChain } from '../networks/evm-source.ts'
 import { decimalUnits, returnedWords } from '../networks/node-figures.ts'
