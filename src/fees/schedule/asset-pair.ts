@@ -7,6 +7,7 @@ import type { AssetKind } from '../models/asset-kind.ts'
 import {
   type AddFault,
   convert,
+  fault,
   leaf,
   object,
   optional,
@@ -24,22 +25,16 @@ import {
 } from './schedule-values.ts'
 
 /** One (asset, network) pair. Amounts are smallest units of the asset on that network. */
-export type AssetPair = Readonly<ReturnType<typeof toPair>>
+export type AssetPair = Readonly<ValueOf<ReturnType<typeof pair>>>
 
 /** The document's `assets`: pairs by network, then by asset. */
 export const pairs = record(
   (network): Reader<ReadonlyMap<string, AssetPair>> =>
-    (given, path, pass) => {
-      if (isCryptoNetwork(network)) return pairsOf(network)(given, path, pass)
-      pass.faults.push(`${path} is no network`)
-      return undefined
-    },
+    (given, path, pass) =>
+      isCryptoNetwork(network)
+        ? record((asset) => pair(network, asset))(given, path, pass)
+        : fault(pass, `${path} is no network`),
 )
-
-const pairsOf = (network: CryptoNetwork) =>
-  record((asset) =>
-    convert(object(assetShape), (document, addFault) => toPair(network, asset, document, addFault)),
-  )
 
 type TokenMembers = Readonly<Partial<Record<AssetKind, 'contract' | 'mint' | 'issuer'>>>
 
@@ -66,48 +61,38 @@ const assetShape = {
 }
 type AssetDocument = ValueOf<typeof assetShape>
 
-function toPair(
-  network: CryptoNetwork,
-  asset: string,
-  document: AssetDocument,
-  addFault: AddFault,
-) {
-  const { kind, decimals, certainty } = document
-  const unitsOf = (member: 'min_fee' | 'min_amount') => {
-    const parsed = parseDecimal(document[member] ?? '0', decimals)
-    if (parsed.ok) return parsed.units
-    addFault(member, `has more decimals than the asset's ${decimals}`)
-    return 0n
-  }
-  return {
-    asset,
-    network,
-    kind,
-    decimals,
-    /** The contract, mint or issuer; undefined for a native coin. */
-    token: kind === 'native' ? undefined : readToken(network, document, addFault),
-    certainty,
-    enabled: document.enabled ?? (kind === 'native' || certainty === 'A'),
-    feeIncrementUnits: positiveUnits(document.fee_increment, decimals, 'fee_increment', addFault),
-    feeUnitsMin: unitsOf('min_fee'),
-    amountUnitsMin: largest(unitsOf('min_amount'), 1n),
-    /** The share of a transfer that the token itself takes, in millionths. */
-    transferPpm: BigInt(document.token_transfer_ppm ?? 0),
-  }
-}
+const pair = (network: CryptoNetwork, asset: string) =>
+  convert(object(assetShape), (document, addFault) => {
+    const { kind, decimals, certainty } = document
+    const unitsOf = (member: 'min_fee' | 'min_amount') => {
+      const parsed = parseDecimal(document[member] ?? '0', decimals)
+      if (parsed.ok) return parsed.units
+      addFault(member, `has more decimals than the asset's ${decimals}`)
+      return 0n
+    }
+    return {
+      asset,
+      network,
+      kind,
+      decimals,
+      /** The contract, mint or issuer; undefined for a native coin. */
+      token: kind === 'native' ? undefined : readToken(network, document, addFault),
+      certainty,
+      enabled: document.enabled ?? (kind === 'native' || certainty === 'A'),
+      feeIncrementUnits: positiveUnits(document.fee_increment, decimals, 'fee_increment', addFault),
+      feeUnitsMin: unitsOf('min_fee'),
+      amountUnitsMin: largest(unitsOf('min_amount'), 1n),
+      /** The share of a transfer that the token itself takes, in millionths. */
+      transferPpm: BigInt(document.token_transfer_ppm ?? 0),
+    }
+  })
 
 function readToken(network: CryptoNetwork, document: AssetDocument, addFault: AddFault) {
   const member = tokenMembersOf(network)[document.kind]
-  if (member === undefined) {
-    addFault('kind', `does not exist on ${network}`)
-    return undefined
-  }
+  if (member === undefined) return addFault('kind', `does not exist on ${network}`)
   if (document.certainty === undefined) addFault('certainty', 'must be A, B or C')
   const address = document[member]
-  if (address === undefined) {
-    addFault(member, 'is missing')
-    return undefined
-  }
+  if (address === undefined) return addFault(member, 'is missing')
   const check = checkAddress(network, address)
   // Withdrawals to a token's own contract are refused, but this member has to hold one.
   if (!check.valid && check.reason !== 'token_contract') {

@@ -1,5 +1,7 @@
 import Type from 'typebox'
+import { largest } from '../../values/bounds.ts'
 import type { CryptoNetwork } from '../../values/network.ts'
+import type { AddressKind } from '../addresses/address-check.ts'
 import type { PerTransfer } from '../models/evm-model.ts'
 import {
   type Check,
@@ -11,19 +13,16 @@ import {
   object,
   optional,
   type Reader,
+  record,
   type Shape,
   type ValueOf,
 } from './document-reader.ts'
 import {
   basisPoints,
   count,
-  dustLimit,
   endpoint,
   integer,
-  type NativeUnitsMin,
   oneOf,
-  probabilityPpm,
-  requireBounds,
   solanaKey,
   symbol,
   text,
@@ -31,13 +30,51 @@ import {
 } from './schedule-values.ts'
 
 /** One network's settings: costs by the schedule are `rates`, checks of a node's answer `guard`. */
-export type NetworkPlan = ValueOf<(typeof networkShape)[CryptoNetwork]> & {
+export type NetworkPlan = ValueOf<typeof networks>[CryptoNetwork] & {
   readonly network: CryptoNetwork
   readonly nativeDecimals: number
 }
 export type PlanOf<F extends NetworkPlan['family']> = Extract<NetworkPlan, { family: F }>
 export type EvmGuard = PlanOf<'evm'>['guard']
 export type UtxoGuard = PlanOf<'utxo'>['guard']
+
+/** `always`, `never`, or a decimal from 0 to 1 with up to six digits, in millionths. */
+const probabilityPpm = convert(text('^(always|never|0|0?\\.[0-9]{1,6}|1)$'), (given) => {
+  if (given === 'always' || given === '1') return 1_000_000n
+  if (given === 'never' || given === '0') return 0n
+  return BigInt(given.slice(given.indexOf('.') + 1).padEnd(6, '0'))
+})
+
+/** A figure of the schedule must be within the bounds for a node's figure. */
+const requireBounds =
+  (rate: string, floor: string, cap: string): Check =>
+  (members, addFault) => {
+    const [value, least, most] = [members.get(rate), members.get(floor), members.get(cap)]
+    if (typeof value !== 'bigint') return
+    const isLow = typeof least === 'bigint' && value < least
+    const isHigh = typeof most === 'bigint' && value > most
+    if (isLow || isHigh) addFault(rate, `is not from ${floor} to ${cap}`)
+  }
+
+/** The smallest amount of the native coin that can be sent to an address of this kind. */
+type NativeUnitsMin = (address: AddressKind) => bigint
+
+const outputKinds: ReadonlySet<string> = new Set<AddressKind>([
+  ...(['p2pkh', 'p2sh', 'p2wpkh', 'p2wsh', 'p2tr', 'p2sh32'] as const),
+  ...(['p2pkh-token-aware', 'p2sh-token-aware', 'p2sh32-token-aware'] as const),
+])
+
+/** A kind without its own limit takes the highest. Nodes do not relay smaller outputs. */
+const dustLimit = convert(
+  record(() => units),
+  (limits, addFault): NativeUnitsMin => {
+    for (const kind of limits.keys()) {
+      if (!outputKinds.has(kind)) addFault(kind, 'is no setting of the fee schedule')
+    }
+    const highest = largest(1n, ...limits.values())
+    return (address) => limits.get(address) ?? highest
+  },
+)
 
 /** A network's own rates and guard, with what all networks have in common. */
 const network = <F extends string, R extends Shape, G extends Shape, M extends Shape[string]>(
@@ -65,6 +102,7 @@ const network = <F extends string, R extends Shape, G extends Shape, M extends S
     check,
   )
 
+const knownBlock = object({ height: integer(0), hash: text('^[0-9a-f]{64}$') })
 const utxo = <F extends 'utxo' | 'bch'>(family: F) =>
   network(
     family,
@@ -77,10 +115,7 @@ const utxo = <F extends 'utxo' | 'bch'>(family: F) =>
     },
     {
       chain: leaf(Type.String({ minLength: 1, maxLength: 20 })),
-      knownBlock: from(
-        'known_block',
-        optional(object({ height: integer(0), hash: text('^[0-9a-f]{64}$') })),
-      ),
+      knownBlock: from('known_block', optional(knownBlock)),
       confirmationTarget: from('confirmation_target', integer(2, 1_008)),
       floorPerKvb: from('floor_per_kvb', units),
       capPerKvb: from('cap_per_kvb', units),
@@ -91,10 +126,9 @@ const utxo = <F extends 'utxo' | 'bch'>(family: F) =>
 
 const perTransfer: Reader<PerTransfer> = object({ native: count, erc20: count })
 const samePerTransfer = (units: bigint): PerTransfer => ({ native: units, erc20: units })
-const anyKind =
-  (least: bigint): NativeUnitsMin =>
-  () =>
-    least
+function anyKind(least: bigint): NativeUnitsMin {
+  return () => least
+}
 
 const evmNetwork = <F extends string, R extends Shape, G extends Shape>(
   family: F,
@@ -185,7 +219,8 @@ const stellar = network(
   requireBounds('stroops_per_op', 'floor_stroops', 'cap_stroops'),
 )
 
-const networkShape = {
+/** The document's `networks`. */
+export const networks = object({
   BITCOIN: utxo('utxo'),
   LITECOIN: utxo('utxo'),
   BITCOIN_CASH: utxo('bch'),
@@ -197,7 +232,4 @@ const networkShape = {
   ARBITRUM_ONE: arbitrum,
   SOLANA: solana,
   STELLAR: stellar,
-}
-
-/** The document's `networks`. */
-export const networks = object(networkShape)
+})

@@ -1,9 +1,11 @@
 import Type from 'typebox'
+import { parseInstant } from '../../values/instant.ts'
 import { type CryptoNetwork, cryptoNetworks, isCryptoNetwork } from '../../values/network.ts'
 import { type AssetPair, pairs, tokenMembersOf } from './asset-pair.ts'
 import {
   convert,
   type Environment,
+  fault,
   from,
   isPlainObject,
   leaf,
@@ -51,9 +53,8 @@ export type ReadSchedule =
  * checked after that. Only costs and prices that `overrides` dates count as the operator's.
  */
 export function readSchedule(overrides: unknown, environment: Environment = {}): ReadSchedule {
-  if (!isPlainObject(overrides)) {
+  if (!isPlainObject(overrides))
     return { ok: false, faults: ['the document must be a JSON object'] }
-  }
   const faults: string[] = []
   // Prices without a date of their own would count as old as the sample's.
   if (Object.hasOwn(overrides, 'prices_usd') && !Object.hasOwn(overrides, 'prices_as_of')) {
@@ -76,13 +77,10 @@ function mergeOver(base: PlainObject, over: PlainObject): PlainObject {
   return Object.fromEntries(merged)
 }
 
-const day = convert(leaf(Type.String()), (given, addFault) => {
-  const parsed = new Date(`${given}T00:00:00Z`)
-  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(given) && !Number.isNaN(parsed.getTime())
-  if (!isDay || !parsed.toISOString().startsWith(given)) {
-    addFault('', 'must be a day that exists, as YYYY-MM-DD')
-  }
-  return given
+const day = convert(leaf(Type.String()), (asOf, addFault) => {
+  const midnight = parseInstant(`${asOf}T00:00:00Z`)
+  if (midnight === undefined) addFault('', 'must be a day that exists, as YYYY-MM-DD')
+  return { asOf, asOfMicros: midnight?.micros ?? 0n }
 })
 
 const price = convert(decimalText, (given, addFault) =>
@@ -94,11 +92,10 @@ const priceSource: Reader<PriceSource> = (given, path, pass) => {
   return (isHttp ? httpSource : chainlinkSource)(given, path, pass)
 }
 
-const evmNetwork: Reader<CryptoNetwork> = (given, path, { faults }) => {
-  if (isCryptoNetwork(given) && 'erc20' in tokenMembersOf(given)) return { value: given }
-  faults.push(`${path} must be an EVM network`)
-  return undefined
-}
+const evmNetwork: Reader<CryptoNetwork> = (given, path, pass) =>
+  isCryptoNetwork(given) && 'erc20' in tokenMembersOf(given)
+    ? { value: given }
+    : fault(pass, `${path} must be an EVM network`)
 
 const chainlinkSource = object({
   kind: leaf(Type.Literal('chainlink')),
@@ -126,7 +123,7 @@ const httpSource = convert(
 )
 
 /** The whole document, after the operator's was merged over the embedded one. */
-const documentShape = {
+const scheduleDocument = object({
   as_of: day,
   prices_as_of: day,
   note: optional(leaf(Type.String())),
@@ -141,9 +138,8 @@ const documentShape = {
   price_sources: list(priceSource, 8),
   networks,
   assets: pairs,
-}
-type ScheduleDocument = ValueOf<typeof documentShape>
-const scheduleDocument = object(documentShape)
+})
+type ScheduleDocument = ValueOf<typeof scheduleDocument>
 
 /** Names in one part of the document that another part has to hold. */
 function referenceFaults(document: ScheduleDocument): string[] {
@@ -202,10 +198,9 @@ function toSchedule(document: ScheduleDocument, overrides: PlainObject) {
 
 const originOf = (isOwn: boolean): Origin => (isOwn ? 'operator' : 'sample')
 
-const toDated = (asOf: string, maxAgeDays: number, isOwn: boolean) => ({
+/** Figures of a day in UTC: `asOf` is its text, as `YYYY-MM-DD`, `asOfMicros` its first instant. */
+const toDated = (figuresOf: ValueOf<typeof day>, maxAgeDays: number, isOwn: boolean) => ({
+  ...figuresOf,
   origin: originOf(isOwn),
-  /** The day the figures are of, as `YYYY-MM-DD`, and its first microsecond in UTC. */
-  asOf,
-  asOfMicros: BigInt(Date.parse(`${asOf}T00:00:00Z`)) * 1_000n,
   maxAgeSeconds: maxAgeDays * 86_400,
 })
