@@ -85,14 +85,10 @@ function describePair(basis: FeeBasis, pair: AssetPair, now: bigint): ScheduleRo
         ageSeconds: fee.origin.costAgeSeconds,
       }
     : { unavailable: fee.cause }
+  const { asset, network, kind, decimals, token, certainty, enabled } = pair
+  const described = { asset, network, kind, decimals, token, certainty, enabled }
   return {
-    asset: pair.asset,
-    network: pair.network,
-    kind: pair.kind,
-    decimals: pair.decimals,
-    token: pair.token,
-    certainty: pair.certainty,
-    enabled: pair.enabled,
+    ...described,
     marginBasisPoints: Number(plan.marginBasisPoints),
     minimum: printDecimal(amountUnitsMin(basis, pair, address), pair.decimals),
     charge,

@@ -108,10 +108,8 @@ export function ageOf(atMicros: bigint, now: bigint): number {
 }
 
 /** An operator who dates their own costs or prices accepts the schedule's costs. */
-function scheduleRefusal(
-  { schedule, acceptsSample }: FeeBasis,
-  now: bigint,
-): Unavailable | undefined {
+function scheduleRefusal(basis: FeeBasis, now: bigint): Unavailable | undefined {
+  const { schedule, acceptsSample } = basis
   const own = [schedule.costs, schedule.prices].filter((dated) => dated.origin === 'operator')
   if (own.some((dated) => isFresh(dated, now)) || acceptsSample) return undefined
   return { ok: false, cause: own.length === 0 ? 'sample-not-accepted' : 'schedule-too-old' }

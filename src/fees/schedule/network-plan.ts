@@ -64,17 +64,15 @@ const outputKinds: ReadonlySet<string> = new Set<AddressKind>([
   ...(['p2pkh-token-aware', 'p2sh-token-aware', 'p2sh32-token-aware'] as const),
 ])
 
+const limitByKind = record(() => units)
 /** A kind without its own limit takes the highest. Nodes do not relay smaller outputs. */
-const dustLimit = convert(
-  record(() => units),
-  (limits, addFault): NativeUnitsMin => {
-    for (const kind of limits.keys()) {
-      if (!outputKinds.has(kind)) addFault(kind, 'is no setting of the fee schedule')
-    }
-    const highest = largest(1n, ...limits.values())
-    return (address) => limits.get(address) ?? highest
-  },
-)
+const dustLimit = convert(limitByKind, (limits, addFault): NativeUnitsMin => {
+  for (const kind of limits.keys()) {
+    if (!outputKinds.has(kind)) addFault(kind, 'is no setting of the fee schedule')
+  }
+  const highest = largest(1n, ...limits.values())
+  return (address) => limits.get(address) ?? highest
+})
 
 /** A network's own rates and guard, with what all networks have in common. */
 const network = <F extends string, R extends Shape, G extends Shape, M extends Shape[string]>(
@@ -130,7 +128,7 @@ function anyKind(least: bigint): NativeUnitsMin {
   return () => least
 }
 
-const evmNetwork = <F extends string, R extends Shape, G extends Shape>(
+const evmPlan = <F extends string, R extends Shape, G extends Shape>(
   family: F,
   rates: R,
   guard: G,
@@ -149,10 +147,10 @@ const evmNetwork = <F extends string, R extends Shape, G extends Shape>(
   )
 const tipWeiMin = from('min_tip_wei', units)
 
-const evm = evmNetwork('evm', {}, { tipWeiMin })
+const evm = evmPlan('evm', {}, { tipWeiMin })
 
 const opStack = convert(
-  evmNetwork(
+  evmPlan(
     'op',
     {
       l1FeeWei: from('l1_fee_wei', convert(units, samePerTransfer)),
@@ -169,7 +167,7 @@ const opStack = convert(
 
 // The sequencer ignores tips. `gas` includes the gas of the L1 part, `l2_gas` does not.
 const arbitrumGuard = { tipWeiMin: constant(0n), l2Gas: from('l2_gas', perTransfer) }
-const arbitrum = evmNetwork('arbitrum', {}, arbitrumGuard)
+const arbitrum = evmPlan('arbitrum', {}, arbitrumGuard)
 
 const accountBytes = integer(1, 1_000_000)
 const solana = convert(

@@ -34,9 +34,6 @@ import {
 export type FeeSchedule = Readonly<ReturnType<typeof toSchedule>>
 export type Dated = Readonly<ReturnType<typeof toDated>>
 
-/** Whether figures are the sample's, which ships with the program, or the operator's. */
-type Origin = 'sample' | 'operator'
-
 /** Prices are in 1e-18 US dollars a coin, which represents every source's figures exactly. */
 export const priceDecimals = 18
 
@@ -196,7 +193,8 @@ function toSchedule(document: ScheduleDocument, overrides: PlainObject) {
   }
 }
 
-const originOf = (isOwn: boolean): Origin => (isOwn ? 'operator' : 'sample')
+/** Whether figures are the operator's or the sample's, which ships with the program. */
+const originOf = (isOwn: boolean) => (isOwn ? 'operator' : 'sample')
 
 /** Figures of a day in UTC: `asOf` is its text, as `YYYY-MM-DD`, `asOfMicros` its first instant. */
 const toDated = (figuresOf: ValueOf<typeof day>, maxAgeDays: number, isOwn: boolean) => ({

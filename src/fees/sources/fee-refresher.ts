@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { repeat, type Schedule, systemSchedule } from '../../platform/schedule.ts'
 import { cryptoNetworks } from '../../values/network.ts'
-import type { FeeBasis } from '../fee-basis.ts'
+import type { FeeBasis, LiveCosts } from '../fee-basis.ts'
 import type { NetworkPlan } from '../schedule/network-plan.ts'
 import type { FeeSchedule } from '../schedule/read-schedule.ts'
 import type { FeeSourceDeps } from './fee-event.ts'
@@ -42,22 +42,15 @@ export function openFeeRefresher({
     const tasks = plans
       .filter(({ endpoints }) => endpoints.length > 0)
       .map((plan) => {
-        return networkObserver(
-          plan,
-          deps,
-          () => basis,
-          (costs) => {
-            basis = { ...basis, costs: new Map(basis.costs).set(plan.network, costs) }
-          },
-        )
+        const accept = (costs: LiveCosts) => {
+          basis = { ...basis, costs: new Map(basis.costs).set(plan.network, costs) }
+        }
+        return networkObserver(plan, deps, () => basis, accept)
       })
-    if (priceSources.length > 0) {
-      tasks.push(
-        priceObserver(basis.schedule, deps, (prices) => {
-          basis = { ...basis, prices }
-        }),
-      )
+    const acceptPrices = (prices: FeeBasis['prices']) => {
+      basis = { ...basis, prices }
     }
+    if (priceSources.length > 0) tasks.push(priceObserver(basis.schedule, deps, acceptPrices))
     const abort = new AbortController()
     const repeaters = tasks.map((task) => repeat(() => task(abort.signal), 0, timers))
     return () => {

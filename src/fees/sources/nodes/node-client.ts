@@ -23,21 +23,14 @@ export type NodeClient = {
 
 export function nodeClient(endpoint: Endpoint): NodeClient {
   const headers: Record<string, string> = { accept: 'application/json' }
-  if (endpoint.authorization !== undefined) {
-    headers.authorization = endpoint.authorization.reveal()
-  }
+  if (endpoint.authorization) headers.authorization = endpoint.authorization.reveal()
   return {
     host: new URL(endpoint.url).host,
     get: (path, signal) => fetchJson(endpoint.url + path, { headers, signal }),
     getForSymbol: (symbol, signal) =>
       fetchJson(endpoint.url.replaceAll('{symbol}', symbol), { headers, signal }),
     batch: async (calls, signal) => {
-      const requests = calls.map(({ method, params }, id) => ({
-        jsonrpc: '2.0',
-        id,
-        method,
-        params,
-      }))
+      const requests = calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call }))
       const request = {
         method: 'POST',
         headers: { ...headers, 'content-type': 'application/json' },
@@ -78,9 +71,8 @@ function orderReplies(answer: ExactJson, count: number): RpcReply[] {
     const id = at(item, 'id')
     if (typeof id === 'string') replies.set(id, readReply(item))
   }
-  return Array.from({ length: count }, (_, id) => {
-    return replies.get(String(id)) ?? { ok: false, code: 'no answer' }
-  })
+  const missing: RpcReply = { ok: false, code: 'no answer' }
+  return Array.from({ length: count }, (_, id) => replies.get(String(id)) ?? missing)
 }
 
 function readReply(item: ExactJson): RpcReply {
