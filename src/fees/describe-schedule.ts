@@ -40,9 +40,7 @@ const commonKind: Readonly<Record<CryptoNetwork, AddressKind>> = {
   STELLAR: 'account',
 }
 
-/**
- * Every pair of the schedule in force, disabled ones included, by network in the contract's order.
- */
+/** Every pair of the schedule in force, disabled ones included, in the contract's order. */
 export function describeSchedule(basis: FeeBasis, now: bigint): ScheduleRow[] {
   return cryptoNetworks.flatMap((network) =>
     [...(basis.schedule.pairs.get(network)?.values() ?? [])].map((pair) =>
@@ -87,14 +85,10 @@ function describePair(basis: FeeBasis, pair: AssetPair, now: bigint): ScheduleRo
         ageSeconds: fee.origin.costAgeSeconds,
       }
     : { unavailable: fee.cause }
+  const { asset, network, kind, decimals, token, certainty, enabled } = pair
+  const described = { asset, network, kind, decimals, token, certainty, enabled }
   return {
-    asset: pair.asset,
-    network: pair.network,
-    kind: pair.kind,
-    decimals: pair.decimals,
-    token: pair.token,
-    certainty: pair.certainty,
-    enabled: pair.enabled,
+    ...described,
     marginBasisPoints: Number(plan.marginBasisPoints),
     minimum: printDecimal(amountUnitsMin(basis, pair, address), pair.decimals),
     charge,

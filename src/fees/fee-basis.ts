@@ -1,6 +1,6 @@
 import type { CryptoNetwork } from '../values/network.ts'
 import type { CostModel } from './models/cost-model.ts'
-import type { Dated, FeeSchedule } from './schedule/fee-schedule.ts'
+import type { Dated, FeeSchedule } from './schedule/read-schedule.ts'
 
 /** Costs that a node reported and that passed every check. `host` is the node's, for logs. */
 export type LiveCosts = {
@@ -9,10 +9,7 @@ export type LiveCosts = {
   readonly host: string
 }
 
-/**
- * The price of one symbol by the price sources, in 1e-18 US dollars: their lowest and highest
- * figure, or that the sources disagree.
- */
+/** The sources' lowest and highest price in 1e-18 US dollars, or that they disagree. */
 export type LivePrice =
   | {
       readonly agreed: true
@@ -53,9 +50,7 @@ export type CostsInForce =
     }
   | Unavailable
 
-/**
- * The node's costs while they are fresh, otherwise the schedule's if `on_stale` and its date allow.
- */
+/** The node's costs while they are fresh, otherwise the schedule's if its settings allow them. */
 export function costsInForce(basis: FeeBasis, network: CryptoNetwork, now: bigint): CostsInForce {
   const plan = basis.schedule.networks[network]
   const live = basis.costs.get(network)
@@ -84,9 +79,7 @@ export type PriceInForce =
     }
   | Unavailable
 
-/**
- * The live price while it is fresh, otherwise the table's if its date allows. In 1e-18 US dollars.
- */
+/** The live price while it is fresh, otherwise the table's if its date allows. */
 export function priceInForce(basis: FeeBasis, symbol: string, now: bigint): PriceInForce {
   const live = basis.prices.get(symbol)
   if (live !== undefined) {
@@ -109,18 +102,14 @@ export function priceInForce(basis: FeeBasis, symbol: string, now: bigint): Pric
   return { ok: true, low: price.usd, high: price.usd, source: 'table', ageSeconds }
 }
 
-/**
- * Age in whole seconds. It is 0 for a time in the future, which a clock that was set back produces.
- */
+/** Age in whole seconds; 0 for a time in the future, as after a clock was set back. */
 export function ageOf(atMicros: bigint, now: bigint): number {
   return now <= atMicros ? 0 : Number((now - atMicros) / 1_000_000n)
 }
 
 /** An operator who dates their own costs or prices accepts the schedule's costs. */
-function scheduleRefusal(
-  { schedule, acceptsSample }: FeeBasis,
-  now: bigint,
-): Unavailable | undefined {
+function scheduleRefusal(basis: FeeBasis, now: bigint): Unavailable | undefined {
+  const { schedule, acceptsSample } = basis
   const own = [schedule.costs, schedule.prices].filter((dated) => dated.origin === 'operator')
   if (own.some((dated) => isFresh(dated, now)) || acceptsSample) return undefined
   return { ok: false, cause: own.length === 0 ? 'sample-not-accepted' : 'schedule-too-old' }

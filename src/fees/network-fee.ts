@@ -4,7 +4,7 @@ import type { AddressKind } from './addresses/address-check.ts'
 import { costsInForce, type FeeBasis, priceInForce, type Unavailable } from './fee-basis.ts'
 import { costOf } from './models/cost-model.ts'
 import type { AssetPair } from './schedule/asset-pair.ts'
-import { priceDecimals } from './schedule/price-source.ts'
+import { priceDecimals } from './schedule/read-schedule.ts'
 
 /** The sources of a fee's figures, for logs and readiness. Customers never see them. */
 export type FeeOrigin = {

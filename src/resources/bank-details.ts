@@ -82,10 +82,7 @@ export function routingFaults(record: RecordInput): RecordFault[] {
   )
 }
 
-/**
- * The ABA checksum: 3(d1+d4+d7) + 7(d2+d5+d8) + (d3+d6+d9) is a multiple of ten. 021000021 gives
- * 20.
- */
+/** The ABA checksum: 3(d1+d4+d7) + 7(d2+d5+d8) + (d3+d6+d9) is a multiple of ten. */
 function isAbaNumber(text: string): boolean {
   if (!/^[0-9]{9}$/.test(text)) return false
   const weights = [3, 7, 1]

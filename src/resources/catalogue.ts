@@ -15,7 +15,7 @@ const catalogue = [
 
 export type RecordKind = (typeof catalogue)[number]['kind']
 
-/** Every kind of record. Tables, grants, the command line and the sandbox derive from it. */
+/** Every kind of record. Tables, grants, commands and the sandbox derive from this list. */
 export const resources: readonly Resource<string, RecordKind>[] = catalogue
 
 export const recordKinds: readonly RecordKind[] = resources.map(({ kind }) => kind)

@@ -48,10 +48,7 @@ const answered = {
   created_at: timestampMember,
 } as const
 
-/**
- * The operator may send these inside the networks (contract, section 2.6). Responses show them at
- * the top level.
- */
+/** Operators may send these inside the networks (2.6). Responses show them at the top level. */
 const hoisted = ['fiat_account_owner', 'metadata'] as const
 
 /** How to send money to a profile (contract, section 2.6). */

@@ -65,10 +65,7 @@ const full = listView('Statement', resource, answered)
 
 export const statement = { resource, full }
 
-/**
- * The contract leaves types and products open. One that the operator has not registered is taken
- * for a typing error.
- */
+/** The contract leaves types open. One that the operator has not registered is a typing error. */
 function unregistered(record: RecordInput, rules: RecordRules): RecordFault[] {
   const registers = [
     ['type', rules.statementTypes],

@@ -1,9 +1,6 @@
 import { hash } from 'node:crypto'
 
-/**
- * Pseudorandom bytes that depend on the name alone. Adding a record therefore changes no other
- * record.
- */
+/** Pseudorandom bytes that depend on the name alone, so a new record changes no other. */
 export const drawBytes = (name: string): Buffer =>
   hash('sha256', `bursar sandbox: ${name}`, 'buffer')
 
@@ -13,13 +10,7 @@ export function drawUuid(name: string): string {
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
   const hex = bytes.toString('hex', 0, 16)
-  return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    hex.slice(12, 16),
-    hex.slice(16, 20),
-    hex.slice(20),
-  ].join('-')
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
 /** A whole number from 0 to `below` - 1. */

@@ -3,10 +3,7 @@ import assert from 'node:assert/strict'
 /** 18 decimals of any real supply fit in 64 characters. Longer text is refused unread. */
 export const decimalCharactersMax = 64
 
-/**
- * The contract's pattern for money (2.11 and 4.7): `.5` and `00.5` are valid, `5.` and `1e3` are
- * not.
- */
+/** The contract's pattern for money (2.11, 4.7): `.5` and `00.5` match, `5.` and `1e3` do not. */
 export const decimalPattern = '^[0-9]*\\.?[0-9]+$'
 
 const decimalForm = new RegExp(decimalPattern)
@@ -35,10 +32,7 @@ export function parseDecimal(text: string, decimals: number): ParsedDecimal {
   return { ok: true, units }
 }
 
-/**
- * Prints whole smallest units as the shortest exact decimal text: no exponent, no trailing zeros.
- * `printDecimal(223n, 8)` is `0.00000223`, `printDecimal(0n, 8)` is `0`.
- */
+/** Prints units as the shortest exact text: `printDecimal(223n, 8)` is `0.00000223`. */
 export function printDecimal(units: bigint, decimals: number): string {
   assertDecimals(decimals)
   assert(units >= 0n, 'printDecimal takes units from 0')

@@ -1,7 +1,4 @@
-/**
- * An RFC 3339 date-time in whole microseconds since 1970 (UTC), rounded down. `finer` tells that
- * digits below a microsecond were cut off, so that bounds compare exactly.
- */
+/** Microseconds since 1970, rounded down. `finer` tells that digits below them were cut off. */
 export type Instant = { readonly micros: bigint; readonly finer: boolean }
 
 const dateTime =
@@ -43,10 +40,7 @@ function daysIn(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
 }
 
-/**
- * Prints microseconds in UTC with `Z` and the fewest of 0, 3 or 6 fraction digits that lose
- * nothing.
- */
+/** Prints UTC with `Z` and the fewest of 0, 3 or 6 fraction digits that lose nothing. */
 export function printInstant(micros: bigint): string {
   const finer = modulo(micros, 1000n)
   const text = new Date(Number((micros - finer) / 1000n)).toISOString()

@@ -1,6 +1,4 @@
-/**
- * The kind of output or account that an address pays to. It decides dust limits and output sizes.
- */
+/** The kind of output that an address pays to. It decides dust limits and output sizes. */
 export type AddressKind =
   | 'p2pkh'
   | 'p2sh'

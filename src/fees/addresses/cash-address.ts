@@ -29,10 +29,8 @@ const hashBytes: readonly number[] = [20, 24, 28, 32, 40, 48, 56, 64]
  */
 export function checkCashAddress(address: string, policy: AddressPolicy): AddressCheck {
   if (/^[13][1-9A-HJ-NP-Za-km-z]{24,34}$/.test(address)) {
-    return refuse(
-      'legacy_format',
-      'The legacy form is also a Bitcoin address; send the CashAddr form.',
-    )
+    const detail = 'The legacy form is also a Bitcoin address; send the CashAddr form.'
+    return refuse('legacy_format', detail)
   }
   const lower = address.toLowerCase()
   if (address !== lower && address !== address.toUpperCase()) {
@@ -108,15 +106,8 @@ function checksum(words: readonly number[]): bigint {
   return remainder ^ 1n
 }
 
-/**
- * Converts groups of bits to another width. Returns undefined if unused bits at the end are not 0.
- */
-function regroup(
-  groups: readonly number[],
-  from: number,
-  to: number,
-  pad: boolean,
-): number[] | undefined {
+/** Converts groups of bits to another width. Undefined if unused bits at the end are not 0. */
+function regroup(groups: readonly number[], from: number, to: number, pad: boolean) {
   let held = 0
   let bits = 0
   const regrouped: number[] = []

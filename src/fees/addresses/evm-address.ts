@@ -47,9 +47,7 @@ export const mixedCaseEvmAddress = (address: string): string =>
 /** Encodes 20 bytes in EIP-55 form. */
 export const encodeEvmAddress = (payload: Uint8Array): string => `0x${mixCase(bytesToHex(payload))}`
 
-/**
- * EIP-55: a letter is upper case if that digit of keccak-256 of the lower-case text is 8 or more.
- */
+/** EIP-55: a letter is upper case if that digit of the text's keccak-256 is 8 or more. */
 function mixCase(lower: string): string {
   const hash = bytesToHex(keccak_256(Buffer.from(lower, 'ascii')))
   let mixed = ''

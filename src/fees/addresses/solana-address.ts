@@ -16,10 +16,7 @@ const programs: ReadonlySet<string> = new Set([
   'So11111111111111111111111111111111111111112',
 ])
 
-/**
- * The system program, the loaders, the sysvars and the incinerator end in a run of ones. A key for
- * such an address would take 58^16 attempts.
- */
+/** Programs, loaders and sysvars end in a run of ones. No key can be found for such an address. */
 const reservedEnding = /1{16}$/
 
 /**

@@ -68,18 +68,12 @@ export function checkUtxoAddress(
 export const encodeSegwitAddress = (forms: UtxoForms, program: Uint8Array): string =>
   bech32.encode(forms.prefix, [0, ...bech32.toWords(program)])
 
-function checkBase58Payload(
-  forms: UtxoForms,
-  payload: Uint8Array,
-  policy: AddressPolicy,
-): AddressCheck {
+function checkBase58Payload(forms: UtxoForms, payload: Uint8Array, policy: AddressPolicy) {
   const version = payload[0] ?? -1
   if (payload.length !== 1 + hashBytes) return refuse('length', 'The address must hold 20 bytes.')
   if (version === forms.ambiguousVersion) {
-    return refuse(
-      'ambiguous_legacy_p2sh',
-      'The legacy form 3… is also a Bitcoin address; send its M… form.',
-    )
+    const detail = 'The legacy form 3… is also a Bitcoin address; send its M… form.'
+    return refuse('ambiguous_legacy_p2sh', detail)
   }
   const testKind = policy.testnets === true ? forms.testVersions[version] : undefined
   const kind = forms.versions[version] ?? testKind
@@ -110,8 +104,8 @@ function checkSegwit(
 
 /** BIP-141 and BIP-341. Unknown witness versions and pay-to-anchor are refused as destinations. */
 function checkProgram(version: number, words: number[]): AddressCheck {
-  const program = programBytes(words)
-  if (program === undefined) return refuse('padding', 'The last character holds unused bits.')
+  const program = bech32.fromWordsUnsafe(words)
+  if (!program) return refuse('padding', 'The last character holds unused bits.')
   if (version === 0) {
     const kinds: Readonly<Record<number, AddressKind>> = { 20: 'p2wpkh', 32: 'p2wsh' }
     const kind = kinds[program.length]
@@ -139,13 +133,7 @@ function decodeBech32(coder: typeof bech32 | typeof bech32m, address: string) {
   return coder.decodeUnsafe(address, segwitCharactersMax)?.words
 }
 
-function programBytes(words: number[]): Uint8Array | undefined {
-  return bech32.fromWordsUnsafe(words) ?? undefined
-}
-
-/**
- * Consensus accepts any 32 bytes, but without a curve point at this x no key can spend the output.
- */
+/** Consensus accepts any 32 bytes, but no key can spend without a curve point at this x. */
 function isOnCurve(x: Uint8Array): boolean {
   try {
     schnorr.utils.lift_x(BigInt(`0x${Buffer.from(x).toString('hex')}`))

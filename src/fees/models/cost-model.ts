@@ -1,21 +1,12 @@
 import type { AddressKind } from '../addresses/address-check.ts'
 import type { AssetKind } from './asset-kind.ts'
-import { type BitcoinCashRates, bitcoinCashCost } from './bitcoin-cash-model.ts'
-import { type ArbitrumRates, type EvmRates, evmCost } from './evm-model.ts'
-import { type OpStackRates, opStackCost } from './op-stack-model.ts'
+import { type EvmRates, evmCost, type OpStackRates } from './evm-model.ts'
 import { type SolanaRates, solanaCost } from './solana-model.ts'
 import { type StellarRates, stellarCost } from './stellar-model.ts'
 import { type UtxoRates, utxoCost } from './utxo-model.ts'
 
 /** The rates of one network, from the schedule or from a node. */
-export type CostModel =
-  | UtxoRates
-  | BitcoinCashRates
-  | EvmRates
-  | OpStackRates
-  | ArbitrumRates
-  | SolanaRates
-  | StellarRates
+export type CostModel = UtxoRates | EvmRates | OpStackRates | SolanaRates | StellarRates
 
 /**
  * The expected cost of one stand-alone withdrawal without margin, in smallest units of the native
@@ -25,14 +16,12 @@ export type CostModel =
 export function costOf(model: CostModel, kind: AssetKind, address: AddressKind): bigint {
   switch (model.family) {
     case 'utxo':
-      return utxoCost(model, address)
     case 'bch':
-      return bitcoinCashCost(model, address)
+      return utxoCost(model, address)
     case 'evm':
     case 'arbitrum':
-      return evmCost(model, kind)
     case 'op':
-      return opStackCost(model, kind)
+      return evmCost(model, kind)
     case 'solana':
       return solanaCost(model, kind)
     case 'stellar':

@@ -19,10 +19,7 @@ export type SolanaRates = {
   readonly rentPpm: bigint
 }
 
-/**
- * In lamports: signatures, priority fee and, for a token, the rent of an account that the recipient
- * may lack. Rent is about 99 % of a token's cost: for USDC 2,039,280 of 2,045,780 lamports.
- */
+/** In lamports: signatures, priority fee and a share of the rent of the recipient's account. */
 export function solanaCost(rates: SolanaRates, kind: AssetKind): bigint {
   const program = kind === 'native' ? 'native' : kind === 'token2022' ? 'token2022' : 'spl'
   const signatureLamports = rates.lamportsPerSignature * rates.signatures

@@ -5,8 +5,6 @@ export type StellarRates = {
   readonly operations: bigint
 }
 
-/**
- * The bid for one transaction in stroops (1e-7 XLM). The ledger charges less when it is not full.
- */
+/** The bid for one transaction in stroops. A ledger that is not full charges less. */
 export const stellarCost = (rates: StellarRates): bigint =>
   rates.stroopsPerOperation * rates.operations

@@ -1,9 +1,9 @@
 import { divideUp } from '../../values/rounding.ts'
 import type { AddressKind } from '../addresses/address-check.ts'
 
-/** Bitcoin and Litecoin. The rate is in satoshi (litoshi) per 1000 virtual bytes. */
+/** Bitcoin, Litecoin and Bitcoin Cash (`bch`). The rate is in satoshi per 1000 virtual bytes. */
 export type UtxoRates = {
-  readonly family: 'utxo'
+  readonly family: 'utxo' | 'bch'
   readonly ratePerKvb: bigint
   readonly inputs: bigint
   readonly inputVb: bigint
@@ -23,15 +23,12 @@ const outputVb: Readonly<Partial<Record<AddressKind, bigint>>> = {
 /** Used for unknown kinds, so that a kind added later is never undercharged. */
 const outputVbMax = 43n
 
-/**
- * A quote cannot know which coins will be spent, so it assumes a fixed number of inputs and one
- * change output. Two inputs to P2WPKH are 209 virtual bytes, 2090 satoshi at 10 a byte.
- */
+/** Bitcoin Cash: P2SH32 has 44 bytes; 34 is the larger of the 20-byte kinds. */
+const cashOutputVb = (address: AddressKind) => (address.startsWith('p2sh32') ? 44n : 34n)
+
+/** Assumes a fixed number of inputs and one change output, since the coins are not known yet. */
 export function utxoCost(rates: UtxoRates, address: AddressKind): bigint {
-  const virtualBytes =
-    rates.overheadVb +
-    rates.inputs * rates.inputVb +
-    (outputVb[address] ?? outputVbMax) +
-    rates.changeVb
-  return divideUp(virtualBytes * rates.ratePerKvb, 1_000n)
+  const { family, inputs, inputVb, overheadVb, changeVb, ratePerKvb } = rates
+  const output = family === 'bch' ? cashOutputVb(address) : (outputVb[address] ?? outputVbMax)
+  return divideUp((overheadVb + inputs * inputVb + output + changeVb) * ratePerKvb, 1_000n)
 }

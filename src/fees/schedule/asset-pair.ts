@@ -7,6 +7,7 @@ import type { AssetKind } from '../models/asset-kind.ts'
 import {
   type AddFault,
   convert,
+  fault,
   leaf,
   object,
   optional,
@@ -24,51 +25,25 @@ import {
 } from './schedule-values.ts'
 
 /** One (asset, network) pair. Amounts are smallest units of the asset on that network. */
-export type AssetPair = {
-  readonly asset: string
-  readonly network: CryptoNetwork
-  readonly kind: AssetKind
-  readonly decimals: number
-  /** The contract, mint or issuer; undefined for a native coin. */
-  readonly token: string | undefined
-  readonly certainty: 'A' | 'B' | 'C' | undefined
-  readonly enabled: boolean
-  readonly feeIncrementUnits: bigint
-  readonly feeUnitsMin: bigint
-  readonly amountUnitsMin: bigint
-  /** The share of a transfer that the token itself takes, in millionths. */
-  readonly transferPpm: bigint
-}
+export type AssetPair = Readonly<ValueOf<ReturnType<typeof pair>>>
 
 /** The document's `assets`: pairs by network, then by asset. */
-export const pairs: Reader<ReadonlyMap<string, ReadonlyMap<string, AssetPair>>> = record(
-  (network) => (given, path, pass) => {
-    if (isCryptoNetwork(network)) {
-      return record((asset) => pair(network, asset))(given, path, pass)
-    }
-    pass.faults.push(`${path} is no network`)
-    return undefined
-  },
+export const pairs = record(
+  (network): Reader<ReadonlyMap<string, AssetPair>> =>
+    (given, path, pass) =>
+      isCryptoNetwork(network)
+        ? record((asset) => pair(network, asset))(given, path, pass)
+        : fault(pass, `${path} is no network`),
 )
 
-type TokenMember = 'contract' | 'mint' | 'issuer'
+type TokenMembers = Readonly<Partial<Record<AssetKind, 'contract' | 'mint' | 'issuer'>>>
 
 /** The kinds of token that exist on a network, each with the member that holds its address. */
-export function tokenMembersOf(
-  network: CryptoNetwork,
-): Readonly<Partial<Record<AssetKind, TokenMember>>> {
-  switch (network) {
-    case 'BITCOIN':
-    case 'LITECOIN':
-    case 'BITCOIN_CASH':
-      return {}
-    case 'SOLANA':
-      return { spl: 'mint', token2022: 'mint' }
-    case 'STELLAR':
-      return { trustline: 'issuer' }
-    default:
-      return { erc20: 'contract' }
-  }
+export function tokenMembersOf(network: CryptoNetwork): TokenMembers {
+  if (network === 'SOLANA') return { spl: 'mint', token2022: 'mint' }
+  if (network === 'STELLAR') return { trustline: 'issuer' }
+  const hasNone = ['BITCOIN', 'LITECOIN', 'BITCOIN_CASH'].includes(network)
+  return hasNone ? {} : { erc20: 'contract' }
 }
 
 const assetShape = {
@@ -86,10 +61,10 @@ const assetShape = {
 }
 type AssetDocument = ValueOf<typeof assetShape>
 
-const pair = (network: CryptoNetwork, asset: string): Reader<AssetPair> =>
+const pair = (network: CryptoNetwork, asset: string) =>
   convert(object(assetShape), (document, addFault) => {
-    const { kind, decimals, certainty, enabled } = document
-    const unitsOf = (member: 'min_fee' | 'min_amount'): bigint => {
+    const { kind, decimals, certainty } = document
+    const unitsOf = (member: 'min_fee' | 'min_amount') => {
       const parsed = parseDecimal(document[member] ?? '0', decimals)
       if (parsed.ok) return parsed.units
       addFault(member, `has more decimals than the asset's ${decimals}`)
@@ -100,32 +75,24 @@ const pair = (network: CryptoNetwork, asset: string): Reader<AssetPair> =>
       network,
       kind,
       decimals,
+      /** The contract, mint or issuer; undefined for a native coin. */
+      token: kind === 'native' ? undefined : readToken(network, document, addFault),
+      certainty,
+      enabled: document.enabled ?? (kind === 'native' || certainty === 'A'),
       feeIncrementUnits: positiveUnits(document.fee_increment, decimals, 'fee_increment', addFault),
       feeUnitsMin: unitsOf('min_fee'),
       amountUnitsMin: largest(unitsOf('min_amount'), 1n),
-      token: kind === 'native' ? undefined : readToken(network, document, addFault),
-      certainty,
-      enabled: enabled ?? (kind === 'native' || certainty === 'A'),
+      /** The share of a transfer that the token itself takes, in millionths. */
       transferPpm: BigInt(document.token_transfer_ppm ?? 0),
     }
   })
 
-function readToken(
-  network: CryptoNetwork,
-  document: AssetDocument,
-  addFault: AddFault,
-): string | undefined {
+function readToken(network: CryptoNetwork, document: AssetDocument, addFault: AddFault) {
   const member = tokenMembersOf(network)[document.kind]
-  if (member === undefined) {
-    addFault('kind', `does not exist on ${network}`)
-    return undefined
-  }
+  if (member === undefined) return addFault('kind', `does not exist on ${network}`)
   if (document.certainty === undefined) addFault('certainty', 'must be A, B or C')
   const address = document[member]
-  if (address === undefined) {
-    addFault(member, 'is missing')
-    return undefined
-  }
+  if (address === undefined) return addFault(member, 'is missing')
   const check = checkAddress(network, address)
   // Withdrawals to a token's own contract are refused, but this member has to hold one.
   if (!check.valid && check.reason !== 'token_contract') {

@@ -6,41 +6,25 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** What one pass over a document shares. `auth_env` names are looked up in `environment`. */
 export type Pass = { readonly environment: Environment; readonly faults: string[] }
 
-/**
- * Checks one value of a document and converts it. Each fault is added to the pass with its path, as
- * in `networks.BASE.margin_bp must be integer`. Returns undefined for a value with a fault.
- */
-export type Reader<T> = (
-  given: unknown,
-  path: string,
-  pass: Pass,
-) => { readonly value: T } | undefined
+type Read<T> = { readonly value: T } | undefined
+/** Checks and converts one value. Each fault is added with its path, as in `as_of is missing`. */
+export type Reader<T> = (given: unknown, path: string, pass: Pass) => Read<T>
 
-/** A member whose key in the document differs from its name in the value. */
-type Field<T> = { readonly key: string; readonly read: Reader<T> }
+/** A member whose key in the document differs from its name in the value, or that has none. */
+type Field<T> = { readonly key?: string; readonly read: Reader<T> }
 export const from = <T>(key: string, read: Reader<T>): Field<T> => ({ key, read })
 
 /** A member of the value that is not in the document. */
-type Constant<T> = { readonly constant: T }
-export const constant = <const T>(value: T): Constant<T> => ({ constant: value })
+export const constant = <const T>(value: T): Field<T> => ({ read: () => ({ value }) })
 
-/**
- * Members by their name in the value. A nested shape groups members that the document keeps flat.
- */
-type Shape = {
-  readonly [name: string]: Reader<unknown> | Field<unknown> | Constant<unknown> | Shape
-}
-export type ValueOf<S> =
-  S extends Reader<infer T>
-    ? T
-    : S extends Field<infer T>
-      ? T
-      : S extends Constant<infer T>
-        ? T
-        : { readonly [Name in keyof S]: ValueOf<S[Name]> }
+/** Members by their name in the value. A nested shape groups members of a flat document. */
+export type Shape = { readonly [name: string]: Reader<unknown> | Field<unknown> | Shape }
+export type ValueOf<S> = S extends Reader<infer T> | Field<infer T>
+  ? T
+  : { readonly [N in keyof S]: ValueOf<S[N]> }
 
 /** Adds a fault to a member, or to the value itself where `member` is empty. */
-export type AddFault = (member: string, fault: string) => void
+export type AddFault = (member: string, fault: string) => undefined
 
 /** Finds members that contradict one another. Members with a fault of their own are undefined. */
 export type Check = (members: ReadonlyMap<string, unknown>, addFault: AddFault) => void
@@ -55,9 +39,9 @@ export const object = <S extends Shape>(shape: S, check: Check = () => {}): Read
       Object.fromEntries(
         Object.entries(part).map(([name, entry]) => {
           const field = typeof entry === 'function' ? from(name, entry) : entry
-          if (isConstant(field)) return [name, field.constant]
           if (!isField(field)) return [name, readShape(field)]
           const { key, read } = field
+          if (key === undefined) return [name, read(undefined, path, pass)?.value]
           members.set(key, read(given[key], join(path, key), pass)?.value)
           return [name, members.get(key)]
         }),
@@ -87,9 +71,8 @@ export const list = <T>(read: Reader<T>, itemsMax: number): Reader<readonly T[]>
     if (!Array.isArray(given) || given.length > itemsMax) {
       return fault(pass, `${path} must be a list of at most ${itemsMax}`)
     }
-    const items = given.map((item, index) => read(item, join(path, String(index)), pass))
-    const sound = items.filter((item) => item !== undefined)
-    return sound.length === items.length ? { value: sound.map(({ value }) => value) } : undefined
+    const items = given.flatMap((item, at) => read(item, join(path, String(at)), pass) ?? [])
+    return items.length === given.length ? { value: items.map(({ value }) => value) } : undefined
   })
 
 /** A value that a TypeBox schema describes in full. */
@@ -110,10 +93,7 @@ export const optional =
 
 /** Converts a value that has no fault. `to` may still add faults. */
 export const convert =
-  <A, B>(
-    read: Reader<A>,
-    to: (value: A, addFault: AddFault, environment: Environment) => B,
-  ): Reader<B> =>
+  <A, B>(read: Reader<A>, to: (value: A, addFault: AddFault, env: Environment) => B): Reader<B> =>
   (given, path, pass) => {
     const found = read(given, path, pass)
     if (found === undefined) return undefined
@@ -125,17 +105,15 @@ export const convert =
 export const isPlainObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-type Entry = Exclude<Shape[string], Reader<unknown>>
-const isConstant = (entry: Entry): entry is Constant<unknown> => 'constant' in entry
-const isField = (entry: Entry): entry is Field<unknown> =>
-  'key' in entry && typeof entry.key === 'string'
+const isField = (entry: Field<unknown> | Shape): entry is Field<unknown> =>
+  typeof entry.read === 'function'
 
 function required<T>(read: Reader<T>): Reader<T> {
   return (given, path, pass) =>
     given === undefined ? fault(pass, `${path} is missing`) : read(given, path, pass)
 }
 
-function fault(pass: Pass, ...texts: readonly string[]): undefined {
+export function fault(pass: Pass, ...texts: readonly string[]): undefined {
   pass.faults.push(...texts)
 }
 
@@ -144,6 +122,4 @@ const faultAdder =
   (member, text) =>
     fault(pass, `${member === '' ? path : join(path, member)} ${text}`)
 
-function join(path: string, key: string): string {
-  return path === '' ? key : `${path}.${key}`
-}
+const join = (path: string, key: string) => (path === '' ? key : `${path}.${key}`)

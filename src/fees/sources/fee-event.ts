@@ -1,9 +1,6 @@
 import type { CryptoNetwork } from '../../values/network.ts'
 
-/**
- * An event for the log, reported once when it begins and not on every observation. No event holds a
- * URL, an authorization or text that a node sent.
- */
+/** A log event, reported once when it begins. It holds no URL and no text of a node. */
 export type FeeEvent =
   | NetworkEvent<'node-failed', { readonly host: string; readonly reason: string }>
   | NetworkEvent<'node-recovered', { readonly host: string }>

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { repeat, type Schedule, systemSchedule } from '../../platform/schedule.ts'
 import { cryptoNetworks } from '../../values/network.ts'
-import type { FeeBasis } from '../fee-basis.ts'
-import type { FeeSchedule } from '../schedule/fee-schedule.ts'
+import type { FeeBasis, LiveCosts } from '../fee-basis.ts'
 import type { NetworkPlan } from '../schedule/network-plan.ts'
+import type { FeeSchedule } from '../schedule/read-schedule.ts'
 import type { FeeSourceDeps } from './fee-event.ts'
 import { networkObserver } from './network-observer.ts'
 import { priceObserver } from './prices/price-observer.ts'
@@ -11,10 +11,7 @@ import { priceObserver } from './prices/price-observer.ts'
 export type FeeRefresher = {
   /** The basis of a quote made now. Until a node has answered, it holds the schedule alone. */
   current(): FeeBasis
-  /**
-   * Puts another schedule in force at once. Observed costs stay if their network's settings are
-   * unchanged, observed prices if the price sources are.
-   */
+  /** Puts another schedule in force. Observations stay if their settings are unchanged. */
   replaceSchedule(schedule: FeeSchedule, acceptsSample: boolean): void
   /** Cancels every timer and every request under way. */
   close(): void
@@ -27,9 +24,7 @@ type RefresherDeps = Omit<FeeSourceDeps, 'random'> & {
   readonly timers?: Pick<Schedule, 'after'>
 }
 
-/**
- * Observes each node and price source now and at its own interval. Without any, it sets no timer.
- */
+/** Observes each node and price source now and at its own interval. */
 export function openFeeRefresher({
   schedule,
   acceptsSample,
@@ -47,22 +42,15 @@ export function openFeeRefresher({
     const tasks = plans
       .filter(({ endpoints }) => endpoints.length > 0)
       .map((plan) => {
-        return networkObserver(
-          plan,
-          deps,
-          () => basis,
-          (costs) => {
-            basis = { ...basis, costs: new Map(basis.costs).set(plan.network, costs) }
-          },
-        )
+        const accept = (costs: LiveCosts) => {
+          basis = { ...basis, costs: new Map(basis.costs).set(plan.network, costs) }
+        }
+        return networkObserver(plan, deps, () => basis, accept)
       })
-    if (priceSources.length > 0) {
-      tasks.push(
-        priceObserver(basis.schedule, deps, (prices) => {
-          basis = { ...basis, prices }
-        }),
-      )
+    const acceptPrices = (prices: FeeBasis['prices']) => {
+      basis = { ...basis, prices }
     }
+    if (priceSources.length > 0) tasks.push(priceObserver(basis.schedule, deps, acceptPrices))
     const abort = new AbortController()
     const repeaters = tasks.map((task) => repeat(() => task(abort.signal), 0, timers))
     return () => {

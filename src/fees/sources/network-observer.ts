@@ -4,6 +4,7 @@ import { type CostState, confirmCosts } from './confirmation.ts'
 import type { CostSource, FeeSourceDeps } from './fee-event.ts'
 import { observeNetwork } from './networks/observe-network.ts'
 import { endpointPool } from './nodes/endpoint-pool.ts'
+import type { NodeClient } from './nodes/node-client.ts'
 
 /** Until pending costs are confirmed, quotes use the costs before them. */
 const confirmationDelayMs = 1_000
@@ -38,18 +39,15 @@ export function networkObserver(
   const reportSource = (): void => {
     const costs = costsInForce(basis(), network, clock())
     const source: CostSource = costs.ok ? costs.source : 'unavailable'
-    if (source !== lastSource) {
-      report({ event: 'source-changed', network, from: lastSource, to: source })
-    }
+    if (source === lastSource) return
+    report({ event: 'source-changed', network, from: lastSource, to: source })
     lastSource = source
   }
 
   return async (stop) => {
-    const answer = await pool.ask(
-      (node, signal) => observeNetwork(node, plan, clock(), signal),
-      stop,
-      pendingHost,
-    )
+    const observe = (node: NodeClient, signal: AbortSignal) =>
+      observeNetwork(node, plan, clock(), signal)
+    const answer = await pool.ask(observe, stop, pendingHost)
     if (stop.aborted) return 0
     if (answer !== undefined) {
       const { value, host } = answer

@@ -5,8 +5,7 @@ import type { Logger } from '../../platform/log.ts'
 import { describeNetworks } from '../describe-schedule.ts'
 import type { FeeBasis } from '../fee-basis.ts'
 import type { Environment } from '../schedule/document-reader.ts'
-import type { FeeSchedule } from '../schedule/fee-schedule.ts'
-import { type ReadSchedule, readSchedule } from '../schedule/read-schedule.ts'
+import { type FeeSchedule, type ReadSchedule, readSchedule } from '../schedule/read-schedule.ts'
 import type { FeeEvent } from './fee-event.ts'
 import { openFeeRefresher } from './fee-refresher.ts'
 
@@ -29,7 +28,7 @@ export type FeesDeps = {
 export function openFees({ config, environment, clock, log }: FeesDeps): Fees {
   const acceptsSample = config.acceptSampleFees
   const report = (event: FeeEvent) => log[isGood(event) ? 'info' : 'warn'](event, 'fee source')
-  const schedule = scheduleOf(config, environment)
+  const schedule = scheduleOf(config.feeSchedule, environment)
   const refresher = openFeeRefresher({ schedule, acceptsSample, clock, report })
   const logSources = () => {
     for (const state of describeNetworks(refresher.current(), clock())) {
@@ -42,10 +41,8 @@ export function openFees({ config, environment, clock, log }: FeesDeps): Fees {
     reload: () => {
       const read = readScheduleFile(config.feeSchedule, environment)
       if (!read.ok) {
-        log.error(
-          { faults: read.faults },
-          'the fee schedule has faults; the old one stays in force',
-        )
+        const { faults } = read
+        log.error({ faults }, 'the fee schedule has faults; the old one stays in force')
         return
       }
       refresher.replaceSchedule(read.schedule, acceptsSample)
@@ -56,13 +53,10 @@ export function openFees({ config, environment, clock, log }: FeesDeps): Fees {
   }
 }
 
-function scheduleOf(
-  { feeSchedule }: Pick<Config, 'feeSchedule'>,
-  environment: Environment,
-): FeeSchedule {
-  const read = readScheduleFile(feeSchedule, environment)
+function scheduleOf(path: string | undefined, environment: Environment): FeeSchedule {
+  const read = readScheduleFile(path, environment)
   if (read.ok) return read.schedule
-  throw new ConfigError(read.faults.map((fault) => `${feeSchedule}: ${fault}`).join('\n'))
+  throw new ConfigError(read.faults.map((fault) => `${path}: ${fault}`).join('\n'))
 }
 
 function readScheduleFile(path: string | undefined, environment: Environment): ReadSchedule {

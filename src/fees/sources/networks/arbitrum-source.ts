@@ -15,9 +15,7 @@ const recipient = BigInt(`0x${'11'.repeat(20)}`)
 /** The data of an ERC-20 withdrawal: transfer(address,uint256) with an amount of full length. */
 const tokenTransfer = `a9059cbb${word(recipient)}${'ff'.repeat(32)}`
 
-/**
- * gasEstimateL1Component(address,bool,bytes). It answers even if the transfer itself would revert.
- */
+/** gasEstimateL1Component(address,bool,bytes) answers even if the transfer would revert. */
 const l1Component = (data: string): RpcCall =>
   ethCall(nodeInterface, `77d488a2${word(recipient)}${word(0n)}${word(96n)}${bytesArgument(data)}`)
 
@@ -43,17 +41,13 @@ export async function observeArbitrum(
   const { baseFeeWei } = readGasPrice(replies, guard, now)
   const [native, token, minimum] = replies.slice(evmCalls.length)
   const price = boundGasPrice(largest(baseFeeWei, firstWord(minimum) ?? 0n), guard)
-  const nativeL1 = firstWord(native, 3)
-  const tokenL1 = firstWord(token, 3)
-  const gasOf = (l2Gas: bigint, l1Gas: bigint | undefined, configured: bigint) =>
-    bound(
-      'the gas of a transfer',
-      l1Gas === undefined ? configured : l2Gas + divideUp(l1Gas * 11n, 10n),
-      0n,
-      l1GasMax,
-    )
-  const nativeGas = gasOf(guard.l2Gas.native, nativeL1, rates.gas.native)
-  const tokenGas = gasOf(guard.l2Gas.erc20, tokenL1, rates.gas.erc20)
+  const gasOf = (kind: 'native' | 'erc20', l1Gas: bigint | undefined) => {
+    const isKnown = l1Gas !== undefined
+    const gas = isKnown ? guard.l2Gas[kind] + divideUp(l1Gas * 11n, 10n) : rates.gas[kind]
+    return bound('the gas of a transfer', gas, 0n, l1GasMax)
+  }
+  const nativeGas = gasOf('native', firstWord(native, 3))
+  const tokenGas = gasOf('erc20', firstWord(token, 3))
   return {
     model: {
       ...rates,

@@ -1,9 +1,7 @@
 import type { RpcCall, RpcReply } from '../nodes/node-client.ts'
 import { returnedWords } from './node-figures.ts'
 
-/**
- * Reads a contract at the newest block. `data` is the selector and the arguments in hexadecimal.
- */
+/** Reads a contract at the newest block. `data` is the selector and the arguments in hex. */
 export const ethCall = (to: string, data: string): RpcCall => ({
   method: 'eth_call',
   params: [{ to, data: `0x${data}` }, 'latest'],

@@ -48,14 +48,10 @@ export function wholeUnits(value: ExactJson | undefined): bigint {
   return BigInt(value)
 }
 
-/**
- * Throws if the newest block is too old, as on a node that fell behind, or too far in the future.
- */
+/** Throws if the newest block is too old or too far in the future. */
 export function requireFreshHead(headSeconds: bigint, now: bigint, maxAgeSeconds: number): void {
   const nowSeconds = now / 1_000_000n
-  if (nowSeconds - headSeconds > BigInt(maxAgeSeconds)) {
-    throw new Error('has no recent block')
-  }
+  if (nowSeconds - headSeconds > BigInt(maxAgeSeconds)) throw new Error('has no recent block')
   // Bitcoin's rules let the time of a block be two hours ahead.
   if (headSeconds - nowSeconds > 7_200n) throw new Error('has a newest block from the future')
 }

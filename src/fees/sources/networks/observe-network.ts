@@ -8,10 +8,7 @@ import { observeSolana } from './solana-source.ts'
 import { observeStellar } from './stellar-source.ts'
 import { observeBitcoinCash, observeUtxo } from './utxo-source.ts'
 
-/**
- * Observes one node. Rejects if the node cannot be reached, is on another chain, is behind or sends
- * an invalid answer. The Error's message gives the reason and quotes nothing that the node sent.
- */
+/** Observes one node. The message of a rejection quotes nothing that the node sent. */
 export function observeNetwork(
   node: NodeClient,
   plan: NetworkPlan,

@@ -24,12 +24,8 @@ export async function observeStellar(
     wholeUnits(at(stats, 'fee_charged', 'p95')),
     wholeUnits(at(stats, 'last_ledger_base_fee')),
   )
-  const { units, alarms } = bound(
-    'the fee of an operation',
-    bid,
-    guard.floorStroops,
-    guard.capStroops,
-  )
+  const { floorStroops, capStroops } = guard
+  const { units, alarms } = bound('the fee of an operation', bid, floorStroops, capStroops)
   return { model: { ...plan.rates, stroopsPerOperation: units }, alarms }
 }
 

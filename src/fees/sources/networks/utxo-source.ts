@@ -22,10 +22,8 @@ export async function observeUtxo(
   signal: AbortSignal,
 ): Promise<Observation> {
   const { guard } = plan
-  const estimateCall = {
-    method: 'estimatesmartfee',
-    params: [guard.confirmationTarget, 'conservative'],
-  }
+  const target = guard.confirmationTarget
+  const estimateCall = { method: 'estimatesmartfee', params: [target, 'conservative'] }
   const mempoolCall = { method: 'getmempoolinfo', params: [] }
   const replies = await node.batch([...guardCalls(guard), estimateCall, mempoolCall], signal)
   requireOurChain(replies, guard, now)
@@ -52,10 +50,8 @@ export async function observeBitcoinCash(
   signal: AbortSignal,
 ): Promise<Observation> {
   const { guard } = plan
-  const rateCalls = ['estimatefee', 'getnetworkinfo', 'getmempoolinfo'].map((method) => ({
-    method,
-    params: [],
-  }))
+  const methods = ['estimatefee', 'getnetworkinfo', 'getmempoolinfo']
+  const rateCalls = methods.map((method) => ({ method, params: [] }))
   const replies = await node.batch([...guardCalls(guard), ...rateCalls], signal)
   requireOurChain(replies, guard, now)
   const rates = [

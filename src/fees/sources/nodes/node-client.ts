@@ -12,9 +12,7 @@ export type RpcReply =
 
 /** A client of one endpoint. Calls reject with an Error that quotes neither answer nor URL. */
 export type NodeClient = {
-  /**
-   * Host and port, for logs. The path is left out, since a hosted node's path is often its API key.
-   */
+  /** Host and port, for logs. The path of a hosted node is often its API key. */
   readonly host: string
   /** Sends one JSON-RPC batch and returns the replies in the order of the calls. */
   readonly batch: (calls: readonly RpcCall[], signal: AbortSignal) => Promise<readonly RpcReply[]>
@@ -25,21 +23,14 @@ export type NodeClient = {
 
 export function nodeClient(endpoint: Endpoint): NodeClient {
   const headers: Record<string, string> = { accept: 'application/json' }
-  if (endpoint.authorization !== undefined) {
-    headers.authorization = endpoint.authorization.reveal()
-  }
+  if (endpoint.authorization) headers.authorization = endpoint.authorization.reveal()
   return {
     host: new URL(endpoint.url).host,
     get: (path, signal) => fetchJson(endpoint.url + path, { headers, signal }),
     getForSymbol: (symbol, signal) =>
       fetchJson(endpoint.url.replaceAll('{symbol}', symbol), { headers, signal }),
     batch: async (calls, signal) => {
-      const requests = calls.map(({ method, params }, id) => ({
-        jsonrpc: '2.0',
-        id,
-        method,
-        params,
-      }))
+      const requests = calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call }))
       const request = {
         method: 'POST',
         headers: { ...headers, 'content-type': 'application/json' },
@@ -72,9 +63,7 @@ async function fetchJson(
   }
 }
 
-/**
- * Nodes may reorder the replies of a batch. One without batch support answers with a single object.
- */
+/** Nodes may reorder replies. A node without batch support answers with a single object. */
 function orderReplies(answer: ExactJson, count: number): RpcReply[] {
   if (!Array.isArray(answer)) throw new Error('did not answer a batch with a list')
   const replies = new Map<string, RpcReply>()
@@ -82,9 +71,8 @@ function orderReplies(answer: ExactJson, count: number): RpcReply[] {
     const id = at(item, 'id')
     if (typeof id === 'string') replies.set(id, readReply(item))
   }
-  return Array.from({ length: count }, (_, id) => {
-    return replies.get(String(id)) ?? { ok: false, code: 'no answer' }
-  })
+  const missing: RpcReply = { ok: false, code: 'no answer' }
+  return Array.from({ length: count }, (_, id) => replies.get(String(id)) ?? missing)
 }
 
 function readReply(item: ExactJson): RpcReply {

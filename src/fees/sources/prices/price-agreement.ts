@@ -12,9 +12,7 @@ export type PriceState = {
 
 export type SourcePrice = ObservedPrice & { readonly maxAgeSeconds: number }
 
-/**
- * A first price, and one that moved by more than a fifth, stays pending until the next one agrees.
- */
+/** A first price, or one that moved by over a fifth, stays pending until the next agrees. */
 export function confirmPrice(state: PriceState, observed: ObservedPrice): PriceState {
   const known = [state.accepted, state.pending].filter((price) => price !== undefined)
   const isConfirmed = known.some(({ usd }) => isWithin(usd, observed.usd, 20n))

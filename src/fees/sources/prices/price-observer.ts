@@ -1,9 +1,8 @@
 import type { LivePrice } from '../../fee-basis.ts'
-import type { FeeSchedule } from '../../schedule/fee-schedule.ts'
-import type { PriceSource } from '../../schedule/price-source.ts'
+import type { FeeSchedule, PriceSource } from '../../schedule/read-schedule.ts'
 import type { FeeSourceDeps } from '../fee-event.ts'
-import { type EndpointPool, endpointPool, reasonOf } from '../nodes/endpoint-pool.ts'
-import { nodeClient } from '../nodes/node-client.ts'
+import { endpointPool, reasonOf } from '../nodes/endpoint-pool.ts'
+import { type NodeClient, nodeClient } from '../nodes/node-client.ts'
 import {
   combinePrices,
   confirmPrice,
@@ -44,11 +43,7 @@ export function priceObserver(
 }
 
 /** Observes one source. Returns whether one of its prices waits for confirmation. */
-async function refresh(
-  source: ObservedSource,
-  { report }: FeeSourceDeps,
-  stop: AbortSignal,
-): Promise<boolean> {
+async function refresh(source: ObservedSource, { report }: FeeSourceDeps, stop: AbortSignal) {
   const { name, states } = source
   let observed: ObservedPrices | undefined
   try {
@@ -76,10 +71,7 @@ async function refresh(
   return hasPending
 }
 
-function combineAll(
-  sources: readonly ObservedSource[],
-  now: bigint,
-): ReadonlyMap<string, LivePrice> {
+function combineAll(sources: readonly ObservedSource[], now: bigint) {
   const bySymbol = new Map<string, SourcePrice[]>()
   for (const { states, maxAgeSeconds } of sources) {
     for (const [symbol, { accepted }] of states) {
@@ -115,17 +107,15 @@ function openSource(
     }
   }
   const plan = schedule.networks[source.network]
-  const pool: EndpointPool = endpointPool(source.network, plan.endpoints, deps)
+  const pool = endpointPool(source.network, plan.endpoints, deps)
   const chainId = 'chainId' in plan.guard ? plan.guard.chainId : 0n
   return {
     ...base,
     name: `chainlink on ${source.network}`,
     observe: async (stop) => {
-      const answer = await pool.ask(
-        (node, signal) => observeChainlink(node, source, chainId, deps.clock(), signal),
-        stop,
-      )
-      return answer?.value
+      const observe = (node: NodeClient, signal: AbortSignal) =>
+        observeChainlink(node, source, chainId, deps.clock(), signal)
+      return (await pool.ask(observe, stop))?.value
     },
   }
 }

@@ -1,11 +1,11 @@
 import { smallest } from '../../../values/bounds.ts'
 import { ageOf } from '../../fee-basis.ts'
-import { type PriceSource, priceDecimals } from '../../schedule/price-source.ts'
+import { type PriceSource, priceDecimals } from '../../schedule/read-schedule.ts'
 import { ethCall } from '../networks/eth-call.ts'
 import { requireChain } from '../networks/evm-source.ts'
 import { decimalUnits, returnedWords } from '../networks/node-figures.ts'
 import { at, type ExactJson } from '../nodes/exact-json.ts'
-import { type NodeClient, resultOf } from '../nodes/node-client.ts'
+import { type NodeClient, type RpcReply, resultOf } from '../nodes/node-client.ts'
 import type { ObservedPrice } from './price-agreement.ts'
 
 export type ObservedPrices = ReadonlyMap<string, ObservedPrice>
@@ -41,10 +41,7 @@ export async function observeChainlink(
   requireChain(replies[0], chainId)
   const prices = feeds.map(([symbol], index): [string, ObservedPrice | undefined] => {
     const [round, decimals] = [replies[1 + 2 * index], replies[2 + 2 * index]]
-    return [
-      symbol,
-      soundOrNone(() => readRound(resultOf(round, 'a feed'), resultOf(decimals, 'a feed'))),
-    ]
+    return [symbol, readRoundIfSound(round, decimals)]
   })
   return freshOnly(prices, source.maxAgeSeconds, now)
 }
@@ -56,12 +53,10 @@ export async function observeHttpPrices(
   now: bigint,
   signal: AbortSignal,
 ): Promise<ObservedPrices> {
-  const asked = [...source.symbols].map(
-    async ([symbol, word]): Promise<[string, ObservedPrice]> => {
-      const answer = await node.getForSymbol(word, signal)
-      return [symbol, readHttpPrice(answer, source, now)]
-    },
-  )
+  const asked = [...source.symbols].map(async ([symbol, word]) => {
+    const answer = await node.getForSymbol(word, signal)
+    return [symbol, readHttpPrice(answer, source, now)] as const
+  })
   const settled = await Promise.allSettled(asked)
   const prices = settled.filter((result) => result.status === 'fulfilled').map(({ value }) => value)
   const failed = settled.find((result) => result.status === 'rejected')
@@ -70,12 +65,16 @@ export async function observeHttpPrices(
 }
 
 /** (roundId, answer, startedAt, updatedAt, answeredInRound). The answer is signed. */
-function readRound(round: ExactJson, decimals: ExactJson): ObservedPrice {
-  const [, answer = 0n, , updatedAt = 0n] = returnedWords(round, 5)
-  const [places = 0n] = returnedWords(decimals, 1)
-  if (answer >= 1n << 255n || places > 18n) throw new Error('sent no valid price')
-  const usd = answer * 10n ** (BigInt(priceDecimals) - places)
-  return { usd, observedAtMicros: updatedAt * 1_000_000n }
+function readRoundIfSound(round: RpcReply | undefined, decimals: RpcReply | undefined) {
+  try {
+    const [, answer = 0n, , updatedAt = 0n] = returnedWords(resultOf(round, 'a feed'), 5)
+    const [places = 0n] = returnedWords(resultOf(decimals, 'a feed'), 1)
+    if (answer >= 1n << 255n || places > 18n) return undefined
+    const usd = answer * 10n ** (BigInt(priceDecimals) - places)
+    return { usd, observedAtMicros: updatedAt * 1_000_000n }
+  } catch {
+    return undefined
+  }
 }
 
 function readHttpPrice(answer: ExactJson, source: HttpSource, now: bigint): ObservedPrice {
@@ -96,14 +95,6 @@ function readTime(value: ExactJson | undefined): bigint {
   const millis = typeof value === 'string' ? Date.parse(value) : Number.NaN
   if (Number.isNaN(millis)) throw new Error('sent no valid time of its price')
   return BigInt(millis) * 1_000n
-}
-
-function soundOrNone(read: () => ObservedPrice): ObservedPrice | undefined {
-  try {
-    return read()
-  } catch {
-    return undefined
-  }
 }
 
 function freshOnly(
