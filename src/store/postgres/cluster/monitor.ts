@@ -38,7 +38,7 @@ export async function openMonitor({
   lagMsMax,
   log,
 }: MonitorDeps): Promise<Monitor> {
-  const lag = openReplayLag(2 * lagMsMax + 10 * limits.databaseLookIntervalMs)
+  const lag = openReplayLag(2 * lagMsMax + 10 * limits.databaseHealthCheckIntervalMs)
   const listeners = new Set<(server: Server) => void>()
   let primary: Server | undefined
   let timeline = 0
@@ -68,7 +68,7 @@ export async function openMonitor({
     }
     // Checked after the primary, so that a standby that keeps up has replayed its position.
     await Promise.all(standbys.map((server) => server.checkHealth()))
-    return limits.databaseLookIntervalMs
+    return limits.databaseHealthCheckIntervalMs
   }
   const isReadable = (server: Server, notBefore: bigint): boolean => {
     const health = server.health()
