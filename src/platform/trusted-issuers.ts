@@ -1,3 +1,5 @@
+import { parseJson } from './parse-json.ts'
+
 /** An OAuth 2 server whose access tokens Bursar accepts: one entry of `trustedIssuers`. */
 export type TrustedIssuer = {
   readonly issuer: string
@@ -32,15 +34,6 @@ export function parseTrustedIssuers(given: unknown): Parsed {
   const doubled = names.filter((name, index) => name !== '' && names.indexOf(name) !== index)
   for (const name of new Set(doubled)) faults.push(`names ${name} twice`)
   return faults.length > 0 ? { fault: faults.join('; ') } : { value }
-}
-
-/** Undefined if the text is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function readIssuer(entry: unknown, at: string, faults: string[]): TrustedIssuer {
