@@ -94,7 +94,7 @@ export function list(
 export function url(naming: Naming): Setting<string | undefined> {
   const parse = (given: unknown): Parsed<string> => {
     const parsed = typeof given === 'string' ? URL.parse(given) : null
-    const isPlain = parsed && `${parsed.search}${parsed.hash}${parsed.username}` === ''
+    const isPlain = parsed?.search === '' && parsed.hash === '' && parsed.username === ''
     return isPlain && /^https?:$/.test(parsed.protocol)
       ? { value: String(given).replace(/\/+$/, '') }
       : { fault: 'must be an http or https URL without a query' }
