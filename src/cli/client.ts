@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { Command } from 'commander'
 import { operatorScopes } from '../contract/scopes.ts'
 import {
@@ -11,13 +11,11 @@ import {
 import type { Secret } from '../platform/secret.ts'
 import type { Client, ClientMethod, ClientWithSecrets } from '../store/credentials.ts'
 import { type CommonOptions, isPrintable, newCommand, refuseUsage } from './options.ts'
-import { printRecord } from './output.ts'
+import { isoOf, linesOf, type Output, printResult } from './output.ts'
 import type { WithCredentials } from './with-stores.ts'
 
-export type CredentialCommandDeps = {
+export type CredentialCommandDeps = Pick<Output, 'print'> & {
   readonly withCredentials: WithCredentials
-  /** Prints one line to stdout. */
-  readonly print: (line: string) => void
 }
 
 /** `client create|list|rotate|disable`: the clients that may request tokens. */
@@ -87,21 +85,15 @@ function faultOfCreate(options: CreateOptions): string | undefined {
 }
 
 async function readMethod(command: Command, options: CreateOptions): Promise<ClientMethod> {
-  const { issuer, externalId, jwks } = options
-  if (issuer !== undefined && externalId !== undefined)
+  const { issuer, externalId, jwks: path } = options
+  if (issuer !== undefined && externalId !== undefined) {
     return { kind: 'issuer', issuer, externalId }
-  if (jwks === undefined) return { kind: 'secret' }
-  const read = await readClientKeys(readText(command, jwks))
-  if ('refused' in read) return command.error(`${jwks}: ${read.refused}`)
-  return { kind: 'keys', jwks: read.jwks }
-}
-
-function readText(command: Command, path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return command.error(`${path} cannot be read.`)
   }
+  if (path === undefined) return { kind: 'secret' }
+  const text = await readFile(path, 'utf8').catch(() => command.error(`${path} cannot be read.`))
+  const read = await readClientKeys(text)
+  if ('refused' in read) return command.error(`${path}: ${read.refused}`)
+  return { kind: 'keys', jwks: read.jwks }
 }
 
 function listCommand(deps: CredentialCommandDeps): Command {
@@ -109,20 +101,14 @@ function listCommand(deps: CredentialCommandDeps): Command {
   return command.action((options: CommonOptions) =>
     deps.withCredentials(options, async ({ store }) => {
       const clients = await store.listClients()
-      if (options.json === true) {
-        deps.print(JSON.stringify({ clients: clients.map(describeListed) }))
-        return
-      }
-      for (const client of clients) deps.print(lineOf(client))
+      printResult(deps, options, { clients: clients.map(describeListed) }, clients.map(lineOf))
     }),
   )
 }
 
 function rotateCommand(deps: CredentialCommandDeps): Command {
-  const command = newCommand(
-    'rotate',
-    'Give a client a new secret. The old one stays valid until the next rotation.',
-  )
+  const summary = 'Give a client a new secret. The old one stays valid until the next rotation.'
+  const command = newCommand('rotate', summary)
     .argument('<id>', 'The id of the client.')
     .option('--expire-old', 'Revoke the old secrets, and every token issued so far, at once.')
   return command.action((id: string, options: CommonOptions & { expireOld?: boolean }) =>
@@ -135,19 +121,14 @@ function rotateCommand(deps: CredentialCommandDeps): Command {
 }
 
 function disableCommand(deps: CredentialCommandDeps): Command {
-  const command = newCommand(
-    'disable',
-    'Disable a client and all its tokens permanently.',
-  ).argument('<id>', 'The id of the client.')
+  const command = newCommand('disable', 'Disable a client and all its tokens permanently.')
+  command.argument('<id>', 'The id of the client.')
   return command.action((id: string, options: CommonOptions) =>
     deps.withCredentials(options, async (access) => {
       const client = acceptedOf(command, await disableClient(access, id))
       const answer = { client_id: client.id, disabled_at: isoOf(client.disabledAt) }
-      deps.print(
-        options.json === true
-          ? JSON.stringify(answer)
-          : `${client.id} is disabled. Every running server refuses it within 10 s.`,
-      )
+      const line = `${client.id} is disabled. Every running server refuses it within 10 s.`
+      printResult(deps, options, answer, [line])
     }),
   )
 }
@@ -165,15 +146,15 @@ function printClient(
   secret: Secret | undefined,
 ): void {
   const shownOnce = secret && { client_secret: secret.reveal() }
-  printRecord(deps, options, { client_id: client.id, ...shownOnce, ...describe(client) })
-  if (secret !== undefined && options.json !== true) deps.print('The secret is not shown again.')
+  const record = { client_id: client.id, ...shownOnce, ...describe(client) }
+  const note = secret === undefined ? [] : ['The secret is not shown again.']
+  printResult(deps, options, record, [...linesOf(record), ...note])
 }
 
 function describe({ customerId, name, scopes, method }: Client) {
-  const external = method.kind === 'issuer' && {
-    ...{ issuer: method.issuer, external_id: method.externalId },
-  }
-  return { customer_id: customerId, name, scope: scopes.join(' '), ...external }
+  const record = { customer_id: customerId, name, scope: scopes.join(' ') }
+  if (method.kind !== 'issuer') return record
+  return { ...record, issuer: method.issuer, external_id: method.externalId }
 }
 
 function describeListed(client: ClientWithSecrets) {
@@ -194,7 +175,3 @@ function lineOf(client: ClientWithSecrets): string {
     client.method.kind === 'secret' ? `${client.secrets.length} secrets` : client.method.kind
   return [client.id, state, client.customerId ?? 'operator', used, secrets, client.name].join('  ')
 }
-
-/** Microseconds as RFC 3339 in UTC, or null for undefined. */
-export const isoOf = (instant: bigint | undefined): string | null =>
-  instant === undefined ? null : new Date(Number(instant / 1000n)).toISOString()

@@ -6,7 +6,7 @@ import { type Fees, openFees } from '../fees/sources/open-fees.ts'
 import type { Clock } from '../platform/clock.ts'
 import { openLog } from '../platform/log.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
-import type { Output } from './output.ts'
+import { type Output, printResult } from './output.ts'
 
 /** The command queries the nodes itself. This is enough for two queries a second apart. */
 const WAIT_MS = 5000
@@ -22,16 +22,15 @@ export function scheduleCommand(output: Output, clock: Clock): Command {
       await untilLoaded(fees, clock)
       const rows = describeSchedule(fees.current(), clock())
       fees.close()
-      if (options.json === true) output.print(JSON.stringify({ fees: rows.map(membersOf) }))
-      else output.print(table(rows.map(cellsOf)).join('\n'))
+      printResult(output, options, { fees: rows.map(membersOf) }, table(rows.map(cellsOf)))
     },
   )
 }
 
 async function untilLoaded(fees: Fees, clock: Clock): Promise<void> {
-  for (let waited = 0; waited < WAIT_MS && isLoading(fees.current(), clock()); ) {
+  for (let waited = 0; waited < WAIT_MS; waited += WAIT_STEP_MS) {
+    if (!isLoading(fees.current(), clock())) return
     await delay(WAIT_STEP_MS)
-    waited += WAIT_STEP_MS
   }
 }
 
@@ -46,7 +45,7 @@ function isLoading(basis: FeeBasis, now: bigint): boolean {
 
 function membersOf(row: ScheduleRow) {
   const { charge } = row
-  return {
+  const start = {
     asset: row.asset,
     crypto_network: row.network,
     enabled: row.enabled,
@@ -55,16 +54,10 @@ function membersOf(row: ScheduleRow) {
     certainty: row.certainty,
     margin_bp: row.marginBasisPoints,
     minimum: row.minimum,
-    ...('unavailable' in charge
-      ? { unavailable: charge.unavailable }
-      : {
-          cost: charge.cost,
-          cost_asset: charge.costAsset,
-          fee: charge.fee,
-          source: charge.source,
-          age_s: charge.ageSeconds,
-        }),
   }
+  if ('unavailable' in charge) return { ...start, unavailable: charge.unavailable }
+  const { cost, costAsset: cost_asset, fee, source, ageSeconds: age_s } = charge
+  return { ...start, cost, cost_asset, fee, source, age_s }
 }
 
 const heading = ['asset', 'network', 'decimals', 'cost', 'margin', 'fee', 'source', 'age']
@@ -82,10 +75,6 @@ function cellsOf({ asset, network, decimals, marginBasisPoints, enabled, charge 
 function table(rows: readonly (readonly string[])[]): string[] {
   const all = [heading, ...rows]
   const widths = heading.map((_, at) => Math.max(...all.map((row) => row[at]?.length ?? 0)))
-  return all.map((row) =>
-    row
-      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  )
+  const pad = (cell: string, at: number) => cell.padEnd(widths[at] ?? 0)
+  return all.map((row) => row.map(pad).join('  ').trimEnd())
 }

@@ -4,12 +4,13 @@ import { addressPolicy } from '../fees/addresses/address-policy.ts'
 import { canonicalAddress } from '../fees/addresses/canonical-address.ts'
 import { checkAddress } from '../fees/addresses/check-address.ts'
 import type { Clock } from '../platform/clock.ts'
+import type { Stores } from '../stores.ts'
 import { type CryptoNetwork, cryptoNetworks } from '../values/network.ts'
 import { describeQuote } from '../withdrawal-fees/describe-quote.ts'
 import { consumeProblem } from '../withdrawal-fees/fee-problems.ts'
 import { scheduleCommand } from './fee-schedule.ts'
 import { type CommonOptions, configOf, isPrintable, newCommand, refuseUsage } from './options.ts'
-import { CommandFailed, type Output, printRecord } from './output.ts'
+import { CommandFailed, linesOf, type Output, printResult } from './output.ts'
 import { withStores } from './with-stores.ts'
 
 /** `fee show|consume|schedule|check-address`: guaranteed fees, for the withdrawal system. */
@@ -23,15 +24,14 @@ export function feeCommand(output: Output, clock: Clock): Command {
 }
 
 function showCommand(output: Output): Command {
-  const command = newCommand('show', 'Show a guaranteed fee and its state.').argument(
-    '<id>',
-    'The id of the fee.',
-  )
+  const command = newCommand('show', 'Show a guaranteed fee and its state.')
+  command.argument('<id>', 'The id of the fee.')
   return command.action(async (given: string, options: CommonOptions) => {
     const id = readId(command, given)
     const quote = await withStores(options, (stores) => stores.quotes().operator.find(id))
     if (quote === undefined) throw new CommandFailed(`There is no fee ${id}.`)
-    printRecord(output, options, describeQuote(quote))
+    const record = describeQuote(quote)
+    printResult(output, options, record, linesOf(record))
   })
 }
 
@@ -45,10 +45,8 @@ type ConsumeOptions = CommonOptions & {
 }
 
 function consumeCommand(output: Output, clock: Clock): Command {
-  const command = newCommand(
-    'consume',
-    'Consume a guaranteed fee for one withdrawal. It is idempotent.',
-  )
+  const summary = 'Consume a guaranteed fee for one withdrawal. It is idempotent.'
+  const command = newCommand('consume', summary)
     .argument('<id>', 'The id of the fee.')
     .requiredOption('--customer <id>', 'The customer of the withdrawal.')
     .requiredOption('--asset <asset>', 'The asset that is withdrawn.')
@@ -61,16 +59,14 @@ function consumeCommand(output: Output, clock: Clock): Command {
     refuseUsage(command, faultOf(options))
     const { customer: customerId, asset, network, address, amount, withdrawal } = options
     const request = { id, customerId, asset, network, address, amount, withdrawal, at: clock() }
-    const consumed = await withStores(options, (stores) =>
-      stores.quotes().operator.consume(request),
-    )
+    const consume = (stores: Stores) => stores.quotes().operator.consume(request)
+    const consumed = await withStores(options, consume)
     if (consumed.outcome === 'consumed') {
-      return printRecord(output, options, describeQuote(consumed.quote))
+      const record = describeQuote(consumed.quote)
+      return printResult(output, options, record, linesOf(record))
     }
     const { detail, meta } = consumeProblem(consumed, id)
-    if (options.json === true) {
-      output.print(JSON.stringify({ refused: consumed.outcome, detail, ...meta }))
-    }
+    printResult(output, options, { refused: consumed.outcome, detail, ...meta }, [])
     throw new CommandFailed(`${detail}${meta === undefined ? '' : ` ${JSON.stringify(meta)}`}`)
   })
 }
@@ -94,22 +90,18 @@ function checkAddressCommand(output: Output): Command {
       const check = checkAddress(network, address, policy)
       if (!check.valid) {
         const { reason, detail } = check
-        if (options.json === true) output.print(JSON.stringify({ valid: false, reason, detail }))
+        printResult(output, options, { valid: false, reason, detail }, [])
         throw new CommandFailed(`not valid on ${network}: ${detail} (${reason})`)
       }
       const { kind, memoId } = check
       const canonical = canonicalAddress(network, address, policy)
-      if (options.json === true) {
-        output.print(JSON.stringify({ valid: true, kind, canonical, memo_id: memoId }))
-        return
-      }
-      output.print(`valid on ${network}: ${kind}, ${canonical}`)
+      const document = { valid: true, kind, canonical, memo_id: memoId }
+      printResult(output, options, document, [`valid on ${network}: ${kind}, ${canonical}`])
     })
 }
 
 function readId(command: Command, given: string): string {
   const reading = uuid.read(given)
-  return 'reason' in reading
-    ? command.error('The id must be a UUID.', { exitCode: 2 })
-    : reading.value
+  if ('value' in reading) return reading.value
+  return command.error('The id must be a UUID.', { exitCode: 2 })
 }

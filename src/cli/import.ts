@@ -5,8 +5,8 @@ import { openRecordFile } from '../intake/read.ts'
 import { recordRules } from '../intake/record-rules.ts'
 import { systemClock } from '../platform/clock.ts'
 import { recordKinds, resources } from '../resources/catalogue.ts'
-import { type CommonOptions, newCommand } from './options.ts'
-import { CommandFailed, type Output } from './output.ts'
+import { type CommonOptions, configOf, newCommand } from './options.ts'
+import { CommandFailed, type Output, printResult } from './output.ts'
 import { openProgress } from './progress.ts'
 import { withStores } from './with-stores.ts'
 
@@ -39,17 +39,18 @@ async function importFile(
 ): Promise<ImportReport> {
   const resource = resources.find((candidate) => candidate.kind === kind)
   if (resource === undefined) throw new CommandFailed(`unknown kind ${kind}`)
+  const rules = recordRules(configOf(options))
   const file = await openRecordFile(path, resource.record).catch((error: unknown) => {
     throw error instanceof UnreadableFile ? new CommandFailed(error.message) : error
   })
-  return withStores(options, async (stores, config) => {
+  return withStores(options, async (stores) => {
     const progress = openProgress(file, systemClock)
     try {
       return await importEntries(stores.records(), resource, file.entries, {
         customerId: options.customer,
         dryRun: options.dryRun === true,
         allowOlder: options.allowOlder === true,
-        rules: recordRules(config),
+        rules,
         onProgress: progress.update,
       })
     } finally {
@@ -69,24 +70,15 @@ function printReport(
     output.tell(line === 0 ? `${name}: ${reason}` : `${name}:${line}: ${member}: ${reason}`)
   }
   if (faultCount > faults.length) output.tell(`and ${faultCount - faults.length} more`)
-  if (options.json) {
-    const document = {
-      ...counts,
-      dry_run: options.dryRun === true,
-      fault_count: faultCount,
-      faults,
-    }
-    output.print(JSON.stringify(document))
-  }
+  const { dryRun = false } = options
+  const { records, added, changed, unchanged } = counts
+  const note = dryRun ? ' (dry run: nothing was changed)' : ''
+  const line = `${counted(records, 'record')}: ${added} added, ${changed} changed, ${unchanged} unchanged${note}`
+  const document = { ...counts, dry_run: dryRun, fault_count: faultCount, faults }
+  printResult(output, options, document, faultCount > 0 ? [] : [line])
   if (faultCount > 0) {
     throw new CommandFailed(`${name}: ${counted(faultCount, 'fault')}; nothing was changed`)
   }
-  if (options.json) return
-  const { records, added, changed, unchanged } = counts
-  const note = options.dryRun === true ? ' (dry run: nothing was changed)' : ''
-  output.print(
-    `${counted(records, 'record')}: ${added} added, ${changed} changed, ${unchanged} unchanged${note}`,
-  )
 }
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`

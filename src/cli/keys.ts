@@ -1,8 +1,9 @@
 import { Command, Option } from 'commander'
 import { describeSigningKeys } from '../oauth/tokens/signing-keys.ts'
 import type { Purpose } from '../vault/purpose-key.ts'
-import { type CredentialCommandDeps, isoOf } from './client.ts'
+import type { CredentialCommandDeps } from './client.ts'
 import { type CommonOptions, newCommand } from './options.ts'
+import { isoOf, printResult } from './output.ts'
 
 /** `keys list|rotate|rewrap`: the token signing keys, and the master key of the store. */
 export function keysCommand(deps: CredentialCommandDeps): Command {
@@ -25,10 +26,8 @@ function listCommand(deps: CredentialCommandDeps): Command {
         revoked_at: isoOf(key.revokedAt),
         master_key_id: key.masterId,
       }))
-      if (options.json === true) return deps.print(JSON.stringify({ keys }))
-      for (const { key_id, state, active_from } of keys) {
-        deps.print(`${key_id}  ${state}  since ${active_from}`)
-      }
+      const lines = keys.map((key) => `${key.key_id}  ${key.state}  since ${key.active_from}`)
+      printResult(deps, options, { keys }, lines)
     }),
   )
 }
@@ -49,13 +48,11 @@ function rotateCommand(deps: CredentialCommandDeps): Command {
       const revokeOthers = options.revoke === true
       const key = await keyring.rotate(options.purpose, { revokeOthers })
       const answer = { key_id: key.id, active_from: isoOf(key.activeFrom), revoked: revokeOthers }
-      if (options.json === true) return deps.print(JSON.stringify(answer))
-      deps.print(`Servers use ${key.id} from ${answer.active_from}.`)
-      deps.print(
-        revokeOthers
-          ? 'Everything made with older keys is refused.'
-          : 'Everything made with the previous key stays valid until it expires.',
-      )
+      const effect = revokeOthers
+        ? 'Everything made with older keys is refused.'
+        : 'Everything made with the previous key stays valid until it expires.'
+      const start = `Servers use ${key.id} from ${answer.active_from}.`
+      printResult(deps, options, answer, [start, effect])
     }),
   )
 }
@@ -69,10 +66,8 @@ function rewrapCommand(deps: CredentialCommandDeps): Command {
     deps.withCredentials(options, async ({ keyring }) => {
       const rewrapped = await keyring.rewrap()
       const { masterId } = keyring.current('token-signing')
-      if (options.json === true) {
-        return deps.print(JSON.stringify({ rewrapped, master_key_id: masterId }))
-      }
-      deps.print(`Wrapped ${rewrapped} keys. Every key is now wrapped with master key ${masterId}.`)
+      const line = `Wrapped ${rewrapped} keys. Every key is now wrapped with master key ${masterId}.`
+      printResult(deps, options, { rewrapped, master_key_id: masterId }, [line])
     }),
   )
 }

@@ -3,7 +3,7 @@ import { systemClock } from '../platform/clock.ts'
 import { openLog } from '../platform/log.ts'
 import { migrateStores } from '../stores.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
-import { CommandFailed, type Output } from './output.ts'
+import { CommandFailed, type Output, printResult } from './output.ts'
 import { withStores } from './with-stores.ts'
 
 type MigrateOptions = CommonOptions & {
@@ -32,12 +32,10 @@ export function migrateCommand(output: Output): Command {
       const document = { up_to_date: true, applied, integrity_faults: faults }
       const isChecked = options.check === true && faults.length === 0
       const summary = isChecked ? 'up to date, no integrity faults' : 'up to date'
-      output.print(options.json === true ? JSON.stringify(document) : summary)
-      if (faults.length > 0) {
-        throw new CommandFailed(
-          `the store is damaged; restore it from a backup:\n${faults.join('\n')}`,
-        )
-      }
+      printResult(output, options, document, [summary])
+      if (faults.length === 0) return
+      const list = faults.join('\n')
+      throw new CommandFailed(`the store is damaged; restore it from a backup:\n${list}`)
     })
 }
 

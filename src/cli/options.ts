@@ -17,9 +17,7 @@ export function newCommand(name: string, description: string): Command {
     .option('--json', 'Print one JSON document to stdout and nothing else.')
 }
 
-/**
- * Flags override the environment, which overrides the file. Throws a ConfigError with every fault.
- */
+/** The configuration of a command. Throws a ConfigError with every fault. */
 export function configOf(
   options: CommonOptions,
   flags: Readonly<Partial<Record<keyof Config, string>>> = {},

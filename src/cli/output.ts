@@ -11,15 +11,23 @@ export const standardOutput: Output = {
   tell: (text) => void process.stderr.write(`${text}\n`),
 }
 
-/** Prints one record: as JSON, or as one `name: value` line for each member. */
-export function printRecord(
+/** Prints a result: with `--json` as one document, else as these lines. */
+export function printResult(
   { print }: Pick<Output, 'print'>,
   { json }: { readonly json?: boolean },
-  record: object,
+  document: object,
+  lines: readonly string[],
 ): void {
-  const lines = Object.entries(record).map(([name, value]) => `${name}: ${value}`)
-  print(json === true ? JSON.stringify(record) : lines.join('\n'))
+  for (const line of json === true ? [JSON.stringify(document)] : lines) print(line)
 }
+
+/** One `name: value` line for each member of a record. */
+export const linesOf = (record: object): readonly string[] =>
+  Object.entries(record).map(([name, value]) => `${name}: ${value}`)
+
+/** Microseconds as RFC 3339 in UTC with three fraction digits, or null for undefined. */
+export const isoOf = (instant: bigint | undefined): string | null =>
+  instant === undefined ? null : new Date(Number(instant / 1000n)).toISOString()
 
 /** Ends the command with exit code 1. The message is a sentence for the operator. */
 export class CommandFailed extends Error {

@@ -46,10 +46,9 @@ function lines({ bytesTotal, bytesRead }: Extent, clock: Clock): Progress {
       const now = clock()
       if (now - toldAt < LINE_EVERY_MICROS) return
       toldAt = now
-      const rate = ratePerSecond(records, now - startedAt)
-      process.stderr.write(
-        `${records} records read, ${rate}/s${timeLeft(bytesTotal, bytesRead(), now - startedAt)}\n`,
-      )
+      const elapsed = now - startedAt
+      const left = timeLeft(bytesTotal, bytesRead(), elapsed)
+      process.stderr.write(`${records} records read, ${ratePerSecond(records, elapsed)}/s${left}\n`)
     },
     stop: () => {},
   }

@@ -10,7 +10,7 @@ import { openSandbox } from '../sandbox/sandbox.ts'
 import { acme } from '../sandbox/world.ts'
 import { startService } from '../service.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
-import type { Output } from './output.ts'
+import { type Output, printResult } from './output.ts'
 import { onHangUp, untilSignalled } from './processes/signals.ts'
 
 type SandboxOptions = CommonOptions & { readonly port?: string; readonly data?: string }
@@ -42,15 +42,10 @@ export function sandboxCommand(output: Output): Command {
       const signalled = untilSignalled(log)
       const service = await startService({ config, log, clock: systemClock, extend: openSandbox })
       onHangUp(log, service.reload)
-      output.print(
-        options.json
-          ? JSON.stringify({
-              url: service.url,
-              client_id: acme.clientId,
-              client_secret: acme.clientSecret,
-            })
-          : bannerOf(service.url, service.extension?.records ?? {}, options.data),
-      )
+      const { url, extension } = service
+      const document = { url, client_id: acme.clientId, client_secret: acme.clientSecret }
+      const banner = bannerOf(url, extension?.records ?? {}, options.data)
+      printResult(output, options, document, [banner])
       await signalled
       await service.close()
       discard()

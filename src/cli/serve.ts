@@ -2,12 +2,12 @@ import cluster from 'node:cluster'
 import type { Command } from 'commander'
 import { systemClock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
-import { type Logger, openLog } from '../platform/log.ts'
+import { openLog } from '../platform/log.ts'
 import { startService } from '../service.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
-import type { Output } from './output.ts'
+import { type Output, printResult } from './output.ts'
 import { onHangUp, untilSignalled } from './processes/signals.ts'
-import { runAsWorker } from './processes/worker.ts'
+import { runAsWorker, type WorkerSide } from './processes/worker.ts'
 import { superviseWorkers } from './processes/workers.ts'
 
 type ServeOptions = CommonOptions & {
@@ -30,7 +30,7 @@ export function serveCommand(output: Output): Command {
       })
       const log = openLog(config.logLevel)
       const announce = (url: string) =>
-        output.print(options.json ? JSON.stringify({ url }) : `listening on ${url}`)
+        printResult(output, options, { url }, [`listening on ${url}`])
       if (config.workers === 1) {
         // Listen for signals first: one may come as soon as the URL has been printed.
         await serve({ config, log, announce, ended: untilSignalled(log) })
@@ -42,12 +42,7 @@ export function serveCommand(output: Output): Command {
     })
 }
 
-type Serving = {
-  readonly config: Config
-  readonly log: Logger
-  readonly announce: (url: string) => void
-  readonly ended: Promise<void>
-}
+type Serving = WorkerSide & { readonly config: Config }
 
 async function serve({ config, log, announce, ended }: Serving): Promise<void> {
   const service = await startService({ config, log, clock: systemClock })

@@ -28,10 +28,8 @@ export async function withStores<T>(
 /** The clients and keys of a store, for the commands that change them. */
 export type CredentialAccess = ClientDeps & { readonly trustedIssuers: readonly string[] }
 
-export type WithCredentials = <T>(
-  options: CommonOptions,
-  work: (access: CredentialAccess) => Promise<T>,
-) => Promise<T>
+type Work<T> = (access: CredentialAccess) => Promise<T>
+export type WithCredentials = <T>(options: CommonOptions, work: Work<T>) => Promise<T>
 
 export const withCredentials: WithCredentials = (options, work) =>
   withStores(options, async (stores, config) => {

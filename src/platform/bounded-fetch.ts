@@ -5,21 +5,17 @@ export type BoundedRequest = Pick<RequestInit, 'method' | 'headers' | 'body'> & 
 }
 
 /**
- * Sends one HTTP request and returns the body of a 2xx answer as text.
- *
- * The answer may have at most `answerBytesMax` bytes. Redirects fail: one could carry the request's
- * authorization to a host that nobody configured. Rejects with an Error whose message may be
- * logged: it starts with a verb, as in `host.example answered HTTP 503`, and holds nothing of the
- * URL or the answer.
+ * Sends one HTTP request and returns the body of a 2xx answer as text. Rejects with an Error whose
+ * message may be logged: it starts with a verb and holds nothing of the URL or the answer.
  */
 export async function fetchBounded(url: string, request: BoundedRequest): Promise<string> {
   const { answerBytesMax, ...init } = request
   const failWith = (reason: string) => (cause: unknown) => {
     throw new Error(init.signal.aborted ? 'did not answer in time' : reason, { cause })
   }
-  const response = await fetch(url, { ...init, redirect: 'error' }).catch(
-    failWith('cannot be reached'),
-  )
+  // A redirect could carry the request's authorization to a host that nobody configured.
+  const pending = fetch(url, { ...init, redirect: 'error' })
+  const response = await pending.catch(failWith('cannot be reached'))
   if (!response.ok) {
     await response.body?.cancel()
     throw new Error(`answered HTTP ${response.status}`)

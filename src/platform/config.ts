@@ -17,9 +17,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
-/**
- * Flags override the environment, which overrides the file. Throws a ConfigError with every fault.
- */
+/** Flags override the environment, which overrides the file. A ConfigError holds every fault. */
 export function loadConfig(input: ConfigInput): Config {
   const file = readConfigFile(input.file)
   const faults = file.faults.slice()
@@ -38,27 +36,23 @@ export function loadConfig(input: ConfigInput): Config {
   return config as Config
 }
 
-type Given = { readonly origin: string; readonly value: unknown }
+type FileValues = Readonly<Record<string, unknown>>
 
 function firstGiven(
   name: string,
   setting: Setting<unknown>,
   input: ConfigInput,
-  file: Readonly<Record<string, unknown>>,
-): Given | undefined {
+  file: FileValues,
+): { readonly origin: string; readonly value: unknown } | undefined {
   const flag = input.flags?.[name as keyof Config]
   if (flag !== undefined) return { origin: `--${setting.flag ?? name}`, value: flag }
   const variable = input.env[setting.env]
   if (variable !== undefined && variable !== '') return { origin: setting.env, value: variable }
-  if (Object.hasOwn(file, name))
-    return { origin: `${name} in the configuration file`, value: file[name] }
-  return undefined
+  if (!Object.hasOwn(file, name)) return undefined
+  return { origin: `${name} in the configuration file`, value: file[name] }
 }
 
-function readConfigFile(path: string | undefined): {
-  values: Readonly<Record<string, unknown>>
-  faults: string[]
-} {
+function readConfigFile(path: string | undefined): { values: FileValues; faults: string[] } {
   const name = path ?? 'bursar.config.json'
   let text: string
   try {

@@ -6,10 +6,7 @@ export type LentBuffers = {
   takeBack(buffer: Buffer): void
 }
 
-/**
- * Bodies lie outside the heap. Thousands of new ones a second would cause several full garbage
- * collections a second (docs/decisions/0030-postgresql-adapter.md).
- */
+/** Without reuse, bodies cause full garbage collections (decision 0030-postgresql-adapter.md). */
 export function openLentBuffers(): LentBuffers {
   const idle = new Map<number, ArrayBuffer[]>()
   const lent = new WeakSet<ArrayBufferLike>()

@@ -9,10 +9,7 @@ export const limits = {
   identifierLengthMax: 200,
   /** The largest body, a fee request, has a few hundred bytes. */
   bodyBytesMax: 16 * 1024,
-  /**
-   * Request line and headers. Node's default of 16 KiB is too small for a filter with 100 entries:
-   * 100 references of 200 characters need 21 KB, or 240 KB if every character is percent-encoded.
-   */
+  /** Request line and headers. A percent-encoded filter of 100 references can need 240 KB. */
   headerBytesMax: 256 * 1024,
   /** No operation computes for longer; a client that is still sending after this time is gone. */
   requestTimeoutMs: 15_000,
@@ -47,7 +44,7 @@ export const limits = {
   databaseWaitMs: 400,
   databaseWaitingPerSession: 50,
   /** Interval of the health check of every database server. It finds a new primary and the lag. */
-  databaseLookIntervalMs: 500,
+  databaseHealthCheckIntervalMs: 500,
   /** Gets that share a statement, statements in flight, and gets that may wait. */
   getsPerStatementMax: 100,
   getStatementsMax: 2,
@@ -61,7 +58,6 @@ export const limits = {
   /** Delay before the listening session is reopened, and pause between two notifications. */
   databaseListenRetryMs: 500,
   databaseChangeRestMs: 100,
-
   /** No token that Bursar issues lives longer. A rotated key stays published for as long. */
   tokenLifeSecondsMax: 3600,
   /** Clock skew between Bursar's own hosts. NTP keeps them within milliseconds. */
@@ -89,10 +85,7 @@ export const limits = {
   formFieldLengthMax: 12_288,
   /** People read "last used"; a write a minute is precise enough and keeps tokens cheap. */
   useRecordedEverySeconds: 60,
-  /**
-   * Failed authentications in one window before the answer is 429. A secret has 256 random bits, so
-   * this limits load and log noise. Only the sender's address is limited, never the client itself.
-   */
+  /** Failed authentications in one window before the answer is 429. Limits load and log noise. */
   failuresPerAddress: 60,
   failuresPerAddressAndClient: 10,
   failureWindowSeconds: 60,

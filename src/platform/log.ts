@@ -5,10 +5,7 @@ export type Logger = PinoLogger
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/**
- * Logs one JSON object per line to stderr; stdout is for the results of commands. An error is
- * logged without its `detail`, where PostgreSQL puts values of the row.
- */
+/** Logs one JSON object per line to stderr; stdout is for the results of commands. */
 export function openLog(level: LogLevel): Logger {
   return pino(
     {
@@ -22,6 +19,7 @@ export function openLog(level: LogLevel): Logger {
   )
 }
 
+/** Leaves out `detail`, where PostgreSQL puts values of the row. */
 function describeError(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error }
   const { code } = error as { code?: unknown }

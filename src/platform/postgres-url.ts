@@ -12,14 +12,9 @@ export type ServerAddress = {
   }
 }
 
-/**
- * Reads `postgres://user:password@host1:5432,host2:5432/database?sslmode=verify-full`. Undefined if
- * it is malformed. Only host and port may be shown.
- */
+/** Reads a connection URL. Undefined if it is malformed. Only host and port may be shown. */
 export function readPostgresUrl(url: string): readonly ServerAddress[] | undefined {
-  const match = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]+)\/([^/?#]+)(?:\?([^#]*))?$/.exec(
-    url,
-  )
+  const match = form.exec(url)
   if (match === null) return undefined
   const [, login = '', hosts = '', database = '', query = ''] = match
   const [user = '', ...password] = login.split(':')
@@ -39,6 +34,9 @@ export function readPostgresUrl(url: string): readonly ServerAddress[] | undefin
     return undefined
   }
 }
+
+/** `postgres://user:password@host1:5432,host2:5432/database?sslmode=verify-full` */
+const form = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]+)\/([^/?#]+)(?:\?([^#]*))?$/
 
 /** `allow` and `prefer` are missing: they silently fall back to no encryption. */
 const sslmodes = new Set(['disable', 'require', 'verify-full'])

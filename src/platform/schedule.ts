@@ -23,10 +23,7 @@ export type Repeater = {
   stop(): void
 }
 
-/**
- * Runs a task again and again, never two at a time. The task returns the delay until the next run
- * and never rejects.
- */
+/** Repeats a task that never rejects and returns the delay until its next run. One at a time. */
 export function repeat(
   task: () => Promise<number>,
   firstDelayMs: number,

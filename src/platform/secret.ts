@@ -2,10 +2,7 @@ import { inspect } from 'node:util'
 
 const REDACTED = '[secret]'
 
-/**
- * A value that must never be printed. Interpolation, JSON, `console.log` and pino show `[secret]`.
- * Only `reveal()` returns the value, so every use can be found by that name.
- */
+/** A value that JSON, `console.log` and pino show as `[secret]`. Only `reveal()` returns it. */
 export class Secret {
   readonly #value: string
 

@@ -15,23 +15,18 @@ export type Setting<T> = {
 
 type Naming = { readonly env: string; readonly flag?: string; readonly meaning: string }
 
+/** The rule of a text, or of each entry of a list. */
+type Rule = { readonly accepts?: (text: string) => boolean; readonly what?: string }
+
+const isNotEmpty = (text: string): boolean => text !== ''
+
+/** No fault quotes the text: the URL of a database may hold a password. */
 export function text<T extends string | undefined>(
   fallback: T,
-  naming: Naming,
+  { accepts = isNotEmpty, what = 'text', ...naming }: Naming & Rule,
 ): Setting<string | T> {
   const parse = (given: unknown): Parsed<string> =>
-    typeof given === 'string' && given !== '' ? { value: given } : { fault: 'must be text' }
-  return { ...naming, fallback, parse }
-}
-
-/** No fault quotes the URL: it may hold a password. */
-export function databaseUrl<T extends string | undefined>(
-  fallback: T,
-  naming: Naming,
-  { isOne, what }: Entry,
-): Setting<string | T> {
-  const parse = (given: unknown): Parsed<string> =>
-    typeof given === 'string' && isOne(given) ? { value: given } : { fault: `must be ${what}` }
+    typeof given === 'string' && accepts(given) ? { value: given } : { fault: `must be ${what}` }
   return { ...naming, fallback, parse }
 }
 
@@ -71,9 +66,6 @@ export function oneOf<T extends string>(
   return { ...naming, fallback, parse }
 }
 
-/** The rule for each entry of a list. */
-export type Entry = { readonly isOne: (text: string) => boolean; readonly what: string }
-
 export function isAddressRange(text: string): boolean {
   const [address = '', prefix = '0', ...rest] = text.split('/')
   const bits = { 4: 32, 6: 128 }[isIP(address)] ?? -1
@@ -87,15 +79,14 @@ export function isOrigin(text: string): boolean {
 /** A list: comma-separated in the environment, an array of strings in the file. */
 export function list(
   fallback: readonly string[],
-  naming: Naming,
-  entry: Entry = { isOne: (text) => text !== '', what: 'texts' },
+  { accepts = isNotEmpty, what = 'texts', ...naming }: Naming & Rule,
 ): Setting<readonly string[]> {
   const parse = (given: unknown): Parsed<readonly string[]> => {
     const parts = typeof given === 'string' ? given.split(',').map((part) => part.trim()) : given
-    return Array.isArray(parts) &&
-      parts.every((part) => typeof part === 'string' && entry.isOne(part))
+    const isList = Array.isArray(parts)
+    return isList && parts.every((part) => typeof part === 'string' && accepts(part))
       ? { value: parts }
-      : { fault: `must be a list of ${entry.what}` }
+      : { fault: `must be a list of ${what}` }
   }
   return { ...naming, fallback, parse }
 }
@@ -103,9 +94,8 @@ export function list(
 export function url(naming: Naming): Setting<string | undefined> {
   const parse = (given: unknown): Parsed<string> => {
     const parsed = typeof given === 'string' ? URL.parse(given) : null
-    const plain =
-      parsed !== null && parsed.search === '' && parsed.hash === '' && parsed.username === ''
-    return plain && (parsed.protocol === 'https:' || parsed.protocol === 'http:')
+    const isPlain = parsed?.search === '' && parsed.hash === '' && parsed.username === ''
+    return isPlain && /^https?:$/.test(parsed.protocol)
       ? { value: String(given).replace(/\/+$/, '') }
       : { fault: 'must be an http or https URL without a query' }
   }

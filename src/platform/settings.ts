@@ -1,7 +1,6 @@
 import { type LogLevel, logLevels } from './log.ts'
 import { readPostgresUrl } from './postgres-url.ts'
 import {
-  databaseUrl,
   flag,
   integer,
   isAddressRange,
@@ -18,37 +17,29 @@ const postgresForm = 'postgres://USER:PASSWORD@HOST:PORT/DATABASE'
 const isPostgres = (given: string): boolean => readPostgresUrl(given) !== undefined
 const isStore = (given: string): boolean => /^sqlite:./.test(given) || isPostgres(given)
 
-/**
- * Every setting, by its name in `bursar.config.json`. docs/configuration.md has one row for each.
- */
+/** Every setting, by its name in the file. docs/configuration.md has one row for each. */
 export const settings = {
-  databaseUrl: databaseUrl(
-    'sqlite:data/bursar.db',
-    {
-      env: 'DATABASE_URL',
-      flag: 'database',
-      meaning:
-        'The store: `sqlite:PATH` or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. Separate several `HOST:PORT` with commas; Bursar finds the primary among them. `?sslmode=` is `disable`, `require` or `verify-full`.',
-    },
-    { isOne: isStore, what: `sqlite:PATH or ${postgresForm}` },
-  ),
-  operatorDatabaseUrl: databaseUrl(
-    undefined,
-    {
-      env: 'OPERATOR_DATABASE_URL',
-      meaning:
-        'The same PostgreSQL database with the operator’s role. Commands other than `serve` use it instead of `DATABASE_URL`. `serve` offers ingest and deletes old quotes only if it is set.',
-    },
-    { isOne: isPostgres, what: postgresForm },
-  ),
-  databaseReadUrls: list(
-    [],
-    {
-      env: 'DATABASE_READ_URLS',
-      meaning: 'Standbys that serve reads of records, one server in each URL.',
-    },
-    { isOne: isPostgres, what: `URLs of the form ${postgresForm}` },
-  ),
+  databaseUrl: text('sqlite:data/bursar.db', {
+    env: 'DATABASE_URL',
+    flag: 'database',
+    accepts: isStore,
+    what: `sqlite:PATH or ${postgresForm}`,
+    meaning:
+      'The store: `sqlite:PATH` or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. Separate several `HOST:PORT` with commas; Bursar finds the primary among them. `?sslmode=` is `disable`, `require` or `verify-full`.',
+  }),
+  operatorDatabaseUrl: text(undefined, {
+    env: 'OPERATOR_DATABASE_URL',
+    accepts: isPostgres,
+    what: postgresForm,
+    meaning:
+      'The same PostgreSQL database with the operator’s role. Commands other than `serve` use it instead of `DATABASE_URL`. `serve` offers ingest and deletes old quotes only if it is set.',
+  }),
+  databaseReadUrls: list([], {
+    env: 'DATABASE_READ_URLS',
+    accepts: isPostgres,
+    what: `URLs of the form ${postgresForm}`,
+    meaning: 'Standbys that serve reads of records, one server in each URL.',
+  }),
   replicaLagMsMax: integer(2000, 100, 600_000, {
     env: 'BURSAR_REPLICA_LAG_MS_MAX',
     meaning: 'A standby whose replication lag exceeds this many milliseconds serves no reads.',
@@ -90,23 +81,19 @@ export const settings = {
     env: 'BURSAR_MASTER_KEY_PREVIOUS',
     meaning: 'The previous master key, while the store changes to a new one.',
   }),
-  corsOrigins: list(
-    [],
-    {
-      env: 'BURSAR_CORS_ORIGINS',
-      meaning: 'Origins whose pages may call the API from a browser. The default is none.',
-    },
-    { isOne: isOrigin, what: 'origins such as https://app.example.com' },
-  ),
-  trustedProxies: list(
-    [],
-    {
-      env: 'BURSAR_TRUSTED_PROXIES',
-      meaning:
-        'Addresses or CIDR ranges of proxies whose `X-Forwarded-For` is trusted. The default is none.',
-    },
-    { isOne: isAddressRange, what: 'IP addresses or CIDR ranges' },
-  ),
+  corsOrigins: list([], {
+    env: 'BURSAR_CORS_ORIGINS',
+    accepts: isOrigin,
+    what: 'origins such as https://app.example.com',
+    meaning: 'Origins whose pages may call the API from a browser. The default is none.',
+  }),
+  trustedProxies: list([], {
+    env: 'BURSAR_TRUSTED_PROXIES',
+    accepts: isAddressRange,
+    what: 'IP addresses or CIDR ranges',
+    meaning:
+      'Addresses or CIDR ranges of proxies whose `X-Forwarded-For` is trusted. The default is none.',
+  }),
   requestsPerSecondMax: integer(0, 0, 1_000_000, {
     env: 'BURSAR_REQUESTS_PER_SECOND_MAX',
     meaning:

@@ -1,3 +1,5 @@
+import { parseJson } from './parse-json.ts'
+
 /** An OAuth 2 server whose access tokens Bursar accepts: one entry of `trustedIssuers`. */
 export type TrustedIssuer = {
   readonly issuer: string
@@ -34,21 +36,8 @@ export function parseTrustedIssuers(given: unknown): Parsed {
   return faults.length > 0 ? { fault: faults.join('; ') } : { value }
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-const members = [
-  ...['issuer', 'jwksUri', 'audience', 'algorithms', 'typ', 'scopeClaim', 'clientClaim'],
-]
-
 function readIssuer(entry: unknown, at: string, faults: string[]): TrustedIssuer {
-  const given: Record<string, unknown> =
-    typeof entry === 'object' && entry !== null ? { ...entry } : {}
+  const given: Record<string, unknown> = { ...(typeof entry === 'object' ? entry : {}) }
   const text = (name: string, fallback?: string): string => {
     const value = given[name] ?? fallback
     if (typeof value === 'string' && value !== '') return value
@@ -62,16 +51,12 @@ function readIssuer(entry: unknown, at: string, faults: string[]): TrustedIssuer
     }
     return value
   }
-  for (const name of Object.keys(given)) {
-    if (!members.includes(name))
-      faults.push(`${at} has ${name}, which is not a member of an issuer`)
-  }
   const algorithms = given.algorithms ?? ['ES256']
   const known = Array.isArray(algorithms) && algorithms.length > 0
   if (!known || !algorithms.every((name) => issuerAlgorithms.includes(name))) {
     faults.push(`${at}.algorithms must be a list of ${issuerAlgorithms.join(', ')}`)
   }
-  return {
+  const issuer = {
     issuer: url('issuer'),
     jwksUri: given.jwksUri === undefined ? undefined : url('jwksUri'),
     audience: text('audience'),
@@ -80,6 +65,11 @@ function readIssuer(entry: unknown, at: string, faults: string[]): TrustedIssuer
     scopeClaim: text('scopeClaim', 'scope'),
     clientClaim: text('clientClaim', 'client_id'),
   }
+  for (const name of Object.keys(given)) {
+    if (Object.hasOwn(issuer, name)) continue
+    faults.push(`${at} has ${name}, which is not a member of an issuer`)
+  }
+  return issuer
 }
 
 /** Whether keys may be fetched from this URL: https, or http on a loopback address. */

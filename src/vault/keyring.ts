@@ -33,16 +33,10 @@ export type KeyringDeps = {
   readonly random: Random
 }
 
-/**
- * Every process polls every two seconds. A new key waits longer than that before it is used, so
- * that no process receives a token or cursor made with a key that it does not know yet.
- */
+/** Longer than the interval at which processes poll, so that each knows a key before its use. */
 const ACTIVATION_DELAY_MICROS = 5_000_000n
 
-/**
- * Opens the store's keys and creates the first key of each purpose. Throws a ConfigError if a key
- * is wrapped with a master key that is not configured.
- */
+/** Opens the keys and creates missing first ones. Throws a ConfigError for a wrong master key. */
 export async function openKeyring(deps: KeyringDeps): Promise<Keyring> {
   const { store, masters, clock, random } = deps
   let keys = await readKeys(store, masters)

@@ -8,7 +8,7 @@ import {
   openSync,
   readFileSync,
   unlinkSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { ConfigError } from '../platform/config.ts'
@@ -49,14 +49,12 @@ export function openMasterKeys(deps: MasterKeyDeps): MasterKeys {
   return { current: masterKeyOf(readKeyFile(keyFile)), previous }
 }
 
-const GROUP_AND_OTHERS = 0o077
-
 function readKeyFile(path: string): Secret {
   const descriptor = openSync(path, 'r')
   try {
     const { mode } = fstatSync(descriptor)
     // Windows has no such bits: Node reports 0666 for every file.
-    if (process.platform !== 'win32' && (mode & GROUP_AND_OTHERS) !== 0) {
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
       throw new ConfigError(
         `${path} holds the master key, but other users can read or write it. Run \`chmod 600 ${path}\`. If someone may have read it, change the master key as docs/decisions/0005-master-key.md describes.`,
       )
@@ -73,20 +71,11 @@ function readKeyFile(path: string): Secret {
   }
 }
 
-/**
- * Writes a draft and links it to the path. If two processes start at once, one link succeeds, both
- * read the same key, and neither sees half a file.
- */
+/** Links a complete draft to the path, so that two processes that start at once read one key. */
 function writeKeyFile(path: string, base64: string): void {
   mkdirSync(dirname(path), { recursive: true })
   const draft = `${path}.${process.pid}.draft`
-  const descriptor = openSync(draft, 'w', 0o600)
-  try {
-    writeSync(descriptor, `${base64}\n`)
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
+  writeFileSync(draft, `${base64}\n`, { mode: 0o600, flush: true })
   try {
     linkSync(draft, path)
     syncFolder(dirname(path))
@@ -97,8 +86,7 @@ function writeKeyFile(path: string, base64: string): void {
   }
 }
 
-// The directory entry must reach the disk before the first key is wrapped. Otherwise a power
-// failure could keep the keys and lose the master key.
+/** Without this, a power failure could keep the wrapped keys and lose the master key. */
 function syncFolder(folder: string): void {
   if (process.platform === 'win32') return
   const descriptor = openSync(folder, 'r')

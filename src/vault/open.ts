@@ -1,19 +1,7 @@
-import type { Clock } from '../platform/clock.ts'
-import type { Secret } from '../platform/secret.ts'
-import { type Keyring, openKeyring } from './keyring.ts'
-import { openMasterKeys } from './master-key.ts'
-import type { PurposeKeyStore } from './purpose-key.ts'
-import type { Random } from './random.ts'
+import { type Keyring, type KeyringDeps, openKeyring } from './keyring.ts'
+import { type MasterKeyDeps, openMasterKeys } from './master-key.ts'
 
-export type VaultDeps = {
-  readonly store: PurposeKeyStore
-  readonly masterKey: Secret | undefined
-  readonly previousMasterKey: Secret | undefined
-  /** The master key file of an embedded store. Undefined for PostgreSQL. */
-  readonly keyFile: string | undefined
-  readonly clock: Clock
-  readonly random: Random
-}
+export type VaultDeps = Omit<KeyringDeps, 'masters'> & Omit<MasterKeyDeps, 'storeHoldsKeys'>
 
 /** Finds the master key and opens every key of the store. Throws a ConfigError. */
 export async function openVault(deps: VaultDeps): Promise<Keyring> {

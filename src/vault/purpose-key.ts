@@ -14,10 +14,7 @@ export type WrappedKey = {
   readonly revokedAt: bigint | undefined
 }
 
-/**
- * What happens to the other keys of the purpose. `if-none` adds the key only if there are none,
- * since two processes may start at once. `beside` keeps them. `instead` revokes them.
- */
+/** `if-none` adds a key only if its purpose has none; `instead` revokes the others. */
 type AddMode = 'if-none' | 'beside' | 'instead'
 
 /** The part of the credential store that the keyring uses. Each change increments the revision. */

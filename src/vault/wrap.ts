@@ -15,19 +15,14 @@ const IV_BYTES = 12
 // Set for both directions. By default Node accepts a tag of four bytes, which can be guessed.
 const TAG_BYTES = 16
 
-/**
- * Encrypts a key with AES-256-GCM as `v1.<iv>.<tag>.<ciphertext>`, in base64url. `boundTo` is
- * authenticated data: a wrapped key that is moved to another row does not open.
- */
+/** AES-256-GCM as `v1.<iv>.<tag>.<ciphertext>`. A key moved to another row does not open. */
 export function wrapKey(master: MasterKey, key: Buffer, boundTo: string, random: Random): string {
   const iv = random(IV_BYTES)
   const cipher = createCipheriv('aes-256-gcm', master.key, iv, { authTagLength: TAG_BYTES })
   cipher.setAAD(Buffer.from(boundTo))
   const sealed = Buffer.concat([cipher.update(key), cipher.final()])
-  return [
-    'v1',
-    ...[iv, cipher.getAuthTag(), sealed].map((part) => part.toString('base64url')),
-  ].join('.')
+  const parts = [iv, cipher.getAuthTag(), sealed].map((part) => part.toString('base64url'))
+  return `v1.${parts.join('.')}`
 }
 
 /** Undefined if the master key or `boundTo` is another one, or if a bit has changed. */

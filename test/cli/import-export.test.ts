@@ -160,6 +160,12 @@ test('a store that cannot be opened is reported in one sentence', async () => {
   assert.equal(ran.err.trim().split('\n').length, 1)
 })
 
+test('import reports wrong configuration before it opens its file', async () => {
+  const ran = await runBursar('mysql:no', ['import', 'statements', join(folder, 'missing.ndjson')])
+  assert.equal(ran.code, 2)
+  assert.match(ran.err, /^DATABASE_URL must be sqlite:PATH or /)
+})
+
 test('export does not create a store at a mistyped path', async () => {
   const path = join(folder, 'mistyped.db')
   const ran = await runBursar(`sqlite:${path}`, ['export', 'statements'])

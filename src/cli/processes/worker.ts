@@ -2,7 +2,8 @@ import cluster from 'node:cluster'
 import type { Logger } from '../../platform/log.ts'
 import { untilSignalled } from './signals.ts'
 
-type WorkerSide = {
+/** What the service needs from the process that it runs in. */
+export type WorkerSide = {
   readonly log: Logger
   readonly announce: (url: string) => void
   /** Resolves when the worker must drain and exit. */
@@ -18,9 +19,8 @@ export async function runAsWorker(
   // Ctrl-C signals the whole process group, and the primary signals each worker too. So a second
   // signal does nothing here. The primary kills a worker that takes too long.
   const signalled = untilSignalled(workerLog, () => {})
-  const primaryGone = new Promise<void>((resolve) => {
-    process.once('disconnect', resolve)
-  })
+  const { promise: primaryGone, resolve } = Promise.withResolvers<void>()
+  process.once('disconnect', resolve)
   try {
     await serve({
       log: workerLog,

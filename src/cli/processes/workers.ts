@@ -38,11 +38,7 @@ type Ending =
 /** The URL of a ready worker, or how the worker ended. */
 type Start = { readonly url: string } | Ending
 
-/**
- * Runs the service in several worker processes on one port. This process, the primary, answers no
- * requests. It starts the workers, replaces those that die and forwards signals. Resolves with the
- * exit code when every worker has ended.
- */
+/** Runs the service in workers on one port. Resolves with the exit code when all have ended. */
 export async function superviseWorkers({ config, log, announce }: WorkersDeps): Promise<number> {
   const stopping = new AbortController()
   const signalled = untilSignalled(log).then(() => stopping.abort())
@@ -131,8 +127,7 @@ async function runWorker(pool: Pool, ready: (url: string) => void): Promise<Endi
       resolve({ ...(pid !== undefined && { pid }), code, signal }),
     )
     worker.on('error', (err) => {
-      // Without a pid the fork has failed. Any other error is a message to a worker that has
-      // exited.
+      // Without a pid the fork has failed. Other errors are messages to a worker that has exited.
       if (pid === undefined) resolve({ err })
     })
   })

@@ -59,10 +59,10 @@ export function closePage(
 const bodies = openLentBuffers()
 
 /**
- * A tag of what may change in the answer to one URL: the program's version, the tenant, the revision
- * of its records, where the page ends, and the cursor key, which may be revoked. A client compares
- * tags of one URL only, so the URL is not part of it. The tag is weak, because each cursor is sealed
- * anew: the bytes differ, the meaning does not.
+ * A tag of what may change in the answer to one URL: the program's version, the tenant, the
+ * revision of its records, where the page ends, and the cursor key, which may be revoked. A client
+ * compares tags of one URL only, so the URL is not part of it. The tag is weak, because each cursor
+ * is sealed anew: the bytes differ, the meaning does not.
  */
 function etagOf(operation: ListOperation, tenant: string, page: Page, keyId: string): string {
   const end = page.last === undefined ? '' : Buffer.from(page.last).toString('base64url')

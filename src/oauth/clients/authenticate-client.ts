@@ -17,23 +17,21 @@ export type AuthenticationDeps = AssertionDeps & {
   readonly log: Logger
 }
 
-/**
- * Authenticates the client of a token, revocation or introspection request. Throws `invalid_client`
- * (401), or 429 after too many failures. An unknown client and a wrong secret cost the same time.
- */
+/** Throws `invalid_client` (401), or 429 after too many failures from the sender's address. */
 export async function authenticateClient(
   request: Request,
   form: Form,
   deps: AuthenticationDeps,
 ): Promise<Client> {
   const { limiter, log, store } = deps
+  const { address } = request
   const presented = readPresented(request, form)
   const { clientId } = presented
-  const { address } = request
   const wait = await limiter.waitSeconds(address, clientId)
   if (wait > 0) {
     log.warn({ address, outcome: 'rate limited' }, 'client authentication')
-    throw tooManyFailures(wait)
+    const detail = 'too many failed attempts from this address, wait before trying again'
+    throw oauthError(429, 'temporarily_unavailable', detail, { 'Retry-After': String(wait) })
   }
   const found = await store.findClient(clientId)
   const client = await verifyClient(found, presented, deps)
@@ -41,15 +39,11 @@ export async function authenticateClient(
   await limiter.countFailure(address, clientId)
   // An unknown client id is not logged: people paste secrets into that field.
   log.warn({ client: found?.id, address, outcome: 'refused' }, 'client authentication')
-  throw oauthError(
-    401,
-    'invalid_client',
-    'client authentication failed',
-    presented.by === 'basic' ? basicChallenge : {},
-  )
+  const headers = presented.by === 'basic' ? basicChallenge : {}
+  throw oauthError(401, 'invalid_client', 'client authentication failed', headers)
 }
 
-/** The client if its credentials are right. Does the same work for an unknown or disabled one. */
+/** The client if its credentials are right. Secrets are compared for an unknown client too. */
 async function verifyClient(
   found: ClientWithSecrets | undefined,
   presented: Presented,
@@ -66,13 +60,4 @@ async function verifyClient(
   if (client === undefined || secret === undefined) return
   deps.uses.record(client, secret.id)
   return client
-}
-
-function tooManyFailures(waitSeconds: number) {
-  return oauthError(
-    429,
-    'temporarily_unavailable',
-    'too many failed attempts from this address, wait before trying again',
-    { 'Retry-After': String(waitSeconds) },
-  )
 }

@@ -12,11 +12,7 @@ export type AssertionDeps = {
   readonly clock: Clock
 }
 
-/**
- * Whether a `private_key_jwt` assertion (RFC 7523 section 3) authenticates this client. It must be
- * signed by the client's key, short-lived, made for this issuer alone (as FAPI 2.0 requires) and
- * new.
- */
+/** Checks a `private_key_jwt` assertion (RFC 7523 section 3) and marks its id as used. */
 export async function isValidAssertion(
   client: Client,
   assertion: Secret,
@@ -37,6 +33,7 @@ export async function isValidAssertion(
   if (claims === undefined) return false
   const { aud, exp, iat, jti } = claims
   const seconds = secondsOf(now)
+  // FAPI 2.0: the assertion is made for this issuer alone.
   if (aud !== issuer() || typeof exp !== 'number') return false
   if (exp > seconds + assertionLifeSecondsMax + ownSkewSeconds) return false
   if (iat !== undefined && iat > seconds + ownSkewSeconds) return false

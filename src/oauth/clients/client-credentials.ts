@@ -13,12 +13,12 @@ const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 
 export const basicChallenge = { 'WWW-Authenticate': 'Basic realm="bursar", charset="UTF-8"' }
 
-/**
- * Reads the credentials of a request (RFC 6749 section 2.3, RFC 7523 section 2.2). Two methods at
- * once are `invalid_request`; none is `invalid_client`.
- */
+/** Reads the client authentication of a request (RFC 6749 section 2.3, RFC 7523 section 2.2). */
 export function readPresented(request: Request, form: Form): Presented {
-  const header = readAuthorization(request)
+  const [header, ...others] = authorizationHeaders(request)
+  if (others.length > 0) {
+    throw oauthError(400, 'invalid_request', 'there are two Authorization headers')
+  }
   const secret = form.get('client_secret')
   const assertion = form.get('client_assertion')
   const methods = [header, secret, assertion].filter((method) => method !== undefined)
@@ -39,14 +39,6 @@ export function readPresented(request: Request, form: Form): Presented {
   return { by: 'post', clientId, secret: new Secret(secret) }
 }
 
-function readAuthorization(request: Request): string | undefined {
-  const values = authorizationHeaders(request)
-  if (values.length > 1) {
-    throw oauthError(400, 'invalid_request', 'there are two Authorization headers')
-  }
-  return values[0]
-}
-
 const badHeader = () =>
   oauthError(401, 'invalid_client', 'the Authorization header must be Basic', basicChallenge)
 
@@ -59,11 +51,8 @@ function readBasic(header: string, bodyClientId: string | undefined): Presented 
   const clientId = decodePart(text.slice(0, colon))
   const secret = decodePart(text.slice(colon + 1))
   if (bodyClientId !== undefined && bodyClientId !== clientId) {
-    throw oauthError(
-      400,
-      'invalid_request',
-      'client_id differs from the id in the Authorization header',
-    )
+    const detail = 'client_id differs from the id in the Authorization header'
+    throw oauthError(400, 'invalid_request', detail)
   }
   return { by: 'basic', clientId, secret: new Secret(secret) }
 }

@@ -6,11 +6,7 @@ import type { Random } from '../../vault/random.ts'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/**
- * Random bytes as text of [0-9A-Za-z] with a fixed length: 32 bytes give 43 characters.
- * Form-encoding does not change it, so clients that encode Basic credentials (RFC 6749 section
- * 2.3.1) and clients that do not both work.
- */
+/** Random bytes as [0-9A-Za-z], which form-encoding (RFC 6749 section 2.3.1) does not change. */
 export function randomText(bytes: number, random: Random): string {
   let rest = BigInt(`0x${random(bytes).toString('hex')}`)
   const length = Math.ceil((bytes * 8) / Math.log2(alphabet.length))
@@ -37,10 +33,7 @@ const hmac = (key: Buffer, text: string) => createHmac('sha256', key).update(tex
 const SECRETS_COMPARED = 2
 const dummy = { hash: `hmac256:none:${'0'.repeat(64)}` }
 
-/**
- * The client's secret that equals the presented one. Always computes and compares two hashes, so
- * the time does not reveal whether the client exists or how many secrets it has.
- */
+/** Always compares two hashes: the time does not tell whether the client or a secret exists. */
 export function findSecret(
   client: ClientWithSecrets | undefined,
   presented: Secret,

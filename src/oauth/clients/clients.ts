@@ -2,6 +2,7 @@ import { importJWK, type JWK } from 'jose'
 import { readScopes, scopesOf } from '../../contract/scopes.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
+import { parseJson } from '../../platform/parse-json.ts'
 import { Secret } from '../../platform/secret.ts'
 import type { Client, ClientMethod, CredentialStore } from '../../store/credentials.ts'
 import type { Keyring } from '../../vault/keyring.ts'
@@ -37,9 +38,8 @@ export async function createClient(
   const scopes = [...new Set(wanted.scopes ?? (wanted.customerId === null ? [] : readScopes))]
   const unknown = scopes.filter((scope) => !available.some((known) => known === scope))
   if (unknown.length > 0) {
-    return {
-      refused: `${unknown.join(', ')}: unknown scope. The scopes are ${available.join(', ')}.`,
-    }
+    const names = unknown.join(', ')
+    return { refused: `${names}: unknown scope. The scopes are ${available.join(', ')}.` }
   }
   if (scopes.length === 0) return { refused: 'A client needs at least one scope.' }
   const client = newClient(`client_${randomText(16, random)}`, { ...wanted, scopes }, clock())
@@ -49,17 +49,12 @@ export async function createClient(
   return { client, secret }
 }
 
-export type Rotated = { readonly client: Client; readonly secret: Secret }
-
-/**
- * Gives a client a new secret. The previous secret stays valid until the next rotation, so that the
- * client can switch without a gap. `expireOld` revokes it now, with every token issued so far.
- */
+/** Gives a client a new secret. `expireOld` revokes the old ones and every token issued so far. */
 export async function rotateClient(
   { store, keyring, clock, random }: ClientDeps,
   clientId: string,
   { expireOld }: { readonly expireOld: boolean },
-): Promise<Rotated | Refused> {
+): Promise<{ client: Client; secret: Secret } | Refused> {
   const client = await store.findClient(clientId)
   if (client === undefined) return { refused: noSuchClient(clientId) }
   if (client.disabledAt !== undefined) return { refused: `Client ${clientId} is disabled.` }
@@ -88,29 +83,18 @@ export async function disableClient(
 const noSuchClient = (id: string) =>
   `There is no client ${id}. \`bursar client list\` shows them all.`
 
-/**
- * Registers or restores a client with a given id and secret. The sandbox calls it at every start
- * and reset.
- */
+/** Registers or restores a client with a known secret, at every start and reset of the sandbox. */
 export async function createSampleClient(
   { store, keyring, clock, random }: ClientDeps,
-  sample: {
-    readonly id: string
-    readonly secret: string
-    readonly customerId: string | null
-    readonly name: string
-    readonly scopes: readonly string[]
-  },
+  sample: Omit<Described, 'method'> & { readonly id: string; readonly secret: string },
 ): Promise<void> {
   const client = newClient(sample.id, { ...sample, method: { kind: 'secret' } }, clock())
   await store.restoreClient(client, newSecret(new Secret(sample.secret), keyring, clock, random))
 }
 
-function newClient(
-  id: string,
-  wanted: Omit<NewClient, 'scopes'> & { readonly scopes: readonly string[] },
-  now: bigint,
-): Client {
+type Described = Pick<Client, 'customerId' | 'name' | 'scopes' | 'method'>
+
+function newClient(id: string, wanted: Described, now: bigint): Client {
   const { customerId, name, scopes, method } = wanted
   const untouched = { notBefore: 0n, disabledAt: undefined, lastUsedAt: undefined }
   return { id, customerId, name, scopes, method, createdAt: now, ...untouched }
@@ -127,10 +111,7 @@ const nextSecond = (now: bigint): bigint => (now / 1_000_000n + 1n) * 1_000_000n
 /** The signature algorithms of client assertions, as FAPI 2.0 allows them. */
 export const assertionAlgorithms = ['ES256', 'PS256', 'EdDSA', 'Ed25519'] as const
 
-/**
- * Reads a client's public keys from a JSON Web Key Set or a single key. Refuses private keys: they
- * must never leave their owner.
- */
+/** Reads a client's public keys from a JSON Web Key Set or a single key. Refuses private keys. */
 export async function readClientKeys(text: string): Promise<{ jwks: string } | Refused> {
   const document = parseJson(text)
   if (typeof document !== 'object' || document === null)
@@ -160,13 +141,5 @@ async function faultOfKey(key: JWK): Promise<string | undefined> {
     return key.kty === 'EC' && key.crv !== 'P-256' ? 'must use the curve P-256.' : undefined
   } catch {
     return 'is not an EC (P-256), RSA or Ed25519 public key.'
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

@@ -2,14 +2,9 @@ import { isIPv6 } from 'node:net'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { limits } from '../../platform/limits.ts'
 
-/**
- * Limits guessing of credentials. Only failures count, and only for the address that sends them, so
- * nobody can lock a customer out.
- */
+/** Counts failures for the sender's address only, so that nobody can lock a customer out. */
 export type GuessLimiter = {
-  /**
-   * Seconds to wait, or 0. Called before the credentials are checked, so a right guess waits too.
-   */
+  /** Seconds to wait, or 0. Called before credentials are checked, so a right guess waits too. */
   waitSeconds(address: string, clientId: string): Promise<number>
   countFailure(address: string, clientId: string): Promise<void>
 }
@@ -37,10 +32,8 @@ export function openGuessLimiter(): GuessLimiter {
 
 /** Counts failures by key within a window. Drops the oldest key when there are too many. */
 function openCounter(failuresMax: number) {
-  const limiter = new RateLimiterMemory({
-    points: failuresMax,
-    duration: limits.failureWindowSeconds,
-  })
+  const { failureWindowSeconds: duration } = limits
+  const limiter = new RateLimiterMemory({ points: failuresMax, duration })
   const keys = new Set<string>()
   return {
     waitMs: async (key: string): Promise<number> => {

@@ -5,9 +5,7 @@ import type { Client, CredentialStore } from '../../store/credentials.ts'
 
 /** Records when a client and its secret were last used, at most once a minute each. */
 export type UseRecorder = {
-  /**
-   * Returns at once. If the store cannot be written, it logs a warning and the request succeeds.
-   */
+  /** Returns at once. If the store cannot be written, it logs a warning. */
   record(client: Client, secretId: string | undefined): void
 }
 

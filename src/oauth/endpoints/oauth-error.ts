@@ -23,10 +23,7 @@ export function oauthError(
 // RFC 6749 section 5.1 requires both. HTTP/1.0 caches read Pragma.
 export const notStored = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const
 
-/**
- * Renders a problem as the JSON of RFC 6749 section 5.2. OAuth clients expect this format and not
- * problem+json.
- */
+/** OAuth clients expect the JSON of RFC 6749 section 5.2 and not problem+json. */
 export function renderOAuthError(problem: Problem): Answer {
   const error = problem.meta?.error ?? 'temporarily_unavailable'
   const body = { error, error_description: problem.detail }

@@ -6,12 +6,12 @@ import { oauthError } from './oauth-error.ts'
 /** The parameters of a request. An empty one counts as absent (RFC 6749 section 3.2). */
 export type Form = ReadonlyMap<string, string>
 
-/**
- * Reads a urlencoded or multipart body. Throws `invalid_request` for another content type, a
- * repeated parameter, and parameters in the query, where proxies would log them.
- */
+/** Reads a urlencoded or multipart body. Proxies would log parameters in the query. */
 export async function readForm(request: Request): Promise<Form> {
-  refuseQuery(request.rawQuery)
+  const query = new URLSearchParams(request.rawQuery)
+  if (bodyParameters.some((name) => query.has(name))) {
+    throw oauthError(400, 'invalid_request', 'parameters belong in the body, not in the query')
+  }
   const form = new Map<string, string>()
   const names = new Set<string>()
   for (const [name, value] of await readPairs(request)) {
@@ -27,32 +27,19 @@ const bodyParameters = [
   ...['grant_type', 'scope', 'token', 'access_token'],
 ]
 
-function refuseQuery(rawQuery: string): void {
-  const query = new URLSearchParams(rawQuery)
-  if (!bodyParameters.some((name) => query.has(name))) return
-  throw oauthError(400, 'invalid_request', 'parameters belong in the body, not in the query')
-}
-
 type Pairs = readonly (readonly [string, string])[]
 
 async function readPairs({ headers, body }: Request): Promise<Pairs> {
   const type = headers['content-type'] ?? ''
   const [mediaType = ''] = type.split(';')
-  switch (mediaType.trim().toLowerCase()) {
-    case 'application/x-www-form-urlencoded':
-      return readUrlencoded(body)
-    case 'multipart/form-data':
-      return readMultipart({ ...headers, 'content-type': type }, body)
-    default:
-      throw oauthError(
-        400,
-        'invalid_request',
-        'the body must be application/x-www-form-urlencoded or multipart/form-data',
-      )
+  const name = mediaType.trim().toLowerCase()
+  if (name === 'multipart/form-data') {
+    return readMultipart({ ...headers, 'content-type': type }, body)
   }
-}
-
-function readUrlencoded(body: Buffer): Pairs {
+  if (name !== 'application/x-www-form-urlencoded') {
+    const detail = 'the body must be application/x-www-form-urlencoded or multipart/form-data'
+    throw oauthError(400, 'invalid_request', detail)
+  }
   const pairs = [...new URLSearchParams(body.toString('utf8'))]
   if (pairs.length > limits.formFieldsMax) throw tooManyFields()
   return pairs
@@ -60,13 +47,11 @@ function readUrlencoded(body: Buffer): Pairs {
 
 const tooManyFields = () => oauthError(400, 'invalid_request', 'the body has too many parameters')
 
-const malformed = () =>
-  oauthError(400, 'invalid_request', 'the multipart body must be complete and contain no files')
-
 function readMultipart(headers: BusboyHeaders, body: Buffer): Promise<Pairs> {
   return new Promise((resolve, reject) => {
     const pairs: [string, string][] = []
-    const fail = () => reject(malformed())
+    const detail = 'the multipart body must be complete and contain no files'
+    const fail = () => reject(oauthError(400, 'invalid_request', detail))
     try {
       const { formFieldsMax: fields, formFieldLengthMax: fieldSize } = limits
       const parser = new Busboy({ headers, limits: { fields, fieldSize, files: 0 } })

@@ -35,6 +35,7 @@ export function oauthRoutes(deps: TokenEndpointDeps & TokenStateDeps): readonly 
     answer: () => jsonAnswer(read(), cachedBriefly),
   })
   const metadata = () => serverMetadata(deps.issuer())
+  const keySet = () => ({ keys: publishedKeys(deps.cache.current().signingKeys, deps.clock()) })
   return [
     post(tokenPath, (request) => answerToken(request, deps)),
     post(revocationPath, (request) => answerRevocation(request, deps)),
@@ -42,9 +43,7 @@ export function oauthRoutes(deps: TokenEndpointDeps & TokenStateDeps): readonly 
     document(metadataPath, metadata),
     // Bursar does not implement OpenID Connect, but some client libraries look here first.
     document('/.well-known/openid-configuration', metadata),
-    document(keySetPath, () => ({
-      keys: publishedKeys(deps.cache.current().signingKeys, deps.clock()),
-    })),
+    document(keySetPath, keySet),
   ]
 }
 

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { type Answer, jsonAnswer, type Request } from '../../contract/request.ts'
 import { customerScopes, operatorScopes, scopesOf } from '../../contract/scopes.ts'
 import type { Client } from '../../store/credentials.ts'
@@ -6,7 +7,7 @@ import type { CredentialCache } from '../tokens/credential-cache.ts'
 import { issueToken } from '../tokens/own-token.ts'
 import type { SigningKey } from '../tokens/signing-keys.ts'
 import { notStored, oauthError } from './oauth-error.ts'
-import { type Form, readForm } from './read-form.ts'
+import { readForm } from './read-form.ts'
 
 export type TokenEndpointDeps = AuthenticationDeps & {
   readonly cache: CredentialCache
@@ -15,38 +16,28 @@ export type TokenEndpointDeps = AuthenticationDeps & {
 
 /** `POST /oauth2/token`: the client credentials grant (RFC 6749 section 4.4), and no other. */
 export async function answerToken(request: Request, deps: TokenEndpointDeps): Promise<Answer> {
-  const { cache, clock, log, tokenLifeSeconds } = deps
+  const { cache, clock, log, tokenLifeSeconds: lifeSeconds } = deps
   cache.requireFresh()
   const form = await readForm(request)
   const client = await authenticateClient(request, form, deps)
-  requireGrant(form)
+  const grant = form.get('grant_type')
+  if (grant === undefined) throw oauthError(400, 'invalid_request', 'grant_type must be set')
+  if (grant !== 'client_credentials') {
+    throw oauthError(400, 'unsupported_grant_type', 'grant_type must be client_credentials')
+  }
   const scopes = grantScopes(form.get('scope'), client)
   const key = await currentKey(deps)
-  const token = await issueToken({
-    issuer: deps.issuer(),
-    client,
-    scopes,
-    lifeSeconds: tokenLifeSeconds,
-    key,
-    now: clock(),
-  })
+  const issuer = deps.issuer()
+  const token = await issueToken({ issuer, client, scopes, lifeSeconds, key, now: clock() })
   log.info({ client: client.id, address: request.address, outcome: 'issued' }, 'access token')
   const scope = scopes.join(' ')
-  const body = { access_token: token, token_type: 'bearer', expires_in: tokenLifeSeconds, scope }
+  const body = { access_token: token, token_type: 'bearer', expires_in: lifeSeconds, scope }
   return jsonAnswer(body, notStored)
 }
 
-function requireGrant(form: Form): void {
-  const grant = form.get('grant_type')
-  if (grant === undefined) throw oauthError(400, 'invalid_request', 'grant_type must be set')
-  if (grant === 'client_credentials') return
-  throw oauthError(400, 'unsupported_grant_type', 'grant_type must be client_credentials')
-}
-
 /**
- * The scopes to grant, in catalogue order. Without `scope`, the client gets every scope that it
- * has. Unknown names are dropped, because existing clients send one long fixed list to every
- * service. A known scope that the client does not have is refused.
+ * The scopes to grant, in catalogue order. Unknown names are dropped, because existing clients send
+ * one fixed list to every service. A known scope that the client does not have is refused.
  */
 function grantScopes(requested: string | undefined, client: Client): readonly string[] {
   const allowed = scopesOf(client.customerId).filter((scope) => client.scopes.includes(scope))
@@ -69,14 +60,11 @@ function requireSome(scopes: readonly string[]): readonly string[] {
   throw oauthError(400, 'invalid_scope', 'no scope is left that this service knows')
 }
 
-/**
- * The key to sign with. Another process may have just made it, so an unknown id causes a refresh.
- */
+/** The key to sign with. Another process may have just made it, so an unknown id is looked up. */
 async function currentKey({ cache, keyring }: TokenEndpointDeps): Promise<SigningKey> {
   const { id } = keyring.current('token-signing')
   if (!cache.current().signingKeys.has(id)) await cache.refresh()
   const key = cache.current().signingKeys.get(keyring.current('token-signing').id)
-  if (key === undefined)
-    throw new Error('The current signing key of the keyring has not been imported.')
+  assert(key !== undefined, 'The current signing key of the keyring has not been imported.')
   return key
 }

@@ -3,45 +3,34 @@ import type { Client } from '../../store/credentials.ts'
 import { type AuthenticationDeps, authenticateClient } from '../clients/authenticate-client.ts'
 import { readToken, type TokenDeps, type ValidToken } from '../tokens/read-token.ts'
 import { notStored, oauthError } from './oauth-error.ts'
-import { type Form, readForm } from './read-form.ts'
+import { readForm } from './read-form.ts'
 
 export type TokenStateDeps = AuthenticationDeps & TokenDeps
 
-/**
- * `POST /oauth2/introspect` (RFC 7662): the claims of a valid token of the caller's own customer.
- * For every other token, including a valid one of another customer, the answer is "not active".
- */
+/** `POST /oauth2/introspect` (RFC 7662). A token of another customer is reported as not active. */
 export async function answerIntrospection(request: Request, deps: TokenStateDeps): Promise<Answer> {
-  const { caller, form } = await readRequest(request, deps)
-  const valid = await findOwnToken(form, caller, deps)
+  const { valid } = await readOwn(request, deps)
   if (valid === undefined) return jsonAnswer({ active: false }, notStored)
   const { claims, client, scopes } = valid
-  return jsonAnswer(
-    {
-      active: true,
-      token_type: 'Bearer',
-      client_id: client.id,
-      customer_id: client.customerId,
-      scope: scopes.join(' '),
-      iss: claims.issuer,
-      sub: claims.clientId,
-      iat: claims.issuedAt,
-      exp: claims.expiresAt,
-      ...(claims.issuer === deps.issuer() && { aud: claims.issuer }),
-      ...(claims.tokenId !== undefined && { jti: claims.tokenId }),
-    },
-    notStored,
-  )
+  const body = {
+    active: true,
+    token_type: 'Bearer',
+    client_id: client.id,
+    customer_id: client.customerId,
+    scope: scopes.join(' '),
+    iss: claims.issuer,
+    sub: claims.clientId,
+    iat: claims.issuedAt,
+    exp: claims.expiresAt,
+    ...(claims.issuer === deps.issuer() && { aud: claims.issuer }),
+    ...(claims.tokenId !== undefined && { jti: claims.tokenId }),
+  }
+  return jsonAnswer(body, notStored)
 }
 
-/**
- * `POST /oauth2/revoke` (RFC 7009): denies a token of the caller's own customer. This process
- * refuses it at once, the others after their next poll. Other tokens are left alone; the answer is
- * the same.
- */
+/** `POST /oauth2/revoke` (RFC 7009): denies a token of the caller's own customer, and no other. */
 export async function answerRevocation(request: Request, deps: TokenStateDeps): Promise<Answer> {
-  const { caller, form } = await readRequest(request, deps)
-  const valid = await findOwnToken(form, caller, deps)
+  const { caller, valid } = await readOwn(request, deps)
   const tokenId = valid?.claims.tokenId
   // Clients of other issuers cannot authenticate here, so their tokens are never revoked.
   if (valid !== undefined && tokenId !== undefined && valid.claims.issuer === deps.issuer()) {
@@ -53,20 +42,17 @@ export async function answerRevocation(request: Request, deps: TokenStateDeps): 
   return { status: 200, headers: notStored, body: '' }
 }
 
-async function readRequest(request: Request, deps: TokenStateDeps) {
+/** The client that sends the request, and the token if it is valid and of the same customer. */
+async function readOwn(
+  request: Request,
+  deps: TokenStateDeps,
+): Promise<{ caller: Client; valid: ValidToken | undefined }> {
   deps.cache.requireFresh()
   const form = await readForm(request)
   const caller = await authenticateClient(request, form, deps)
-  return { form, caller }
-}
-
-async function findOwnToken(
-  form: Form,
-  caller: Client,
-  deps: TokenStateDeps,
-): Promise<ValidToken | undefined> {
   const token = form.get('token')
   if (token === undefined) throw oauthError(400, 'invalid_request', 'token must be set')
   const valid = await readToken(token, deps)
-  return valid !== undefined && valid.client.customerId === caller.customerId ? valid : undefined
+  const isOwn = valid?.client.customerId === caller.customerId
+  return { caller, valid: isOwn ? valid : undefined }
 }

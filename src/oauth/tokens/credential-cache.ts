@@ -84,7 +84,8 @@ export async function openCredentialCache(deps: CredentialCacheDeps): Promise<Cr
     current: () => snapshot,
     freshness: () => ({ fresh: isFresh(), ageMs: ageMs() }),
     requireFresh: () => {
-      if (!isFresh()) throw staleProblem()
+      const detail = 'tokens cannot be checked at the moment, try again shortly'
+      if (!isFresh()) throw new Problem(503, detail, { headers: { 'Retry-After': '5' } })
     },
     refresh,
     refreshForUnknownKey: () => {
@@ -101,25 +102,19 @@ export async function openCredentialCache(deps: CredentialCacheDeps): Promise<Cr
   }
 }
 
-function staleProblem(): Problem {
-  return new Problem(503, 'tokens cannot be checked at the moment, try again shortly', {
-    headers: { 'Retry-After': '5' },
-  })
-}
-
 async function readSnapshot({ store, keyring, clock }: CredentialCacheDeps) {
   // Read the revision before the keys: a key added in between is read now or at the next poll.
   const { revision, clients, deniedTokens } = await store.readStates(clock())
   await keyring.reload()
-  const external = clients.flatMap((client) =>
-    client.method.kind === 'issuer'
-      ? [[externalKey(client.method.issuer, client.method.externalId), client] as const]
-      : [],
-  )
+  const clientsByExternalId = new Map<string, Client>()
+  for (const client of clients) {
+    if (client.method.kind !== 'issuer') continue
+    clientsByExternalId.set(externalKey(client.method.issuer, client.method.externalId), client)
+  }
   return {
     revision,
     clients: new Map(clients.map((client) => [client.id, client])),
-    clientsByExternalId: new Map(external),
+    clientsByExternalId,
     deniedTokens: new Set(deniedTokens.map(({ jti }) => jti)),
     signingKeys: await importSigningKeys(keyring),
   }

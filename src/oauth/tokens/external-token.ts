@@ -8,10 +8,7 @@ import { isTimely, verifyJwt } from './verify-jwt.ts'
 /** The issuers of the configuration, with their keys. */
 export type TrustedIssuers = {
   has(issuer: string): boolean
-  /**
-   * The claims of an issuer's token, or undefined if it is not valid. `clientId` is the issuer's id
-   * of the client. Throws a Problem 503 if the issuer's keys are unknown or too old.
-   */
+  /** The claims of a valid token. Throws a Problem 503 if the issuer's keys are unknown or old. */
   read(token: string, issuer: string): Promise<TokenClaims | undefined>
   /** Increases when the keys of an issuer change. */
   generation(): number
@@ -69,7 +66,7 @@ async function readExternalToken(
   return { issuer: name, clientId, scopes, issuedAt: iat, expiresAt: exp, tokenId: jti }
 }
 
-/** Reads `scope` (a string) or `scp` (an array). No claim means no scope. */
+/** Reads `scope` (a string) or `scp` (an array). */
 function readScopes(claim: unknown): readonly string[] | undefined {
   if (claim === undefined) return []
   const names = typeof claim === 'string' ? claim.split(' ') : claim

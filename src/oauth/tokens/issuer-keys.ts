@@ -18,12 +18,6 @@ export type IssuerKeys = {
   close(): void
 }
 
-type Known = {
-  readonly text: string
-  readonly find: ReturnType<typeof createLocalJWKSet>
-  readonly at: bigint
-}
-
 export type IssuerKeysDeps = {
   readonly issuer: TrustedIssuer
   readonly clock: Clock
@@ -33,7 +27,7 @@ export type IssuerKeysDeps = {
 
 /** Starts to fetch the keys without waiting: an issuer that is down must not delay the start. */
 export function openIssuerKeys({ issuer, clock, log, schedule }: IssuerKeysDeps): IssuerKeys {
-  let known: Known | undefined
+  let known: { text: string; find: ReturnType<typeof createLocalJWKSet>; at: bigint } | undefined
   let generation = 0
   let fetchedAt = 0n
   let running: Promise<void> | undefined
@@ -46,10 +40,8 @@ export function openIssuerKeys({ issuer, clock, log, schedule }: IssuerKeysDeps)
       if (text !== known?.text) generation += 1
       known = { text, find: createLocalJWKSet(set), at: fetchedAt }
     } catch (error) {
-      log.warn(
-        { err: error, issuer: issuer.issuer },
-        'the keys of a trusted issuer cannot be fetched',
-      )
+      const fields = { err: error, issuer: issuer.issuer }
+      log.warn(fields, 'the keys of a trusted issuer cannot be fetched')
     }
   }
   const refresh = () => {
@@ -60,12 +52,11 @@ export function openIssuerKeys({ issuer, clock, log, schedule }: IssuerKeysDeps)
   }
   // A request that comes during a fetch shares its result.
   const mayFetch = () => running !== undefined || hasCooledDown(fetchedAt, clock())
-  const usable = async (): Promise<Known> => {
+  const usable = async () => {
     if (known === undefined && mayFetch()) await refresh()
     if (known !== undefined && clock() - known.at <= issuerStale) return known
-    throw new Problem(503, 'the issuer of this token cannot be reached, try again shortly', {
-      headers: { 'Retry-After': '30' },
-    })
+    const detail = 'the issuer of this token cannot be reached, try again shortly'
+    throw new Problem(503, detail, { headers: { 'Retry-After': '30' } })
   }
   const find: JWTVerifyGetKey = async (header, token) => {
     try {
@@ -119,8 +110,9 @@ async function discoverKeysUrl(issuer: TrustedIssuer): Promise<string> {
 /** The signature keys of a key set. Throws if it is malformed or two keys share an id. */
 function readKeySet(document: unknown): JSONWebKeySet {
   const { keys } = { ...(document as { keys?: unknown } | null) }
-  if (!Array.isArray(keys) || keys.length > limits.issuerKeysMax)
+  if (!Array.isArray(keys) || keys.length > limits.issuerKeysMax) {
     throw new Error('the document is not a JSON Web Key Set')
+  }
   const publicKeys = keys.filter(
     ({ kty, use }) => ['EC', 'RSA', 'OKP'].includes(kty) && (use ?? 'sig') === 'sig',
   )

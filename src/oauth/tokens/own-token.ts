@@ -42,10 +42,7 @@ export function issueToken(request: TokenRequest): Promise<string> {
     .sign(key.privateKey)
 }
 
-/**
- * The claims of a token that Bursar issued, or undefined if it is not valid. Stricter than RFC 9068
- * section 4: exactly one audience, a key id, a token id and a bounded life are required.
- */
+/** The claims of a valid token of Bursar: one audience, a key id, a token id and a bounded life. */
 export async function readOwnToken(
   token: string,
   kid: string,

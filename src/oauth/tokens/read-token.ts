@@ -22,10 +22,7 @@ export type TokenDeps = {
   readonly clock: Clock
 }
 
-/**
- * Verifies a token in full, without the cache of verified tokens. Undefined if it is not valid.
- * Throws a Problem 503 if the keys to check it with are unavailable.
- */
+/** Verifies a token in full. Throws a Problem 503 if the keys to check it with are unavailable. */
 export async function readToken(token: string, deps: TokenDeps): Promise<ValidToken | undefined> {
   const claims = await readClaims(token, deps)
   if (claims === undefined) return undefined

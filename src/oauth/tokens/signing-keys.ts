@@ -37,7 +37,7 @@ function validUntilOf(key: PurposeKey, live: readonly PurposeKey[]): bigint | un
   return successor && successor.activeFrom + RETIRING_MICROS
 }
 
-/** Every signing key and its state, including revoked and retired keys. */
+/** Every signing key and its state. */
 export function describeSigningKeys(
   keyring: Keyring,
   now: bigint,
@@ -65,8 +65,7 @@ async function importSigningKey(
   key: PurposeKey,
   validUntil: bigint | undefined,
 ): Promise<SigningKey> {
-  // The public key is derived from the sealed private key and not read from the store. Whoever can
-  // write to the store but not unwrap keys could have replaced a stored public key.
+  // Derived, not stored: whoever can write to the store could replace a stored public key.
   const curve = createECDH('prime256v1')
   curve.setPrivateKey(key.key)
   const point = curve.getPublicKey()

@@ -8,13 +8,11 @@ export type VerifiedTokens = {
   clear(): void
 }
 
-type Entry = { readonly caller: Caller; readonly from: bigint; readonly until: bigint }
-
 const LIFE = BigInt(limits.verifiedTokenLifeSeconds) * 1_000_000n
 
 /** Evicts the oldest entry when the cache is full. That token is then verified once more. */
 export function openVerifiedTokens(sizeMax: number): VerifiedTokens {
-  const entries = new Map<string, Entry>()
+  const entries = new Map<string, { caller: Caller; from: bigint; until: bigint }>()
   return {
     find: (digest, now) => {
       const entry = entries.get(digest)

@@ -8,10 +8,7 @@ import { readToken, type TokenDeps } from './read-token.ts'
 import { openVerifiedTokens } from './verified-tokens.ts'
 
 export type Verifier = {
-  /**
-   * The customer that a bearer token authenticates. Synchronous for a cached token, else a promise.
-   * Throws or rejects with a Problem 503 if the credential cache is too old.
-   */
+  /** The customer of a token, at once if it is cached. A Problem 503 if the cache is too old. */
   verify(token: string): Principal | 'invalid' | Promise<Principal | 'invalid'>
   /** The same for any client. A client of the operator has no tenant. */
   identify(token: string): Caller | Promise<Caller | 'invalid'>
@@ -40,8 +37,7 @@ export function openVerifier(deps: VerifierDeps): Verifier {
     const caller = callerOf(valid.client, valid.scopes)
     // A client of a trusted issuer never calls the token endpoint, so its use is recorded here.
     if (valid.client.method.kind === 'issuer') deps.uses.record(valid.client, undefined)
-    // If credentials changed during the verification, the token may be denied now. It is not
-    // cached, and the next request verifies it again.
+    // If credentials changed during the verification, the token may be denied now.
     const isSame = cache.current() === snapshotBefore && issuers.generation() === generationBefore
     if (isSame) verified.add(digest, caller, valid.claims.expiresAt, clock())
     return caller

@@ -1,12 +1,10 @@
 import { type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from 'jose'
 import { Problem } from '../../contract/problem.ts'
 
-type Key = CryptoKey | JWTVerifyGetKey
-
 /** The claims of a JWT, or undefined if it does not pass. Rethrows a Problem of the key look-up. */
 export async function verifyJwt(
   token: string,
-  key: Key,
+  key: CryptoKey | JWTVerifyGetKey,
   now: bigint,
   options: JWTVerifyOptions,
 ): Promise<JWTPayload | undefined> {
@@ -23,16 +21,8 @@ export async function verifyJwt(
 
 type Bounds = { readonly now: bigint; readonly skew: number; readonly lifeMax: number }
 
-/**
- * Whether a token was not issued in the future and does not live too long. jose checks neither.
- * Without this check, a token signed with a stolen key could be valid for years.
- */
-export function isTimely(
-  issuedAt: number,
-  expiresAt: number,
-  { now, skew, lifeMax }: Bounds,
-): boolean {
-  return issuedAt <= secondsOf(now) + skew && expiresAt - issuedAt <= lifeMax
-}
+/** Without this check, a token signed with a stolen key could be valid for years. */
+export const isTimely = (issuedAt: number, expiresAt: number, bounds: Bounds): boolean =>
+  issuedAt <= secondsOf(bounds.now) + bounds.skew && expiresAt - issuedAt <= bounds.lifeMax
 
 export const secondsOf = (instant: bigint): number => Number(instant / 1_000_000n)

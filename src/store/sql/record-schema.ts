@@ -1,7 +1,6 @@
 import { fullTable, type Resource } from '../../contract/resource.ts'
 import { memberColumns } from './staging.ts'
 
-
 /** What the two stores spell differently in the schema of records. */
 export type SchemaDialect = {
   readonly tableName: (table: string) => string

@@ -31,7 +31,7 @@ export type MonitorDeps = {
 /** Resolves after the first check, whatever its result, and repeats the check until stopped. */
 export async function openMonitor(deps: MonitorDeps): Promise<Monitor> {
   const { primaries, standbys, lagMsMax, log } = deps
-  const lag = openReplayLag(2 * lagMsMax + 10 * limits.databaseLookIntervalMs)
+  const lag = openReplayLag(2 * lagMsMax + 10 * limits.databaseHealthCheckIntervalMs)
   const listeners = new Set<(server: Server) => void>()
   let primary: Server | undefined
   let timeline = 0
@@ -61,7 +61,7 @@ export async function openMonitor(deps: MonitorDeps): Promise<Monitor> {
     }
     // Checked after the primary, so that a standby that keeps up has replayed its position.
     await Promise.all(standbys.map((server) => server.checkHealth()))
-    return limits.databaseLookIntervalMs
+    return limits.databaseHealthCheckIntervalMs
   }
   const isReadable = (server: Server, notBefore: bigint): boolean => {
     const health = server.health()
