@@ -67,8 +67,8 @@ export type FeeQuoteStore = {
     find(id: string): Promise<FeeQuote | undefined>
     /** Atomic across processes: at most one withdrawal gets the fee. */
     consume(request: ConsumeRequest): Promise<Consumed>
-    /** Deletes at most `rowsMax` of the quotes created before `madeBefore`. Returns how many. */
-    sweep(madeBefore: bigint, rowsMax: number): Promise<number>
+    /** Deletes at most `rowsMax` of the quotes created before `createdBefore`. Returns how many. */
+    sweep(createdBefore: bigint, rowsMax: number): Promise<number>
     /** Deletes all quotes, for the reset of the sandbox. */
     clear(): Promise<void>
   }

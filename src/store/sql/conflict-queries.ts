@@ -76,7 +76,7 @@ type StoredConflict = {
   readonly where: string
 }
 
-/** A stored record that the same file replaces is in nobody's way. */
+/** Ignores stored records that the same file replaces. */
 const notReplaced = `
       not exists (select 1 from staged as replacement where replacement.id = stored.id)`
 

@@ -69,7 +69,7 @@ export function mergeStatements(resource: Resource, dialect: MergeDialect): Merg
 
 /**
  * The row sets of a merge, each as what follows `from`. On PostgreSQL only statements with
- * `stored_at >= 0` can use the index of ids (record-schema.ts).
+ * `stored_at >= 0` can use the index of ids (postgres/schema/record-dialect.ts).
  */
 function rowSets(resource: Resource, { tableName, indexedBy }: MergeDialect) {
   const stored = `${tableName(resource.table)} as stored ${indexedBy(`${resource.table}_identity`)}`

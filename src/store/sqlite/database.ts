@@ -37,10 +37,10 @@ export function integrityFaults(db: DatabaseSync): readonly string[] {
   return rows.map((row) => String(row.integrity_check)).filter((line) => line !== 'ok')
 }
 
-/** Result codes of SQLite that a later attempt may not meet: busy, locked, I/O error, full. */
+/** SQLite errors that may be gone at the next attempt: busy, locked, I/O error, full. */
 const passing = new Set([5, 6, 10, 13])
 
-/** Runs statements. Throws a StoreUnavailable for an error that a later attempt may not meet. */
+/** Runs statements. Throws a StoreUnavailable for an error that may be gone at the next attempt. */
 export function guarded<T>(work: () => T): T {
   try {
     return work()

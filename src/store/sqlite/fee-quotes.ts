@@ -38,8 +38,8 @@ export function openSqliteFeeQuotes(path: string): FeeQuoteStore {
     operator: {
       find: async (id) => guarded(() => find(id)),
       consume: async (request) => guarded(() => inTransaction(db, () => consume(request))),
-      sweep: async (madeBefore, rowsMax) =>
-        guarded(() => Number(sweep.run(madeBefore, rowsMax).changes)),
+      sweep: async (createdBefore, rowsMax) =>
+        guarded(() => Number(sweep.run(createdBefore, rowsMax).changes)),
       clear: async () => guarded(() => db.exec('delete from fee_quote')),
     },
     close: async () => db.close(),

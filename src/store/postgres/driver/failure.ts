@@ -20,7 +20,7 @@ export function safeMessage(error: unknown): string {
 }
 
 /**
- * SQLSTATEs that a later attempt may not meet: connection lost (08), conflict (40), out of
+ * SQLSTATEs that may be gone at the next attempt: connection lost (08), conflict (40), out of
  * resources (53), shutdown (57), system error (58), read-only (25006), lock time-out (55P03).
  */
 const passing = /^(08|40|53|57|58)|^(25006|55P03)$/

@@ -44,8 +44,8 @@ function operatorMethods(servers: Servers): FeeQuoteStore['operator'] {
       return row && readQuote(row)
     },
     consume: (request) => consume(servers, request),
-    sweep: async (madeBefore, rowsMax) => {
-      const values = [madeBefore, rowsMax]
+    sweep: async (createdBefore, rowsMax) => {
+      const values = [createdBefore, rowsMax]
       return (await servers.rows({ text: SWEEP, values, prepare: true })).length
     },
     clear: () =>

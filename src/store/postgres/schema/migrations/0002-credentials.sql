@@ -1,6 +1,6 @@
 -- Clients, their secrets, the wrapped keys, refused tokens and used assertions. Row-level security
--- by customer does not apply here. docs/decisions/0031-row-level-security.md lists what each role may
--- do. Instants are microseconds since 1970, UTC.
+-- by customer does not apply here. docs/decisions/0031-row-level-security.md lists what each role
+-- may do. Instants are microseconds since 1970, UTC.
 
 -- Every change that running servers must learn of bumps this number. It locks this row first, so
 -- changes run one after another, and a reader of a number sees every change up to it.
