@@ -15,14 +15,7 @@ import {
   record,
   type ValueOf,
 } from './document-reader.ts'
-import {
-  decimalText,
-  evmAddress,
-  integer,
-  oneOf,
-  positiveUnits,
-  solanaKey,
-} from './schedule-values.ts'
+import { decimalText, evmAddress, integer, oneOf, positiveUnits, solanaKey } from './readers.ts'
 
 /** One (asset, network) pair. Amounts are smallest units of the asset on that network. */
 export type AssetPair = Readonly<ValueOf<ReturnType<typeof pair>>>

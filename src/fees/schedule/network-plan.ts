@@ -27,7 +27,7 @@ import {
   symbol,
   text,
   units,
-} from './schedule-values.ts'
+} from './readers.ts'
 
 /** One network's settings: costs by the schedule are `rates`, checks of a node's answer `guard`. */
 export type NetworkPlan = ValueOf<typeof networks>[CryptoNetwork] & {
@@ -81,24 +81,23 @@ const network = <F extends string, R extends Shape, G extends Shape, M extends S
   guard: G,
   nativeUnitsMin: M,
   check: Check,
-) =>
-  object(
-    {
-      family: constant(family),
-      /** The coin that pays the network. */
-      native: symbol,
-      marginBasisPoints: from('margin_bp', basisPoints),
-      refreshSeconds: from('refresh_s', integer(1, 3_600)),
-      maxAgeSeconds: from('max_age_s', integer(1, 86_400)),
-      /** What to do when every node's figure is older than `maxAgeSeconds`. */
-      onStale: from('on_stale', oneOf('schedule', 'fail')),
-      endpoints: from('rpc', list(endpoint, 8)),
-      rates: { family: constant(family), ...rates },
-      guard: { maxHeadAgeSeconds: from('max_head_age_s', integer(1, 86_400)), ...guard },
-      nativeUnitsMin,
-    },
-    check,
-  )
+) => {
+  const shape = {
+    family: constant(family),
+    /** The coin that pays the network. */
+    native: symbol,
+    marginBasisPoints: from('margin_bp', basisPoints),
+    refreshSeconds: from('refresh_s', integer(1, 3_600)),
+    maxAgeSeconds: from('max_age_s', integer(1, 86_400)),
+    /** What to do when every node's figure is older than `maxAgeSeconds`. */
+    onStale: from('on_stale', oneOf('schedule', 'fail')),
+    endpoints: from('rpc', list(endpoint, 8)),
+    rates: { family: constant(family), ...rates },
+    guard: { maxHeadAgeSeconds: from('max_head_age_s', integer(1, 86_400)), ...guard },
+    nativeUnitsMin,
+  }
+  return object(shape, check)
+}
 
 const knownBlock = object({ height: integer(0), hash: text('^[0-9a-f]{64}$') })
 const utxo = <F extends 'utxo' | 'bch'>(family: F) =>
@@ -146,7 +145,6 @@ const evmPlan = <F extends string, R extends Shape, G extends Shape>(
     requireBounds('gas_price_wei', 'floor_gas_price_wei', 'cap_gas_price_wei'),
   )
 const tipWeiMin = from('min_tip_wei', units)
-
 const evm = evmPlan('evm', {}, { tipWeiMin })
 
 const opStack = convert(

@@ -28,7 +28,7 @@ import {
   symbol,
   text,
   toEndpoint,
-} from './schedule-values.ts'
+} from './readers.ts'
 
 /** The operator's document merged over the embedded one, checked and converted. */
 export type FeeSchedule = Readonly<ReturnType<typeof toSchedule>>
