@@ -30,7 +30,7 @@ import {
  * record appears at most once. The test also compares every page with a model of the store.
  */
 
-const runs = { seed: 20_261_121, numRuns: isLong ? 2000 : 60 }
+const runs = { seed: 20_261_121, numRuns: isLong ? 2000 : 40 }
 
 const walker = { customerId: 'walker', clientId: 'walker', clientSecret: 'walker_secret' }
 
