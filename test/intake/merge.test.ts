@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { asTenant } from '../../src/contract/principal.ts'
+import { recordKinds } from '../../src/resources/catalogue.ts'
 import { fiatAccount } from '../../src/resources/fiat-account.ts'
+import { worldRecords } from '../../src/sandbox/world.ts'
 import { openTestStore, type TestStore } from '../support/record-store.ts'
 import {
   aDepositAddress,
@@ -314,4 +316,19 @@ describe('deletion', () => {
     await tested.take('fiat-accounts', [aFiatAccount({ deleted_at: null })])
     assert.notEqual(await shown(false), undefined)
   })
+})
+
+test('an export of each kind imports as the same records, byte for byte, and changes nothing where they are', async () => {
+  const [first, second] = [await openTestStore(), await openTestStore()]
+  const world = worldRecords()
+  for (const kind of recordKinds) {
+    const { length } = world[kind]
+    assert.equal((await first.take(kind, world[kind])).added, length, kind)
+    const exported = await first.exported(kind)
+    assert.equal(exported.length, length, kind)
+    assert.equal((await second.take(kind, exported)).added, length, kind)
+    assert.equal(JSON.stringify(await second.exported(kind)), JSON.stringify(exported), kind)
+    assert.equal((await first.take(kind, exported)).unchanged, length, kind)
+  }
+  await Promise.all([first.close(), second.close()])
 })
