@@ -37,6 +37,8 @@ export type Selection = {
 /** `items` is the records joined by commas. Any change to the list gives another `revision`. */
 export type Page = {
   readonly items: Uint8Array
+  /** Ends the use of `items`, whose memory the store then reuses. */
+  readonly release?: () => void
   readonly rows: number
   readonly last: Position | undefined
   readonly more: boolean

@@ -45,6 +45,7 @@ export function closePage(
   body.write(head, 0, 'latin1')
   body.set(page.items, head.length)
   body.write(tail, head.length + page.items.length, 'latin1')
+  page.release?.()
   return {
     status: 200,
     headers: {

@@ -23,8 +23,8 @@ export type Query = {
 export type Connection = {
   /** Runs a statement. Returns its rows by column name. */
   rows(query: Query): Promise<readonly NamedRow[]>
-  /** Runs a statement. Returns its rows by column position, undecoded. */
-  query(query: Query): Promise<readonly Row[]>
+  /** Runs a statement. Returns its rows by column position, undecoded and copied by `copy`. */
+  query(query: Query, copy?: (bytes: Buffer) => Buffer): Promise<readonly Row[]>
   /** Runs one or more statements without parameters. */
   execute(text: string): Promise<void>
   /** Runs `copy … from stdin` and returns the stream of its data. */
@@ -64,7 +64,9 @@ export function openConnection(address: ServerAddress, options: SessionOptions):
     sql.unsafe(text, [...values] as never[], { prepare })
   return {
     rows: async (query) => await run(() => send(query)),
-    query: async (query) => (await run(() => send(query).raw())).map(copied),
+    // The read buffer that holds the values is reused, so they are copied.
+    query: async (query, copy = (bytes) => Buffer.from(bytes)) =>
+      (await run(() => send(query).raw())).map((row) => row.map((value) => value && copy(value))),
     execute: async (text) => {
       await run(() => sql.unsafe(text).simple())
     },
@@ -86,9 +88,6 @@ export function openConnection(address: ServerAddress, options: SessionOptions):
 }
 
 const CLOSE_SECONDS = 1
-
-/** Copies the values, because the read buffer that holds them is reused. */
-const copied = (row: Row): Row => row.map((value) => value && Buffer.from(value))
 
 function openSession(address: ServerAddress, { parameters, connectTimeoutMs }: SessionOptions) {
   const socket = sessionSocket(address, connectTimeoutMs)

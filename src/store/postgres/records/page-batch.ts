@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Resource } from '../../../contract/resource.ts'
+import { openLentBuffers } from '../../../platform/lent-buffers.ts'
 import { limits } from '../../../platform/limits.ts'
 import { largest } from '../../../values/bounds.ts'
 import type { Page, Selection } from '../../records.ts'
@@ -67,7 +68,7 @@ function readPages(
   options: Parameters<Servers['read']>[1],
 ): Promise<readonly (readonly [number, ReadPage])[]> {
   return servers.read(async (connection, server) => {
-    const rows = await connection.query(query)
+    const rows = await connection.query(query, lentCopy)
     return rows.map((row) => {
       const page = pageOf(row)
       server.reached(page.logPosition)
@@ -85,12 +86,22 @@ const sinceAsked = (page: ReadPage, { selection }: AskedPage): Page => ({
 const newest = (batch: readonly { readonly request: AskedPage }[]): bigint =>
   largest(0n, ...batch.map(({ request }) => request.selection.notBefore ?? 0n))
 
+const buffers = openLentBuffers()
+
+function lentCopy(bytes: Buffer): Buffer {
+  const copy = buffers.lend(bytes.length)
+  bytes.copy(copy)
+  return copy
+}
+
 /** The column with the number of the page in its batch. */
 const AT = 6
 
 function pageOf(row: Row): ReadPage {
+  const [items] = row
   return {
-    items: row[0] ?? new Uint8Array(0),
+    items: items ?? new Uint8Array(0),
+    release: () => items && buffers.takeBack(items),
     rows: Number(whole(row, 1)),
     last: optionalBytes(row, 2),
     more: text(row, 3) === 'true',
