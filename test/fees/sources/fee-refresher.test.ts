@@ -1,19 +1,20 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { describe, it, type TestContext } from 'node:test'
+import { describe, it } from 'node:test'
 import { describeNetworks } from '../../../src/fees/describe-schedule.ts'
 import { quoteFee } from '../../../src/fees/quote-fee.ts'
-import { type FeeRefresher, openFeeRefresher } from '../../../src/fees/sources/fee-refresher.ts'
+import { openFeeRefresher } from '../../../src/fees/sources/fee-refresher.ts'
 import { encodeAddress } from '../../../src/sandbox/encode-address.ts'
 import { now, scheduleWith, seconds } from '../sample-basis.ts'
 import {
   type Answer,
   json,
-  type ManualTimers,
   type Methods,
   manualTimers,
+  type Rig,
   rpcAnswer,
+  startRefresher,
   startStub,
   type TestDeps,
   testDeps,
@@ -29,25 +30,6 @@ const ethereum = (deps: TestDeps, priceWei: () => bigint): Methods => ({
   eth_feeHistory: () =>
     `{"baseFeePerGas":[${hex(priceWei())}],"gasUsedRatio":[0],"reward":[["0x0"]]}`,
 })
-
-type Rig = {
-  readonly refresher: FeeRefresher
-  readonly deps: TestDeps
-  readonly timers: ManualTimers
-}
-
-function rigFor(test: TestContext, overrides: unknown, deps = testDeps()): Rig {
-  const timers = manualTimers()
-  const schedule = scheduleWith(overrides)
-  const refresher = openFeeRefresher({
-    ...deps,
-    schedule,
-    acceptsSample: true,
-    timers,
-  })
-  test.after(() => refresher.close())
-  return { refresher, deps, timers }
-}
 
 const nodesAt = (urls: readonly string[], more: object = {}) => ({
   networks: { ETHEREUM: { rpc: urls.map((url) => ({ url })), ...more } },
@@ -66,7 +48,7 @@ function priceOf({ refresher }: Rig): bigint | undefined {
 
 describe('openFeeRefresher with one node', () => {
   it('sets no timer and uses the schedule if no node is configured', (test) => {
-    const rig = rigFor(test, {})
+    const rig = startRefresher(test, {})
     assert.equal(rig.timers.waiting(), 0)
     assert.equal(stateOf(rig)[0], 'schedule')
   })
@@ -74,7 +56,7 @@ describe('openFeeRefresher with one node', () => {
   it('uses the schedule until the node answers, then observes at the network’s interval', async (test) => {
     const deps = testDeps()
     const stub = await startStub(test, rpcAnswer(ethereum(deps, () => 5_000_000_000n)))
-    const rig = rigFor(test, nodesAt([stub.url]), deps)
+    const rig = startRefresher(test, nodesAt([stub.url]), deps)
     assert.equal(stateOf(rig)[0], 'schedule')
     assert.equal(await rig.timers.fire(), 12_000)
     assert.deepEqual([priceOf(rig), stateOf(rig)], [5_000_000_000n, ['live', 0]])
@@ -88,7 +70,7 @@ describe('openFeeRefresher with one node', () => {
     const deps = testDeps()
     let price = 5_000_000_000n
     const stub = await startStub(test, rpcAnswer(ethereum(deps, () => price)))
-    const rig = rigFor(test, nodesAt([stub.url]), deps)
+    const rig = startRefresher(test, nodesAt([stub.url]), deps)
     await rig.timers.fire()
     price = 100_000_000_000n
     assert.equal(await rig.timers.fire(), 1_000)
@@ -110,7 +92,7 @@ describe('openFeeRefresher with one node', () => {
       if (answers) good(request, response, body)
       else json(response, 'rate limited', 429)
     })
-    const rig = rigFor(test, nodesAt([stub.url]), deps)
+    const rig = startRefresher(test, nodesAt([stub.url]), deps)
     await rig.timers.fire()
     answers = false
     deps.advance(seconds(60))
@@ -135,7 +117,7 @@ describe('openFeeRefresher with one node', () => {
 
   it('quotes nothing when figures are too old and on_stale is fail', async (test) => {
     const stub = await startStub(test, (_request, response) => json(response, '[]'))
-    const rig = rigFor(test, nodesAt([stub.url], { on_stale: 'fail' }))
+    const rig = startRefresher(test, nodesAt([stub.url], { on_stale: 'fail' }))
     await rig.timers.fire()
     assert.equal(stateOf(rig)[0], 'unavailable')
     const address = encodeAddress('ETHEREUM', new Uint8Array(32).fill(3))
@@ -151,7 +133,7 @@ describe('openFeeRefresher with one node', () => {
   it('reports a figure that was reduced to its cap', async (test) => {
     const deps = testDeps()
     const stub = await startStub(test, rpcAnswer(ethereum(deps, () => 10n ** 13n)))
-    const rig = rigFor(test, nodesAt([stub.url]), deps)
+    const rig = startRefresher(test, nodesAt([stub.url]), deps)
     await rig.timers.fire()
     await rig.timers.fire()
     assert.equal(priceOf(rig), 500_000_000_000n)
@@ -190,7 +172,7 @@ describe('openFeeRefresher with several nodes', () => {
       const deps = testDeps()
       const bad = await startStub(test, answer)
       const good = await startStub(test, rpcAnswer(ethereum(deps, () => 5_000_000_000n)))
-      const rig = rigFor(test, nodesAt([bad.url, good.url]), deps)
+      const rig = startRefresher(test, nodesAt([bad.url, good.url]), deps)
       await rig.timers.fire()
       assert.deepEqual(stateOf(rig), ['live', 0])
       assert.equal(rig.refresher.current().costs.get('ETHEREUM')?.host, new URL(good.url).host)
@@ -204,7 +186,7 @@ describe('openFeeRefresher with several nodes', () => {
     const deps = testDeps()
     const bad = await startStub(test, (_, response) => json(response, '', 500))
     const good = await startStub(test, rpcAnswer(ethereum(deps, () => 5_000_000_000n)))
-    const rig = rigFor(test, nodesAt([bad.url, good.url]), deps)
+    const rig = startRefresher(test, nodesAt([bad.url, good.url]), deps)
     const asked: number[] = []
     for (let round = 0; round < 8; round++) {
       await rig.timers.fire()
@@ -219,7 +201,7 @@ describe('openFeeRefresher with several nodes', () => {
     const deps = testDeps()
     const liar = await startStub(test, rpcAnswer(ethereum(deps, () => 400_000_000_000n)))
     const honest = await startStub(test, rpcAnswer(ethereum(deps, () => 5_000_000_000n)))
-    const rig = rigFor(test, nodesAt([liar.url, honest.url]), deps)
+    const rig = startRefresher(test, nodesAt([liar.url, honest.url]), deps)
     await rig.timers.fire()
     assert.deepEqual([priceOf(rig), honest.requests()], [undefined, 0])
     await rig.timers.fire()
@@ -232,7 +214,7 @@ describe('openFeeRefresher with several nodes', () => {
     await new Promise((resolve) => closed.once('listening', resolve))
     const { port } = closed.address() as AddressInfo
     await new Promise((resolve) => closed.close(resolve))
-    const rig = rigFor(test, nodesAt([`http://127.0.0.1:${port}`]), deps)
+    const rig = startRefresher(test, nodesAt([`http://127.0.0.1:${port}`]), deps)
     await rig.timers.fire()
     assert.equal(stateOf(rig)[0], 'schedule')
   })
@@ -246,7 +228,7 @@ describe('openFeeRefresher', () => {
       request.socket.once('close', () => closed.resolve())
       called.resolve()
     })
-    const rig = rigFor(test, nodesAt([stub.url]))
+    const rig = startRefresher(test, nodesAt([stub.url]))
     void rig.timers.fire()
     await called.promise
     rig.refresher.close()
@@ -257,7 +239,7 @@ describe('openFeeRefresher', () => {
   it('replaces the schedule and keeps observed costs of unchanged networks', async (test) => {
     const deps = testDeps()
     const stub = await startStub(test, rpcAnswer(ethereum(deps, () => 5_000_000_000n)))
-    const rig = rigFor(test, nodesAt([stub.url]), deps)
+    const rig = startRefresher(test, nodesAt([stub.url]), deps)
     await rig.timers.fire()
     rig.refresher.replaceSchedule(scheduleWith(nodesAt([stub.url], { margin_bp: 7_000 })), true)
     assert.deepEqual(stateOf(rig), ['live', 0])

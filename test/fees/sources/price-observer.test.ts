@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import type { LivePrice } from '../../../src/fees/fee-basis.ts'
-import { openFeeRefresher } from '../../../src/fees/sources/fee-refresher.ts'
-import { now, scheduleWith, seconds } from '../sample-basis.ts'
+import { now, seconds } from '../sample-basis.ts'
 import {
   json,
   type Methods,
-  manualTimers,
   rpcAnswer,
+  startRefresher,
   startStub,
   type TestDeps,
   testDeps,
@@ -44,15 +43,7 @@ async function pricesFrom(
   overrides: object,
   deps: TestDeps = testDeps(),
 ): Promise<{ prices: ReadonlyMap<string, LivePrice>; deps: TestDeps }> {
-  const timers = manualTimers()
-  const schedule = scheduleWith(overrides)
-  const refresher = openFeeRefresher({
-    ...deps,
-    schedule,
-    acceptsSample: true,
-    timers,
-  })
-  test.after(() => refresher.close())
+  const { refresher, timers } = startRefresher(test, overrides, deps)
   // Enough for two observations of the prices, even if those of a network's node come between.
   for (let round = 0; round < 5; round++) await timers.fire()
   return { prices: refresher.current().prices, deps }

@@ -3,8 +3,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { FeeEvent, FeeSourceDeps } from '../../../src/fees/sources/fee-event.ts'
+import { type FeeRefresher, openFeeRefresher } from '../../../src/fees/sources/fee-refresher.ts'
 import type { Schedule } from '../../../src/platform/schedule.ts'
-import { now } from '../sample-basis.ts'
+import { now, scheduleWith } from '../sample-basis.ts'
 
 export type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void
 
@@ -103,4 +104,19 @@ export function manualTimers(): ManualTimers {
     },
     waiting: () => tasks.length,
   }
+}
+
+export type Rig = {
+  readonly refresher: FeeRefresher
+  readonly deps: TestDeps
+  readonly timers: ManualTimers
+}
+
+/** A refresher over the sample schedule with overrides, whose timers the test fires. */
+export function startRefresher(test: TestContext, overrides: unknown, deps = testDeps()): Rig {
+  const timers = manualTimers()
+  const schedule = scheduleWith(overrides)
+  const refresher = openFeeRefresher({ ...deps, schedule, acceptsSample: true, timers })
+  test.after(() => refresher.close())
+  return { refresher, deps, timers }
 }
