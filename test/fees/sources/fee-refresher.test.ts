@@ -164,6 +164,11 @@ describe('openFeeRefresher with several nodes', () => {
     ],
     ['is on another chain', rpcAnswer({ eth_chainId: '"0x89"' }), 'is on another chain'],
     ['knows no method', rpcAnswer({}), 'eth_chainId failed with -32601'],
+    [
+      'leaves calls of a batch unanswered',
+      (_, response) => json(response, '[]'),
+      'eth_chainId failed with no answer',
+    ],
     // This test alone waits for the real limit of two seconds.
     ['does not answer', () => {}, 'did not answer in time'],
   ]

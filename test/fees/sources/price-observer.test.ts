@@ -121,6 +121,23 @@ describe('prices over HTTP', () => {
     }
   })
 
+  it('of a source that fails are reported at its first failure only', async (test) => {
+    const stub = await startStub(test, (_, response) => json(response, '<html>'))
+    const { deps } = await pricesFrom(test, { price_sources: [ticker(stub.url)] })
+    const source = new URL(stub.url).host
+    const reason = 'answered with invalid JSON'
+    assert.deepEqual(deps.events, [{ event: 'price-source-failed', source, reason }])
+  })
+
+  it('may be dated in seconds since 1970, with or without a fraction', async (test) => {
+    const whole = now / 1_000_000n
+    for (const at of [`${whole}`, `"${whole}"`, `${whole}.0`]) {
+      const stub = await startStub(test, (_, response) => json(response, answer('"4000"', at)))
+      const { prices } = await pricesFrom(test, { price_sources: [ticker(stub.url)] })
+      assert.equal(prices.get('ETH')?.observedAtMicros, whole * 1_000_000n, at)
+    }
+  })
+
   it('do not agree with a feed more than 2 % away', async (test) => {
     const node = await startStub(test, rpcAnswer(feedNode(412_345_000_000n, now)))
     const stub = await startStub(test, (_, response) => json(response, answer('"4000"')))
