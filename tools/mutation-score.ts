@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import * as fs from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
@@ -160,7 +160,7 @@ async function passes(test: string, timeoutMs: number): Promise<boolean> {
     detached: true,
     stdio: ['ignore', 'pipe', 'ignore'],
   })
-  const killGroup = () => spawnSync('kill', ['-9', `-${child.pid}`], { stdio: 'ignore' })
+  const killGroup = () => killProcessGroup(child.pid)
   const timer = setTimeout(killGroup, timeoutMs)
   child.stdout.on('data', (text) => {
     if (/^\s*not ok/m.test(String(text))) killGroup()
@@ -169,6 +169,16 @@ async function passes(test: string, timeoutMs: number): Promise<boolean> {
   clearTimeout(timer)
   killGroup()
   return status === 0
+}
+
+/** Not the command `kill`: that of Debian reads `-9 -123` as process -1, which is every process. */
+function killProcessGroup(leader: number | undefined): void {
+  if (leader === undefined) return
+  try {
+    process.kill(-leader, 'SIGKILL')
+  } catch {
+    // The group has ended already.
+  }
 }
 
 function describe(mutant: Mutant): string {
