@@ -28,6 +28,8 @@ export type Trace = {
   client?: string
   rows?: number
   problem?: string
+  /** Why a token was refused, for the log alone. */
+  refusal?: string
   /** The source of a quoted fee: for the operator's log, never for the answer. */
   fee?: Readonly<Record<string, unknown>>
   /** The cause of a 500 or 503, for the log alone. */

@@ -14,6 +14,8 @@ export type TrustedIssuer = {
   readonly scopeClaim: string
   /** The claim that names the client: `client_id`, `azp` or another. */
   readonly clientClaim: string
+  /** Only a client's own token has this claim with this value, where `{client}` is the client. */
+  readonly clientCredentials: { readonly claim: string; readonly value: string }
 }
 
 // Asymmetric algorithms only: every holder of a shared secret could forge tokens.
@@ -64,12 +66,28 @@ function readIssuer(entry: unknown, at: string, faults: string[]): TrustedIssuer
     typ: text('typ', 'at+jwt'),
     scopeClaim: text('scopeClaim', 'scope'),
     clientClaim: text('clientClaim', 'client_id'),
+    clientCredentials: readClientCredentials(given.clientCredentials, at, faults),
+  }
+  const { claim, value } = issuer.clientCredentials
+  if (claim === issuer.clientClaim && value === '{client}') {
+    faults.push(`${at}.clientCredentials compares ${claim} with itself, so every token would pass`)
   }
   for (const name of Object.keys(given)) {
     if (Object.hasOwn(issuer, name)) continue
     faults.push(`${at} has ${name}, which is not a member of an issuer`)
   }
   return issuer
+}
+
+/** By default the subject of the token must be the client itself (RFC 9068 section 2.2). */
+function readClientCredentials(given: unknown, at: string, faults: string[]) {
+  if (given === undefined) return { claim: 'sub', value: '{client}' }
+  const members = typeof given === 'object' && given !== null ? Object.entries(given) : []
+  const { claim, value } = Object.fromEntries(members)
+  const isText = (part: unknown): part is string => typeof part === 'string' && part !== ''
+  if (members.length === 2 && isText(claim) && isText(value)) return { claim, value }
+  faults.push(`${at}.clientCredentials must be {"claim": TEXT, "value": TEXT}`)
+  return { claim: '', value: '' }
 }
 
 /** Whether keys may be fetched from this URL: https, or http on a loopback address. */

@@ -39,7 +39,7 @@ const scopeOf: Readonly<Record<string, string>> = {
 
 const instanceOf = (operation: Operation): string => pathOf(operation).split('?')[0] ?? ''
 
-const badToken = 'the access token is invalid, expired or revoked; get a new one'
+const badToken = 'the access token is invalid or revoked; get a new one'
 const badScheme = "the Authorization header must read 'Bearer <access token>'"
 
 /** Signs a token with the service's own key; the scopes need not exist. */
@@ -252,8 +252,11 @@ test('refuses a token from the second in which it expires', async () => {
   const called = await statusAfter(1n)
   assertProblem(called, {
     status: 401,
-    detail: badToken,
+    detail: 'the access token has expired; get a new one',
     instance: '/v2/transfer/fiat-accounts',
-    headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
+    headers: {
+      'www-authenticate':
+        'Bearer error="invalid_token", error_description="the access token has expired"',
+    },
   })
 })

@@ -77,6 +77,12 @@ async function makeRequests(url: string): Promise<string> {
   await send('listFiatAccounts', `${accounts}?limit=CANARY_LIMIT`, get)
   await send('listFiatAccounts', `${accounts}?access_token=${token}`, {})
   await send('listFiatAccounts', accounts, { headers: ['authorization', 'Bearer CANARY_TOKEN'] })
+  const [header = '', payload = '', signature = ''] = token.split('.')
+  const forged = `${header}.${payload}.${[...signature].reverse().join('')}`
+  await send('listFiatAccounts', accounts, { headers: ['authorization', `Bearer ${forged}`] })
+  const claims = Buffer.from('{"iss":"https://CANARY.example"}').toString('base64url')
+  const foreign = `${header}.${claims}.${signature}`
+  await send('listFiatAccounts', accounts, { headers: ['authorization', `Bearer ${foreign}`] })
   await send('listFiatAccounts', accounts, { method: 'POST', headers: bearer, body: 'CANARY_BODY' })
   await send('listStatements', '/v2/statements?customer_id=CANARY_CUSTOMER', get)
   await send('listDepositAddresses', '/v2/transfer/deposit-addresses?addresses=CANARY_ADDRESS', get)
@@ -133,9 +139,12 @@ describe('the log', () => {
       'requestId',
     ]
     const requests = lines.filter((line) => 'requestId' in line)
+    const ofRefused = ['address', 'refusal']
     for (const line of requests) {
+      const isRefused = line.status === 401 || line.status === 403
+      const expected = isRefused ? [...known, ...ofRefused] : known
       assert.deepEqual(
-        Object.keys(line).filter((name) => !known.includes(name)),
+        Object.keys(line).filter((name) => !expected.includes(name)),
         [],
       )
       const refused = Number(line.status) >= 400
@@ -144,6 +153,18 @@ describe('the log', () => {
     }
     const page = requests.find((line) => line.operation === 'listFiatDepositInstructions')
     assert.deepEqual([page?.client, page?.rows, page?.status], ['acme_sandbox', 50, 200])
+  })
+
+  test('names the caller’s address and the cause where a token is refused', () => {
+    const refused = lines.filter((line) => 'refusal' in line)
+    assert.deepEqual(
+      refused.map(({ refusal, address }) => [refusal, address]),
+      [
+        ['malformed', '127.0.0.1'],
+        ['bad signature', '127.0.0.1'],
+        ['unknown issuer', '127.0.0.1'],
+      ],
+    )
   })
 
   test('has no secret, no token and no part of a header, a body or a query', () => {

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createClient, disableClient } from '../../src/oauth/clients/clients.ts'
+import type { Refusal } from '../../src/oauth/tokens/refusal.ts'
 import { parseTrustedIssuers, type TrustedIssuer } from '../../src/platform/trusted-issuers.ts'
 import { until } from '../support/until.ts'
+import { assertAccepted, assertRefused } from './support/assert-verified.ts'
 import { acme, oauthWorld } from './support/oauth-world.ts'
 import { startProcess } from './support/process.ts'
 
+const clientCredentials = { claim: 'sub', value: '{client}' }
 const readFiat = 'transfer:read_fiat_account'
 
 /** A server that trusts an issuer in another process, and Acme's client of that issuer. */
@@ -13,7 +16,7 @@ async function issuerWorld(context: TestContext, changes: Partial<TrustedIssuer>
   const issuer = await startProcess(context, './issuer-process.ts')
   const trusted: TrustedIssuer = {
     ...{ issuer: issuer.url, jwksUri: undefined, audience: 'bursar', algorithms: ['RS256'] },
-    ...{ typ: 'at+jwt', scopeClaim: 'scp', clientClaim: 'azp', ...changes },
+    ...{ typ: 'at+jwt', scopeClaim: 'scp', clientClaim: 'azp', clientCredentials, ...changes },
   }
   const world = await oauthWorld(context, { issuers: [trusted] })
   const method = { kind: 'issuer', issuer: issuer.url, externalId: 'ext-acme' } as const
@@ -30,7 +33,8 @@ async function issuerWorld(context: TestContext, changes: Partial<TrustedIssuer>
   }
   const sign = async (claims: object = {}, header: object = {}): Promise<string> => {
     const now = Number(world.clock() / 1_000_000n)
-    const good = { aud: 'bursar', azp: 'ext-acme', scp: [readFiat], iat: now, exp: now + 300 }
+    const client = { sub: 'ext-acme', azp: 'ext-acme' }
+    const good = { aud: 'bursar', ...client, scp: [readFiat], iat: now, exp: now + 300 }
     return (await order('/sign', { claims: { ...good, ...claims }, header })).token
   }
   const verify = async (token: string) => world.oauth.verify(token)
@@ -50,57 +54,122 @@ test('accepts a token of a trusted issuer for the customer of its client', async
 
 test('accepts an audience in an array, and keys of a configured URL', async (t) => {
   const first = await issuerWorld(t)
-  assert.notEqual(await first.verify(await first.sign({ aud: ['account', 'bursar'] })), 'invalid')
+  assertAccepted(await first.verify(await first.sign({ aud: ['account', 'bursar'] })))
   const jwksUri = `${first.issuer.url}/keys`
   const issuers = [
     {
       ...{ issuer: first.issuer.url, jwksUri, audience: 'bursar', algorithms: ['RS256'] },
-      ...{ typ: 'any', scopeClaim: 'scope', clientClaim: 'client_id' },
+      ...{ typ: 'any', scopeClaim: 'scope', clientClaim: 'client_id', clientCredentials },
     },
   ]
   const second = await oauthWorld(t, { issuers })
   const method = { kind: 'issuer', issuer: first.issuer.url, externalId: 'ext-2' } as const
   await createClient(second.command, { customerId: 'acme', name: 'x', scopes: undefined, method })
   await second.oauth.refresh()
-  const claims = { azp: null, client_id: 'ext-2', scp: null, scope: `${readFiat} x` }
+  const claims = { azp: null, sub: 'ext-2', client_id: 'ext-2', scp: null, scope: `${readFiat} x` }
   const principal = await second.oauth.verify(await first.sign(claims, { typ: 'JWT' }))
-  assert(principal !== 'invalid')
+  assertAccepted(principal)
   assert.deepEqual([...principal.scopes], [readFiat])
 })
 
 test('refuses what the issuer’s configuration does not allow', async (t) => {
   const { clock, sign, verify } = await issuerWorld(t)
   const now = Number(clock() / 1_000_000n)
-  const claims: readonly object[] = [
-    ...[{ aud: 'other' }, { aud: null }, { azp: null }, { azp: 'ext-unknown' }],
-    ...[{ azp: acme.id, client_id: acme.id }, { iss: 'https://evil.example' }],
-    ...[{ exp: null }, { iat: null }, { exp: now - 31 }, { iat: now + 31 }],
-    ...[{ exp: now + 86_401 }, { nbf: now + 31 }, { scp: 7 }],
+  const both = (id: string) => ({ azp: id, sub: id })
+  const claims: readonly (readonly [object, Refusal])[] = [
+    [{ aud: 'other' }, 'wrong audience'],
+    [{ aud: null }, 'wrong audience'],
+    [{ azp: null }, 'wrong claims'],
+    [both('ext-unknown'), 'unknown client'],
+    [{ ...both(acme.id), client_id: acme.id }, 'unknown client'],
+    [{ iss: 'https://evil.example' }, 'unknown issuer'],
+    [{ exp: null }, 'wrong claims'],
+    [{ iat: null }, 'wrong claims'],
+    [{ exp: now - 31 }, 'expired'],
+    [{ iat: now + 31 }, 'not yet valid'],
+    [{ exp: now + 86_401 }, 'lives too long'],
+    [{ nbf: now + 31 }, 'not yet valid'],
+    [{ scp: 7 }, 'wrong claims'],
   ]
-  for (const changes of claims) {
-    assert.equal(await verify(await sign(changes)), 'invalid', JSON.stringify(changes))
+  for (const [changes, refusal] of claims) {
+    assert.equal(await verify(await sign(changes)), refusal, JSON.stringify(changes))
   }
-  for (const header of [{ typ: 'JWT' }, { typ: null }, { alg: 'PS256' }, { alg: 'RS512' }]) {
-    assert.equal(await verify(await sign({}, header)), 'invalid', JSON.stringify(header))
+  const headers: readonly (readonly [object, Refusal])[] = [
+    [{ typ: 'JWT' }, 'wrong type'],
+    [{ typ: null }, 'wrong type'],
+    [{ alg: 'PS256' }, 'wrong algorithm'],
+    [{ alg: 'RS512' }, 'wrong algorithm'],
+  ]
+  for (const [header, refusal] of headers) {
+    assert.equal(await verify(await sign({}, header)), refusal, JSON.stringify(header))
   }
-  assert.notEqual(await verify(await sign({ exp: now - 29, iat: now - 60 })), 'invalid')
+  assertAccepted(await verify(await sign({ exp: now - 29, iat: now - 60 })))
+})
+
+const notTheClients: readonly (readonly [what: string, claims: object])[] = [
+  ['of a person who uses the client', { sub: 'person-7' }],
+  ['without a subject', { sub: null }],
+  ['with a nonce', { nonce: 'n' }],
+  ['with the hash of an access token', { at_hash: 'h' }],
+  ['that Keycloak marks as an ID token', { typ: 'ID' }],
+]
+for (const [what, claims] of notTheClients) {
+  test(`refuses a token ${what}, with any typ that the configuration allows`, async (t) => {
+    for (const typ of ['at+jwt', 'any']) {
+      const { sign, verify } = await issuerWorld(t, { typ })
+      assert.equal(await verify(await sign(claims)), 'not client credentials', typ)
+    }
+  })
+}
+
+test('with typ any, refuses a token that names a type other than an access token’s', async (t) => {
+  const { sign, verify } = await issuerWorld(t, { typ: 'any' })
+  for (const typ of ['logout+jwt', 'secevent+jwt', 'client-authentication+jwt']) {
+    assert.equal(await verify(await sign({}, { typ })), 'wrong type', typ)
+  }
+  for (const typ of ['JWT', 'application/at+jwt', null]) {
+    assertAccepted(await verify(await sign({}, { typ })), String(typ))
+  }
+})
+
+test('knows the client’s own token by the claim that the configuration names', async (t) => {
+  const auth0 = await issuerWorld(t, {
+    clientCredentials: { claim: 'gty', value: 'client-credentials' },
+  })
+  const sub = 'ext-acme@clients'
+  assertAccepted(await auth0.verify(await auth0.sign({ sub, gty: 'client-credentials' })))
+  assertRefused(await auth0.verify(await auth0.sign({ sub, gty: 'password' })))
+  assertRefused(await auth0.verify(await auth0.sign({ sub: 'ext-acme' })))
+  const keycloak = await issuerWorld(t, {
+    clientCredentials: { claim: 'preferred_username', value: 'service-account-{client}' },
+  })
+  const token = (name: string) => keycloak.sign({ sub: 'uuid', preferred_username: name })
+  assertAccepted(await keycloak.verify(await token('service-account-ext-acme')))
+  assertRefused(await keycloak.verify(await token('service-account-ext-other')))
+})
+
+test('accepts times with a fraction', async (t) => {
+  const { clock, sign, verify } = await issuerWorld(t)
+  const now = Number(clock() / 1_000_000n)
+  const token = await sign({ iat: now - 0.75, nbf: now - 0.5, exp: now + 60.25 })
+  assertAccepted(await verify(token))
 })
 
 test('refuses a token of the issuer that names a Bursar client', async (t) => {
   const { sign, url, verify } = await issuerWorld(t)
   const claims = { iss: url, aud: url, sub: acme.id, client_id: acme.id, scope: readFiat, jti: 'j' }
-  assert.equal(await verify(await sign(claims)), 'invalid')
+  assertRefused(await verify(await sign(claims)))
 })
 
 test('refuses a disabled external client, and records its last use', async (t) => {
   const { client, clock, command, oauth, sign, verify } = await issuerWorld(t)
   const token = await sign()
-  assert.notEqual(await verify(token), 'invalid')
+  assertAccepted(await verify(token))
   const lastUsedAt = async () => (await command.store.findClient(client.id))?.lastUsedAt
   await until(async () => (await lastUsedAt()) === clock())
   await disableClient(command, client.id)
   await oauth.refresh()
-  assert.equal(await verify(token), 'invalid')
+  assertRefused(await verify(token))
 })
 
 test('issues no token to an external client', async (t) => {
@@ -111,11 +180,11 @@ test('issues no token to an external client', async (t) => {
 test('follows a rotation of the issuer’s keys, and refuses tokens of the old key', async (t) => {
   const { oauth, order, sign, verify } = await issuerWorld(t)
   const older = await sign()
-  assert.notEqual(await verify(older), 'invalid')
+  assertAccepted(await verify(older))
   await order('/rotate')
   await oauth.refresh()
-  assert.equal(await verify(older), 'invalid')
-  assert.notEqual(await verify(await sign()), 'invalid')
+  assertRefused(await verify(older))
+  assertAccepted(await verify(await sign()))
 })
 
 test('fetches keys for an unknown key id at most every thirty seconds', async (t) => {
@@ -125,12 +194,12 @@ test('fetches keys for an unknown key id at most every thirty seconds', async (t
   const asked = async () => (await order('/sign')).asked
   const before = await asked()
   for (const answer of await Promise.all(Array.from({ length: 20 }, () => verify(token)))) {
-    assert.equal(answer, 'invalid')
+    assertRefused(answer)
   }
   assert.equal(await asked(), before)
   clock.advance(30)
   const answers = await Promise.all(Array.from({ length: 20 }, () => verify(token)))
-  assert(answers.every((answer) => answer !== 'invalid'))
+  assert(answers.every((answer) => typeof answer === 'object'))
   assert.equal(await asked(), before + 1)
   await oauth.refresh()
 })
@@ -142,8 +211,8 @@ for (const mode of ['failing', 'redirecting', 'huge', 'doubled', 'no set']) {
     await order('/mode', { mode })
     await order('/rotate')
     await oauth.refresh()
-    assert.notEqual(await verify(token), 'invalid')
-    assert.equal(await verify(await sign()), 'invalid')
+    assertAccepted(await verify(token))
+    assertRefused(await verify(await sign()))
   })
 }
 
@@ -153,7 +222,7 @@ test('ignores shared secrets and weak keys in a key set', async (t) => {
   for (const mode of ['secret', 'broken']) {
     await order('/mode', { mode })
     await oauth.refresh()
-    assert.equal(await verify(token), 'invalid', mode)
+    assertRefused(await verify(token), mode)
   }
 })
 
@@ -164,10 +233,10 @@ test('accepts tokens for a day while the issuer is down, then answers 503 for th
   await issuer.kill()
   clock.advance(86_400)
   await oauth.refresh()
-  assert.notEqual(await verify(external), 'invalid')
+  assertAccepted(await verify(external))
   clock.advance(10)
   await oauth.refresh()
-  assert.notEqual(await verify((await token()).body.access_token), 'invalid')
+  assertAccepted(await verify((await token()).body.access_token))
   clock.advance(51)
   await oauth.refresh()
   await assert.rejects(verify(external), { name: 'Problem', status: 503 })
@@ -181,12 +250,12 @@ test('starts while an issuer is down, and answers 503 for its tokens until it is
     issuers: [
       {
         ...{ issuer: issuer.url, jwksUri: undefined, audience: 'bursar', algorithms: ['RS256'] },
-        ...{ typ: 'any', scopeClaim: 'scp', clientClaim: 'azp' },
+        ...{ typ: 'any', scopeClaim: 'scp', clientClaim: 'azp', clientCredentials },
       },
     ],
   })
   await assert.rejects(async () => oauth.verify(external), { name: 'Problem', status: 503 })
-  assert.notEqual(await oauth.verify((await token()).body.access_token), 'invalid')
+  assertAccepted(await oauth.verify((await token()).body.access_token))
 })
 
 test('reads issuers from the configuration, with defaults', () => {
@@ -195,6 +264,7 @@ test('reads issuers from the configuration, with defaults', () => {
     {
       ...{ issuer: 'https://id.example/', jwksUri: undefined, audience: 'bursar' },
       ...{ algorithms: ['ES256'], typ: 'at+jwt', scopeClaim: 'scope', clientClaim: 'client_id' },
+      clientCredentials,
     },
   ]
   assert.deepEqual(parseTrustedIssuers(given), { value })
@@ -221,4 +291,9 @@ test('names every fault of the configured issuers', () => {
   assert.match(all, /\[1\]\.issuer must be text/)
   const twice = { issuer: 'https://id.example', audience: 'a' }
   assert.equal(fault([twice, twice]), 'names https://id.example twice')
+  const marked = (clientCredentials: unknown) => fault([{ ...twice, clientCredentials }])
+  for (const given of ['sub', {}, { claim: 'sub' }, { claim: '', value: 'x' }]) {
+    assert.match(marked(given), /clientCredentials must be/, JSON.stringify(given))
+  }
+  assert.match(marked({ claim: 'client_id', value: '{client}' }), /compares client_id with itself/)
 })

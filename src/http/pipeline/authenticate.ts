@@ -4,10 +4,10 @@ import { authorizationHeaders, type Request } from '../../contract/request.ts'
 import type { OperatorScope, Scope } from '../../contract/scopes.ts'
 
 /**
- * Finds the caller of a token, or `invalid` where the token is malformed, expired or revoked, or
- * its client disabled. A cached token is answered without a promise.
+ * Finds the caller of a token, or says in a word why it is refused: `expired` or another cause. A
+ * cached token is answered without a promise.
  */
-export type Verify<C extends Caller> = (token: string) => C | 'invalid' | Promise<C | 'invalid'>
+export type Verify<C extends Caller> = (token: string) => C | string | Promise<C | string>
 
 /** Finds the caller from the one Authorization header. Throws the 401 of RFC 6750 section 3. */
 export async function authenticate<C extends Caller>(
@@ -32,8 +32,11 @@ export async function authenticate<C extends Caller>(
     throw invalidToken("the Authorization header must read 'Bearer <access token>'")
   }
   const caller = await verify(token)
-  if (caller === 'invalid') {
-    throw invalidToken('the access token is invalid, expired or revoked; get a new one')
+  if (typeof caller === 'string') {
+    request.trace.refusal = caller
+    throw caller === 'expired'
+      ? invalidToken('the access token has expired; get a new one', 'the access token has expired')
+      : invalidToken('the access token is invalid or revoked; get a new one')
   }
   request.trace.client = caller.clientId
   return caller
@@ -54,8 +57,9 @@ function hasTokenInQuery(rawQuery: string): boolean {
   return isPossible && new URLSearchParams(rawQuery).has('access_token')
 }
 
-function invalidToken(detail: string): Problem {
+function invalidToken(detail: string, description?: string): Problem {
+  const described = description === undefined ? '' : `, error_description="${description}"`
   return new Problem(401, detail, {
-    headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
+    headers: { 'www-authenticate': `Bearer error="invalid_token"${described}` },
   })
 }

@@ -162,6 +162,7 @@ function logServed(log: Logger, raw: FastifyRequest, reply: FastifyReply): void 
     method: raw.method,
     status: reply.statusCode,
     durationMs: reply.elapsedTime,
+    address: raw.ip,
   })
 }
 

@@ -3,6 +3,7 @@ import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Secret } from '../../platform/secret.ts'
 import type { Client, CredentialStore } from '../../store/credentials.ts'
+import { isRefusal } from '../tokens/refusal.ts'
 import { secondsOf, verifyJwt } from '../tokens/verify-jwt.ts'
 import { assertionAlgorithms } from './clients.ts'
 
@@ -22,7 +23,7 @@ export async function isValidAssertion(
   const now = clock()
   const { ownSkewSeconds, assertionLifeSecondsMax, assertionIdLengthMax } = limits
   const keys: JSONWebKeySet = JSON.parse(client.method.jwks)
-  const claims = await verifyJwt(assertion.reveal(), createLocalJWKSet(keys), now, {
+  const verified = await verifyJwt(assertion.reveal(), createLocalJWKSet(keys), now, {
     algorithms: [...assertionAlgorithms],
     issuer: client.id,
     subject: client.id,
@@ -30,8 +31,8 @@ export async function isValidAssertion(
     requiredClaims: ['exp', 'jti'],
     clockTolerance: ownSkewSeconds,
   })
-  if (claims === undefined) return false
-  const { aud, exp, iat, jti } = claims
+  if (isRefusal(verified) || !isAssertionType(verified.typ)) return false
+  const { aud, exp, iat, jti } = verified.payload
   const seconds = secondsOf(now)
   // FAPI 2.0: the assertion is made for this issuer alone.
   if (aud !== issuer() || typeof exp !== 'number') return false
@@ -42,3 +43,10 @@ export async function isValidAssertion(
   const keptUntil = BigInt(Math.ceil(exp) + ownSkewSeconds) * 1_000_000n
   return store.useAssertion(client.id, jti, keptUntil, now)
 }
+
+/**
+ * Explicit typing (RFC 8725 section 3.11). Clients that follow RFC 7523 send `JWT` or no type. A
+ * token of another kind, such as an access token, names its own type and is refused.
+ */
+const isAssertionType = (typ: string | undefined): boolean =>
+  typ === undefined || /^(application\/)?(jwt|client-authentication\+jwt)$/i.test(typ)

@@ -2,6 +2,7 @@ import { type Answer, jsonAnswer, type Request } from '../../contract/request.ts
 import type { Client } from '../../store/credentials.ts'
 import { type AuthenticationDeps, authenticateClient } from '../clients/authenticate-client.ts'
 import { readToken, type TokenDeps, type ValidToken } from '../tokens/read-token.ts'
+import { isRefusal } from '../tokens/refusal.ts'
 import { notStored, oauthError } from './oauth-error.ts'
 import { readForm } from './read-form.ts'
 
@@ -21,7 +22,7 @@ export async function answerIntrospection(request: Request, deps: TokenStateDeps
     iss: claims.issuer,
     sub: claims.clientId,
     iat: claims.issuedAt,
-    exp: claims.expiresAt,
+    exp: Math.floor(claims.expiresAt),
     ...(claims.issuer === deps.issuer() && { aud: claims.issuer }),
     ...(claims.tokenId !== undefined && { jti: claims.tokenId }),
   }
@@ -53,6 +54,6 @@ async function readOwn(
   const token = form.get('token')
   if (token === undefined) throw oauthError(400, 'invalid_request', 'token must be set')
   const valid = await readToken(token, deps)
-  const isOwn = valid?.client.customerId === caller.customerId
+  const isOwn = !isRefusal(valid) && valid.client.customerId === caller.customerId
   return { caller, valid: isOwn ? valid : undefined }
 }

@@ -1,15 +1,16 @@
+import type { JWTPayload } from 'jose'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import type { TrustedIssuer } from '../../platform/trusted-issuers.ts'
 import { type IssuerKeys, type IssuerKeysDeps, openIssuerKeys } from './issuer-keys.ts'
 import type { TokenClaims } from './own-token.ts'
-import { isTimely, verifyJwt } from './verify-jwt.ts'
+import { isRefusal, type Refusal } from './refusal.ts'
+import { timeRefusal, verifyJwt } from './verify-jwt.ts'
 
 /** The issuers of the configuration, with their keys. */
 export type TrustedIssuers = {
-  has(issuer: string): boolean
   /** The claims of a valid token. Throws a Problem 503 if the issuer's keys are unknown or old. */
-  read(token: string, issuer: string): Promise<TokenClaims | undefined>
+  read(token: string, issuer: string): Promise<TokenClaims | Refusal>
   /** Increases when the keys of an issuer change. */
   generation(): number
   /** Fetches the keys of every issuer. */
@@ -25,10 +26,10 @@ export function openTrustedIssuers({ issuers, ...deps }: TrustedIssuersDeps): Tr
   const opened = issuers.map((issuer) => ({ issuer, keys: openIssuerKeys({ ...deps, issuer }) }))
   const byName = new Map(opened.map((trusted) => [trusted.issuer.issuer, trusted]))
   return {
-    has: (issuer) => byName.has(issuer),
     read: async (token, name) => {
       const trusted = byName.get(name)
-      return trusted && readExternalToken(token, trusted.issuer, trusted.keys, deps.clock)
+      if (trusted === undefined) return 'unknown issuer'
+      return readExternalToken(token, trusted.issuer, trusted.keys, deps.clock)
     },
     generation: () => opened.reduce((sum, { keys }) => sum + keys.generation(), 0),
     refresh: async () => {
@@ -45,26 +46,40 @@ async function readExternalToken(
   issuer: TrustedIssuer,
   keys: IssuerKeys,
   clock: Clock,
-): Promise<TokenClaims | undefined> {
+): Promise<TokenClaims | Refusal> {
   const now = clock()
-  const payload = await verifyJwt(token, keys.find, now, {
+  const verified = await verifyJwt(token, keys.find, now, {
     algorithms: [...issuer.algorithms],
     ...(issuer.typ !== 'any' && { typ: issuer.typ }),
     issuer: issuer.issuer,
     audience: issuer.audience,
-    requiredClaims: ['exp', 'iat', issuer.clientClaim],
+    requiredClaims: ['exp', 'iat'],
     clockTolerance: limits.issuerSkewSeconds,
   })
-  if (payload === undefined) return undefined
+  if (isRefusal(verified)) return verified
+  const { payload, typ } = verified
+  if (issuer.typ === 'any' && !isAccessTokenType(typ)) return 'wrong type'
   const { iat = 0, exp = 0, jti } = payload
   const clientId = payload[issuer.clientClaim]
   const scopes = readScopes(payload[issuer.scopeClaim])
-  if (typeof clientId !== 'string' || scopes === undefined) return undefined
+  if (typeof clientId !== 'string' || scopes === undefined) return 'wrong claims'
+  if (isIdToken(payload)) return 'not client credentials'
+  const { claim, value } = issuer.clientCredentials
+  if (payload[claim] !== value.replaceAll('{client}', clientId)) return 'not client credentials'
   const { issuerSkewSeconds: skew, issuerTokenLifeSecondsMax: lifeMax } = limits
-  if (!isTimely(iat, exp, { now, skew, lifeMax })) return undefined
-  const { issuer: name } = issuer
-  return { issuer: name, clientId, scopes, issuedAt: iat, expiresAt: exp, tokenId: jti }
+  const untimely = timeRefusal(iat, exp, { now, skew, lifeMax })
+  if (untimely !== undefined) return untimely
+  const times = { issuedAt: Math.floor(iat), expiresAt: exp }
+  return { issuer: issuer.issuer, clientId, scopes, ...times, tokenId: jti }
 }
+
+/** A `typ` that some issuer gives its access tokens. A logout token, for example, has another. */
+const isAccessTokenType = (typ: string | undefined): boolean =>
+  typ === undefined || /^(application\/)?(jwt|at\+jwt)$/i.test(typ)
+
+/** Claims that only ID tokens have (OpenID Connect Core sections 2 and 3.3; Keycloak's `typ`). */
+const isIdToken = (payload: JWTPayload): boolean =>
+  payload.typ === 'ID' || ['nonce', 'at_hash', 'c_hash', 's_hash'].some((name) => name in payload)
 
 /** Reads `scope` (a string) or `scp` (an array). */
 function readScopes(claim: unknown): readonly string[] | undefined {

@@ -4,15 +4,18 @@ import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Client } from '../../store/credentials.ts'
 import type { CredentialSnapshot } from './credential-cache.ts'
+import { isRefusal, type Refusal } from './refusal.ts'
 import { isValid, type SigningKey } from './signing-keys.ts'
-import { isTimely, secondsOf, verifyJwt } from './verify-jwt.ts'
+import { secondsOf, timeRefusal, verifyJwt } from './verify-jwt.ts'
 
-/** The verified claims of a token, before its client is looked up. Times are seconds since 1970. */
+/** The verified claims of a token, before its client is looked up. */
 export type TokenClaims = {
   readonly issuer: string
   readonly clientId: string
   readonly scopes: readonly string[]
+  /** Whole seconds since 1970; a fraction is cut off. */
   readonly issuedAt: number
+  /** Seconds since 1970. Another issuer may send a fraction (RFC 7519 section 2, NumericDate). */
   readonly expiresAt: number
   readonly tokenId: string | undefined
 }
@@ -49,24 +52,26 @@ export async function readOwnToken(
   issuer: string,
   snapshot: CredentialSnapshot,
   clock: Clock,
-): Promise<TokenClaims | undefined> {
+): Promise<TokenClaims | Refusal> {
   const now = clock()
   const key = snapshot.signingKeys.get(kid)
-  if (key === undefined || !isValid(key, now)) return undefined
-  const payload = await verifyJwt(token, key.publicKey, now, {
+  if (key === undefined || !isValid(key, now)) return 'unknown key'
+  const verified = await verifyJwt(token, key.publicKey, now, {
     algorithms: ['ES256'],
     typ: 'at+jwt',
     issuer,
     audience: issuer,
     requiredClaims: ['exp', 'iat', 'jti', 'sub', 'client_id', 'scope'],
   })
-  if (payload === undefined) return undefined
-  const { client_id: clientId, scope, iat = 0, exp = 0, jti, sub, aud } = payload
-  if (typeof clientId !== 'string' || sub !== clientId) return undefined
-  if (typeof scope !== 'string' || aud !== issuer) return undefined
-  if (typeof jti !== 'string' || jti === '' || snapshot.deniedTokens.has(jti)) return undefined
+  if (isRefusal(verified)) return verified
+  const { client_id: clientId, scope, iat = 0, exp = 0, jti, sub, aud } = verified.payload
+  if (typeof clientId !== 'string' || sub !== clientId) return 'wrong claims'
+  if (typeof scope !== 'string' || aud !== issuer) return 'wrong claims'
+  if (typeof jti !== 'string' || jti === '') return 'wrong claims'
+  if (snapshot.deniedTokens.has(jti)) return 'revoked'
   const bounds = { now, skew: limits.ownSkewSeconds, lifeMax: limits.tokenLifeSecondsMax }
-  if (!isTimely(iat, exp, bounds)) return undefined
+  const untimely = timeRefusal(iat, exp, bounds)
+  if (untimely !== undefined) return untimely
   const scopes = scope.split(' ').filter((name) => name !== '')
-  return { issuer, clientId, scopes, issuedAt: iat, expiresAt: exp, tokenId: jti }
+  return { issuer, clientId, scopes, issuedAt: Math.floor(iat), expiresAt: exp, tokenId: jti }
 }

@@ -5,6 +5,7 @@ import type { Client } from '../../store/credentials.ts'
 import { type CredentialCache, type CredentialSnapshot, externalKey } from './credential-cache.ts'
 import type { TrustedIssuers } from './external-token.ts'
 import { readOwnToken, type TokenClaims } from './own-token.ts'
+import { isRefusal, type Refusal } from './refusal.ts'
 
 /** A valid token and the client that it authenticates. */
 export type ValidToken = {
@@ -23,24 +24,23 @@ export type TokenDeps = {
 }
 
 /** Verifies a token in full. Throws a Problem 503 if the keys to check it with are unavailable. */
-export async function readToken(token: string, deps: TokenDeps): Promise<ValidToken | undefined> {
+export async function readToken(token: string, deps: TokenDeps): Promise<ValidToken | Refusal> {
   const claims = await readClaims(token, deps)
-  if (claims === undefined) return undefined
+  if (isRefusal(claims)) return claims
   const client = await findClient(claims, deps)
-  if (client === undefined || client.disabledAt !== undefined) return undefined
-  if (BigInt(claims.issuedAt) * 1_000_000n < client.notBefore) return undefined
+  if (client === undefined) return 'unknown client'
+  if (client.disabledAt !== undefined) return 'disabled client'
+  if (BigInt(claims.issuedAt) * 1_000_000n < client.notBefore) return 'revoked'
   const scopes = claims.scopes.filter((scope) => client.scopes.includes(scope))
   return { claims, client, scopes }
 }
 
-async function readClaims(token: string, deps: TokenDeps): Promise<TokenClaims | undefined> {
+async function readClaims(token: string, deps: TokenDeps): Promise<TokenClaims | Refusal> {
   const { cache, issuers, clock } = deps
   const claimed = readUnverified(token)
-  if (claimed === undefined) return undefined
+  if (claimed === undefined) return 'malformed'
   const issuer = deps.issuer()
-  if (claimed.issuer !== issuer) {
-    return issuers.has(claimed.issuer) ? issuers.read(token, claimed.issuer) : undefined
-  }
+  if (claimed.issuer !== issuer) return issuers.read(token, claimed.issuer)
   // Another process may have just rotated the keys.
   if (!cache.current().signingKeys.has(claimed.kid)) await cache.refreshForUnknownKey()
   return readOwnToken(token, claimed.kid, issuer, cache.current(), clock)

@@ -5,13 +5,14 @@ import type { Client } from '../../store/credentials.ts'
 import type { UseRecorder } from '../clients/use-recorder.ts'
 import type { CredentialSnapshot } from './credential-cache.ts'
 import { readToken, type TokenDeps } from './read-token.ts'
+import { isRefusal, type Refusal } from './refusal.ts'
 import { openVerifiedTokens } from './verified-tokens.ts'
 
 export type Verifier = {
   /** The customer of a token, at once if it is cached. A Problem 503 if the cache is too old. */
-  verify(token: string): Principal | 'invalid' | Promise<Principal | 'invalid'>
+  verify(token: string): Principal | Refusal | Promise<Principal | Refusal>
   /** The same for any client. A client of the operator has no tenant. */
-  identify(token: string): Caller | Promise<Caller | 'invalid'>
+  identify(token: string): Caller | Promise<Caller | Refusal>
 }
 
 export type VerifierDeps = TokenDeps & { readonly uses: UseRecorder }
@@ -30,10 +31,10 @@ export function openVerifier(deps: VerifierDeps): Verifier {
     snapshot = cache.current()
     generation = issuers.generation()
   }
-  const verifyInFull = async (token: string, digest: string): Promise<Caller | 'invalid'> => {
+  const verifyInFull = async (token: string, digest: string): Promise<Caller | Refusal> => {
     const [snapshotBefore, generationBefore] = [cache.current(), issuers.generation()]
     const valid = await readToken(token, deps)
-    if (valid === undefined) return 'invalid'
+    if (isRefusal(valid)) return valid
     const caller = callerOf(valid.client, valid.scopes)
     // A client of a trusted issuer never calls the token endpoint, so its use is recorded here.
     if (valid.client.method.kind === 'issuer') deps.uses.record(valid.client, undefined)
@@ -59,8 +60,10 @@ export function openVerifier(deps: VerifierDeps): Verifier {
 }
 
 /** Clients of the operator have no customer, so customer operations refuse their tokens. */
-const asCustomer = (caller: Caller | 'invalid'): Principal | 'invalid' =>
-  caller === 'invalid' || caller.tenant === null ? 'invalid' : caller
+function asCustomer(caller: Caller | Refusal): Principal | Refusal {
+  if (isRefusal(caller)) return caller
+  return caller.tenant === null ? 'client of the operator' : caller
+}
 
 function callerOf({ id: clientId, customerId }: Client, scopes: readonly string[]): Caller {
   const tenant = customerId === null ? null : asTenant(customerId)

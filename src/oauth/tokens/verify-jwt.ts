@@ -1,28 +1,65 @@
-import { type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from 'jose'
+import {
+  errors,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+  jwtVerify,
+} from 'jose'
 import { Problem } from '../../contract/problem.ts'
+import type { Refusal } from './refusal.ts'
 
-/** The claims of a JWT, or undefined if it does not pass. Rethrows a Problem of the key look-up. */
+export type VerifiedJwt = { readonly payload: JWTPayload; readonly typ: string | undefined }
+
+/** Checks signature and claims of a JWT. Rethrows a Problem of the key look-up. */
 export async function verifyJwt(
   token: string,
   key: CryptoKey | JWTVerifyGetKey,
   now: bigint,
   options: JWTVerifyOptions,
-): Promise<JWTPayload | undefined> {
+): Promise<VerifiedJwt | Refusal> {
   const getKey: JWTVerifyGetKey = typeof key === 'function' ? key : () => key
   const currentDate = new Date(Number(now / 1000n))
   try {
-    return (await jwtVerify(token, getKey, { ...options, currentDate })).payload
+    const { payload, protectedHeader } = await jwtVerify(token, getKey, { ...options, currentDate })
+    return { payload, typ: protectedHeader.typ }
   } catch (error) {
-    // jose throws plain TypeErrors for keys that it cannot use, so every other error is a refusal.
     if (error instanceof Problem) throw error
-    return undefined
+    return refusalOf(error)
   }
+}
+
+/** jose checks the signature before the claims, so a forger learns nothing about claims. */
+function refusalOf(error: unknown): Refusal {
+  if (error instanceof errors.JWTExpired) return 'expired'
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    switch (error.claim) {
+      case 'aud':
+        return 'wrong audience'
+      case 'typ':
+        return 'wrong type'
+      case 'nbf':
+        return 'not yet valid'
+      default:
+        return 'wrong claims'
+    }
+  }
+  if (error instanceof errors.JWKSNoMatchingKey) return 'unknown key'
+  if (error instanceof errors.JOSEAlgNotAllowed) return 'wrong algorithm'
+  if (error instanceof errors.JWSSignatureVerificationFailed) return 'bad signature'
+  // jose throws plain TypeErrors for keys that it cannot use, so every other error is a refusal.
+  return 'malformed'
 }
 
 type Bounds = { readonly now: bigint; readonly skew: number; readonly lifeMax: number }
 
 /** Without this check, a token signed with a stolen key could be valid for years. */
-export const isTimely = (issuedAt: number, expiresAt: number, bounds: Bounds): boolean =>
-  issuedAt <= secondsOf(bounds.now) + bounds.skew && expiresAt - issuedAt <= bounds.lifeMax
+export function timeRefusal(
+  issuedAt: number,
+  expiresAt: number,
+  bounds: Bounds,
+): Refusal | undefined {
+  if (issuedAt > secondsOf(bounds.now) + bounds.skew) return 'not yet valid'
+  return expiresAt - issuedAt > bounds.lifeMax ? 'lives too long' : undefined
+}
 
 export const secondsOf = (instant: bigint): number => Number(instant / 1_000_000n)

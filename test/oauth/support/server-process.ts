@@ -26,7 +26,7 @@ const whoAmI: Route = {
   operation: 'who-am-i',
   answer: async ({ headers }) => {
     const principal = await oauth.verify(headers.authorization?.slice('Bearer '.length) ?? '')
-    if (principal === 'invalid') return { status: 401, headers: {}, body: '' }
+    if (typeof principal === 'string') return { status: 401, headers: {}, body: '' }
     return { status: 200, headers: {}, body: principal.clientId }
   },
 }
