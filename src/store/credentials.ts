@@ -44,8 +44,12 @@ type Rotation = {
 /** What token verification needs. Each part is at least as new as the revision. */
 type CredentialStates = {
   readonly revision: bigint
+  /** False if it has only the clients and denied tokens that changed after `since`. */
+  readonly isComplete: boolean
   readonly clients: readonly Client[]
   readonly deniedTokens: readonly { readonly jti: string; readonly expiresAt: bigint }[]
+  /** Whether a purpose key was added or changed. */
+  readonly keysChanged: boolean
 }
 
 /**
@@ -54,8 +58,11 @@ type CredentialStates = {
  */
 export type CredentialStore = PurposeKeyStore & {
   revision(): Promise<bigint>
-  /** Leaves out refused tokens that have expired by `now`. */
-  readStates(now: bigint): Promise<CredentialStates>
+  /**
+   * What changed after revision `since`, or everything. Leaves out refused tokens that have expired
+   * by `now`. Answers everything, too, where `since` is not a revision of this store's past.
+   */
+  readStates(now: bigint, since?: bigint): Promise<CredentialStates>
   /** Calls `run` after a change, where the store can notify. Returns the function that stops it. */
   onChange(run: () => void): () => void
 

@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
 import type { Client, CredentialStore } from '../../src/store/credentials.ts'
 import { migrate } from '../../src/store/sqlite/migrate.ts'
+import type { WrappedKey } from '../../src/vault/purpose-key.ts'
 import { newStorePlace, type StorePlace } from '../support/store-place.ts'
 import { testStore } from '../support/test-database.ts'
 
@@ -121,6 +122,53 @@ test('bumps the revision for what servers must hear of, and for nothing else', a
   assert.deepEqual(states.deniedTokens, [{ jti: 'jti', expiresAt: 9n }])
   assert.deepEqual(states.clients, [{ ...acme, disabledAt: 2n, notBefore: 3n, lastUsedAt: 7n }])
   assert.deepEqual((await store.readStates(9n)).deniedTokens, [])
+})
+
+test('answers what changed after a revision, and everything for a revision it never had', async (t) => {
+  const { store } = await newStore(t)
+  const borealis = { ...acme, id: 'client_borealis', customerId: 'borealis' }
+  await store.addClient(acme, secretOf('s1'))
+  await store.addClient(borealis, secretOf('s2'))
+  await store.denyToken('first', 9n, 1n)
+  const since = await store.revision()
+  const namesOf = async (after?: bigint) => {
+    const { isComplete, clients, deniedTokens, keysChanged } = await store.readStates(2n, after)
+    const ids = clients.map(({ id }) => id)
+    return { isComplete, ids, denied: deniedTokens.map(({ jti }) => jti).sort(), keysChanged }
+  }
+  const nothing = { isComplete: false, ids: [], denied: [], keysChanged: false }
+  assert.deepEqual(await namesOf(since), nothing)
+  await store.recordUse(acme.id, 's1', 7n)
+  assert.deepEqual(await namesOf(since), nothing)
+  await store.denyToken('second', 9n, 1n)
+  assert.deepEqual(await namesOf(since), { ...nothing, denied: ['second'] })
+  await store.disableClient(borealis.id, 2n, 3n)
+  assert.deepEqual(await namesOf(since), {
+    ...nothing,
+    ids: [borealis.id],
+    denied: ['second'],
+  })
+  const rotation = { secret: secretOf('s3'), kept: 0, notBefore: 5n } as const
+  await store.rotateSecret(acme.id, rotation)
+  assert.deepEqual((await namesOf(since)).ids, [acme.id, borealis.id])
+  const key: WrappedKey = {
+    ...{ id: 'k1', purpose: 'cursor', wrapped: 'w', masterId: 'm', createdAt: 1n, activeFrom: 1n },
+    revokedAt: undefined,
+  }
+  const beforeKeys = await store.revision()
+  await store.addPurposeKey(key, 'beside')
+  assert.deepEqual(await namesOf(beforeKeys), { ...nothing, keysChanged: true })
+  const beforeRewrap = await store.revision()
+  await store.rewrapPurposeKeys([key])
+  assert.deepEqual(await namesOf(beforeRewrap), { ...nothing, keysChanged: true })
+  const everything = {
+    isComplete: true,
+    ids: [acme.id, borealis.id],
+    denied: ['first', 'second'],
+    keysChanged: true,
+  }
+  assert.deepEqual(await namesOf(), everything)
+  assert.deepEqual(await namesOf((await store.revision()) + 1n), everything)
 })
 
 test('lets an assertion be used once until it expires', async (t) => {

@@ -2,8 +2,20 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asTenant } from '../../src/contract/principal.ts'
 import { openVerifiedTokens } from '../../src/oauth/tokens/verified-tokens.ts'
+import type { Client } from '../../src/store/credentials.ts'
 
-const acme = { clientId: 'client_acme', tenant: asTenant('acme'), scopes: new Set<string>() }
+const client: Client = {
+  ...{
+    id: 'client_acme',
+    customerId: 'acme',
+    name: 'Acme',
+    scopes: [],
+    method: { kind: 'secret' },
+  },
+  ...{ createdAt: 0n, notBefore: 0n, disabledAt: undefined, lastUsedAt: undefined },
+}
+const caller = { clientId: client.id, tenant: asTenant('acme'), scopes: new Set<string>() }
+const acme = { caller, client, tokenId: 'jti' }
 const second = 1_000_000n
 
 test('caches a token for a minute, or until it expires', () => {

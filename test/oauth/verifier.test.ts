@@ -224,6 +224,54 @@ test('finds a client that was created after the last poll', async (t) => {
   assertAccepted(await verifier.verify(token))
 })
 
+test('reads only what has changed, and keeps other clients’ tokens cached', async (t) => {
+  const reads: { clients: number; denied: number }[] = []
+  const counting = (store: CredentialStore): CredentialStore => ({
+    ...store,
+    readStates: async (now, since) => {
+      const states = await store.readStates(now, since)
+      reads.push({ clients: states.clients.length, denied: states.deniedTokens.length })
+      return states
+    },
+  })
+  const { cache, clock, command, sample, tokenFor, verifier } = await signingWorld(t, {
+    through: counting,
+  })
+  const [acme, borealis] = [await sample('client_acme'), await sample('client_borealis')]
+  const [first, second] = [await tokenFor(acme), await tokenFor(borealis)]
+  await verifier.verify(first)
+  await verifier.verify(second)
+  reads.length = 0
+  for (let index = 0; index < 3; index += 1) {
+    await command.store.denyToken(`jti-${index}`, clock() + 60_000_000n, clock())
+    await cache.refresh()
+  }
+  await disableClient(command, borealis.id)
+  await cache.refresh()
+  assert.deepEqual(reads, [
+    { clients: 0, denied: 1 },
+    { clients: 0, denied: 1 },
+    { clients: 0, denied: 1 },
+    { clients: 1, denied: 0 },
+  ])
+  // Only a cached token is answered without a promise.
+  assert.equal(verifier.verify(first) instanceof Promise, false)
+  assert.equal(await verifier.verify(second), 'disabled client')
+})
+
+test('forgets a denied token after its expiry, and learns of it again when the clock goes back', async (t) => {
+  const { cache, clock, command } = await signingWorld(t)
+  await command.store.denyToken('jti', clock() + 90_000_000n, clock())
+  await cache.refresh()
+  clock.advance(100)
+  await command.store.denyToken('other', clock() + 900_000_000n, clock() - 60_000_000n)
+  await cache.refresh()
+  assert.deepEqual([...cache.current().deniedTokens.keys()], ['other'])
+  clock.advance(-50)
+  await cache.refresh()
+  assert.deepEqual([...cache.current().deniedTokens.keys()].sort(), ['jti', 'other'])
+})
+
 test('accepts tokens of the old key after a rotation until they expire', async (t) => {
   const { client, clock, command, keyring, sign, cache, tokenFor, verifier } = await forgeryWorld(t)
   const older = await tokenFor(client)

@@ -7,12 +7,13 @@ import type { Client, CredentialStore } from '../../store/credentials.ts'
 import type { Keyring } from '../../vault/keyring.ts'
 import { importSigningKeys, type SigningKeys } from './signing-keys.ts'
 
-/** What token verification needs, in memory. A change replaces the whole object. */
-export type CredentialSnapshot = {
-  readonly revision: bigint
+/** What token verification needs, in memory. A refresh applies changes to these very maps. */
+export type KnownCredentials = {
   readonly clients: ReadonlyMap<string, Client>
   readonly clientsByExternalId: ReadonlyMap<string, Client>
-  readonly deniedTokens: ReadonlySet<string>
+  /** The expiry of each denied token, by its id. */
+  readonly deniedTokens: ReadonlyMap<string, bigint>
+  /** A change of any key replaces the whole map. */
   readonly signingKeys: SigningKeys
 }
 
@@ -20,11 +21,11 @@ export type Freshness = { readonly fresh: boolean; readonly ageMs: number }
 
 /** Clients, denied tokens and signing keys. The cache polls the store and listens for changes. */
 export type CredentialCache = {
-  current(): CredentialSnapshot
+  current(): KnownCredentials
   freshness(): Freshness
-  /** Throws a Problem 503 when the snapshot is too old. The server refuses rather than guesses. */
+  /** Throws a Problem 503 when the last refresh is too old: rather refuse than guess. */
   requireFresh(): void
-  /** Reads the snapshot again if the revision has changed. Rejects if the store cannot be read. */
+  /** Reads what has changed since the last refresh. Rejects if the store cannot be read. */
   refresh(): Promise<void>
   /** Refreshes for an unknown key id, at a limited rate: anyone can send one. */
   refreshForUnknownKey(): Promise<void>
@@ -40,13 +41,16 @@ export type CredentialCacheDeps = {
   readonly ageSecondsMax: number
 }
 
+/** How often denied tokens that have expired are dropped, in microseconds. */
+const forgetEvery = 60_000_000n
+
 export const externalKey = (issuer: string, externalId: string): string =>
   JSON.stringify([issuer, externalId])
 
-/** Reads the first snapshot, then keeps it fresh. Rejects if the store cannot be read. */
+/** Reads every credential, then keeps up with the changes. Rejects if the store cannot be read. */
 export async function openCredentialCache(deps: CredentialCacheDeps): Promise<CredentialCache> {
   const { store, clock, log } = deps
-  let snapshot = await readSnapshot(deps)
+  const known = await openKnownCredentials(deps)
   let readAt = clock()
   let confirmedAt = readAt
   let failure: { readonly error: unknown } | undefined
@@ -57,10 +61,9 @@ export async function openCredentialCache(deps: CredentialCacheDeps): Promise<Cr
   const update = async () => {
     const startedAt = clock()
     // When the clock goes back, denied tokens that had expired count again.
-    if ((await store.revision()) !== snapshot.revision || startedAt < readAt) {
-      snapshot = await readSnapshot(deps)
-      readAt = startedAt
-    }
+    if (startedAt < readAt) await known.readAll()
+    else if ((await store.revision()) !== known.revision()) await known.readChanges()
+    readAt = startedAt
     confirmedAt = startedAt
   }
   const poll = async () => {
@@ -81,7 +84,7 @@ export async function openCredentialCache(deps: CredentialCacheDeps): Promise<Cr
   const stopListening = store.onChange(() => void poller.runSoon())
   let unknownKey = { at: Number.NEGATIVE_INFINITY, refreshed: Promise.resolve() }
   return {
-    current: () => snapshot,
+    current: known.current,
     freshness: () => ({ fresh: isFresh(), ageMs: ageMs() }),
     requireFresh: () => {
       const detail = 'tokens cannot be checked at the moment, try again shortly'
@@ -102,20 +105,48 @@ export async function openCredentialCache(deps: CredentialCacheDeps): Promise<Cr
   }
 }
 
-async function readSnapshot({ store, keyring, clock }: CredentialCacheDeps) {
-  // Read the revision before the keys: a key added in between is read now or at the next poll.
-  const { revision, clients, deniedTokens } = await store.readStates(clock())
-  await keyring.reload()
+type KnownDeps = Pick<CredentialCacheDeps, 'store' | 'keyring' | 'clock'>
+
+/** Holds the credentials. A change costs what has changed, however many clients there are. */
+async function openKnownCredentials({ store, keyring, clock }: KnownDeps) {
+  const clients = new Map<string, Client>()
   const clientsByExternalId = new Map<string, Client>()
-  for (const client of clients) {
-    if (client.method.kind !== 'issuer') continue
+  const deniedTokens = new Map<string, bigint>()
+  const signingKeys: SigningKeys = new Map()
+  const known = { clients, clientsByExternalId, deniedTokens, signingKeys }
+  let revision: bigint | undefined
+  let forgottenAt = clock()
+
+  const addClient = (client: Client) => {
+    clients.set(client.id, client)
+    if (client.method.kind !== 'issuer') return
     clientsByExternalId.set(externalKey(client.method.issuer, client.method.externalId), client)
   }
+  const forgetExpired = (now: bigint) => {
+    if (now - forgottenAt < forgetEvery) return
+    forgottenAt = now
+    for (const [jti, expiresAt] of deniedTokens) if (expiresAt <= now) deniedTokens.delete(jti)
+  }
+  const read = async (since: bigint | undefined) => {
+    const now = clock()
+    // The revision is read before the keys: a key added in between is read now or at the next poll.
+    const states = await store.readStates(now, since)
+    if (states.keysChanged) {
+      await keyring.reload()
+      known.signingKeys = await importSigningKeys(keyring)
+    }
+    if (states.isComplete)
+      for (const map of [clients, clientsByExternalId, deniedTokens]) map.clear()
+    for (const client of states.clients) addClient(client)
+    for (const { jti, expiresAt } of states.deniedTokens) deniedTokens.set(jti, expiresAt)
+    revision = states.revision
+    forgetExpired(now)
+  }
+  await read(undefined)
   return {
-    revision,
-    clients: new Map(clients.map((client) => [client.id, client])),
-    clientsByExternalId,
-    deniedTokens: new Set(deniedTokens.map(({ jti }) => jti)),
-    signingKeys: await importSigningKeys(keyring),
+    current: (): KnownCredentials => known,
+    revision: () => revision,
+    readAll: () => read(undefined),
+    readChanges: () => read(revision),
   }
 }

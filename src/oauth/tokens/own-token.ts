@@ -3,7 +3,7 @@ import { SignJWT } from 'jose'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Client } from '../../store/credentials.ts'
-import type { CredentialSnapshot } from './credential-cache.ts'
+import type { KnownCredentials } from './credential-cache.ts'
 import { isRefusal, type Refusal } from './refusal.ts'
 import { isValid, type SigningKey } from './signing-keys.ts'
 import { secondsOf, timeRefusal, verifyJwt } from './verify-jwt.ts'
@@ -50,11 +50,11 @@ export async function readOwnToken(
   token: string,
   kid: string,
   issuer: string,
-  snapshot: CredentialSnapshot,
+  known: KnownCredentials,
   clock: Clock,
 ): Promise<TokenClaims | Refusal> {
   const now = clock()
-  const key = snapshot.signingKeys.get(kid)
+  const key = known.signingKeys.get(kid)
   if (key === undefined || !isValid(key, now)) return 'unknown key'
   const verified = await verifyJwt(token, key.publicKey, now, {
     algorithms: ['ES256'],
@@ -68,7 +68,7 @@ export async function readOwnToken(
   if (typeof clientId !== 'string' || sub !== clientId) return 'wrong claims'
   if (typeof scope !== 'string' || aud !== issuer) return 'wrong claims'
   if (typeof jti !== 'string' || jti === '') return 'wrong claims'
-  if (snapshot.deniedTokens.has(jti)) return 'revoked'
+  if (known.deniedTokens.has(jti)) return 'revoked'
   const bounds = { now, skew: limits.ownSkewSeconds, lifeMax: limits.tokenLifeSecondsMax }
   const untimely = timeRefusal(iat, exp, bounds)
   if (untimely !== undefined) return untimely

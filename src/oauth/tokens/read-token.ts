@@ -2,7 +2,7 @@ import { decodeJwt, decodeProtectedHeader } from 'jose'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Client } from '../../store/credentials.ts'
-import { type CredentialCache, type CredentialSnapshot, externalKey } from './credential-cache.ts'
+import { type CredentialCache, externalKey, type KnownCredentials } from './credential-cache.ts'
 import type { TrustedIssuers } from './external-token.ts'
 import { readOwnToken, type TokenClaims } from './own-token.ts'
 import { isRefusal, type Refusal } from './refusal.ts'
@@ -66,7 +66,7 @@ async function findClient(
   { cache, issuer }: TokenDeps,
 ): Promise<Client | undefined> {
   const isOwn = claims.issuer === issuer()
-  const find = ({ clients, clientsByExternalId }: CredentialSnapshot) =>
+  const find = ({ clients, clientsByExternalId }: KnownCredentials) =>
     isOwn
       ? clients.get(claims.clientId)
       : clientsByExternalId.get(externalKey(claims.issuer, claims.clientId))

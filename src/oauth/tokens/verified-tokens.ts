@@ -1,10 +1,18 @@
 import type { Caller } from '../../contract/principal.ts'
 import { limits } from '../../platform/limits.ts'
+import type { Client } from '../../store/credentials.ts'
+
+/** What a verification found. The client object is replaced when the client changes. */
+export type Verified = {
+  readonly caller: Caller
+  readonly client: Client
+  readonly tokenId: string | undefined
+}
 
 /** Verified tokens by digest. An entry lives for a minute, or until its token expires. */
 export type VerifiedTokens = {
-  find(digest: string, now: bigint): Caller | undefined
-  add(digest: string, caller: Caller, expiresAtSeconds: number, now: bigint): void
+  find(digest: string, now: bigint): Verified | undefined
+  add(digest: string, verified: Verified, expiresAtSeconds: number, now: bigint): void
   clear(): void
 }
 
@@ -12,19 +20,20 @@ const LIFE = BigInt(limits.verifiedTokenLifeSeconds) * 1_000_000n
 
 /** Evicts the oldest entry when the cache is full. That token is then verified once more. */
 export function openVerifiedTokens(sizeMax: number): VerifiedTokens {
-  const entries = new Map<string, { caller: Caller; from: bigint; until: bigint }>()
+  const entries = new Map<string, { verified: Verified; from: bigint; until: bigint }>()
   return {
     find: (digest, now) => {
       const entry = entries.get(digest)
       // If the clock is set back, an entry must not live longer.
       const isLive = entry !== undefined && entry.from <= now && now < entry.until
-      return isLive ? entry.caller : undefined
+      return isLive ? entry.verified : undefined
     },
-    add: (digest, caller, expiresAtSeconds, now) => {
+    add: (digest, verified, expiresAtSeconds, now) => {
       const expiry = BigInt(Math.floor(expiresAtSeconds)) * 1_000_000n
       // A Map keeps insertion order; deleting first moves the token to the end.
       entries.delete(digest)
-      entries.set(digest, { caller, from: now, until: expiry < now + LIFE ? expiry : now + LIFE })
+      const until = expiry < now + LIFE ? expiry : now + LIFE
+      entries.set(digest, { verified, from: now, until })
       const oldest = entries.size > sizeMax ? entries.keys().next() : undefined
       if (oldest !== undefined && oldest.done !== true) entries.delete(oldest.value)
     },

@@ -3,7 +3,7 @@ import { asTenant, type Caller, type Principal } from '../../contract/principal.
 import { limits } from '../../platform/limits.ts'
 import type { Client } from '../../store/credentials.ts'
 import type { UseRecorder } from '../clients/use-recorder.ts'
-import type { CredentialSnapshot } from './credential-cache.ts'
+import type { KnownCredentials } from './credential-cache.ts'
 import { readToken, type TokenDeps } from './read-token.ts'
 import { isRefusal, type Refusal } from './refusal.ts'
 import { openVerifiedTokens } from './verified-tokens.ts'
@@ -21,34 +21,46 @@ export type VerifierDeps = TokenDeps & { readonly uses: UseRecorder }
 export function openVerifier(deps: VerifierDeps): Verifier {
   const { cache, issuers, clock } = deps
   const verified = openVerifiedTokens(limits.verifiedTokensMax)
-  let snapshot: CredentialSnapshot | undefined
+  let signingKeys: KnownCredentials['signingKeys'] | undefined
   let generation = -1
 
-  // When a key, a client or a denied token changes, the cached tokens are void.
-  const clearIfChanged = () => {
-    if (cache.current() === snapshot && issuers.generation() === generation) return
+  // Keys change rarely, so then all cached tokens are verified again.
+  const clearIfKeysChanged = () => {
+    if (cache.current().signingKeys === signingKeys && issuers.generation() === generation) return
     verified.clear()
-    snapshot = cache.current()
+    signingKeys = cache.current().signingKeys
     generation = issuers.generation()
   }
+  /** The caller of a cached token, unless its client has changed or the token was denied since. */
+  const findCaller = (digest: string): Caller | undefined => {
+    const found = verified.find(digest, clock())
+    if (found === undefined) return undefined
+    const { clients, deniedTokens } = cache.current()
+    const { caller, client, tokenId } = found
+    const isDenied = tokenId !== undefined && deniedTokens.has(tokenId)
+    return clients.get(client.id) === client && !isDenied ? caller : undefined
+  }
   const verifyInFull = async (token: string, digest: string): Promise<Caller | Refusal> => {
-    const [snapshotBefore, generationBefore] = [cache.current(), issuers.generation()]
+    const [keysBefore, generationBefore] = [cache.current().signingKeys, issuers.generation()]
     const valid = await readToken(token, deps)
     if (isRefusal(valid)) return valid
-    const caller = callerOf(valid.client, valid.scopes)
+    const { claims, client, scopes } = valid
+    const caller = callerOf(client, scopes)
     // A client of a trusted issuer never calls the token endpoint, so its use is recorded here.
-    if (valid.client.method.kind === 'issuer') deps.uses.record(valid.client, undefined)
-    // If credentials changed during the verification, the token may be denied now.
-    const isSame = cache.current() === snapshotBefore && issuers.generation() === generationBefore
-    if (isSame) verified.add(digest, caller, valid.claims.expiresAt, clock())
+    if (client.method.kind === 'issuer') deps.uses.record(client, undefined)
+    // If keys changed during the verification, the token's key may be revoked now.
+    const { signingKeys: keysNow } = cache.current()
+    if (keysNow === keysBefore && issuers.generation() === generationBefore) {
+      verified.add(digest, { caller, client, tokenId: claims.tokenId }, claims.expiresAt, clock())
+    }
     return caller
   }
   const identify = (token: string) => {
     cache.requireFresh()
-    clearIfChanged()
+    clearIfKeysChanged()
     // Several encodings of one token verify. Each has a digest and an entry of its own.
     const digest = hash('sha256', token, 'base64')
-    return verified.find(digest, clock()) ?? verifyInFull(token, digest)
+    return findCaller(digest) ?? verifyInFull(token, digest)
   }
   return {
     identify,

@@ -17,6 +17,7 @@ import { inTransaction, migrate } from './migrate.ts'
 
 const migrations = readMigrations(new URL('./migrations/credentials/', import.meta.url), [
   '0001-credentials.sql',
+  '0002-changes.sql',
 ])
 
 /** Credentials have their own database file, so that a long import never blocks a token. */
@@ -28,9 +29,9 @@ export function openSqliteCredentials(path: string): CredentialStore {
   const change: Run = async (work) =>
     guarded(() =>
       inTransaction(db, () => {
-        const result = work()
+        // First, so that the changed rows carry the new revision.
         statements.bump.run()
-        return result
+        return work()
       }),
     )
   return {
@@ -52,13 +53,21 @@ function stateMethods(statements: Statements, run: Run) {
   const readRevision = () => whole(statements.revision.get() ?? {}, 'value')
   return {
     revision: () => run(readRevision),
-    readStates: (now) =>
-      run(() => ({
+    readStates: (now, since) =>
+      run(() => {
         // The revision is read first, so after a later change the next poll reads again.
-        revision: readRevision(),
-        clients: statements.listStates.all().map(readClient),
-        deniedTokens: statements.deniedTokens.all(now).map(readDeniedToken),
-      })),
+        const revision = readRevision()
+        // A file that was restored may be older than what the caller has seen.
+        const isComplete = since === undefined || since > revision
+        const after = isComplete ? -1n : since
+        return {
+          revision,
+          isComplete,
+          clients: statements.changedClients.all(after).map(readClient),
+          deniedTokens: statements.deniedTokens.all(now, after).map(readDeniedToken),
+          keysChanged: statements.changedKey.get(after) !== undefined,
+        }
+      }),
   } satisfies Partial<CredentialStore>
 }
 

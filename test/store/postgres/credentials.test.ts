@@ -108,6 +108,24 @@ onPostgres('the roles and the credential tables', () => {
     }
   })
 
+  test('no role can set the revision or the timeline back, or add a key of an unknown purpose', async (t) => {
+    const { place, ask } = await newDatabase(t)
+    const broken = { code: '23514' }
+    await ask('update bursar.credential_revision set value = value + 1')
+    for (const url of [place.app, place.operator]) {
+      for (const forbidden of [
+        'update bursar.credential_revision set value = value - 1',
+        'update bursar.credential_revision set value = value + 2',
+        'update bursar.lineage set timeline = timeline + 7',
+        'update bursar.lineage set timeline = -1',
+        `insert into bursar.purpose_key (id, purpose, wrapped, master_id, created_at, active_from)
+          values ('k', 'backdoor', 'w', 'm', 1, 1)`,
+      ]) {
+        await assert.rejects(askAt(url, forbidden), broken, forbidden)
+      }
+    }
+  })
+
   test('the app may add the first key of a purpose, only the operator another', async (t) => {
     const place = await newStorePlace(t)
     const server = await place.openCredentials('server')

@@ -22,7 +22,20 @@ type StateWork<T> = (connection: Connection, revision: bigint) => Promise<T>
 export const CHANGED = 'bursar_credentials'
 
 /** The timeline is the high bits, because a promoted standby may use the old primary's numbers. */
-const REVISION = 'lineage.timeline * 1099511627776 + revision.value as revision'
+const TIMELINE_UNIT = 1n << 40n
+const REVISION = `lineage.timeline * ${TIMELINE_UNIT} + revision.value as revision`
+
+/** The number that the current transaction has just raised; each changed row stores it. */
+export const CURRENT = '(select value from bursar.credential_revision)'
+
+/**
+ * The number after which rows have changed since a revision. Undefined if that revision is of
+ * another timeline or of the future: then everything must be read.
+ */
+export function numberSince(since: bigint | undefined, revision: bigint): bigint | undefined {
+  if (since === undefined || since > revision) return undefined
+  return since / TIMELINE_UNIT === revision / TIMELINE_UNIT ? since % TIMELINE_UNIT : undefined
+}
 
 export function openCredentialChanges(servers: Servers): CredentialChanges {
   let seen = 0n

@@ -13,7 +13,13 @@ import type { Servers } from '../cluster/servers.ts'
 import { inTransaction } from '../cluster/transaction.ts'
 import { storable } from '../driver/cells.ts'
 import type { Connection } from '../driver/connection.ts'
-import { CHANGED, type CredentialChanges, openCredentialChanges } from './credential-changes.ts'
+import {
+  CHANGED,
+  type CredentialChanges,
+  CURRENT,
+  numberSince,
+  openCredentialChanges,
+} from './credential-changes.ts'
 import { clientMethods } from './credentials-clients.ts'
 
 /**
@@ -48,21 +54,34 @@ export function openPostgresCredentials(servers: Servers): CredentialStore {
 function stateMethods({ read }: CredentialChanges) {
   return {
     revision: () => read(async (_, revision) => revision),
-    readStates: (now) =>
+    readStates: (now, since) =>
       // The revision was read first, so after a later change the next refresh reads again.
       read(async (connection, revision) => {
+        const changedAfter = numberSince(since, revision)
+        const after = changedAfter ?? -1n
         const clients = await connection.rows({
-          text: `select ${clientColumns} from bursar.client order by created_at, id`,
+          text: `select ${clientColumns} from bursar.client where revision > $1::bigint
+            order by created_at, id`,
+          values: [after],
+          prepare: true,
         })
         const denied = await connection.rows({
           text: `select jti, max(expires_at) as expires_at from bursar.denied_token
-            where expires_at > $1::bigint group by jti`,
-          values: [now],
+            where expires_at > $1::bigint and revision > $2::bigint group by jti`,
+          values: [now, after],
+          prepare: true,
+        })
+        const keys = await connection.rows({
+          text: 'select 1 from bursar.purpose_key where revision > $1::bigint limit 1',
+          values: [after],
+          prepare: true,
         })
         return {
           revision,
+          isComplete: changedAfter === undefined,
           clients: clients.map(readClient),
           deniedTokens: denied.map(readDeniedToken),
+          keysChanged: keys.length > 0,
         }
       }),
   } satisfies Partial<CredentialStore>
@@ -86,7 +105,8 @@ function keyMethods({ read, change }: CredentialChanges): PurposeKeyStore {
       change(async (connection) => {
         for (const { id, wrapped, masterId } of keys) {
           await connection.rows({
-            text: 'update bursar.purpose_key set wrapped = $2, master_id = $3 where id = $1',
+            text: `update bursar.purpose_key set wrapped = $2, master_id = $3,
+              revision = ${CURRENT} where id = $1`,
             values: [id, wrapped, masterId],
           })
         }
@@ -104,14 +124,14 @@ async function hasKey(connection: Connection, { purpose }: WrappedKey): Promise<
 
 const insertKey = (connection: Connection, key: WrappedKey) =>
   connection.rows({
-    text: `insert into bursar.purpose_key (${keyColumns})
-      values ($1, $2, $3, $4, $5::bigint, $6::bigint, $7::bigint)`,
+    text: `insert into bursar.purpose_key (${keyColumns}, revision)
+      values ($1, $2, $3, $4, $5::bigint, $6::bigint, $7::bigint, ${CURRENT})`,
     values: keyValues(key),
   })
 
 const revokeOthers = (connection: Connection, key: WrappedKey) =>
   connection.rows({
-    text: `update bursar.purpose_key set revoked_at = $1::bigint
+    text: `update bursar.purpose_key set revoked_at = $1::bigint, revision = ${CURRENT}
       where purpose = $2 and id <> $3 and revoked_at is null`,
     values: [key.createdAt, key.purpose, key.id],
   })
@@ -127,7 +147,8 @@ function tokenMethods(servers: Servers, { change }: CredentialChanges) {
       change(async (connection) => {
         await forget(connection, 'denied_token', now)
         await connection.rows({
-          text: 'insert into bursar.denied_token values ($1, $2::bigint) on conflict do nothing',
+          text: `insert into bursar.denied_token values ($1, $2::bigint, ${CURRENT})
+            on conflict do nothing`,
           values: [jti, expiresAt],
         })
       }),

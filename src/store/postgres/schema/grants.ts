@@ -24,7 +24,7 @@ const refusals = {
   isProtected: true,
 }
 
-/** For the unprotected tables see docs/decisions/0031-the-second-wall.md. */
+/** For the unprotected tables see docs/decisions/0031-row-level-security.md. */
 const access: Readonly<Record<string, Access>> = {
   ...Object.fromEntries(recordTables.map((table) => [table, readByCustomers])),
   revision: readByCustomers,
@@ -34,7 +34,7 @@ const access: Readonly<Record<string, Access>> = {
   client_secret: { app: notesUse, operator: 'select, insert, update, delete', isProtected: false },
   purpose_key: {
     app: 'select, insert',
-    operator: 'select, insert, update (wrapped, master_id, revoked_at)',
+    operator: 'select, insert, update (wrapped, master_id, revoked_at, revision)',
     isProtected: true,
   },
   denied_token: refusals,

@@ -21,6 +21,7 @@ const migrations = numberMigrations([
   ].join('\n'),
   sqlFile('0002-credentials.sql'),
   sqlFile('0003-fee-quotes.sql'),
+  sqlFile('0004-credential-changes.sql'),
 ])
 
 /** An arbitrary key, unlikely to be the advisory lock of another program. */
