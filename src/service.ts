@@ -10,6 +10,7 @@ import { cursorKeysOf } from './http/pipeline/cursor.ts'
 import { handle, handleIngest } from './http/pipeline/handle.ts'
 import { openRateLimit } from './http/pipeline/rate-limit.ts'
 import { buildServer } from './http/server/server.ts'
+import type { GuessLimiter } from './oauth/clients/guess-limiter.ts'
 import { type OAuth, openOAuth } from './oauth/open.ts'
 import { createCryptoWithdrawalFee } from './operations/create-crypto-withdrawal-fee.ts'
 import { operations } from './operations/index.ts'
@@ -43,6 +44,7 @@ export type ServiceDeps = {
   readonly clock: Clock
   /** Called once the stores are open; the sandbox adds its routes here. */
   readonly extend?: (parts: ServiceParts) => Promise<ServiceExtension>
+  readonly guessLimiter?: GuessLimiter
 }
 
 export type ServiceParts = {
@@ -82,6 +84,8 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     issuer: () => url,
     clock,
     log,
+    rateLimit: openRateLimit(config.oauthRequestsPerSecondMax),
+    ...(sources.guessLimiter && { limiter: sources.guessLimiter }),
   })
   opened.defer(oauth.close)
   const parts = { store, credentials, quotes, keyring, config, clock, oauth }

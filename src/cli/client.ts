@@ -107,17 +107,26 @@ function listCommand(deps: CredentialCommandDeps): Command {
 }
 
 function rotateCommand(deps: CredentialCommandDeps): Command {
-  const summary = 'Give a client a new secret. The old one stays valid until the next rotation.'
+  const summary = 'Give a client a new secret. The old one stays valid for 7 days.'
   const command = newCommand('rotate', summary)
     .argument('<id>', 'The id of the client.')
-    .option('--expire-old', 'Revoke the old secrets, and every token issued so far, at once.')
-  return command.action((id: string, options: CommonOptions & { expireOld?: boolean }) =>
+    .option('--days <number>', 'How long the old secret stays valid: 1 to 90 days.', '7')
+    .option('--now', 'End the old secrets, and every token issued so far, at once.')
+  return command.action((id: string, options: RotateOptions) =>
     deps.withCredentials(options, async (access) => {
-      const expireOld = options.expireOld === true
-      const { client, secret } = acceptedOf(command, await rotateClient(access, id, { expireOld }))
-      printClient(deps, options, client, secret)
+      const previousDays = options.now === true ? 0 : readDays(command, options.days)
+      const rotated = acceptedOf(command, await rotateClient(access, id, { previousDays }))
+      const { client, secret, previousUntil } = rotated
+      printClient(deps, options, client, secret, { previous_secret_until: isoOf(previousUntil) })
     }),
   )
+}
+
+type RotateOptions = CommonOptions & { readonly days: string; readonly now?: boolean }
+
+function readDays(command: Command, given: string): number {
+  if (/^[1-9]\d?$/.test(given) && Number(given) <= 90) return Number(given)
+  return command.error('--days must be a whole number from 1 to 90.', { exitCode: 2 })
 }
 
 function disableCommand(deps: CredentialCommandDeps): Command {
@@ -144,9 +153,10 @@ function printClient(
   options: CommonOptions,
   client: Client,
   secret: Secret | undefined,
+  more: Readonly<Record<string, string | null>> = {},
 ): void {
   const shownOnce = secret && { client_secret: secret.reveal() }
-  const record = { client_id: client.id, ...shownOnce, ...describe(client) }
+  const record = { client_id: client.id, ...shownOnce, ...describe(client), ...more }
   const note = secret === undefined ? [] : ['The secret is not shown again.']
   printResult(deps, options, record, [...linesOf(record), ...note])
 }
@@ -158,8 +168,9 @@ function describe({ customerId, name, scopes, method }: Client) {
 }
 
 function describeListed(client: ClientWithSecrets) {
-  const secrets = client.secrets.map(({ id, createdAt, lastUsedAt }) => ({
-    ...{ secret_id: id, created_at: isoOf(createdAt), last_used_at: isoOf(lastUsedAt) },
+  const secrets = client.secrets.map(({ id, createdAt, expiresAt, lastUsedAt }) => ({
+    ...{ secret_id: id, created_at: isoOf(createdAt), expires_at: isoOf(expiresAt) },
+    last_used_at: isoOf(lastUsedAt),
   }))
   return {
     ...{ client_id: client.id, ...describe(client), method: client.method.kind },

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
+import { unlimitedGuesses } from '../oauth/clients/guess-limiter.ts'
 import { systemClock } from '../platform/clock.ts'
 import { ConfigError } from '../platform/config.ts'
 import { openLog } from '../platform/log.ts'
@@ -34,13 +35,18 @@ export function sandboxCommand(output: Output): Command {
         databaseUrl: `sqlite:${join(folder, 'sandbox.db')}`,
         // The banner says that the fees are samples.
         acceptSampleFees: 'true',
+        // A test suite may ask for many tokens at once, and its secrets are public.
+        oauthRequestsPerSecondMax: '0',
         ...(options.port !== undefined && { port: options.port }),
       })
       // Request logs would bury the banner. Setting LOG_LEVEL brings them back.
       const log = openLog(process.env.LOG_LEVEL === undefined ? 'warn' : config.logLevel)
       // Listen for signals first: one may come as soon as the banner has been printed.
       const signalled = untilSignalled(log)
-      const service = await startService({ config, log, clock: systemClock, extend: openSandbox })
+      const service = await startService({
+        ...{ config, log, clock: systemClock, extend: openSandbox },
+        guessLimiter: unlimitedGuesses,
+      })
       onHangUp(log, service.reload)
       const { url, extension } = service
       const document = { url, client_id: acme.clientId, client_secret: acme.clientSecret }

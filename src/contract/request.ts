@@ -36,6 +36,9 @@ export type Trace = {
   cause?: unknown
 }
 
+/** Counts a request of a key and notes the `RateLimit-*` headers. Throws a 429 over the limit. */
+export type RateLimit = (key: string, trace: Trace) => Promise<void>
+
 export type Answer = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -52,8 +55,8 @@ export type Route = {
   /** The operation's name in the log. */
   readonly operation: string
   readonly answer: (request: Request) => Answer | Promise<Answer>
-  /** Renders a problem in another format than problem+json. */
-  readonly renderProblem?: (problem: Problem) => Answer
+  /** Renders a problem in another format than problem+json, or leaves it: undefined. */
+  readonly renderProblem?: (problem: Problem) => Answer | undefined
 }
 
 export function jsonAnswer(

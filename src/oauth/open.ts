@@ -1,11 +1,11 @@
-import type { Route } from '../contract/request.ts'
+import type { RateLimit, Route } from '../contract/request.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import type { Logger } from '../platform/log.ts'
 import { type Schedule, systemSchedule } from '../platform/schedule.ts'
 import type { CredentialStore } from '../store/credentials.ts'
 import type { Keyring } from '../vault/keyring.ts'
-import { openGuessLimiter } from './clients/guess-limiter.ts'
+import { type GuessLimiter, openGuessLimiter } from './clients/guess-limiter.ts'
 import { openUseRecorder } from './clients/use-recorder.ts'
 import { oauthRoutes } from './endpoints/routes.ts'
 import { type Freshness, openCredentialCache } from './tokens/credential-cache.ts'
@@ -21,6 +21,9 @@ export type OAuthDeps = {
   readonly clock: Clock
   readonly log: Logger
   readonly schedule?: Schedule
+  readonly rateLimit: RateLimit
+  /** By default ten failures for one client, or sixty in total, shut out an address for a minute. */
+  readonly limiter?: GuessLimiter
 }
 
 /** The authorization server and the token verifier of a running service. */
@@ -37,13 +40,13 @@ export type OAuth = Verifier & {
 /** Reads clients and keys, then keeps them fresh. Rejects if the store cannot be read. */
 export async function openOAuth({ config, ...given }: OAuthDeps): Promise<OAuth> {
   const { tokenLifeSeconds, trustedIssuers, credentialsAgeSecondsMax: ageSecondsMax } = config
-  const deps = { schedule: systemSchedule, ...given }
+  const deps = { schedule: systemSchedule, limiter: openGuessLimiter(), ...given }
   const cache = await openCredentialCache({ ...deps, ageSecondsMax })
   const issuers = openTrustedIssuers({ ...deps, issuers: trustedIssuers })
   const parts = { ...deps, cache, issuers, uses: openUseRecorder(deps) }
   return {
     ...openVerifier(parts),
-    routes: oauthRoutes({ ...parts, limiter: openGuessLimiter(), tokenLifeSeconds }),
+    routes: oauthRoutes({ ...parts, tokenLifeSeconds }),
     freshness: cache.freshness,
     refresh: async () => {
       await Promise.all([cache.refresh(), issuers.refresh()])

@@ -25,6 +25,8 @@ export const limits = {
   workerSettledMs: 10_000,
   workerDelayMsMax: 30_000,
   requestIdLengthMax: 128,
+  /** Ten proxies with IPv6 addresses. */
+  forwardedForLengthMax: 500,
   /** One record of an import. The largest valid record is far smaller. */
   recordBytesMax: 1024 * 1024,
   /** An import lists this many faults and counts the rest. */
@@ -80,6 +82,9 @@ export const limits = {
   assertionIdLengthMax: 256,
   /** A client needs two keys during a rotation. More keys only slow down the search. */
   clientKeysMax: 10,
+  /** An RSA key of a client. Checking a signature of 4,096 bits takes 0.1 ms. */
+  rsaBitsMin: 2048,
+  rsaBitsMax: 4096,
   /** Fields of a form. The longest, an assertion, fits into a body of 16 KiB. */
   formFieldsMax: 20,
   formFieldLengthMax: 12_288,
@@ -89,6 +94,9 @@ export const limits = {
   failuresPerAddress: 60,
   failuresPerAddressAndClient: 10,
   failureWindowSeconds: 60,
+  /** Attempts for one address and client that wait for others to end; further ones get 429. */
+  attemptsWaitingMax: 200,
+  attemptRetryMs: 1000,
   /** Addresses that the limiter remembers, about 400 bytes each. The oldest is dropped first. */
   failureKeysMax: 10_000,
   /** How often another issuer's keys are fetched, and how long old keys serve while it is down. */

@@ -99,6 +99,11 @@ export const settings = {
     meaning:
       'The rate limit of one client, in requests a second for each process; 0 means no limit.',
   }),
+  oauthRequestsPerSecondMax: integer(100, 0, 1_000_000, {
+    env: 'BURSAR_OAUTH_REQUESTS_PER_SECOND_MAX',
+    meaning:
+      'The rate limit of `/oauth2`, in requests a second for each process: of one address, and of one client; 0 means no limit.',
+  }),
   statementTypes: list(['STATEMENT_TYPE_USDG_REWARD'], {
     env: 'BURSAR_STATEMENT_TYPES',
     meaning: 'The statement types that import accepts.',

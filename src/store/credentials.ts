@@ -26,6 +26,8 @@ export type ClientSecret = {
   readonly id: string
   readonly hash: string
   readonly createdAt: bigint
+  /** Set when a newer secret replaces this one. It is refused from this time on. */
+  readonly expiresAt: bigint | undefined
   readonly lastUsedAt: bigint | undefined
 }
 
@@ -35,8 +37,8 @@ export type NewSecret = Pick<ClientSecret, 'id' | 'hash' | 'createdAt'>
 
 type Rotation = {
   readonly secret: NewSecret
-  /** How many of the newest secrets stay valid beside the new one. */
-  readonly kept: 0 | 1
+  /** When the newest secret until now expires. Undefined deletes it at once; older ones always. */
+  readonly previousUntil: bigint | undefined
   /** Refuses tokens issued before this. Undefined keeps the client's value. */
   readonly notBefore: bigint | undefined
 }

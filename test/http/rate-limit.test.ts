@@ -27,6 +27,37 @@ after(async () => {
   await free.stop()
 })
 
+test('limits /oauth2 for each client and for each address', async (t) => {
+  const env = { BURSAR_OAUTH_REQUESTS_PER_SECOND_MAX: '3', BURSAR_TRUSTED_PROXIES: '127.0.0.1' }
+  const service = await startTestService({ env })
+  t.after(service.stop)
+  const post = (customer: typeof acme, address: string) =>
+    service.call('/oauth2/token', {
+      as: null,
+      method: 'POST',
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        'x-forwarded-for': address,
+      },
+      body: `grant_type=client_credentials&client_id=${customer.clientId}&client_secret=${customer.clientSecret}`,
+    })
+  const burst = async (calls: readonly Promise<Called>[]) => {
+    const called = await Promise.all(calls)
+    const refused = called.filter(({ status }) => status === 429)
+    for (const each of refused) {
+      const { limit, remaining, retryAfter } = rateHeaders(each)
+      assert.deepEqual([limit, remaining, retryAfter], ['3', '0', '1'])
+      assert.equal(each.headers.get('content-type'), 'application/problem+json')
+    }
+    return [called.filter(({ status }) => status === 200).length, refused.length]
+  }
+  const clients = [acme, acme, borealis, borealis, borealis]
+  assert.deepEqual(await burst(clients.map((client) => post(client, '192.0.2.1'))), [3, 2])
+  await passing(1000)
+  const addresses = ['192.0.2.2', '192.0.2.3', '192.0.2.4', '192.0.2.5']
+  assert.deepEqual(await burst(addresses.map((address) => post(acme, address))), [3, 1])
+})
+
 const rateHeaders = ({ headers }: Called) => ({
   limit: headers.get('ratelimit-limit'),
   remaining: headers.get('ratelimit-remaining'),

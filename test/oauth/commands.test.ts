@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -146,19 +147,56 @@ test('client list shows when each client was last used, and no secret or hash', 
     ...{ client_id, customer_id: 'acme', name: 'Acme treasury', method: 'secret' },
     ...{ created_at: at, last_used_at: at, disabled_at: null },
   })
-  assert.deepEqual(Object.keys(secrets[0]), ['secret_id', 'created_at', 'last_used_at'])
+  assert.deepEqual(Object.keys(secrets[0]), [
+    ...['secret_id', 'created_at', 'expires_at', 'last_used_at'],
+  ])
   assert(!out.includes(client_secret) && !out.includes('hmac256'))
   const plain = (await run('client list')).out
   assert.match(plain, new RegExp(`${client_id} {2}live {2}acme {2}2026-.*Acme treasury`))
 })
 
-test('client rotate keeps the old secret valid; --expire-old revokes it with its tokens', async (t) => {
+test('client rotate lets the old secret expire after 7 days, or after --days', async (t) => {
+  const { clock, oauth, run, tokenOf } = await commandWorld(t)
+  const rotated = (await run(`client rotate ${acme.id} --json`)).json()
+  assert.equal(rotated.previous_secret_until, '2026-03-08T12:00:00.000Z')
+  const day = 86_400
+  const statusAfter = async (seconds: number, secret: string) => {
+    clock.advance(seconds)
+    await oauth.refresh()
+    return (await tokenOf(acme.id, secret)).status
+  }
+  assert.equal(await statusAfter(7 * day - 1, acme.secret), 200)
+  assert.equal(await statusAfter(1, acme.secret), 401)
+  assert.equal(await statusAfter(0, rotated.client_secret), 200)
+  const again = (await run(`client rotate ${acme.id} --days 2 --json`)).json()
+  assert.equal(await statusAfter(2 * day, rotated.client_secret), 401)
+  assert.equal(await statusAfter(0, again.client_secret), 200)
+  const wrong = await run(`client rotate ${acme.id} --days 0`)
+  assert.equal(wrong.exitCode, 2)
+  assert.match(wrong.errors, /--days must be a whole number from 1 to 90/)
+})
+
+test('client create refuses RSA keys under 2,048 bits and scopes separated by commas', async (t) => {
+  const { folder, run } = await commandWorld(t)
+  const register = async (bits: number) => {
+    const { publicKey } = generateKeyPairSync('rsa', { modulusLength: bits })
+    const file = join(folder, `rsa-${bits}.json`)
+    writeFileSync(file, JSON.stringify(publicKey.export({ format: 'jwk' })))
+    return await run(`${create} --jwks ${file}`)
+  }
+  assert.match((await register(1024)).errors, /has 1024 bits; an RSA key must have 2048 to 4096/)
+  assert.equal((await register(2048)).exitCode, 0)
+  const scopes = 'transfer:read_fiat_account,statements:read_statement'
+  assert.match((await run(`${create} --scope ${scopes}`)).errors, /Separate scopes by blanks/)
+})
+
+test('client rotate keeps the old secret valid; --now revokes it with its tokens', async (t) => {
   const { oauth, run, token, tokenOf } = await commandWorld(t)
   const older = (await token()).body.access_token
   const second = (await run(`client rotate ${acme.id} --json`)).json()
   assert.equal((await tokenOf(acme.id, acme.secret)).status, 200)
   assert.equal((await tokenOf(acme.id, second.client_secret)).status, 200)
-  const third = (await run(`client rotate ${acme.id} --expire-old --json`)).json()
+  const third = (await run(`client rotate ${acme.id} --now --json`)).json()
   await oauth.refresh()
   assert.equal((await tokenOf(acme.id, second.client_secret)).status, 401)
   const newer = (await tokenOf(acme.id, third.client_secret)).body.access_token

@@ -27,13 +27,14 @@ const acme: Client = {
   lastUsedAt: undefined,
 }
 
+const fresh = { expiresAt: undefined, lastUsedAt: undefined }
 const secretOf = (id: string, createdAt = 1n) => ({ id, hash: `hmac256:key:${id}`, createdAt })
 
 test('gives a client back as it was added, with its secret', async (t) => {
   const { store } = await newStore(t)
   assert.equal(await store.addClient(acme, secretOf('s1')), 'added')
   const found = await store.findClient('client_acme')
-  assert.deepEqual(found, { ...acme, secrets: [{ ...secretOf('s1'), lastUsedAt: undefined }] })
+  assert.deepEqual(found, { ...acme, secrets: [{ ...secretOf('s1'), ...fresh }] })
   assert.equal(await store.findClient('client_other'), undefined)
 })
 
@@ -51,7 +52,11 @@ test('lists clients in the order they were created, each with its own secrets', 
   await store.addClient(operator, undefined)
   await store.addClient(borealis, secretOf('s3'))
   await store.addClient(acme, secretOf('s1'))
-  await store.rotateSecret(acme.id, { secret: secretOf('s2'), kept: 1, notBefore: undefined })
+  await store.rotateSecret(acme.id, {
+    secret: secretOf('s2'),
+    previousUntil: 100n,
+    notBefore: undefined,
+  })
   const listed = await store.listClients()
   assert.deepEqual(
     listed.map(({ id, secrets }) => [id, secrets.map((secret) => secret.id)]),
@@ -68,10 +73,10 @@ test('lists clients in the order they were created, each with its own secrets', 
 test('puts a client back as it was made, whatever has become of it', async (t) => {
   const { store } = await newStore(t)
   await store.addClient(acme, secretOf('s1'))
-  await store.rotateSecret(acme.id, { secret: secretOf('s2'), kept: 1, notBefore: 5n })
+  await store.rotateSecret(acme.id, { secret: secretOf('s2'), previousUntil: 100n, notBefore: 5n })
   await store.disableClient(acme.id, 6n, 7n)
   await store.restoreClient(acme, secretOf('s3'))
-  const secrets = [{ ...secretOf('s3'), lastUsedAt: undefined }]
+  const secrets = [{ ...secretOf('s3'), ...fresh }]
   assert.deepEqual(await store.findClient(acme.id), { ...acme, secrets })
 })
 
@@ -95,14 +100,26 @@ test('keeps two live secrets at most, the newest, or only the new one', async (t
   const { store } = await newStore(t)
   await store.addClient(acme, secretOf('s1'))
   const live = async () => (await store.findClient('client_acme'))?.secrets.map(({ id }) => id)
-  await store.rotateSecret('client_acme', { secret: secretOf('s2'), kept: 1, notBefore: undefined })
+  await store.rotateSecret('client_acme', {
+    secret: secretOf('s2'),
+    previousUntil: 100n,
+    notBefore: undefined,
+  })
   assert.deepEqual(await live(), ['s1', 's2'])
-  await store.rotateSecret('client_acme', { secret: secretOf('s3'), kept: 1, notBefore: undefined })
+  await store.rotateSecret('client_acme', {
+    secret: secretOf('s3'),
+    previousUntil: 100n,
+    notBefore: undefined,
+  })
   assert.deepEqual(await live(), ['s2', 's3'])
-  await store.rotateSecret('client_acme', { secret: secretOf('s4'), kept: 0, notBefore: 5n })
+  await store.rotateSecret('client_acme', {
+    secret: secretOf('s4'),
+    previousUntil: undefined,
+    notBefore: 5n,
+  })
   assert.deepEqual(await live(), ['s4'])
   assert.equal((await store.findClient('client_acme'))?.notBefore, 5n)
-  const nobody = { secret: secretOf('s5'), kept: 1, notBefore: undefined } as const
+  const nobody = { secret: secretOf('s5'), previousUntil: 100n, notBefore: undefined } as const
   assert.equal(await store.rotateSecret('nobody', nobody), false)
 })
 
@@ -148,7 +165,7 @@ test('answers what changed after a revision, and everything for a revision it ne
     ids: [borealis.id],
     denied: ['second'],
   })
-  const rotation = { secret: secretOf('s3'), kept: 0, notBefore: 5n } as const
+  const rotation = { secret: secretOf('s3'), previousUntil: undefined, notBefore: 5n } as const
   await store.rotateSecret(acme.id, rotation)
   assert.deepEqual((await namesOf(since)).ids, [acme.id, borealis.id])
   const key: WrappedKey = {

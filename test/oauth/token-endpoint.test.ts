@@ -167,6 +167,14 @@ const refusals: readonly Case[] = [
     'invalid_request',
   ],
   [
+    'scopes separated by commas',
+    { ...posted, grant_type: 'client_credentials', scope: `${readFiat},${readStatement}` },
+    {},
+    '',
+    400,
+    'invalid_scope',
+  ],
+  [
     'a multipart without boundary',
     good,
     { 'content-type': 'multipart/form-data' },
@@ -245,17 +253,17 @@ test('refuses two Authorization headers', async (t) => {
   assert.match(await text(socket), /^HTTP\/1\.1 400 [\s\S]*two Authorization headers/)
 })
 
-test('accepts two secrets after a rotation, and one after --expire-old', async (t) => {
+test('accepts two secrets after a rotation, and one after --now', async (t) => {
   const { command, token } = await oauthWorld(t)
   const status = async (secret: string) => (await token({ client_secret: secret })).status
-  const second = await rotateClient(command, acme.id, { expireOld: false })
+  const second = await rotateClient(command, acme.id, { previousDays: 7 })
   assert('secret' in second)
   assert.deepEqual([await status(acme.secret), await status(second.secret.reveal())], [200, 200])
-  const third = await rotateClient(command, acme.id, { expireOld: false })
+  const third = await rotateClient(command, acme.id, { previousDays: 7 })
   assert('secret' in third)
   const live = [acme.secret, second.secret.reveal(), third.secret.reveal()]
   assert.deepEqual(await Promise.all(live.map(status)), [401, 200, 200])
-  const fourth = await rotateClient(command, acme.id, { expireOld: true })
+  const fourth = await rotateClient(command, acme.id, { previousDays: 0 })
   assert('secret' in fourth)
   const last = [second.secret.reveal(), third.secret.reveal(), fourth.secret.reveal()]
   assert.deepEqual(await Promise.all(last.map(status)), [401, 401, 200])
@@ -297,5 +305,6 @@ test('issues no token while the credential cache is too old', async (t) => {
   assert.equal(status, 503)
   assert.equal(headers.get('retry-after'), '5')
   assert.equal(headers.get('cache-control'), 'no-store')
-  assert.equal(body.error, 'temporarily_unavailable')
+  assert.equal(headers.get('content-type'), 'application/problem+json')
+  assert.deepEqual([body.title, body.status], ['Service Unavailable', 503])
 })

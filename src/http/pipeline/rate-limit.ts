@@ -1,13 +1,10 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { Problem } from '../../contract/problem.ts'
-import type { Trace } from '../../contract/request.ts'
-
-/** Counts a request and notes the `RateLimit-*` headers. Throws a 429 over the limit. */
-export type RateLimit = (clientId: string, trace: Trace) => Promise<void>
+import type { RateLimit } from '../../contract/request.ts'
 
 /**
- * Limits each client's requests in one second, on this process; 0 is no limit. The keys are client
- * ids of verified tokens, so a stranger cannot fill the memory.
+ * Limits the requests of each key in one second, on this process; 0 is no limit. A key is a client
+ * id or an address, and is forgotten after that second, so memory is bounded by the request rate.
  */
 export function openRateLimit(requestsPerSecondMax: number): RateLimit {
   if (requestsPerSecondMax === 0) return async () => {}
@@ -17,9 +14,9 @@ export function openRateLimit(requestsPerSecondMax: number): RateLimit {
     'ratelimit-remaining': String(state.remainingPoints),
     'ratelimit-reset': String(Math.ceil(state.msBeforeNext / 1000)),
   })
-  return async (clientId, trace) => {
+  return async (key, trace) => {
     try {
-      trace.limitHeaders = headersOf(await limiter.consume(clientId))
+      trace.limitHeaders = headersOf(await limiter.consume(key))
     } catch (refused) {
       if (!(refused instanceof RateLimiterRes)) throw refused
       const headers = headersOf(refused)

@@ -6,6 +6,7 @@ import type { Answer, Request, Route, Trace } from '../../contract/request.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
 import { brokenRequestAnswerer } from './broken-request.ts'
+import { cutForwarded, peerAddress, warnOfUntrustedProxy } from './peer-address.ts'
 import { logRequest } from './request-log.ts'
 import { problemOf, renderProblem } from './respond.ts'
 import { takeBodiesAsBytes } from './take-bodies.ts'
@@ -115,8 +116,11 @@ function addHooks(
   draining: { readonly now: boolean },
 ): void {
   const unknownRoute = openUnknownRoute(routes)
+  const warn = warnOfUntrustedProxy(log)
   server.addHook('onRequest', (raw, reply, done) => {
     raw.trace = {}
+    cutForwarded(raw)
+    warn(raw)
     reply.headers(commonHeaders(raw))
     done(refusalOf(raw, draining.now, unknownRoute))
   })
@@ -162,7 +166,7 @@ function logServed(log: Logger, raw: FastifyRequest, reply: FastifyReply): void 
     method: raw.method,
     status: reply.statusCode,
     durationMs: reply.elapsedTime,
-    address: raw.ip,
+    address: peerAddress(raw),
   })
 }
 
@@ -179,7 +183,7 @@ function requestOf(raw: FastifyRequest): Request {
     headers: raw.headers,
     rawHeaders: raw.raw.rawHeaders,
     body: Buffer.isBuffer(raw.body) ? raw.body : Buffer.alloc(0),
-    address: raw.ip,
+    address: peerAddress(raw),
     id: raw.id,
     trace: raw.trace,
   }
@@ -207,11 +211,8 @@ function sendProblem(
   const isUnexpected = problem.status === 500
   raw.trace.problem = problem.slug ?? problem.title
   raw.trace.cause = problem.cause
-  const answer =
-    render === undefined || isUnexpected
-      ? renderProblem(problem, { id: raw.id, path: pathOf(raw) })
-      : render(problem)
-  return send(reply, answer)
+  const rendered = isUnexpected ? undefined : render?.(problem)
+  return send(reply, rendered ?? renderProblem(problem, { id: raw.id, path: pathOf(raw) }))
 }
 
 /** Turns Fastify's own refusals into problems. */

@@ -1,4 +1,5 @@
-import type { Request } from '../../contract/request.ts'
+import { Problem } from '../../contract/problem.ts'
+import type { RateLimit, Request } from '../../contract/request.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Client, ClientWithSecrets } from '../../store/credentials.ts'
 import type { Keyring } from '../../vault/keyring.ts'
@@ -13,11 +14,12 @@ import type { UseRecorder } from './use-recorder.ts'
 export type AuthenticationDeps = AssertionDeps & {
   readonly keyring: Keyring
   readonly limiter: GuessLimiter
+  readonly rateLimit: RateLimit
   readonly uses: UseRecorder
   readonly log: Logger
 }
 
-/** Throws `invalid_client` (401), or 429 after too many failures from the sender's address. */
+/** Throws `invalid_client` (401), or a 429 after too many failures from the sender's address. */
 export async function authenticateClient(
   request: Request,
   form: Form,
@@ -27,16 +29,27 @@ export async function authenticateClient(
   const { address } = request
   const presented = readPresented(request, form)
   const { clientId } = presented
-  const wait = await limiter.waitSeconds(address, clientId)
-  if (wait > 0) {
+  const admission = await limiter.admit(address, clientId)
+  if (!admission.isAdmitted) {
     log.warn({ address, outcome: 'rate limited' }, 'client authentication')
-    const detail = 'too many failed attempts from this address, wait before trying again'
-    throw oauthError(429, 'temporarily_unavailable', detail, { 'Retry-After': String(wait) })
+    throw new Problem(429, 'too many failed attempts from this address; wait, then try again', {
+      headers: { 'retry-after': String(admission.waitSeconds) },
+    })
   }
-  const found = await store.findClient(clientId)
-  const client = await verifyClient(found, presented, deps)
-  if (client !== undefined) return client
-  await limiter.countFailure(address, clientId)
+  // A store that cannot answer is no failure of the client.
+  let outcome: 'succeeded' | 'failed' = 'succeeded'
+  let found: ClientWithSecrets | undefined
+  try {
+    found = await store.findClient(clientId)
+    const client = await verifyClient(found, presented, deps)
+    if (client !== undefined) {
+      await deps.rateLimit(`client ${client.id}`, request.trace)
+      return client
+    }
+    outcome = 'failed'
+  } finally {
+    admission.ended(outcome)
+  }
   // An unknown client id is not logged: people paste secrets into that field.
   log.warn({ client: found?.id, address, outcome: 'refused' }, 'client authentication')
   const headers = presented.by === 'basic' ? basicChallenge : {}
@@ -56,7 +69,7 @@ async function verifyClient(
     deps.uses.record(client, undefined)
     return client
   }
-  const secret = findSecret(client, presented.secret, deps.keyring)
+  const secret = findSecret(client, presented.secret, deps.keyring, deps.clock())
   if (client === undefined || secret === undefined) return
   deps.uses.record(client, secret.id)
   return client

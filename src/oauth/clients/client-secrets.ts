@@ -33,17 +33,22 @@ const hmac = (key: Buffer, text: string) => createHmac('sha256', key).update(tex
 const SECRETS_COMPARED = 2
 const dummy = { hash: `hmac256:none:${'0'.repeat(64)}` }
 
-/** Always compares two hashes: the time does not tell whether the client or a secret exists. */
+/**
+ * Returns the secret that was presented, unless it has expired. Always compares two hashes: the
+ * time does not tell whether the client or a secret exists.
+ */
 export function findSecret(
   client: ClientWithSecrets | undefined,
   presented: Secret,
   keyring: Keyring,
+  now: bigint,
 ): ClientSecret | undefined {
   let found: ClientSecret | undefined
   for (let index = 0; index < SECRETS_COMPARED; index += 1) {
     const secret = client?.secrets[index]
     const matches = isHashOf(presented, (secret ?? dummy).hash, keyring)
-    if (matches && secret !== undefined) found = secret
+    const isLive = secret?.expiresAt === undefined || now < secret.expiresAt
+    if (matches && isLive && secret !== undefined) found = secret
   }
   return found
 }

@@ -1,3 +1,4 @@
+import { createPublicKey } from 'node:crypto'
 import { importJWK, type JWK } from 'jose'
 import { readScopes, scopesOf } from '../../contract/scopes.ts'
 import type { Clock } from '../../platform/clock.ts'
@@ -38,6 +39,9 @@ export async function createClient(
   const scopes = [...new Set(wanted.scopes ?? (wanted.customerId === null ? [] : readScopes))]
   const unknown = scopes.filter((scope) => !available.some((known) => known === scope))
   if (unknown.length > 0) {
+    if (unknown.some((name) => name.includes(','))) {
+      return { refused: 'Separate scopes by blanks, not by commas.' }
+    }
     const names = unknown.join(', ')
     return { refused: `${names}: unknown scope. The scopes are ${available.join(', ')}.` }
   }
@@ -49,24 +53,30 @@ export async function createClient(
   return { client, secret }
 }
 
-/** Gives a client a new secret. `expireOld` revokes the old ones and every token issued so far. */
+/**
+ * Gives a client a new secret. The previous one stays valid for `previousDays`; 0 ends it at once,
+ * with every token issued so far.
+ */
 export async function rotateClient(
   { store, keyring, clock, random }: ClientDeps,
   clientId: string,
-  { expireOld }: { readonly expireOld: boolean },
-): Promise<{ client: Client; secret: Secret } | Refused> {
+  { previousDays }: { readonly previousDays: number },
+): Promise<{ client: Client; secret: Secret; previousUntil: bigint | undefined } | Refused> {
   const client = await store.findClient(clientId)
   if (client === undefined) return { refused: noSuchClient(clientId) }
   if (client.disabledAt !== undefined) return { refused: `Client ${clientId} is disabled.` }
   if (client.method.kind !== 'secret')
     return { refused: `Client ${clientId} does not use a secret.` }
   const secret = makeSecret(random)
+  const now = clock()
+  const isAtOnce = previousDays === 0
+  const previousUntil = isAtOnce ? undefined : now + BigInt(previousDays) * microsPerDay
   await store.rotateSecret(clientId, {
     secret: newSecret(secret, keyring, clock, random),
-    kept: expireOld ? 0 : 1,
-    notBefore: expireOld ? nextSecond(clock()) : undefined,
+    previousUntil,
+    notBefore: isAtOnce ? nextSecond(now) : undefined,
   })
-  return { client, secret }
+  return { client, secret, previousUntil }
 }
 
 /** Disables a client and all its tokens permanently. Idempotent. */
@@ -79,6 +89,8 @@ export async function disableClient(
   const client = found ? await store.findClient(clientId) : undefined
   return client ?? { refused: noSuchClient(clientId) }
 }
+
+const microsPerDay = 86_400_000_000n
 
 const noSuchClient = (id: string) =>
   `There is no client ${id}. \`bursar client list\` shows them all.`
@@ -138,8 +150,20 @@ async function faultOfKey(key: JWK): Promise<string | undefined> {
   const algorithm = { EC: 'ES256', RSA: 'PS256', OKP: 'EdDSA' }[String(key.kty)]
   try {
     await importJWK({ ...key }, algorithm ?? 'none')
-    return key.kty === 'EC' && key.crv !== 'P-256' ? 'must use the curve P-256.' : undefined
+    if (key.kty === 'EC' && key.crv !== 'P-256') return 'must use the curve P-256.'
+    return key.kty === 'RSA' ? faultOfRsaKey(key) : undefined
   } catch {
     return 'is not an EC (P-256), RSA or Ed25519 public key.'
   }
+}
+
+/** NIST SP 800-131A requires 2,048 bits. A long key or exponent makes each check expensive. */
+function faultOfRsaKey(key: JWK): string | undefined {
+  const { modulusLength: bits = 0, publicExponent = 0n } =
+    createPublicKey({ key: { ...key }, format: 'jwk' }).asymmetricKeyDetails ?? {}
+  const { rsaBitsMin, rsaBitsMax } = limits
+  if (bits < rsaBitsMin || bits > rsaBitsMax) {
+    return `has ${bits} bits; an RSA key must have ${rsaBitsMin} to ${rsaBitsMax}.`
+  }
+  return publicExponent === 65_537n ? undefined : 'must have the public exponent 65537.'
 }

@@ -1,55 +1,47 @@
 import { isIPv6 } from 'node:net'
-import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { limits } from '../../platform/limits.ts'
+import { openAttemptGate } from './attempt-gate.ts'
 
 /** Counts failures for the sender's address only, so that nobody can lock a customer out. */
 export type GuessLimiter = {
-  /** Seconds to wait, or 0. Called before credentials are checked, so a right guess waits too. */
-  waitSeconds(address: string, clientId: string): Promise<number>
-  countFailure(address: string, clientId: string): Promise<void>
+  /** Admits an attempt before credentials are looked up, so a right guess is limited too. */
+  admit(address: string, clientId: string): Promise<Admission>
 }
+
+/** `ended` must be called once. A refusal says how many seconds to wait. */
+type Admission =
+  | { readonly isAdmitted: true; ended(outcome: 'succeeded' | 'failed'): void }
+  | { readonly isAdmitted: false; readonly waitSeconds: number }
 
 export function openGuessLimiter(): GuessLimiter {
-  const byAddress = openCounter(limits.failuresPerAddress)
-  const byClient = openCounter(limits.failuresPerAddressAndClient)
-  const keysOf = (address: string, clientId: string) => {
-    const network = networkOf(address)
-    // The caller chooses the id. Cutting it bounds memory.
-    return { network, client: `${network} ${clientId.slice(0, 64)}` }
-  }
+  const byAddress = openAttemptGate(limits.failuresPerAddress)
+  const byClient = openAttemptGate(limits.failuresPerAddressAndClient)
   return {
-    waitSeconds: async (address, clientId) => {
-      const { network, client } = keysOf(address, clientId)
-      const waits = await Promise.all([byAddress.waitMs(network), byClient.waitMs(client)])
-      return Math.ceil(Math.max(...waits) / 1000)
-    },
-    countFailure: async (address, clientId) => {
-      const { network, client } = keysOf(address, clientId)
-      await Promise.all([byAddress.count(network), byClient.count(client)])
+    admit: async (address, clientId) => {
+      const network = networkOf(address)
+      // The caller chooses the id. Cutting it bounds memory.
+      const client = `${network} ${clientId.slice(0, 64)}`
+      // The narrower gate comes first, so that one client's queue holds no place of the address.
+      const clientWaitMs = await byClient.enter(client)
+      const waitMs = clientWaitMs > 0 ? clientWaitMs : await byAddress.enter(network)
+      if (waitMs === 0) {
+        return {
+          isAdmitted: true,
+          ended: (outcome) => {
+            byClient.leave(client, outcome)
+            byAddress.leave(network, outcome)
+          },
+        }
+      }
+      if (clientWaitMs === 0) byClient.leave(client, 'succeeded')
+      return { isAdmitted: false, waitSeconds: Math.ceil(waitMs / 1000) }
     },
   }
 }
 
-/** Counts failures by key within a window. Drops the oldest key when there are too many. */
-function openCounter(failuresMax: number) {
-  const { failureWindowSeconds: duration } = limits
-  const limiter = new RateLimiterMemory({ points: failuresMax, duration })
-  const keys = new Set<string>()
-  return {
-    waitMs: async (key: string): Promise<number> => {
-      const state = await limiter.get(key)
-      return state !== null && state.consumedPoints >= failuresMax ? state.msBeforeNext : 0
-    },
-    count: async (key: string): Promise<void> => {
-      keys.delete(key)
-      keys.add(key)
-      await limiter.penalty(key)
-      const oldest = keys.size > limits.failureKeysMax ? keys.values().next() : undefined
-      if (oldest === undefined || oldest.done === true) return
-      keys.delete(oldest.value)
-      await limiter.delete(oldest.value)
-    },
-  }
+/** Admits every attempt: for the sandbox, whose secrets are public. */
+export const unlimitedGuesses: GuessLimiter = {
+  admit: async () => ({ isAdmitted: true, ended: () => {} }),
 }
 
 /** An IPv4 address unchanged, an IPv6 address as its /64: one subscriber holds all of it. */

@@ -8,11 +8,10 @@ export type OAuthErrorCode =
   | 'invalid_scope'
   | 'unauthorized_client'
   | 'unsupported_grant_type'
-  | 'temporarily_unavailable'
 
 /** An error of the token, revocation or introspection endpoint. Never put input into the text. */
 export function oauthError(
-  status: 400 | 401 | 429,
+  status: 400 | 401,
   error: OAuthErrorCode,
   description: string,
   headers: Readonly<Record<string, string>> = {},
@@ -23,9 +22,13 @@ export function oauthError(
 // RFC 6749 section 5.1 requires both. HTTP/1.0 caches read Pragma.
 export const notStored = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const
 
-/** OAuth clients expect the JSON of RFC 6749 section 5.2 and not problem+json. */
-export function renderOAuthError(problem: Problem): Answer {
-  const error = problem.meta?.error ?? 'temporarily_unavailable'
-  const body = { error, error_description: problem.detail }
-  return jsonAnswer(body, { ...notStored, ...problem.headers }, problem.status)
+/**
+ * Renders the JSON of RFC 6749 section 5.2, which defines errors of status 400 and 401 alone. Any
+ * other failure, such as 429 or 503, is problem+json as everywhere: undefined.
+ */
+export function renderOAuthError(problem: Problem): Answer | undefined {
+  const { meta, detail, headers, status } = problem
+  if (meta?.error === undefined) return undefined
+  const body = { error: meta.error, error_description: detail }
+  return jsonAnswer(body, { ...notStored, ...headers }, status)
 }

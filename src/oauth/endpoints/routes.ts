@@ -1,6 +1,7 @@
 import { jsonAnswer, type Route } from '../../contract/request.ts'
 import { customerScopes } from '../../contract/scopes.ts'
 import { assertionAlgorithms } from '../clients/clients.ts'
+import { networkOf } from '../clients/guess-limiter.ts'
 import { publishedKeys } from '../tokens/signing-keys.ts'
 import { renderOAuthError } from './oauth-error.ts'
 import { answerToken, type TokenEndpointDeps } from './token-endpoint.ts'
@@ -25,7 +26,11 @@ export function oauthRoutes(deps: TokenEndpointDeps & TokenStateDeps): readonly 
     method: 'POST',
     path,
     operation: path,
-    answer,
+    answer: async (request) => {
+      // Before the body is read: a stranger has no client id yet.
+      await deps.rateLimit(`address ${networkOf(request.address)}`, request.trace)
+      return answer(request)
+    },
     renderProblem: renderOAuthError,
   })
   const document = (path: string, read: () => object): Route => ({

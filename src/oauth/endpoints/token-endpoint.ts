@@ -46,8 +46,12 @@ function grantScopes(requested: string | undefined, client: Client): readonly st
   if (!/^[\x20\x21\x23-\x5B\x5D-\x7E]+$/.test(requested)) {
     throw oauthError(400, 'invalid_scope', 'scope must be names separated by blanks')
   }
+  const available = [...customerScopes, ...operatorScopes]
+  if (requested.includes(',') && available.some((scope) => requested.includes(scope))) {
+    throw oauthError(400, 'invalid_scope', 'separate the scopes by blanks, not by commas')
+  }
   const names = new Set(requested.split(' '))
-  const known = [...customerScopes, ...operatorScopes].filter((scope) => names.has(scope))
+  const known = available.filter((scope) => names.has(scope))
   if (known.some((scope) => !allowed.includes(scope))) {
     throw oauthError(400, 'invalid_scope', 'the client does not have one of these scopes')
   }

@@ -29,12 +29,16 @@ export async function answerIntrospection(request: Request, deps: TokenStateDeps
   return jsonAnswer(body, notStored)
 }
 
-/** `POST /oauth2/revoke` (RFC 7009): denies a token of the caller's own customer, and no other. */
+/**
+ * `POST /oauth2/revoke` (RFC 7009 section 2.1): denies a token that was issued to the caller. Any
+ * other gets the answer for an unknown token.
+ */
 export async function answerRevocation(request: Request, deps: TokenStateDeps): Promise<Answer> {
   const { caller, valid } = await readOwn(request, deps)
   const tokenId = valid?.claims.tokenId
   // Clients of other issuers cannot authenticate here, so their tokens are never revoked.
-  if (valid !== undefined && tokenId !== undefined && valid.claims.issuer === deps.issuer()) {
+  const isHolder = valid !== undefined && valid.client.id === caller.id
+  if (isHolder && tokenId !== undefined && valid.claims.issuer === deps.issuer()) {
     const { store, cache, clock, log } = deps
     await store.denyToken(tokenId, BigInt(Math.ceil(valid.claims.expiresAt)) * 1_000_000n, clock())
     await cache.refresh()

@@ -52,7 +52,8 @@ function readMethod(row: NamedRow): ClientMethod {
 
 /** Columns of tables `client` and `secret`, joined, that `readClientsWithSecrets` reads. */
 export const clientAndSecretColumns = `${clientColumns}, secret.id as secret_id,
-  secret.hash, secret.created_at as secret_created_at, secret.last_used_at as secret_last_used_at`
+  secret.hash, secret.created_at as secret_created_at, secret.last_used_at as secret_last_used_at,
+  secret.expires_at as secret_expires_at`
 
 /** Reads rows of one client and one secret each. A row without a client is skipped. */
 export function readClientsWithSecrets(rows: readonly NamedRow[]): ClientWithSecrets[] {
@@ -67,6 +68,7 @@ export function readClientsWithSecrets(rows: readonly NamedRow[]): ClientWithSec
       id: text(row, 'secret_id'),
       hash: text(row, 'hash'),
       createdAt: whole(row, 'secret_created_at'),
+      expiresAt: optionalWhole(row, 'secret_expires_at'),
       lastUsedAt: optionalWhole(row, 'secret_last_used_at'),
     })
   }

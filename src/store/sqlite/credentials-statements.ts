@@ -24,6 +24,9 @@ const texts = {
   // A limit of -1 means no limit; the offset keeps the newest.
   dropOlderSecrets: `delete from client_secret where sequence in
     (select sequence from client_secret where client_id = ? order by sequence desc limit -1 offset ?)`,
+  // A secret that expires earlier keeps its time.
+  expireSecrets: `update client_secret set expires_at = min(coalesce(expires_at, ?1), ?1)
+    where client_id = ?2`,
   removeClient: 'delete from client where id = ?',
   raiseNotBefore: `update client set not_before = max(not_before, ?), revision = ${current}
     where id = ?`,

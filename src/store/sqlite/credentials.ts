@@ -93,10 +93,11 @@ function clientMethods(db: DatabaseSync, statements: Statements, run: Run, chang
         statements.addClient.run(...clientValues(client))
         addSecret(client.id, secret)
       }),
-    rotateSecret: (clientId, { secret, kept, notBefore }) =>
+    rotateSecret: (clientId, { secret, previousUntil, notBefore }) =>
       change(() => {
         if (!touched(statements.raiseNotBefore.run(notBefore ?? 0n, clientId))) return false
-        statements.dropOlderSecrets.run(clientId, kept)
+        statements.dropOlderSecrets.run(clientId, previousUntil === undefined ? 0 : 1)
+        if (previousUntil !== undefined) statements.expireSecrets.run(previousUntil, clientId)
         addSecret(clientId, secret)
         return true
       }),

@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type Logger as PinoLogger, pino } from 'pino'
-import type { Route } from '../../../src/contract/request.ts'
+import type { RateLimit, Route } from '../../../src/contract/request.ts'
 import { type ClientDeps, createSampleClient } from '../../../src/oauth/clients/clients.ts'
+import type { GuessLimiter } from '../../../src/oauth/clients/guess-limiter.ts'
 import { openOAuth } from '../../../src/oauth/open.ts'
 import type { TrustedIssuer } from '../../../src/platform/trusted-issuers.ts'
 import type { CredentialStore } from '../../../src/store/credentials.ts'
@@ -18,6 +19,8 @@ export type OAuthWorldOptions = {
   readonly clock?: () => bigint
   readonly issuers?: readonly TrustedIssuer[]
   readonly log?: PinoLogger
+  readonly rateLimit?: RateLimit
+  readonly limiter?: GuessLimiter
   readonly through?: (store: CredentialStore) => CredentialStore
 }
 
@@ -56,7 +59,9 @@ export async function oauthWorld(context: TestContext, options: OAuthWorldOption
     issuer: () => url,
     clock,
     log: options.log ?? pino({ level: 'silent' }),
+    rateLimit: options.rateLimit ?? (async () => {}),
     schedule: stoppedSchedule,
+    ...(options.limiter && { limiter: options.limiter }),
   })
   routes = oauth.routes
   context.after(async () => {

@@ -18,6 +18,7 @@ let routes: readonly Route[] = []
 const { url } = await listen(() => routes)
 const oauth = await openOAuth({
   ...{ store, keyring, clock, issuer: () => url, log: pino({ level: 'silent' }) },
+  rateLimit: async () => {},
   config: { tokenLifeSeconds: 900, credentialsAgeSecondsMax: 60, trustedIssuers: [] },
 })
 const whoAmI: Route = {

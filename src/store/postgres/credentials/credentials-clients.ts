@@ -47,10 +47,11 @@ export function clientMethods(servers: Servers, { change }: CredentialChanges) {
         await insertClient(connection, client)
         await insertSecret(connection, client.id, secret)
       }),
-    rotateSecret: (clientId, { secret, kept, notBefore }) =>
+    rotateSecret: (clientId, { secret, previousUntil, notBefore }) =>
       change(async (connection) => {
         if (!(await raiseNotBefore(connection, clientId, notBefore ?? 0n))) return false
-        await dropOlderSecrets(connection, clientId, kept)
+        await dropOlderSecrets(connection, clientId, previousUntil === undefined ? 0 : 1)
+        if (previousUntil !== undefined) await expireSecrets(connection, clientId, previousUntil)
         await insertSecret(connection, clientId, secret)
         return true
       }),
@@ -99,6 +100,14 @@ const dropOlderSecrets = (connection: Connection, clientId: string, kept: number
     text: `delete from bursar.client_secret where sequence in
       (select sequence from bursar.client_secret where client_id = $1 order by sequence desc offset $2::bigint)`,
     values: [clientId, kept],
+  })
+
+/** A secret that expires earlier keeps its time. */
+const expireSecrets = (connection: Connection, clientId: string, at: bigint) =>
+  connection.rows({
+    text: `update bursar.client_secret set expires_at = least(coalesce(expires_at, $2::bigint), $2)
+      where client_id = $1`,
+    values: [clientId, at],
   })
 
 /** False if the client does not exist. */

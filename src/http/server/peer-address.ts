@@ -1,0 +1,40 @@
+import { isIP } from 'node:net'
+import type { FastifyRequest } from 'fastify'
+import { limits } from '../../platform/limits.ts'
+import type { Logger } from '../../platform/log.ts'
+
+/**
+ * The caller's IP address: the socket's, or the one that a trusted proxy forwarded. A forwarded
+ * value is a key and a log field, so anything but an address is replaced by the socket's.
+ */
+export function peerAddress(raw: FastifyRequest): string {
+  const [, address = ''] = /^\[?([^\]]*?)\]?(?::\d+)?$/.exec(raw.ip.slice(0, 64)) ?? []
+  const candidates = [raw.ip, address]
+  return candidates.find((each) => isIP(each) !== 0) ?? raw.socket.remoteAddress ?? ''
+}
+
+/** Keeps the end of a long `X-Forwarded-For`, which is what the nearest proxies have added. */
+export function cutForwarded({ headers }: FastifyRequest): void {
+  const forwarded = headers['x-forwarded-for']
+  if (typeof forwarded !== 'string' || forwarded.length <= limits.forwardedForLengthMax) return
+  const end = forwarded.slice(-limits.forwardedForLengthMax)
+  headers['x-forwarded-for'] = end.slice(end.indexOf(',') + 1)
+}
+
+/**
+ * Warns once when a proxy that is not trusted forwards an address. Every customer behind it then
+ * counts as one address, so a few wrong secrets of one lock all of them out.
+ */
+export function warnOfUntrustedProxy(log: Logger): (raw: FastifyRequest) => void {
+  let hasWarned = false
+  return (raw) => {
+    if (hasWarned || raw.headers['x-forwarded-for'] === undefined) return
+    const peer = raw.socket.remoteAddress
+    if (raw.ip !== peer) return
+    hasWarned = true
+    log.warn(
+      { peer, setting: 'BURSAR_TRUSTED_PROXIES' },
+      'X-Forwarded-For came from an address that is not a trusted proxy and is ignored; if it is your proxy, name it in BURSAR_TRUSTED_PROXIES, or failed logins of one customer lock out all',
+    )
+  }
+}

@@ -1,0 +1,68 @@
+import { limits } from '../../platform/limits.ts'
+
+/** Admits attempts by key, so that failures and attempts in progress never exceed a maximum. */
+export type AttemptGate = {
+  /** Waits while too many attempts are in progress. Returns 0, or milliseconds to stay away. */
+  enter(key: string): Promise<number>
+  /** Ends an admitted attempt. A failure counts for the rest of the window. */
+  leave(key: string, outcome: 'succeeded' | 'failed'): void
+}
+
+type Entry = {
+  failures: number
+  /** When the failures are forgotten, by `performance.now()`. */
+  until: number
+  inProgress: number
+  readonly waiting: (() => void)[]
+}
+
+/**
+ * Counts an attempt before it is checked, so that a burst of guesses is not checked all at once. A
+ * burst of right secrets only queues. Drops the oldest key when there are too many.
+ */
+export function openAttemptGate(failuresMax: number, now = () => performance.now()): AttemptGate {
+  const entries = new Map<string, Entry>()
+  const entryOf = (key: string): Entry => {
+    const known = entries.get(key)
+    const entry = known ?? { failures: 0, until: 0, inProgress: 0, waiting: [] }
+    if (entry.until <= now()) entry.failures = 0
+    entries.delete(key)
+    entries.set(key, entry)
+    if (entries.size > limits.failureKeysMax) dropOldest(entries)
+    return entry
+  }
+  return {
+    enter: async (key) => {
+      for (;;) {
+        const entry = entryOf(key)
+        if (entry.failures >= failuresMax) return entry.until - now()
+        if (entry.failures + entry.inProgress < failuresMax) {
+          entry.inProgress += 1
+          return 0
+        }
+        if (entry.waiting.length >= limits.attemptsWaitingMax) return limits.attemptRetryMs
+        await new Promise<void>((resolve) => entry.waiting.push(resolve))
+      }
+    },
+    leave: (key, outcome) => {
+      const entry = entryOf(key)
+      entry.inProgress = Math.max(0, entry.inProgress - 1)
+      if (outcome === 'failed') {
+        if (entry.failures === 0) entry.until = now() + limits.failureWindowSeconds * 1000
+        entry.failures += 1
+      }
+      // Whoever waits looks again: there is a free place, or the limit is reached.
+      for (const resume of entry.waiting.splice(0)) resume()
+      if (entry.failures === 0 && entry.inProgress === 0) entries.delete(key)
+    },
+  }
+}
+
+/** An entry with attempts in progress stays, since its attempts return to it. */
+function dropOldest(entries: Map<string, Entry>): void {
+  for (const [key, { inProgress }] of entries) {
+    if (inProgress > 0) continue
+    entries.delete(key)
+    return
+  }
+}
