@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { Clock } from './platform/clock.ts'
 import { type Config, ConfigError } from './platform/config.ts'
+import { limits } from './platform/limits.ts'
 import type { Logger } from './platform/log.ts'
 import { readPostgresUrl, type ServerAddress } from './platform/postgres-url.ts'
 import type { CredentialStore } from './store/credentials.ts'
@@ -47,20 +48,26 @@ export async function openServiceStores(sources: StoreDeps): Promise<Stores> {
     await requireSchema(connection)
     await requireCustomersRole(connection)
   })
-  const customers = await openFor(sources, primaries, {
+  await using opened = new AsyncDisposableStack()
+  const open = async (opening: Promise<Servers>): Promise<Servers> => {
+    const servers = await opening
+    opened.defer(servers.close)
+    return servers
+  }
+  const reading = {
     standbys: databaseReadUrls.flatMap((url) => readPostgresUrl(url) ?? []),
     parameters: readingSessions(sources.config.databaseTimeoutMs),
-  })
-  if (operatorDatabaseUrl === undefined) {
-    return postgresStores(sources, { customers, operator: undefined })
   }
-  const operator = await openOperator(sources, operatorDatabaseUrl).catch(
-    async (error: unknown) => {
-      await customers.close()
-      throw error
-    },
-  )
-  return postgresStores(sources, { customers, operator })
+  const customers = await open(openFor(sources, primaries, reading))
+  const connectionsMax = limits.credentialSessionsMax
+  const credentials = await open(openFor(sources, primaries, { ...reading, connectionsMax }))
+  const operator =
+    operatorDatabaseUrl === undefined
+      ? undefined
+      : await open(openOperator(sources, operatorDatabaseUrl))
+  const stack = opened.move()
+  const close = () => stack.disposeAsync()
+  return postgresStores(sources, { customers, credentials, operator, close })
 }
 
 /** Opens the stores of every other command, which sees all customers. */
@@ -69,7 +76,8 @@ export async function openOperatorStores(sources: StoreDeps): Promise<Stores> {
   const url = operatorDatabaseUrl ?? databaseUrl
   if (readPostgresUrl(url) === undefined) return embeddedStores(sources)
   const operator = await openOperator(sources, url)
-  return postgresStores(sources, { customers: operator, operator })
+  const { close } = operator
+  return postgresStores(sources, { customers: operator, credentials: operator, operator, close })
 }
 
 /**
@@ -108,6 +116,7 @@ async function openOperator(sources: StoreDeps, url: string): Promise<Servers> {
 }
 
 type Use = {
+  readonly connectionsMax?: number
   readonly standbys: readonly ServerAddress[]
   readonly parameters: Readonly<Record<string, string | number>>
 }
@@ -118,22 +127,29 @@ function openFor(
   use: Use,
 ): Promise<Servers> {
   return openServers({
+    connectionsMax: config.databaseConnectionsMax,
     ...use,
     primaries,
-    connectionsMax: config.databaseConnectionsMax,
     withinMs: config.databaseTimeoutMs,
     lagMsMax: config.replicaLagMsMax,
     log,
   })
 }
 
-type Both = { readonly customers: Servers; readonly operator: Servers | undefined }
+type Opened = {
+  readonly customers: Servers
+  /** Sessions of their own, so that a flood of logins takes none from readers of records. */
+  readonly credentials: Servers
+  readonly operator: Servers | undefined
+  close(): Promise<void>
+}
 
-function postgresStores(sources: StoreDeps, { customers, operator }: Both): Stores {
+function postgresStores(sources: StoreDeps, opened: Opened): Stores {
+  const { customers, operator } = opened
   const records = openOnce(() =>
     openPostgresStore({ customers, operator: operator ?? customers }, sources.clock),
   )
-  const credentials = openOnce(() => openPostgresCredentials(customers))
+  const credentials = openOnce(() => openPostgresCredentials(opened.credentials))
   const quotes = openOnce(() =>
     openPostgresFeeQuotes({ customers, operator, withinMs: sources.config.databaseTimeoutMs }),
   )
@@ -146,8 +162,7 @@ function postgresStores(sources: StoreDeps, { customers, operator }: Both): Stor
     close: async () => {
       await credentials.close()
       await quotes.close()
-      await customers.close()
-      if (operator !== undefined && operator !== customers) await operator.close()
+      await opened.close()
     },
   }
 }

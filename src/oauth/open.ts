@@ -22,7 +22,7 @@ export type OAuthDeps = {
   readonly log: Logger
   readonly schedule?: Schedule
   readonly rateLimit: RateLimit
-  /** By default ten failures for one client, or sixty in total, shut out an address for a minute. */
+  /** By default ten failures for one client, or sixty in all, shut out an address for a minute. */
   readonly limiter?: GuessLimiter
 }
 

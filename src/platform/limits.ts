@@ -45,6 +45,8 @@ export const limits = {
   /** How long a request may wait for a database session, and how many may wait for each. */
   databaseWaitMs: 400,
   databaseWaitingPerSession: 50,
+  /** Sessions for look-ups and changes of credentials, apart from those of records. */
+  credentialSessionsMax: 4,
   /** Interval of the health check of every database server. It finds a new primary and the lag. */
   databaseHealthCheckIntervalMs: 500,
   /** Gets that share a statement, statements in flight, and gets that may wait. */

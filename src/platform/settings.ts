@@ -47,7 +47,7 @@ export const settings = {
   databaseConnectionsMax: integer(10, 1, 500, {
     env: 'BURSAR_DATABASE_CONNECTIONS_MAX',
     meaning:
-      'The pool size: sessions that a process opens to each PostgreSQL server for requests. Two more sessions watch the server.',
+      'The pool size: sessions that a process opens to each PostgreSQL server for requests. Up to seven more serve logins and watch the server.',
   }),
   databaseTimeoutMs: integer(900, 100, 60_000, {
     env: 'BURSAR_DATABASE_TIMEOUT_MS',

@@ -106,6 +106,8 @@ export type StoreLocation = {
   readonly env: Readonly<Record<string, string>>
   /** The URL for operator commands. */
   readonly commandUrl: string
+  /** PostgreSQL only. */
+  readonly superuserUrl?: string
   remove(): Promise<void>
 }
 
@@ -124,6 +126,7 @@ export async function openPlace(store = testStore, isFilled = false): Promise<St
         BURSAR_MASTER_KEY: masterKey,
       },
       commandUrl: database.operatorUrl,
+      superuserUrl: database.superuserUrl,
       remove: database.drop,
     }
   }

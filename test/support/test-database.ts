@@ -10,6 +10,7 @@ export type TestDatabase = {
   readonly url: string
   /** Role `bursar_operator`. */
   readonly operatorUrl: string
+  readonly superuserUrl: string
   /** Runs a query as superuser, past row-level security. Returns the rows as text. */
   ask(sql: string): Promise<(string | null)[][]>
   drop(): Promise<void>
@@ -58,6 +59,7 @@ export async function openTestDatabase(template = TEMPLATE): Promise<TestDatabas
   const superuser = await serverUrl(name, 'postgres')
   return {
     ownerUrl: await serverUrl(name, 'owner'),
+    superuserUrl: superuser,
     url: await serverUrl(name, 'bursar'),
     operatorUrl: await serverUrl(name, 'bursar_operator'),
     ask: (sql) =>

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { openCredentialCache } from '../../../src/oauth/tokens/credential-cache.ts'
 import { openLog } from '../../../src/platform/log.ts'
 import { Secret } from '../../../src/platform/secret.ts'
@@ -11,6 +12,7 @@ import { StoreUnavailable } from '../../../src/store/unavailable.ts'
 import { openVault } from '../../../src/vault/open.ts'
 import type { WrappedKey } from '../../../src/vault/purpose-key.ts'
 import { systemRandom } from '../../../src/vault/random.ts'
+import { openPlace, startServiceAt } from '../../support/harness.ts'
 import { startPostgres } from '../../support/postgres-server.ts'
 import { newStorePlace, openTestServers, operatorUrl } from '../../support/store-place.ts'
 import { openTestDatabase } from '../../support/test-database.ts'
@@ -330,5 +332,32 @@ onPostgres('a standby', () => {
       ),
     )
     await until(() => changes.count() > before)
+  })
+})
+
+onPostgres('logins that wait for the database', () => {
+  test('take no session from readers of records', async (t) => {
+    const place = await openPlace('postgres', true)
+    const service = await startServiceAt(place, { store: 'postgres' })
+    t.after(service.stop)
+    const page = async () => (await service.call('/v2/transfer/fiat-accounts?limit=1')).status
+    assert.equal(await page(), 200)
+    const lock = `do $lock$ begin
+      lock table bursar.client_secret in access exclusive mode; perform pg_sleep(1);
+    end $lock$`
+    const locked = askAt(place.superuserUrl ?? '', lock)
+    const login = (client: string) =>
+      service.call('/oauth2/token', {
+        ...{ as: null, method: 'POST' },
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: `grant_type=client_credentials&client_id=${client}&client_secret=x`,
+      })
+    const logins = Array.from({ length: 50 }, (_, index) => login(`client_${index}`))
+    await setTimeout(300)
+    const began = performance.now()
+    for (let count = 0; count < 5; count += 1) assert.equal(await page(), 200, `page ${count}`)
+    assert(performance.now() - began < 500, 'the pages waited for the logins')
+    await locked
+    await Promise.all(logins)
   })
 })
