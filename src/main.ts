@@ -1,5 +1,7 @@
 #!/usr/bin/env node
 import { Command } from 'commander'
+import { backupCommand } from './cli/backup/backup.ts'
+import { restoreCommand } from './cli/backup/restore.ts'
 import { clientCommand } from './cli/client.ts'
 import { exportCommand } from './cli/export.ts'
 import { feeCommand } from './cli/fee.ts'
@@ -25,6 +27,8 @@ const program = new Command('bursar')
   .addCommand(migrateCommand(output))
   .addCommand(importCommand(output))
   .addCommand(exportCommand())
+  .addCommand(backupCommand(output, systemClock))
+  .addCommand(restoreCommand(output, systemClock))
   .addCommand(clientCommand(credentials))
   .addCommand(keysCommand(credentials))
   .addCommand(feeCommand(output, systemClock))

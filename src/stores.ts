@@ -16,9 +16,11 @@ import type { Roles } from './store/postgres/schema/grants.ts'
 import { migratePostgres, requireSchema } from './store/postgres/schema/migrate.ts'
 import { requireCustomersRole, requireOperatorRole } from './store/postgres/schema/roles.ts'
 import type { Store } from './store/records.ts'
+import { sqliteFiles } from './store/sqlite/backup/store-files.ts'
 import { openSqliteCredentials } from './store/sqlite/credentials.ts'
 import { openSqliteFeeQuotes } from './store/sqlite/fee-quotes.ts'
 import { openSqliteStore } from './store/sqlite/open-records.ts'
+import type { StoreFiles } from './store/store-files.ts'
 import type { Keyring } from './vault/keyring.ts'
 import { openVault } from './vault/open.ts'
 import { systemRandom } from './vault/random.ts'
@@ -104,6 +106,13 @@ export function requireStore({ databaseUrl, operatorDatabaseUrl }: Config): void
   throw new ConfigError(
     `there is no store at ${sqlitePath(url)}; import, migrate and serve make one`,
   )
+}
+
+/** The files of the embedded store. Undefined on PostgreSQL, which has its own tools. */
+export function storeFiles({ databaseUrl, operatorDatabaseUrl }: Config): StoreFiles | undefined {
+  const url = operatorDatabaseUrl ?? databaseUrl
+  if (readPostgresUrl(url) !== undefined) return undefined
+  return sqliteFiles(sqlitePath(url), beside(sqlitePath(url), 'credentials.db'))
 }
 
 async function openOperator(sources: StoreDeps, url: string): Promise<Servers> {

@@ -12,10 +12,7 @@ export async function withStores<T>(
   work: (stores: Stores, config: Config) => Promise<T>,
   { mustExist = false } = {},
 ): Promise<T> {
-  const given = configOf(options)
-  // `--database` names the store, even if the environment sets the operator's URL.
-  const config =
-    options.database === undefined ? given : { ...given, operatorDatabaseUrl: undefined }
+  const config = operatorConfigOf(options)
   if (mustExist) requireStore(config)
   const stores = await openOperatorStores({ config, clock: systemClock, log: openLog('warn') })
   try {
@@ -23,6 +20,12 @@ export async function withStores<T>(
   } finally {
     await stores.close()
   }
+}
+
+/** `--database` names the store, even if the environment sets the operator's URL. */
+export function operatorConfigOf(options: CommonOptions): Config {
+  const config = configOf(options)
+  return options.database === undefined ? config : { ...config, operatorDatabaseUrl: undefined }
 }
 
 /** The clients and keys of a store, for the commands that change them. */

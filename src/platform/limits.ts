@@ -19,6 +19,8 @@ export const limits = {
   connectionsMax: 10_000,
   /** At a shutdown, requests in flight have this long to finish. */
   drainTimeoutMs: 10_000,
+  /** npm forwards a signal within milliseconds; a person who insists presses a key again. */
+  signalForwardedMs: 500,
   /** After draining, a worker has this long to close its stores. Then it is killed. */
   workerDrainGraceMs: 2000,
   /** A worker that dies sooner has probably failed to start, so its replacement is delayed. */

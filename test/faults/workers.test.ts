@@ -250,7 +250,10 @@ describe('the end of serve --workers', () => {
     program.process.kill('SIGTERM')
     await until('nobody listens', () => isRefused(url))
     const signalledAt = performance.now()
-    program.process.kill('SIGTERM')
+    await until('it ends', () => {
+      program.process.kill('SIGTERM')
+      return program.process.exitCode !== null
+    })
     assert.equal(await program.ended, 1)
     assert.ok(performance.now() - signalledAt < 5000)
     for (const { socket } of begun) socket.destroy()

@@ -53,19 +53,27 @@ function withTaking<O extends Opened>(opened: O): O & TestStore {
   const { store } = opened
   return {
     ...opened,
-    take: (kind, records, options = {}) =>
-      importEntries(store, resourceOf(kind), entriesOf(records), {
-        dryRun: false,
-        allowOlder: false,
-        rules,
-        ...options,
-      }),
+    take: (kind, records, options) => take(store, kind, records, options),
     exported: async (kind) => {
       const lines = await Array.fromAsync(store.operator.exportLines(resourceOf(kind), undefined))
       return lines.map((line) => JSON.parse(line))
     },
   }
 }
+
+/** Imports records into any store. */
+export const take = (
+  store: Store,
+  kind: RecordKind,
+  records: readonly unknown[],
+  options: Partial<MergeOptions> = {},
+): Promise<ImportReport> =>
+  importEntries(store, resourceOf(kind), entriesOf(records), {
+    dryRun: false,
+    allowOlder: false,
+    rules,
+    ...options,
+  })
 
 type Opened = Pick<TestStore, 'store' | 'superseded' | 'close'>
 

@@ -1,14 +1,22 @@
+import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
 
 const exitAtOnce = () => process.exit(1)
 
-/** Resolves at the first SIGTERM or SIGINT. By default a second signal ends the process at once. */
+/**
+ * Resolves at the first SIGTERM or SIGINT. By default a second signal ends the process at once.
+ * A signal to a process group arrives twice under npm, which also forwards it to its child. So a
+ * signal right after the first is the same signal.
+ */
 export function untilSignalled(log: Logger, onSecond: () => void = exitAtOnce): Promise<void> {
   return new Promise((resolve) => {
-    let isSignalled = false
+    let firstAt: number | undefined
     const onSignal = (signal: NodeJS.Signals) => {
-      if (isSignalled) return onSecond()
-      isSignalled = true
+      if (firstAt !== undefined) {
+        if (performance.now() - firstAt > limits.signalForwardedMs) onSecond()
+        return
+      }
+      firstAt = performance.now()
       log.info({ signal }, 'shutting down')
       resolve()
     }

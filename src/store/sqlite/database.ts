@@ -2,6 +2,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { StoreUnavailable } from '../unavailable.ts'
+import { refuseHalfRestored } from './backup/restore-marker.ts'
 
 // Waiting for another process blocks this one, so the wait is short.
 const BUSY_TIMEOUT_MS = 2000
@@ -12,6 +13,7 @@ const BUSY_TIMEOUT_MS = 2000
  */
 export function openDatabase(path: string): DatabaseSync {
   if (path !== ':memory:') {
+    refuseHalfRestored(path)
     mkdirSync(dirname(path), { recursive: true })
     // SQLite copies the mode of the file to its WAL, so the file is created with it here.
     closeSync(openSync(path, 'a', 0o600))
@@ -40,14 +42,31 @@ export function integrityFaults(db: DatabaseSync): readonly string[] {
 /** SQLite errors that may be gone at the next attempt: busy, locked, I/O error, full. */
 const passing = new Set([5, 6, 10, 13])
 
+/** Whether another connection's lock refused a statement. */
+export const isBusy = (error: unknown): boolean => {
+  const code = codeOf(error)
+  return code === 5 || code === 6
+}
+
+/** Whether SQLite cannot read the file as a database. */
+export const isDamaged = (error: unknown): boolean => {
+  const code = codeOf(error)
+  return code === 11 || code === 26
+}
+
 /** Runs statements. Throws a StoreUnavailable for an error that may be gone at the next attempt. */
 export function guarded<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
-    const code = (error as { errcode?: unknown }).errcode
-    // The low byte is the primary result code.
-    if (typeof code !== 'number' || !passing.has(code & 0xff)) throw error
+    const code = codeOf(error)
+    if (code === undefined || !passing.has(code)) throw error
     throw new StoreUnavailable((error as Error).message, { cause: error })
   }
+}
+
+/** The primary result code of an SQLite error, which is the low byte. */
+function codeOf(error: unknown): number | undefined {
+  const code = (error as { errcode?: unknown }).errcode
+  return typeof code === 'number' ? code & 0xff : undefined
 }

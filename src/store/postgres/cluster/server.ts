@@ -110,7 +110,10 @@ const HEALTH = `
       then pg_last_wal_replay_lsn() else pg_current_wal_insert_lsn() end as position offset 0
   ) as log, bursar.lineage`
 
-/** A promoted primary stores its timeline; a standby that has replayed it follows this primary. */
+/**
+ * A promoted primary stores its timeline; a standby that has replayed it follows this primary. A
+ * restored dump brings the timeline of another cluster, which may be higher.
+ */
 async function readHealth(connection: Connection): Promise<Health> {
   const [row = {}] = await connection.rows({ text: HEALTH, prepare: true })
   const [position, replayed] = [whole(row, 'position'), whole(row, 'replayed')]
@@ -121,7 +124,7 @@ async function readHealth(connection: Connection): Promise<Health> {
       // Does not wait for a synchronous standby, because a new primary may have none yet.
       text: `
         with commits as materialized (select set_config('synchronous_commit', 'local', true))
-        update bursar.lineage set timeline = $1 from commits where timeline < $1`,
+        update bursar.lineage set timeline = $1 from commits where timeline <> $1`,
       values: [written],
     })
   }

@@ -60,11 +60,38 @@ export function grantStatements({ app, operator }: Roles): string {
       `revoke all on bursar.${name} from ${toApp}, ${toOperator}`,
       ...(appMay === '' ? [] : [`grant ${appMay} on bursar.${name} to ${toApp}`]),
       `grant ${may} on bursar.${name} to ${toOperator}`,
-      ...(isProtected ? [operatorPolicy(name, operator)] : []),
+      ...(isProtected ? [operatorPolicy(name, operator), ownerPolicy(name)] : []),
     ],
   )
-  return [`grant usage on schema bursar to ${toApp}, ${toOperator}`, ...tables].join(';\n')
+  const schema = [`grant usage on schema bursar to ${toApp}, ${toOperator}`, refuseHiddenRows]
+  return [...schema, ...tables].join(';\n')
 }
+
+/**
+ * Row-level security applies to the owner too, who names no customer. Without this, a dump with
+ * `--enable-row-security` would be empty and succeed.
+ */
+const refuseHiddenRows = `
+  create or replace function bursar.refuse_hidden_rows() returns boolean language plpgsql
+  set search_path = pg_catalog as $refuse$
+  begin
+    raise exception 'row-level security hides these rows from the owner of the table'
+      using errcode = '42501', hint = 'Read or dump as a role with bypassrls, such as bursar_backup.';
+  end
+  $refuse$`
+
+/** PostgreSQL evaluates the policy for rows that no other policy shows. Migrations suspend it. */
+const ownerPolicy = (table: string): string => `
+  do $refuse$ begin
+    if not exists (
+      select 1 from pg_policies where schemaname = 'bursar' and tablename = '${table}'
+        and policyname = 'owner' and roles = array[current_user]
+    ) then
+      drop policy if exists owner on bursar.${table};
+      create policy owner on bursar.${table} for select to current_user
+        using (bursar.refuse_hidden_rows());
+    end if;
+  end $refuse$`
 
 /** Keeps a policy that is right, because a change of policy locks the table. */
 const operatorPolicy = (table: string, operator: string): string => `

@@ -1,0 +1,58 @@
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Command } from 'commander'
+import type { Clock } from '../../platform/clock.ts'
+import { requireStore, storeFiles } from '../../stores.ts'
+import { type CommonOptions, newCommand } from '../options.ts'
+import { CommandFailed, isoOf, type Output, printResult } from '../output.ts'
+import { operatorConfigOf } from '../with-stores.ts'
+import { packArchive, verifyArchive } from './archive.ts'
+import { withStagingFolder } from './staging-folder.ts'
+
+const onPostgres =
+  'backup is for the embedded store; back up PostgreSQL with pg_dump as the role bursar_backup (docs/running.md)'
+
+export function backupCommand(output: Output, clock: Clock): Command {
+  return newCommand('backup', 'Back up the embedded store to one file, while it is in use.')
+    .argument('<file>', 'The file to write, a tar file. With the extension .gz it is compressed.')
+    .action(async (file: string, options: CommonOptions) => {
+      const config = operatorConfigOf(options)
+      const files = storeFiles(config)
+      if (files === undefined) throw new CommandFailed(onPostgres)
+      requireStore(config)
+      requireFree(file)
+      const manifest = await withStagingFolder(dirname(file), async (folder) => {
+        const createdAt = isoOf(clock()) ?? ''
+        const faults = await files.copyTo(folder)
+        if (faults.length > 0) throw new CommandFailed(damaged(faults))
+        const archive = join(folder, 'archive')
+        const isCompressed = /\.t?gz$/.test(file)
+        const written = await packArchive(archive, folder, {
+          ...{ names: files.names, createdAt, isCompressed },
+        })
+        await verifyArchive(archive, written)
+        place(archive, file)
+        return written
+      })
+      const { size } = statSync(file)
+      const document = { file, bytes: size, ...manifest }
+      printResult(output, options, document, [`${file}: ${size} bytes, read back and verified`])
+      output.tell('the master key is not in the backup; keep a copy of it in another place')
+    })
+}
+
+function requireFree(file: string): void {
+  if (existsSync(file)) throw new CommandFailed(`${file} already exists; choose another name`)
+}
+
+/** The name appears when the whole archive is on disk, so a backup is never half. */
+function place(archive: string, file: string): void {
+  const descriptor = openSync(archive, 'r+')
+  fsyncSync(descriptor)
+  closeSync(descriptor)
+  requireFree(file)
+  renameSync(archive, file)
+}
+
+const damaged = (faults: readonly string[]): string =>
+  `the store is damaged, so there is no backup of it; restore an earlier one:\n${faults.join('\n')}`

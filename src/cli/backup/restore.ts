@@ -1,0 +1,92 @@
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Command } from 'commander'
+import type { Clock } from '../../platform/clock.ts'
+import { type Config, ConfigError } from '../../platform/config.ts'
+import { openLog } from '../../platform/log.ts'
+import { openOperatorStores, type Stores, storeFiles } from '../../stores.ts'
+import { type CommonOptions, newCommand } from '../options.ts'
+import { CommandFailed, type Output, printResult } from '../output.ts'
+import { operatorConfigOf } from '../with-stores.ts'
+import { unpackArchive } from './archive.ts'
+import { withStagingFolder } from './staging-folder.ts'
+
+type RestoreOptions = CommonOptions & { readonly replace?: boolean }
+
+const onPostgres =
+  'restore is for the embedded store; restore PostgreSQL with pg_restore (docs/running.md)'
+
+export function restoreCommand(output: Output, clock: Clock): Command {
+  return newCommand('restore', 'Restore the embedded store from a file that backup wrote.')
+    .argument('<file>', 'The backup.')
+    .option('--replace', 'Replace the store that exists. Stop its server first.')
+    .action(async (file: string, options: RestoreOptions) => {
+      const config = operatorConfigOf(options)
+      const files = storeFiles(config)
+      if (files === undefined) throw new CommandFailed(onPostgres)
+      if (!existsSync(file)) throw new CommandFailed(`there is no file ${file}`)
+      if (files.exist() && options.replace !== true) {
+        throw new CommandFailed(`there is a store at ${files.path}; --replace replaces it`)
+      }
+      const manifest = await withStagingFolder(dirname(files.path), async (folder) => {
+        const unpacked = await unpackArchive(file, folder, files.names)
+        const [name = ''] = files.names
+        await verifyStore(at(config, join(folder, name)), clock)
+        if (files.replaceFrom(folder)) return unpacked
+        throw new CommandFailed(
+          `another process uses the store at ${files.path}; stop it and restore again. Nothing was changed.`,
+        )
+      })
+      const { created_at } = manifest
+      const document = { store: files.path, bursar: manifest.bursar, created_at }
+      printResult(output, options, document, [`${files.path}: restored as it was at ${created_at}`])
+      const fault = await masterKeyFault(config, clock)
+      if (fault !== undefined) output.tell(fault)
+    })
+}
+
+const at = (config: Config, path: string): Config => ({
+  ...config,
+  databaseUrl: `sqlite:${path}`,
+  operatorDatabaseUrl: undefined,
+})
+
+/** Opens the unpacked store as a server would, which also migrates it, and checks every page. */
+function verifyStore(config: Config, clock: Clock): Promise<void> {
+  return withStoresOf(config, clock, async (stores) => {
+    stores.quotes()
+    const faults = [
+      ...(await stores.records().integrityFaults()),
+      ...(await stores.credentials().integrityFaults()),
+    ]
+    if (faults.length > 0) throw new CommandFailed(`the backup is damaged:\n${faults.join('\n')}`)
+  })
+}
+
+/** The backup has no master key. Says so now if the one at hand does not open the store's keys. */
+function masterKeyFault(config: Config, clock: Clock): Promise<string | undefined> {
+  return withStoresOf(config, clock, async (stores) => {
+    const credentials = stores.credentials()
+    if ((await credentials.readPurposeKeys()).length === 0) return undefined
+    return stores.keyring(credentials).then(
+      () => undefined,
+      (error: unknown) => {
+        if (error instanceof ConfigError) return error.message
+        throw error
+      },
+    )
+  })
+}
+
+async function withStoresOf<T>(
+  config: Config,
+  clock: Clock,
+  work: (stores: Stores) => Promise<T>,
+): Promise<T> {
+  const stores = await openOperatorStores({ config, clock, log: openLog('warn') })
+  try {
+    return await work(stores)
+  } finally {
+    await stores.close()
+  }
+}

@@ -1,0 +1,25 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { StoreFiles } from '../../store-files.ts'
+import { replaceFiles } from './replace-files.ts'
+import { restoreMarker } from './restore-marker.ts'
+import { copySnapshot } from './snapshot.ts'
+
+/** The default names of the two databases, so that an unpacked backup is a store. */
+const names = ['bursar.db', 'bursar.credentials.db'] as const
+
+/** The files of a store, given the paths of its records and credentials. */
+export function sqliteFiles(records: string, credentials: string): StoreFiles {
+  const paths = [records, credentials]
+  const inFolder = (folder: string) =>
+    paths.map((path, at) => ({ path, inFolder: join(folder, names[at] ?? '') }))
+  return {
+    path: records,
+    names,
+    exist: () => paths.some((path) => existsSync(path) || existsSync(restoreMarker(path))),
+    copyTo: (folder) =>
+      copySnapshot(inFolder(folder).map((file) => ({ from: file.path, to: file.inFolder }))),
+    replaceFrom: (folder) =>
+      replaceFiles(inFolder(folder).map((file) => ({ from: file.inFolder, to: file.path }))),
+  }
+}

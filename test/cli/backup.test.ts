@@ -1,0 +1,262 @@
+import assert from 'node:assert/strict'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, before, describe, test } from 'node:test'
+import { create } from 'tar'
+import { backupCommand } from '../../src/cli/backup/backup.ts'
+import { restoreCommand } from '../../src/cli/backup/restore.ts'
+import { createSampleClient } from '../../src/oauth/clients/clients.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { openLog } from '../../src/platform/log.ts'
+import { resources } from '../../src/resources/catalogue.ts'
+import { openOperatorStores, type Stores } from '../../src/stores.ts'
+import { systemRandom } from '../../src/vault/random.ts'
+import { acme, aQuote } from '../store/support/quotes.ts'
+import { configOf, temporaryFolder } from '../support/harness.ts'
+import { take } from '../support/record-store.ts'
+import { aDepositAddress, aFiatAccount, anId } from '../support/records.ts'
+
+const folder = temporaryFolder()
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Runs `backup FILE` or `restore FILE` in this process. */
+async function run(name: 'backup' | 'restore', words: readonly string[], database: string) {
+  const out: string[] = []
+  const told: string[] = []
+  const output = {
+    print: (text: string) => out.push(text),
+    tell: (text: string) => told.push(text),
+  }
+  const command = (name === 'backup' ? backupCommand : restoreCommand)(output, systemClock)
+  await command.parseAsync([...words, '--database', database], { from: 'user' })
+  return { out: out.join('\n'), told: told.join('\n') }
+}
+
+const pathOf = (name: string) => join(folder, name, 'bursar.db')
+const urlOf = (name: string) => `sqlite:${pathOf(name)}`
+const openStores = (name: string): Promise<Stores> =>
+  openOperatorStores({
+    config: configOf({ DATABASE_URL: urlOf(name) }),
+    clock: systemClock,
+    log: openLog('silent'),
+  })
+
+/** Everything that a store holds. */
+async function contentOf(name: string) {
+  const stores = await openStores(name)
+  try {
+    const lines = resources.map((resource) =>
+      Array.fromAsync(stores.records().operator.exportLines(resource, undefined)),
+    )
+    const credentials = stores.credentials()
+    return {
+      records: await Promise.all(lines),
+      clients: await credentials.listClients(),
+      keys: await credentials.readPurposeKeys(),
+      states: await credentials.readStates(0n),
+      quote: await stores.quotes().operator.find(aQuote().id),
+    }
+  } finally {
+    await stores.close()
+  }
+}
+
+/** The store stays open, as under a running server. Its last changes are in the WAL. */
+let live: Stores
+before(async () => {
+  live = await openStores('live')
+  await take(live.records(), 'fiat-accounts', [aFiatAccount()])
+  await take(live.records(), 'deposit-addresses', [aDepositAddress()])
+  const store = live.credentials()
+  const keyring = await live.keyring(store)
+  const deps = { store, keyring, clock: systemClock, random: systemRandom }
+  const scopes = ['transfer:read_fiat_account']
+  const client = {
+    id: 'client_1',
+    secret: 'secret_1',
+    customerId: 'acme',
+    name: 'treasury',
+    scopes,
+  }
+  await createSampleClient(deps, client)
+  await store.denyToken('token-1', systemClock() + 900_000_000n, systemClock())
+  await live.quotes().customers.issue(acme, aQuote(), 1000)
+})
+after(() => live.close())
+
+const backupOf = (name: string) => join(folder, name)
+const copyOfLive = (name: string) => {
+  mkdirSync(join(folder, name))
+  cpSync(join(folder, 'live'), join(folder, name), { recursive: true })
+}
+
+describe('backup', () => {
+  test('of a store in use restores as the same store, compressed or not', async () => {
+    const content = await contentOf('live')
+    assert.equal(content.clients.length, 1)
+    for (const name of ['plain.tar', 'small.tar.gz']) {
+      const { out, told } = await run('backup', [backupOf(name)], urlOf('live'))
+      const { size, mode } = statSync(backupOf(name))
+      assert.equal(out, `${backupOf(name)}: ${size} bytes, read back and verified`)
+      assert.match(told, /^the master key is not in the backup/)
+      assert.equal(mode & 0o777, 0o600)
+      const restored = await run('restore', [backupOf(name)], urlOf(`${name}-store`))
+      assert.match(restored.out, /: restored as it was at \d{4}-\d\d-\d\dT[\d:.]+Z$/)
+      assert.match(restored.told, /^The master key is missing/)
+      assert.deepEqual(await contentOf(`${name}-store`), content)
+      assert.equal(statSync(pathOf(`${name}-store`)).mode & 0o777, 0o600)
+    }
+    assert.ok(statSync(backupOf('small.tar.gz')).size < statSync(backupOf('plain.tar')).size / 5)
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.startsWith('.')),
+      [],
+    )
+  })
+
+  test('never overwrites a file, and makes no store', async () => {
+    writeFileSync(backupOf('kept.tar'), 'precious')
+    await assert.rejects(run('backup', [backupOf('kept.tar')], urlOf('live')), {
+      message: `${backupOf('kept.tar')} already exists; choose another name`,
+    })
+    assert.equal(readFileSync(backupOf('kept.tar'), 'utf8'), 'precious')
+    await assert.rejects(
+      run('backup', [backupOf('none.tar')], urlOf('none')),
+      /there is no store at/,
+    )
+    assert.deepEqual([existsSync(backupOf('none.tar')), existsSync(pathOf('none'))], [false, false])
+  })
+
+  test('of a damaged store is refused, and leaves no file', async () => {
+    await run('backup', [backupOf('before-damage.tar')], urlOf('live'))
+    await run('restore', [backupOf('before-damage.tar')], urlOf('damaged'))
+    const bytes = readFileSync(pathOf('damaged'))
+    const db = new DatabaseSync(pathOf('damaged'))
+    const query = "select rootpage from sqlite_schema where name = 'fiat_account_by_id'"
+    const page = Number(db.prepare(query).get()?.rootpage)
+    db.close()
+    // Only the integrity check notices an index that has lost its rows. The schema is on page 1.
+    for (const at of [page, 1]) {
+      bytes.fill(0, at === 1 ? 100 : 8192 * (at - 1), 8192 * at)
+      writeFileSync(pathOf('damaged'), bytes)
+      await assert.rejects(
+        run('backup', [backupOf('damaged.tar')], urlOf('damaged')),
+        /^CommandFailed: the store is damaged, so there is no backup of it; restore an earlier one:\n/,
+      )
+      assert.equal(existsSync(backupOf('damaged.tar')), false, `page ${at}`)
+    }
+  })
+
+  test('and restore refuse PostgreSQL and name its own tools', async () => {
+    const url = 'postgres://bursar@127.0.0.1:1/bursar'
+    await assert.rejects(
+      run('backup', [backupOf('pg.tar')], url),
+      /pg_dump as the role bursar_backup/,
+    )
+    await assert.rejects(run('restore', [backupOf('pg.tar')], url), /pg_restore/)
+  })
+})
+
+describe('restore', () => {
+  before(() => run('backup', [backupOf('good.tar')], urlOf('live')))
+
+  test('keeps a store that exists unless --replace is given', async () => {
+    copyOfLive('kept')
+    const changed = await openStores('kept')
+    await take(changed.records(), 'fiat-accounts', [
+      aFiatAccount({ id: anId(77), ref_id: 'later' }),
+    ])
+    await changed.close()
+    const content = await contentOf('kept')
+    await assert.rejects(run('restore', [backupOf('good.tar')], urlOf('kept')), {
+      message: `there is a store at ${pathOf('kept')}; --replace replaces it`,
+    })
+    assert.deepEqual(await contentOf('kept'), content)
+    const { told } = await run('restore', [backupOf('good.tar'), '--replace'], urlOf('kept'))
+    assert.equal(told, '')
+    assert.deepEqual(await contentOf('kept'), await contentOf('live'))
+  })
+
+  test('refuses a store that another process uses, and changes nothing', async () => {
+    const content = await contentOf('live')
+    await assert.rejects(run('restore', [backupOf('good.tar'), '--replace'], urlOf('live')), {
+      message: `another process uses the store at ${pathOf('live')}; stop it and restore again. Nothing was changed.`,
+    })
+    assert.deepEqual(await contentOf('live'), content)
+    assert.deepEqual(
+      readdirSync(dirname(pathOf('live'))).filter((name) => /restoring|backup/.test(name)),
+      [],
+    )
+  })
+
+  test('that was interrupted keeps the store closed until it is repeated', async () => {
+    copyOfLive('half')
+    const second = join(folder, 'half', 'bursar.credentials.db')
+    rmSync(second)
+    // The second rename fails: the records are those of the backup, the credentials are missing.
+    mkdirSync(join(second, 'in the way'), { recursive: true })
+    await assert.rejects(run('restore', [backupOf('good.tar'), '--replace'], urlOf('half')))
+    rmSync(second, { recursive: true })
+    await assert.rejects(contentOf('half'), {
+      name: 'ConfigError',
+      message: `${pathOf('half')} is being restored, or its restore was interrupted. If no restore is running, run \`bursar restore FILE --replace\` again.`,
+    })
+    await run('restore', [backupOf('good.tar'), '--replace'], urlOf('half'))
+    assert.deepEqual(await contentOf('half'), await contentOf('live'))
+  })
+
+  test('replaces a damaged store and drops its WAL', async () => {
+    mkdirSync(join(folder, 'broken'))
+    for (const ending of ['db', 'db-wal', 'credentials.db', 'credentials.db-wal']) {
+      writeFileSync(join(folder, 'broken', `bursar.${ending}`), 'no database')
+    }
+    await run('restore', [backupOf('good.tar'), '--replace'], urlOf('broken'))
+    assert.deepEqual(await contentOf('broken'), await contentOf('live'))
+  })
+
+  test('refuses what is no whole backup and makes no store', async () => {
+    const good = readFileSync(backupOf('good.tar'))
+    const flipped = Buffer.from(good)
+    const at = flipped.lastIndexOf('treasury')
+    assert.ok(at > 0)
+    flipped[at] = 0x54
+    const foreign = join(folder, 'foreign')
+    mkdirSync(foreign)
+    writeFileSync(join(foreign, 'manifest.json'), '{"format":"bursar-backup-2"}')
+    writeFileSync(join(foreign, 'bursar.db'), '')
+    await create({ file: backupOf('foreign.tar'), cwd: foreign }, ['manifest.json', 'bursar.db'])
+    await create({ file: backupOf('other.tar'), cwd: foreign }, ['bursar.db'])
+    const cases: readonly [string, Uint8Array | undefined, RegExp][] = [
+      ['text.tar', Buffer.from('no archive at all'), /TAR_|archive|manifest/],
+      ['empty.tar', Buffer.alloc(0), /it has no manifest\.json|archive/],
+      ['cut.tar', good.subarray(0, good.length / 2), /truncated|Truncated|differs|has no/i],
+      ['flipped.tar', flipped, /bursar\.credentials\.db differs from what was written$/],
+      ['foreign.tar', undefined, /its manifest\.json is not one that this version knows$/],
+      ['other.tar', undefined, /it has no manifest\.json$/],
+    ]
+    for (const [name, bytes, why] of cases) {
+      if (bytes !== undefined) writeFileSync(backupOf(name), bytes)
+      const error: unknown = await run('restore', [backupOf(name)], urlOf('untouched')).then(
+        () => undefined,
+        (rejected: unknown) => rejected,
+      )
+      assert.ok(error instanceof Error, name)
+      assert.equal(error.name, 'CommandFailed', `${name}: ${error.stack}`)
+      assert.ok(
+        error.message.startsWith(`${backupOf(name)} is not a backup of Bursar`),
+        error.message,
+      )
+      assert.match(error.message, why, name)
+      assert.equal(existsSync(pathOf('untouched')), false, name)
+    }
+  })
+})

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, describe, test } from 'node:test'
+import { temporaryFolder } from '../support/harness.ts'
+import { untilHolds } from '../support/until.ts'
+
+const { PATH = '', HOME = '' } = process.env
+
+/** A script of package.json, started by npm in a process group of its own. */
+type Script = {
+  readonly npm: ChildProcess
+  readonly ended: Promise<unknown>
+  readonly url: string
+  /** Signals npm alone, or every process of the group as a terminal does. 0 sends nothing. */
+  signal(to: 'npm' | 'group', signal: NodeJS.Signals | 0): void
+}
+
+const groups = new Set<number>()
+afterEach(() => {
+  for (const group of groups) if (isAlive(group)) process.kill(-group, 'SIGKILL')
+  groups.clear()
+})
+
+async function startScript(words: readonly string[]): Promise<Script> {
+  const npm = spawn('npm', words, {
+    cwd: new URL('../..', import.meta.url).pathname,
+    env: { PATH, HOME, PORT: '0', DATABASE_URL: `sqlite:${join(temporaryFolder(), 'a.db')}` },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const { pid } = npm
+  assert.ok(pid !== undefined && pid > 1)
+  groups.add(pid)
+  const ended = once(npm, 'exit')
+  let printed = ''
+  npm.stdout.setEncoding('utf8').on('data', (text: string) => {
+    printed += text
+  })
+  const found = () => /http:\/\/127\.0\.0\.1:[0-9]+/.exec(printed)?.[0]
+  await untilHolds('it prints its URL', () => found() !== undefined, 60_000)
+  const signal: Script['signal'] = (to, name) => process.kill(to === 'npm' ? pid : -pid, name)
+  return { npm, ended, url: found() ?? '', signal }
+}
+
+function isAlive(group: number): boolean {
+  try {
+    process.kill(-group, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const isRefused = (url: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    socket.once('connect', () => resolve(false)).once('error', () => resolve(true))
+    socket.once('connect', () => socket.destroy())
+  })
+
+const scripts = [['start'], ['run', '-s', 'bursar', '--', 'serve', '--workers', '2']]
+
+for (const words of scripts) {
+  describe(`npm ${words.join(' ')}`, () => {
+    test('leaves no process and no listener 5 s after SIGTERM to npm', async () => {
+      const { npm, ended, url, signal } = await startScript(words)
+      signal('npm', 'SIGTERM')
+      await untilHolds('nothing listens', () => isRefused(url), 5000)
+      await untilHolds('no process is left', () => !isAlive(npm.pid ?? 0), 5000)
+      assert.deepEqual(await ended, [0, null])
+    })
+
+    test('answers a request in flight after Ctrl-C, which npm forwards once more', async () => {
+      const { npm, ended, url, signal } = await startScript(words)
+      const request = await beginTokenRequest(url)
+      signal('group', 'SIGINT')
+      await untilHolds('nothing listens', () => isRefused(url), 5000)
+      assert.match(await request.finish(), /HTTP\/1\.1 401 .*"error":"invalid_client"/s)
+      assert.deepEqual(await ended, [0, null])
+      await untilHolds('no process is left', () => !isAlive(npm.pid ?? 0), 5000)
+    })
+  })
+}
+
+/** Sends a request up to its body, so that the server waits for the rest. */
+async function beginTokenRequest(url: string) {
+  const body = 'grant_type=client_credentials&client_id=nobody&client_secret=wrong'
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  let received = ''
+  socket.setEncoding('utf8').on('data', (text) => {
+    received += text
+  })
+  socket.on('error', () => {})
+  const headers = [
+    'POST /oauth2/token HTTP/1.1',
+    'host: x',
+    'content-type: application/x-www-form-urlencoded',
+    `content-length: ${body.length}`,
+    'expect: 100-continue',
+    '\r\n',
+  ]
+  socket.write(headers.join('\r\n'))
+  await once(socket, 'data')
+  assert.match(received, /^HTTP\/1\.1 100 /)
+  return {
+    finish: async () => {
+      socket.end(body)
+      await once(socket, 'close')
+      return received
+    },
+  }
+}

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { asTenant } from '../../src/contract/principal.ts'
+import { createSampleClient } from '../../src/oauth/clients/clients.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { openLog } from '../../src/platform/log.ts'
+import { migratePostgres } from '../../src/store/postgres/schema/migrate.ts'
+import { openOperatorStores } from '../../src/stores.ts'
+import { systemRandom } from '../../src/vault/random.ts'
+import { aQuote, aWithdrawal } from '../store/support/quotes.ts'
+import { configOf, temporaryFolder } from '../support/harness.ts'
+import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
+import { take } from '../support/record-store.ts'
+import { aFiatAccount, anId } from '../support/records.ts'
+import { openQuotesAt } from '../support/store-place.ts'
+import { addressesOf, roles } from '../support/test-database.ts'
+import { untilHolds } from '../support/until.ts'
+import { askServer } from './support/ask-server.ts'
+import { send, statusOf } from './support/client.ts'
+import { secretOf, serve, tokenOf } from './support/cluster.ts'
+
+/** A dump of PostgreSQL, made and restored by the lines of docs/running.md, and served. */
+
+const database = 'bursar'
+const document = readFileSync('docs/running.md', 'utf8')
+
+/** The first code block of the document that contains a text, without its placeholders. */
+function blockWith(text: string): string {
+  const blocks = [...document.matchAll(/```(?:sql|sh)\n(.*?)```/gs)].map(([, code = '']) => code)
+  const found = blocks.find((code) => code.includes(text))
+  assert.ok(found !== undefined, `docs/running.md has no block with ${text}`)
+  return found
+}
+
+/** Runs a command of the document against a server of this test. */
+function runDocumented(text: string, server: PostgresServer, folder: string, user?: string) {
+  const line = blockWith(text)
+    .replace(/host=db\d/, `host=127.0.0.1 port=${server.port}`)
+    .replace('sslmode=verify-full', 'sslmode=disable')
+    .replace(/user=\w+/, (given) => (user === undefined ? given : `user=${user}`))
+  const { status, stderr } = spawnSync('bash', ['-c', line], { cwd: folder, encoding: 'utf8' })
+  return { status, stderr }
+}
+
+async function newCluster(): Promise<PostgresServer> {
+  const server = await startPostgres({ version: 'debian' })
+  for (const statement of blockWith('create role bursar_owner').split(';\n').filter(Boolean)) {
+    await askServer(server, statement, 'postgres')
+  }
+  return server
+}
+
+const masterKey = randomBytes(32).toString('base64')
+const envOf = (server: PostgresServer) => ({
+  DATABASE_URL: server.url('bursar', database),
+  OPERATOR_DATABASE_URL: server.url('bursar_operator', database),
+  BURSAR_MASTER_KEY: masterKey,
+  BURSAR_PUBLIC_URL: 'https://api.example.com',
+  LOG_LEVEL: 'warn',
+})
+const openStores = (server: PostgresServer) =>
+  openOperatorStores({
+    config: configOf(envOf(server)),
+    clock: systemClock,
+    log: openLog('silent'),
+  })
+
+/** A database with a record, a client and a fee quote, on a cluster that was promoted six times. */
+async function fill(server: PostgresServer): Promise<void> {
+  await migratePostgres(addressesOf(server.url('bursar_owner', database)), roles)
+  const stores = await openStores(server)
+  await take(stores.records(), 'fiat-accounts', [aFiatAccount()])
+  const store = stores.credentials()
+  const keyring = await stores.keyring(store)
+  const scopes = ['transfer:read_fiat_account']
+  await createSampleClient(
+    { store, keyring, clock: systemClock, random: systemRandom },
+    { id: 'ash', secret: secretOf('ash'), customerId: 'acme', name: 'ash', scopes },
+  )
+  await stores.close()
+  const quotes = await openQuotesAt(server.url('bursar', database))
+  await quotes.customers.issue(asTenant('acme'), aQuote(), 1000)
+  await quotes.close()
+  // No trigger may correct it: in the cluster that was dumped, it was true.
+  const sql = 'set session_replication_role = replica; update bursar.lineage set timeline = 7'
+  await askServer(server, sql, database)
+}
+
+test('a dump as bursar_backup restores on a new cluster, is served, and its standby answers', async (t) => {
+  const folder = temporaryFolder()
+  const source = await newCluster()
+  t.after(source.stop)
+  await fill(source)
+  const [backupRole = ''] = blockWith('create role bursar_backup').split(/;\n(?=grant)/)
+  await askServer(source, backupRole, 'postgres')
+  await askServer(source, 'grant pg_read_all_data to bursar_backup', 'postgres')
+  assert.deepEqual(runDocumented('pg_dump', source, folder), { status: 0, stderr: '' })
+  assert.ok(existsSync(join(folder, 'bursar.dump')))
+  await source.stop()
+
+  const target = await newCluster()
+  t.after(target.stop)
+  assert.deepEqual(runDocumented('pg_restore', target, folder), { status: 0, stderr: '' })
+  const standby = await target.addStandby('one')
+  t.after(standby.stop)
+  const server = await serve({
+    ...envOf(target),
+    DATABASE_READ_URLS: standby.url('bursar', database),
+  })
+  t.after(() => server.program.kill('SIGKILL'))
+  const token = await tokenOf(server.url, 'ash')
+  const path = `/v2/transfer/fiat-accounts/${anId(1)}`
+  const answer = await send(server.url, path, { token })
+  assert.equal(statusOf(answer), 200)
+  const stores = await openStores(target)
+  const consumed = await stores.quotes().operator.consume(aWithdrawal())
+  assert.equal(consumed.outcome, 'consumed')
+  await stores.close()
+
+  await target.kill('SIGKILL')
+  await untilHolds(
+    'the standby answers',
+    async () => statusOf(await send(server.url, path, { token })) === 200,
+    20_000,
+  )
+})
+
+test('a dump as the owner fails, with row-level security enabled too', async (t) => {
+  const folder = temporaryFolder()
+  const source = await newCluster()
+  t.after(source.stop)
+  await fill(source)
+  const { status, stderr } = runDocumented('pg_dump', source, folder, 'bursar_owner')
+  assert.equal(status, 1)
+  assert.match(stderr, /query would be affected by row-level security policy/)
+  const url = source.url('bursar_owner', database)
+  const words = ['--enable-row-security', '--file=/dev/null', url]
+  for (const table of ['fiat_account', 'fiat_account_full', 'fee_quote']) {
+    const dump = spawnSync('pg_dump', [...words, `--table=bursar.${table}`], { encoding: 'utf8' })
+    assert.equal(dump.status, 1, table)
+    assert.match(dump.stderr, /row-level security hides these rows from the owner/, table)
+  }
+})
