@@ -5,7 +5,7 @@ import type { Logger } from './platform/log.ts'
 import { readPostgresUrl, type ServerAddress } from './platform/postgres-url.ts'
 import type { CredentialStore } from './store/credentials.ts'
 import type { FeeQuoteStore } from './store/fee-quotes.ts'
-import { openServers, type Servers } from './store/postgres/cluster/servers.ts'
+import { openServers, type Servers, type ServersDeps } from './store/postgres/cluster/servers.ts'
 import { withPrimary } from './store/postgres/cluster/with-primary.ts'
 import { openPostgresCredentials } from './store/postgres/credentials/credentials.ts'
 import { loadingSessions, readingSessions } from './store/postgres/driver/sessions.ts'
@@ -43,13 +43,18 @@ export async function openServiceStores(sources: StoreDeps): Promise<Stores> {
   const { databaseUrl, operatorDatabaseUrl, databaseReadUrls } = sources.config
   const primaries = readPostgresUrl(databaseUrl)
   if (primaries === undefined) return embeddedStores(sources)
+  const requireRole = {
+    primary: requireCustomersRole('DATABASE_URL'),
+    standby: requireCustomersRole('DATABASE_READ_URLS'),
+  }
   await withPrimary(primaries, async (connection) => {
     await requireSchema(connection)
-    await requireCustomersRole(connection)
+    await requireRole.primary(connection)
   })
   const customers = await openFor(sources, primaries, {
     standbys: databaseReadUrls.flatMap((url) => readPostgresUrl(url) ?? []),
     parameters: readingSessions(sources.config.databaseTimeoutMs),
+    requireRole,
   })
   if (operatorDatabaseUrl === undefined) {
     return postgresStores(sources, { customers, operator: undefined })
@@ -104,13 +109,15 @@ async function openOperator(sources: StoreDeps, url: string): Promise<Servers> {
     await requireSchema(connection)
     await requireOperatorRole(connection)
   })
-  return await openFor(sources, primaries, { standbys: [], parameters: loadingSessions })
+  const requireRole = { primary: requireOperatorRole, standby: requireOperatorRole }
+  return await openFor(sources, primaries, {
+    standbys: [],
+    parameters: loadingSessions,
+    requireRole,
+  })
 }
 
-type Use = {
-  readonly standbys: readonly ServerAddress[]
-  readonly parameters: Readonly<Record<string, string | number>>
-}
+type Use = Pick<ServersDeps, 'standbys' | 'parameters' | 'requireRole'>
 
 function openFor(
   { config, log }: StoreDeps,
