@@ -17,6 +17,7 @@ import { requireCustomersRole, requireOperatorRole } from './store/postgres/sche
 import type { Store } from './store/records.ts'
 import { openSqliteCredentials } from './store/sqlite/credentials.ts'
 import { openSqliteFeeQuotes } from './store/sqlite/fee-quotes.ts'
+import { claimIssuer, type IssuerClaim } from './store/sqlite/issuer-claim.ts'
 import { openSqliteStore } from './store/sqlite/open-records.ts'
 import type { Keyring } from './vault/keyring.ts'
 import { openVault } from './vault/open.ts'
@@ -28,6 +29,11 @@ export type Stores = {
   credentials(): CredentialStore
   quotes(): FeeQuoteStore
   keyring(credentials: CredentialStore): Promise<Keyring>
+  /**
+   * Declares that this process serves the store under an issuer. Resolves with the issuer of
+   * another live process, if it differs.
+   */
+  claimIssuer(issuer: string): Promise<string | undefined>
   /** Whether this process may serve the operator: ingest, and the sweep of old quotes. */
   readonly servesOperator: boolean
   close(): Promise<void>
@@ -149,6 +155,7 @@ function postgresStores(sources: StoreDeps, { customers, operator }: Both): Stor
     credentials: credentials.open,
     quotes: quotes.open,
     keyring: (store) => openKeyring(sources, store, undefined),
+    claimIssuer: customers.claimIssuer,
     servesOperator: operator !== undefined,
     close: async () => {
       await credentials.close()
@@ -165,13 +172,19 @@ function embeddedStores(sources: StoreDeps): Stores {
   const records = openOnce(() => openSqliteStore(path, sources.clock))
   const credentials = openOnce(() => openSqliteCredentials(beside(path, 'credentials.db')))
   const quotes = openOnce(() => openSqliteFeeQuotes(beside(path, 'credentials.db')))
+  let claim: IssuerClaim | undefined
   return {
     records: records.open,
     credentials: credentials.open,
     quotes: quotes.open,
     keyring: (store) => openKeyring(sources, store, beside(path, 'master-key')),
+    claimIssuer: async (issuer) => {
+      claim = claimIssuer(beside(path, 'issuer.db'), issuer)
+      return claim.other
+    },
     servesOperator: true,
     close: async () => {
+      claim?.release()
       await quotes.close()
       await credentials.close()
       await records.close()

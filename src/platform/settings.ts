@@ -66,7 +66,8 @@ export const settings = {
   }),
   publicUrl: url({
     env: 'BURSAR_PUBLIC_URL',
-    meaning: 'The issuer of tokens and the base of links. The default is `http://HOST:PORT`.',
+    meaning:
+      'The issuer of tokens and the base of links. The default is `http://HOST:PORT`. `serve` requires it if the host or the database is on the network, or if several servers share a store.',
   }),
   logLevel: oneOf<LogLevel>('info', logLevels, {
     env: 'LOG_LEVEL',

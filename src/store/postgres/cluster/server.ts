@@ -26,6 +26,8 @@ export type Server = {
   refusal(): string | undefined
   /** Checks the server over a session that no request can take. */
   checkHealth(): Promise<void>
+  /** Names the session of the health check, so that other processes see who serves the store. */
+  nameSession(name: string): void
   /** Drops all sessions and reads nothing from the server until the next health check. */
   markDown(): void
   /** Records that a page was read at this position, so a standby has replayed it. */
@@ -45,7 +47,12 @@ export type ServerOptions = {
 
 export function openServer(options: ServerOptions): Server {
   const { address, parameters, requireRole, connectionsMax, withinMs, log } = options
-  const open = () => openConnection(address, { parameters, connectTimeoutMs: withinMs })
+  const open = (naming = {}) =>
+    openConnection(address, {
+      parameters: { ...parameters, ...naming },
+      connectTimeoutMs: withinMs,
+    })
+  let sessionName: string | undefined
   const pool = openPool({
     open,
     check: async (connection) => {
@@ -59,7 +66,7 @@ export function openServer(options: ServerOptions): Server {
   })
   // Health checks have a pool of one session, which handles their deadline too.
   const checkPool = openPool({
-    open,
+    open: () => open(sessionName === undefined ? {} : { application_name: sessionName }),
     check: requireRole,
     ...{ connectionsMax: 1, waitingMax: 1, waitMs: withinMs, withinMs },
   })
@@ -81,6 +88,10 @@ export function openServer(options: ServerOptions): Server {
     pool,
     health: () => health,
     refusal: () => refusal,
+    nameSession: (name) => {
+      sessionName = name
+      checkPool.dropAll()
+    },
     checkHealth: async () => {
       // An idle session may have been cut without the server being down; a new session tells.
       const retry = (error: unknown) => {

@@ -5,6 +5,7 @@ import type { NamedRow } from '../../sql/row.ts'
 import type { Connection, Query, Row } from '../driver/connection.ts'
 import { guarded, isConnectFailure, isFull, isLostSession, unavailable } from '../driver/failure.ts'
 import type { RoleCheck } from '../schema/roles.ts'
+import { otherIssuers, sessionNameOf } from './issuer-claim.ts'
 import { type Monitor, openMonitor } from './monitor.ts'
 import { openServer, type Server } from './server.ts'
 
@@ -22,6 +23,8 @@ export type Servers = {
   query(query: Query): Promise<readonly Row[]>
   /** Calls `run` with the current primary and each new one. Returns the function that stops it. */
   onNewPrimary(run: (server: Server) => void): () => void
+  /** Declares the issuer of this process. Resolves with that of another one, if it differs. */
+  claimIssuer(issuer: string): Promise<string | undefined>
   close(): Promise<void>
 }
 
@@ -83,6 +86,13 @@ export async function openServers(deps: ServersDeps): Promise<Servers> {
     },
     hasReader: monitor.hasReader,
     onNewPrimary: monitor.onNewPrimary,
+    claimIssuer: async (issuer) => {
+      const name = sessionNameOf(issuer)
+      for (const server of all) server.nameSession(name)
+      await monitor.check(deps.withinMs)
+      const [other] = await onPrimary((connection) => otherIssuers(connection, name))
+      return other
+    },
     close,
   }
 }
