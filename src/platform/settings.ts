@@ -25,7 +25,7 @@ export const settings = {
     accepts: isStore,
     what: `sqlite:PATH or ${postgresForm}`,
     meaning:
-      'The store: `sqlite:PATH` or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. Separate several `HOST:PORT` with commas; Bursar finds the primary among them. `?sslmode=` is `disable`, `require` or `verify-full`.',
+      'The store: `sqlite:PATH` or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. Commas separate multiple `HOST:PORT`; one is the primary. `?sslmode=` is `disable`, `require` or `verify-full`, the network default.',
   }),
   operatorDatabaseUrl: text(undefined, {
     env: 'OPERATOR_DATABASE_URL',
