@@ -34,14 +34,16 @@ export function claimIssuer(path: string, issuer: string): IssuerClaim {
 
 /** Other servers change the name within milliseconds. */
 const WAIT_MS = 2000
-/** A server holds its lock for as long as it runs, so waiting for it is useless. */
-const WAIT_FOR_SERVERS_MS = 50
+/** Longer than another start reads the name. A server that runs keeps its lock. */
+const WAIT_FOR_SERVERS_MS = 500
 
-const heldBy = (db: DatabaseSync): string =>
-  String(db.prepare('select max(issuer) as issuer from serving').get()?.issuer)
+function heldBy(db: DatabaseSync): string | undefined {
+  const issuer = db.prepare('select issuer from serving').get()?.issuer
+  return typeof issuer === 'string' ? issuer : undefined
+}
 
 /** The open transaction keeps the read lock. */
-function readAndHold(db: DatabaseSync): string {
+function readAndHold(db: DatabaseSync): string | undefined {
   db.exec('begin')
   return heldBy(db)
 }
