@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import type { Answer, Request, Route } from './contract/request.ts'
 import { addressPolicy } from './fees/addresses/address-policy.ts'
 import { openFees } from './fees/sources/open-fees.ts'
@@ -11,6 +12,7 @@ import { handle, handleIngest } from './http/pipeline/handle.ts'
 import { openRateLimit } from './http/pipeline/rate-limit.ts'
 import { buildServer } from './http/server/server.ts'
 import type { GuessLimiter } from './oauth/clients/guess-limiter.ts'
+import { requireOneIssuer } from './oauth/issuer.ts'
 import { type OAuth, openOAuth } from './oauth/open.ts'
 import { createCryptoWithdrawalFee } from './operations/create-crypto-withdrawal-fee.ts'
 import { operations } from './operations/index.ts'
@@ -19,6 +21,7 @@ import { ingestOperations } from './operations/ingest/index.ts'
 import type { Clock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
 import type { Logger } from './platform/log.ts'
+import { isWildcard, urlHost } from './platform/machine/loopback.ts'
 import type { CredentialStore } from './store/credentials.ts'
 import type { FeeQuoteStore } from './store/fee-quotes.ts'
 import type { Store } from './store/records.ts'
@@ -130,13 +133,19 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   opened.defer(server.close)
   const listening = await server.listen(config.host, config.port)
   url = config.publicUrl ?? urlOf(config.host, new URL(listening).port)
+  requireOneIssuer({ config, log }, url, await stores.claimIssuer(url))
   const running = opened.move()
   return { url, extension, reload: fees.reload, close: () => running.disposeAsync() }
 }
 
-/** The host as configured: tokens and clients know the issuer by this name. */
-const urlOf = (host: string, port: string): string =>
-  `http://${host.includes(':') ? `[${host}]` : host}${port === '' ? '' : `:${port}`}`
+/**
+ * The host as configured: tokens and clients know the issuer by this name. Nobody can connect to a
+ * wildcard address, which only the sandbox may listen on without a public URL.
+ */
+function urlOf(host: string, port: string): string {
+  const own = isIP(host) === 6 ? '::1' : '127.0.0.1'
+  return `http://${urlHost(isWildcard(host) ? own : host)}${port === '' ? '' : `:${port}`}`
+}
 
 type Routed = Pick<Route, 'method' | 'path'> & { readonly id: string }
 

@@ -6,7 +6,7 @@ import type { Logger } from './platform/log.ts'
 import { readPostgresUrl, type ServerAddress } from './platform/postgres-url.ts'
 import type { CredentialStore } from './store/credentials.ts'
 import type { FeeQuoteStore } from './store/fee-quotes.ts'
-import { openServers, type Servers } from './store/postgres/cluster/servers.ts'
+import { openServers, type Servers, type ServersDeps } from './store/postgres/cluster/servers.ts'
 import { withPrimary } from './store/postgres/cluster/with-primary.ts'
 import { openPostgresCredentials } from './store/postgres/credentials/credentials.ts'
 import { loadingSessions, readingSessions } from './store/postgres/driver/sessions.ts'
@@ -19,6 +19,7 @@ import type { Store } from './store/records.ts'
 import { sqliteFiles } from './store/sqlite/backup/store-files.ts'
 import { openSqliteCredentials } from './store/sqlite/credentials.ts'
 import { openSqliteFeeQuotes } from './store/sqlite/fee-quotes.ts'
+import { claimIssuer, type IssuerClaim } from './store/sqlite/issuer-claim.ts'
 import { openSqliteStore } from './store/sqlite/open-records.ts'
 import type { StoreFiles } from './store/store-files.ts'
 import type { Keyring } from './vault/keyring.ts'
@@ -31,6 +32,11 @@ export type Stores = {
   credentials(): CredentialStore
   quotes(): FeeQuoteStore
   keyring(credentials: CredentialStore): Promise<Keyring>
+  /**
+   * Declares that this process serves the store under an issuer. Resolves with the issuer of
+   * another live process, if it differs.
+   */
+  claimIssuer(issuer: string): Promise<string | undefined>
   /** Whether this process may serve the operator: ingest, and the sweep of old quotes. */
   readonly servesOperator: boolean
   close(): Promise<void>
@@ -46,19 +52,21 @@ export async function openServiceStores(sources: StoreDeps): Promise<Stores> {
   const { databaseUrl, operatorDatabaseUrl, databaseReadUrls } = sources.config
   const primaries = readPostgresUrl(databaseUrl)
   if (primaries === undefined) return embeddedStores(sources)
+  const requireRole = {
+    primary: requireCustomersRole('DATABASE_URL'),
+    standby: requireCustomersRole('DATABASE_READ_URLS'),
+  }
   await withPrimary(primaries, async (connection) => {
     await requireSchema(connection)
-    await requireCustomersRole(connection)
+    await requireRole.primary(connection)
   })
   await using opened = new AsyncDisposableStack()
-  const open = async (opening: Promise<Servers>): Promise<Servers> => {
-    const servers = await opening
-    opened.defer(servers.close)
-    return servers
-  }
+  const open = async (opening: Promise<Servers>) =>
+    opened.adopt(await opening, (servers) => servers.close())
   const reading = {
     standbys: databaseReadUrls.flatMap((url) => readPostgresUrl(url) ?? []),
     parameters: readingSessions(sources.config.databaseTimeoutMs),
+    requireRole,
   }
   const customers = await open(openFor(sources, primaries, reading))
   const connectionsMax = limits.credentialSessionsMax
@@ -121,13 +129,16 @@ async function openOperator(sources: StoreDeps, url: string): Promise<Servers> {
     await requireSchema(connection)
     await requireOperatorRole(connection)
   })
-  return await openFor(sources, primaries, { standbys: [], parameters: loadingSessions })
+  const requireRole = { primary: requireOperatorRole, standby: requireOperatorRole }
+  return await openFor(sources, primaries, {
+    standbys: [],
+    parameters: loadingSessions,
+    requireRole,
+  })
 }
 
-type Use = {
+type Use = Pick<ServersDeps, 'standbys' | 'parameters' | 'requireRole'> & {
   readonly connectionsMax?: number
-  readonly standbys: readonly ServerAddress[]
-  readonly parameters: Readonly<Record<string, string | number>>
 }
 
 function openFor(
@@ -167,6 +178,7 @@ function postgresStores(sources: StoreDeps, opened: Opened): Stores {
     credentials: credentials.open,
     quotes: quotes.open,
     keyring: (store) => openKeyring(sources, store, undefined),
+    claimIssuer: customers.claimIssuer,
     servesOperator: operator !== undefined,
     close: async () => {
       await credentials.close()
@@ -182,13 +194,19 @@ function embeddedStores(sources: StoreDeps): Stores {
   const records = openOnce(() => openSqliteStore(path, sources.clock))
   const credentials = openOnce(() => openSqliteCredentials(beside(path, 'credentials.db')))
   const quotes = openOnce(() => openSqliteFeeQuotes(beside(path, 'credentials.db')))
+  let claim: IssuerClaim | undefined
   return {
     records: records.open,
     credentials: credentials.open,
     quotes: quotes.open,
     keyring: (store) => openKeyring(sources, store, beside(path, 'master-key')),
+    claimIssuer: async (issuer) => {
+      claim = claimIssuer(beside(path, 'issuer.db'), issuer)
+      return claim.other
+    },
     servesOperator: true,
     close: async () => {
+      claim?.release()
       await quotes.close()
       await credentials.close()
       await records.close()

@@ -50,7 +50,7 @@ export function sandboxCommand(output: Output): Command {
       onHangUp(log, service.reload)
       const { url, extension } = service
       const document = { url, client_id: acme.clientId, client_secret: acme.clientSecret }
-      const banner = bannerOf(url, extension?.records ?? {}, options.data)
+      const banner = bannerOf(url, extension?.records ?? {}, options.data, config)
       printResult(output, options, document, [banner])
       await signalled
       await service.close()

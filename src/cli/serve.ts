@@ -1,5 +1,6 @@
 import cluster from 'node:cluster'
 import type { Command } from 'commander'
+import { requirePublicUrl, warnOfPlainHttp } from '../oauth/issuer.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import { openLog } from '../platform/log.ts'
@@ -28,7 +29,10 @@ export function serveCommand(output: Output): Command {
         ...(port !== undefined && { port }),
         ...(workers !== undefined && { workers }),
       })
+      requirePublicUrl(config)
       const log = openLog(config.logLevel)
+      // With workers, this process warns for all of them.
+      if (cluster.isPrimary) warnOfPlainHttp(config, log)
       const announce = (url: string) =>
         printResult(output, options, { url }, [`listening on ${url}`])
       if (config.workers === 1) {

@@ -1,3 +1,5 @@
+import { isLoopback } from './machine/loopback.ts'
+
 /** One PostgreSQL server of a connection URL. */
 export type ServerAddress = {
   readonly host: string
@@ -19,17 +21,16 @@ export function readPostgresUrl(url: string): readonly ServerAddress[] | undefin
   const [, login = '', hosts = '', database = '', query = ''] = match
   const [user = '', ...password] = login.split(':')
   const parameters = new URLSearchParams(query)
-  const sslmode = parameters.get('sslmode') ?? 'disable'
+  const sslmode = parameters.get('sslmode') ?? undefined
   const known = [...parameters.keys()].every((name) => name === 'sslmode')
-  if (user === '' || !known || !sslmodes.has(sslmode)) return undefined
+  if (user === '' || !known || (sslmode !== undefined && !sslmodes.has(sslmode))) return undefined
   try {
     const credentials = {
       user: decodeURIComponent(user),
       pass: decodeURIComponent(password.join(':')),
       database: decodeURIComponent(database),
-      ssl: sslmode === 'disable' ? (false as const) : sslmode,
     }
-    return hosts.split(',').map((part) => addressOf(part, credentials))
+    return hosts.split(',').map((part) => addressOf(part, credentials, sslmode))
   } catch {
     return undefined
   }
@@ -41,12 +42,19 @@ const form = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]+)\/([^/?#]+)(?:\?([^
 /** `allow` and `prefer` are missing: they silently fall back to no encryption. */
 const sslmodes = new Set(['disable', 'require', 'verify-full'])
 
-function addressOf(part: string, credentials: ServerAddress['credentials']): ServerAddress {
+function addressOf(
+  part: string,
+  login: Omit<ServerAddress['credentials'], 'ssl'>,
+  sslmode: string | undefined,
+): ServerAddress {
   const { hostname, port, pathname } = new URL(`http://${part}`)
   if (pathname !== '/') throw new TypeError('a host must not have a path')
   // Only a URL writes an IPv6 address in brackets.
   const host = hostname.replace(/^\[(.*)\]$/, '$1')
   // An http URL drops its default port, 80.
   const number = port === '' ? (part.endsWith(':80') ? 80 : 5432) : Number(port)
+  // Whoever is on the path to another machine could read passwords and change records.
+  const ssl = sslmode ?? (isLoopback(host) ? 'disable' : 'verify-full')
+  const credentials = { ...login, ssl: ssl === 'disable' ? (false as const) : ssl }
   return { host, port: number, label: `${hostname}:${number}`, credentials }
 }

@@ -25,7 +25,7 @@ export const settings = {
     accepts: isStore,
     what: `sqlite:PATH or ${postgresForm}`,
     meaning:
-      'The store: `sqlite:PATH` or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. Separate several `HOST:PORT` with commas; Bursar finds the primary among them. `?sslmode=` is `disable`, `require` or `verify-full`.',
+      'The store: `sqlite:PATH` or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. Commas separate multiple `HOST:PORT`; one is the primary. `?sslmode=` is `disable`, `require` or `verify-full`, the network default.',
   }),
   operatorDatabaseUrl: text(undefined, {
     env: 'OPERATOR_DATABASE_URL',
@@ -66,7 +66,8 @@ export const settings = {
   }),
   publicUrl: url({
     env: 'BURSAR_PUBLIC_URL',
-    meaning: 'The issuer of tokens and the base of links. The default is `http://HOST:PORT`.',
+    meaning:
+      'The issuer of tokens and the base of links. The default is `http://HOST:PORT`. `serve` requires it if the host or the database is on the network, or if several servers share a store.',
   }),
   logLevel: oneOf<LogLevel>('info', logLevels, {
     env: 'LOG_LEVEL',

@@ -1,3 +1,5 @@
+import type { Config } from '../platform/config.ts'
+import { isWildcard } from '../platform/machine/loopback.ts'
 import type { ServiceExtension } from '../service.ts'
 import { acme } from './world.ts'
 
@@ -6,6 +8,7 @@ export function bannerOf(
   url: string,
   records: ServiceExtension['records'],
   keptIn: string | undefined,
+  config: Pick<Config, 'host' | 'publicUrl'>,
 ): string {
   const { clientId, clientSecret } = acme
   const counts = Object.entries(records).map(([kind, count]) => `${count} ${kind}`)
@@ -18,7 +21,7 @@ Bursar sandbox, ready. Sample data, ${keptIn === undefined ? 'thrown away at the
   client_id      ${clientId}
   client_secret  ${clientSecret}
   records        ${counts.join(', ')}
-  fees           by the sample schedule, whose prices are placeholders
+  fees           by the sample schedule, whose prices are placeholders${reachOf(config)}
 
 Try it:
 
@@ -28,3 +31,11 @@ Try it:
   curl -s -H "Authorization: Bearer $TOKEN" -d '{"asset":"USDC","crypto_network":"ETHEREUM","destination_address":"0xF0Aa84466e353E5390be37FE2934301c07c19a55","amount":"100"}' ${url}/v2/transfer/fees/crypto-withdrawal
 `
 }
+
+/** A wildcard address is no URL, so the banner has this machine's and says who can connect. */
+const reachOf = ({ host, publicUrl }: Pick<Config, 'host' | 'publicUrl'>): string =>
+  isWildcard(host) && publicUrl === undefined
+    ? `
+  listens on     ${host}, so every machine of the network can use this sandbox;
+                 set BURSAR_PUBLIC_URL if callers use another URL than this banner`
+    : ''

@@ -4,7 +4,6 @@ import {
   fstatSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   readFileSync,
   unlinkSync,
@@ -12,6 +11,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { ConfigError } from '../platform/config.ts'
+import { isOpenToOthers, makePrivateFolder } from '../platform/machine/private-files.ts'
 import { Secret } from '../platform/secret.ts'
 import type { Random } from './random.ts'
 import { type MasterKey, masterKeyOf } from './wrap.ts'
@@ -52,9 +52,7 @@ export function openMasterKeys(deps: MasterKeyDeps): MasterKeys {
 function readKeyFile(path: string): Secret {
   const descriptor = openSync(path, 'r')
   try {
-    const { mode } = fstatSync(descriptor)
-    // Windows has no such bits: Node reports 0666 for every file.
-    if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+    if (isOpenToOthers(fstatSync(descriptor).mode)) {
       throw new ConfigError(
         `${path} holds the master key, but other users can read or write it. Run \`chmod 600 ${path}\`. If someone may have read it, change the master key as docs/decisions/0005-master-key.md describes.`,
       )
@@ -73,7 +71,7 @@ function readKeyFile(path: string): Secret {
 
 /** Links a complete draft to the path, so that two processes that start at once read one key. */
 function writeKeyFile(path: string, base64: string): void {
-  mkdirSync(dirname(path), { recursive: true })
+  makePrivateFolder(dirname(path))
   const draft = `${path}.${process.pid}.draft`
   writeFileSync(draft, `${base64}\n`, { mode: 0o600, flush: true })
   try {

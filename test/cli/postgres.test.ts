@@ -67,6 +67,16 @@ describe('serve', () => {
       /it is the owner of the tables/,
     ],
     ['a superuser’s login', () => ({ DATABASE_URL: as('postgres') }), /it is a superuser/],
+    [
+      'a superuser’s login for standbys',
+      () => ({ DATABASE_URL: database.url, DATABASE_READ_URLS: as('postgres') }),
+      /^127.0.0.1:\d+: DATABASE_READ_URLS must not name the role postgres: it is a superuser/,
+    ],
+    [
+      'a superuser’s login for ingest',
+      () => ({ DATABASE_URL: database.url, OPERATOR_DATABASE_URL: as('postgres') }),
+      /^The role postgres is not the operator’s: it is a superuser/,
+    ],
     ['the operator’s login', () => ({ DATABASE_URL: database.operatorUrl }), /the operator’s role/],
     [
       'a login for ingest that is not the operator’s',

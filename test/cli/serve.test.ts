@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { temporaryFolder } from '../support/harness.ts'
-import { runBursar } from '../support/run-bursar.ts'
+import { freePort } from '../support/free-port.ts'
+import { openPlace, startServiceAt, temporaryFolder } from '../support/harness.ts'
+import { runProgram } from '../support/program.ts'
 
 test('serve reports in one sentence that its port is in use, and exits', async () => {
   const other = createServer()
@@ -21,19 +22,45 @@ test('serve reports in one sentence that its port is in use, and exits', async (
 
 test('serve reports in one sentence that its host is not on this machine, and exits', async () => {
   // RFC 5737 reserves the address for documents. RFC 6761 says that .invalid never resolves.
+  const env = { BURSAR_PUBLIC_URL: 'https://api.example.com' }
   await endsWith(
     ['--host', '192.0.2.1', '--port', '0'],
     '192.0.2.1 is not an address of this machine; choose another with --host or HOST',
+    { env },
   )
   await endsWith(
     ['--host', 'bursar.invalid', '--port', '0'],
     'the host name bursar.invalid cannot be resolved; check its spelling',
+    { env },
   )
 })
 
-async function endsWith(options: readonly string[], sentence: string): Promise<void> {
-  const store = `sqlite:${join(temporaryFolder(), 'bursar.db')}`
-  const ran = await runBursar(store, ['serve', ...options])
-  assert.equal(ran.code, 1)
-  assert.equal(ran.err.trim().split('\n').at(-1), sentence)
+test('serve refuses to derive the issuer of tokens from an address that is not loopback', async () => {
+  await endsWith(
+    ['--host', '0.0.0.0', '--port', '0'],
+    'BURSAR_PUBLIC_URL must be set, because the host 0.0.0.0 is not a loopback address. Set it to the URL that callers use, such as https://api.example.com; it is the issuer of tokens.',
+    { code: 2 },
+  )
+})
+
+test('a second server on a store is refused if its tokens would name another issuer', async () => {
+  const place = await openPlace('sqlite')
+  const first = await startServiceAt(place, { store: 'sqlite' })
+  const port = String(await freePort())
+  const told = (url: string) =>
+    `Another process serves this store as ${first.url}, and this one would serve it as ${url}, so each would refuse the other's tokens. Set BURSAR_PUBLIC_URL to the same URL for both, or use serve --workers.`
+  const url = `http://127.0.0.1:${port}`
+  await endsWith(['--port', port], told(url), { code: 2, env: place.env })
+  await first.stop()
+})
+
+async function endsWith(
+  options: readonly string[],
+  sentence: string,
+  { code = 1, env = {} }: { code?: number; env?: Readonly<Record<string, string>> } = {},
+): Promise<void> {
+  const store = { DATABASE_URL: `sqlite:${join(temporaryFolder(), 'bursar.db')}` }
+  const ran = await runProgram(['serve', ...options], { env: { ...store, ...env } })
+  assert.equal(ran.code, code, ran.errors)
+  assert.equal(ran.errors.trim().split('\n').at(-1), sentence)
 }

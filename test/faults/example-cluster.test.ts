@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { test } from 'node:test'
+import { readPostgresUrl } from '../../src/platform/postgres-url.ts'
 import { runProgram } from '../support/program.ts'
 import { untilHolds } from '../support/until.ts'
 import { type Answer, send, statusOf } from './support/client.ts'
@@ -105,4 +106,11 @@ test('compose.yaml and haproxy.cfg name the same servers, and every file that is
   assert.ok(mounted.length >= 4)
   for (const path of mounted) assert.ok(existsSync(`${folder}/${path}`), path)
   assert.doesNotMatch(compose, /\t/)
+  // Its PostgreSQL has no certificate, which another machine would have to show by default.
+  const urls = compose
+    .replaceAll(/\$\{\w+:\?\}/g, 'x')
+    .match(/postgres:\/\/[^\s,]+(,[a-z-]+:\d+[^\s,]*)*/g)
+  const servers = (urls ?? []).flatMap((url) => readPostgresUrl(url) ?? [])
+  assert.equal(servers.length, 9)
+  for (const { label, credentials } of servers) assert.equal(credentials.ssl, false, label)
 })

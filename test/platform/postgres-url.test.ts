@@ -12,7 +12,7 @@ test('a URL names one or several servers of a database', () => {
   ])
 })
 
-test('sslmode defaults to no encryption, and postgresql:// is a synonym', () => {
+test('postgresql:// is a synonym, and a password is optional', () => {
   const [server] = readPostgresUrl('postgresql://bursar@localhost/bursar') ?? []
   assert.deepEqual(server?.credentials, {
     user: 'bursar',
@@ -20,6 +20,25 @@ test('sslmode defaults to no encryption, and postgresql:// is a synonym', () => 
     database: 'bursar',
     ssl: false,
   })
+})
+
+test('sslmode defaults to verify-full for each host that is not loopback', () => {
+  const modes = (url: string) => readPostgresUrl(url)?.map(({ credentials }) => credentials.ssl)
+  const hosts = 'db1,127.0.0.1:6432,[::1],localhost,10.0.0.5,[fd00::1]:5433,localhost.example.com'
+  const full = 'verify-full'
+  assert.deepEqual(modes(`postgres://bursar@${hosts}/bursar`), [
+    full,
+    ...[false, false, false],
+    ...[full, full, full],
+  ])
+  for (const [sslmode, ssl] of [
+    ['disable', false],
+    ['require', 'require'],
+    ['verify-full', full],
+  ]) {
+    const url = `postgres://bursar@db1,localhost/bursar?sslmode=${sslmode}`
+    assert.deepEqual(modes(url), [ssl, ssl], String(sslmode))
+  }
 })
 
 for (const wrong of [

@@ -13,7 +13,7 @@ import { openPostgresStore } from '../../src/store/postgres/records/open-records
 import type { MergeOptions, Store } from '../../src/store/records.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open-records.ts'
 import { temporaryFolder } from './harness.ts'
-import { addressesOf, openTestDatabase, testStore } from './test-database.ts'
+import { addressesOf, anyRole, openTestDatabase, testStore } from './test-database.ts'
 
 /** A store for one test file, without an HTTP server. */
 export type TestStore = {
@@ -108,6 +108,7 @@ async function openOnPostgres(clock: Clock) {
       primaries: addressesOf(url),
       standbys: [],
       parameters,
+      requireRole: anyRole,
       connectionsMax: 4,
       withinMs: 5000,
       lagMsMax: 2000,

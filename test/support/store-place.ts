@@ -10,7 +10,13 @@ import { openPostgresFeeQuotes } from '../../src/store/postgres/fee-quotes/fee-q
 import { openSqliteCredentials } from '../../src/store/sqlite/credentials.ts'
 import { openSqliteFeeQuotes } from '../../src/store/sqlite/fee-quotes.ts'
 import { temporaryFolder } from './harness.ts'
-import { addressesOf, openTestDatabase, type TestDatabase, testStore } from './test-database.ts'
+import {
+  addressesOf,
+  anyRole,
+  openTestDatabase,
+  type TestDatabase,
+  testStore,
+} from './test-database.ts'
 
 /** A test's own credential and quote stores, on the adapter of this run. */
 export type StorePlace = {
@@ -113,6 +119,7 @@ export const openTestServers = (
     primaries: addressesOf(url),
     standbys: standby === undefined ? [] : addressesOf(standby),
     parameters: { statement_timeout: withinMs, lock_timeout: withinMs },
+    requireRole: anyRole,
     connectionsMax: 4,
     withinMs,
     lagMsMax,

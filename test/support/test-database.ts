@@ -18,6 +18,9 @@ export type TestDatabase = {
 
 export const roles = { app: 'bursar', operator: 'bursar_operator' }
 
+/** For servers that a test opens with a role of its choice. */
+export const anyRole = { primary: async () => {}, standby: async () => {} }
+
 /** The adapter of this run; `npm test` runs the store tests once on each. */
 export const testStore: 'postgres' | 'sqlite' =
   process.env.BURSAR_TEST_STORE === 'postgres' ? 'postgres' : 'sqlite'

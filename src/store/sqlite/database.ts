@@ -1,6 +1,5 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { makePrivateFile, requirePrivate } from '../../platform/machine/private-files.ts'
 import { StoreUnavailable } from '../unavailable.ts'
 import { refuseHalfRestored } from './backup/restore-marker.ts'
 
@@ -8,16 +7,15 @@ import { refuseHalfRestored } from './backup/restore-marker.ts'
 const BUSY_TIMEOUT_MS = 2000
 
 /**
- * Opens or creates a database file, with mode 0600 because it holds account numbers or keys. WAL
- * lets readers run beside a writer. With `synchronous = full`, a commit survives a power cut.
+ * Opens or creates a database file, with mode 0600 because it holds account numbers or keys. Throws
+ * a ConfigError for one that others can read. WAL lets readers run beside a writer. With
+ * `synchronous = full`, a commit survives a power cut.
  */
 export function openDatabase(path: string): DatabaseSync {
-  if (path !== ':memory:') {
-    refuseHalfRestored(path)
-    mkdirSync(dirname(path), { recursive: true })
-    // SQLite copies the mode of the file to its WAL, so the file is created with it here.
-    closeSync(openSync(path, 'a', 0o600))
-  }
+  if (path !== ':memory:') refuseHalfRestored(path)
+  // SQLite copies the mode of the file to its WAL, so the file is created with it here.
+  makePrivateFile(path)
+  for (const beside of [`${path}-wal`, `${path}-shm`]) requirePrivate(beside)
   const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
   // A page of 8 KB holds a record without overflow pages. Its size is set before the first table.
   db.exec(

@@ -2,16 +2,20 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { asTenant } from '../../../src/contract/principal.ts'
+import { openLog } from '../../../src/platform/log.ts'
 import { fiatAccount } from '../../../src/resources/fiat-account.ts'
+import { openServers } from '../../../src/store/postgres/cluster/servers.ts'
 import { type Connection, openConnection } from '../../../src/store/postgres/driver/connection.ts'
 import {
   requireCustomersRole,
   requireOperatorRole,
 } from '../../../src/store/postgres/schema/roles.ts'
+import { StoreUnavailable } from '../../../src/store/unavailable.ts'
 import { openPostgresTestStore } from '../../support/record-store.ts'
 import { aFiatAccount, anId } from '../../support/records.ts'
 import { firstPage } from '../../support/selection.ts'
 import { addressesOf } from '../../support/test-database.ts'
+import { until } from '../../support/until.ts'
 
 /** Tables with a customer but without row-level security (decision 0031). */
 const withoutPolicies = ['client']
@@ -192,6 +196,10 @@ describe('row-level security', () => {
 })
 
 describe('roles', () => {
+  const requireRole = {
+    primary: requireCustomersRole('DATABASE_URL'),
+    standby: requireCustomersRole('DATABASE_READ_URLS'),
+  }
   const url = (role: string) => tested.database.url.replace('//bursar@', `//${role}@`)
 
   test('serve refuses the owner, a superuser, a role with BYPASSRLS and the operator’s role', async () => {
@@ -204,15 +212,64 @@ describe('roles', () => {
     }
     await tested.database.ask('grant usage on schema bursar to bypasses')
     for (const [role, reason] of Object.entries(refusals)) {
-      await assert.rejects(as(url(role), requireCustomersRole), reason)
+      await assert.rejects(as(url(role), requireRole.primary), reason)
     }
-    await as(url('bursar'), requireCustomersRole)
+    await as(url('bursar'), requireRole.primary)
     await tested.database.ask('drop owned by bypasses; drop role bypasses')
   })
 
-  test('the operator’s commands refuse a role that cannot see every customer', async () => {
-    await assert.rejects(as(url('bursar'), requireOperatorRole), /OPERATOR_DATABASE_URL/)
-    await assert.rejects(as(url('owner'), requireOperatorRole), /OPERATOR_DATABASE_URL/)
+  test('the operator’s commands refuse every role but the operator’s', async () => {
+    for (const [role, reason] of [
+      ['bursar', /it would see no customer’s records.*OPERATOR_DATABASE_URL/],
+      ['owner', /the owner of the tables.*OPERATOR_DATABASE_URL/],
+      ['postgres', /a superuser.*OPERATOR_DATABASE_URL/],
+    ] as const) {
+      await assert.rejects(as(url(role), requireOperatorRole), reason)
+    }
     await as(url('bursar_operator'), requireOperatorRole)
+  })
+
+  const openWith = (hosts: readonly string[], standbys: readonly string[] = []) =>
+    openServers({
+      primaries: hosts.flatMap(addressesOf),
+      standbys: standbys.flatMap(addressesOf),
+      parameters: {},
+      requireRole,
+      ...{ connectionsMax: 2, withinMs: 5000, lagMsMax: 2000, log: openLog('silent') },
+    })
+
+  test('every host of a URL and every standby is checked when the servers are opened', async () => {
+    await assert.rejects(
+      openWith([url('bursar'), url('postgres')]),
+      /^ConfigError: 127.0.0.1:\d+: DATABASE_URL must not name the role postgres: it is a superuser/,
+    )
+    await assert.rejects(
+      openWith([url('bursar')], [url('bursar'), url('bursar_operator')]),
+      /DATABASE_READ_URLS must not name the role bursar_operator: it is the operator’s role/,
+    )
+  })
+
+  test('a role that gains rights is refused at the next session, and accepted again without them', async () => {
+    const role = `changing_${process.pid}`
+    await tested.database.ask(`create role ${role} login in role bursar`)
+    const servers = await openWith([url(role)])
+    const read = () => servers.read((session) => textsOf(session, 'select current_user'))
+    const isRefused = () =>
+      read().then(
+        () => false,
+        (error: unknown) => error instanceof StoreUnavailable,
+      )
+    const endSessions = () =>
+      tested.database.ask(
+        `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${role}'`,
+      )
+    assert.deepEqual(await read(), [[role]])
+    await tested.database.ask(`alter role ${role} bypassrls`)
+    await endSessions()
+    assert.equal(await isRefused(), true)
+    await tested.database.ask(`alter role ${role} nobypassrls`)
+    await until(async () => !(await isRefused()))
+    await servers.close()
+    await tested.database.ask(`drop role ${role}`)
   })
 })

@@ -1,8 +1,10 @@
 import { limits } from '../../../platform/limits.ts'
+import type { Logger } from '../../../platform/log.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
 import { whole } from '../../sql/row.ts'
 import { type Connection, openConnection } from '../driver/connection.ts'
-import { isConnectFailure, isLostSession } from '../driver/failure.ts'
+import { isConnectFailure, isLostSession, isRoleRefused } from '../driver/failure.ts'
+import type { RoleCheck } from '../schema/roles.ts'
 import { openPool, type Pool } from './pool.ts'
 
 /** The result of a health check. `position` is where the log ends or, on a standby, replay. */
@@ -20,8 +22,12 @@ export type Server = {
   readonly pool: Pool
   /** Undefined while the server is down. */
   health(): Health | undefined
+  /** Why the server is refused, if the role of its URL may not be used. */
+  refusal(): string | undefined
   /** Checks the server over a session that no request can take. */
   checkHealth(): Promise<void>
+  /** Names the session of the health check, so that other processes see who serves the store. */
+  nameSession(name: string): void
   /** Drops all sessions and reads nothing from the server until the next health check. */
   markDown(): void
   /** Records that a page was read at this position, so a standby has replayed it. */
@@ -32,16 +38,25 @@ export type Server = {
 export type ServerOptions = {
   readonly address: ServerAddress
   readonly parameters: Readonly<Record<string, string | number>>
+  /** Runs on every new session, because any connection may reach another server. */
+  readonly requireRole: RoleCheck
   readonly connectionsMax: number
   readonly withinMs: number
+  readonly log: Logger
 }
 
 export function openServer(options: ServerOptions): Server {
-  const { address, parameters, connectionsMax, withinMs } = options
-  const open = () => openConnection(address, { parameters, connectTimeoutMs: withinMs })
+  const { address, parameters, requireRole, connectionsMax, withinMs, log } = options
+  const open = (naming = {}) =>
+    openConnection(address, {
+      parameters: { ...parameters, ...naming },
+      connectTimeoutMs: withinMs,
+    })
+  let sessionName: string | undefined
   const pool = openPool({
     open,
     check: async (connection) => {
+      await requireRole(connection)
       if (health?.role === 'primary') await requirePrimary(connection)
     },
     connectionsMax,
@@ -50,14 +65,33 @@ export function openServer(options: ServerOptions): Server {
     withinMs,
   })
   // Health checks have a pool of one session, which handles their deadline too.
-  const checkPool = openPool({ open, connectionsMax: 1, waitingMax: 1, waitMs: withinMs, withinMs })
+  const checkPool = openPool({
+    open: () => open(sessionName === undefined ? {} : { application_name: sessionName }),
+    check: requireRole,
+    ...{ connectionsMax: 1, waitingMax: 1, waitMs: withinMs, withinMs },
+  })
   let health: Health | undefined
+  let refusal: string | undefined
+  let isOpen = false
   let missed = 0
+  const noteRefusal = (reason: string | undefined) => {
+    // Whoever opens the servers reports the refusals of the first check.
+    if (reason !== undefined && reason !== refusal && isOpen) {
+      log.error({ server: address.label, reason }, 'refused a database server')
+    }
+    refusal = reason
+    isOpen = true
+  }
   return {
     label: address.label,
     address,
     pool,
     health: () => health,
+    refusal: () => refusal,
+    nameSession: (name) => {
+      sessionName = name
+      checkPool.dropAll()
+    },
     checkHealth: async () => {
       // An idle session may have been cut without the server being down; a new session tells.
       const retry = (error: unknown) => {
@@ -67,8 +101,10 @@ export function openServer(options: ServerOptions): Server {
       try {
         health = await checkPool.run(readHealth).catch(retry)
         missed = 0
+        noteRefusal(undefined)
       } catch (error) {
         missed += 1
+        noteRefusal(isRoleRefused(error) ? error.message : undefined)
         // A refused connection marks the server as down at once, a late answer only if repeated.
         if (!isConnectFailure(error) && missed < CHECKS_MISSED_MAX) return
         if (health !== undefined) pool.dropAll()

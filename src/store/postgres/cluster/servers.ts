@@ -1,8 +1,11 @@
+import { ConfigError } from '../../../platform/config.ts'
 import type { Logger } from '../../../platform/log.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
 import type { NamedRow } from '../../sql/row.ts'
 import type { Connection, Query, Row } from '../driver/connection.ts'
 import { guarded, isConnectFailure, isFull, isLostSession, unavailable } from '../driver/failure.ts'
+import type { RoleCheck } from '../schema/roles.ts'
+import { otherIssuers, sessionNameOf } from './issuer-claim.ts'
 import { type Monitor, openMonitor } from './monitor.ts'
 import { openServer, type Server } from './server.ts'
 
@@ -20,6 +23,8 @@ export type Servers = {
   query(query: Query): Promise<readonly Row[]>
   /** Calls `run` with the current primary and each new one. Returns the function that stops it. */
   onNewPrimary(run: (server: Server) => void): () => void
+  /** Declares the issuer of this process. Resolves with that of another one, if it differs. */
+  claimIssuer(issuer: string): Promise<string | undefined>
   close(): Promise<void>
 }
 
@@ -36,18 +41,36 @@ export type ServersDeps = {
   readonly primaries: readonly ServerAddress[]
   readonly standbys: readonly ServerAddress[]
   readonly parameters: Readonly<Record<string, string | number>>
+  readonly requireRole: { readonly primary: RoleCheck; readonly standby: RoleCheck }
   readonly connectionsMax: number
   readonly withinMs: number
   readonly lagMsMax: number
   readonly log: Logger
 }
 
-/** Checks every server once, to find the primary, and monitors them until closed. */
+/**
+ * Checks every server once, to find the primary, and monitors them until closed. Throws a
+ * ConfigError if the role of a server that answers may not be used.
+ */
 export async function openServers(deps: ServersDeps): Promise<Servers> {
-  const open = (address: ServerAddress) => openServer({ ...deps, address })
-  const primaries = deps.primaries.map(open)
-  const standbys = deps.standbys.map(open)
+  const open = (addresses: readonly ServerAddress[], requireRole: RoleCheck) =>
+    addresses.map((address) => openServer({ ...deps, address, requireRole }))
+  const primaries = open(deps.primaries, deps.requireRole.primary)
+  const standbys = open(deps.standbys, deps.requireRole.standby)
+  const all = [...primaries, ...standbys]
   const monitor = await openMonitor({ ...deps, primaries, standbys })
+  const close = async () => {
+    monitor.stop()
+    await Promise.all(all.map((server) => server.close()))
+  }
+  const refusals = all.flatMap((server) => {
+    const refusal = server.refusal()
+    return refusal === undefined ? [] : [`${server.label}: ${refusal}`]
+  })
+  if (refusals.length > 0) {
+    await close()
+    throw new ConfigError(refusals.join('\n'))
+  }
   const onPrimary: Servers['onPrimary'] = (work, withinMs) =>
     guarded(() => useServer(monitor, monitor.primary(), ({ pool }) => pool.run(work, withinMs)))
   return {
@@ -63,10 +86,14 @@ export async function openServers(deps: ServersDeps): Promise<Servers> {
     },
     hasReader: monitor.hasReader,
     onNewPrimary: monitor.onNewPrimary,
-    close: async () => {
-      monitor.stop()
-      await Promise.all([...primaries, ...standbys].map((server) => server.close()))
+    claimIssuer: async (issuer) => {
+      const name = sessionNameOf(issuer)
+      for (const server of all) server.nameSession(name)
+      await monitor.check(deps.withinMs)
+      const [other] = await onPrimary((connection) => otherIssuers(connection, name))
+      return other
     },
+    close,
   }
 }
 

@@ -16,7 +16,7 @@ export async function withPrimary<T>(
       if (row?.is_standby === false) return await work(connection)
       reasons.push(`${address.label} is a standby`)
     } catch (error) {
-      if (!isPassing(error)) throw explained(error, address)
+      if (error instanceof ConfigError || !isPassing(error)) throw explained(error, address)
       reasons.push(`${address.label}: ${safeMessage(error)}`)
     } finally {
       await connection.close()

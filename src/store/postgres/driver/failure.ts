@@ -26,7 +26,12 @@ export function safeMessage(error: unknown): string {
 const passing = /^(08|40|53|57|58)|^(25006|55P03)$/
 
 const ofTheSocket =
-  /^(CONNECTION_|CONNECT_TIMEOUT$|ECONN|EPIPE$|ETIMEDOUT$|EHOSTUNREACH$|ENETUNREACH$|ENOTFOUND$|EAI_AGAIN$|ETLS$)/
+  /^(CONNECTION_|CONNECT_TIMEOUT$|ECONN|EPIPE$|ETIMEDOUT$|EHOSTUNREACH$|ENETUNREACH$|ENOTFOUND$|EAI_AGAIN$|ETLS$|EROLE$)/
+
+/** The code of a session whose role may not be used. The server is treated as one that is down. */
+export const ROLE_REFUSED = 'EROLE'
+
+export const isRoleRefused = (error: unknown): error is Error => codeOf(error) === ROLE_REFUSED
 
 /** The session is lost, or its server does not answer or is read-only. Another may do better. */
 export function isLostSession(error: unknown): boolean {
@@ -34,9 +39,9 @@ export function isLostSession(error: unknown): boolean {
   return ofTheSocket.test(code) || /^(08|57P0[123]|25006|53300)/.test(code)
 }
 
-/** The server accepts no new session either: it is not listening, or it is read-only. */
+/** No new session is of use either: the server is not listening, read-only or refused. */
 export const isConnectFailure = (error: unknown): boolean =>
-  /^(CONNECT_TIMEOUT|ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ETLS|57P03|25006)$/.test(
+  /^(CONNECT_TIMEOUT|ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ETLS|EROLE|57P03|25006)$/.test(
     codeOf(error),
   )
 

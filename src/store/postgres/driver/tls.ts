@@ -37,7 +37,7 @@ async function requestTls(socket: Socket): Promise<void> {
   socket.destroy()
   // More than one byte is an error too: a man in the middle may have added unencrypted bytes.
   const what = answer === REFUSED ? 'offers no TLS' : 'does not say whether it offers TLS'
-  throw failed(`the server ${what}`)
+  throw failed(`the server ${what}; set up TLS on it, or add ?sslmode=disable to the URL`)
 }
 
 /** SSLRequest (PostgreSQL, "Message Formats"): its length and the code of the request. */
@@ -52,5 +52,5 @@ function explained({ authorizationError }: TLSSocket, error: unknown): string {
   // Node sets this only if it has checked the certificate and rejected it.
   return authorizationError == null
     ? `TLS cannot be agreed on (${code})`
-    : `its certificate is not valid (${code})`
+    : `its certificate is not valid (${code}); NODE_EXTRA_CA_CERTS names an authority of your own`
 }

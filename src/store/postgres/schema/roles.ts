@@ -1,5 +1,6 @@
 import { ConfigError } from '../../../platform/config.ts'
 import type { Connection } from '../driver/connection.ts'
+import { ROLE_REFUSED } from '../driver/failure.ts'
 
 /** How row-level security treats the role of a session. */
 const roleQuery = `
@@ -19,27 +20,40 @@ async function readRole(connection: Connection) {
   return { name, bypasses, owns, isAdmitted }
 }
 
-/** Throws a ConfigError for a role that row-level security does not limit to one tenant. */
-export async function requireCustomersRole(connection: Connection): Promise<void> {
-  const { name, bypasses, owns, isAdmitted } = await readRole(connection)
-  const what = bypasses
-    ? 'a superuser, or may bypass row level security'
-    : owns
-      ? 'the owner of the tables'
-      : isAdmitted
-        ? 'the operator’s role, which sees every customer'
-        : undefined
-  if (what === undefined) return
-  throw new ConfigError(
-    `DATABASE_URL must not name the role ${name}: it is ${what}. Serve with the role that \`bursar migrate --app-role\` was given (bursar).`,
+/** What makes a role unfit for any URL of a server: row-level security must apply to it. */
+function unrestricted({ bypasses, owns }: Awaited<ReturnType<typeof readRole>>) {
+  if (bypasses) return 'a superuser, or may bypass row level security'
+  return owns ? 'the owner of the tables' : undefined
+}
+
+/** Refuses a role that row-level security does not limit to one tenant. */
+export const requireCustomersRole =
+  (setting: 'DATABASE_URL' | 'DATABASE_READ_URLS'): RoleCheck =>
+  async (connection) => {
+    const role = await readRole(connection)
+    const what =
+      unrestricted(role) ??
+      (role.isAdmitted ? 'the operator’s role, which sees every customer' : undefined)
+    if (what === undefined) return
+    throw roleRefused(
+      `${setting} must not name the role ${role.name}: it is ${what}. Serve with the role that \`bursar migrate --app-role\` was given (bursar).`,
+    )
+  }
+
+/** Refuses a role other than the operator's: it sees no records, or could change the tables. */
+export const requireOperatorRole: RoleCheck = async (connection) => {
+  const role = await readRole(connection)
+  const what = unrestricted(role)
+  if (what === undefined && role.isAdmitted) return
+  const why = what === undefined ? 'it would see no customer’s records' : `it is ${what}`
+  throw roleRefused(
+    `The role ${role.name} is not the operator’s: ${why}. Set OPERATOR_DATABASE_URL to a URL of the role that \`bursar migrate --operator-role\` was given (bursar_operator).`,
   )
 }
 
-/** Throws a ConfigError for a role from which row-level security would hide records. */
-export async function requireOperatorRole(connection: Connection): Promise<void> {
-  const { name, bypasses, isAdmitted } = await readRole(connection)
-  if (bypasses || isAdmitted) return
-  throw new ConfigError(
-    `The role ${name} is not the operator’s: it would see no customer’s records. Set OPERATOR_DATABASE_URL to a URL of the role that \`bursar migrate --operator-role\` was given (bursar_operator).`,
-  )
-}
+/** Runs on each new session. Rejects if its role is not the one that the URL must name. */
+export type RoleCheck = (connection: Connection) => Promise<void>
+
+/** At the start a fault of the configuration. Later the code marks the server as down. */
+const roleRefused = (message: string) =>
+  Object.assign(new ConfigError(message), { code: ROLE_REFUSED })

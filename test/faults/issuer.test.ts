@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { openPlace } from '../support/harness.ts'
+import { type Program, startProgram } from '../support/program.ts'
+
+/** Servers in processes of their own, on one store and on ports of their own. */
+
+const running = new Set<Program>()
+after(() => Promise.all([...running].map((program) => program.kill('SIGKILL'))))
+
+function serve(env: Readonly<Record<string, string>>): Program {
+  const program = startProgram(['serve', '--json'], {
+    env: { ...env, PORT: '0', LOG_LEVEL: 'warn' },
+  })
+  running.add(program)
+  return program
+}
+
+for (const store of ['sqlite', 'postgres'] as const) {
+  test(`on ${store}, servers agree on the issuer, and a killed one leaves no claim`, async (t) => {
+    const place = await openPlace(store)
+    t.after(place.remove)
+    const first = serve(place.env)
+    const { url } = JSON.parse(await first.firstLine)
+
+    const derived = serve(place.env)
+    assert.equal(await derived.ended, 2)
+    assert.equal(derived.output(), '')
+    assert.match(
+      derived.errors(),
+      new RegExp(`^Another process serves this store as ${url}, and this one would .*\n$`),
+    )
+
+    const set = serve({ ...place.env, BURSAR_PUBLIC_URL: 'https://api.example.com' })
+    await set.firstLine
+    const { level, issuer, other } = JSON.parse(set.errors())
+    assert.deepEqual([level, issuer, other], ['warn', 'https://api.example.com', url])
+
+    await Promise.all([first.kill('SIGKILL'), set.kill('SIGKILL')])
+    const next = serve(place.env)
+    await next.firstLine
+    assert.equal(next.errors(), '')
+    assert.equal(await next.kill(), 0)
+  })
+}
