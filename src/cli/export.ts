@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { Argument, type Command } from 'commander'
 import { recordKinds, resources } from '../resources/catalogue.ts'
 import type { Stores } from '../stores.ts'
+import { printableJson } from '../values/printable.ts'
 import { type CommonOptions, newCommand } from './options.ts'
 import { withStores } from './with-stores.ts'
 
@@ -25,13 +26,13 @@ export function exportCommand(): Command {
 }
 
 async function* asLines(lines: AsyncIterable<string>): AsyncIterable<string> {
-  for await (const line of lines) yield `${line}\n`
+  for await (const line of lines) yield `${printableJson(line)}\n`
 }
 
 async function* asArray(lines: AsyncIterable<string>): AsyncIterable<string> {
   let separator = '[\n'
   for await (const line of lines) {
-    yield separator + line
+    yield separator + printableJson(line)
     separator = ',\n'
   }
   yield separator === '[\n' ? '[]\n' : '\n]\n'

@@ -5,6 +5,8 @@ import { openRecordFile } from '../intake/read.ts'
 import { recordRules } from '../intake/record-rules.ts'
 import { systemClock } from '../platform/clock.ts'
 import { recordKinds, resources } from '../resources/catalogue.ts'
+import { counted } from '../values/counted.ts'
+import { printable } from '../values/printable.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
 import { CommandFailed, type Output, printResult } from './output.ts'
 import { openProgress } from './progress.ts'
@@ -28,7 +30,7 @@ export function importCommand(output: Output): Command {
     .option('--allow-older', 'Accept records that are older than the stored ones.')
     .action(async (kind: string, file: string, options: ImportOptions) => {
       const report = await importFile(kind, file, options)
-      printReport(output, file === '-' ? 'stdin' : file, report, options)
+      printReport(output, file === '-' ? 'stdin' : printable(file, 1000), report, options)
     })
 }
 
@@ -80,5 +82,3 @@ function printReport(
     throw new CommandFailed(`${name}: ${counted(faultCount, 'fault')}; nothing was changed`)
   }
 }
-
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`

@@ -1,5 +1,5 @@
 import { limits } from '../platform/limits.ts'
-import { type Entry, parseJson, UnreadableFile } from './lines.ts'
+import { type Entry, longerThanRecord, parseJson, UnreadableFile } from './lines.ts'
 
 const code = { quote: 0x22, backslash: 0x5c, newline: 0x0a, comma: 0x2c } as const
 const opening = new Set([0x5b, 0x7b])
@@ -17,6 +17,7 @@ export async function* readJsonArray(chunks: AsyncIterable<Uint8Array>): AsyncIt
   let element: number[] = []
   let startLine = 1
   let afterComma = false
+  let blanks = 0
   for await (const chunk of chunks) {
     for (const byte of chunk) {
       const before = state.depth
@@ -30,19 +31,19 @@ export async function* readJsonArray(chunks: AsyncIterable<Uint8Array>): AsyncIt
         }
         afterComma = !isEnd
         element = []
+        blanks = 0
         continue
       }
-      if (before === 0) continue
-      if (element.length === 0) {
-        if (blank.has(byte)) continue
-        startLine = state.line
+      if (element.length === 0 && blank.has(byte)) {
+        blanks += 1
+        if (blanks <= limits.recordBytesMax) continue
+        throw new UnreadableFile(longerThanRecord('the space between two records'), state.line)
       }
+      if (before === 0) continue
+      if (element.length === 0) startLine = state.line
       element.push(byte)
       if (element.length > limits.recordBytesMax) {
-        throw new UnreadableFile(
-          `the record that starts in line ${startLine} is longer than a record may be`,
-          startLine,
-        )
+        throw new UnreadableFile(longerThanRecord('the record that starts here'), startLine)
       }
     }
   }
@@ -63,7 +64,10 @@ function step(state: ReturnType<typeof startState>, byte: number): 'separator' |
   if (state.depth === 0) {
     if (byte === 0x5b && !state.ended) state.depth = 1
     else if (!blank.has(byte) && !byteOrderMark.has(byte)) {
-      throw new UnreadableFile('is not part of one JSON array', state.line)
+      throw new UnreadableFile(
+        'is not part of one JSON array; the name of a file of one record a line ends with .ndjson',
+        state.line,
+      )
     }
     return 'other'
   }
