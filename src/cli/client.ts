@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { Command } from 'commander'
 import { operatorScopes } from '../contract/scopes.ts'
 import {
@@ -8,6 +7,7 @@ import {
   readClientKeys,
   rotateClient,
 } from '../oauth/clients/clients.ts'
+import { readTextFile } from '../platform/config.ts'
 import type { Secret } from '../platform/secret.ts'
 import type { Client, ClientMethod, ClientWithSecrets } from '../store/credentials.ts'
 import { type CommonOptions, isPrintable, newCommand, refuseUsage } from './options.ts'
@@ -90,8 +90,9 @@ async function readMethod(command: Command, options: CreateOptions): Promise<Cli
     return { kind: 'issuer', issuer, externalId }
   }
   if (path === undefined) return { kind: 'secret' }
-  const text = await readFile(path, 'utf8').catch(() => command.error(`${path} cannot be read.`))
-  const read = await readClientKeys(text)
+  const file = readTextFile(path)
+  if ('fault' in file) return command.error(`${path} ${file.fault}.`)
+  const read = await readClientKeys(file.text)
   if ('refused' in read) return command.error(`${path}: ${read.refused}`)
   return { kind: 'keys', jwks: read.jwks }
 }

@@ -48,8 +48,12 @@ export const limits = {
   gzipRatioFreeBytes: 16 * 1024 * 1024,
   /** A configuration file, a fee schedule or a key set. The largest has a few thousand lines. */
   configurationBytesMax: 1024 * 1024,
-  /** One text or name in them. A URL is the longest. */
-  configurationTextLengthMax: 8192,
+  /** One text in them. A URL is the longest. */
+  configurationTextLengthMax: 2000,
+  /** Faults of one configuration that are listed; the rest are counted. */
+  configurationFaultsMax: 100,
+  /** Other issuers that one operator trusts. */
+  trustedIssuersMax: 100,
   /** An import lists this many faults and counts the rest. */
   faultsReportedMax: 1000,
   /** Quotes are kept for a quarter, so that reconciliation can tell expired from consumed. */

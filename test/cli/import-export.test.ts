@@ -161,7 +161,7 @@ test('a store that cannot be opened is reported in one sentence', async () => {
 test('import reports wrong configuration before it opens its file', async () => {
   const ran = await runBursar('mysql:no', ['import', 'statements', join(folder, 'missing.ndjson')])
   assert.equal(ran.code, 2)
-  assert.match(ran.err, /^DATABASE_URL must be sqlite:PATH or /)
+  assert.match(ran.err, /^DATABASE_URL must start with sqlite: or postgres:/)
 })
 
 test('export does not create a store at a mistyped path', async () => {
