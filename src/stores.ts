@@ -11,12 +11,14 @@ import { openPostgresCredentials } from './store/postgres/credentials/credential
 import { loadingSessions, readingSessions } from './store/postgres/driver/sessions.ts'
 import { openPostgresFeeQuotes } from './store/postgres/fee-quotes/fee-quotes.ts'
 import { openPostgresStore } from './store/postgres/records/open-records.ts'
+import { schemaFaults } from './store/postgres/schema/check-schema.ts'
 import type { Roles } from './store/postgres/schema/grants.ts'
 import { migratePostgres, requireSchema } from './store/postgres/schema/migrate.ts'
 import { requireCustomersRole, requireOperatorRole } from './store/postgres/schema/roles.ts'
 import type { Store } from './store/records.ts'
 import { openSqliteCredentials } from './store/sqlite/credentials.ts'
 import { openSqliteFeeQuotes } from './store/sqlite/fee-quotes.ts'
+import { appliedSteps } from './store/sqlite/migrate.ts'
 import { openSqliteStore } from './store/sqlite/open-records.ts'
 import type { Keyring } from './vault/keyring.ts'
 import { openVault } from './vault/open.ts'
@@ -73,18 +75,42 @@ export async function openOperatorStores(sources: StoreDeps): Promise<Stores> {
 }
 
 /**
- * Brings the schema up to date. On PostgreSQL this runs as the owner, grants the roles their rights
- * and returns the applied steps. Opening the embedded store applies its steps.
+ * Brings the schema up to date and returns the applied steps, such as `records 2`. On PostgreSQL
+ * this runs as the owner and grants the roles their rights. Opening the embedded store applies its
+ * steps.
  */
-export async function migrateStores(sources: StoreDeps, roles: Roles): Promise<readonly number[]> {
+export async function migrateStores(sources: StoreDeps, roles: Roles): Promise<readonly string[]> {
   const addresses = readPostgresUrl(sources.config.databaseUrl)
-  if (addresses !== undefined) return await migratePostgres(addresses, roles)
+  if (addresses !== undefined) {
+    return (await migratePostgres(addresses, roles)).map((id) => `schema ${id}`)
+  }
+  const path = sqlitePath(sources.config.databaseUrl)
+  const stepsNow = () => [path, beside(path, 'credentials.db')].flatMap(appliedSteps)
+  const before = new Set(stepsNow())
   const stores = embeddedStores(sources)
   stores.records()
   stores.credentials()
   stores.quotes()
   await stores.close()
-  return []
+  return stepsNow().filter((step) => !before.has(step))
+}
+
+/**
+ * The faults of the store that `migrateStores` opens. PostgreSQL verifies its own pages, so there
+ * only the schema is checked, as its owner.
+ */
+export async function storeFaults(sources: StoreDeps): Promise<readonly string[]> {
+  const addresses = readPostgresUrl(sources.config.databaseUrl)
+  if (addresses !== undefined) return await withPrimary(addresses, schemaFaults)
+  const stores = embeddedStores(sources)
+  try {
+    return [
+      ...(await stores.records().integrityFaults()),
+      ...(await stores.credentials().integrityFaults()),
+    ]
+  } finally {
+    await stores.close()
+  }
 }
 
 /**

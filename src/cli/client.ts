@@ -10,6 +10,7 @@ import {
 import { readTextFile } from '../platform/config.ts'
 import type { Secret } from '../platform/secret.ts'
 import type { Client, ClientMethod, ClientWithSecrets } from '../store/credentials.ts'
+import { counted } from '../values/counted.ts'
 import { type CommonOptions, isPrintable, newCommand, refuseUsage } from './options.ts'
 import { isoOf, linesOf, type Output, printResult } from './output.ts'
 import type { WithCredentials } from './with-stores.ts'
@@ -173,6 +174,6 @@ function lineOf(client: ClientWithSecrets): string {
   const state = client.disabledAt === undefined ? 'live' : 'disabled'
   const used = isoOf(client.lastUsedAt) ?? 'never used'
   const secrets =
-    client.method.kind === 'secret' ? `${client.secrets.length} secrets` : client.method.kind
+    client.method.kind === 'secret' ? counted(client.secrets.length, 'secret') : client.method.kind
   return [client.id, state, client.customerId ?? 'operator', used, secrets, client.name].join('  ')
 }

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
 import { describeSigningKeys } from '../oauth/tokens/signing-keys.ts'
+import { counted } from '../values/counted.ts'
 import type { Purpose } from '../vault/purpose-key.ts'
 import type { CredentialCommandDeps } from './client.ts'
 import { type CommonOptions, newCommand } from './options.ts'
@@ -66,7 +67,7 @@ function rewrapCommand(deps: CredentialCommandDeps): Command {
     deps.withCredentials(options, async ({ keyring }) => {
       const rewrapped = await keyring.rewrap()
       const { masterId } = keyring.current('token-signing')
-      const line = `Wrapped ${rewrapped} keys. Every key is now wrapped with master key ${masterId}.`
+      const line = `Wrapped ${counted(rewrapped, 'key')}. Every key is now wrapped with master key ${masterId}.`
       printResult(deps, options, { rewrapped, master_key_id: masterId }, [line])
     }),
   )

@@ -22,6 +22,8 @@ function bar(bytesTotal: number, { bytesRead }: Extent, clock: Clock): Progress 
   const single = new cliProgress.SingleBar({
     stream: process.stderr,
     hideCursor: true,
+    // It would keep the process running after Ctrl-C; the command handles signals itself.
+    gracefulExit: false,
     clearOnComplete: true,
     etaBuffer: 100,
     format: (options, parameters, payload) =>

@@ -16,7 +16,7 @@ function sharesWords(given: string, known: string): boolean {
   return words.length > 1 && words.every((word) => others.includes(word))
 }
 
-/** Levenshtein's distance: inserted, deleted and replaced letters, and swapped neighbours as one. */
+/** Letters to insert, delete, replace or swap with a neighbour, after Damerau and Levenshtein. */
 function distance(a: string, b: string): number {
   let [before, previous]: [number[], number[]] = [
     [],

@@ -88,6 +88,17 @@ test('every link from a document to a file has a target', () => {
   assert.deepEqual(broken, [])
 })
 
+test('every npm script that a document names exists', () => {
+  const { scripts } = JSON.parse(read('package.json'))
+  const documents = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md'])
+  const unknown = documents.flatMap((document) =>
+    [...read(document).matchAll(/npm run (?:-s )?([\w:-]+)/g)]
+      .filter(([, script = '']) => !Object.hasOwn(scripts, script))
+      .map(([line]) => `${document}: ${line}`),
+  )
+  assert.deepEqual(unknown, [])
+})
+
 test('no source file has more than 250 lines', () => {
   const long = globSync('src/**/*.ts').filter((path) => read(path).split('\n').length > 251)
   assert.deepEqual(long, [])

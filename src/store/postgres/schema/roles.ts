@@ -1,4 +1,5 @@
 import { ConfigError } from '../../../platform/config.ts'
+import { commandHint } from '../../../platform/version.ts'
 import type { Connection } from '../driver/connection.ts'
 
 /** How row-level security treats the role of a session. */
@@ -31,7 +32,7 @@ export async function requireCustomersRole(connection: Connection): Promise<void
         : undefined
   if (what === undefined) return
   throw new ConfigError(
-    `DATABASE_URL must not name the role ${name}: it is ${what}. Serve with the role that \`bursar migrate --app-role\` was given (bursar).`,
+    `DATABASE_URL must not name the role ${name}: it is ${what}. Serve with the role that ${commandHint('migrate --app-role')} was given (bursar).`,
   )
 }
 
@@ -40,6 +41,6 @@ export async function requireOperatorRole(connection: Connection): Promise<void>
   const { name, bypasses, isAdmitted } = await readRole(connection)
   if (bypasses || isAdmitted) return
   throw new ConfigError(
-    `The role ${name} is not the operator’s: it would see no customer’s records. Set OPERATOR_DATABASE_URL to a URL of the role that \`bursar migrate --operator-role\` was given (bursar_operator).`,
+    `The role ${name} is not the operator’s: it would see no customer’s records. Set OPERATOR_DATABASE_URL to a URL of the role that ${commandHint('migrate --operator-role')} was given (bursar_operator).`,
   )
 }
