@@ -3,7 +3,7 @@ import { requireSchema } from './migrate.ts'
 
 /**
  * What a failed index build, a restore or a hand-made change can leave behind. Tables of records
- * have the policy `operator`, and theirs must be forced.
+ * have the policy `customer`, and theirs must be forced.
  */
 const faultQuery = `
   select 'the index ' || relation.oid::regclass || ' is not valid; run reindex'
@@ -16,7 +16,7 @@ const faultQuery = `
   select 'row-level security of ' || oid::regclass || ' is not forced'
   from pg_class
   where relnamespace = 'bursar'::regnamespace and not (relrowsecurity and relforcerowsecurity)
-    and exists (select 1 from pg_policy where polrelid = pg_class.oid and polname = 'operator')
+    and exists (select 1 from pg_policy where polrelid = pg_class.oid and polname = 'customer')
   order by 1`
 
 /** The faults of the schema. Its owner and the operator may run this. */
