@@ -118,7 +118,10 @@ export async function storeFaults(sources: StoreDeps): Promise<readonly string[]
  */
 export function requireStore({ databaseUrl, operatorDatabaseUrl }: Config): void {
   const url = operatorDatabaseUrl ?? databaseUrl
-  if (readPostgresUrl(url) !== undefined || existsSync(sqlitePath(url))) return
+  if (readPostgresUrl(url) !== undefined) return
+  const path = sqlitePath(url)
+  // `client create` makes the file of credentials alone.
+  if (existsSync(path) || existsSync(beside(path, 'credentials.db'))) return
   throw new ConfigError(
     `there is no store at ${sqlitePath(url)}; import, migrate and serve make one`,
   )

@@ -13,7 +13,7 @@ import type { Client, ClientMethod, ClientWithSecrets } from '../store/credentia
 import { counted } from '../values/counted.ts'
 import { type CommonOptions, isPrintable, newCommand, refuseUsage } from './options.ts'
 import { isoOf, linesOf, type Output, printResult } from './output.ts'
-import type { WithCredentials } from './with-stores.ts'
+import { existing, type WithCredentials } from './with-stores.ts'
 
 export type CredentialCommandDeps = Pick<Output, 'print'> & {
   readonly withCredentials: WithCredentials
@@ -44,7 +44,10 @@ function createCommand(deps: CredentialCommandDeps): Command {
     .option('--customer <id>', 'The customer whose records the client may read.')
     .option('--operator', 'Create a client of the operator, for /ingest/v1 only.')
     .requiredOption('--name <text>', 'The name that people know the client by.')
-    .option('--scope <scopes>', 'The scopes, separated by blanks (default: the read scopes).')
+    .option(
+      '--scope <scopes>',
+      'The scopes, separated by blanks or commas (default: the read scopes).',
+    )
     .option('--jwks <file>', 'Its public keys, for private_key_jwt instead of a secret.')
     .option('--issuer <url>', 'The trusted issuer of its tokens, instead of Bursar.')
     .option('--external-id <id>', 'The id of the client at that issuer.')
@@ -56,7 +59,7 @@ function createCommand(deps: CredentialCommandDeps): Command {
         const known = access.trustedIssuers.join(', ') || 'none'
         command.error(`${options.issuer} is not one of the trustedIssuers: ${known}.`)
       }
-      const scopes = options.scope?.split(/\s+/).filter((scope) => scope !== '')
+      const scopes = options.scope?.split(/[\s,]+/).filter((scope) => scope !== '')
       const { customer: customerId = null, name } = options
       const made = await createClient(access, { customerId, name, scopes, method })
       const { client, secret } = acceptedOf(command, made)
@@ -101,10 +104,14 @@ async function readMethod(command: Command, options: CreateOptions): Promise<Cli
 function listCommand(deps: CredentialCommandDeps): Command {
   const command = newCommand('list', 'List every client and when it was last used.')
   return command.action((options: CommonOptions) =>
-    deps.withCredentials(options, async ({ store }) => {
-      const clients = await store.listClients()
-      printResult(deps, options, { clients: clients.map(describeListed) }, clients.map(lineOf))
-    }),
+    deps.withCredentials(
+      options,
+      async ({ store }) => {
+        const clients = await store.listClients()
+        printResult(deps, options, { clients: clients.map(describeListed) }, clients.map(lineOf))
+      },
+      existing,
+    ),
   )
 }
 
@@ -114,11 +121,18 @@ function rotateCommand(deps: CredentialCommandDeps): Command {
     .argument('<id>', 'The id of the client.')
     .option('--expire-old', 'Revoke the old secrets, and every token issued so far, at once.')
   return command.action((id: string, options: CommonOptions & { expireOld?: boolean }) =>
-    deps.withCredentials(options, async (access) => {
-      const expireOld = options.expireOld === true
-      const { client, secret } = acceptedOf(command, await rotateClient(access, id, { expireOld }))
-      printClient(deps, options, client, secret)
-    }),
+    deps.withCredentials(
+      options,
+      async (access) => {
+        const expireOld = options.expireOld === true
+        const { client, secret } = acceptedOf(
+          command,
+          await rotateClient(access, id, { expireOld }),
+        )
+        printClient(deps, options, client, secret)
+      },
+      existing,
+    ),
   )
 }
 
@@ -126,12 +140,16 @@ function disableCommand(deps: CredentialCommandDeps): Command {
   const command = newCommand('disable', 'Disable a client and all its tokens permanently.')
   command.argument('<id>', 'The id of the client.')
   return command.action((id: string, options: CommonOptions) =>
-    deps.withCredentials(options, async (access) => {
-      const client = acceptedOf(command, await disableClient(access, id))
-      const answer = { client_id: client.id, disabled_at: isoOf(client.disabledAt) }
-      const line = `${client.id} is disabled. Every running server refuses it within 10 s.`
-      printResult(deps, options, answer, [line])
-    }),
+    deps.withCredentials(
+      options,
+      async (access) => {
+        const client = acceptedOf(command, await disableClient(access, id))
+        const answer = { client_id: client.id, disabled_at: isoOf(client.disabledAt) }
+        const line = `${client.id} is disabled. Every running server refuses it within 10 s.`
+        printResult(deps, options, answer, [line])
+      },
+      existing,
+    ),
   )
 }
 

@@ -54,8 +54,14 @@ const otherFormats: readonly (readonly [start: string, fault: string])[] = [
   ['feff', 'is UTF-16; save it as UTF-8'],
 ]
 
+/** Text has no NUL. Where it has, every line would be a fault of its own. */
+const START_BYTES = 4096
+
 function refuseOtherFormat(chunk: Uint8Array): void {
   const start = Buffer.from(chunk.subarray(0, 4)).toString('hex')
   const fault = otherFormats.find(([form]) => start.startsWith(form))?.[1]
   if (fault !== undefined) throw new UnreadableFile(fault)
+  if (chunk.subarray(0, START_BYTES).includes(0)) {
+    throw new UnreadableFile('is a binary file, or UTF-16; records are text in UTF-8')
+  }
 }

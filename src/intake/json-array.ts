@@ -47,10 +47,14 @@ export async function* readJsonArray(chunks: AsyncIterable<Uint8Array>): AsyncIt
       }
     }
   }
+  if (!state.started) throw new UnreadableFile('is empty; it must hold one JSON array')
   if (!state.ended) throw new UnreadableFile('the JSON array has no end; is the file complete?')
 }
 
-const startState = () => ({ depth: 0, inString: false, escaped: false, line: 1, ended: false })
+const startState = () => ({
+  ...{ depth: 0, inString: false, escaped: false, line: 1 },
+  ...{ started: false, ended: false },
+})
 
 /** Reads one byte and returns whether it separates two elements. */
 function step(state: ReturnType<typeof startState>, byte: number): 'separator' | 'other' {
@@ -62,8 +66,10 @@ function step(state: ReturnType<typeof startState>, byte: number): 'separator' |
     return 'other'
   }
   if (state.depth === 0) {
-    if (byte === 0x5b && !state.ended) state.depth = 1
-    else if (!blank.has(byte) && !byteOrderMark.has(byte)) {
+    if (byte === 0x5b && !state.started) {
+      state.depth = 1
+      state.started = true
+    } else if (!blank.has(byte) && !byteOrderMark.has(byte)) {
       throw new UnreadableFile(
         'is not part of one JSON array; the name of a file of one record a line ends with .ndjson',
         state.line,

@@ -20,8 +20,8 @@ export type RecordFile = {
  */
 export async function openRecordFile(path: string, schema: TSchema): Promise<RecordFile> {
   const fromStdin = path === '-'
-  const read = fromStdin ? readNdjson : readerOf(path)
   const bytesTotal = fromStdin ? undefined : await sizeOf(path)
+  const read = fromStdin ? readNdjson : readerOf(path)
   const source = fromStdin ? process.stdin : createReadStream(path, { highWaterMark: 1 << 20 })
   let bytesRead = 0
   source.on('data', (chunk) => {

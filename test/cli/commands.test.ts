@@ -112,9 +112,35 @@ test('client list and keys rewrap count in the singular and the plural', async (
   assert.match(await printed('counts.db', 'keys', 'rewrap'), /^Wrapped \d+ keys\. /)
 })
 
+test('no command but those that add something makes a store', async () => {
+  for (const words of [
+    'client list',
+    'client rotate x',
+    'client disable x',
+    'keys list',
+    'keys rewrap',
+  ]) {
+    await assert.rejects(printed('mistyped.db', ...words.split(' ')), {
+      message: `there is no store at ${join(folder, 'mistyped.db')}; import, migrate and serve make one`,
+    })
+  }
+  await printed('clients-only.db', 'client', 'create', '--customer', 'a', '--name', 'A')
+  assert.match(await printed('clients-only.db', 'client', 'list'), /^client_/)
+})
+
+test('client create takes scopes with commas between them', async () => {
+  const scope = 'transfer:read_fiat_account,statements:read_statement'
+  const words = ['client', 'create', '--customer', 'a', '--name', 'A', '--scope', scope]
+  assert.match(
+    await printed('commas.db', ...words),
+    /^scope: transfer:read_fiat_account statements:read_statement$/m,
+  )
+})
+
 test('a hint names the program as it was started, and an unknown id without controls', async () => {
   const { run, errors } = openProgram()
   const store = `sqlite:${join(folder, 'hint.db')}`
+  await printed('hint.db', 'migrate')
   await assert.rejects(run(['client', 'disable', 'x\u001b[2J', '--database', store]))
   assert.equal(
     errors.join(''),

@@ -230,9 +230,11 @@ test('refuses a file of another format by its first bytes and says what to do', 
     ['1f8b08', 'is compressed with gzip; its name must end with .gz'],
     ['504b0304', 'is a ZIP archive or a spreadsheet; save it as CSV in UTF-8'],
     ['fffe', 'is UTF-16; save it as UTF-8'],
+    ['7f454c4600', 'is a binary file, or UTF-16; records are text in UTF-8'],
   ] as const) {
     await assert.rejects(entriesOf('other.ndjson', Buffer.from(start, 'hex')), { message })
   }
+  await assert.rejects(entriesOf('empty.json', ' '), /is empty; it must hold one JSON array/)
   await assert.rejects(entriesOf('empty.csv', ''), /is empty; CSV starts with a header line/)
 })
 
@@ -269,5 +271,9 @@ test('refuses an unknown extension and a missing file', async () => {
   await assert.rejects(
     openRecordFile(join(folder, 'none.csv'), resourceOf('statements').record),
     /there is no such file/,
+  )
+  await assert.rejects(
+    openRecordFile(folder, resourceOf('statements').record),
+    /is a folder; name one file in it/,
   )
 })
