@@ -71,14 +71,16 @@ function consumeCommand(output: Output, clock: Clock): Command {
   })
 }
 
-function faultOf({ amount, network, withdrawal }: ConsumeOptions): string | undefined {
+function faultOf(options: ConsumeOptions): string | undefined {
+  const { amount, network } = options
   const reading = figure.read(amount)
   if ('reason' in reading) return `--amount ${reading.reason}.`
   if (!cryptoNetworks.some((known) => known === network)) {
     return `--network must be one of ${cryptoNetworks.join(', ')}.`
   }
-  if (!isPrintable(withdrawal)) return '--withdrawal must have 1 to 200 printable characters.'
-  return undefined
+  const names = ['customer', 'asset', 'address', 'withdrawal'] as const
+  const wrong = names.find((name) => !isPrintable(options[name]))
+  return wrong && `--${wrong} must have 1 to 200 printable characters.`
 }
 
 function checkAddressCommand(output: Output): Command {
