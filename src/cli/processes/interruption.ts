@@ -1,7 +1,7 @@
 import { constants } from 'node:os'
 import type { Output } from '../output.ts'
 
-/** Ctrl-C, SIGTERM and a closed terminal during an import. */
+/** Ctrl-C and SIGTERM during an import. */
 export type Interruption = {
   /** What to do before the process ends, such as showing the cursor again. */
   beforeExit(tidy: () => void): void
@@ -10,7 +10,8 @@ export type Interruption = {
   readonly close: () => void
 }
 
-const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+/** Not SIGHUP: a handler would undo `nohup`. */
+const signals = ['SIGINT', 'SIGTERM'] as const
 
 /** Ends the process at a signal, says what has changed, and exits as shells expect: 130 or 143. */
 export function openInterruption({ tell }: Pick<Output, 'tell'>): Interruption {
