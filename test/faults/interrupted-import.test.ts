@@ -23,7 +23,8 @@ for (const [signal, code] of [
     const program = startProgram(words, { env: { DATABASE_URL }, stdin, stdinStays: 'open' })
     await program.taken
     assert.equal(await program.kill(signal), code)
-    assert.equal(program.errors(), `stopped by ${signal}; nothing was changed\n`)
+    // A slow machine prints progress before it.
+    assert.equal(program.errors().split('\n').at(-2), `stopped by ${signal}; nothing was changed`)
     const exported = await runProgram(['export', 'fiat-accounts'], { env: { DATABASE_URL } })
     assert.deepEqual(exported, { code: 0, output: '', errors: '' })
   })
