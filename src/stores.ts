@@ -1,25 +1,28 @@
 import { existsSync } from 'node:fs'
 import type { Clock } from './platform/clock.ts'
 import { type Config, ConfigError } from './platform/config.ts'
-import { limits } from './platform/limits.ts'
 import type { Logger } from './platform/log.ts'
-import { readPostgresUrl, type ServerAddress } from './platform/postgres-url.ts'
+import { readPostgresUrl } from './platform/postgres-url.ts'
 import type { CredentialStore } from './store/credentials.ts'
 import type { FeeQuoteStore } from './store/fee-quotes.ts'
-import { openServers, type Servers, type ServersDeps } from './store/postgres/cluster/servers.ts'
 import { withPrimary } from './store/postgres/cluster/with-primary.ts'
 import { openPostgresCredentials } from './store/postgres/credentials/credentials.ts'
-import { loadingSessions, readingSessions } from './store/postgres/driver/sessions.ts'
 import { openPostgresFeeQuotes } from './store/postgres/fee-quotes/fee-quotes.ts'
+import {
+  openOperatorServers,
+  openServiceSessions,
+  type PostgresSessions,
+} from './store/postgres/open-sessions.ts'
 import { openPostgresStore } from './store/postgres/records/open-records.ts'
+import { schemaFaults } from './store/postgres/schema/check-schema.ts'
 import type { Roles } from './store/postgres/schema/grants.ts'
-import { migratePostgres, requireSchema } from './store/postgres/schema/migrate.ts'
-import { requireCustomersRole, requireOperatorRole } from './store/postgres/schema/roles.ts'
+import { migratePostgres } from './store/postgres/schema/migrate.ts'
 import type { Store } from './store/records.ts'
 import { sqliteFiles } from './store/sqlite/backup/store-files.ts'
 import { openSqliteCredentials } from './store/sqlite/credentials.ts'
 import { openSqliteFeeQuotes } from './store/sqlite/fee-quotes.ts'
 import { claimIssuer, type IssuerClaim } from './store/sqlite/issuer-claim.ts'
+import { appliedSteps } from './store/sqlite/migrate.ts'
 import { openSqliteStore } from './store/sqlite/open-records.ts'
 import type { StoreFiles } from './store/store-files.ts'
 import type { Keyring } from './vault/keyring.ts'
@@ -49,35 +52,9 @@ export type StoreDeps = { readonly config: Config; readonly clock: Clock; readon
  * the operator.
  */
 export async function openServiceStores(sources: StoreDeps): Promise<Stores> {
-  const { databaseUrl, operatorDatabaseUrl, databaseReadUrls } = sources.config
-  const primaries = readPostgresUrl(databaseUrl)
+  const primaries = readPostgresUrl(sources.config.databaseUrl)
   if (primaries === undefined) return embeddedStores(sources)
-  const requireRole = {
-    primary: requireCustomersRole('DATABASE_URL'),
-    standby: requireCustomersRole('DATABASE_READ_URLS'),
-  }
-  await withPrimary(primaries, async (connection) => {
-    await requireSchema(connection)
-    await requireRole.primary(connection)
-  })
-  await using opened = new AsyncDisposableStack()
-  const open = async (opening: Promise<Servers>) =>
-    opened.adopt(await opening, (servers) => servers.close())
-  const reading = {
-    standbys: databaseReadUrls.flatMap((url) => readPostgresUrl(url) ?? []),
-    parameters: readingSessions(sources.config.databaseTimeoutMs),
-    requireRole,
-  }
-  const customers = await open(openFor(sources, primaries, reading))
-  const connectionsMax = limits.credentialSessionsMax
-  const credentials = await open(openFor(sources, primaries, { ...reading, connectionsMax }))
-  const operator =
-    operatorDatabaseUrl === undefined
-      ? undefined
-      : await open(openOperator(sources, operatorDatabaseUrl))
-  const stack = opened.move()
-  const close = () => stack.disposeAsync()
-  return postgresStores(sources, { customers, credentials, operator, close })
+  return postgresStores(sources, await openServiceSessions(sources, primaries))
 }
 
 /** Opens the stores of every other command, which sees all customers. */
@@ -85,24 +62,48 @@ export async function openOperatorStores(sources: StoreDeps): Promise<Stores> {
   const { databaseUrl, operatorDatabaseUrl } = sources.config
   const url = operatorDatabaseUrl ?? databaseUrl
   if (readPostgresUrl(url) === undefined) return embeddedStores(sources)
-  const operator = await openOperator(sources, url)
+  const operator = await openOperatorServers(sources, url)
   const { close } = operator
   return postgresStores(sources, { customers: operator, credentials: operator, operator, close })
 }
 
 /**
- * Brings the schema up to date. On PostgreSQL this runs as the owner, grants the roles their rights
- * and returns the applied steps. Opening the embedded store applies its steps.
+ * Brings the schema up to date and returns the applied steps, such as `records 2`. On PostgreSQL
+ * this runs as the owner and grants the roles their rights. Opening the embedded store applies its
+ * steps.
  */
-export async function migrateStores(sources: StoreDeps, roles: Roles): Promise<readonly number[]> {
+export async function migrateStores(sources: StoreDeps, roles: Roles): Promise<readonly string[]> {
   const addresses = readPostgresUrl(sources.config.databaseUrl)
-  if (addresses !== undefined) return await migratePostgres(addresses, roles)
+  if (addresses !== undefined) {
+    return (await migratePostgres(addresses, roles)).map((id) => `schema ${id}`)
+  }
+  const path = sqlitePath(sources.config.databaseUrl)
+  const stepsNow = () => [path, beside(path, 'credentials.db')].flatMap(appliedSteps)
+  const before = new Set(stepsNow())
   const stores = embeddedStores(sources)
   stores.records()
   stores.credentials()
   stores.quotes()
   await stores.close()
-  return []
+  return stepsNow().filter((step) => !before.has(step))
+}
+
+/**
+ * The faults of the store that `migrateStores` opens. PostgreSQL verifies its own pages, so there
+ * only the schema is checked, as its owner.
+ */
+export async function storeFaults(sources: StoreDeps): Promise<readonly string[]> {
+  const addresses = readPostgresUrl(sources.config.databaseUrl)
+  if (addresses !== undefined) return await withPrimary(addresses, schemaFaults)
+  const stores = embeddedStores(sources)
+  try {
+    return [
+      ...(await stores.records().integrityFaults()),
+      ...(await stores.credentials().integrityFaults()),
+    ]
+  } finally {
+    await stores.close()
+  }
 }
 
 /**
@@ -110,7 +111,10 @@ export async function migrateStores(sources: StoreDeps, roles: Roles): Promise<r
  */
 export function requireStore({ databaseUrl, operatorDatabaseUrl }: Config): void {
   const url = operatorDatabaseUrl ?? databaseUrl
-  if (readPostgresUrl(url) !== undefined || existsSync(sqlitePath(url))) return
+  if (readPostgresUrl(url) !== undefined) return
+  const path = sqlitePath(url)
+  // `client create` makes the file of credentials alone.
+  if (existsSync(path) || existsSync(beside(path, 'credentials.db'))) return
   throw new ConfigError(
     `there is no store at ${sqlitePath(url)}; import, migrate and serve make one`,
   )
@@ -123,48 +127,7 @@ export function storeFiles({ databaseUrl, operatorDatabaseUrl }: Config): StoreF
   return sqliteFiles(sqlitePath(url), beside(sqlitePath(url), 'credentials.db'))
 }
 
-async function openOperator(sources: StoreDeps, url: string): Promise<Servers> {
-  const primaries = readPostgresUrl(url) ?? []
-  await withPrimary(primaries, async (connection) => {
-    await requireSchema(connection)
-    await requireOperatorRole(connection)
-  })
-  const requireRole = { primary: requireOperatorRole, standby: requireOperatorRole }
-  return await openFor(sources, primaries, {
-    standbys: [],
-    parameters: loadingSessions,
-    requireRole,
-  })
-}
-
-type Use = Pick<ServersDeps, 'standbys' | 'parameters' | 'requireRole'> & {
-  readonly connectionsMax?: number
-}
-
-function openFor(
-  { config, log }: StoreDeps,
-  primaries: readonly ServerAddress[],
-  use: Use,
-): Promise<Servers> {
-  return openServers({
-    connectionsMax: config.databaseConnectionsMax,
-    ...use,
-    primaries,
-    withinMs: config.databaseTimeoutMs,
-    lagMsMax: config.replicaLagMsMax,
-    log,
-  })
-}
-
-type Opened = {
-  readonly customers: Servers
-  /** Sessions of their own, so that a flood of logins takes none from readers of records. */
-  readonly credentials: Servers
-  readonly operator: Servers | undefined
-  close(): Promise<void>
-}
-
-function postgresStores(sources: StoreDeps, opened: Opened): Stores {
+function postgresStores(sources: StoreDeps, opened: PostgresSessions): Stores {
   const { customers, operator } = opened
   const records = openOnce(() =>
     openPostgresStore({ customers, operator: operator ?? customers }, sources.clock),

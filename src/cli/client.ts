@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { Command } from 'commander'
 import { operatorScopes } from '../contract/scopes.ts'
 import {
@@ -8,11 +7,13 @@ import {
   readClientKeys,
   rotateClient,
 } from '../oauth/clients/clients.ts'
+import { readTextFile } from '../platform/config.ts'
 import type { Secret } from '../platform/secret.ts'
 import type { Client, ClientMethod, ClientWithSecrets } from '../store/credentials.ts'
+import { counted } from '../values/counted.ts'
 import { type CommonOptions, isPrintable, newCommand, refuseUsage } from './options.ts'
 import { isoOf, linesOf, type Output, printResult } from './output.ts'
-import type { WithCredentials } from './with-stores.ts'
+import { existing, type WithCredentials } from './with-stores.ts'
 
 export type CredentialCommandDeps = Pick<Output, 'print'> & {
   readonly withCredentials: WithCredentials
@@ -43,7 +44,10 @@ function createCommand(deps: CredentialCommandDeps): Command {
     .option('--customer <id>', 'The customer whose records the client may read.')
     .option('--operator', 'Create a client of the operator, for /ingest/v1 only.')
     .requiredOption('--name <text>', 'The name that people know the client by.')
-    .option('--scope <scopes>', 'The scopes, separated by blanks (default: the read scopes).')
+    .option(
+      '--scope <scopes>',
+      'The scopes, separated by blanks or commas (default: the read scopes).',
+    )
     .option('--jwks <file>', 'Its public keys, for private_key_jwt instead of a secret.')
     .option('--issuer <url>', 'The trusted issuer of its tokens, instead of Bursar.')
     .option('--external-id <id>', 'The id of the client at that issuer.')
@@ -55,7 +59,7 @@ function createCommand(deps: CredentialCommandDeps): Command {
         const known = access.trustedIssuers.join(', ') || 'none'
         command.error(`${options.issuer} is not one of the trustedIssuers: ${known}.`)
       }
-      const scopes = options.scope?.split(/\s+/).filter((scope) => scope !== '')
+      const scopes = options.scope?.split(/[\s,]+/).filter((scope) => scope !== '')
       const { customer: customerId = null, name } = options
       const made = await createClient(access, { customerId, name, scopes, method })
       const { client, secret } = acceptedOf(command, made)
@@ -90,8 +94,9 @@ async function readMethod(command: Command, options: CreateOptions): Promise<Cli
     return { kind: 'issuer', issuer, externalId }
   }
   if (path === undefined) return { kind: 'secret' }
-  const text = await readFile(path, 'utf8').catch(() => command.error(`${path} cannot be read.`))
-  const read = await readClientKeys(text)
+  const file = readTextFile(path)
+  if ('fault' in file) return command.error(`${path} ${file.fault}.`)
+  const read = await readClientKeys(file.text)
   if ('refused' in read) return command.error(`${path}: ${read.refused}`)
   return { kind: 'keys', jwks: read.jwks }
 }
@@ -99,10 +104,14 @@ async function readMethod(command: Command, options: CreateOptions): Promise<Cli
 function listCommand(deps: CredentialCommandDeps): Command {
   const command = newCommand('list', 'List every client and when it was last used.')
   return command.action((options: CommonOptions) =>
-    deps.withCredentials(options, async ({ store }) => {
-      const clients = await store.listClients()
-      printResult(deps, options, { clients: clients.map(describeListed) }, clients.map(lineOf))
-    }),
+    deps.withCredentials(
+      options,
+      async ({ store }) => {
+        const clients = await store.listClients()
+        printResult(deps, options, { clients: clients.map(describeListed) }, clients.map(lineOf))
+      },
+      existing,
+    ),
   )
 }
 
@@ -113,12 +122,16 @@ function rotateCommand(deps: CredentialCommandDeps): Command {
     .option('--days <number>', 'How long the old secret stays valid: 1 to 90 days.', '7')
     .option('--now', 'End the old secrets, and every token issued so far, at once.')
   return command.action((id: string, options: RotateOptions) =>
-    deps.withCredentials(options, async (access) => {
-      const previousDays = options.now === true ? 0 : readDays(command, options.days)
-      const rotated = acceptedOf(command, await rotateClient(access, id, { previousDays }))
-      const { client, secret, previousUntil } = rotated
-      printClient(deps, options, client, secret, { previous_secret_until: isoOf(previousUntil) })
-    }),
+    deps.withCredentials(
+      options,
+      async (access) => {
+        const previousDays = options.now === true ? 0 : readDays(command, options.days)
+        const rotated = acceptedOf(command, await rotateClient(access, id, { previousDays }))
+        const { client, secret, previousUntil } = rotated
+        printClient(deps, options, client, secret, { previous_secret_until: isoOf(previousUntil) })
+      },
+      existing,
+    ),
   )
 }
 
@@ -133,12 +146,16 @@ function disableCommand(deps: CredentialCommandDeps): Command {
   const command = newCommand('disable', 'Disable a client and all its tokens permanently.')
   command.argument('<id>', 'The id of the client.')
   return command.action((id: string, options: CommonOptions) =>
-    deps.withCredentials(options, async (access) => {
-      const client = acceptedOf(command, await disableClient(access, id))
-      const answer = { client_id: client.id, disabled_at: isoOf(client.disabledAt) }
-      const line = `${client.id} is disabled. Every running server refuses it within 10 s.`
-      printResult(deps, options, answer, [line])
-    }),
+    deps.withCredentials(
+      options,
+      async (access) => {
+        const client = acceptedOf(command, await disableClient(access, id))
+        const answer = { client_id: client.id, disabled_at: isoOf(client.disabledAt) }
+        const line = `${client.id} is disabled. Every running server refuses it within 10 s.`
+        printResult(deps, options, answer, [line])
+      },
+      existing,
+    ),
   )
 }
 
@@ -183,6 +200,6 @@ function lineOf(client: ClientWithSecrets): string {
   const state = client.disabledAt === undefined ? 'live' : 'disabled'
   const used = isoOf(client.lastUsedAt) ?? 'never used'
   const secrets =
-    client.method.kind === 'secret' ? `${client.secrets.length} secrets` : client.method.kind
+    client.method.kind === 'secret' ? counted(client.secrets.length, 'secret') : client.method.kind
   return [client.id, state, client.customerId ?? 'operator', used, secrets, client.name].join('  ')
 }

@@ -2,39 +2,51 @@ import { once } from 'node:events'
 import { Argument, type Command } from 'commander'
 import { recordKinds, resources } from '../resources/catalogue.ts'
 import type { Stores } from '../stores.ts'
+import { printableJson } from '../values/printable.ts'
 import { type CommonOptions, newCommand } from './options.ts'
-import { withStores } from './with-stores.ts'
+import { existing, withStores } from './with-stores.ts'
 
-type ExportOptions = CommonOptions & { readonly customer?: string }
+type ExportOptions = CommonOptions & { readonly customer?: string; readonly array?: boolean }
 
-const description = 'Export records in the format of import: NDJSON, or a JSON array with --json.'
+const description = 'Export records as NDJSON, which import reads.'
 
 export function exportCommand(): Command {
   return newCommand('export', description)
     .addArgument(new Argument('<kind>', 'The kind of record.').choices(recordKinds))
     .option('--customer <id>', 'Export the records of this customer only.')
+    .option('--array', 'Print one JSON array instead, which import reads from a .json file.')
     .action(async (kind: string, options: ExportOptions) => {
       const resource = resources.find((candidate) => candidate.kind === kind)
       if (resource === undefined) return
       const write = async (stores: Stores) => {
         const lines = stores.records().operator.exportLines(resource, options.customer)
-        await writeAll(options.json === true ? asArray(lines) : asLines(lines))
+        await writeAll(inFormat(lines, options))
       }
-      await withStores(options, write, { mustExist: true })
+      await withStores(options, write, existing)
     })
 }
 
-async function* asLines(lines: AsyncIterable<string>): AsyncIterable<string> {
-  for await (const line of lines) yield `${line}\n`
+function inFormat(lines: AsyncIterable<string>, options: ExportOptions): AsyncIterable<string> {
+  if (options.json === true) return asArray(lines, '{"records":[', ']}\n')
+  return options.array === true ? asArray(lines, '[', ']\n') : asLines(lines)
 }
 
-async function* asArray(lines: AsyncIterable<string>): AsyncIterable<string> {
-  let separator = '[\n'
+async function* asLines(lines: AsyncIterable<string>): AsyncIterable<string> {
+  for await (const line of lines) yield `${printableJson(line)}\n`
+}
+
+async function* asArray(
+  lines: AsyncIterable<string>,
+  start: string,
+  end: string,
+): AsyncIterable<string> {
+  let separator = `${start}\n`
   for await (const line of lines) {
-    yield separator + line
+    yield separator + printableJson(line)
     separator = ',\n'
   }
-  yield separator === '[\n' ? '[]\n' : '\n]\n'
+  const isEmpty = separator !== ',\n'
+  yield isEmpty ? start + end : `\n${end}`
 }
 
 /** Waits for a slow reader, so that memory stays bounded. */

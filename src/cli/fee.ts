@@ -11,7 +11,7 @@ import { consumeProblem } from '../withdrawal-fees/fee-problems.ts'
 import { scheduleCommand } from './fee-schedule.ts'
 import { type CommonOptions, configOf, isPrintable, newCommand, refuseUsage } from './options.ts'
 import { CommandFailed, linesOf, type Output, printResult } from './output.ts'
-import { withStores } from './with-stores.ts'
+import { existing, withStores } from './with-stores.ts'
 
 /** `fee show|consume|schedule|check-address`: guaranteed fees, for the withdrawal system. */
 export function feeCommand(output: Output, clock: Clock): Command {
@@ -28,7 +28,7 @@ function showCommand(output: Output): Command {
   command.argument('<id>', 'The id of the fee.')
   return command.action(async (given: string, options: CommonOptions) => {
     const id = readId(command, given)
-    const quote = await withStores(options, (stores) => stores.quotes().operator.find(id))
+    const quote = await withStores(options, (stores) => stores.quotes().operator.find(id), existing)
     if (quote === undefined) throw new CommandFailed(`There is no fee ${id}.`)
     const record = describeQuote(quote)
     printResult(output, options, record, linesOf(record))
@@ -60,7 +60,7 @@ function consumeCommand(output: Output, clock: Clock): Command {
     const { customer: customerId, asset, network, address, amount, withdrawal } = options
     const request = { id, customerId, asset, network, address, amount, withdrawal, at: clock() }
     const consume = (stores: Stores) => stores.quotes().operator.consume(request)
-    const consumed = await withStores(options, consume)
+    const consumed = await withStores(options, consume, existing)
     if (consumed.outcome === 'consumed') {
       const record = describeQuote(consumed.quote)
       return printResult(output, options, record, linesOf(record))
@@ -71,14 +71,16 @@ function consumeCommand(output: Output, clock: Clock): Command {
   })
 }
 
-function faultOf({ amount, network, withdrawal }: ConsumeOptions): string | undefined {
+function faultOf(options: ConsumeOptions): string | undefined {
+  const { amount, network } = options
   const reading = figure.read(amount)
   if ('reason' in reading) return `--amount ${reading.reason}.`
   if (!cryptoNetworks.some((known) => known === network)) {
     return `--network must be one of ${cryptoNetworks.join(', ')}.`
   }
-  if (!isPrintable(withdrawal)) return '--withdrawal must have 1 to 200 printable characters.'
-  return undefined
+  const names = ['customer', 'asset', 'address', 'withdrawal'] as const
+  const wrong = names.find((name) => !isPrintable(options[name]))
+  return wrong && `--${wrong} must have 1 to 200 printable characters.`
 }
 
 function checkAddressCommand(output: Output): Command {

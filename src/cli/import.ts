@@ -5,8 +5,11 @@ import { openRecordFile } from '../intake/read.ts'
 import { recordRules } from '../intake/record-rules.ts'
 import { systemClock } from '../platform/clock.ts'
 import { recordKinds, resources } from '../resources/catalogue.ts'
+import { counted } from '../values/counted.ts'
+import { printable } from '../values/printable.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
 import { CommandFailed, type Output, printResult } from './output.ts'
+import { openInterruption } from './processes/interruption.ts'
 import { openProgress } from './progress.ts'
 import { withStores } from './with-stores.ts'
 
@@ -27,8 +30,8 @@ export function importCommand(output: Output): Command {
     .option('--dry-run', 'Check everything and change nothing.')
     .option('--allow-older', 'Accept records that are older than the stored ones.')
     .action(async (kind: string, file: string, options: ImportOptions) => {
-      const report = await importFile(kind, file, options)
-      printReport(output, file === '-' ? 'stdin' : file, report, options)
+      const report = await importFile(kind, file, options, output)
+      printReport(output, file === '-' ? 'stdin' : printable(file, 1000), report, options)
     })
 }
 
@@ -36,6 +39,7 @@ async function importFile(
   kind: string,
   path: string,
   options: ImportOptions,
+  output: Output,
 ): Promise<ImportReport> {
   const resource = resources.find((candidate) => candidate.kind === kind)
   if (resource === undefined) throw new CommandFailed(`unknown kind ${kind}`)
@@ -43,8 +47,10 @@ async function importFile(
   const file = await openRecordFile(path, resource.record).catch((error: unknown) => {
     throw error instanceof UnreadableFile ? new CommandFailed(error.message) : error
   })
+  const interruption = openInterruption(output)
   return withStores(options, async (stores) => {
     const progress = openProgress(file, systemClock)
+    interruption.beforeExit(progress.stop)
     try {
       return await importEntries(stores.records(), resource, file.entries, {
         customerId: options.customer,
@@ -52,11 +58,12 @@ async function importFile(
         allowOlder: options.allowOlder === true,
         rules,
         onProgress: progress.update,
+        onMerge: options.dryRun === true ? undefined : interruption.changesBegin,
       })
     } finally {
       progress.stop()
     }
-  })
+  }).finally(interruption.close)
 }
 
 function printReport(
@@ -80,5 +87,3 @@ function printReport(
     throw new CommandFailed(`${name}: ${counted(faultCount, 'fault')}; nothing was changed`)
   }
 }
-
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import { systemClock } from '../platform/clock.ts'
 import { openLog } from '../platform/log.ts'
-import { migrateStores } from '../stores.ts'
+import { migrateStores, storeFaults } from '../stores.ts'
+import { counted } from '../values/counted.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
 import { CommandFailed, type Output, printResult } from './output.ts'
-import { withStores } from './with-stores.ts'
 
 type MigrateOptions = CommonOptions & {
   readonly check?: boolean
@@ -28,19 +28,22 @@ export function migrateCommand(output: Output): Command {
       const { appRole: app, operatorRole: operator } = options
       const deps = { config: configOf(options), clock: systemClock, log: openLog('warn') }
       const applied = await migrateStores(deps, { app, operator })
-      const faults = options.check === true ? await integrityFaults(options) : []
+      const faults = options.check === true ? await storeFaults(deps) : []
       const document = { up_to_date: true, applied, integrity_faults: faults }
       const isChecked = options.check === true && faults.length === 0
-      const summary = isChecked ? 'up to date, no integrity faults' : 'up to date'
-      printResult(output, options, document, [summary])
+      const summary = `up to date; ${stepsOf(applied)}`
+      printResult(output, options, document, [
+        isChecked ? `${summary}; no integrity faults` : summary,
+      ])
       if (faults.length === 0) return
       const list = faults.join('\n')
-      throw new CommandFailed(`the store is damaged; restore it from a backup:\n${list}`)
+      throw new CommandFailed(
+        `the store is damaged; repair what this list names, or restore a backup:\n${list}`,
+      )
     })
 }
 
-const integrityFaults = (options: CommonOptions): Promise<readonly string[]> =>
-  withStores(options, async (stores) => [
-    ...(await stores.records().integrityFaults()),
-    ...(await stores.credentials().integrityFaults()),
-  ])
+const stepsOf = (applied: readonly string[]): string =>
+  applied.length === 0
+    ? 'there was nothing to apply'
+    : `applied ${counted(applied.length, 'migration')}: ${applied.join(', ')}`

@@ -14,7 +14,7 @@ export function newCommand(name: string, description: string): Command {
     .description(description)
     .option('--database <url>', 'The store, in the form of DATABASE_URL.')
     .option('--config <file>', 'The configuration file (default: bursar.config.json if it exists).')
-    .option('--json', 'Print one JSON document to stdout and nothing else.')
+    .option('--json', 'Print one JSON object to stdout and nothing else.')
 }
 
 /** The configuration of a command. Throws a ConfigError with every fault. */

@@ -1,3 +1,5 @@
+import { printableJson, printableLines } from '../values/printable.ts'
+
 /** Where a command writes. */
 export type Output = {
   /** Prints the result to stdout. */
@@ -7,8 +9,8 @@ export type Output = {
 }
 
 export const standardOutput: Output = {
-  print: (text) => void process.stdout.write(`${text}\n`),
-  tell: (text) => void process.stderr.write(`${text}\n`),
+  print: (text) => void process.stdout.write(`${printableLines(text)}\n`),
+  tell: (text) => void process.stderr.write(`${printableLines(text)}\n`),
 }
 
 /** Prints a result: with `--json` as one document, else as these lines. */
@@ -18,7 +20,7 @@ export function printResult(
   document: object,
   lines: readonly string[],
 ): void {
-  for (const line of json === true ? [JSON.stringify(document)] : lines) print(line)
+  for (const line of json === true ? [printableJson(JSON.stringify(document))] : lines) print(line)
 }
 
 /** One `name: value` line for each member of a record. */

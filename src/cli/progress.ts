@@ -1,5 +1,6 @@
 import cliProgress from 'cli-progress'
 import type { Clock } from '../platform/clock.ts'
+import { counted } from '../values/counted.ts'
 
 export type Progress = {
   update(records: number): void
@@ -22,10 +23,12 @@ function bar(bytesTotal: number, { bytesRead }: Extent, clock: Clock): Progress 
   const single = new cliProgress.SingleBar({
     stream: process.stderr,
     hideCursor: true,
+    // It would keep the process running after Ctrl-C; the command handles signals itself.
+    gracefulExit: false,
     clearOnComplete: true,
     etaBuffer: 100,
     format: (options, parameters, payload) =>
-      `${cliProgress.Format.BarFormat(parameters.progress, options)} ${Math.floor(parameters.progress * 100)} % | ${payload.records} records | ${payload.rate}/s | ${parameters.eta} s left`,
+      `${cliProgress.Format.BarFormat(parameters.progress, options)} ${Math.floor(parameters.progress * 100)} % | ${counted(payload.records, 'record')} | ${payload.rate}/s | ${parameters.eta} s left`,
   })
   single.start(bytesTotal, 0, { records: 0, rate: 0 })
   return {
@@ -48,7 +51,9 @@ function lines({ bytesTotal, bytesRead }: Extent, clock: Clock): Progress {
       toldAt = now
       const elapsed = now - startedAt
       const left = timeLeft(bytesTotal, bytesRead(), elapsed)
-      process.stderr.write(`${records} records read, ${ratePerSecond(records, elapsed)}/s${left}\n`)
+      process.stderr.write(
+        `${counted(records, 'record')} read, ${ratePerSecond(records, elapsed)}/s${left}\n`,
+      )
     },
     stop: () => {},
   }

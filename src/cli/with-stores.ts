@@ -32,12 +32,21 @@ export function operatorConfigOf(options: CommonOptions): Config {
 export type CredentialAccess = ClientDeps & { readonly trustedIssuers: readonly string[] }
 
 type Work<T> = (access: CredentialAccess) => Promise<T>
-export type WithCredentials = <T>(options: CommonOptions, work: Work<T>) => Promise<T>
+export type WithCredentials = <T>(
+  options: CommonOptions,
+  work: Work<T>,
+  store?: { readonly mustExist: boolean },
+) => Promise<T>
 
-export const withCredentials: WithCredentials = (options, work) =>
-  withStores(options, async (stores, config) => {
+/** For commands that change or show what a store holds: a mistyped path must not make one. */
+export const existing = { mustExist: true } as const
+
+export const withCredentials: WithCredentials = (options, work, requirements) => {
+  const withKeys = async (stores: Stores, config: Config) => {
     const store = stores.credentials()
     const keyring = await stores.keyring(store)
     const trustedIssuers = config.trustedIssuers.map(({ issuer }) => issuer)
     return work({ store, keyring, clock: systemClock, random: systemRandom, trustedIssuers })
-  })
+  }
+  return withStores(options, withKeys, requirements)
+}

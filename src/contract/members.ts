@@ -31,17 +31,20 @@ export const timestampMember = Type.String({
   ),
 })
 
+const amountReason = (example: string) =>
+  `must be a string of decimal digits such as "${example}", at most ${limits.amountLengthMax} characters`
+
 /** An unsigned amount or price. It stays text from import to answer. */
 export const amountMember = Type.String({
   pattern: '^[0-9]*\\.?[0-9]+$',
-  maxLength: 100,
-  ...withReason('must be a string of decimal digits such as "12.50"'),
+  maxLength: limits.amountLengthMax,
+  ...withReason(amountReason('12.50')),
 })
 
 export const signedAmountMember = Type.String({
   pattern: '^-?[0-9]*\\.?[0-9]+$',
-  maxLength: 100,
-  ...withReason('must be a string of decimal digits such as "-12.50"'),
+  maxLength: limits.amountLengthMax,
+  ...withReason(amountReason('-12.50')),
 })
 
 export function enumMember<const M extends readonly string[]>(members: M) {

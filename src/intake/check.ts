@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { RecordFault, RecordInput, RecordRules, Resource } from '../contract/resource.ts'
+import { boundsFaults, isWithinBounds, joinMembers as join } from './record-bounds.ts'
 
 /** Checks one value of a file. Returns all of its faults, or the record. */
 export type RecordCheck = (
@@ -13,12 +14,13 @@ export function recordCheck(resource: Resource, rules: RecordRules): RecordCheck
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       return { faults: [{ member: 'record', reason: 'must be a JSON object' }] }
     }
+    if (!isWithinBounds(value)) return { faults: boundsFaults(value) }
     const record = value as RecordInput
     const faults = schema.Check(value)
       ? []
       : uniqueFaults(schema.Errors(value).flatMap((error) => faultsOf(error, resource)))
     // The resource's checks also run on invalid records; they ignore members of the wrong type.
-    const ofText = isPlain(record, 0) ? [] : textFaults(record, '')
+    const ofText = isPlain(record) ? [] : textFaults(record, '')
     const all = [...faults, ...ofText, ...resource.check(record, rules)]
     return all.length === 0 ? { record } : { faults: uniqueFaults(all) }
   }
@@ -32,7 +34,7 @@ type SchemaError = {
 }
 
 function faultsOf(error: SchemaError, resource: Resource): RecordFault[] {
-  const member = dotted(error.instancePath)
+  const member = memberAt(error.instancePath)
   const params = error.params as {
     requiredProperties?: readonly string[]
     additionalProperties?: readonly string[]
@@ -46,7 +48,7 @@ function faultsOf(error: SchemaError, resource: Resource): RecordFault[] {
     case 'additionalProperties':
       return (params.additionalProperties ?? []).map((name) => ({
         member: join(member, name),
-        reason: `is no member of ${resource.kind}; take it out`,
+        reason: reasonOfUnknown(name, member, nodesAt(resource.record, error.schemaPath), resource),
       }))
     // TypeBox reports an unknown member twice: here, and as additionalProperties above.
     case 'boolean':
@@ -57,43 +59,52 @@ function faultsOf(error: SchemaError, resource: Resource): RecordFault[] {
 }
 
 function reasonAt(schema: TSchema, pointer: string): string {
-  let node: unknown = schema
-  let reason = 'is not of its form'
-  for (const part of ['', ...pointer.split('/').slice(1)]) {
-    if (part !== '')
-      node = (node as Readonly<Record<string, unknown>> | undefined)?.[unescapePointer(part)]
-    const found = (node as { reason?: unknown } | undefined)?.reason
-    if (typeof found === 'string') reason = found
+  const reasons = nodesAt(schema, pointer).map(({ reason }) => reason)
+  return reasons.findLast((reason) => reason !== undefined) ?? 'is not of its form'
+}
+
+/** A pair of metadata is unknown where its key has the wrong length. */
+function reasonOfUnknown(
+  name: string,
+  parent: string,
+  nodes: readonly SchemaNode[],
+  resource: Resource,
+): string {
+  const node = nodes.at(-1)
+  if (node?.patternProperties === undefined) return `is no member of ${resource.kind}; take it out`
+  return `is a key of ${[...name].length} characters; ${parent} ${node.reason}`
+}
+
+type SchemaNode = { readonly reason?: string; readonly patternProperties?: object }
+
+/** The schema and the parts of it that a pointer leads through. */
+function nodesAt(schema: TSchema, pointer: string): readonly SchemaNode[] {
+  const nodes: SchemaNode[] = [schema]
+  for (const part of pointer.split('/').slice(1)) {
+    const parent = nodes.at(-1) as Readonly<Record<string, SchemaNode>> | undefined
+    nodes.push(parent?.[unescapePointer(part)] ?? {})
   }
-  return reason
+  return nodes
 }
 
 /** RFC 6901 section 4. */
 const unescapePointer = (part: string): string => part.replaceAll('~1', '/').replaceAll('~0', '~')
 
-const dotted = (pointer: string): string =>
-  pointer.split('/').slice(1).map(unescapePointer).join('.')
-
-const join = (parent: string, member: string): string =>
-  parent === '' ? member : `${parent}.${member}`
+const memberAt = (pointer: string): string =>
+  pointer.split('/').slice(1).map(unescapePointer).reduce(join, '')
 
 /** Whether `textFaults` would be empty. Allocates nothing, because nearly every record is plain. */
-function isPlain(value: unknown, depth: number): boolean {
-  if (depth > DEPTH_MAX) return false
+function isPlain(value: unknown): boolean {
   if (typeof value === 'string') return !value.includes('\u0000') && value.isWellFormed()
   if (typeof value !== 'object' || value === null) return true
   for (const name in value) {
-    if (!isPlain(name, depth) || !isPlain((value as RecordInput)[name], depth + 1)) return false
+    if (!isPlain(name) || !isPlain((value as RecordInput)[name])) return false
   }
   return true
 }
 
-/** Deeper than any legal record; a hostile one would overflow the stack. */
-const DEPTH_MAX = 10
-
 /** PostgreSQL cannot store a NUL, and text that is not well-formed cannot be encoded as UTF-8. */
-function textFaults(value: unknown, member: string, depth = 0): RecordFault[] {
-  if (depth > DEPTH_MAX) return [{ member, reason: 'is nested too deeply' }]
+function textFaults(value: unknown, member: string): RecordFault[] {
   if (typeof value === 'string') {
     if (value.includes('\u0000')) return [{ member, reason: 'must not contain a NUL' }]
     return value.isWellFormed() ? [] : [{ member, reason: 'must be well-formed Unicode' }]
@@ -101,7 +112,7 @@ function textFaults(value: unknown, member: string, depth = 0): RecordFault[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([name, child]) => [
     ...textFaults(name, join(member, 'key')),
-    ...textFaults(child, join(member, name), depth + 1),
+    ...textFaults(child, join(member, name)),
   ])
 }
 

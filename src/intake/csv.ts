@@ -1,7 +1,10 @@
 import { compose } from 'node:stream'
-import { parse } from 'csv-parse'
+import { CsvError, parse } from 'csv-parse'
 import type { TSchema } from 'typebox'
 import { limits } from '../platform/limits.ts'
+import { counted } from '../values/counted.ts'
+import { guardCsv } from './csv-guard.ts'
+import { type Column, readHeader, type SchemaNode } from './csv-header.ts'
 import { type Entry, UnreadableFile } from './lines.ts'
 
 /**
@@ -14,7 +17,7 @@ export async function* readCsv(
   schema: TSchema,
 ): AsyncIterable<Entry> {
   const parser = compose(
-    utf8Only(chunks),
+    utf8Only(guardCsv(chunks)),
     parse({
       bom: true,
       info: true,
@@ -24,20 +27,37 @@ export async function* readCsv(
       max_record_size: limits.recordBytesMax,
     }),
   )
-  let header: readonly string[] | undefined
+  let columns: readonly Column[] | undefined
   try {
     for await (const { record: cells, info } of parser as AsyncIterable<CsvRow>) {
       const line = info.lines
-      if (header === undefined) header = checkedHeader(cells, schema)
-      else if (cells.length === header.length) yield { line, value: nest(header, cells, schema) }
-      else yield { line, reason: `has ${cells.length} cells, the header has ${header.length}` }
+      if (columns === undefined) columns = readHeader(cells, schema)
+      else if (cells.length === columns.length) yield { line, value: nest(columns, cells, schema) }
+      else yield { line, reason: otherLength(cells, columns) }
     }
   } catch (error) {
-    throw error instanceof UnreadableFile ? error : new UnreadableFile((error as Error).message)
+    throw error instanceof CsvError ? unreadable(error) : error
   }
+  if (columns === undefined) throw new UnreadableFile('is empty; CSV starts with a header line')
 }
 
 type CsvRow = { readonly record: readonly string[]; readonly info: { readonly lines: number } }
+
+const otherLength = (cells: readonly string[], columns: readonly Column[]): string =>
+  `has ${counted(cells.length, 'cell')}, the header has ${columns.length}`
+
+/** The parser's messages are sentences, some of which end with the line. None quotes a cell. */
+function unreadable({ code, message, lines }: CsvError & { lines?: number }): UnreadableFile {
+  return new UnreadableFile(faults[code] ?? message, lines)
+}
+
+const faults: Readonly<Record<string, string>> = {
+  CSV_QUOTE_NOT_CLOSED: 'a quotation mark that opens a cell is not closed',
+  INVALID_OPENING_QUOTE:
+    'a quotation mark stands inside a cell; put the cell in quotation marks and double those in it',
+  CSV_INVALID_CLOSING_QUOTE:
+    'a quotation mark is followed by other text; double the quotation marks inside a cell',
+}
 
 /** Refuses other encodings, which would otherwise import with wrong letters. */
 async function* utf8Only(chunks: AsyncIterable<Uint8Array>): AsyncIterable<string> {
@@ -50,59 +70,31 @@ async function* utf8Only(chunks: AsyncIterable<Uint8Array>): AsyncIterable<strin
   }
 }
 
-/** Reports a fault of the header once, for the file, instead of once for each row. */
-function checkedHeader(header: readonly string[], schema: TSchema): readonly string[] {
-  if (header.length === 1 && /[;\t|]/.test(header[0] ?? '')) {
-    throw new UnreadableFile('the header is one column; cells must be separated by commas', 1)
-  }
-  const twice = header.find((column, at) => header.indexOf(column) !== at)
-  if (twice !== undefined) throw new UnreadableFile(`the header names the column ${twice} twice`, 1)
-  const members = Object.keys((schema as SchemaNode).properties ?? {})
-  const unknown = header.filter((column) => !members.includes(column.split('.', 1)[0] ?? ''))
-  if (unknown.length > 0) {
-    throw new UnreadableFile(`the header has columns that are no member: ${unknown.join(', ')}`, 1)
-  }
-  const parent = header.find((column) => header.some((other) => other.startsWith(`${column}.`)))
-  if (parent !== undefined) {
-    throw new UnreadableFile(`the header has ${parent} both as a column and with members`, 1)
-  }
-  return header
-}
-
 type Node = { [member: string]: Node | string | number | null }
 
-function nest(header: readonly string[], cells: readonly string[], schema: TSchema): unknown {
+function nest(columns: readonly Column[], cells: readonly string[], schema: TSchema): unknown {
   const root: Node = Object.create(null)
-  for (const [at, column] of header.entries()) {
+  for (const [at, { path, schema: leaf }] of columns.entries()) {
     const cell = cells[at] ?? ''
-    if (cell !== '') place(root, column.split('.'), cell, schema as SchemaNode)
+    if (cell !== '') parentOf(root, path)[path.at(-1) ?? ''] = typed(cell, leaf)
   }
   return shape(root, schema as SchemaNode)
 }
 
-type SchemaNode = {
-  readonly type?: string | readonly string[]
-  readonly properties?: Readonly<Record<string, SchemaNode>>
-  readonly items?: SchemaNode
-  readonly patternProperties?: Readonly<Record<string, SchemaNode>>
-}
-
-function place(parent: Node, path: readonly string[], cell: string, schema: SchemaNode): void {
-  const [member = '', ...rest] = path
-  // The keys of metadata are free text, so a dot belongs to the key.
-  const isFreeKey = schema.patternProperties !== undefined
-  if (isFreeKey || rest.length === 0) {
-    parent[isFreeKey ? path.join('.') : member] = typed(cell, schema.properties?.[member])
-    return
+/** The object that holds the last member of the path. No column is a member of another. */
+function parentOf(root: Node, path: readonly string[]): Node {
+  let parent = root
+  for (const member of path.slice(0, -1)) {
+    const child = parent[member]
+    const node: Node = typeof child === 'object' && child !== null ? child : Object.create(null)
+    parent[member] = node
+    parent = node
   }
-  const child = parent[member]
-  const node: Node = typeof child === 'object' && child !== null ? child : Object.create(null)
-  parent[member] = node
-  place(node, rest, cell, schema.properties?.[member] ?? schema.items ?? {})
+  return parent
 }
 
-function typed(cell: string, schema: SchemaNode | undefined): string | number | null {
-  const types = [schema?.type ?? 'string'].flat()
+function typed(cell: string, schema: SchemaNode): string | number | null {
+  const types = [schema.type ?? 'string'].flat()
   if (cell === 'null' && types.includes('null')) return null
   if (types.includes('integer') && /^-?\d{1,16}$/.test(cell)) return Number(cell)
   return cell

@@ -17,6 +17,8 @@ export type ImportOptions = MergeOptions & {
   readonly customerId?: string | undefined
   readonly rules: RecordRules
   readonly onProgress?: (records: number) => void
+  /** Called when every record was read and the transaction begins. */
+  readonly onMerge?: (() => void) | undefined
 }
 
 /** `faults` are the first ones, in the order of their lines. `faultCount` counts all of them. */
@@ -33,6 +35,7 @@ export async function importEntries(
   try {
     const staged = await stageEntries(load, resource, entries, options)
     if (staged.faultCount > 0) return { ...staged, added: 0, changed: 0, unchanged: 0 }
+    options.onMerge?.()
     const merged = await load.merge(options)
     const repeats = staged.records - merged.added - merged.changed - merged.unchanged
     return {

@@ -1,5 +1,5 @@
 import { limits } from '../platform/limits.ts'
-import { type Entry, parseJson, UnreadableFile } from './lines.ts'
+import { type Entry, longerThanRecord, parseJson, UnreadableFile } from './lines.ts'
 
 const code = { quote: 0x22, backslash: 0x5c, newline: 0x0a, comma: 0x2c } as const
 const opening = new Set([0x5b, 0x7b])
@@ -17,6 +17,7 @@ export async function* readJsonArray(chunks: AsyncIterable<Uint8Array>): AsyncIt
   let element: number[] = []
   let startLine = 1
   let afterComma = false
+  let blanks = 0
   for await (const chunk of chunks) {
     for (const byte of chunk) {
       const before = state.depth
@@ -30,26 +31,30 @@ export async function* readJsonArray(chunks: AsyncIterable<Uint8Array>): AsyncIt
         }
         afterComma = !isEnd
         element = []
+        blanks = 0
         continue
       }
-      if (before === 0) continue
-      if (element.length === 0) {
-        if (blank.has(byte)) continue
-        startLine = state.line
+      if (element.length === 0 && blank.has(byte)) {
+        blanks += 1
+        if (blanks <= limits.recordBytesMax) continue
+        throw new UnreadableFile(longerThanRecord('the space between two records'), state.line)
       }
+      if (before === 0) continue
+      if (element.length === 0) startLine = state.line
       element.push(byte)
       if (element.length > limits.recordBytesMax) {
-        throw new UnreadableFile(
-          `the record that starts in line ${startLine} is longer than a record may be`,
-          startLine,
-        )
+        throw new UnreadableFile(longerThanRecord('the record that starts here'), startLine)
       }
     }
   }
+  if (!state.started) throw new UnreadableFile('is empty; it must hold one JSON array')
   if (!state.ended) throw new UnreadableFile('the JSON array has no end; is the file complete?')
 }
 
-const startState = () => ({ depth: 0, inString: false, escaped: false, line: 1, ended: false })
+const startState = () => ({
+  ...{ depth: 0, inString: false, escaped: false, line: 1 },
+  ...{ started: false, ended: false },
+})
 
 /** Reads one byte and returns whether it separates two elements. */
 function step(state: ReturnType<typeof startState>, byte: number): 'separator' | 'other' {
@@ -61,9 +66,14 @@ function step(state: ReturnType<typeof startState>, byte: number): 'separator' |
     return 'other'
   }
   if (state.depth === 0) {
-    if (byte === 0x5b && !state.ended) state.depth = 1
-    else if (!blank.has(byte) && !byteOrderMark.has(byte)) {
-      throw new UnreadableFile('is not part of one JSON array', state.line)
+    if (byte === 0x5b && !state.started) {
+      state.depth = 1
+      state.started = true
+    } else if (!blank.has(byte) && !byteOrderMark.has(byte)) {
+      throw new UnreadableFile(
+        'is not part of one JSON array; the name of a file of one record a line ends with .ndjson',
+        state.line,
+      )
     }
     return 'other'
   }

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { limits } from '../platform/limits.ts'
+import { jsonFault } from '../platform/parse-json.ts'
 
 /** One value of a file and the line that it starts on, or the fault of that line. */
 export type Entry =
@@ -11,32 +12,43 @@ const NEWLINE = 0x0a
 /** Reads newline-delimited JSON. Skips blank lines. Memory holds one line at a time. */
 export async function* readNdjson(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Entry> {
   let line = 0
+  let blankLines = 0
   for await (const bytes of splitLines(chunks)) {
     line += 1
     const entry = parseJson(line, bytes)
+    blankLines = entry === undefined ? blankLines + 1 : 0
+    if (blankLines > limits.blankLinesMax) throw tooManyBlankLines(line)
     if (entry !== undefined) yield entry
   }
 }
 
 async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   let rest: Buffer = Buffer.alloc(0)
+  let line = 1
   for await (const chunk of chunks) {
     const bytes = rest.length === 0 ? Buffer.from(chunk) : Buffer.concat([rest, chunk])
     let from = 0
     for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, from)) {
       yield bytes.subarray(from, end)
       from = end + 1
+      line += 1
     }
     rest = bytes.subarray(from)
     if (rest.length > limits.recordBytesMax) {
-      yield rest
       throw new UnreadableFile(
-        'a line is longer than a record may be; is this a file of one record a line?',
+        `${longerThanRecord('the line')}; is this a file of one record a line?`,
+        line,
       )
     }
   }
   if (rest.length > 0) yield rest
 }
+
+export const longerThanRecord = (what: string): string =>
+  `${what} is longer than a record may be (${limits.recordBytesMax} bytes)`
+
+export const tooManyBlankLines = (line: number): UnreadableFile =>
+  new UnreadableFile(`has more than ${limits.blankLinesMax} blank lines in a row`, line)
 
 /** The file cannot be read past `line`, or at all if it is 0. Earlier faults are still reported. */
 export class UnreadableFile extends Error {
@@ -52,7 +64,7 @@ export class UnreadableFile extends Error {
 /** Returns undefined for a blank line. */
 export function parseJson(line: number, bytes: Uint8Array): Entry | undefined {
   if (bytes.length > limits.recordBytesMax) {
-    return { line, reason: `a record may have at most ${limits.recordBytesMax} bytes` }
+    return { line, reason: `must have at most ${limits.recordBytesMax} bytes` }
   }
   if (!isUtf8(bytes)) return { line, reason: 'is not UTF-8' }
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
@@ -61,6 +73,6 @@ export function parseJson(line: number, bytes: Uint8Array): Entry | undefined {
   try {
     return { line, value: JSON.parse(json) }
   } catch (error) {
-    return { line, reason: `is not JSON: ${(error as Error).message.replace(/, ?".*$/s, '')}` }
+    return { line, reason: `is not JSON: ${jsonFault(error)}` }
   }
 }

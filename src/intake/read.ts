@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { createGunzip } from 'node:zlib'
 import type { TSchema } from 'typebox'
+import { printable } from '../values/printable.ts'
+import { readContent } from './content.ts'
 import { readCsv } from './csv.ts'
 import { readJsonArray } from './json-array.ts'
 import { type Entry, readNdjson, UnreadableFile } from './lines.ts'
@@ -19,20 +20,17 @@ export type RecordFile = {
  */
 export async function openRecordFile(path: string, schema: TSchema): Promise<RecordFile> {
   const fromStdin = path === '-'
-  const read = fromStdin ? readNdjson : readerOf(path)
   const bytesTotal = fromStdin ? undefined : await sizeOf(path)
+  const read = fromStdin ? readNdjson : readerOf(path)
   const source = fromStdin ? process.stdin : createReadStream(path, { highWaterMark: 1 << 20 })
   let bytesRead = 0
   source.on('data', (chunk) => {
     bytesRead += chunk.length
   })
   source.pause()
-  const chunks = path.endsWith('.gz') ? gunzip(source) : source
-  return {
-    entries: read(chunks as AsyncIterable<Uint8Array>, schema),
-    bytesTotal,
-    bytesRead: () => bytesRead,
-  }
+  const file = { bytesTotal, bytesRead: () => bytesRead }
+  const content = readContent(source, { isGzip: path.endsWith('.gz'), bytesRead: file.bytesRead })
+  return { ...file, entries: read(content, schema) }
 }
 
 type Reader = (chunks: AsyncIterable<Uint8Array>, schema: TSchema) => AsyncIterable<Entry>
@@ -48,29 +46,20 @@ function readerOf(path: string): Reader {
   const reader = readers.get(/\.(\w+)(?:\.gz)?$/.exec(path)?.[1] ?? '')
   if (reader !== undefined) return reader
   throw new UnreadableFile(
-    `${path}: the ending must be .ndjson, .jsonl, .json or .csv, or one of these and .gz`,
+    `${printable(path, 1000)}: the ending must be .ndjson, .jsonl, .json or .csv, or one of these and .gz`,
   )
 }
 
 async function sizeOf(path: string): Promise<number> {
-  try {
-    const file = await stat(path)
-    if (file.isFile()) return file.size
-  } catch {
-    throw new UnreadableFile(`${path}: there is no such file, or it may not be read`)
-  }
-  throw new UnreadableFile(`${path}: is not a file`)
-}
-
-async function* gunzip(source: NodeJS.ReadableStream): AsyncIterable<Uint8Array> {
-  const unzipped = createGunzip()
-  source.on('error', (error) => unzipped.destroy(error))
-  try {
-    yield* source.pipe(unzipped)
-  } catch (error) {
-    if (String((error as { code?: unknown }).code).startsWith('Z_')) {
-      throw new UnreadableFile('is not whole as gzip')
-    }
-    throw error
-  }
+  const name = printable(path, 1000)
+  const file = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    const isAbsent = error.code === 'ENOENT' || error.code === 'ENOTDIR'
+    const reason = isAbsent ? 'there is no such file' : `cannot be read (${error.code})`
+    throw new UnreadableFile(`${name}: ${reason}`)
+  })
+  if (file.isFile()) return file.size
+  const remedy = file.isDirectory()
+    ? 'is a folder; name one file in it'
+    : 'is not a regular file; pipe it to standard input and give - as the file'
+  throw new UnreadableFile(`${name}: ${remedy}`)
 }

@@ -1,4 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { closeSync, openSync, readSync } from 'node:fs'
+import { closest } from '../values/closest.ts'
+import { printable } from '../values/printable.ts'
+import { limits } from './limits.ts'
+import { jsonFault } from './parse-json.ts'
 import type { Setting } from './setting-kinds.ts'
 import { settings } from './settings.ts'
 
@@ -20,7 +24,7 @@ export class ConfigError extends Error {
 /** Flags override the environment, which overrides the file. A ConfigError holds every fault. */
 export function loadConfig(input: ConfigInput): Config {
   const file = readConfigFile(input.file)
-  const faults = file.faults.slice()
+  const faults = [...file.faults, ...misspeltVariables(input.env)]
   const config: Record<string, unknown> = {}
   for (const [name, setting] of Object.entries<Setting<unknown>>(settings)) {
     const given = firstGiven(name, setting, input, file.values)
@@ -32,7 +36,7 @@ export function loadConfig(input: ConfigInput): Config {
     if ('fault' in parsed) faults.push(`${given.origin} ${parsed.fault}`)
     else config[name] = parsed.value
   }
-  if (faults.length > 0) throw new ConfigError(faults.join('\n'))
+  if (faults.length > 0) throw new ConfigError(listed(faults))
   return config as Config
 }
 
@@ -52,25 +56,93 @@ function firstGiven(
   return { origin: `${name} in the configuration file`, value: file[name] }
 }
 
+/** The faults, one a line. A broken file could have as many as it has bytes. */
+export function listed(faults: readonly string[]): string {
+  const more = faults.length - limits.configurationFaultsMax
+  const shown = faults.slice(0, limits.configurationFaultsMax)
+  return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('\n')
+}
+
+/**
+ * Variables that are almost the name of a setting. Others with the prefix are left alone: in
+ * Kubernetes a service with the name bursar sets BURSAR_PORT and others in every container.
+ */
+function misspeltVariables(env: ConfigInput['env']): string[] {
+  const known = Object.values<Setting<unknown>>(settings).map((setting) => setting.env)
+  return Object.keys(env).flatMap((name) => {
+    const isOurs = /^(BURSAR|OPERATOR_DATABASE|DATABASE_READ)_/.test(name) && !known.includes(name)
+    const meant = isOurs && !kubernetesVariable.test(name) ? closest(name, known) : undefined
+    if (meant === undefined) return []
+    return [`${printable(name)} is not a setting; did you mean ${meant}?`]
+  })
+}
+
+const kubernetesVariable = /^BURSAR_([A-Z0-9]+_)*(SERVICE_HOST|(SERVICE_)?PORT(_[A-Z0-9_]+)?)$/
+
 function readConfigFile(path: string | undefined): { values: FileValues; faults: string[] } {
-  const name = path ?? 'bursar.config.json'
-  let text: string
-  try {
-    text = readFileSync(name, 'utf8')
-  } catch (error) {
-    const isAbsent = (error as { code?: string }).code === 'ENOENT'
+  const file = path ?? 'bursar.config.json'
+  const name = printable(file, 1000)
+  const read = readTextFile(file)
+  if ('fault' in read) {
     // Only the default file may be missing. A file that exists must be readable.
-    return { values: {}, faults: isAbsent && path === undefined ? [] : [`${name} cannot be read`] }
+    return {
+      values: {},
+      faults: read.isAbsent && path === undefined ? [] : [`${name} ${read.fault}`],
+    }
   }
   try {
-    const values: unknown = JSON.parse(text)
+    const values: unknown = JSON.parse(read.text)
     if (typeof values !== 'object' || values === null || Array.isArray(values)) {
       return { values: {}, faults: [`${name} must hold one JSON object`] }
     }
     const unknown = Object.keys(values).filter((key) => !Object.hasOwn(settings, key))
-    const faults = unknown.map((key) => `${name} has ${key}, which is not a setting`)
+    const faults = unknown.map(
+      (key) => `${name} has ${printable(key)}, which is not a setting${hintFor(key)}`,
+    )
     return { values: values as Record<string, unknown>, faults }
   } catch (error) {
-    return { values: {}, faults: [`${name} is not JSON: ${(error as Error).message}`] }
+    return { values: {}, faults: [`${name} is not JSON: ${jsonFault(error)}`] }
   }
+}
+
+/** A key may also be the name of a variable. */
+function hintFor(key: string): string {
+  const named = Object.entries<Setting<unknown>>(settings).find(([, { env }]) => env === key)?.[0]
+  const meant = named ?? closest(key, Object.keys(settings))
+  return meant === undefined ? '' : `; did you mean ${meant}?`
+}
+
+/** The text of a file, or why there is none: the rest of a sentence that starts with its name. */
+export type TextFile =
+  | { readonly text: string }
+  | { readonly fault: string; readonly isAbsent: boolean }
+
+/**
+ * Reads a configuration file, a fee schedule or a key set. It may be a pipe, so its size is known
+ * only after reading.
+ */
+export function readTextFile(path: string): TextFile {
+  const { configurationBytesMax } = limits
+  let descriptor: number | undefined
+  try {
+    descriptor = openSync(path, 'r')
+    const buffer = Buffer.alloc(configurationBytesMax + 1)
+    let bytes = 0
+    for (let read = -1; read !== 0 && bytes < buffer.length; bytes += read) {
+      read = readSync(descriptor, buffer, bytes, buffer.length - bytes, null)
+    }
+    if (bytes <= configurationBytesMax) return { text: buffer.toString('utf8', 0, bytes) }
+    return { fault: `has more than ${configurationBytesMax} bytes`, isAbsent: false }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return { fault: `cannot be read: ${reasons[code ?? ''] ?? code}`, isAbsent: code === 'ENOENT' }
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor)
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EISDIR: 'it is a folder',
+  EACCES: 'this user may not read it',
 }

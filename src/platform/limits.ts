@@ -31,6 +31,33 @@ export const limits = {
   forwardedForLengthMax: 500,
   /** One record of an import. The largest valid record is far smaller. */
   recordBytesMax: 1024 * 1024,
+  /** The longest legal text has 500 characters. A character takes one or two UTF-16 units. */
+  recordTextLengthMax: 1000,
+  /** Characters of an amount. Any real supply with 18 decimals fits in 64. */
+  amountLengthMax: 100,
+  /** Members of one object: metadata may have 50. Items of one array: statement balances. */
+  recordMembersMax: 100,
+  recordItemsMax: 1000,
+  /** Legal records have 6 levels. */
+  recordDepthMax: 10,
+  /** A statement with every balance has 3,065 columns. Their names are short, save metadata's. */
+  csvColumnsMax: 4000,
+  csvHeaderBytesMax: 256 * 1024,
+  /** Blank lines in a row. A file with more of them is broken or an attack. */
+  blankLinesMax: 10_000,
+  /** The content of a file, after decompression: about 60 million accounts. */
+  importBytesMax: 32 * 1024 ** 3,
+  /** Records compress to a twentieth. The ratio is not computed for the first bytes. */
+  gzipRatioMax: 200,
+  gzipRatioFreeBytes: 16 * 1024 * 1024,
+  /** A configuration file, a fee schedule or a key set. The largest has a few thousand lines. */
+  configurationBytesMax: 1024 * 1024,
+  /** One text in them. A URL is the longest. */
+  configurationTextLengthMax: 2000,
+  /** Faults of one configuration that are listed; the rest are counted. */
+  configurationFaultsMax: 100,
+  /** Other issuers that one operator trusts. */
+  trustedIssuersMax: 100,
   /** An import lists this many faults and counts the rest. */
   faultsReportedMax: 1000,
   /** Quotes are kept for a quarter, so that reconciliation can tell expired from consumed. */

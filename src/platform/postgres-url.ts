@@ -58,3 +58,61 @@ function addressOf(
   const credentials = { ...login, ssl: ssl === 'disable' ? (false as const) : ssl }
   return { host, port: number, label: `${hostname}:${number}`, credentials }
 }
+
+const postgresForm = 'postgres://USER:PASSWORD@HOST:PORT/DATABASE'
+
+/**
+ * What is wrong with the URL of a store: the rest of a sentence that starts with its setting. It
+ * quotes nothing of the URL, since a mistake can put the password anywhere.
+ */
+export function storeUrlFault(url: string): string | undefined {
+  if (/^sqlite:./.test(url)) return undefined
+  if (url === 'sqlite:') return 'names no file after sqlite:; write sqlite:PATH'
+  if (/^postgres(ql)?:/.test(url)) return postgresUrlFault(url)
+  return `must start with sqlite: or postgres://, as in sqlite:PATH or ${postgresForm}`
+}
+
+export function postgresUrlFault(url: string): string | undefined {
+  if (readPostgresUrl(url) !== undefined) return undefined
+  return `${partAtFault(url)}; its form is ${postgresForm}`
+}
+
+function partAtFault(url: string): string {
+  const match = /^postgres(?:ql)?:\/\/(.*)$/s.exec(url)
+  if (match === null) return 'must start with postgres://'
+  const [, rest = ''] = match
+  if (/\s/.test(rest)) return 'has a blank; write a blank in the user name or password as %20'
+  if (/%(?![0-9a-fA-F]{2})/.test(rest))
+    return 'has a % that starts no escape; write % itself as %25'
+  const at = rest.lastIndexOf('@')
+  const login = rest.slice(0, Math.max(0, at))
+  const address = rest.slice(at + 1)
+  if (at < 0 || login.startsWith(':') || login === '') return 'names no user before the host'
+  if (login.includes('@')) {
+    return 'has an @ in the user name or password; write it as %40'
+  }
+  if (/[/?#]/.test(login)) {
+    return 'has a /, ? or # in the user name or password; write it as %2F, %3F or %23'
+  }
+  const [, hosts = '', path = '', query = ''] = /^([^/?#]*)([^?#]*)(.*)$/s.exec(address) ?? []
+  if (hosts.split(',').some((host) => host.replace(/:[^:\]]*$/, '') === '')) return 'names no host'
+  if (hosts.split(',').some(hasBadPort)) return 'has a port that is no number from 1 to 65535'
+  if (path === '' || path === '/') return 'names no database after the host'
+  if (path.lastIndexOf('/') > 0) return 'has a / in the name of the database; write it as %2F'
+  if (query.includes('#')) return 'has a #; write it as %23'
+  if (query !== '') return queryFault(new URLSearchParams(query))
+  return 'has a host that is no name and no address'
+}
+
+function hasBadPort(host: string): boolean {
+  const port = /:([^:\]]*)$/.exec(host)?.[1]
+  return (
+    port !== undefined && !(/^\d{1,5}$/.test(port) && Number(port) > 0 && Number(port) < 65_536)
+  )
+}
+
+function queryFault(parameters: URLSearchParams): string {
+  const others = [...parameters.keys()].some((name) => name !== 'sslmode')
+  if (others) return 'has a parameter other than sslmode after the ?'
+  return 'has an unknown sslmode; it is disable, require or verify-full'
+}

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { limits } from './limits.ts'
 import { Secret } from './secret.ts'
 import { parseTrustedIssuers, type TrustedIssuer } from './trusted-issuers.ts'
 
@@ -16,17 +17,25 @@ export type Setting<T> = {
 type Naming = { readonly env: string; readonly flag?: string; readonly meaning: string }
 
 /** The rule of a text, or of each entry of a list. */
-type Rule = { readonly accepts?: (text: string) => boolean; readonly what?: string }
+type Rule = {
+  readonly accepts?: (text: string) => boolean
+  readonly what?: string
+  /** Says what is wrong, where `what` is not enough. It must not quote a secret. */
+  readonly faultOf?: (text: string) => string | undefined
+}
 
 const isNotEmpty = (text: string): boolean => text !== ''
 
 /** No fault quotes the text: the URL of a database may hold a password. */
 export function text<T extends string | undefined>(
   fallback: T,
-  { accepts = isNotEmpty, what = 'text', ...naming }: Naming & Rule,
+  { accepts = isNotEmpty, what = 'text', faultOf, ...naming }: Naming & Rule,
 ): Setting<string | T> {
-  const parse = (given: unknown): Parsed<string> =>
-    typeof given === 'string' && accepts(given) ? { value: given } : { fault: `must be ${what}` }
+  const parse = (given: unknown): Parsed<string> => {
+    if (typeof given !== 'string' || !accepts(given)) return { fault: `must be ${what}` }
+    const fault = faultOf?.(given)
+    return fault === undefined ? { value: given } : { fault }
+  }
   return { ...naming, fallback, parse }
 }
 
@@ -79,21 +88,25 @@ export function isOrigin(text: string): boolean {
 /** A list: comma-separated in the environment, an array of strings in the file. */
 export function list(
   fallback: readonly string[],
-  { accepts = isNotEmpty, what = 'texts', ...naming }: Naming & Rule,
+  { accepts = isNotEmpty, what = 'texts', faultOf, ...naming }: Naming & Rule,
 ): Setting<readonly string[]> {
   const parse = (given: unknown): Parsed<readonly string[]> => {
     const parts = typeof given === 'string' ? given.split(',').map((part) => part.trim()) : given
     const isList = Array.isArray(parts)
-    return isList && parts.every((part) => typeof part === 'string' && accepts(part))
-      ? { value: parts }
-      : { fault: `must be a list of ${what}` }
+    if (!isList || !parts.every((part) => typeof part === 'string' && accepts(part))) {
+      return { fault: `must be a list of ${what}` }
+    }
+    const faults = parts.map((part) => faultOf?.(part))
+    const at = faults.findIndex((fault) => fault !== undefined)
+    return at < 0 ? { value: parts } : { fault: `entry ${at + 1} ${faults[at]}` }
   }
   return { ...naming, fallback, parse }
 }
 
 export function url(naming: Naming): Setting<string | undefined> {
   const parse = (given: unknown): Parsed<string> => {
-    const parsed = typeof given === 'string' ? URL.parse(given) : null
+    const isShort = typeof given === 'string' && given.length <= limits.configurationTextLengthMax
+    const parsed = isShort ? URL.parse(given) : null
     const isPlain = parsed?.search === '' && parsed.hash === '' && parsed.username === ''
     return isPlain && /^https?:$/.test(parsed.protocol)
       ? { value: String(given).replace(/\/+$/, '') }

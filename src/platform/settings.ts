@@ -1,5 +1,5 @@
 import { type LogLevel, logLevels } from './log.ts'
-import { readPostgresUrl } from './postgres-url.ts'
+import { postgresUrlFault, storeUrlFault } from './postgres-url.ts'
 import {
   flag,
   integer,
@@ -13,31 +13,24 @@ import {
   url,
 } from './setting-kinds.ts'
 
-const postgresForm = 'postgres://USER:PASSWORD@HOST:PORT/DATABASE'
-const isPostgres = (given: string): boolean => readPostgresUrl(given) !== undefined
-const isStore = (given: string): boolean => /^sqlite:./.test(given) || isPostgres(given)
-
 /** Every setting, by its name in the file. docs/configuration.md has one row for each. */
 export const settings = {
   databaseUrl: text('sqlite:data/bursar.db', {
     env: 'DATABASE_URL',
     flag: 'database',
-    accepts: isStore,
-    what: `sqlite:PATH or ${postgresForm}`,
+    faultOf: storeUrlFault,
     meaning:
       'The store: `sqlite:PATH` or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. Commas separate multiple `HOST:PORT`; one is the primary. `?sslmode=` is `disable`, `require` or `verify-full`, the network default.',
   }),
   operatorDatabaseUrl: text(undefined, {
     env: 'OPERATOR_DATABASE_URL',
-    accepts: isPostgres,
-    what: postgresForm,
+    faultOf: postgresUrlFault,
     meaning:
       'The same PostgreSQL database with the operator’s role. Commands other than `serve` use it instead of `DATABASE_URL`. `serve` offers ingest and deletes old quotes only if it is set.',
   }),
   databaseReadUrls: list([], {
     env: 'DATABASE_READ_URLS',
-    accepts: isPostgres,
-    what: `URLs of the form ${postgresForm}`,
+    faultOf: postgresUrlFault,
     meaning: 'Standbys that serve reads of records, one server in each URL.',
   }),
   replicaLagMsMax: integer(2000, 100, 600_000, {

@@ -1,3 +1,5 @@
+import { printable } from '../values/printable.ts'
+import { limits } from './limits.ts'
 import { parseJson } from './parse-json.ts'
 
 /** An OAuth 2 server whose access tokens Bursar accepts: one entry of `trustedIssuers`. */
@@ -29,12 +31,14 @@ type Parsed = { readonly value: readonly TrustedIssuer[] } | { readonly fault: s
 /** Reads an array, or its JSON text from the environment. Reports every fault. */
 export function parseTrustedIssuers(given: unknown): Parsed {
   const entries = typeof given === 'string' ? parseJson(given) : given
-  if (!Array.isArray(entries)) return { fault: 'must be an array of issuers' }
+  if (!Array.isArray(entries) || entries.length > limits.trustedIssuersMax) {
+    return { fault: `must be an array of at most ${limits.trustedIssuersMax} issuers` }
+  }
   const faults: string[] = []
   const value = entries.map((entry, index) => readIssuer(entry, `[${index}]`, faults))
   const names = value.map(({ issuer }) => issuer)
   const doubled = names.filter((name, index) => name !== '' && names.indexOf(name) !== index)
-  for (const name of new Set(doubled)) faults.push(`names ${name} twice`)
+  for (const name of new Set(doubled)) faults.push(`names ${printable(name)} twice`)
   return faults.length > 0 ? { fault: faults.join('; ') } : { value }
 }
 
@@ -74,7 +78,7 @@ function readIssuer(entry: unknown, at: string, faults: string[]): TrustedIssuer
   }
   for (const name of Object.keys(given)) {
     if (Object.hasOwn(issuer, name)) continue
-    faults.push(`${at} has ${name}, which is not a member of an issuer`)
+    faults.push(`${at} has ${printable(name)}, which is not a member of an issuer`)
   }
   return issuer
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createECDH } from 'node:crypto'
 import type { Clock } from '../platform/clock.ts'
 import { ConfigError } from '../platform/config.ts'
+import { commandHint } from '../platform/version.ts'
 import type { MasterKeys } from './master-key.ts'
 import { type Purpose, type PurposeKeyStore, purposes, type WrappedKey } from './purpose-key.ts'
 import type { Random } from './random.ts'
@@ -82,7 +83,7 @@ function openKey(masters: MasterKeys, wrapped: WrappedKey): PurposeKey {
   if (master === undefined) {
     const configured = previous ? `${current.id} and ${previous.id}` : current.id
     throw new ConfigError(
-      `The store's keys are wrapped with master key ${wrapped.masterId}, but ${configured} is configured. Set BURSAR_MASTER_KEY to the last master key of this store, or set that one as BURSAR_MASTER_KEY_PREVIOUS and run \`bursar keys rewrap\`.`,
+      `The store's keys are wrapped with master key ${wrapped.masterId}, but ${configured} is configured. Set BURSAR_MASTER_KEY to the last master key of this store, or set that one as BURSAR_MASTER_KEY_PREVIOUS and run ${commandHint('keys rewrap')}.`,
     )
   }
   const key = unwrapKey(master, wrapped.wrapped, boundTo(wrapped))

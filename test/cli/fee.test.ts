@@ -93,6 +93,7 @@ describe('fee consume and fee show', () => {
       ['fee', 'consume', idOf(1)],
       consumeWords(idOf(1), { amount: '1e3' }),
       consumeWords(idOf(1), { network: 'DOGECOIN' }),
+      consumeWords(idOf(1), { asset: 'A'.repeat(201) }),
     ]) {
       const ran = await run(...words)
       assert.deepEqual([ran.code, ran.out], [2, ''], words.join(' '))

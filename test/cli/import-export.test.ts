@@ -122,7 +122,7 @@ test('a second export after import equals the first, byte for byte', async () =>
   assert.equal(again.out, exported.out)
 })
 
-test('export --customer prints one customer’s records, --json an array', async () => {
+test('export --customer prints one customer’s records, --json one object, --array what import reads', async () => {
   await runBursar(
     await storeOf('two'),
     ['import', 'fiat-accounts', '-'],
@@ -135,10 +135,31 @@ test('export --customer prints one customer’s records, --json an array', async
     'borealis',
     '--json',
   ])
-  assert.deepEqual(
-    JSON.parse(ran.out).map((record: { id: string }) => record.id),
-    [anId(2)],
-  )
+  const { records } = JSON.parse(ran.out)
+  assert.deepEqual([records.length, records[0].id], [1, anId(2)])
+  const array = await runBursar(await storeOf('two'), ['export', 'fiat-accounts', '--array'])
+  const path = join(folder, 'array.json')
+  writeFileSync(path, array.out)
+  const again = await runBursar(await storeOf('two'), ['import', 'fiat-accounts', path])
+  assert.equal(again.out, '2 records: 0 added, 0 changed, 2 unchanged\n')
+  const none = await runBursar(await storeOf('two'), ['export', 'statements', '--json'])
+  assert.deepEqual(JSON.parse(none.out), { records: [] })
+})
+
+test('control and format characters of a record and of a file name reach the terminal as escapes', async () => {
+  const record = aFiatAccount({ ref_id: 'a\u009b2J\u202eb' })
+  const words = ['import', 'fiat-accounts', '-', '--json']
+  const unknown = { ...record, 'x\u202e': 1 }
+  const refused = await runBursar(await storeOf('controls'), words, lines([unknown]))
+  await runBursar(await storeOf('controls'), words, lines([record]))
+  const exported = await runBursar(await storeOf('controls'), ['export', 'fiat-accounts'])
+  assert.equal(JSON.parse(exported.out).ref_id, record.ref_id)
+  const path = join(folder, 'a\u001b[2J.csv')
+  const missing = await runBursar(await storeOf('controls'), ['import', 'statements', path])
+  for (const { out, err } of [refused, exported, missing]) {
+    assert.doesNotMatch(out + err, /(?!\n)[\p{Cc}\p{Cf}]/u)
+  }
+  assert.match(missing.err, /a\\u\{1b\}\[2J\.csv: there is no such file\n$/)
 })
 
 test('export exits with 0 when its reader closes the pipe', async () => {
@@ -161,7 +182,7 @@ test('a store that cannot be opened is reported in one sentence', async () => {
 test('import reports wrong configuration before it opens its file', async () => {
   const ran = await runBursar('mysql:no', ['import', 'statements', join(folder, 'missing.ndjson')])
   assert.equal(ran.code, 2)
-  assert.match(ran.err, /^DATABASE_URL must be sqlite:PATH or /)
+  assert.match(ran.err, /^DATABASE_URL must start with sqlite: or postgres:/)
 })
 
 test('export does not create a store at a mistyped path', async () => {

@@ -31,8 +31,23 @@ describe('migrate', () => {
     })
     assert.deepEqual(
       applied.toSorted((a, b) => a.length - b.length),
-      [[], [], [1, 2, 3]],
+      [[], [], ['schema 1', 'schema 2', 'schema 3']],
     )
+  })
+
+  test('checks the schema with the URL of the owner', async () => {
+    const words = ['migrate', '--check', '--database', database.ownerUrl]
+    const whole = await run(words, {})
+    assert.deepEqual(whole, {
+      code: 0,
+      output: 'up to date; there was nothing to apply; no integrity faults\n',
+      errors: '',
+    })
+    await database.ask('alter table bursar.statement no force row level security')
+    const damaged = await run(words, {})
+    await database.ask('alter table bursar.statement force row level security')
+    assert.equal(damaged.code, 1)
+    assert.match(damaged.errors, /row-level security of bursar.statement is not forced/)
   })
 
   test('names a missing role', async () => {
@@ -110,7 +125,7 @@ describe('serve', () => {
     assert.match(tooNew.errors, /at step 99.*Run the version that wrote it, or a later one/)
     assert.match(
       tooOld.errors,
-      /at step 2 of 3. Run `bursar migrate` with the URL of the database's owner/,
+      /at step 2 of 3. Run `npm run -s bursar -- migrate` with the URL of the database's owner/,
     )
   })
 

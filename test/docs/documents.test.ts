@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { problemTypes, statusGuides } from '../../src/contract/problem.ts'
 import { operations } from '../../src/operations/index.ts'
+import { limits } from '../../src/platform/limits.ts'
 import { settings } from '../../src/platform/settings.ts'
 import { missingOptional } from '../../tools/complete-lock.ts'
 
@@ -40,6 +41,25 @@ describe('docs/configuration.md', () => {
   }
 })
 
+test('docs/records.md names every limit of an import', () => {
+  const text = rowsOf('docs/records.md').join('\n')
+  const { recordMembersMax, recordItemsMax, gzipRatioMax } = limits
+  const shown = [
+    ...[limits.recordBytesMax, limits.csvHeaderBytesMax, limits.importBytesMax].map((bytes) => {
+      return `${bytes.toLocaleString('en')} bytes`
+    }),
+    `${limits.recordTextLengthMax.toLocaleString('en')} UTF-16 units`,
+    `${limits.amountLengthMax} characters`,
+    `${recordMembersMax} and ${recordItemsMax.toLocaleString('en')}`,
+    ...[limits.recordDepthMax, limits.csvColumnsMax, limits.blankLinesMax].map((count) => {
+      return `,${count.toLocaleString('en')}`
+    }),
+    `${gzipRatioMax} times, from ${limits.gzipRatioFreeBytes / 1024 ** 2} MiB on`,
+    limits.faultsReportedMax.toLocaleString('en'),
+  ]
+  for (const limit of shown) assert.ok(text.includes(limit), limit)
+})
+
 test('docs/problems.md has a row for every status and every problem type', () => {
   const rows = rowsOf('docs/problems.md').slice(2)
   const told = rows.map(([first]) => first)
@@ -66,6 +86,17 @@ test('every link from a document to a file has a target', () => {
     ),
   )
   assert.deepEqual(broken, [])
+})
+
+test('every npm script that a document names exists', () => {
+  const { scripts } = JSON.parse(read('package.json'))
+  const documents = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md'])
+  const unknown = documents.flatMap((document) =>
+    [...read(document).matchAll(/npm run (?:-s )?([\w:-]+)/g)]
+      .filter(([, script = '']) => !Object.hasOwn(scripts, script))
+      .map(([line]) => `${document}: ${line}`),
+  )
+  assert.deepEqual(unknown, [])
 })
 
 test('no source file has more than 250 lines', () => {

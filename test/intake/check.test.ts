@@ -115,6 +115,11 @@ const cases: readonly (readonly [RecordKind, RecordInput, string])[] = [
     { metadata: { a: 'x'.repeat(101) } },
     'metadata.a: must be a text of at most 100 characters',
   ],
+  [
+    'fiat-accounts',
+    { metadata: { ['k'.repeat(101)]: 'x' } },
+    `metadata.${'k'.repeat(100)}…: is a key of 101 characters; metadata must be at most 6 pairs of texts, each key of 1 to 100 characters`,
+  ],
   ['fiat-accounts', { metadata: { a: 1 } }, 'metadata.a: must be a text of at most 100 characters'],
   [
     'fiat-accounts',
@@ -149,22 +154,22 @@ const cases: readonly (readonly [RecordKind, RecordInput, string])[] = [
   [
     'statements',
     { statement_balances: [{ asset: 'USDG', amount_paid: '1e3', total_amount_owed: '1' }] },
-    'statement_balances.0.amount_paid: must be a string of decimal digits such as "12.50"',
+    'statement_balances.0.amount_paid: must be a string of decimal digits such as "12.50", at most 100 characters',
   ],
   [
     'issuer-quote-executions',
     { principal: 100 },
-    'principal: must be a string of decimal digits such as "12.50"',
+    'principal: must be a string of decimal digits such as "12.50", at most 100 characters',
   ],
   [
     'issuer-quote-executions',
     { fee: '-1' },
-    'fee: must be a string of decimal digits such as "12.50"',
+    'fee: must be a string of decimal digits such as "12.50", at most 100 characters',
   ],
   [
     'issuer-quote-executions',
     { token_principal: '+1' },
-    'token_principal: must be a string of decimal digits such as "-12.50"',
+    'token_principal: must be a string of decimal digits such as "-12.50", at most 100 characters',
   ],
 ]
 
@@ -178,8 +183,53 @@ describe('a fault', () => {
   test('of a record that is nested 50,000 deep does not overflow the stack', () => {
     let deep: unknown = 'x'
     for (let depth = 0; depth < 50_000; depth += 1) deep = [deep]
-    const faults = faultsOf('fiat-accounts', aFiatAccount({ extra: deep }))
-    assert.ok(faults.some((fault) => fault.endsWith(': is nested too deeply')))
+    const [fault] = faultsOf('fiat-accounts', aFiatAccount({ extra: deep }))
+    assert.match(
+      fault ?? '',
+      /^extra\..*: is nested too deeply; a record may have at most 10 levels$/,
+    )
+  })
+
+  for (const [member, value, reason] of [
+    ['ref_id', 'x'.repeat(1001), 'has 1001 characters; a text may have at most 1000'],
+    [
+      'statement_balances',
+      Array(1001).fill({}),
+      'has 1001 entries; an array may have at most 1000',
+    ],
+    [
+      'metadata',
+      Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`k${at}`, 'v'])),
+      'has 101 members; an object may have at most 100',
+    ],
+    [
+      'metadata.k',
+      { ['k'.repeat(1001)]: 'v' },
+      'has a name of 1001 characters; a name may have at most 1000',
+    ],
+  ] as const) {
+    test(`of ${member} names the limit: ${reason}`, () => {
+      const name = member.replace(/\..*/, '')
+      const [fault] = faultsOf('statements', aStatement({ [name]: value }))
+      assert.ok(fault?.startsWith(member) && fault.endsWith(reason), fault ?? 'no fault')
+    })
+  }
+
+  test('of an amount with 80,000 digits is found without running its pattern', () => {
+    const digits = '1'.repeat(80_000)
+    const startedAt = performance.now()
+    assert.deepEqual(faultsOf('issuer-quote-executions', anIssuerQuote({ fee: `${digits}x` })), [
+      'fee: has 80001 characters; a text may have at most 1000',
+    ])
+    assert.ok(performance.now() - startedAt < 2000)
+  })
+
+  test('shows the control and format characters of a name as escapes', () => {
+    const [fault] = faultsOf('fiat-accounts', aFiatAccount({ 'a\u001b[2J\n\u202eb\u009b': 1 }))
+    assert.equal(
+      fault,
+      'a\\u{1b}[2J\\u{a}\\u{202e}b\\u{9b}: is no member of fiat-accounts; take it out',
+    )
   })
 
   test('is reported together with every other fault of the record', () => {

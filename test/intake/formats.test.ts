@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { after, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import type { RecordInput } from '../../src/contract/resource.ts'
+import { readContent } from '../../src/intake/content.ts'
 import type { Entry } from '../../src/intake/lines.ts'
 import { openRecordFile } from '../../src/intake/read.ts'
 import type { RecordKind } from '../../src/resources/catalogue.ts'
@@ -129,7 +132,7 @@ describe('CSV', () => {
 
   test('reports a row of another length with its line and continues', async () => {
     const [short, good] = await entriesOf('c.csv', 'id,status\n1\n2,PENDING\n')
-    assert.deepEqual(short, { line: 2, reason: 'has 1 cells, the header has 2' })
+    assert.deepEqual(short, { line: 2, reason: 'has 1 cell, the header has 2' })
     assert.deepEqual(good, { line: 3, value: { id: '2', status: 'PENDING' } })
   })
 
@@ -146,6 +149,102 @@ describe('CSV', () => {
       await assert.rejects(entriesOf('d.csv', `${header}\n1,2\n`), { message, line: 1 })
     })
   }
+})
+
+describe('a file without bounds', () => {
+  /** Rejects with the message in time. Without the limits some of these take minutes. */
+  async function refuses(name: string, content: string | Uint8Array, fault: object) {
+    const startedAt = performance.now()
+    await assert.rejects(entriesOf(name, content), fault)
+    assert.ok(performance.now() - startedAt < 10_000, name)
+  }
+
+  test('is refused for 60,000 columns, in the header and in a row', async () => {
+    const columns = Array.from({ length: 60_000 }, (_, at) => `metadata.k${at}`).join(',')
+    const header = { message: 'the header has more than 4000 cells', line: 1 }
+    await refuses('columns.csv', columns, header)
+    const row = { message: 'the row has more than 4000 cells', line: 2 }
+    await refuses('row.csv', `id,status\n${','.repeat(60_000)}`, row)
+  })
+
+  test('is refused for a column with 100,000 dots, and for a longer name', async () => {
+    const name = `fiat_network_instructions${'.a'.repeat(100_000)}`
+    const message = `the header has columns that are no member: ${name.slice(0, 100)}…`
+    await refuses('dotted.csv', `id,${name}\nx,y\n`, { message, line: 1 })
+    const long = { message: 'the header is longer than 262144 bytes', line: 1 }
+    await refuses('name.csv', `id,${name}${name}`, long)
+  })
+
+  test('is refused for blank lines in a row, in each format', async () => {
+    const blank = '\n'.repeat(2_000_000)
+    const message = 'has more than 10000 blank lines in a row'
+    await refuses('blank.ndjson.gz', gzipSync(blank), { message })
+    await refuses('blank.csv.gz', gzipSync(`id${blank}`), { message })
+    const between = /^the space between two records is longer than a record may be/
+    await refuses('blank.json.gz', gzipSync(`[${blank}]`), { message: between })
+  })
+
+  test('is refused for a row, an unclosed quotation mark and an array item over 1 MiB', async () => {
+    const long = 'x'.repeat(2_000_000)
+    const message = 'the row is longer than a record may be (1048576 bytes)'
+    await refuses('long.csv', `id\n${long}`, { message, line: 2 })
+    const quoted = `${message}; is a quotation mark missing?`
+    await refuses('quote.csv', `id\n"${long}`, { message: quoted, line: 2 })
+    const item = 'the record that starts here is longer than a record may be (1048576 bytes)'
+    await refuses('item.json', `[\n"${long}"]`, { message: item, line: 2 })
+  })
+
+  test('is refused for a ratio that no records have, and for its size', async () => {
+    const lines = '{"a":1}\n'.repeat(10_000)
+    const read = (bounds: object) => {
+      const bytesRead = () => 100
+      const content = readContent(
+        Readable.from([gzipSync(lines)]),
+        { isGzip: true, bytesRead },
+        { importBytesMax: 1e9, gzipRatioMax: 200, gzipRatioFreeBytes: 1e6, ...bounds },
+      )
+      return Array.fromAsync(content)
+    }
+    assert.equal(Buffer.concat(await read({})).toString(), lines)
+    await assert.rejects(read({ gzipRatioFreeBytes: 10 }), /to more than 200 times its size/)
+    await assert.rejects(read({ importBytesMax: 79_999 }), /more than 79999 bytes of content/)
+  })
+
+  test('is no CSV with every column that a statement may have', async () => {
+    const members = ['asset', 'amount_paid', 'total_amount_owed']
+    const balances = Array.from({ length: 3000 }, (_, at) => {
+      return `statement_balances.${Math.floor(at / 3)}.${members[at % 3]}`
+    })
+    const keys = Array.from({ length: 50 }, (_, at) => `metadata.${at}.${'k'.repeat(490)}`)
+    const columns = [...balances, ...keys]
+    const csv = `${columns.join(',')}\n${columns.map(() => '1').join(',')}\n`
+    const [entry] = await entriesOf('wide.csv', csv, 'statements')
+    const { statement_balances, metadata } = (entry as { value: RecordInput }).value
+    assert.equal((statement_balances as object[]).length, 1000)
+    assert.equal(Object.keys(metadata as object).length, 50)
+  })
+})
+
+test('refuses a file of another format by its first bytes and says what to do', async () => {
+  for (const [start, message] of [
+    ['1f8b08', 'is compressed with gzip; its name must end with .gz'],
+    ['504b0304', 'is a ZIP archive or a spreadsheet; save it as CSV in UTF-8'],
+    ['fffe', 'is UTF-16; save it as UTF-8'],
+    ['7f454c4600', 'is a binary file, or UTF-16; records are text in UTF-8'],
+  ] as const) {
+    await assert.rejects(entriesOf('other.ndjson', Buffer.from(start, 'hex')), { message })
+  }
+  await assert.rejects(entriesOf('empty.json', ' '), /is empty; it must hold one JSON array/)
+  await assert.rejects(entriesOf('empty.csv', ''), /is empty; CSV starts with a header line/)
+})
+
+test('names a column that has both a value and members, and none whose key has a dot', async () => {
+  await assert.rejects(entriesOf('parent.csv', 'metadata,metadata.a\n'), {
+    message: 'the header has metadata both as a column and with members',
+  })
+  assert.deepEqual(await entriesOf('keys.csv', 'metadata.a,metadata.a.b\n1,2\n'), [
+    { line: 2, value: { metadata: { a: '1', 'a.b': '2' } } },
+  ])
 })
 
 test('refuses CSV that is not UTF-8', async () => {
@@ -172,5 +271,9 @@ test('refuses an unknown extension and a missing file', async () => {
   await assert.rejects(
     openRecordFile(join(folder, 'none.csv'), resourceOf('statements').record),
     /there is no such file/,
+  )
+  await assert.rejects(
+    openRecordFile(folder, resourceOf('statements').record),
+    /is a folder; name one file in it/,
   )
 })

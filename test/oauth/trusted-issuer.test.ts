@@ -278,8 +278,8 @@ test('names every fault of the configured issuers', () => {
     const parsed = parseTrustedIssuers(given)
     return 'fault' in parsed ? parsed.fault : ''
   }
-  assert.equal(fault('{'), 'must be an array of issuers')
-  assert.equal(fault({}), 'must be an array of issuers')
+  assert.equal(fault('{'), 'must be an array of at most 100 issuers')
+  assert.equal(fault({}), 'must be an array of at most 100 issuers')
   const all = fault([
     { issuer: 'http://id.example', audience: '', algorithms: ['HS256'], scope: 'x' },
     7,

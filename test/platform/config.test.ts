@@ -39,8 +39,8 @@ test('a ConfigError names every fault and its source', () => {
     BURSAR_CORS_ORIGINS: 'https://app.example.com/path',
   }
   assert.deepEqual(faultsOf(env, file), [
-    `${file} has prot, which is not a setting`,
-    'DATABASE_URL must be sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
+    `${file} has prot, which is not a setting; did you mean port?`,
+    'DATABASE_URL must start with sqlite: or postgres://, as in sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
     'PORT must be a whole number from 0 to 65535',
     'BURSAR_MASTER_KEY must be 32 bytes in base64; make one with `openssl rand -base64 32`',
     'BURSAR_CORS_ORIGINS must be a list of origins such as https://app.example.com',
@@ -52,10 +52,62 @@ test('a ConfigError names every fault and its source', () => {
 test('a configuration file that exists but cannot be read is a fault', () => {
   const file = join(folder, 'folder.json')
   mkdirSync(file)
-  assert.deepEqual(faultsOf({}, file), [`${file} cannot be read`])
+  assert.deepEqual(faultsOf({}, file), [`${file} cannot be read: it is a folder`])
   assert.deepEqual(faultsOf({}, join(folder, 'none.json')), [
-    `${join(folder, 'none.json')} cannot be read`,
+    `${join(folder, 'none.json')} cannot be read: there is no such file`,
   ])
+  assert.deepEqual(faultsOf({}, '/dev/zero'), ['/dev/zero has more than 1048576 bytes'])
+})
+
+test('a misspelt variable or key is a fault that names the setting that was meant', () => {
+  const file = join(folder, 'misspelt.json')
+  writeFileSync(file, JSON.stringify({ BURSAR_WORKERS: 2, publicURL: 'x', colour: 'red' }))
+  const env = {
+    BURSAR_PUBLC_URL: 'https://api.example.com',
+    BURSAR_TRUSTED_PROXY: '10.0.0.1',
+    BURSAR_PROXIES: '10.0.0.1',
+    DATABASE_READ_URL: 'x',
+    OPERATOR_DATABASE_URI: 'x',
+  }
+  assert.deepEqual(faultsOf(env, file), [
+    `${file} has BURSAR_WORKERS, which is not a setting; did you mean workers?`,
+    `${file} has publicURL, which is not a setting; did you mean publicUrl?`,
+    `${file} has colour, which is not a setting`,
+    'BURSAR_PUBLC_URL is not a setting; did you mean BURSAR_PUBLIC_URL?',
+    'BURSAR_TRUSTED_PROXY is not a setting; did you mean BURSAR_TRUSTED_PROXIES?',
+    'BURSAR_PROXIES is not a setting; did you mean BURSAR_TRUSTED_PROXIES?',
+    'DATABASE_READ_URL is not a setting; did you mean DATABASE_READ_URLS?',
+    'OPERATOR_DATABASE_URI is not a setting; did you mean OPERATOR_DATABASE_URL?',
+  ])
+})
+
+test('a variable of another program or of Kubernetes is no fault', () => {
+  const env = {
+    BURSAR_SERVICE_HOST: '10.0.0.1',
+    BURSAR_SERVICE_PORT: '8080',
+    BURSAR_PORT: 'tcp://10.0.0.1:8080',
+    BURSAR_PORT_8080_TCP_ADDR: '10.0.0.1',
+    BURSAR_NODE_TOKEN: 'x',
+    BURSAR_TEST_STORE: 'postgres',
+    DATABASE_NAME: 'x',
+  }
+  assert.deepEqual(faultsOf(env), [])
+})
+
+test('a file with thousands of unknown keys has a hundred faults and a count', () => {
+  const file = join(folder, 'wide.json')
+  const keys = Array.from({ length: 5000 }, (_, at) => [`colour${at}\u001b[2J`, at])
+  writeFileSync(file, JSON.stringify(Object.fromEntries(keys)))
+  const faults = faultsOf({}, file)
+  assert.equal(faults[0], `${file} has colour0\\u{1b}[2J, which is not a setting`)
+  assert.deepEqual([faults.length, faults.at(-1)], [101, 'and 4900 more'])
+})
+
+test('a file that is not JSON is reported without what stands in it', () => {
+  const file = join(folder, 'broken.json')
+  writeFileSync(file, '{"masterKey": canary-secret}')
+  const [fault = ''] = faultsOf({}, file)
+  assert.ok(fault.startsWith(`${file} is not JSON: `) && !fault.includes('canary'), fault)
 })
 
 test('no fault quotes a secret', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readPostgresUrl } from '../../src/platform/postgres-url.ts'
+import { postgresUrlFault, readPostgresUrl } from '../../src/platform/postgres-url.ts'
 
 test('a URL names one or several servers of a database', () => {
   const credentials = { user: 'bur sar', pass: 'p:w@/', database: 'money', ssl: 'verify-full' }
@@ -41,18 +41,30 @@ test('sslmode defaults to verify-full for each host that is not loopback', () =>
   }
 })
 
-for (const wrong of [
-  'postgres://localhost/bursar',
-  'postgres://bursar@localhost',
-  'postgres://bursar@/bursar',
-  'postgres://bursar@localhost/bursar?sslmode=prefer',
-  'postgres://bursar@localhost/bursar?application_name=x',
-  'postgres://bursar@local host/bursar',
-  'postgres://bursar@localhost:70000/bursar',
-  'postgres://bursar:%zz@localhost/bursar',
-  'mysql://bursar@localhost/bursar',
-]) {
-  test(`is not a database URL: ${wrong}`, () => {
+for (const [wrong, part] of [
+  ['postgres://localhost/bursar', 'names no user before the host'],
+  ['postgres://:canary@localhost/bursar', 'names no user before the host'],
+  ['postgres://bursar@localhost', 'names no database after the host'],
+  ['postgres://bursar@localhost/', 'names no database after the host'],
+  ['postgres://bursar@/bursar', 'names no host'],
+  ['postgres://bursar@db1,,db2/bursar', 'names no host'],
+  ['postgres://bursar@localhost/bursar?sslmode=prefer', 'has an unknown sslmode'],
+  ['postgres://bursar@localhost/bursar?application_name=x', 'has a parameter other than sslmode'],
+  ['postgres://bursar@local host/bursar', 'has a blank'],
+  ['postgres://bursar@localhost:70000/bursar', 'has a port that is no number from 1 to 65535'],
+  ['postgres://bursar@db1,db2:five/bursar', 'has a port that is no number from 1 to 65535'],
+  ['postgres://bursar:%zz@localhost/bursar', 'has a % that starts no escape'],
+  ['postgres://bursar:can@ary@localhost/bursar', 'has an @ in the user name or password'],
+  ['postgres://bursar:can/ary@localhost/bursar', 'has a /, ? or # in the user name or password'],
+  ['postgres://bursar:canary?x@localhost/bursar', 'has a /, ? or # in the user name or password'],
+  ['postgres://bursar@localhost/bursar/x', 'has a / in the name of the database'],
+  ['postgres:bursar@localhost/bursar', 'must start with postgres://'],
+  ['mysql://bursar@localhost/bursar', 'must start with postgres://'],
+] as const) {
+  test(`is not a database URL: ${wrong} ${part}`, () => {
     assert.equal(readPostgresUrl(wrong), undefined)
+    const fault = postgresUrlFault(wrong) ?? ''
+    assert.ok(fault.startsWith(part), fault)
+    assert.doesNotMatch(fault, /can|ary/)
   })
 }

@@ -1,5 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { Errors } from 'typebox/value'
+import { limits } from '../../platform/limits.ts'
+import { printable } from '../../values/printable.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -78,6 +80,13 @@ export const list = <T>(read: Reader<T>, itemsMax: number): Reader<readonly T[]>
 /** A value that a TypeBox schema describes in full. */
 export const leaf = <S extends TSchema>(schema: S): Reader<Static<S>> =>
   required((given, path, pass) => {
+    // Patterns take quadratic time on long text.
+    if (typeof given === 'string' && given.length > limits.configurationTextLengthMax) {
+      return fault(
+        pass,
+        `${path} must have at most ${limits.configurationTextLengthMax} characters`,
+      )
+    }
     const errors = Errors(schema, given)
     if (errors.length === 0) return { value: given as Static<S> }
     if (Type.IsUnion(schema)) {
@@ -122,4 +131,6 @@ const faultAdder =
   (member, text) =>
     fault(pass, `${member === '' ? path : join(path, member)} ${text}`)
 
-const join = (path: string, key: string) => (path === '' ? key : `${path}.${key}`)
+/** The document chose the keys, so they are made printable. */
+const join = (path: string, key: string): string =>
+  path === '' ? printable(key) : `${path}.${printable(key)}`

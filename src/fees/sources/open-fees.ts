@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import type { Clock } from '../../platform/clock.ts'
-import { type Config, ConfigError } from '../../platform/config.ts'
+import { type Config, ConfigError, listed, readTextFile } from '../../platform/config.ts'
 import type { Logger } from '../../platform/log.ts'
+import { jsonFault } from '../../platform/parse-json.ts'
 import { describeNetworks } from '../describe-schedule.ts'
 import type { FeeBasis } from '../fee-basis.ts'
 import type { Environment } from '../schedule/document-reader.ts'
@@ -56,22 +56,18 @@ export function openFees({ config, environment, clock, log }: FeesDeps): Fees {
 function scheduleOf(path: string | undefined, environment: Environment): FeeSchedule {
   const read = readScheduleFile(path, environment)
   if (read.ok) return read.schedule
-  throw new ConfigError(read.faults.map((fault) => `${path}: ${fault}`).join('\n'))
+  throw new ConfigError(listed(read.faults.map((fault) => `${path}: ${fault}`)))
 }
 
 function readScheduleFile(path: string | undefined, environment: Environment): ReadSchedule {
   if (path === undefined) return readSchedule({}, environment)
-  let text: string
+  const file = readTextFile(path)
+  if ('fault' in file) return { ok: false, faults: [`the file ${file.fault}`] }
   try {
-    text = readFileSync(path, 'utf8')
-  } catch {
-    return { ok: false, faults: ['the file cannot be read'] }
-  }
-  try {
-    return readSchedule(JSON.parse(text), environment)
+    return readSchedule(JSON.parse(file.text), environment)
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    return { ok: false, faults: ['the file is not JSON'] }
+    return { ok: false, faults: [`the file is not JSON: ${jsonFault(error)}`] }
   }
 }
 

@@ -5,7 +5,9 @@ import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import { parseJson } from '../../platform/parse-json.ts'
 import { Secret } from '../../platform/secret.ts'
+import { commandHint } from '../../platform/version.ts'
 import type { Client, ClientMethod, CredentialStore } from '../../store/credentials.ts'
+import { printable } from '../../values/printable.ts'
 import type { Keyring } from '../../vault/keyring.ts'
 import type { Random } from '../../vault/random.ts'
 import { hashSecret, makeSecret, randomText } from './client-secrets.ts'
@@ -93,7 +95,7 @@ export async function disableClient(
 const microsPerDay = 86_400_000_000n
 
 const noSuchClient = (id: string) =>
-  `There is no client ${id}. \`bursar client list\` shows them all.`
+  `There is no client ${printable(id)}. ${commandHint('client list')} shows them all.`
 
 /** Registers or restores a client with a known secret, at every start and reset of the sandbox. */
 export async function createSampleClient(

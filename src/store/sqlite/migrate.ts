@@ -1,4 +1,5 @@
-import type { DatabaseSync } from 'node:sqlite'
+import { existsSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
 import { type Migration, refuseLaterStep } from '../sql/migration.ts'
 
 /**
@@ -33,6 +34,20 @@ export function migrate(
     if (done) applied.push(migration.id)
   }
   return applied
+}
+
+/** The steps that a file has, such as `records 2`. Empty for a file that does not exist. */
+export function appliedSteps(path: string): readonly string[] {
+  if (!existsSync(path)) return []
+  const db = new DatabaseSync(path)
+  try {
+    const table = db.prepare(`select 1 from sqlite_master where name = 'schema_migration'`)
+    if (table.get() === undefined) return []
+    const rows = db.prepare('select schema, id from schema_migration order by schema, id').all()
+    return rows.map(({ schema, id }) => `${schema} ${id}`)
+  } finally {
+    db.close()
+  }
 }
 
 /** Runs the work inside one transaction. Rolls it back and rethrows when the work throws. */

@@ -1,5 +1,6 @@
 import { ConfigError } from '../../../platform/config.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
+import { commandHint } from '../../../platform/version.ts'
 import { numberMigrations, readMigration, refuseLaterStep } from '../../sql/migration.ts'
 import { recordMigration } from '../../sql/record-migrations.ts'
 import { transact } from '../cluster/transaction.ts'
@@ -64,7 +65,7 @@ export async function requireSchema(connection: Connection): Promise<void> {
   if (last === known) return
   const where = last === undefined ? 'has no Bursar schema' : `is at step ${last} of ${known}`
   throw new ConfigError(
-    `The database ${where}. Run \`bursar migrate\` with the URL of the database's owner, then start again.`,
+    `The database ${where}. Run ${commandHint('migrate')} with the URL of the database's owner, then start again.`,
   )
 }
 

@@ -1,4 +1,5 @@
 import { ConfigError } from '../../../platform/config.ts'
+import { commandHint } from '../../../platform/version.ts'
 import type { Connection } from '../driver/connection.ts'
 import { ROLE_REFUSED } from '../driver/failure.ts'
 
@@ -36,7 +37,7 @@ export const requireCustomersRole =
       (role.isAdmitted ? 'the operator’s role, which sees every customer' : undefined)
     if (what === undefined) return
     throw roleRefused(
-      `${setting} must not name the role ${role.name}: it is ${what}. Serve with the role that \`bursar migrate --app-role\` was given (bursar).`,
+      `${setting} must not name the role ${role.name}: it is ${what}. Serve with the role that ${commandHint('migrate --app-role')} was given (bursar).`,
     )
   }
 
@@ -47,7 +48,7 @@ export const requireOperatorRole: RoleCheck = async (connection) => {
   if (what === undefined && role.isAdmitted) return
   const why = what === undefined ? 'it would see no customer’s records' : `it is ${what}`
   throw roleRefused(
-    `The role ${role.name} is not the operator’s: ${why}. Set OPERATOR_DATABASE_URL to a URL of the role that \`bursar migrate --operator-role\` was given (bursar_operator).`,
+    `The role ${role.name} is not the operator’s: ${why}. Set OPERATOR_DATABASE_URL to a URL of the role that ${commandHint('migrate --operator-role')} was given (bursar_operator).`,
   )
 }
 

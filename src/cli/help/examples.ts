@@ -1,0 +1,35 @@
+/** What to type for each command, without the name of the program. Help shows these lines. */
+export const examples: Readonly<Record<string, readonly string[]>> = {
+  serve: [
+    'serve --host 127.0.0.1 --port 8080',
+    'serve --workers 2 --database sqlite:data/bursar.db',
+  ],
+  sandbox: ['sandbox --port 8080', 'sandbox --data sandbox-data'],
+  migrate: ['migrate', 'migrate --check --database sqlite:data/bursar.db'],
+  import: [
+    'import fiat-accounts examples/records/fiat-accounts.ndjson --dry-run',
+    'import statements - --customer northwind < statements.ndjson',
+  ],
+  export: [
+    'export fiat-accounts > fiat-accounts.ndjson',
+    'export statements --customer northwind --array > statements.json',
+  ],
+  backup: ['backup bursar-2026-11-22.tar'],
+  restore: ['restore bursar-2026-11-22.tar --database sqlite:restored/bursar.db'],
+  'client create': [
+    'client create --customer northwind --name "Northwind treasury"',
+    'client create --operator --name Payouts --scope ingest:consume_fee',
+  ],
+  'client list': ['client list', 'client list --json'],
+  'client rotate': ['client rotate client_4mV8pXo2cQ', 'client rotate client_4mV8pXo2cQ --now'],
+  'client disable': ['client disable client_4mV8pXo2cQ'],
+  'keys list': ['keys list'],
+  'keys rotate': ['keys rotate', 'keys rotate --purpose cursor --revoke'],
+  'keys rewrap': ['keys rewrap'],
+  'fee show': ['fee show 8d9f5f1e-1f0b-4f43-9d0c-4a2f8a4a6c11'],
+  'fee consume': [
+    'fee consume 8d9f5f1e-1f0b-4f43-9d0c-4a2f8a4a6c11 --customer northwind --asset USDC --network ETHEREUM --address 0xF0Aa84466e353E5390be37FE2934301c07c19a55 --amount 100 --withdrawal payout-7',
+  ],
+  'fee schedule': ['fee schedule', 'fee schedule --json'],
+  'fee check-address': ['fee check-address ETHEREUM 0xF0Aa84466e353E5390be37FE2934301c07c19a55'],
+}

@@ -1,0 +1,56 @@
+import { Command } from 'commander'
+import { systemClock } from '../../platform/clock.ts'
+import { programName, version } from '../../platform/version.ts'
+import { printableLines } from '../../values/printable.ts'
+import { backupCommand } from '../backup/backup.ts'
+import { restoreCommand } from '../backup/restore.ts'
+import { clientCommand } from '../client.ts'
+import { exportCommand } from '../export.ts'
+import { feeCommand } from '../fee.ts'
+import { importCommand } from '../import.ts'
+import { keysCommand } from '../keys.ts'
+import { migrateCommand } from '../migrate.ts'
+import type { Output } from '../output.ts'
+import { sandboxCommand } from '../sandbox.ts'
+import { serveCommand } from '../serve.ts'
+import { withCredentials } from '../with-stores.ts'
+import { examples } from './examples.ts'
+
+/** Every command, with its help in one style and an example each. */
+export function programOf(output: Output): Command {
+  const credentials = { withCredentials, print: output.print }
+  const program = new Command(programName())
+    .description('Serve the read side of a settlement service over an HTTP JSON API.')
+    .version(version, '-V, --version', 'Print the version.')
+    .addCommand(serveCommand(output))
+    .addCommand(sandboxCommand(output))
+    .addCommand(migrateCommand(output))
+    .addCommand(importCommand(output))
+    .addCommand(exportCommand())
+    .addCommand(backupCommand(output, systemClock))
+    .addCommand(restoreCommand(output, systemClock))
+    .addCommand(clientCommand(credentials))
+    .addCommand(keysCommand(credentials))
+    .addCommand(feeCommand(output, systemClock))
+  complete(program, '')
+  return program
+}
+
+/** Gives a command and those below it their help. `path` is what to type for it. */
+function complete(command: Command, path: string): void {
+  command.helpOption('-h, --help', 'Show this help.')
+  if (command.commands.length > 0)
+    command.helpCommand('help [command]', 'Show the help of a command.')
+  const lines = (examples[path] ?? []).map((example) => `  ${programName()} ${example}`)
+  if (lines.length > 0) command.addHelpText('after', ['', 'Examples:', ...lines].join('\n'))
+  // A word that the shell passed on may hold control characters.
+  command.configureOutput({
+    writeErr: (text) => void process.stderr.write(printableLines(text)),
+    outputError: (text, write) => write(`${text.trimEnd()}${hintFor(text, path)}\n`),
+  })
+  for (const child of command.commands) complete(child, `${path} ${child.name()}`.trim())
+}
+
+/** Commander's own messages start with `error:`. Those of a command already say what to change. */
+const hintFor = (text: string, path: string): string =>
+  text.startsWith('error: ') ? `\nSee ${programName()} ${`${path} --help`.trim()}` : ''

@@ -1,0 +1,60 @@
+import type { RecordFault, RecordInput } from '../contract/resource.ts'
+import { limits } from '../platform/limits.ts'
+import { printable } from '../values/printable.ts'
+
+/**
+ * Whether every text, array and object of a record is small enough to be checked. Patterns take
+ * quadratic time on long text, so this runs before them. It allocates nothing for a legal record.
+ */
+export function isWithinBounds(value: unknown, depth = 0): boolean {
+  if (typeof value === 'string') return value.length <= limits.recordTextLengthMax
+  if (typeof value !== 'object' || value === null) return true
+  if (depth > limits.recordDepthMax) return false
+  if (Array.isArray(value)) {
+    if (value.length > limits.recordItemsMax) return false
+    return value.every((item) => isWithinBounds(item, depth + 1))
+  }
+  let members = 0
+  for (const name in value) {
+    members += 1
+    if (members > limits.recordMembersMax || name.length > limits.recordTextLengthMax) return false
+    if (!isWithinBounds((value as RecordInput)[name], depth + 1)) return false
+  }
+  return true
+}
+
+/** The limits that a record exceeds. It does not look inside what exceeds one. */
+export function boundsFaults(value: unknown, member = '', depth = 0): RecordFault[] {
+  const fault = (reason: string): RecordFault[] => [{ member: member || 'record', reason }]
+  if (typeof value === 'string') {
+    if (value.length <= limits.recordTextLengthMax) return []
+    return fault(`has ${value.length} characters; ${limitOf('a text', 'recordTextLengthMax')}`)
+  }
+  if (typeof value !== 'object' || value === null) return []
+  if (depth > limits.recordDepthMax) {
+    return fault(`is nested too deeply; ${limitOf('a record', 'recordDepthMax')} levels`)
+  }
+  if (Array.isArray(value) && value.length > limits.recordItemsMax) {
+    return fault(`has ${value.length} entries; ${limitOf('an array', 'recordItemsMax')}`)
+  }
+  const members = Object.entries(value)
+  if (!Array.isArray(value) && members.length > limits.recordMembersMax) {
+    return fault(`has ${members.length} members; ${limitOf('an object', 'recordMembersMax')}`)
+  }
+  return members.flatMap(([name, child]) => {
+    if (name.length <= limits.recordTextLengthMax) {
+      return boundsFaults(child, joinMembers(member, name), depth + 1)
+    }
+    const reason = `has a name of ${name.length} characters; ${limitOf('a name', 'recordTextLengthMax')}`
+    return [{ member: joinMembers(member, name), reason }]
+  })
+}
+
+/** The path of a member as faults show it. The file chose the names, so they are made printable. */
+export const joinMembers = (parent: string, member: string): string =>
+  parent === '' ? printable(member) : `${parent}.${printable(member)}`
+
+type RecordLimit = Extract<keyof typeof limits, `record${string}`>
+
+const limitOf = (what: string, limit: RecordLimit): string =>
+  `${what} may have at most ${limits[limit]}`

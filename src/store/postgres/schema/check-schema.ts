@@ -1,0 +1,27 @@
+import type { Connection } from '../driver/connection.ts'
+import { requireSchema } from './migrate.ts'
+
+/**
+ * What a failed index build, a restore or a hand-made change can leave behind. Tables of records
+ * have the policy `customer`, and theirs must be forced.
+ */
+const faultQuery = `
+  select 'the index ' || relation.oid::regclass || ' is not valid; run reindex'
+  from pg_index join pg_class as relation on relation.oid = indexrelid
+  where relation.relnamespace = 'bursar'::regnamespace and not (indisvalid and indisready)
+  union all
+  select 'the constraint ' || conname || ' of ' || conrelid::regclass || ' is not validated'
+  from pg_constraint where connamespace = 'bursar'::regnamespace and not convalidated
+  union all
+  select 'row-level security of ' || oid::regclass || ' is not forced'
+  from pg_class
+  where relnamespace = 'bursar'::regnamespace and not (relrowsecurity and relforcerowsecurity)
+    and exists (select 1 from pg_policy where polrelid = pg_class.oid and polname = 'customer')
+  order by 1`
+
+/** The faults of the schema. Its owner and the operator may run this. */
+export async function schemaFaults(connection: Connection): Promise<readonly string[]> {
+  await requireSchema(connection)
+  const rows = await connection.query({ text: faultQuery })
+  return rows.map(([fault]) => String(fault))
+}

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import type { Command } from 'commander'
+import { examples } from '../../src/cli/help/examples.ts'
+import { programOf } from '../../src/cli/help/program.ts'
+import { programName } from '../../src/platform/version.ts'
+import { temporaryFolder } from '../support/harness.ts'
+
+const folder = temporaryFolder()
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+const everyCommand = (command: Command): readonly Command[] => [
+  command,
+  ...command.commands.flatMap(everyCommand),
+]
+
+/** The program in this process: no exit, and its output in arrays. */
+function openProgram() {
+  const out: string[] = []
+  const errors: string[] = []
+  const program = programOf({ print: (text) => out.push(text), tell: (text) => errors.push(text) })
+  for (const command of everyCommand(program)) {
+    command.exitOverride().configureOutput({
+      writeOut: (text) => out.push(text),
+      writeErr: (text) => errors.push(text),
+    })
+  }
+  const run = (words: readonly string[]) => program.parseAsync(words, { from: 'user' })
+  return { program, run, out, errors }
+}
+
+async function printed(name: string, ...words: readonly string[]): Promise<string> {
+  const { run, out } = openProgram()
+  await run([...words, '--database', `sqlite:${join(folder, name)}`])
+  return out.join('\n')
+}
+
+const pathOf = (command: Command): string =>
+  command.parent === null ? '' : `${pathOf(command.parent)} ${command.name()}`.trim()
+
+describe('the help', () => {
+  const leaves = everyCommand(openProgram().program).filter(({ commands }) => commands.length === 0)
+
+  for (const path of leaves.map(pathOf)) {
+    test(`of ${path} has an example that the command accepts`, async () => {
+      const { program, run, out } = openProgram()
+      const given = examples[path] ?? []
+      assert.notEqual(given.length, 0, 'it has no example')
+      for (const example of given) {
+        const words = example
+          .replace(/ [<>] \S+/, '')
+          .match(/"[^"]*"|\S+/g)
+          ?.map((word) => word.replaceAll('"', ''))
+        const seen: string[] = []
+        for (const command of everyCommand(program)) {
+          if (command.commands.length === 0) command.action(() => void seen.push(pathOf(command)))
+        }
+        await run(words ?? [])
+        assert.deepEqual(seen, [path], example)
+      }
+      await assert.rejects(run([...path.split(' '), '--help']), { exitCode: 0 })
+      assert.ok(out.join('').includes(`\n  ${programName()} ${given[0]}\n`), out.join(''))
+    })
+  }
+
+  test('has no example of a command that does not exist', () => {
+    const paths = leaves.map(pathOf)
+    assert.deepEqual(
+      Object.keys(examples).filter((path) => !paths.includes(path)),
+      [],
+    )
+  })
+
+  test('describes every command, argument and option by a sentence', () => {
+    for (const command of everyCommand(openProgram().program)) {
+      const texts = [
+        command.description(),
+        ...command.registeredArguments.map(({ description }) => description),
+        ...command
+          .createHelp()
+          .visibleOptions(command)
+          .map(({ description }) => description),
+      ]
+      for (const text of texts) assert.match(text, /^[A-Z].*\.\)?$/, `${pathOf(command)}: ${text}`)
+    }
+  })
+})
+
+test('the program is named as its operator starts it', () => {
+  assert.equal(programName('/srv/bursar/src/main.ts'), 'npm run -s bursar --')
+  assert.equal(programName('/usr/lib/node_modules/bursar/dist/main.js'), 'bursar')
+  assert.equal(programName('/usr/local/bin/bursar'), 'bursar')
+})
+
+test('migrate says which migrations it applied, and when there was none', async () => {
+  const first = await printed('new.db', 'migrate')
+  assert.equal(first, 'up to date; applied 3 migrations: records 1, credentials 1, fee-quotes 1')
+  assert.equal(
+    await printed('new.db', 'migrate', '--check'),
+    'up to date; there was nothing to apply; no integrity faults',
+  )
+})
+
+test('client list and keys rewrap count in the singular and the plural', async () => {
+  const made = await printed('counts.db', 'client', 'create', '--customer', 'a', '--name', 'A')
+  const [, id = ''] = /client_id: (\S+)/.exec(made) ?? []
+  assert.match(await printed('counts.db', 'client', 'list'), / 1 secret {2}A$/)
+  await printed('counts.db', 'client', 'rotate', id)
+  assert.match(await printed('counts.db', 'client', 'list'), / 2 secrets {2}A$/)
+  assert.match(await printed('counts.db', 'keys', 'rewrap'), /^Wrapped \d+ keys\. /)
+})
+
+test('no command but those that add something makes a store', async () => {
+  for (const words of [
+    'client list',
+    'client rotate x',
+    'client disable x',
+    'keys list',
+    'keys rewrap',
+  ]) {
+    await assert.rejects(printed('mistyped.db', ...words.split(' ')), {
+      message: `there is no store at ${join(folder, 'mistyped.db')}; import, migrate and serve make one`,
+    })
+  }
+  await printed('clients-only.db', 'client', 'create', '--customer', 'a', '--name', 'A')
+  assert.match(await printed('clients-only.db', 'client', 'list'), /^client_/)
+})
+
+test('client create takes scopes with commas between them', async () => {
+  const scope = 'transfer:read_fiat_account,statements:read_statement'
+  const words = ['client', 'create', '--customer', 'a', '--name', 'A', '--scope', scope]
+  assert.match(
+    await printed('commas.db', ...words),
+    /^scope: transfer:read_fiat_account statements:read_statement$/m,
+  )
+})
+
+test('a hint names the program as it was started, and an unknown id without controls', async () => {
+  const { run, errors } = openProgram()
+  const store = `sqlite:${join(folder, 'hint.db')}`
+  await printed('hint.db', 'migrate')
+  await assert.rejects(run(['client', 'disable', 'x\u001b[2J', '--database', store]))
+  assert.equal(
+    errors.join(''),
+    'There is no client x\\u{1b}[2J. `npm run -s bursar -- client list` shows them all.\n',
+  )
+})
+
+test('wrong usage points to the help of its command', async () => {
+  for (const [words, error] of [
+    [
+      ['import'],
+      "error: missing required argument 'kind'\nSee npm run -s bursar -- import --help\n",
+    ],
+    [
+      ['client', 'lst'],
+      /unknown command 'lst'\n\(Did you mean list\?\)\nSee .* -- client --help\n$/,
+    ],
+  ] as const) {
+    const { run, errors } = openProgram()
+    await assert.rejects(run(words))
+    const told = errors.join('')
+    if (typeof error === 'string') assert.equal(told, error)
+    else assert.match(told, error)
+  }
+})
