@@ -55,10 +55,13 @@ describe('readSchedule', () => {
 
   it('refuses long text without running a pattern, and shows keys without controls', () => {
     const price = '1'.repeat(100_000)
-    assert.deepEqual(faultsOf({ prices_as_of: '2026-01-01', prices_usd: { ETH: `${price}x` }, '\u001b[2J': 1 }), [
-      'prices_usd.ETH must have at most 2000 characters',
-      '\\u{1b}[2J is no setting of the fee schedule',
-    ])
+    assert.deepEqual(
+      faultsOf({ prices_as_of: '2026-01-01', prices_usd: { ETH: `${price}x` }, '\u001b[2J': 1 }),
+      [
+        'prices_usd.ETH must have at most 2000 characters',
+        '\\u{1b}[2J is no setting of the fee schedule',
+      ],
+    )
   })
 
   it('reports every fault of content at once', () => {
