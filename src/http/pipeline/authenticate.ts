@@ -1,7 +1,8 @@
 import type { Caller } from '../../contract/principal.ts'
 import { Problem } from '../../contract/problem.ts'
-import { authorizationHeaders, type Request } from '../../contract/request.ts'
+import { authorizationHeaders, queryNames, type Request } from '../../contract/request.ts'
 import type { OperatorScope, Scope } from '../../contract/scopes.ts'
+import { limits } from '../../platform/limits.ts'
 
 /**
  * Finds the caller of a token, or `invalid` where the token is malformed, expired or revoked, or
@@ -27,14 +28,14 @@ export async function authenticate<C extends Caller>(
       headers: { 'www-authenticate': 'Bearer' },
     })
   }
+  // The scheme and blanks come before the token.
+  if (header.length > limits.tokenLengthMax + 100) throw invalidToken(notValid)
   const token = /^bearer +([A-Za-z0-9._~+/=-]+) *$/i.exec(header)?.[1]
   if (token === undefined) {
     throw invalidToken("the Authorization header must read 'Bearer <access token>'")
   }
   const caller = await verify(token)
-  if (caller === 'invalid') {
-    throw invalidToken('the access token is invalid, expired or revoked; get a new one')
-  }
+  if (caller === 'invalid') throw invalidToken(notValid)
   request.trace.client = caller.clientId
   return caller
 }
@@ -48,11 +49,8 @@ export function requireScope(caller: Caller, scope: Scope | OperatorScope): void
   })
 }
 
-/** A query with escapes is decoded first: `access%5Ftoken` is the same parameter. */
-function hasTokenInQuery(rawQuery: string): boolean {
-  const isPossible = rawQuery.includes('access_token') || rawQuery.includes('%')
-  return isPossible && new URLSearchParams(rawQuery).has('access_token')
-}
+const notValid = 'the access token is invalid, expired or revoked; get a new one'
+const hasTokenInQuery = queryNames(['access_token'])
 
 function invalidToken(detail: string): Problem {
   return new Problem(401, detail, {

@@ -1,6 +1,9 @@
 import { type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from 'jose'
 import { Problem } from '../../contract/problem.ts'
 
+// jose accepts blanks and padding in base64url; RFC 7515 section 2 does not.
+export const compactForm = /^[\w-]+\.[\w-]+\.[\w-]+$/
+
 /** The claims of a JWT, or undefined if it does not pass. Rethrows a Problem of the key look-up. */
 export async function verifyJwt(
   token: string,
