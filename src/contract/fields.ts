@@ -34,10 +34,14 @@ export const uuid: Field<string> = {
 export const text: Field<string> = {
   schema: Type.String({ minLength: 1, maxLength: limits.identifierLengthMax }),
   read: (raw) =>
-    raw.length >= 1 && [...raw].length <= limits.identifierLengthMax
+    raw.length >= 1 && isWithin(raw, limits.identifierLengthMax)
       ? { value: raw }
       : { reason: `must be 1 to ${limits.identifierLengthMax} characters long` },
 }
+
+/** Counts characters, of which one takes at most two code units. */
+const isWithin = (raw: string, max: number): boolean =>
+  raw.length <= max || (raw.length <= 2 * max && [...raw].length <= max)
 
 /** A text that its operation validates. No fault echoes it: it may be a private key. */
 export const unread: Field<string> = {

@@ -9,8 +9,26 @@ export const limits = {
   identifierLengthMax: 200,
   /** The largest body, a fee request, has a few hundred bytes. */
   bodyBytesMax: 16 * 1024,
-  /** Request line and headers. A percent-encoded filter of 100 references can need 240 KB. */
-  headerBytesMax: 256 * 1024,
+  /** Request line and headers: 1,000 statement ids (60 KB), a token and a proxy's headers. */
+  headerBytesMax: 72 * 1024,
+  /** Browsers and proxies send about 30. Node reads each into strings before any check. */
+  headersMax: 100,
+  /** The longest path has an id of 36 characters; the rest is room for the echo of a wrong one. */
+  pathLengthMax: 2048,
+  /** Pairs of a query: three filters with 1,000 entries, and every other parameter. */
+  parametersMax: 3100,
+  /** A value of 200 characters, each of four bytes, needs 2,400 characters with its escapes. */
+  valueLengthMax: 2400,
+  /** A query at the token endpoint, which takes no parameter in it. */
+  formQueryLengthMax: 2048,
+  /** What follows a media type is a charset, or a boundary of at most 70 characters. */
+  contentTypeLengthMax: 256,
+  /** The end of `X-Forwarded-For`, where trusted proxies write: at least 10 addresses. */
+  forwardedForLengthMax: 512,
+  /** `If-None-Match`: some 40 entity tags. */
+  entityTagsLengthMax: 2048,
+  /** A cursor has about 120 characters. */
+  cursorLengthMax: 512,
   /** No operation computes for longer; a client that is still sending after this time is gone. */
   requestTimeoutMs: 15_000,
   headersTimeoutMs: 10_000,
@@ -27,8 +45,6 @@ export const limits = {
   workerSettledMs: 10_000,
   workerDelayMsMax: 30_000,
   requestIdLengthMax: 128,
-  /** Ten proxies with IPv6 addresses. */
-  forwardedForLengthMax: 500,
   /** One record of an import. The largest valid record is far smaller. */
   recordBytesMax: 1024 * 1024,
   /** The longest legal text has 500 characters. A character takes one or two UTF-16 units. */
@@ -116,9 +132,12 @@ export const limits = {
   /** An RSA key of a client. Checking a signature of 4,096 bits takes 0.1 ms. */
   rsaBitsMin: 2048,
   rsaBitsMax: 4096,
-  /** Fields of a form. The longest, an assertion, fits into a body of 16 KiB. */
+  /** Fields of a form. The longest is a token or an assertion. */
   formFieldsMax: 20,
-  formFieldLengthMax: 12_288,
+  formFieldLengthMax: 8192,
+  /** Lines of a multipart form: delimiter, up to six headers, a blank line and a value each. */
+  formLinesMax: 200,
+  formHeaderBytesMax: 1024,
   /** People read "last used"; a write a minute is precise enough and keeps tokens cheap. */
   useRecordedEverySeconds: 60,
   /** Failed authentications in one window before the answer is 429. Limits load and log noise. */

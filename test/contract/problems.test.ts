@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import type { Operation } from '../../src/contract/operation.ts'
+import { echo } from '../../src/contract/problem.ts'
 import { operations } from '../../src/operations/index.ts'
 import { assertProblem } from '../support/assert-answer.ts'
 import { acme, startTestService, type TestService } from '../support/harness.ts'
@@ -148,15 +150,54 @@ describe('a request that is too large', () => {
   test('is 431 when its headers are too long', async () => {
     const answer = await rawSocket(
       service.url,
-      `GET /v2/statements?x=${'x'.repeat(300_000)} HTTP/1.1\r\nhost: x\r\n\r\n`,
+      `GET /v2/statements?x=${'x'.repeat(72 * 1024)} HTTP/1.1\r\nhost: x\r\n\r\n`,
     )
     assertSocketProblem(answer, 431, 'Request Header Fields Too Large')
   })
 
-  test('is accepted when every filter has its maximum of entries', async () => {
+  test('is 431 when it has more than 100 headers', async () => {
+    const headers = (count: number) => Array.from({ length: count }, (_, at) => [`a${at}`, 'b'])
+    const some = await rawRequest(service.url, '/healthz', { headers: headers(90).flat() })
+    assert.equal(some.status, 200)
+    const many = await rawRequest(service.url, '/healthz', { headers: headers(200).flat() })
+    assert.equal(many.status, 431)
+    assert.match(many.text, /at most 73728 bytes and 100 headers/)
+  })
+
+  test('is 431 when its path is longer than any that exists', async () => {
+    const detail = 'the path must have at most 2048 characters'
+    for (const method of ['GET', 'POST', 'DELETE']) {
+      const answer = calledOf(await send(`/v2/${'ab%20'.repeat(500)}?limit=1`, method))
+      const instance = `/v2/${'ab%20'.repeat(20)}`.slice(0, 100)
+      assertProblem(answer, { status: 431, detail, instance }, method)
+    }
+  })
+
+  test('is 400 when its query has more parameters than the filters take entries', async () => {
+    const answer = calledOf(await send(`/v2/statements?customer_id=acme${'&a'.repeat(3100)}`))
+    assertProblem(answer, {
+      status: 400,
+      detail: 'query must have at most 3100 parameters',
+      instance: '/v2/statements',
+      meta: { errors: [{ parameter: 'query', reason: 'must have at most 3100 parameters' }] },
+    })
+    const most = await send(`/v2/statements?customer_id=acme${'&a'.repeat(3099)}`)
+    assert.equal(most.status, 200)
+  })
+
+  test('is accepted with 1,000 record ids and the longest token', async () => {
+    const ids = Array.from({ length: 1000 }, (_, at) => `statement_ids%5B${at}%5D=${randomUUID()}`)
+    const answer = await rawRequest(service.url, `/v2/statements?${ids.join('&')}`, {
+      headers: ['authorization', `Bearer ${'x'.repeat(8192)}`, 'user-agent', 'x'.repeat(200)],
+    })
+    // The token is refused, so the headers were not.
+    assert.equal(answer.status, 401)
+  })
+
+  test('is accepted with 100 references of 100 characters in each of five filters', async () => {
     const names = ['profile_ids', 'identity_ids', 'ref_ids', 'account_ids', 'addresses']
     const query = names.flatMap((name) =>
-      Array.from({ length: 100 }, (_, at) => [name, `${'x'.repeat(196)}${1000 + at}`] as const),
+      Array.from({ length: 100 }, (_, at) => [name, `${'x'.repeat(96)}${1000 + at}`] as const),
     )
     const answer = await send(withQuery('/v2/transfer/deposit-addresses', query))
     assert.equal(answer.status, 200)
@@ -303,6 +344,15 @@ describe('an echoed value', () => {
       }
     })
   }
+
+  test('is withheld when it may be a secret that is longer than what is read of it', () => {
+    for (const secret of secrets()) {
+      for (const hidden of [940, 970, 990, 999]) {
+        const shown = echo(`${'\u0001'.repeat(hidden)}${secret}`)
+        assert.equal(shown.includes(secret.slice(0, 8)), false, shown)
+      }
+    }
+  })
 
   test('of an unknown path is withheld when it may be a secret', async () => {
     for (const secret of secrets()) {

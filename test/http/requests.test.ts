@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
+import { cutForwardedFor } from '../../src/http/server/bound-request.ts'
 import { acme, startTestService, type TestService } from '../support/harness.ts'
 import { longTest } from '../support/long.ts'
 import { rawSocket } from '../support/raw-request.ts'
@@ -109,6 +110,18 @@ describe('a request', () => {
       `${head(`GET ${accounts} HTTP/1.1`, 'host: x', bearer, `content-length: ${body.length}`, 'connection: close')}${body}`,
     )
     assert.deepEqual(statusesOf(received), [200])
+  })
+
+  test('of many proxies is known by the addresses that the last ones appended', () => {
+    const headers = { 'x-forwarded-for': `${'203.0.113.1, '.repeat(5000)}198.51.100.7, 10.0.0.1` }
+    cutForwardedFor(headers)
+    const addresses = headers['x-forwarded-for'].split(', ')
+    assert.deepEqual(addresses.slice(-2), ['198.51.100.7', '10.0.0.1'])
+    assert.deepEqual(
+      new Set(addresses.slice(0, -2).map((each) => each.trim())),
+      new Set(['203.0.113.1']),
+    )
+    assert.ok(headers['x-forwarded-for'].length <= 512)
   })
 
   longTest('that is never completed is answered 408 as a problem', async () => {

@@ -1,7 +1,8 @@
 import type { Caller } from '../../contract/principal.ts'
 import { Problem } from '../../contract/problem.ts'
-import { authorizationHeaders, type Request } from '../../contract/request.ts'
+import { authorizationHeaders, queryNames, type Request } from '../../contract/request.ts'
 import type { OperatorScope, Scope } from '../../contract/scopes.ts'
+import { limits } from '../../platform/limits.ts'
 
 /**
  * Finds the caller of a token, or says in a word why it is refused: `expired` or another cause. A
@@ -27,6 +28,11 @@ export async function authenticate<C extends Caller>(
       headers: { 'www-authenticate': 'Bearer' },
     })
   }
+  // The scheme and blanks come before the token.
+  if (header.length > limits.tokenLengthMax + 100) {
+    request.trace.refusal = 'malformed'
+    throw invalidToken(notValid)
+  }
   const token = /^bearer +([A-Za-z0-9._~+/=-]+) *$/i.exec(header)?.[1]
   if (token === undefined) {
     throw invalidToken("the Authorization header must read 'Bearer <access token>'")
@@ -36,7 +42,7 @@ export async function authenticate<C extends Caller>(
     request.trace.refusal = caller
     throw caller === 'expired'
       ? invalidToken('the access token has expired; get a new one', 'the access token has expired')
-      : invalidToken('the access token is invalid or revoked; get a new one')
+      : invalidToken(notValid)
   }
   request.trace.client = caller.clientId
   return caller
@@ -51,11 +57,8 @@ export function requireScope(caller: Caller, scope: Scope | OperatorScope): void
   })
 }
 
-/** A query with escapes is decoded first: `access%5Ftoken` is the same parameter. */
-function hasTokenInQuery(rawQuery: string): boolean {
-  const isPossible = rawQuery.includes('access_token') || rawQuery.includes('%')
-  return isPossible && new URLSearchParams(rawQuery).has('access_token')
-}
+const notValid = 'the access token is invalid or revoked; get a new one'
+const hasTokenInQuery = queryNames(['access_token'])
 
 function invalidToken(detail: string, description?: string): Problem {
   const described = description === undefined ? '' : `, error_description="${description}"`

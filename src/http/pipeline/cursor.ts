@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { limits } from '../../platform/limits.ts'
 import { POSITION_BYTES, type Position } from '../../store/position.ts'
 import type { Keyring } from '../../vault/keyring.ts'
 
@@ -69,6 +70,7 @@ export function openCursor(
   cursor: string,
   boundTo: readonly string[],
 ): Place | undefined {
+  if (cursor.length > limits.cursorLengthMax) return undefined
   const bytes = Buffer.from(cursor, 'base64url')
   // Several base64url texts decode to the same bytes; only the one that was sealed is a cursor.
   if (bytes.toString('base64url') !== cursor || bytes[0] !== VERSION) return undefined

@@ -12,7 +12,7 @@ import { limits } from '../../platform/limits.ts'
 import type { Selection } from '../../store/records.ts'
 import { largest, smallest } from '../../values/bounds.ts'
 import type { Instant } from '../../values/instant.ts'
-import { invalidParameters, parseQuery, type RawQuery } from './parse-query.ts'
+import { decodeValue, invalidParameters, parseQuery, type RawQuery } from './parse-query.ts'
 
 export type GetInput = { readonly id: string; readonly includeDeleted: boolean }
 
@@ -163,23 +163,21 @@ const notDecodable = { reason: 'must be percent-encoded UTF-8' }
 
 function readOnce(
   field: Exclude<AnyField, ArrayField<string>>,
-  raw: readonly (string | undefined)[],
+  raw: readonly string[],
 ): ValueReading {
-  const [value] = raw
   if (raw.length > 1) return { reason: 'must be given once' }
+  const value = decodeValue(raw[0] ?? '')
   return value === undefined ? notDecodable : field.read(value)
 }
 
 /** Removes duplicates and sorts: the same set of entries gives the same filter and cursor. */
-function readEach(
-  { each }: ArrayField<string>,
-  raw: readonly (string | undefined)[],
-): ValueReading {
+function readEach({ each }: ArrayField<string>, raw: readonly string[]): ValueReading {
   if (raw.length > limits.filterEntriesMax) {
     return { reason: `must have at most ${limits.filterEntriesMax} entries, given ${raw.length}` }
   }
   const entries = new Set<string>()
-  for (const text of raw) {
+  for (const entry of raw) {
+    const text = decodeValue(entry)
     const reading = text === undefined ? notDecodable : each.read(text)
     if ('reason' in reading) return reading
     entries.add(reading.value)

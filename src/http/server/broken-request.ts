@@ -9,7 +9,7 @@ import { renderProblem } from './respond.ts'
 const brokenRequests: Readonly<Record<string, { status: number; detail: string }>> = {
   HPE_HEADER_OVERFLOW: {
     status: 431,
-    detail: `the request line and headers must have at most ${limits.headerBytesMax} bytes`,
+    detail: `the request line and headers must have at most ${limits.headerBytesMax} bytes and ${limits.headersMax} headers`,
   },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: 'the request was not sent whole in time' },
 }

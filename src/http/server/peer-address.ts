@@ -1,6 +1,5 @@
 import { isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
-import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
 
 /**
@@ -11,14 +10,6 @@ export function peerAddress(raw: FastifyRequest): string {
   const [, address = ''] = /^\[?([^\]]*?)\]?(?::\d+)?$/.exec(raw.ip.slice(0, 64)) ?? []
   const candidates = [raw.ip, address]
   return candidates.find((each) => isIP(each) !== 0) ?? raw.socket.remoteAddress ?? ''
-}
-
-/** Keeps the end of a long `X-Forwarded-For`, which is what the nearest proxies have added. */
-export function cutForwarded({ headers }: FastifyRequest): void {
-  const forwarded = headers['x-forwarded-for']
-  if (typeof forwarded !== 'string' || forwarded.length <= limits.forwardedForLengthMax) return
-  const end = forwarded.slice(-limits.forwardedForLengthMax)
-  headers['x-forwarded-for'] = end.slice(end.indexOf(',') + 1)
 }
 
 /**

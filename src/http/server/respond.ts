@@ -1,5 +1,6 @@
 import { echo, Problem } from '../../contract/problem.ts'
 import { type Answer, jsonAnswer, type Request } from '../../contract/request.ts'
+import { limits } from '../../platform/limits.ts'
 import { StoreUnavailable } from '../../store/unavailable.ts'
 
 /**
@@ -47,6 +48,8 @@ export function renderProblem(
 export function unlessMatched(answer: Answer, ifNoneMatch: string | undefined): Answer {
   const etag = answer.headers.etag
   if (etag === undefined || ifNoneMatch === undefined) return answer
+  // A condition may be ignored: the answer is then sent whole.
+  if (ifNoneMatch.length > limits.entityTagsLengthMax) return answer
   const opaque = (tag: string) => tag.trim().replace(/^W\//, '')
   const isMatch = ifNoneMatch
     .split(',')

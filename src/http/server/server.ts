@@ -5,8 +5,9 @@ import { Problem } from '../../contract/problem.ts'
 import type { Answer, Request, Route, Trace } from '../../contract/request.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
+import { boundedRouting, cutForwardedFor, pathOf, pathRefusal } from './bound-request.ts'
 import { brokenRequestAnswerer } from './broken-request.ts'
-import { cutForwarded, peerAddress, warnOfUntrustedProxy } from './peer-address.ts'
+import { peerAddress, warnOfUntrustedProxy } from './peer-address.ts'
 import { logRequest } from './request-log.ts'
 import { problemOf, renderProblem } from './respond.ts'
 import { takeBodiesAsBytes } from './take-bodies.ts'
@@ -41,7 +42,7 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
-    routerOptions: { maxParamLength: limits.headerBytesMax },
+    ...boundedRouting,
     http: {
       maxHeaderSize: limits.headerBytesMax,
       headersTimeout: limits.headersTimeoutMs,
@@ -63,6 +64,7 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
     clientErrorHandler: brokenRequestAnswerer(options.log),
   })
   server.server.maxConnections = limits.connectionsMax
+  server.server.maxHeadersCount = limits.headersMax
   const draining = { now: false }
   server.decorateRequest('trace')
   takeBodiesAsBytes(server)
@@ -119,7 +121,7 @@ function addHooks(
   const warn = warnOfUntrustedProxy(log)
   server.addHook('onRequest', (raw, reply, done) => {
     raw.trace = {}
-    cutForwarded(raw)
+    cutForwardedFor(raw.headers)
     warn(raw)
     reply.headers(commonHeaders(raw))
     done(refusalOf(raw, draining.now, unknownRoute))
@@ -150,8 +152,10 @@ function refusalOf(
   if (raw.headers.host === undefined && raw.raw.httpVersion === '1.1') {
     return new Problem(400, 'the request must have a Host header')
   }
+  const tooLong = pathRefusal(raw.originalUrl)
+  if (tooLong !== undefined) return tooLong
   // The router has decoded this path already, so decoding cannot fail here.
-  return raw.is404 ? unknownRoute(decodeURIComponent(pathOf(raw))) : undefined
+  return raw.is404 ? unknownRoute(decodeURIComponent(pathOf(raw.url))) : undefined
 }
 
 const commonHeaders = (raw: FastifyRequest) => ({
@@ -171,13 +175,12 @@ function logServed(log: Logger, raw: FastifyRequest, reply: FastifyReply): void 
 }
 
 const identity = (body: string): string => body
-const pathOf = (raw: FastifyRequest): string => raw.url.split('?', 1)[0] ?? ''
 
 function requestOf(raw: FastifyRequest): Request {
   const cut = raw.url.indexOf('?')
   return {
     method: raw.method,
-    path: pathOf(raw),
+    path: pathOf(raw.url),
     rawQuery: cut < 0 ? '' : raw.url.slice(cut + 1),
     parameters: raw.params as Readonly<Record<string, string>>,
     headers: raw.headers,
@@ -212,7 +215,10 @@ function sendProblem(
   raw.trace.problem = problem.slug ?? problem.title
   raw.trace.cause = problem.cause
   const rendered = isUnexpected ? undefined : render?.(problem)
-  return send(reply, rendered ?? renderProblem(problem, { id: raw.id, path: pathOf(raw) }))
+  return send(
+    reply,
+    rendered ?? renderProblem(problem, { id: raw.id, path: pathOf(raw.originalUrl) }),
+  )
 }
 
 /** Turns Fastify's own refusals into problems. */

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { limits } from '../../platform/limits.ts'
 
 /** Hands every body over as bytes: operations parse them, whatever the Content-Type says. */
 export function takeBodiesAsBytes(server: FastifyInstance): void {
@@ -6,10 +7,14 @@ export function takeBodiesAsBytes(server: FastifyInstance): void {
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {
     done(null, body)
   })
-  // Fastify answers 415 to a malformed Content-Type before a route could ignore it.
+  // Fastify parses a Content-Type of any length, and answers 415 to a malformed one before a route
+  // could ignore it.
   server.addHook('onRequest', ({ raw: { headers } }, _reply, done) => {
     const type = headers['content-type']
-    if (type !== undefined && !mediaType.test(type)) {
+    if (
+      type !== undefined &&
+      !(type.length <= limits.contentTypeLengthMax && mediaType.test(type))
+    ) {
       headers['content-type'] = 'application/octet-stream'
     }
     done()

@@ -1,8 +1,10 @@
 import { decodeJwt } from 'jose'
 import { authorizationHeaders, type Request } from '../../contract/request.ts'
+import { limits } from '../../platform/limits.ts'
 import { Secret } from '../../platform/secret.ts'
 import { oauthError } from '../endpoints/oauth-error.ts'
 import type { Form } from '../endpoints/read-form.ts'
+import { compactForm } from '../tokens/verify-jwt.ts'
 
 /** The credentials of a request, not yet checked. */
 export type Presented =
@@ -43,6 +45,7 @@ const badHeader = () =>
   oauthError(401, 'invalid_client', 'the Authorization header must be Basic', basicChallenge)
 
 function readBasic(header: string, bodyClientId: string | undefined): Presented {
+  if (header.length > limits.tokenLengthMax) throw badHeader()
   const encoded = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(header)?.[1]
   if (encoded === undefined) throw badHeader()
   const text = Buffer.from(encoded, 'base64').toString('utf8')
@@ -68,6 +71,7 @@ function readAssertion(assertion: Secret, bodyClientId: string | undefined): Pre
 }
 
 function subjectOf(assertion: Secret): string {
+  if (!compactForm.test(assertion.reveal())) return ''
   try {
     return decodeJwt(assertion.reveal()).sub ?? ''
   } catch {

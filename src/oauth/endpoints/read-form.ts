@@ -1,5 +1,5 @@
 import { Busboy, type BusboyHeaders } from '@fastify/busboy'
-import type { Request } from '../../contract/request.ts'
+import { queryNames, type Request } from '../../contract/request.ts'
 import { limits } from '../../platform/limits.ts'
 import { oauthError } from './oauth-error.ts'
 
@@ -8,24 +8,28 @@ export type Form = ReadonlyMap<string, string>
 
 /** Reads a urlencoded or multipart body. Proxies would log parameters in the query. */
 export async function readForm(request: Request): Promise<Form> {
-  const query = new URLSearchParams(request.rawQuery)
-  if (bodyParameters.some((name) => query.has(name))) {
+  const { rawQuery } = request
+  if (rawQuery.length > limits.formQueryLengthMax || hasBodyParameter(rawQuery)) {
     throw oauthError(400, 'invalid_request', 'parameters belong in the body, not in the query')
   }
   const form = new Map<string, string>()
   const names = new Set<string>()
   for (const [name, value] of await readPairs(request)) {
     if (names.has(name)) throw oauthError(400, 'invalid_request', 'a parameter is repeated')
+    if (value.length > limits.formFieldLengthMax) {
+      const detail = `a parameter must have at most ${limits.formFieldLengthMax} characters`
+      throw oauthError(400, 'invalid_request', detail)
+    }
     names.add(name)
     if (value !== '') form.set(name, value)
   }
   return form
 }
 
-const bodyParameters = [
+const hasBodyParameter = queryNames([
   ...['client_id', 'client_secret', 'client_assertion', 'client_assertion_type'],
   ...['grant_type', 'scope', 'token', 'access_token'],
-]
+])
 
 type Pairs = readonly (readonly [string, string])[]
 
@@ -40,21 +44,35 @@ async function readPairs({ headers, body }: Request): Promise<Pairs> {
     const detail = 'the body must be application/x-www-form-urlencoded or multipart/form-data'
     throw oauthError(400, 'invalid_request', detail)
   }
-  const pairs = [...new URLSearchParams(body.toString('utf8'))]
-  if (pairs.length > limits.formFieldsMax) throw tooManyFields()
-  return pairs
+  const text = body.toString('utf8')
+  // Split no further than needed to see that there are too many.
+  const most = limits.formFieldsMax
+  if (text.split('&', most + 1).length > most) throw tooManyFields()
+  return [...new URLSearchParams(text)]
 }
 
 const tooManyFields = () => oauthError(400, 'invalid_request', 'the body has too many parameters')
 
 function readMultipart(headers: BusboyHeaders, body: Buffer): Promise<Pairs> {
+  const { formFieldsMax, formFieldLengthMax, formHeaderBytesMax, formLinesMax } = limits
+  // The parser cannot be stopped at a limit; it reads every part to the end.
+  if (body.toString('latin1').split('\r\n', formLinesMax + 1).length > formLinesMax) {
+    throw tooManyFields()
+  }
   return new Promise((resolve, reject) => {
     const pairs: [string, string][] = []
     const detail = 'the multipart body must be complete and contain no files'
     const fail = () => reject(oauthError(400, 'invalid_request', detail))
     try {
-      const { formFieldsMax: fields, formFieldLengthMax: fieldSize } = limits
-      const parser = new Busboy({ headers, limits: { fields, fieldSize, files: 0 } })
+      const parser = new Busboy({
+        headers,
+        limits: {
+          fields: formFieldsMax,
+          fieldSize: formFieldLengthMax,
+          headerSize: formHeaderBytesMax,
+          files: 0,
+        },
+      })
       parser.on('field', (name, value, nameWasCut, valueWasCut) => {
         if (nameWasCut || valueWasCut) fail()
         pairs.push([name, value])

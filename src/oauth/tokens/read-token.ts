@@ -6,6 +6,7 @@ import { type CredentialCache, externalKey, type KnownCredentials } from './cred
 import type { TrustedIssuers } from './external-token.ts'
 import { readOwnToken, type TokenClaims } from './own-token.ts'
 import { isRefusal, type Refusal } from './refusal.ts'
+import { compactForm } from './verify-jwt.ts'
 
 /** A valid token and the client that it authenticates. */
 export type ValidToken = {
@@ -45,9 +46,6 @@ async function readClaims(token: string, deps: TokenDeps): Promise<TokenClaims |
   if (!cache.current().signingKeys.has(claimed.kid)) await cache.refreshForUnknownKey()
   return readOwnToken(token, claimed.kid, issuer, cache.current(), clock)
 }
-
-// jose accepts blanks and padding in base64url; RFC 7515 section 2 does not.
-const compactForm = /^[\w-]+\.[\w-]+\.[\w-]+$/
 
 /** The unverified issuer and key id. They only select the key that the token is checked with. */
 function readUnverified(token: string): { issuer: string; kid: string } | undefined {

@@ -8,6 +8,9 @@ import {
 import { Problem } from '../../contract/problem.ts'
 import type { Refusal } from './refusal.ts'
 
+// jose accepts blanks and padding in base64url; RFC 7515 section 2 does not.
+export const compactForm = /^[\w-]+\.[\w-]+\.[\w-]+$/
+
 export type VerifiedJwt = { readonly payload: JWTPayload; readonly typ: string | undefined }
 
 /** Checks signature and claims of a JWT. Rethrows a Problem of the key look-up. */

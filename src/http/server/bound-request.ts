@@ -1,0 +1,33 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { Problem } from '../../contract/problem.ts'
+import { limits } from '../../platform/limits.ts'
+
+/** What the router may read: the path alone, and of that no more than a real one can have. */
+export const boundedRouting = {
+  routerOptions: {
+    maxParamLength: limits.pathLengthMax,
+    // Each operation reads the query itself, after the caller is known.
+    querystringParser: () => ({}),
+  },
+  // The router would decode the whole path. The request keeps it as `originalUrl`.
+  rewriteUrl: ({ url = '/' }: IncomingMessage): string => (isTooLong(url) ? '/' : url),
+}
+
+/** The refusal of a path that was kept from the router. */
+export function pathRefusal(url: string): Problem | undefined {
+  if (!isTooLong(url)) return undefined
+  return new Problem(431, `the path must have at most ${limits.pathLengthMax} characters`)
+}
+
+export const pathOf = (url: string): string => url.split('?', 1)[0] ?? ''
+
+const isTooLong = (url: string): boolean =>
+  url.length > limits.pathLengthMax && pathOf(url).length > limits.pathLengthMax
+
+/** Keeps the end of a long `X-Forwarded-For`: trusted proxies append, strangers write before. */
+export function cutForwardedFor(headers: IncomingHttpHeaders): void {
+  const forwarded = headers['x-forwarded-for']
+  if (typeof forwarded !== 'string' || forwarded.length <= limits.forwardedForLengthMax) return
+  const end = forwarded.slice(-limits.forwardedForLengthMax)
+  headers['x-forwarded-for'] = end.slice(end.indexOf(',') + 1)
+}
