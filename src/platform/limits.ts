@@ -25,6 +25,12 @@ export const limits = {
   workerSettledMs: 10_000,
   workerDelayMsMax: 30_000,
   requestIdLengthMax: 128,
+  /** Browsers send 23 characters. A longer header is answered as if there were none. */
+  acceptEncodingLengthMax: 256,
+  /** A smaller answer fits into one packet, compressed or not. */
+  compressedBytesMin: 1024,
+  /** Bodies that are being compressed: eight of the largest pages, about 20 ms of two threads. */
+  compressedAtOnceBytesMax: 4 * 1024 * 1024,
   /** One record of an import. The largest valid record is far smaller. */
   recordBytesMax: 1024 * 1024,
   /** An import lists this many faults and counts the rest. */

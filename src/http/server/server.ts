@@ -6,6 +6,7 @@ import type { Answer, Request, Route, Trace } from '../../contract/request.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
 import { brokenRequestAnswerer } from './broken-request.ts'
+import { type Compress, openCompression } from './compress.ts'
 import { logRequest } from './request-log.ts'
 import { problemOf, renderProblem } from './respond.ts'
 import { takeBodiesAsBytes } from './take-bodies.ts'
@@ -79,7 +80,8 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
     })
   }
   for (const plugin of options.plugins) await server.register(plugin)
-  for (const route of options.routes) addRoute(server, route)
+  const compress = openCompression()
+  for (const route of options.routes) addRoute(server, route, compress)
   return {
     listen: async (host, port) => server.listen({ host, port }),
     close: async () => {
@@ -91,7 +93,7 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
   }
 }
 
-function addRoute(server: FastifyInstance, route: Route): void {
+function addRoute(server: FastifyInstance, route: Route, compress: Compress): void {
   server.route({
     method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
     // Fastify's own HEAD route would give a 304 a Content-Length.
@@ -100,11 +102,8 @@ function addRoute(server: FastifyInstance, route: Route): void {
     handler: async (raw, reply) => {
       const request = requestOf(raw)
       request.trace.operation = route.operation
-      try {
-        return send(reply, await route.answer(request))
-      } catch (error) {
-        return sendProblem(error, raw, reply, route.renderProblem)
-      }
+      const answer = await answerOf(route, request)
+      return send(reply, await compress(answer, raw.headers['accept-encoding']))
     },
   })
 }
@@ -152,6 +151,8 @@ function refusalOf(
 
 const commonHeaders = (raw: FastifyRequest) => ({
   'x-request-id': raw.id,
+  // On every answer: a 304 and a small one too must tell caches that others may be compressed.
+  vary: 'accept-encoding',
   'x-content-type-options': 'nosniff',
 })
 
@@ -185,9 +186,10 @@ function requestOf(raw: FastifyRequest): Request {
 }
 
 function send(reply: FastifyReply, answer: Answer): FastifyReply {
+  // Without a body, as in a 304, there is no content type.
+  if (answer.body !== undefined) reply.header('content-type', 'application/json')
   reply
     .code(answer.status)
-    .header('content-type', 'application/json')
     .headers(reply.request.trace.limitHeaders ?? {})
     .headers(answer.headers)
   if (answer.sent !== undefined) reply.raw.once('finish', answer.sent)
@@ -196,21 +198,28 @@ function send(reply: FastifyReply, answer: Answer): FastifyReply {
   return reply.serializer(identity).send(answer.body)
 }
 
-function sendProblem(
+const sendProblem = (error: unknown, raw: FastifyRequest, reply: FastifyReply): FastifyReply =>
+  send(reply, problemAnswer(error, { id: raw.id, path: pathOf(raw), trace: raw.trace }))
+
+async function answerOf(route: Route, request: Request): Promise<Answer> {
+  try {
+    return await route.answer(request)
+  } catch (error) {
+    return problemAnswer(error, request, route.renderProblem)
+  }
+}
+
+function problemAnswer(
   error: unknown,
-  raw: FastifyRequest,
-  reply: FastifyReply,
+  { id, path, trace }: Pick<Request, 'id' | 'path' | 'trace'>,
   render?: Route['renderProblem'],
-): FastifyReply {
+): Answer {
   const problem = problemOf(ofFramework(error))
   const isUnexpected = problem.status === 500
-  raw.trace.problem = problem.slug ?? problem.title
-  raw.trace.cause = problem.cause
-  const answer =
-    render === undefined || isUnexpected
-      ? renderProblem(problem, { id: raw.id, path: pathOf(raw) })
-      : render(problem)
-  return send(reply, answer)
+  trace.problem = problem.slug ?? problem.title
+  trace.cause = problem.cause
+  if (render === undefined || isUnexpected) return renderProblem(problem, { id, path })
+  return render(problem)
 }
 
 /** Turns Fastify's own refusals into problems. */
