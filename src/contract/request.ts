@@ -50,6 +50,8 @@ export type Route = {
   /** The operation's name in the log. */
   readonly operation: string
   readonly answer: (request: Request) => Answer | Promise<Answer>
+  /** Throws what needs no body, for a caller that sends its body only after 100 Continue. */
+  readonly admit?: (request: Request) => Promise<void>
   /** Renders a problem in another format than problem+json. */
   readonly renderProblem?: (problem: Problem) => Answer
 }

@@ -5,8 +5,9 @@ import { Problem } from '../../contract/problem.ts'
 import type { Answer, Request, Route, Trace } from '../../contract/request.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
-import { brokenRequestAnswerer } from './broken-request.ts'
 import { type Compress, openCompression } from './compress.ts'
+import { openNodeServers } from './node-server.ts'
+import { bodyTooLarge, expectsContinue, headerRefusal } from './refusals.ts'
 import { logRequest } from './request-log.ts'
 import { problemOf, renderProblem } from './respond.ts'
 import { takeBodiesAsBytes } from './take-bodies.ts'
@@ -35,20 +36,14 @@ export type Server = {
 }
 
 export async function buildServer(options: ServerOptions): Promise<Server> {
+  const { log, trustedProxies } = options
+  const nodeServers = openNodeServers(log)
   const server = fastify({
     logger: false,
     bodyLimit: limits.bodyBytesMax,
-    requestTimeout: limits.requestTimeoutMs,
-    keepAliveTimeout: limits.keepAliveTimeoutMs,
-    trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
+    trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     routerOptions: { maxParamLength: limits.headerBytesMax },
-    http: {
-      maxHeaderSize: limits.headerBytesMax,
-      headersTimeout: limits.headersTimeoutMs,
-      connectionsCheckingInterval: 1000,
-      // Node would answer a request without Host with a bare 400; the onRequest hook explains it.
-      requireHostHeader: false,
-    },
+    serverFactory: nodeServers.open,
     genReqId: (raw) => requestId(raw.headers['x-request-id']),
     requestIdHeader: false,
     return503OnClosing: false,
@@ -58,15 +53,15 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
       raw.trace = {}
       reply.headers(commonHeaders(raw))
       sendProblem(error, raw, reply)
-      logServed(options.log, raw, reply)
+      logServed(log, raw, reply)
     },
-    clientErrorHandler: brokenRequestAnswerer(options.log),
+    // Each of Node's servers answers its broken requests itself.
+    clientErrorHandler: () => {},
   })
-  server.server.maxConnections = limits.connectionsMax
   const draining = { now: false }
   server.decorateRequest('trace')
   takeBodiesAsBytes(server)
-  addHooks(server, options, draining)
+  addHooks(server, log, draining)
   if (options.corsOrigins.length > 0) {
     await server.register(cors, {
       origin: [...options.corsOrigins],
@@ -86,7 +81,7 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
     listen: async (host, port) => server.listen({ host, port }),
     close: async () => {
       draining.now = true
-      const deadline = setTimeout(() => server.server.closeAllConnections(), limits.drainTimeoutMs)
+      const deadline = setTimeout(nodeServers.closeAllConnections, limits.drainTimeoutMs)
       await server.close()
       clearTimeout(deadline)
     },
@@ -99,9 +94,14 @@ function addRoute(server: FastifyInstance, route: Route, compress: Compress): vo
     // Fastify's own HEAD route would give a 304 a Content-Length.
     exposeHeadRoute: false,
     url: route.path,
+    preParsing: async (raw, reply) => {
+      raw.trace.operation = route.operation
+      if (route.method === 'GET' || !expectsContinue(raw.headers)) return
+      await route.admit?.(requestOf(raw))
+      reply.raw.writeContinue()
+    },
     handler: async (raw, reply) => {
       const request = requestOf(raw)
-      request.trace.operation = route.operation
       const answer = await answerOf(route, request)
       return send(reply, await compress(answer, raw.headers['accept-encoding']))
     },
@@ -110,14 +110,18 @@ function addRoute(server: FastifyInstance, route: Route, compress: Compress): vo
 
 function addHooks(
   server: FastifyInstance,
-  { routes, log }: ServerOptions,
+  log: Logger,
   draining: { readonly now: boolean },
 ): void {
-  const unknownRoute = openUnknownRoute(routes)
+  const unknownRoute = openUnknownRoute(server)
   server.addHook('onRequest', (raw, reply, done) => {
     raw.trace = {}
     reply.headers(commonHeaders(raw))
-    done(refusalOf(raw, draining.now, unknownRoute))
+    done(
+      draining.now
+        ? shuttingDown
+        : headerRefusal(raw, unknownRoute),
+    )
   })
   // While draining, each answer closes its connection, since an open one would delay the shutdown.
   server.addHook('onSend', (_raw, reply, _payload, done) => {
@@ -131,23 +135,9 @@ function addHooks(
   server.setErrorHandler((error, raw, reply) => sendProblem(error, raw, reply))
 }
 
-/** Checks that need no body. Route and method come first. */
-function refusalOf(
-  raw: FastifyRequest,
-  isDraining: boolean,
-  unknownRoute: (path: string) => Problem,
-): Problem | undefined {
-  if (isDraining) {
-    return new Problem(503, 'the service is shutting down; send the request again', {
-      headers: { 'retry-after': '1' },
-    })
-  }
-  if (raw.headers.host === undefined && raw.raw.httpVersion === '1.1') {
-    return new Problem(400, 'the request must have a Host header')
-  }
-  // The router has decoded this path already, so decoding cannot fail here.
-  return raw.is404 ? unknownRoute(decodeURIComponent(pathOf(raw))) : undefined
-}
+const shuttingDown = new Problem(503, 'the service is shutting down; send the request again', {
+  headers: { 'retry-after': '1' },
+})
 
 const commonHeaders = (raw: FastifyRequest) => ({
   'x-request-id': raw.id,
@@ -226,9 +216,7 @@ function problemAnswer(
 function ofFramework(error: unknown): unknown {
   if (error instanceof Problem) return error
   const { statusCode, code } = error as { statusCode?: number; code?: string }
-  if (statusCode === 413) {
-    return new Problem(413, `the body must have at most ${limits.bodyBytesMax} bytes`)
-  }
+  if (statusCode === 413) return bodyTooLarge()
   if (code === 'FST_ERR_BAD_URL') return new Problem(400, 'the path has a malformed percent escape')
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return new Problem(statusCode, 'the request cannot be read; check its headers and its length')
