@@ -112,6 +112,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     log,
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
+    connectionsPerAddressMax: config.connectionsPerAddressMax,
     plugins: [apiPage(extension?.pageClient)],
     routes: [
       ...routesOf(operations, pipeline, handle),

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { pino } from 'pino'
-import { networkOf, openGuessLimiter } from '../../src/oauth/clients/guess-limiter.ts'
+import { openGuessLimiter } from '../../src/oauth/clients/guess-limiter.ts'
 import { limits } from '../../src/platform/limits.ts'
+import { networkOf } from '../../src/values/ip-network.ts'
 import { acme, oauthWorld } from './support/oauth-world.ts'
 
 async function guessingWorld(context: TestContext) {

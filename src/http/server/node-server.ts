@@ -15,11 +15,17 @@ export type NodeServers = {
   closeAllConnections(): void
 }
 
+type NodeServerOptions = {
+  readonly connectionsMax: number
+  readonly watch: (server: Server) => void
+  readonly log: Logger
+}
+
 /**
  * Opens Node's HTTP servers, each with every limit. Fastify opens one for each address of
  * `localhost`, and would give its own settings to the first one only.
  */
-export function openNodeServers(log: Logger): NodeServers {
+export function openNodeServers({ connectionsMax, watch, log }: NodeServerOptions): NodeServers {
   const opened: Server[] = []
   const open = (handler: RequestListener): Server => {
     const server = createServer(
@@ -36,7 +42,7 @@ export function openNodeServers(log: Logger): NodeServers {
       },
       handler,
     )
-    server.maxConnections = limits.connectionsMax
+    server.maxConnections = connectionsMax
     const lastRequests = new WeakMap<Duplex, LastRequest>()
     server.on('request', (request, response) => {
       lastRequests.set(request.socket, { request, response })
@@ -47,6 +53,7 @@ export function openNodeServers(log: Logger): NodeServers {
     server.on('connect', (_request, socket) => answerOnSocket(socket, connectRefused, log))
     const answerBroken = brokenRequestAnswerer(log, (socket) => lastRequests.get(socket))
     server.on('clientError', answerBroken)
+    watch(server)
     opened.push(server)
     return server
   }

@@ -6,6 +6,8 @@ import type { Answer, Request, Route, Trace } from '../../contract/request.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
 import { type Compress, openCompression } from './compress.ts'
+import { type ConnectionBounds, openConnectionBounds } from './connection-bounds.ts'
+import { connectionsWithin, readDescriptorLimit } from './descriptors.ts'
 import { openNodeServers } from './node-server.ts'
 import { bodyTooLarge, expectsContinue, headerRefusal } from './refusals.ts'
 import { logRequest } from './request-log.ts'
@@ -24,6 +26,8 @@ export type ServerOptions = {
   readonly log: Logger
   readonly corsOrigins: readonly string[]
   readonly trustedProxies: readonly string[]
+  /** Connections, and requests in progress, of one address. Without it they are not limited. */
+  readonly connectionsPerAddressMax?: number
   /** Fastify plugins of parts that bring their own: the API page. */
   readonly plugins: readonly ((server: FastifyInstance) => Promise<void>)[]
 }
@@ -36,8 +40,13 @@ export type Server = {
 }
 
 export async function buildServer(options: ServerOptions): Promise<Server> {
-  const { log, trustedProxies } = options
-  const nodeServers = openNodeServers(log)
+  const { log, trustedProxies, connectionsPerAddressMax = Number.POSITIVE_INFINITY } = options
+  const bounds = openConnectionBounds(
+    { perAddressMax: connectionsPerAddressMax, trustedProxies },
+    log,
+  )
+  const connectionsMax = connectionsWithin(readDescriptorLimit(), log)
+  const nodeServers = openNodeServers({ connectionsMax, watch: bounds.watch, log })
   const server = fastify({
     logger: false,
     bodyLimit: limits.bodyBytesMax,
@@ -61,7 +70,7 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
   const draining = { now: false }
   server.decorateRequest('trace')
   takeBodiesAsBytes(server)
-  addHooks(server, log, draining)
+  addHooks(server, log, draining, bounds)
   if (options.corsOrigins.length > 0) {
     await server.register(cors, {
       origin: [...options.corsOrigins],
@@ -84,6 +93,7 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
       const deadline = setTimeout(nodeServers.closeAllConnections, limits.drainTimeoutMs)
       await server.close()
       clearTimeout(deadline)
+      bounds.stop()
     },
   }
 }
@@ -112,6 +122,7 @@ function addHooks(
   server: FastifyInstance,
   log: Logger,
   draining: { readonly now: boolean },
+  bounds: ConnectionBounds,
 ): void {
   const unknownRoute = openUnknownRoute(server)
   server.addHook('onRequest', (raw, reply, done) => {
@@ -120,7 +131,7 @@ function addHooks(
     done(
       draining.now
         ? shuttingDown
-        : headerRefusal(raw, unknownRoute),
+        : (headerRefusal(raw, unknownRoute) ?? bounds.admit(raw.ip, reply.raw)),
     )
   })
   // While draining, each answer closes its connection, since an open one would delay the shutdown.
