@@ -1,5 +1,5 @@
 import type { Server, ServerResponse } from 'node:http'
-import { BlockList, isIP, isIPv6 } from 'node:net'
+import { BlockList, isIPv6 } from 'node:net'
 import { Problem } from '../../contract/problem.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
@@ -32,7 +32,7 @@ export function openConnectionBounds(bounds: Bounds, log: Logger): ConnectionBou
     log,
     'closed connections over the limit of their address (BURSAR_CONNECTIONS_PER_ADDRESS_MAX)',
   )
-  const deadline = openDeadline(bounds.answerTakenMs ?? limits.answerTakenMs, log)
+  const answers = openAnswers(bounds.answerTakenMs ?? limits.answerTakenMs, log)
   return {
     watch: (server) => {
       server.on('connection', (socket) => {
@@ -46,21 +46,19 @@ export function openConnectionBounds(bounds: Bounds, log: Logger): ConnectionBou
           socket.destroy()
         }
       })
-      server.on('request', (_request, response) => deadline.watch(response))
+      server.on('request', (_request, response) => answers.watch(response))
     },
     admit: (address, response) => {
       if (requests.total() >= requestsMax) return tooManyInProgress
       // The text after a trusted proxy is the caller's own. Cutting it bounds memory.
-      const key = isIP(address) === 0 ? address.slice(0, 64) : networkOf(address)
-      const release = requests.take(
-        key,
-        isTrusted(address) ? Number.POSITIVE_INFINITY : perAddressMax,
-      )
+      const key = (address.includes(':') ? networkOf(address) : address).slice(0, 64)
+      const max = isTrusted(address) ? Number.POSITIVE_INFINITY : perAddressMax
+      const release = requests.take(key, max)
       if (release === undefined) return tooManyOfAddress
       response.once('close', release)
       return undefined
     },
-    stop: deadline.stop,
+    stop: answers.stop,
   }
 }
 
@@ -125,7 +123,7 @@ function openWarning(log: Logger, text: string): (address: string | undefined) =
  * Closes the connection of an answer that is not taken in time. An answer that waits behind another
  * one of its connection has no socket yet, so its time has not begun.
  */
-function openDeadline(answerTakenMs: number, log: Logger) {
+function openAnswers(answerTakenMs: number, log: Logger) {
   const since = new Map<ServerResponse, number | undefined>()
   const warn = openWarning(log, 'closed connections whose client did not take an answer in time')
   const sweep = () => {

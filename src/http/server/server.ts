@@ -9,9 +9,9 @@ import { type Compress, openCompression } from './compress.ts'
 import { type ConnectionBounds, openConnectionBounds } from './connection-bounds.ts'
 import { connectionsWithin, readDescriptorLimit } from './descriptors.ts'
 import { openNodeServers } from './node-server.ts'
-import { bodyTooLarge, expectsContinue, headerRefusal } from './refusals.ts'
+import { problemAnswer } from './problem-answer.ts'
+import { expectsContinue, headerRefusal } from './refusals.ts'
 import { logRequest } from './request-log.ts'
-import { problemOf, renderProblem } from './respond.ts'
 import { takeBodiesAsBytes } from './take-bodies.ts'
 import { openUnknownRoute } from './unknown-route.ts'
 
@@ -104,18 +104,22 @@ function addRoute(server: FastifyInstance, route: Route, compress: Compress): vo
     // Fastify's own HEAD route would give a 304 a Content-Length.
     exposeHeadRoute: false,
     url: route.path,
-    preParsing: async (raw, reply) => {
-      raw.trace.operation = route.operation
-      if (route.method === 'GET' || !expectsContinue(raw.headers)) return
-      await route.admit?.(requestOf(raw))
-      reply.raw.writeContinue()
-    },
+    ...(route.method !== 'GET' && { preParsing: allowBody(route) }),
     handler: async (raw, reply) => {
       const request = requestOf(raw)
+      request.trace.operation = route.operation
       const answer = await answerOf(route, request)
       return send(reply, await compress(answer, raw.headers['accept-encoding']))
     },
   })
+}
+
+/** Tells a caller that waits to send its body, unless its headers rule it out. */
+const allowBody = (route: Route) => async (raw: FastifyRequest, reply: FastifyReply) => {
+  if (!expectsContinue(raw.headers)) return
+  raw.trace.operation = route.operation
+  await route.admit?.(requestOf(raw))
+  reply.raw.writeContinue()
 }
 
 function addHooks(
@@ -208,31 +212,6 @@ async function answerOf(route: Route, request: Request): Promise<Answer> {
   } catch (error) {
     return problemAnswer(error, request, route.renderProblem)
   }
-}
-
-function problemAnswer(
-  error: unknown,
-  { id, path, trace }: Pick<Request, 'id' | 'path' | 'trace'>,
-  render?: Route['renderProblem'],
-): Answer {
-  const problem = problemOf(ofFramework(error))
-  const isUnexpected = problem.status === 500
-  trace.problem = problem.slug ?? problem.title
-  trace.cause = problem.cause
-  if (render === undefined || isUnexpected) return renderProblem(problem, { id, path })
-  return render(problem)
-}
-
-/** Turns Fastify's own refusals into problems. */
-function ofFramework(error: unknown): unknown {
-  if (error instanceof Problem) return error
-  const { statusCode, code } = error as { statusCode?: number; code?: string }
-  if (statusCode === 413) return bodyTooLarge()
-  if (code === 'FST_ERR_BAD_URL') return new Problem(400, 'the path has a malformed percent escape')
-  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
-    return new Problem(statusCode, 'the request cannot be read; check its headers and its length')
-  }
-  return error
 }
 
 /** Keeps the caller's request id where it is safe in a header and a log. */
