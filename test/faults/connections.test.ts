@@ -65,7 +65,10 @@ describe('connections', () => {
       (
         await rawRequest(url, '/oauth2/token', {
           method: 'POST',
-          headers: ['authorization', `Basic ${btoa(credentials)}`],
+          headers: [
+            ...['authorization', `Basic ${btoa(credentials)}`],
+            ...['content-type', 'application/x-www-form-urlencoded'],
+          ],
           body: 'grant_type=client_credentials',
         })
       ).text,
