@@ -1,4 +1,6 @@
 import { isIP } from 'node:net'
+import type { IngestOperation, Operation } from './contract/operation.ts'
+import type { Caller } from './contract/principal.ts'
 import type { Answer, Request, Route } from './contract/request.ts'
 import { addressPolicy } from './fees/addresses/address-policy.ts'
 import { openFees } from './fees/sources/open-fees.ts'
@@ -7,6 +9,7 @@ import { healthRoutes } from './http/documents/health.ts'
 import { openApiRoutes } from './http/documents/openapi-routes.ts'
 import { problemPages } from './http/documents/problem-pages.ts'
 import { readinessChecks } from './http/documents/readiness.ts'
+import { admit, type Verify } from './http/pipeline/authenticate.ts'
 import { cursorKeysOf } from './http/pipeline/cursor.ts'
 import { handle, handleIngest } from './http/pipeline/handle.ts'
 import { openRateLimit } from './http/pipeline/rate-limit.ts'
@@ -116,12 +119,11 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     log,
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
+    connectionsPerAddressMax: config.connectionsPerAddressMax,
     plugins: [apiPage(extension?.pageClient)],
     routes: [
-      ...routesOf(operations, (operation, request) => handle(operation, request, pipeline)),
-      ...routesOf(stores.servesOperator ? ingestOperations : [], (operation, request) =>
-        handleIngest(operation, request, ingest),
-      ),
+      ...routesOf(operations, pipeline, handle),
+      ...routesOf(stores.servesOperator ? ingestOperations : [], ingest, handleIngest),
       ...oauth.routes,
       ...healthRoutes(readiness),
       homePage,
@@ -147,15 +149,18 @@ function urlOf(host: string, port: string): string {
   return `http://${urlHost(isWildcard(host) ? own : host)}${port === '' ? '' : `:${port}`}`
 }
 
-type Routed = Pick<Route, 'method' | 'path'> & { readonly id: string }
+type Routed = Pick<Operation | IngestOperation, 'id' | 'method' | 'path' | 'scope'>
 
-const routesOf = <O extends Routed>(
+function routesOf<O extends Routed, D extends { readonly verify: Verify<Caller> }>(
   operations: readonly O[],
-  handle: (operation: O, request: Request) => Promise<Answer>,
-): Route[] =>
-  operations.map((operation) => ({
+  deps: D,
+  handle: (operation: O, request: Request, deps: D) => Promise<Answer>,
+): Route[] {
+  return operations.map((operation) => ({
     method: operation.method,
     path: operation.path,
     operation: operation.id,
-    answer: (request) => handle(operation, request),
+    answer: (request) => handle(operation, request, deps),
+    admit: (request) => admit(operation, request, deps.verify),
   }))
+}

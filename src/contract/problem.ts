@@ -100,8 +100,19 @@ export const statusGuides: readonly ProblemGuide[] = [
     remedy: 'Send a body of at most 16 KiB.',
   },
   {
+    status: 415,
+    meaning: 'The body is compressed.',
+    remedy: 'Send the body as it is, without `Content-Encoding`.',
+  },
+  {
+    status: 417,
+    meaning: 'The `Expect` header names something else than `100-continue`.',
+    remedy: 'Leave the header out.',
+  },
+  {
     status: 429,
-    meaning: 'The client has sent more requests than its limit allows.',
+    meaning:
+      'The client has sent more requests than its limit allows, or its address has too many in progress.',
     remedy: 'Wait for the seconds in `Retry-After`; `RateLimit-*` headers show what is left.',
   },
   {
@@ -115,8 +126,14 @@ export const statusGuides: readonly ProblemGuide[] = [
     remedy: 'Report it with the `request_id`.',
   },
   {
+    status: 501,
+    meaning: 'The method or the transfer coding is not one that this service knows.',
+    remedy: 'Use GET, HEAD or POST, and send a body with its length or in chunks.',
+  },
+  {
     status: 503,
-    meaning: 'The service cannot answer now: it is shutting down, or a store cannot be reached.',
+    meaning:
+      'The service cannot answer now: it is shutting down, has too many requests in progress, or cannot reach a store.',
     remedy: 'Send the request again after the seconds in `Retry-After`.',
   },
 ]

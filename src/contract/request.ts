@@ -57,6 +57,8 @@ export type Route = {
   readonly answer: (request: Request) => Answer | Promise<Answer>
   /** Renders a problem in another format than problem+json, or leaves it: undefined. */
   readonly renderProblem?: (problem: Problem) => Answer | undefined
+  /** Throws what needs no body, for a caller that sends its body only after 100 Continue. */
+  readonly admit?: (request: Request) => Promise<void>
 }
 
 export function jsonAnswer(

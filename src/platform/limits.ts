@@ -35,6 +35,18 @@ export const limits = {
   /** Longer than the idle timeout of common load balancers (60 s), so that they close first. */
   keepAliveTimeoutMs: 72_000,
   connectionsMax: 10_000,
+  /** Requests in progress on a process. More would wait for the stores longer than clients do. */
+  requestsInProgressMax: 5000,
+  /** A client must take an answer within this time: a page of 1 MB at 280 kbit/s. */
+  answerTakenMs: 30_000,
+  /** Pause between two warnings of one kind that a stranger can cause. */
+  warningRestMs: 60_000,
+  /** How long the answer to a request that is not HTTP may take to reach the caller. */
+  brokenRequestLingerMs: 5000,
+  /** Files that are no connections of clients: stores, database sessions, look-ups of fees. */
+  descriptorsReserved: 256,
+  /** With room for fewer connections the service does not start. */
+  connectionsMin: 64,
   /** At a shutdown, requests in flight have this long to finish. */
   drainTimeoutMs: 10_000,
   /** npm forwards a signal within milliseconds; a person who insists presses a key again. */
@@ -45,6 +57,12 @@ export const limits = {
   workerSettledMs: 10_000,
   workerDelayMsMax: 30_000,
   requestIdLengthMax: 128,
+  /** Browsers send 23 characters. A longer header is answered as if there were none. */
+  acceptEncodingLengthMax: 256,
+  /** A smaller answer fits into one packet, compressed or not. */
+  compressedBytesMin: 1024,
+  /** Bodies that are being compressed: eight of the largest pages, about 20 ms of two threads. */
+  compressedAtOnceBytesMax: 4 * 1024 * 1024,
   /** One record of an import. The largest valid record is far smaller. */
   recordBytesMax: 1024 * 1024,
   /** The longest legal text has 500 characters. A character takes one or two UTF-16 units. */

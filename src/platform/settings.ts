@@ -88,6 +88,11 @@ export const settings = {
     meaning:
       'Addresses or CIDR ranges of proxies whose `X-Forwarded-For` is trusted. The default is none.',
   }),
+  connectionsPerAddressMax: integer(1000, 1, 1_000_000, {
+    env: 'BURSAR_CONNECTIONS_PER_ADDRESS_MAX',
+    meaning:
+      'The connections, and the requests in progress, that one address (IPv6: one /64) may have in each process. The connections of trusted proxies are not limited.',
+  }),
   requestsPerSecondMax: integer(0, 0, 1_000_000, {
     env: 'BURSAR_REQUESTS_PER_SECOND_MAX',
     meaning:

@@ -253,6 +253,7 @@ for (const list of lists) {
         assert.equal(again.status, 304, tag)
         assert.equal(again.text, '')
         assert.equal(again.headers.get('content-length'), null)
+        assert.equal(again.headers.get('content-type'), null)
         assert.equal(again.headers.get('etag'), etag)
         assert.equal(again.headers.get('cache-control'), 'private, no-cache')
         assert.match(String(again.headers.get('x-request-id')), /^\S{8,}$/)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { METHODS } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import type { Operation } from '../../src/contract/operation.ts'
 import { echo } from '../../src/contract/problem.ts'
@@ -65,6 +66,15 @@ describe('a wrong method', () => {
     })
   }
 
+  test('is 405 for every other method that Node parses', async () => {
+    // CONNECT asks for a tunnel, so the test of broken requests covers it.
+    const others = METHODS.filter((method) => !['GET', 'HEAD', 'CONNECT'].includes(method))
+    const answers = await Promise.all(others.map((method) => send('/v2/statements', method)))
+    for (const [at, answer] of answers.entries()) {
+      assert.deepEqual([answer.status, answer.headers.allow], [405, 'GET, HEAD'], `${others[at]}`)
+    }
+  })
+
   test('is 405 when the path is percent-encoded', async () => {
     for (const path of ['/v2/transfer/fiat%2Daccounts', '/v2/%73tatements?customer_id=acme']) {
       assert.equal((await send(path)).status, 200, path)
@@ -80,6 +90,8 @@ describe('a wrong method', () => {
       ['/oauth2/revoke', 'DELETE', 'POST'],
       ['/healthz', 'POST', 'GET, HEAD'],
       ['/openapi.json', 'PUT', 'GET, HEAD'],
+      ['/docs', 'POST', 'GET, HEAD'],
+      ['/docs/', 'DELETE', 'GET, HEAD'],
     ] as const) {
       const answer = calledOf(await send(path, method))
       assert.deepEqual([answer.status, answer.headers.get('allow')], [405, allow], path)
@@ -111,6 +123,66 @@ describe('an unknown path', () => {
       detail: noPath,
       instance: '/nowhere',
     })
+  })
+})
+
+describe('a request that its headers rule out', () => {
+  const post = '/v2/transfer/fees/crypto-withdrawal'
+  const length = (bytes: number) => `content-length: ${bytes}\r\n`
+  const withToken = () => `authorization: ${bearer}\r\n`
+
+  test('is refused before it is told to send its body', async () => {
+    for (const [line, headers, status] of [
+      [`POST ${post}`, length(9), 401],
+      [`POST ${post}`, `${length(9)}authorization: Bearer x\r\n`, 401],
+      [`POST ${post}`, `${withToken()}${length(16_385)}`, 413],
+      [`POST ${post}`, `${withToken()}${length(9)}content-encoding: gzip\r\n`, 415],
+      [`POST ${post}`, `${withToken()}${length(9)}host: y\r\n`, 400],
+      ['POST /nowhere', length(9), 404],
+      [`PUT ${post}`, `${withToken()}${length(9)}`, 405],
+      ['GET /v2/statements', length(9), 401],
+    ] as const) {
+      const sent = `${line} HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\n${headers}\r\n`
+      const answer = await rawSocket(service.url, sent)
+      assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `), `${line} ${status}`)
+      assert.match(answer, /\r\ncontent-type: application\/problem\+json\r\n/, line)
+    }
+  })
+
+  test('is told to send its body when only the body can rule it out', async () => {
+    const sent = `POST ${post} HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\nconnection: close\r\n${withToken()}${length(2)}\r\n{}`
+    const answer = await rawSocket(service.url, sent)
+    assert.match(answer, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 400 /)
+  })
+
+  test('is 417 when it expects anything else', async () => {
+    const answer = calledOf(await send('/healthz', 'GET', ['expect', 'tea']))
+    const detail = 'the Expect header must be 100-continue or absent'
+    assertProblem(answer, { status: 417, detail, instance: '/healthz' })
+    assert.ok(answer.headers.has('date'))
+  })
+
+  test('is 415 when its body is compressed, and names the coding to use', async () => {
+    for (const path of [post, '/oauth2/token']) {
+      for (const coding of ['gzip', 'identity, br', 'Deflate']) {
+        const headers = ['content-encoding', coding]
+        const answer = await rawRequest(service.url, path, { method: 'POST', headers, body: '{}' })
+        const detail = 'the body must not be compressed; send it without Content-Encoding'
+        assertProblem(calledOf(answer), { status: 415, detail, instance: path }, coding)
+        assert.equal(answer.headers['accept-encoding'], 'identity', coding)
+      }
+    }
+    const headers = ['authorization', bearer, 'content-encoding', 'Identity']
+    const answer = await rawRequest(service.url, post, { method: 'POST', headers, body: '{}' })
+    assert.equal(answer.status, 400)
+  })
+
+  test('is 501 when its body has an unknown transfer coding', async () => {
+    const answer = await rawSocket(
+      service.url,
+      `POST ${post} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ntransfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n`,
+    )
+    assert.match(answer, /^HTTP\/1\.1 501 /)
   })
 })
 
@@ -216,6 +288,9 @@ function assertSocketProblem(answer: string, status: number, title: string): voi
   assert.equal(headers.get('content-type'), 'application/problem+json')
   assert.equal(headers.get('connection'), 'close')
   assert.equal(headers.get('content-length'), String(Buffer.byteLength(body)))
+  assert.equal(headers.get('cache-control'), 'no-store')
+  assert.equal(headers.get('x-content-type-options'), 'nosniff')
+  assert.ok(Math.abs(Date.parse(headers.get('date') ?? '') - Date.now()) < 5000)
   assert.match(String(headers.get('x-request-id')), uuid)
   assert.deepEqual(
     { ...parsed, detail: typeof parsed.detail, instance: typeof parsed.instance },
@@ -235,7 +310,6 @@ describe('bytes that are not valid HTTP', () => {
   const broken: Readonly<Record<string, string>> = {
     'no request line': 'hello\r\n\r\n',
     'TLS on a plain port': '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001',
-    'an unknown method': `FETCH /v2/statements HTTP/1.1\r\n${host}\r\n`,
     'an unknown version': `GET /v2/statements HTTP/9.9\r\n${host}\r\n`,
     'Content-Length and chunks together': `POST /oauth2/token HTTP/1.1\r\n${host}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
     'two lengths': `POST /oauth2/token HTTP/1.1\r\n${host}content-length: 5\r\ncontent-length: 6\r\n\r\nhello!`,
@@ -246,12 +320,49 @@ describe('bytes that are not valid HTTP', () => {
     'a space in the path': `GET /v2/state ments HTTP/1.1\r\n${host}\r\n`,
     'an invalid chunk size': `POST /oauth2/token HTTP/1.1\r\n${host}transfer-encoding: chunked\r\n\r\nzz\r\n\r\n`,
     'no host': 'GET /v2/statements HTTP/1.1\r\nconnection: close\r\n\r\n',
+    'two hosts': `GET /v2/statements HTTP/1.1\r\n${host}Host: y\r\nconnection: close\r\n\r\n`,
+    'the same host twice': `GET /healthz HTTP/1.0\r\n${host}${host}\r\n`,
+    ...Object.fromEntries(
+      ['', 'a b', 'a/b', 'a@b', 'a:b', 'a:99999', '[::1', '[x]', '::1', 'a%', 'a'.repeat(262)].map(
+        (name) => [
+          `the host '${name}'`,
+          `GET /healthz HTTP/1.1\r\nhost: ${name}\r\nconnection: close\r\n\r\n`,
+        ],
+      ),
+    ),
   }
   for (const [name, bytes] of Object.entries(broken)) {
     test(`are answered 400 as problem+json and the connection is closed: ${name}`, async () => {
       assertSocketProblem(await rawSocket(service.url, bytes), 400, 'Bad Request')
     })
   }
+
+  test('are answered 501 when only the method is unknown, and 405 for CONNECT', async () => {
+    for (const method of ['FETCH', 'get', 'PROP*']) {
+      const answer = await rawSocket(
+        service.url,
+        `${method} /v2/statements HTTP/1.1\r\n${host}\r\n`,
+      )
+      assertSocketProblem(answer, 501, 'Not Implemented')
+    }
+    const answer = await rawSocket(service.url, `CONNECT example.com:443 HTTP/1.1\r\n${host}\r\n`)
+    assertSocketProblem(answer, 405, 'Method Not Allowed')
+    assert.match(answer, /\r\nallow: GET, HEAD, POST\r\n/)
+  })
+
+  test('are answered after the request before them on the connection', async () => {
+    const list = `GET /v2/transfer/fiat-accounts?limit=1000 HTTP/1.1\r\n${host}authorization: ${bearer}\r\n\r\n`
+    for (const [after, status] of [
+      ['hello\r\n\r\n', 400],
+      [`FETCH / HTTP/1.1\r\n${host}\r\n`, 501],
+    ] as const) {
+      const received = await rawSocket(service.url, list + after)
+      const statuses = [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, found]) =>
+        Number(found),
+      )
+      assert.deepEqual(statuses, [200, status])
+    }
+  })
 
   test('do not affect later requests', async () => {
     assert.equal((await service.call('/healthz', { as: null })).status, 200)
@@ -267,12 +378,15 @@ describe('a malformed path', () => {
         assertProblem(answer, {
           status: answer.status,
           detail: answer.body.detail,
-          instance: path,
+          instance: path.replace(/%(?![0-9a-f]{2})/, '%25'),
         })
       }
     }
     const answer = calledOf(await send('/v2/transfer/fiat-accounts/%zz'))
-    assert.equal(answer.status, 400)
+    assert.deepEqual(
+      [answer.status, answer.body.instance],
+      [400, '/v2/transfer/fiat-accounts/%25zz'],
+    )
   })
 
   test('does not reach another route by dots or double encoding', async () => {
@@ -287,6 +401,21 @@ describe('a malformed path', () => {
       assert.equal(answer.headers['content-type'], 'application/problem+json', path)
     }
   })
+})
+
+test('the instance of a problem is a URI reference, whatever the path is', async () => {
+  for (const [path, instance] of [
+    ['/v2/%', '/v2/%25'],
+    ['/v2/a%2', '/v2/a%252'],
+    ['/v2/{a}|^`"<>\\\\[]', '/v2/%7Ba%7D%7C%5E%60%22%3C%3E%5C%5C%5B%5D'],
+    [`/${'a'.repeat(10)}${'%20'.repeat(40)}`, `/${'a'.repeat(10)}${'%20'.repeat(29)}`],
+    [`/v2/${'a'.repeat(50)}`, '/v2/(withheld)'],
+    ['/v2/a?b={c}', '/v2/a'],
+  ] as const) {
+    const sent = `GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`
+    const body = JSON.parse((await rawSocket(service.url, sent)).split('\r\n\r\n')[1] ?? '')
+    assert.equal(body.instance, instance, path)
+  }
 })
 
 describe('an echoed value', () => {

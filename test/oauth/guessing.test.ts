@@ -4,10 +4,11 @@ import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { pino } from 'pino'
 import { type AttemptGate, openAttemptGate } from '../../src/oauth/clients/attempt-gate.ts'
-import { networkOf, unlimitedGuesses } from '../../src/oauth/clients/guess-limiter.ts'
+import { unlimitedGuesses } from '../../src/oauth/clients/guess-limiter.ts'
 import { limits } from '../../src/platform/limits.ts'
 import type { CredentialStore } from '../../src/store/credentials.ts'
 import { StoreUnavailable } from '../../src/store/unavailable.ts'
+import { networkOf } from '../../src/values/ip-network.ts'
 import { acme, oauthWorld } from './support/oauth-world.ts'
 
 async function guessingWorld(context: TestContext) {

@@ -1,8 +1,9 @@
 import { request } from 'node:http'
 import { connect } from 'node:net'
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import type { Called } from './harness.ts'
 
-/** An answer as it arrived. */
+/** An answer as it arrived, but its text is decompressed. */
 export type RawAnswer = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -40,7 +41,7 @@ export function rawRequest(url: string, path: string, sent: RawRequest = {}): Pr
             status: incoming.statusCode ?? 0,
             headers: incoming.headers as Record<string, string>,
             rawHeaders: incoming.rawHeaders,
-            text: Buffer.concat(chunks).toString('utf8'),
+            text: decoded(Buffer.concat(chunks), incoming.headers['content-encoding']),
           }),
         )
       },
@@ -57,6 +58,18 @@ export const calledOf = ({ status, headers, text }: RawAnswer): Called => ({
   text,
   body: JSON.parse(text),
 })
+
+/** A HEAD request is answered with the coding of a body that is not there. */
+function decoded(body: Buffer, coding: string | undefined): string {
+  const decode = body.length === 0 || coding === undefined ? undefined : decoders[coding]
+  return (decode?.(body) ?? body).toString('utf8')
+}
+
+const decoders: Readonly<Record<string, (body: Buffer) => Buffer>> = {
+  zstd: zstdDecompressSync,
+  br: brotliDecompressSync,
+  gzip: gunzipSync,
+}
 
 const lengthOf = (body: string | Uint8Array | undefined): string[] =>
   body === undefined ? [] : ['content-length', String(Buffer.byteLength(body))]

@@ -48,6 +48,15 @@ export async function authenticate<C extends Caller>(
   return caller
 }
 
+/** Throws what the pipeline would throw before it reads a body. */
+export async function admit(
+  { scope }: { readonly scope: Scope | OperatorScope },
+  request: Request,
+  verify: Verify<Caller>,
+): Promise<void> {
+  requireScope(await authenticate(request, verify), scope)
+}
+
 /** Throws a 403 unless the token has this very scope. */
 export function requireScope(caller: Caller, scope: Scope | OperatorScope): void {
   if (caller.scopes.has(scope)) return

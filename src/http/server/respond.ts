@@ -31,7 +31,7 @@ export function renderProblem(
       title: problem.title,
       status: problem.status,
       detail: problem.detail,
-      instance: echo(path),
+      instance: uriReference(echo(path)),
       request_id: id,
       ...(problem.meta !== undefined && { meta: problem.meta }),
     },
@@ -43,6 +43,14 @@ export function renderProblem(
     problem.status,
   )
 }
+
+/** Escapes what a URI may not hold (RFC 3986), and cuts the result without splitting an escape. */
+const uriReference = (path: string): string =>
+  path
+    .replaceAll('[withheld]', '(withheld)')
+    .replace(/%(?![0-9a-f]{2})|[^\w.~!$&'()*+,;=:@/%-]/gi, encodeURIComponent)
+    .slice(0, 100)
+    .replace(/%[0-9a-f]?$/i, '')
 
 /** Answers 304 where the caller holds this very page (RFC 9110 section 13.1.2, weak comparison). */
 export function unlessMatched(answer: Answer, ifNoneMatch: string | undefined): Answer {

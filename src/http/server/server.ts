@@ -5,11 +5,15 @@ import { Problem } from '../../contract/problem.ts'
 import type { Answer, Request, Route, Trace } from '../../contract/request.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
-import { boundedRouting, cutForwardedFor, pathOf, pathRefusal } from './bound-request.ts'
-import { brokenRequestAnswerer } from './broken-request.ts'
+import { boundedRouting, cutForwardedFor, pathOf } from './bound-request.ts'
+import { type Compress, openCompression } from './compress.ts'
+import { type ConnectionBounds, openConnectionBounds } from './connections/connection-bounds.ts'
+import { connectionsWithin, readDescriptorLimit } from './connections/descriptors.ts'
+import { openNodeServers } from './connections/node-server.ts'
 import { peerAddress, warnOfUntrustedProxy } from './peer-address.ts'
+import { problemAnswer } from './problem-answer.ts'
+import { expectsContinue, headerRefusal } from './refusals.ts'
 import { logRequest } from './request-log.ts'
-import { problemOf, renderProblem } from './respond.ts'
 import { takeBodiesAsBytes } from './take-bodies.ts'
 import { openUnknownRoute } from './unknown-route.ts'
 
@@ -24,6 +28,8 @@ export type ServerOptions = {
   readonly log: Logger
   readonly corsOrigins: readonly string[]
   readonly trustedProxies: readonly string[]
+  /** Connections, and requests in progress, of one address. Without it they are not limited. */
+  readonly connectionsPerAddressMax?: number
   /** Fastify plugins of parts that bring their own: the API page. */
   readonly plugins: readonly ((server: FastifyInstance) => Promise<void>)[]
 }
@@ -36,20 +42,19 @@ export type Server = {
 }
 
 export async function buildServer(options: ServerOptions): Promise<Server> {
+  const { log, trustedProxies, connectionsPerAddressMax = Number.POSITIVE_INFINITY } = options
+  const bounds = openConnectionBounds(
+    { perAddressMax: connectionsPerAddressMax, trustedProxies },
+    log,
+  )
+  const connectionsMax = connectionsWithin(readDescriptorLimit(), log)
+  const nodeServers = openNodeServers({ connectionsMax, watch: bounds.watch, log })
   const server = fastify({
     logger: false,
     bodyLimit: limits.bodyBytesMax,
-    requestTimeout: limits.requestTimeoutMs,
-    keepAliveTimeout: limits.keepAliveTimeoutMs,
-    trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
+    trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     ...boundedRouting,
-    http: {
-      maxHeaderSize: limits.headerBytesMax,
-      headersTimeout: limits.headersTimeoutMs,
-      connectionsCheckingInterval: 1000,
-      // Node would answer a request without Host with a bare 400; the onRequest hook explains it.
-      requireHostHeader: false,
-    },
+    serverFactory: nodeServers.open,
     genReqId: (raw) => requestId(raw.headers['x-request-id']),
     requestIdHeader: false,
     return503OnClosing: false,
@@ -59,16 +64,15 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
       raw.trace = {}
       reply.headers(commonHeaders(raw))
       sendProblem(error, raw, reply)
-      logServed(options.log, raw, reply)
+      logServed(log, raw, reply)
     },
-    clientErrorHandler: brokenRequestAnswerer(options.log),
+    // Each of Node's servers answers its broken requests itself.
+    clientErrorHandler: () => {},
   })
-  server.server.maxConnections = limits.connectionsMax
-  server.server.maxHeadersCount = limits.headersMax
   const draining = { now: false }
   server.decorateRequest('trace')
   takeBodiesAsBytes(server)
-  addHooks(server, options, draining)
+  addHooks(server, log, draining, bounds)
   if (options.corsOrigins.length > 0) {
     await server.register(cors, {
       origin: [...options.corsOrigins],
@@ -82,49 +86,62 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
     })
   }
   for (const plugin of options.plugins) await server.register(plugin)
-  for (const route of options.routes) addRoute(server, route)
+  const compress = openCompression()
+  for (const route of options.routes) addRoute(server, route, compress)
   return {
     listen: async (host, port) => server.listen({ host, port }),
     close: async () => {
       draining.now = true
-      const deadline = setTimeout(() => server.server.closeAllConnections(), limits.drainTimeoutMs)
+      const deadline = setTimeout(nodeServers.closeAllConnections, limits.drainTimeoutMs)
       await server.close()
       clearTimeout(deadline)
+      bounds.stop()
     },
   }
 }
 
-function addRoute(server: FastifyInstance, route: Route): void {
+function addRoute(server: FastifyInstance, route: Route, compress: Compress): void {
   server.route({
     method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
     // Fastify's own HEAD route would give a 304 a Content-Length.
     exposeHeadRoute: false,
     url: route.path,
+    ...(route.method !== 'GET' && { preParsing: allowBody(route) }),
     handler: async (raw, reply) => {
       const request = requestOf(raw)
       request.trace.operation = route.operation
-      try {
-        return send(reply, await route.answer(request))
-      } catch (error) {
-        return sendProblem(error, raw, reply, route.renderProblem)
-      }
+      const answer = await answerOf(route, request)
+      return send(reply, await compress(answer, raw.headers['accept-encoding']))
     },
   })
 }
 
+/** Tells a caller that waits to send its body, unless its headers rule it out. */
+const allowBody = (route: Route) => async (raw: FastifyRequest, reply: FastifyReply) => {
+  if (!expectsContinue(raw.headers)) return
+  raw.trace.operation = route.operation
+  await route.admit?.(requestOf(raw))
+  reply.raw.writeContinue()
+}
+
 function addHooks(
   server: FastifyInstance,
-  { routes, log }: ServerOptions,
+  log: Logger,
   draining: { readonly now: boolean },
+  bounds: ConnectionBounds,
 ): void {
-  const unknownRoute = openUnknownRoute(routes)
+  const unknownRoute = openUnknownRoute(server)
   const warn = warnOfUntrustedProxy(log)
   server.addHook('onRequest', (raw, reply, done) => {
     raw.trace = {}
     cutForwardedFor(raw.headers)
     warn(raw)
     reply.headers(commonHeaders(raw))
-    done(refusalOf(raw, draining.now, unknownRoute))
+    done(
+      draining.now
+        ? shuttingDown
+        : (headerRefusal(raw, unknownRoute) ?? bounds.admit(peerAddress(raw), reply.raw)),
+    )
   })
   // While draining, each answer closes its connection, since an open one would delay the shutdown.
   server.addHook('onSend', (_raw, reply, _payload, done) => {
@@ -138,28 +155,14 @@ function addHooks(
   server.setErrorHandler((error, raw, reply) => sendProblem(error, raw, reply))
 }
 
-/** Checks that need no body. Route and method come first. */
-function refusalOf(
-  raw: FastifyRequest,
-  isDraining: boolean,
-  unknownRoute: (path: string) => Problem,
-): Problem | undefined {
-  if (isDraining) {
-    return new Problem(503, 'the service is shutting down; send the request again', {
-      headers: { 'retry-after': '1' },
-    })
-  }
-  if (raw.headers.host === undefined && raw.raw.httpVersion === '1.1') {
-    return new Problem(400, 'the request must have a Host header')
-  }
-  const tooLong = pathRefusal(raw.originalUrl)
-  if (tooLong !== undefined) return tooLong
-  // The router has decoded this path already, so decoding cannot fail here.
-  return raw.is404 ? unknownRoute(decodeURIComponent(pathOf(raw.url))) : undefined
-}
+const shuttingDown = new Problem(503, 'the service is shutting down; send the request again', {
+  headers: { 'retry-after': '1' },
+})
 
 const commonHeaders = (raw: FastifyRequest) => ({
   'x-request-id': raw.id,
+  // On every answer: a 304 and a small one too must tell caches that others may be compressed.
+  vary: 'accept-encoding',
   'x-content-type-options': 'nosniff',
 })
 
@@ -193,9 +196,10 @@ function requestOf(raw: FastifyRequest): Request {
 }
 
 function send(reply: FastifyReply, answer: Answer): FastifyReply {
+  // Without a body, as in a 304, there is no content type.
+  if (answer.body !== undefined) reply.header('content-type', 'application/json')
   reply
     .code(answer.status)
-    .header('content-type', 'application/json')
     .headers(reply.request.trace.limitHeaders ?? {})
     .headers(answer.headers)
   if (answer.sent !== undefined) reply.raw.once('finish', answer.sent)
@@ -204,35 +208,15 @@ function send(reply: FastifyReply, answer: Answer): FastifyReply {
   return reply.serializer(identity).send(answer.body)
 }
 
-function sendProblem(
-  error: unknown,
-  raw: FastifyRequest,
-  reply: FastifyReply,
-  render?: Route['renderProblem'],
-): FastifyReply {
-  const problem = problemOf(ofFramework(error))
-  const isUnexpected = problem.status === 500
-  raw.trace.problem = problem.slug ?? problem.title
-  raw.trace.cause = problem.cause
-  const rendered = isUnexpected ? undefined : render?.(problem)
-  return send(
-    reply,
-    rendered ?? renderProblem(problem, { id: raw.id, path: pathOf(raw.originalUrl) }),
-  )
-}
+const sendProblem = (error: unknown, raw: FastifyRequest, reply: FastifyReply): FastifyReply =>
+  send(reply, problemAnswer(error, { id: raw.id, path: pathOf(raw.originalUrl), trace: raw.trace }))
 
-/** Turns Fastify's own refusals into problems. */
-function ofFramework(error: unknown): unknown {
-  if (error instanceof Problem) return error
-  const { statusCode, code } = error as { statusCode?: number; code?: string }
-  if (statusCode === 413) {
-    return new Problem(413, `the body must have at most ${limits.bodyBytesMax} bytes`)
+async function answerOf(route: Route, request: Request): Promise<Answer> {
+  try {
+    return await route.answer(request)
+  } catch (error) {
+    return problemAnswer(error, request, route.renderProblem)
   }
-  if (code === 'FST_ERR_BAD_URL') return new Problem(400, 'the path has a malformed percent escape')
-  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
-    return new Problem(statusCode, 'the request cannot be read; check its headers and its length')
-  }
-  return error
 }
 
 /** Keeps the caller's request id where it is safe in a header and a log. */

@@ -1,15 +1,25 @@
+import type { FastifyInstance } from 'fastify'
 import { Problem } from '../../contract/problem.ts'
-import type { Route } from '../../contract/request.ts'
 
-/** A 405 with `Allow` where the path has other methods, else a 404. */
-export function openUnknownRoute(routes: readonly Route[]): (path: string) => Problem {
-  const patterns = routes.map(({ path, method }) => ({ pattern: patternOf(path), method }))
+/** A 405 with `Allow` where the path has other methods, else a 404. Plugins have routes too. */
+export function openUnknownRoute(server: FastifyInstance): (path: string) => Problem {
+  const methodsOf = new Map<string, Set<string>>()
+  server.addHook('onRoute', ({ url, method }) => {
+    // CORS answers preflights of every path, which makes no path known.
+    if (url === '*') return
+    const methods = methodsOf.get(url) ?? new Set()
+    methodsOf.set(url, methods)
+    for (const each of [method].flat()) methods.add(each)
+  })
+  let patterns: readonly { readonly pattern: RegExp; readonly methods: Set<string> }[] | undefined
   return (path) => {
-    const methods = patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
-    if (methods.length === 0) {
+    patterns ??= [...methodsOf].map(([url, methods]) => ({ pattern: patternOf(url), methods }))
+    const allowed = patterns
+      .filter(({ pattern }) => pattern.test(path))
+      .flatMap(({ methods }) => [...methods])
+    if (allowed.length === 0) {
       return new Problem(404, 'there is nothing at this path; /openapi.json lists every operation')
     }
-    const allowed = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
     return new Problem(405, `the method must be ${allowed.join(' or ')}`, {
       headers: { allow: allowed.join(', ') },
     })
@@ -17,4 +27,9 @@ export function openUnknownRoute(routes: readonly Route[]): (path: string) => Pr
 }
 
 const patternOf = (path: string): RegExp =>
-  new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/:[a-z]+/g, '[^/]*')}$`)
+  new RegExp(
+    `^${path
+      .replace(/[.]/g, '\\.')
+      .replaceAll('*', '.*')
+      .replace(/:[a-z]+/g, '[^/]*')}$`,
+  )

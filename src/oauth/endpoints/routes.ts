@@ -1,7 +1,7 @@
 import { jsonAnswer, type Route } from '../../contract/request.ts'
 import { customerScopes } from '../../contract/scopes.ts'
+import { networkOf } from '../../values/ip-network.ts'
 import { assertionAlgorithms } from '../clients/clients.ts'
-import { networkOf } from '../clients/guess-limiter.ts'
 import { publishedKeys } from '../tokens/signing-keys.ts'
 import { renderOAuthError } from './oauth-error.ts'
 import { answerToken, type TokenEndpointDeps } from './token-endpoint.ts'

@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { Problem } from '../../../contract/problem.ts'
+import { limits } from '../../../platform/limits.ts'
+import type { Logger } from '../../../platform/log.ts'
+import { logRequest } from '../request-log.ts'
+import { renderProblem } from '../respond.ts'
+
+/** An error of Node's HTTP parser. `rawPacket` are the bytes that it read, as far as it came. */
+type BrokenRequest = Error & {
+  readonly code?: string
+  readonly rawPacket?: Buffer
+  readonly bytesParsed?: number
+}
+
+/** The last request of a connection whose headers were read. */
+export type LastRequest = { readonly request: IncomingMessage; readonly response: ServerResponse }
+
+/** Answers bytes that are not HTTP on the bare socket. The log line holds nothing of them. */
+export function brokenRequestAnswerer(
+  log: Logger,
+  lastRequestOf: (socket: Duplex) => LastRequest | undefined,
+) {
+  const waiting = new WeakSet<Duplex>()
+  return (error: BrokenRequest, socket: Duplex): void => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy()
+      return
+    }
+    const last = lastRequestOf(socket)
+    const answer = () => answerOnSocket(socket, problemOf(error), log)
+    if (last === undefined || last.response.writableFinished) answer()
+    else if (last.request.complete) {
+      // Answers are sent in the order of their requests, so this one waits for those before it.
+      if (!waiting.has(socket)) last.response.once('close', answer)
+      waiting.add(socket)
+    } else if (last.response.headersSent) {
+      // The broken bytes belong to a body whose request is answered already.
+      socket.end()
+    } else answer()
+  }
+}
+
+/** Answers a request that no route can see, and closes its connection. */
+export function answerOnSocket(socket: Duplex, problem: Problem, log: Logger): void {
+  const id = randomUUID()
+  const { status, headers, body } = renderProblem(problem, { id, path: '' })
+  const lines = {
+    ...headers,
+    'content-length': String(Buffer.byteLength(body)),
+    'x-request-id': id,
+    'x-content-type-options': 'nosniff',
+    date: new Date().toUTCString(),
+    connection: 'close',
+  }
+  const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`)
+  // The caller may be gone, which is no failure of ours.
+  socket.on('error', () => {})
+  // Without this, a caller that keeps its side open would keep the connection.
+  setTimeout(() => socket.destroy(), limits.brokenRequestLingerMs).unref()
+  socket.end(`HTTP/1.1 ${status} ${problem.title}\r\n${head.join('')}\r\n${body}`)
+  logRequest(log, {
+    ...{ trace: { problem: problem.title }, id, method: 'none', status },
+    durationMs: 0,
+  })
+}
+
+export const methods = 'GET, HEAD, POST'
+
+function problemOf(error: BrokenRequest): Problem {
+  switch (error.code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new Problem(
+        431,
+        `the request line and headers must have at most ${limits.headerBytesMax} bytes and ${limits.headersMax} headers`,
+      )
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new Problem(408, 'the request was not sent whole in time')
+    case 'HPE_INVALID_METHOD':
+      if (hasRequestLine(error)) {
+        return new Problem(501, `the method is not known here; use one of ${methods}`)
+      }
+  }
+  return new Problem(400, 'the request is not well-formed HTTP')
+}
+
+/** Tells an unknown method from bytes that are no HTTP at all. */
+function hasRequestLine({ rawPacket, bytesParsed = 0 }: BrokenRequest): boolean {
+  if (rawPacket === undefined) return false
+  const start = rawPacket.lastIndexOf('\n', bytesParsed) + 1
+  const end = rawPacket.indexOf('\n', start)
+  const line = rawPacket.toString('latin1', start, end < 0 ? rawPacket.length : end)
+  return /^[\w!#$%&'*+.^`|~-]+ [^ ]+ HTTP\/1\.[01]\r?$/.test(line)
+}

@@ -1,0 +1,146 @@
+import type { Server, ServerResponse } from 'node:http'
+import { BlockList, isIPv6 } from 'node:net'
+import { Problem } from '../../../contract/problem.ts'
+import { limits } from '../../../platform/limits.ts'
+import type { Logger } from '../../../platform/log.ts'
+import { systemSchedule } from '../../../platform/schedule.ts'
+import { networkOf } from '../../../values/ip-network.ts'
+
+/** Bounds what clients may hold: connections, requests in progress, and answers not yet taken. */
+export type ConnectionBounds = {
+  /** Closes connections over the limit of their address, and those that do not take an answer. */
+  watch(server: Server): void
+  /** Counts a request until its answer is taken, or returns why it is refused. */
+  admit(address: string, response: ServerResponse): Problem | undefined
+  stop(): void
+}
+
+export type Bounds = {
+  /** Connections, and requests in progress, of one address. */
+  readonly perAddressMax: number
+  /** Their connections carry the requests of others, so only those are counted. */
+  readonly trustedProxies: readonly string[]
+  readonly requestsMax?: number
+  readonly answerTakenMs?: number
+}
+
+export function openConnectionBounds(bounds: Bounds, log: Logger): ConnectionBounds {
+  const { perAddressMax, requestsMax = limits.requestsInProgressMax } = bounds
+  const isTrusted = openTrusted(bounds.trustedProxies)
+  const [connections, requests] = [openCounter(), openCounter()]
+  const warn = openWarning(
+    log,
+    'closed connections over the limit of their address (BURSAR_CONNECTIONS_PER_ADDRESS_MAX)',
+  )
+  const answers = openAnswers(bounds.answerTakenMs ?? limits.answerTakenMs, log)
+  return {
+    watch: (server) => {
+      server.on('connection', (socket) => {
+        const address = socket.remoteAddress
+        // A socket that is closed already has no address.
+        if (address === undefined || isTrusted(address)) return
+        const release = connections.take(networkOf(address), perAddressMax)
+        if (release !== undefined) socket.once('close', release)
+        else {
+          warn(address)
+          socket.destroy()
+        }
+      })
+      server.on('request', (_request, response) => answers.watch(response))
+    },
+    admit: (address, response) => {
+      if (requests.total() >= requestsMax) return tooManyInProgress
+      const key = networkOf(address)
+      const max = isTrusted(address) ? Number.POSITIVE_INFINITY : perAddressMax
+      const release = requests.take(key, max)
+      if (release === undefined) return tooManyOfAddress
+      response.once('close', release)
+      return undefined
+    },
+    stop: answers.stop,
+  }
+}
+
+const tooManyInProgress = new Problem(
+  503,
+  'the service has too many requests in progress; send the request again',
+  { headers: { 'retry-after': '1' } },
+)
+
+const tooManyOfAddress = new Problem(
+  429,
+  'your address has too many requests in progress; wait for their answers',
+  { headers: { 'retry-after': '1' } },
+)
+
+function openTrusted(ranges: readonly string[]): (address: string) => boolean {
+  const list = new BlockList()
+  for (const range of ranges) {
+    const [address = '', prefix] = range.split('/')
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4'
+    if (prefix === undefined) list.addAddress(address, family)
+    else list.addSubnet(address, Number(prefix), family)
+  }
+  return (address) => ranges.length > 0 && list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
+}
+
+/** Counts what each key holds. `take` returns the function that gives one back. */
+function openCounter() {
+  const held = new Map<string, number>()
+  let total = 0
+  return {
+    total: () => total,
+    take: (key: string, max: number): (() => void) | undefined => {
+      const count = held.get(key) ?? 0
+      if (count >= max) return undefined
+      held.set(key, count + 1)
+      total += 1
+      return () => {
+        total -= 1
+        const left = (held.get(key) ?? 0) - 1
+        if (left > 0) held.set(key, left)
+        else held.delete(key)
+      }
+    },
+  }
+}
+
+/** Warns at most once a minute, so that a stranger cannot fill the log. */
+function openWarning(log: Logger, text: string): (address: string | undefined) => void {
+  let closed = 0
+  let quietUntil = 0
+  return (address) => {
+    closed += 1
+    if (performance.now() < quietUntil) return
+    log.warn({ address, closed }, text)
+    closed = 0
+    quietUntil = performance.now() + limits.warningRestMs
+  }
+}
+
+/**
+ * Closes the connection of an answer that is not taken in time. An answer that waits behind another
+ * one of its connection has no socket yet, so its time has not begun.
+ */
+function openAnswers(answerTakenMs: number, log: Logger) {
+  const since = new Map<ServerResponse, number | undefined>()
+  const warn = openWarning(log, 'closed connections whose client did not take an answer in time')
+  const sweep = () => {
+    const now = performance.now()
+    for (const [response, begun] of since) {
+      if (!response.headersSent || response.socket === null) continue
+      if (begun === undefined) since.set(response, now)
+      else if (now - begun >= answerTakenMs) {
+        warn(response.socket.remoteAddress)
+        response.socket.destroy()
+      }
+    }
+  }
+  return {
+    watch: (response: ServerResponse) => {
+      since.set(response, undefined)
+      response.once('close', () => since.delete(response))
+    },
+    stop: systemSchedule.every(Math.min(1000, answerTakenMs / 4), sweep),
+  }
+}

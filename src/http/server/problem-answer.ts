@@ -1,0 +1,30 @@
+import { Problem } from '../../contract/problem.ts'
+import type { Answer, Request, Route } from '../../contract/request.ts'
+import { bodyTooLarge } from './refusals.ts'
+import { problemOf, renderProblem } from './respond.ts'
+
+/** The answer to a failure, which the trace notes for the log. */
+export function problemAnswer(
+  error: unknown,
+  { id, path, trace }: Pick<Request, 'id' | 'path' | 'trace'>,
+  render?: Route['renderProblem'],
+): Answer {
+  const problem = problemOf(ofFramework(error))
+  const isUnexpected = problem.status === 500
+  trace.problem = problem.slug ?? problem.title
+  trace.cause = problem.cause
+  const rendered = isUnexpected ? undefined : render?.(problem)
+  return rendered ?? renderProblem(problem, { id, path })
+}
+
+/** Turns Fastify's own refusals into problems. */
+function ofFramework(error: unknown): unknown {
+  if (error instanceof Problem) return error
+  const { statusCode, code } = error as { statusCode?: number; code?: string }
+  if (statusCode === 413) return bodyTooLarge()
+  if (code === 'FST_ERR_BAD_URL') return new Problem(400, 'the path has a malformed percent escape')
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    return new Problem(statusCode, 'the request cannot be read; check its headers and its length')
+  }
+  return error
+}

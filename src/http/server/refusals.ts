@@ -1,0 +1,74 @@
+import { isIPv6 } from 'node:net'
+import type { FastifyRequest } from 'fastify'
+import { Problem } from '../../contract/problem.ts'
+import { limits } from '../../platform/limits.ts'
+import { pathOf, pathRefusal } from './bound-request.ts'
+
+/** Why a request is refused for its headers alone. Route and method come before its body. */
+export function headerRefusal(
+  request: FastifyRequest,
+  unknownRoute: (path: string) => Problem,
+): Problem | undefined {
+  const { headers, method, raw } = request
+  const fault = hostFault(raw.rawHeaders, raw.httpVersion)
+  if (fault !== undefined) return new Problem(400, fault)
+  if (raw.httpVersion === '1.1' && headers.expect !== undefined && !expectsContinue(headers)) {
+    return new Problem(417, 'the Expect header must be 100-continue or absent')
+  }
+  const tooLong = pathRefusal(request.originalUrl)
+  if (tooLong !== undefined) return tooLong
+  // The router has decoded this path already, so decoding cannot fail here.
+  if (request.is404) return unknownRoute(decodeURIComponent(pathOf(request.url)))
+  // The body of a read is ignored, whatever it is.
+  return method === 'GET' || method === 'HEAD' ? undefined : bodyFault(headers)
+}
+
+type Headers = FastifyRequest['headers']
+
+/** Whether the caller waits for 100 Continue before it sends the body. */
+export const expectsContinue = ({ expect }: Headers): boolean =>
+  expect !== undefined && /(?:^|\W)100-continue(?:$|\W)/i.test(expect)
+
+function bodyFault(headers: Headers): Problem | undefined {
+  const codings = headers['content-encoding']?.toLowerCase().split(',') ?? []
+  if (codings.some((coding) => !['identity', ''].includes(coding.trim()))) {
+    return new Problem(415, 'the body must not be compressed; send it without Content-Encoding', {
+      headers: { 'accept-encoding': 'identity' },
+    })
+  }
+  const transfer = headers['transfer-encoding']
+  if (transfer !== undefined && transfer.trim().toLowerCase() !== 'chunked') {
+    return new Problem(501, 'the only Transfer-Encoding of a body is chunked')
+  }
+  return Number(headers['content-length'] ?? 0) > limits.bodyBytesMax ? bodyTooLarge() : undefined
+}
+
+export const bodyTooLarge = (): Problem =>
+  new Problem(413, `the body must have at most ${limits.bodyBytesMax} bytes`)
+
+/** RFC 9112 section 3.2. Node keeps the first of several Host headers in `headers`. */
+function hostFault(rawHeaders: readonly string[], httpVersion: string): string | undefined {
+  let host: string | undefined
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    if (rawHeaders[at]?.length !== 4 || rawHeaders[at]?.toLowerCase() !== 'host') continue
+    if (host !== undefined) return 'the request must have one Host header'
+    host = rawHeaders[at + 1] ?? ''
+  }
+  if (host === undefined) {
+    return httpVersion === '1.1' ? 'the request must have a Host header' : undefined
+  }
+  return isHost(host)
+    ? undefined
+    : 'the Host header must be a host name or an address, and a port where it is not the usual one'
+}
+
+function isHost(host: string): boolean {
+  if (host.length > HOST_LENGTH_MAX) return false
+  const [, address, name, port] = hostForm.exec(host) ?? []
+  const isNamed = address === undefined ? name !== undefined : isIPv6(address)
+  return isNamed && Number(port ?? 0) <= 65_535
+}
+
+/** A DNS name has at most 253 characters. */
+const HOST_LENGTH_MAX = 261
+const hostForm = /^(?:\[([^\]]*)\]|((?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})+))(?::(\d{0,5}))?$/i
