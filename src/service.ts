@@ -6,6 +6,7 @@ import { healthRoutes } from './http/documents/health.ts'
 import { openApiRoutes } from './http/documents/openapi-routes.ts'
 import { problemPages } from './http/documents/problem-pages.ts'
 import { readinessChecks } from './http/documents/readiness.ts'
+import { staticDocument } from './http/documents/static-document.ts'
 import { cursorKeysOf } from './http/pipeline/cursor.ts'
 import { handle, handleIngest } from './http/pipeline/handle.ts'
 import { openRateLimit } from './http/pipeline/rate-limit.ts'
@@ -74,7 +75,8 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   const [store, credentials, quotes] = [stores.records(), stores.credentials(), stores.quotes()]
   if (stores.servesOperator) opened.defer(startQuoteSweep({ quotes, clock, log }))
   const keyring = await stores.keyring(credentials)
-  let url = config.publicUrl ?? ''
+  // A document that is read before the service listens names the right URL, unless the port is 0.
+  let url = config.publicUrl ?? urlOf(config.host, String(config.port))
   const oauth = await openOAuth({
     store: credentials,
     keyring,
@@ -116,6 +118,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
         handleIngest(operation, request, ingest),
       ),
       ...oauth.routes,
+      ...oauth.documents.map(staticDocument),
       ...healthRoutes(readiness),
       homePage,
       ...problemPages,

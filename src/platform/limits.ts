@@ -25,6 +25,8 @@ export const limits = {
   workerSettledMs: 10_000,
   workerDelayMsMax: 30_000,
   requestIdLengthMax: 128,
+  /** Below this a coding saves no packet. */
+  compressedBytesMin: 1024,
   /** One record of an import. The largest valid record is far smaller. */
   recordBytesMax: 1024 * 1024,
   /** An import lists this many faults and counts the rest. */

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type Logger as PinoLogger, pino } from 'pino'
 import type { Route } from '../../../src/contract/request.ts'
+import { staticDocument } from '../../../src/http/documents/static-document.ts'
 import { type ClientDeps, createSampleClient } from '../../../src/oauth/clients/clients.ts'
 import { openOAuth } from '../../../src/oauth/open.ts'
 import type { TrustedIssuer } from '../../../src/platform/trusted-issuers.ts'
@@ -58,7 +59,7 @@ export async function oauthWorld(context: TestContext, options: OAuthWorldOption
     log: options.log ?? pino({ level: 'silent' }),
     schedule: stoppedSchedule,
   })
-  routes = oauth.routes
+  routes = [...oauth.routes, ...oauth.documents.map(staticDocument)]
   context.after(async () => {
     await stop()
     oauth.close()
