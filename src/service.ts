@@ -2,7 +2,7 @@ import type { Answer, Request, Route } from './contract/request.ts'
 import { addressPolicy } from './fees/addresses/address-policy.ts'
 import { openFees } from './fees/sources/open-fees.ts'
 import { apiPage, homePage, type PageClient } from './http/documents/api-page.ts'
-import { healthRoutes } from './http/documents/health.ts'
+import { healthRoutes, operatorHealthRoutes } from './http/documents/health.ts'
 import { openApiRoutes } from './http/documents/openapi-routes.ts'
 import { problemPages } from './http/documents/problem-pages.ts'
 import { readinessChecks } from './http/documents/readiness.ts'
@@ -31,6 +31,8 @@ import { startQuoteSweep } from './withdrawal-fees/sweep-quotes.ts'
 /** A running service: the composition root that `startService` opens. */
 export type Service = {
   readonly url: string
+  /** The URL of the operator's port, if there is one. */
+  readonly operatorUrl: string | undefined
   readonly extension: ServiceExtension | undefined
   /** Reads the fee schedule again, the one input that may change while the service runs. */
   reload(): void
@@ -107,6 +109,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     works: { [consumeWithdrawalFee.id]: consumeQuote({ quotes, clock }) },
   }
   const readiness = readinessChecks({ store, credentials: oauth, feeBasis: fees.current, clock })
+  const operatorUrl = await listenForOperator(operatorHealthRoutes(readiness), sources, opened)
   const server = await buildServer({
     log,
     corsOrigins: config.corsOrigins,
@@ -130,7 +133,23 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   const listening = await server.listen(config.host, config.port)
   url = config.publicUrl ?? urlOf(config.host, new URL(listening).port)
   const running = opened.move()
-  return { url, extension, reload: fees.reload, close: () => running.disposeAsync() }
+  return { url, operatorUrl, extension, reload: fees.reload, close: () => running.disposeAsync() }
+}
+
+/** Listens first and stops last, so that the operator can watch the service start and drain. */
+async function listenForOperator(
+  routes: readonly Route[],
+  { config, log }: ServiceDeps,
+  opened: AsyncDisposableStack,
+): Promise<string | undefined> {
+  const { operatorHost, operatorPort } = config
+  if (operatorPort === undefined) return undefined
+  const none = { corsOrigins: [], trustedProxies: [], plugins: [] }
+  const server = await buildServer({ log, routes, ...none })
+  opened.defer(server.close)
+  const url = await server.listen(operatorHost, operatorPort)
+  log.info({ url }, 'the operator’s port is open')
+  return url
 }
 
 /** The host as configured: tokens and clients know the issuer by this name. */
