@@ -1,7 +1,7 @@
 import type { Answer, Request, Route } from './contract/request.ts'
 import { addressPolicy } from './fees/addresses/address-policy.ts'
 import { openFees } from './fees/sources/open-fees.ts'
-import { apiPage, homePage, type PageClient } from './http/documents/api-page.ts'
+import { apiPage, type PageClient } from './http/documents/api-page/api-page.ts'
 import { healthRoutes, operatorHealthRoutes } from './http/documents/health.ts'
 import { openApiRoutes } from './http/documents/openapi-routes.ts'
 import { problemPages } from './http/documents/problem-pages.ts'
@@ -114,7 +114,6 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     log,
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
-    plugins: [apiPage(extension?.pageClient)],
     routes: [
       ...routesOf(operations, (operation, request) => handle(operation, request, pipeline)),
       ...routesOf(stores.servesOperator ? ingestOperations : [], (operation, request) =>
@@ -123,7 +122,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
       ...oauth.routes,
       ...oauth.documents.map(staticDocument),
       ...healthRoutes(readiness),
-      homePage,
+      ...apiPage(extension?.pageClient),
       ...problemPages,
       ...openApiRoutes(() => url),
       ...(extension?.routes ?? []),
@@ -144,7 +143,7 @@ async function listenForOperator(
 ): Promise<string | undefined> {
   const { operatorHost, operatorPort } = config
   if (operatorPort === undefined) return undefined
-  const none = { corsOrigins: [], trustedProxies: [], plugins: [] }
+  const none = { corsOrigins: [], trustedProxies: [] }
   const server = await buildServer({ log, routes, ...none })
   opened.defer(server.close)
   const url = await server.listen(operatorHost, operatorPort)

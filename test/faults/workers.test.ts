@@ -205,7 +205,11 @@ describe('serve --workers', () => {
     const first = readyPids(program)
     for (const pid of first) process.kill(pid, 'SIGKILL')
     await until('all are replaced', () => readyPids(program).length === 2 * count)
-    assert.ok(readyPids(program).slice(count).includes(await ask()))
+    assert.ok(
+      readyPids(program)
+        .slice(count)
+        .includes(await ask()),
+    )
     assert.equal(await program.kill('SIGTERM'), 0)
   })
 

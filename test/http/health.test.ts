@@ -119,5 +119,5 @@ test('requests for /readyz share the check that runs', async () => {
 test('/ redirects to the API page', async () => {
   const called = await service.call('/', { as: null })
   assert.equal(called.status, 302)
-  assert.equal(called.headers.get('location'), '/docs/')
+  assert.equal(called.headers.get('location'), 'docs/')
 })

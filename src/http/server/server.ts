@@ -22,8 +22,6 @@ export type ServerOptions = {
   readonly log: Logger
   readonly corsOrigins: readonly string[]
   readonly trustedProxies: readonly string[]
-  /** Fastify plugins of parts that bring their own: the API page. */
-  readonly plugins: readonly ((server: FastifyInstance) => Promise<void>)[]
 }
 
 export type Server = {
@@ -78,7 +76,6 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
       maxAge: 600,
     })
   }
-  for (const plugin of options.plugins) await server.register(plugin)
   for (const route of options.routes) addRoute(server, route)
   return {
     listen: async (host, port) => server.listen({ host, port }),
