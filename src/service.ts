@@ -123,7 +123,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
       ...oauth.documents.map(staticDocument),
       ...healthRoutes(readiness),
       ...apiPage(extension?.pageClient),
-      ...problemPages,
+      ...problemPages(),
       ...openApiRoutes(() => url),
       ...(extension?.routes ?? []),
     ],

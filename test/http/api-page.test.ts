@@ -173,6 +173,15 @@ describe('the API page', { skip: isMissing ? `${chromiumPath} is missing` : fals
     assert.deepEqual(await faultsOf(page), [])
   })
 
+  longTest('has no fault on the problem pages either', async () => {
+    for (const path of ['/problems', '/problems/fee-mismatched']) {
+      const problems = await browser.newPage()
+      await problems.goto(`${mapped.origin}${path}`)
+      assert.deepEqual(await faultsOf(problems), [], path)
+      await problems.close()
+    }
+  })
+
   test('requests nothing from other hosts and logs no error', () => {
     const own = new URL(mapped.origin).host
     const others = requested.filter(
