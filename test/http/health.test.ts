@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
+import { Problem } from '../../src/contract/problem.ts'
 import type { Request } from '../../src/contract/request.ts'
 import { healthRoutes } from '../../src/http/documents/health.ts'
 import type { Clock } from '../../src/platform/clock.ts'
@@ -114,6 +115,25 @@ test('requests for /readyz share the check that runs', async () => {
   assert.equal(runs, 1)
   await readiness.answer(request)
   assert.equal(runs, 2)
+})
+
+test('a 503 of /readyz names the failed parts to the log only', async () => {
+  const check = () => Promise.reject(new Error('no database'))
+  const routes = healthRoutes([
+    { name: 'store', check },
+    { name: 'fees', isOptional: true, check },
+  ])
+  const readiness = routes.find(({ path }) => path === '/readyz')
+  await assert.rejects(
+    async () => readiness?.answer({} as Request),
+    (problem) => {
+      assert.ok(problem instanceof Problem)
+      assert.equal(problem.detail, 'the service is not ready; try again shortly')
+      assert.equal(problem.meta, undefined)
+      assert.equal((problem.cause as Error).message, 'not ready: store')
+      return true
+    },
+  )
 })
 
 test('/ redirects to the API page', async () => {

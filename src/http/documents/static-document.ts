@@ -39,23 +39,20 @@ async function answerOf(
   { headers }: Request,
   { etag, body, codings, coded }: Variants,
 ): Promise<Answer> {
-  const plain: Answer = {
-    status: 200,
-    headers: {
-      ...document.headers,
-      'content-type': document.contentType,
-      'cache-control': document.cacheControl,
-      vary: 'accept-encoding',
-      etag,
-    },
-    body,
+  const tagged = {
+    ...document.headers,
+    'cache-control': document.cacheControl,
+    vary: 'accept-encoding',
+    etag,
   }
-  const answer = unlessMatched(plain, headers['if-none-match'])
+  const matched = unlessMatched({ status: 200, headers: tagged, body }, headers['if-none-match'])
+  if (matched.status === 304) return matched
+  const typed = { ...tagged, 'content-type': document.contentType }
   const coding = negotiateCoding(headers['accept-encoding'], codings)
-  if (answer.status === 304 || coding === undefined) return answer
+  if (coding === undefined) return { status: 200, headers: typed, body }
   return {
-    ...plain,
-    headers: { ...plain.headers, 'content-encoding': coding },
+    status: 200,
+    headers: { ...typed, 'content-encoding': coding },
     body: await coded[coding](),
   }
 }
