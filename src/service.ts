@@ -4,11 +4,12 @@ import type { Caller } from './contract/principal.ts'
 import type { Answer, Request, Route } from './contract/request.ts'
 import { addressPolicy } from './fees/addresses/address-policy.ts'
 import { openFees } from './fees/sources/open-fees.ts'
-import { apiPage, homePage, type PageClient } from './http/documents/api-page.ts'
-import { healthRoutes } from './http/documents/health.ts'
+import { apiPage, type PageClient } from './http/documents/api-page/api-page.ts'
+import { healthRoutes, operatorHealthRoutes } from './http/documents/health.ts'
 import { openApiRoutes } from './http/documents/openapi-routes.ts'
 import { problemPages } from './http/documents/problem-pages.ts'
 import { readinessChecks } from './http/documents/readiness.ts'
+import { staticDocument } from './http/documents/static-document.ts'
 import { admit, type Verify } from './http/pipeline/authenticate.ts'
 import { cursorKeysOf } from './http/pipeline/cursor.ts'
 import { handle, handleIngest } from './http/pipeline/handle.ts'
@@ -37,6 +38,8 @@ import { startQuoteSweep } from './withdrawal-fees/sweep-quotes.ts'
 /** A running service: the composition root that `startService` opens. */
 export type Service = {
   readonly url: string
+  /** The URL of the operator's port, if there is one. */
+  readonly operatorUrl: string | undefined
   readonly extension: ServiceExtension | undefined
   /** Reads the fee schedule again, the one input that may change while the service runs. */
   reload(): void
@@ -82,7 +85,8 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   const [store, credentials, quotes] = [stores.records(), stores.credentials(), stores.quotes()]
   if (stores.servesOperator) opened.defer(startQuoteSweep({ quotes, clock, log }))
   const keyring = await stores.keyring(credentials)
-  let url = config.publicUrl ?? ''
+  // A document that is read before the service listens names the right URL, unless the port is 0.
+  let url = config.publicUrl ?? urlOf(config.host, String(config.port))
   const oauth = await openOAuth({
     store: credentials,
     keyring,
@@ -115,19 +119,20 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     works: { [consumeWithdrawalFee.id]: consumeQuote({ quotes, clock }) },
   }
   const readiness = readinessChecks({ store, credentials: oauth, feeBasis: fees.current, clock })
+  const operatorUrl = await listenForOperator(operatorHealthRoutes(readiness), sources, opened)
   const server = await buildServer({
     log,
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
     connectionsPerAddressMax: config.connectionsPerAddressMax,
-    plugins: [apiPage(extension?.pageClient)],
     routes: [
       ...routesOf(operations, pipeline, handle),
       ...routesOf(stores.servesOperator ? ingestOperations : [], ingest, handleIngest),
       ...oauth.routes,
+      ...oauth.documents.map(staticDocument),
       ...healthRoutes(readiness),
-      homePage,
-      ...problemPages,
+      ...apiPage(extension?.pageClient),
+      ...problemPages(),
       ...openApiRoutes(() => url),
       ...(extension?.routes ?? []),
     ],
@@ -137,7 +142,23 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   url = config.publicUrl ?? urlOf(config.host, new URL(listening).port)
   requireOneIssuer({ config, log }, url, await stores.claimIssuer(url))
   const running = opened.move()
-  return { url, extension, reload: fees.reload, close: () => running.disposeAsync() }
+  return { url, operatorUrl, extension, reload: fees.reload, close: () => running.disposeAsync() }
+}
+
+/** Listens first and stops last, so that the operator can watch the service start and drain. */
+async function listenForOperator(
+  routes: readonly Route[],
+  { config, log }: ServiceDeps,
+  opened: AsyncDisposableStack,
+): Promise<string | undefined> {
+  const { operatorHost, operatorPort } = config
+  if (operatorPort === undefined) return undefined
+  const none = { corsOrigins: [], trustedProxies: [] }
+  const server = await buildServer({ log, routes, ...none })
+  opened.defer(server.close)
+  const url = await server.listen(operatorHost, operatorPort)
+  log.info({ url }, 'the operator’s port is open')
+  return url
 }
 
 /**

@@ -46,7 +46,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 /**
  * Folders that may import the web framework; `@fastify/busboy` stands alone and is no part of it.
  */
-const webFramework = /^(fastify$|@fastify\/(?!busboy)|@scalar\/fastify)/
+const webFramework = /^(fastify$|@fastify\/(?!busboy))/
 const knowsWebFramework = /^src\/http\//
 
 const FOLDER_FILES_MAX = 14

@@ -58,7 +58,7 @@ export type NetworkState = {
   readonly host: string | undefined
 }
 
-/** The source and age of each network's costs, for logs and the details of `/readyz`. */
+/** The source and age of each network's costs, for logs and the operator's `/readyz`. */
 export function describeNetworks(basis: FeeBasis, now: bigint): NetworkState[] {
   return cryptoNetworks.map((network) => {
     const costs = costsInForce(basis, network, now)

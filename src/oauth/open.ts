@@ -1,3 +1,4 @@
+import type { PublicDocument } from '../contract/document.ts'
 import type { RateLimit, Route } from '../contract/request.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
@@ -7,7 +8,7 @@ import type { CredentialStore } from '../store/credentials.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { type GuessLimiter, openGuessLimiter } from './clients/guess-limiter.ts'
 import { openUseRecorder } from './clients/use-recorder.ts'
-import { oauthRoutes } from './endpoints/routes.ts'
+import { oauthDocuments, oauthRoutes } from './endpoints/routes.ts'
 import { type Freshness, openCredentialCache } from './tokens/credential-cache.ts'
 import { openTrustedIssuers } from './tokens/external-token.ts'
 import { openVerifier, type Verifier } from './tokens/verifier.ts'
@@ -29,6 +30,7 @@ export type OAuthDeps = {
 /** The authorization server and the token verifier of a running service. */
 export type OAuth = Verifier & {
   readonly routes: readonly Route[]
+  readonly documents: readonly PublicDocument[]
   /** For `/readyz`, which fails while credentials are not fresh. */
   freshness(): Freshness
   /** Reads changed credentials now instead of at the next poll. */
@@ -47,6 +49,7 @@ export async function openOAuth({ config, ...given }: OAuthDeps): Promise<OAuth>
   return {
     ...openVerifier(parts),
     routes: oauthRoutes({ ...parts, tokenLifeSeconds }),
+    documents: oauthDocuments(parts),
     freshness: cache.freshness,
     refresh: async () => {
       await Promise.all([cache.refresh(), issuers.refresh()])

@@ -39,12 +39,12 @@ export function text<T extends string | undefined>(
   return { ...naming, fallback, parse }
 }
 
-export function integer(
-  fallback: number,
+export function integer<T extends number | undefined>(
+  fallback: T,
   min: number,
   max: number,
   naming: Naming,
-): Setting<number> {
+): Setting<number | T> {
   const parse = (given: unknown): Parsed<number> => {
     const value = typeof given === 'string' && /^\d{1,15}$/.test(given) ? Number(given) : given
     return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max

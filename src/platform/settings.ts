@@ -52,6 +52,15 @@ export const settings = {
     flag: 'port',
     meaning: 'The port to listen on; 0 picks a free port.',
   }),
+  operatorPort: integer(undefined, 0, 65_535, {
+    env: 'BURSAR_OPERATOR_PORT',
+    meaning:
+      'The port where `/readyz` gives details, for the operator only. It needs no token. 0 picks a free port. Without this setting there is no such port.',
+  }),
+  operatorHost: text('127.0.0.1', {
+    env: 'BURSAR_OPERATOR_HOST',
+    meaning: 'The address of the operator’s port. Choose one that customers cannot reach.',
+  }),
   workers: integer(1, 1, 64, {
     env: 'BURSAR_WORKERS',
     flag: 'workers',

@@ -3,11 +3,19 @@ import { randomUUID } from 'node:crypto'
 import { METHODS } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import type { Operation } from '../../src/contract/operation.ts'
-import { echo } from '../../src/contract/problem.ts'
+import { echo, problemTypes, statusGuides } from '../../src/contract/problem.ts'
 import { operations } from '../../src/operations/index.ts'
 import { assertProblem } from '../support/assert-answer.ts'
 import { acme, startTestService, type TestService } from '../support/harness.ts'
-import { callOf, gets, lists, pathOf, reads, withQuery } from '../support/operation-calls.ts'
+import {
+  callOf,
+  gets,
+  lists,
+  pathOf,
+  reads,
+  withdrawal,
+  withQuery,
+} from '../support/operation-calls.ts'
 import { calledOf, type RawAnswer, rawRequest, rawSocket } from '../support/raw-request.ts'
 
 let service: TestService
@@ -574,18 +582,86 @@ describe('every answer', () => {
   })
 })
 
-test('an unknown problem page is a 404 that names /problems/', async () => {
-  const path = '/problems/no-such-problem'
-  const detail = 'there is no problem of this name; /problems/ lists them all'
-  assertProblem(calledOf(await send(path)), { status: 404, detail, instance: path })
-})
+describe('the problem pages', () => {
+  const names = [...Object.keys(problemTypes), ...statusGuides.map(({ status }) => String(status))]
+  const exampleOn = (html: string) =>
+    JSON.parse(
+      (/<pre[^>]*><code>([\s\S]*)<\/code><\/pre>/.exec(html)?.[1] ?? '')
+        .replaceAll('&lt;', '<')
+        .replaceAll('&amp;', '&'),
+    )
 
-test('/problems/ lists every status on a page without external resources', async () => {
-  const answer = await service.call('/problems/', { as: null })
-  assert.equal(answer.status, 200)
-  assert.match(String(answer.headers.get('content-type')), /^text\/html/)
-  assert.match(String(answer.headers.get('content-security-policy')), /default-src 'none'/)
-  for (const status of [400, 401, 403, 404, 405, 413, 429, 431, 500, 503]) {
-    assert.match(answer.text, new RegExp(`\\b${status}\\b`), String(status))
+  test('/problems lists every type and every status, and loads nothing', async () => {
+    const answer = await service.call('/problems', { as: null })
+    assert.equal(answer.status, 200)
+    assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8')
+    const policy = String(answer.headers.get('content-security-policy'))
+    assert.match(policy, /^default-src 'none'; style-src 'sha256-[\w+/=]+';/)
+    assert.match(policy, /frame-ancestors 'none'/)
+    for (const name of names) assert.ok(answer.text.includes(`<a href="/problems/${name}">`), name)
+    assert.equal((await service.call('/problems/', { as: null })).text, answer.text)
+  })
+
+  for (const name of names) {
+    test(`/problems/${name} has an example with the members of an answer`, async () => {
+      const { status, text } = await service.call(`/problems/${name}`, { as: null })
+      assert.equal(status, 200)
+      const example = exampleOn(text)
+      const isStatus = /^\d+$/.test(name)
+      assert.equal(example.type, isStatus ? 'about:blank' : `/problems/${name}`)
+      if (isStatus) assert.equal(String(example.status), name)
+      const members = ['type', 'title', 'status', 'detail', 'instance', 'request_id']
+      assert.deepEqual(
+        Object.keys(example).filter((member) => member !== 'meta'),
+        members,
+      )
+    })
   }
+
+  const post = (body: object) => ({ method: 'POST', body: JSON.stringify({ ...body }) })
+  const accounts = '/v2/transfer/fiat-accounts'
+  const fees = '/v2/transfer/fees/crypto-withdrawal'
+  for (const [name, path, call] of [
+    ['400', `${accounts}?limit=1001`, {}],
+    ['401', accounts, { as: null }],
+    ['404', `${accounts}/99999999-9999-4999-8999-999999999999`, {}],
+    ['405', accounts, { method: 'DELETE' }],
+    ['413', fees, { method: 'POST', body: 'x'.repeat(17_000) }],
+    [
+      'unsupported-asset-network',
+      fees,
+      post({ ...withdrawal, asset: 'DOGE', crypto_network: 'STELLAR' }),
+    ],
+    [
+      'unsupported-address',
+      fees,
+      post({ ...withdrawal, destination_address: '0xf0Aa84466e353E5390be37FE2934301c07c19a55' }),
+    ],
+    ['exceed-precision', fees, post({ ...withdrawal, amount: '0.0000001' })],
+    [
+      'below-min-withdraw-limit',
+      fees,
+      post({
+        asset: 'BTC',
+        crypto_network: 'BITCOIN',
+        destination_address: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+        amount: '0.000001',
+      }),
+    ],
+  ] as const) {
+    test(`the example of ${name} is what the sandbox answers`, async () => {
+      const { body } = await service.call(path, call)
+      const { request_id, ...example } = exampleOn(
+        (await service.call(`/problems/${name}`, { as: null })).text,
+      )
+      assert.notEqual(request_id, undefined)
+      assert.partialDeepStrictEqual(body, example)
+    })
+  }
+
+  test('an unknown name is a 404 that names the index', async () => {
+    const path = '/problems/no-such-problem'
+    const detail = 'there is no problem of this name; /problems lists them all'
+    assertProblem(calledOf(await send(path)), { status: 404, detail, instance: path })
+  })
 })

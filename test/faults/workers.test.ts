@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, before, describe, test } from 'node:test'
+import { freePort } from '../support/free-port.ts'
 import { temporaryFolder } from '../support/harness.ts'
 import { longTest } from '../support/long.ts'
 import { type Program, runProgram, startProgram } from '../support/program.ts'
@@ -189,6 +190,26 @@ describe('serve --workers', () => {
     for (const pid of readyPids(program)) process.kill(pid, 'SIGKILL')
     await until('all are replaced', () => readyPids(program).length === 2 * count)
     assert.equal((await rawRequest(url, '/readyz')).status, 200)
+    assert.equal(await program.kill('SIGTERM'), 0)
+  })
+
+  test('shares the operator’s port, also with the workers that replace dead ones', async () => {
+    const port = await freePort()
+    const { program } = await serve({ BURSAR_OPERATOR_PORT: String(port) })
+    const ask = async () => {
+      const { status, text } = await rawRequest(`http://127.0.0.1:${port}`, '/readyz')
+      assert.equal(status, 200)
+      return Number(JSON.parse(text).pid)
+    }
+    assert.ok(readyPids(program).includes(await ask()))
+    const first = readyPids(program)
+    for (const pid of first) process.kill(pid, 'SIGKILL')
+    await until('all are replaced', () => readyPids(program).length === 2 * count)
+    assert.ok(
+      readyPids(program)
+        .slice(count)
+        .includes(await ask()),
+    )
     assert.equal(await program.kill('SIGTERM'), 0)
   })
 

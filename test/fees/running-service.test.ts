@@ -5,19 +5,22 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
+import { readinessChecks } from '../../src/http/documents/readiness.ts'
 import { parseDecimal } from '../../src/values/decimal.ts'
 import { cryptoNetworks } from '../../src/values/network.ts'
-import { startTestService, type TestService, temporaryFolder } from '../support/harness.ts'
+import { callUrl, startTestService, type TestService, temporaryFolder } from '../support/harness.ts'
 import { withdrawal } from '../support/operation-calls.ts'
 import { addressOn } from './asked.ts'
-import { scheduleWith } from './sample-basis.ts'
+import { basisWith, now, scheduleWith } from './sample-basis.ts'
 
 const path = '/v2/transfer/fees/crypto-withdrawal'
 const runs = { seed: 20_261_121, numRuns: process.env.BURSAR_TEST_LONG === '1' ? 5000 : 300 }
 
 let service: TestService
 before(async () => {
-  service = await startTestService({ env: { BURSAR_FEE_QUOTES_OPEN_MAX: '1000000' } })
+  service = await startTestService({
+    env: { BURSAR_FEE_QUOTES_OPEN_MAX: '1000000', BURSAR_OPERATOR_PORT: '0' },
+  })
 })
 after(() => service.stop())
 
@@ -96,11 +99,15 @@ describe('over HTTP', () => {
   })
 })
 
-test('/readyz reports the source and age of every network’s costs', async () => {
-  const { status, body } = await service.call('/readyz', { as: null })
+const feesOf = async ({ operatorUrl }: TestService) => {
+  const { status, body } = await callUrl(`${operatorUrl}/readyz`, {})
   assert.equal(status, 200)
-  assert.equal(body.checks.fees.status, 'ok')
-  const { networks } = body.checks.fees
+  return body.checks.fees
+}
+
+test('the operator’s /readyz reports the source and age of every network’s costs', async () => {
+  const { status, networks } = await feesOf(service)
+  assert.equal(status, 'ok')
   assert.deepEqual(Object.keys(networks), cryptoNetworks)
   const states = Object.entries<{ source: string; age_s: number }>(networks)
   for (const [network, { source, age_s }] of states) {
@@ -110,14 +117,34 @@ test('/readyz reports the source and age of every network’s costs', async () =
 })
 
 test('without an accepted schedule the service is ready and reports why it quotes no fee', async (t) => {
-  const strict = await startTestService({ env: { BURSAR_ACCEPT_SAMPLE_FEES: 'false' } })
+  const env = { BURSAR_ACCEPT_SAMPLE_FEES: 'false', BURSAR_OPERATOR_PORT: '0' }
+  const strict = await startTestService({ env })
   t.after(() => strict.stop())
-  const { status, body } = await strict.call('/readyz', { as: null })
-  assert.equal(status, 200)
-  assert.deepEqual(body.checks.fees.networks.BITCOIN, {
-    source: 'unavailable',
-    cause: 'sample-not-accepted',
-  })
+  assert.deepEqual((await strict.call('/readyz', { as: null })).body, { status: 'ready' })
+  const { status, networks } = await feesOf(strict)
+  assert.equal(status, 'unavailable')
+  const cause = 'sample-not-accepted'
+  assert.deepEqual(networks.BITCOIN, { source: 'unavailable', cause, without_fee: { BTC: cause } })
+})
+
+test('fees are degraded where some assets cannot be quoted, and are never reported as failed', async () => {
+  const diverging = { agreed: false, observedAtMicros: now, maxAgeSeconds: 60 } as const
+  const rpc = [{ url: 'https://node.example' }]
+  for (const [basis, expected] of [
+    [basisWith(), 'ok'],
+    [basisWith({}, { prices: new Map([['ETH', diverging]]) }), 'degraded'],
+    [basisWith({ networks: { BITCOIN: { rpc, on_stale: 'fail' } } }), 'degraded'],
+    [basisWith({}, { acceptsSample: false }), 'unavailable'],
+  ] as const) {
+    const checks = readinessChecks({
+      store: { ping: async () => {} },
+      credentials: { freshness: () => ({ fresh: true, ageMs: 0 }) },
+      feeBasis: () => basis,
+      clock: () => now,
+    })
+    const state = await checks.find(({ name }) => name === 'fees')?.check()
+    assert.equal(state?.status, expected)
+  }
 })
 
 test('SIGHUP replaces the schedule unless the new one has faults, and logs sources', async (t) => {

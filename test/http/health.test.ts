@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
+import { Problem } from '../../src/contract/problem.ts'
+import type { Request } from '../../src/contract/request.ts'
+import { healthRoutes } from '../../src/http/documents/health.ts'
 import type { Clock } from '../../src/platform/clock.ts'
-import { startTestService, type TestService } from '../support/harness.ts'
+import { callUrl, startTestService, type TestService } from '../support/harness.ts'
 
 const startedAt = BigInt(Date.UTC(2026, 10, 21)) * 1000n
 let aheadSeconds = 0n
@@ -10,10 +13,12 @@ const clock: Clock = () => startedAt + aheadSeconds * 1_000_000n
 let service: TestService
 
 before(async () => {
-  service = await startTestService({ clock })
+  service = await startTestService({ clock, env: { BURSAR_OPERATOR_PORT: '0' } })
 })
 beforeEach(() => service.parts.oauth.refresh())
 after(() => service.stop())
+
+const operatorReadiness = () => callUrl(`${service.operatorUrl}/readyz`, {})
 
 const account = '/v2/transfer/fiat-accounts?limit=1'
 
@@ -27,14 +32,11 @@ describe('/healthz', () => {
 })
 
 describe('/readyz', () => {
-  test('answers ready when every part is', async () => {
+  test('answers ready when every part is, and names no part', async () => {
     const called = await service.call('/readyz', { as: null })
     assert.equal(called.status, 200)
     assert.equal(called.headers.get('cache-control'), 'no-store')
-    assert.equal(called.body.status, 'ready')
-    for (const part of Object.values<{ status: string }>(called.body.checks)) {
-      assert.equal(part.status, 'ok')
-    }
+    assert.deepEqual(called.body, { status: 'ready' })
   })
 
   test('is 503, as are requests, when the loaded clients and revocations are too old', async () => {
@@ -57,7 +59,8 @@ describe('/readyz', () => {
       assert.match(String(refused.headers.get('retry-after')), /^[1-9]\d*$/)
       assert.equal(refused.body.request_id, refused.headers.get('x-request-id'))
     }
-    assert.match(ready.body.detail, /credentials/)
+    assert.equal(ready.body.detail, 'the service is not ready; try again shortly')
+    assert.equal(ready.body.meta, undefined)
     assert.equal((await service.call('/healthz', { as: null })).status, 200)
 
     await service.parts.oauth.refresh()
@@ -66,8 +69,75 @@ describe('/readyz', () => {
   })
 })
 
+describe('the operator’s port', () => {
+  test('reports every part of readiness, and which process answered', async () => {
+    const called = await operatorReadiness()
+    assert.equal(called.status, 200)
+    assert.equal(called.headers.get('cache-control'), 'no-store')
+    const { checks, ...rest } = called.body
+    assert.deepEqual(rest, { status: 'ready', pid: process.pid })
+    assert.deepEqual(Object.keys(checks), ['store', 'credentials', 'fees'])
+    for (const part of Object.values<{ status: string }>(checks)) assert.equal(part.status, 'ok')
+  })
+
+  test('names the part that is not ready', async () => {
+    await service.parts.oauth.refresh()
+    // In the same tick as the call, so that no refresh runs in between.
+    aheadSeconds += 61n
+    const called = await operatorReadiness()
+    assert.equal(called.status, 503)
+    assert.equal(called.headers.get('retry-after'), '1')
+    assert.equal(called.body.detail, 'not ready: credentials')
+    assert.deepEqual(called.body.meta.checks.credentials, { status: 'failed' })
+    assert.deepEqual(called.body.meta.checks.store, { status: 'ok' })
+  })
+
+  test('listens on loopback only, and serves nothing of the API', async () => {
+    assert.equal(new URL(service.operatorUrl).hostname, '127.0.0.1')
+    assert.equal((await callUrl(`${service.operatorUrl}/healthz`, {})).status, 200)
+    for (const path of [account, '/openapi.json', '/docs/', '/.well-known/jwks.json']) {
+      assert.equal((await callUrl(`${service.operatorUrl}${path}`, {})).status, 404, path)
+    }
+  })
+})
+
+test('requests for /readyz share the check that runs', async () => {
+  let runs = 0
+  const check = async () => {
+    runs += 1
+    return undefined
+  }
+  const routes = healthRoutes([{ name: 'store', check }])
+  const readiness = routes.find(({ path }) => path === '/readyz')
+  assert.ok(readiness)
+  const request = {} as Request
+  await Promise.all(Array.from({ length: 100 }, () => readiness.answer(request)))
+  assert.equal(runs, 1)
+  await readiness.answer(request)
+  assert.equal(runs, 2)
+})
+
+test('a 503 of /readyz names the failed parts to the log only', async () => {
+  const check = () => Promise.reject(new Error('no database'))
+  const routes = healthRoutes([
+    { name: 'store', check },
+    { name: 'fees', isOptional: true, check },
+  ])
+  const readiness = routes.find(({ path }) => path === '/readyz')
+  await assert.rejects(
+    async () => readiness?.answer({} as Request),
+    (problem) => {
+      assert.ok(problem instanceof Problem)
+      assert.equal(problem.detail, 'the service is not ready; try again shortly')
+      assert.equal(problem.meta, undefined)
+      assert.equal((problem.cause as Error).message, 'not ready: store')
+      return true
+    },
+  )
+})
+
 test('/ redirects to the API page', async () => {
   const called = await service.call('/', { as: null })
   assert.equal(called.status, 302)
-  assert.equal(called.headers.get('location'), '/docs/')
+  assert.equal(called.headers.get('location'), 'docs/')
 })

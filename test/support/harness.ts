@@ -14,6 +14,8 @@ import { openTestDatabase, testStore } from './test-database.ts'
 /** A sandbox service in this process, over a store of its own. */
 export type TestService = {
   readonly url: string
+  /** The operator's port, if the configuration opens one. */
+  readonly operatorUrl: string
   readonly parts: ServiceParts
   /** Calls with a customer's token: Acme's by default, none for null. */
   call(path: string, options?: CallOptions): Promise<Called>
@@ -87,6 +89,7 @@ export async function startServiceAt(
   }
   return {
     url: service.url,
+    operatorUrl: service.operatorUrl ?? '',
     parts,
     tokenOf,
     call: async (path, call = {}) => {

@@ -10,6 +10,8 @@ export type RawAnswer = {
   /** Names and values alternate, as sent. */
   readonly rawHeaders: readonly string[]
   readonly text: string
+  /** The body before its text was decoded: it may be compressed. */
+  readonly bytes: Buffer
 }
 
 export type RawRequest = {
@@ -36,14 +38,16 @@ export function rawRequest(url: string, path: string, sent: RawRequest = {}): Pr
         const chunks: Buffer[] = []
         incoming.on('data', (chunk) => chunks.push(chunk))
         incoming.on('error', reject)
-        incoming.on('end', () =>
+        incoming.on('end', () => {
+          const bytes = Buffer.concat(chunks)
           resolve({
             status: incoming.statusCode ?? 0,
             headers: incoming.headers as Record<string, string>,
             rawHeaders: incoming.rawHeaders,
-            text: decoded(Buffer.concat(chunks), incoming.headers['content-encoding']),
-          }),
-        )
+            text: decoded(bytes, incoming.headers['content-encoding']),
+            bytes,
+          })
+        })
       },
     )
     outgoing.on('error', reject)

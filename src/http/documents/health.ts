@@ -1,39 +1,76 @@
 import { Problem } from '../../contract/problem.ts'
 import { jsonAnswer, type Route } from '../../contract/request.ts'
 
-/** A part of readiness. `check` rejects with the reason when the part does not work. */
+/** A part of readiness. `check` rejects when the part does not work. */
 export type ReadinessCheck = {
   readonly name: string
+  /** Without an optional part, the rest of the service still answers. */
+  readonly isOptional?: true
+  /** What the operator sees beside `"status":"ok"`; it may hold another status. */
   readonly check: () => Promise<Readonly<Record<string, unknown>> | undefined>
 }
 
-/** `/healthz`: the process runs. `/readyz`: it can answer customers, or a 503 says what cannot. */
+/**
+ * `/healthz`: the process runs. `/readyz`: it can answer customers, or a 503. Anyone may ask, so
+ * the answer says no more; the log line of a 503 names the parts.
+ */
 export function healthRoutes(checks: readonly ReadinessCheck[]): Route[] {
+  const look = shared(() => runChecks(checks.filter(({ isOptional }) => !isOptional)))
   return [
-    {
-      method: 'GET',
-      path: '/healthz',
-      operation: 'health',
-      answer: () => jsonAnswer({ status: 'ok' }, { 'cache-control': 'no-store' }),
-    },
-    {
-      method: 'GET',
-      path: '/readyz',
-      operation: 'readiness',
-      answer: async () => {
-        const parts = await Promise.all(checks.map(runCheck))
-        const meta = { checks: Object.fromEntries(parts.map((part) => [part.name, part.result])) }
-        const failed = parts.filter((part) => part.result.status !== 'ok').map((part) => part.name)
-        if (failed.length === 0) {
-          return jsonAnswer({ status: 'ready', ...meta }, { 'cache-control': 'no-store' })
-        }
-        throw new Problem(503, `not ready: ${failed.join(', ')}`, {
-          meta,
-          headers: { 'retry-after': '1' },
-        })
-      },
-    },
+    liveness,
+    readiness('readiness', async () => {
+      const { failed } = await look()
+      if (failed.length === 0) return jsonAnswer({ status: 'ready' }, notStored)
+      throw new Problem(503, 'the service is not ready; try again shortly', {
+        headers: retrySoon,
+        cause: new Error(`not ready: ${failed.join(', ')}`),
+      })
+    }),
   ]
+}
+
+/** The same paths on the operator's port, where `/readyz` reports every part of this process. */
+export function operatorHealthRoutes(checks: readonly ReadinessCheck[]): Route[] {
+  const look = shared(() => runChecks(checks))
+  return [
+    liveness,
+    readiness('operatorReadiness', async () => {
+      const { failed, results } = await look()
+      const meta = { pid: process.pid, checks: results }
+      if (failed.length === 0) return jsonAnswer({ status: 'ready', ...meta }, notStored)
+      throw new Problem(503, `not ready: ${failed.join(', ')}`, { meta, headers: retrySoon })
+    }),
+  ]
+}
+
+const notStored = { 'cache-control': 'no-store' }
+const retrySoon = { 'retry-after': '1' }
+
+const liveness: Route = {
+  method: 'GET',
+  path: '/healthz',
+  operation: 'health',
+  answer: () => jsonAnswer({ status: 'ok' }, notStored),
+}
+
+const readiness = (operation: string, answer: Route['answer']): Route => ({
+  method: 'GET',
+  path: '/readyz',
+  operation,
+  answer,
+})
+
+type Looked = {
+  readonly failed: readonly string[]
+  readonly results: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+}
+
+async function runChecks(checks: readonly ReadinessCheck[]): Promise<Looked> {
+  const parts = await Promise.all(checks.map(runCheck))
+  return {
+    failed: parts.filter(({ result }) => result.status === 'failed').map(({ name }) => name),
+    results: Object.fromEntries(parts.map(({ name, result }) => [name, result])),
+  }
 }
 
 async function runCheck({ name, check }: ReadinessCheck) {
@@ -41,5 +78,16 @@ async function runCheck({ name, check }: ReadinessCheck) {
     return { name, result: { status: 'ok', ...(await check()) } }
   } catch {
     return { name, result: { status: 'failed' } }
+  }
+}
+
+/** Requests share a check that runs, so that nobody can fill the database's pool with checks. */
+function shared<T>(run: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined
+  return () => {
+    running ??= run().finally(() => {
+      running = undefined
+    })
+    return running
   }
 }

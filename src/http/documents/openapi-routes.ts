@@ -1,17 +1,20 @@
-import { jsonAnswer, type Route } from '../../contract/request.ts'
+import type { Route } from '../../contract/request.ts'
 import { operations } from '../../operations/index.ts'
 import { ingestOperations } from '../../operations/ingest/index.ts'
 import { version } from '../../platform/version.ts'
 import { ingestApi, openApiDocument } from './openapi.ts'
+import { staticDocument } from './static-document.ts'
 
-/** Serves both documents. Listening sets the public URL, so each request reads it. */
+/** Serves both documents. They name the public URL, which listening sets. */
 export function openApiRoutes(publicUrl: () => string): Route[] {
-  const route = (path: string, document: () => object): Route => ({
-    method: 'GET',
-    path,
-    operation: 'openapi',
-    answer: () => jsonAnswer(document(), { 'cache-control': 'public, max-age=60' }),
-  })
+  const route = (path: string, document: () => object): Route =>
+    staticDocument({
+      path,
+      operation: 'openapi',
+      contentType: 'application/json',
+      cacheControl: 'public, max-age=60',
+      body: () => JSON.stringify(document()),
+    })
   return [
     route('/openapi.json', () => openApiDocument(operations, version, publicUrl())),
     route('/ingest/openapi.json', () =>

@@ -1,69 +1,130 @@
-import { Problem, type ProblemGuide, problemTypes, statusGuides } from '../../contract/problem.ts'
-import type { Answer, Route } from '../../contract/request.ts'
+import { hash } from 'node:crypto'
+import {
+  Problem,
+  type ProblemGuide,
+  type ProblemSlug,
+  problemTypes,
+  statusGuides,
+} from '../../contract/problem.ts'
+import type { Route } from '../../contract/request.ts'
+import { renderProblem } from '../server/respond.ts'
+import { problemExamples } from './problem-examples.ts'
+import { staticDocument } from './static-document.ts'
 
-const guides: ReadonlyMap<string, ProblemGuide> = new Map(Object.entries(problemTypes))
-
-/** The readable page behind each problem `type`, and an index of all types and statuses. */
-export const problemPages: readonly Route[] = [
-  {
-    method: 'GET',
-    path: '/problems/',
-    operation: 'problemIndex',
-    answer: () => page('Problems', indexBody()),
-  },
-  {
-    method: 'GET',
-    path: '/problems/:slug',
-    operation: 'problemPage',
-    answer: ({ parameters }) => {
-      const slug = parameters.slug ?? ''
-      const guide = guides.get(slug)
-      if (guide === undefined) {
-        throw new Problem(404, 'there is no problem of this name; /problems/ lists them all')
-      }
-      return page(slug, guideBody(guide))
-    },
-  },
-]
-
-function indexBody(): string {
-  const named = [...guides].map(
-    ([slug, guide]) => `<h2><a href="/problems/${slug}">${slug}</a></h2>${guideBody(guide)}`,
-  )
-  const plain = statusGuides.map((guide) => `<h2>${guide.status}</h2>${guideBody(guide)}`)
+/** The readable page behind each problem `type` and each status, and the index of all. */
+export function problemPages(): Route[] {
   return [
-    '<p>Every error is <code>application/problem+json</code> (RFC 9457). <code>detail</code> says what to change.</p>',
-    ...named,
-    ...plain,
+    page('/problems', 'Problems', indexBody),
+    page('/problems/', 'Problems', indexBody),
+    ...[...typed, ...untyped].map((entry) =>
+      page(`/problems/${entry.name}`, titleOf(entry), () => entryBody(entry)),
+    ),
+    {
+      method: 'GET',
+      path: '/problems/:slug',
+      operation: 'problemPage',
+      answer: () => {
+        throw new Problem(404, 'there is no problem of this name; /problems lists them all')
+      },
+    },
+  ]
+}
+
+/** The name is the slug of a type, or the status of problems without one. */
+type Entry = { readonly name: string; readonly guide: ProblemGuide }
+
+const typed: readonly Entry[] = Object.entries(problemTypes).map(([name, guide]) => ({
+  name,
+  guide,
+}))
+const untyped: readonly Entry[] = statusGuides.map((guide) => ({
+  name: String(guide.status),
+  guide,
+}))
+
+const isSlug = (name: string): name is ProblemSlug => Object.hasOwn(problemTypes, name)
+
+const titleOf = ({ name, guide }: Entry): string =>
+  isSlug(name) ? name : `${name} ${new Problem(guide.status, '').title}`
+
+const indexBody = (): string =>
+  `<p>Every error is <code>application/problem+json</code> (RFC 9457). <code>detail</code> says what to change.</p>
+<h2>With a type of its own</h2>
+${tableOf(typed)}
+<h2>With the type <code>about:blank</code></h2>
+${tableOf(untyped)}`
+
+function tableOf(entries: readonly Entry[]): string {
+  const rows = entries.map(
+    ({ name, guide }) =>
+      `<tr><td><a href="/problems/${name}">${name}</a></td><td>${guide.status}</td><td>${asHtml(guide.meaning)}</td></tr>`,
+  )
+  const head = '<tr><th>problem</th><th>status</th><th>meaning</th></tr>'
+  return `<table>\n${[head, ...rows].join('\n')}\n</table>`
+}
+
+function entryBody(entry: Entry): string {
+  const { status, meaning, remedy } = entry.guide
+  const example = exampleOf(entry)
+  return [
+    `<p>Status ${status}. ${asHtml(meaning)}</p>`,
+    `<p><strong>What to do:</strong> ${asHtml(remedy)}</p>`,
+    ...(example === undefined
+      ? []
+      : ['<h2>Example</h2>', `<pre tabindex="0"><code>${escapeHtml(example)}</code></pre>`]),
+    '<p><a href="/problems">All problems</a></p>',
   ].join('\n')
 }
 
-const guideBody = ({ status, meaning, remedy }: ProblemGuide): string =>
-  `<p>Status ${status}. ${asHtml(meaning)}</p><p><strong>What to do:</strong> ${asHtml(remedy)}</p>`
+/** Rendered as the service answers it, so that it has the same members. */
+function exampleOf({ name, guide }: Entry): string | undefined {
+  const example = problemExamples[name]
+  if (example === undefined) return undefined
+  const { detail, path, meta } = example
+  const problem = new Problem(guide.status, detail, {
+    ...(isSlug(name) && { slug: name }),
+    ...(meta !== undefined && { meta }),
+  })
+  const { body } = renderProblem(problem, { id: 'e95ab535-d8ae-4a3c-915c-7e116cea53bd', path })
+  return JSON.stringify(JSON.parse(body), null, 2)
+}
+
+const escapeHtml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 
 const asHtml = (text: string): string =>
-  text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll(/`([^`]+)`/g, '<code>$1</code>')
+  escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>')
 
-function page(title: string, body: string): Answer {
-  return {
-    status: 200,
-    headers: {
-      'content-type': 'text/html; charset=utf-8',
-      'cache-control': 'public, max-age=3600',
-      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
-    },
-    body: `<!doctype html>
+const style = [
+  ':root{color-scheme:light dark}',
+  'body{font:16px/1.5 system-ui,sans-serif;max-width:48rem;margin:2rem auto;padding:0 1rem}',
+  'code,pre{background:light-dark(#eee,#333)}code{padding:0 .2em}pre{padding:.5rem;overflow-x:auto}',
+  'table{border-collapse:collapse}th,td{text-align:left;vertical-align:top;padding:.2rem .8rem .2rem 0}',
+].join('')
+
+const policy = [
+  "default-src 'none'",
+  `style-src 'sha256-${hash('sha256', style, 'base64')}'`,
+  ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
+].join('; ')
+
+function page(path: string, title: string, body: () => string): Route {
+  return staticDocument({
+    path,
+    operation: 'problemPage',
+    contentType: 'text/html; charset=utf-8',
+    cacheControl: 'public, max-age=3600',
+    headers: { 'content-security-policy': policy },
+    body: () => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} – Bursar</title>
-<style>body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:2rem auto;padding:0 1rem}code{background:#eee;padding:0 .2em}</style>
+<style>${style}</style>
+<main>
 <h1>${title}</h1>
-${body}
+${body()}
+</main>
 </html>
 `,
-  }
+  })
 }

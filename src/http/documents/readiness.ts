@@ -1,4 +1,4 @@
-import { describeNetworks } from '../../fees/describe-schedule.ts'
+import { describeNetworks, describeSchedule } from '../../fees/describe-schedule.ts'
 import type { FeeBasis } from '../../fees/fee-basis.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Store } from '../../store/records.ts'
@@ -30,17 +30,37 @@ export function readinessChecks(deps: ReadinessDeps): ReadinessCheck[] {
       },
     },
     {
-      // Reported and never failed: without a fee for one network everything else is still answered.
       name: 'fees',
-      check: async () => ({ networks: feeStates(feeBasis(), clock()) }),
+      isOptional: true,
+      check: async () => feeStates(feeBasis(), clock()),
     },
   ]
 }
 
-const feeStates = (basis: FeeBasis, now: bigint) =>
-  Object.fromEntries(
-    describeNetworks(basis, now).map(({ network, source, ageSeconds, cause }) => [
-      network,
-      { source, age_s: ageSeconds, cause },
-    ]),
+/**
+ * The source and age of each network's costs, and the assets without a fee with the cause. Prices
+ * may be missing where costs are not, so the status counts the assets that can be withdrawn.
+ */
+function feeStates(basis: FeeBasis, now: bigint) {
+  const offered = describeSchedule(basis, now).filter(({ enabled }) => enabled)
+  const missing = offered.flatMap(({ network, asset, charge }) =>
+    'unavailable' in charge ? [{ network, asset, cause: charge.unavailable }] : [],
   )
+  const networks = describeNetworks(basis, now).map(({ network, source, ageSeconds, cause }) => {
+    const own = missing.filter((entry) => entry.network === network)
+    const without = Object.fromEntries(own.map((entry) => [entry.asset, entry.cause]))
+    return [
+      network,
+      { source, age_s: ageSeconds, cause, ...(own.length > 0 && { without_fee: without }) },
+    ] as const
+  })
+  return {
+    status: statusOf(missing.length, offered.length),
+    networks: Object.fromEntries(networks),
+  }
+}
+
+function statusOf(missing: number, offered: number): 'ok' | 'degraded' | 'unavailable' {
+  if (missing === offered) return 'unavailable'
+  return missing === 0 ? 'ok' : 'degraded'
+}

@@ -30,8 +30,6 @@ export type ServerOptions = {
   readonly trustedProxies: readonly string[]
   /** Connections, and requests in progress, of one address. Without it they are not limited. */
   readonly connectionsPerAddressMax?: number
-  /** Fastify plugins of parts that bring their own: the API page. */
-  readonly plugins: readonly ((server: FastifyInstance) => Promise<void>)[]
 }
 
 export type Server = {
@@ -85,7 +83,6 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
       maxAge: 600,
     })
   }
-  for (const plugin of options.plugins) await server.register(plugin)
   const compress = openCompression()
   for (const route of options.routes) addRoute(server, route, compress)
   return {

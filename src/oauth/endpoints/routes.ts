@@ -1,4 +1,5 @@
-import { jsonAnswer, type Route } from '../../contract/request.ts'
+import type { PublicDocument } from '../../contract/document.ts'
+import type { Route } from '../../contract/request.ts'
 import { customerScopes } from '../../contract/scopes.ts'
 import { networkOf } from '../../values/ip-network.ts'
 import { assertionAlgorithms } from '../clients/clients.ts'
@@ -17,10 +18,7 @@ const introspectionPath = '/oauth2/introspect'
 const keySetPath = '/.well-known/jwks.json'
 const metadataPath = '/.well-known/oauth-authorization-server'
 
-// Short, so that other verifiers learn of a new key before many tokens are signed with it.
-const cachedBriefly = { 'Cache-Control': 'public, max-age=60' }
-
-/** Every endpoint of the authorization server. */
+/** The endpoints that act on tokens. */
 export function oauthRoutes(deps: TokenEndpointDeps & TokenStateDeps): readonly Route[] {
   const post = (path: string, answer: Route['answer']): Route => ({
     method: 'POST',
@@ -33,22 +31,34 @@ export function oauthRoutes(deps: TokenEndpointDeps & TokenStateDeps): readonly 
     },
     renderProblem: renderOAuthError,
   })
-  const document = (path: string, read: () => object): Route => ({
-    method: 'GET',
-    path,
-    operation: path,
-    answer: () => jsonAnswer(read(), cachedBriefly),
-  })
-  const metadata = () => serverMetadata(deps.issuer())
-  const keySet = () => ({ keys: publishedKeys(deps.cache.current().signingKeys, deps.clock()) })
   return [
     post(tokenPath, (request) => answerToken(request, deps)),
     post(revocationPath, (request) => answerRevocation(request, deps)),
     post(introspectionPath, (request) => answerIntrospection(request, deps)),
+  ]
+}
+
+/** What clients and other verifiers read: metadata, and the keys that sign tokens. */
+export function oauthDocuments({
+  issuer,
+  cache,
+  clock,
+}: Pick<TokenEndpointDeps, 'issuer' | 'cache' | 'clock'>): readonly PublicDocument[] {
+  const document = (path: string, read: () => object): PublicDocument => ({
+    path,
+    operation: path,
+    contentType: 'application/json',
+    // Short, so that other verifiers learn of a new key before many tokens are signed with it.
+    cacheControl: 'public, max-age=60',
+    body: () => JSON.stringify(read()),
+  })
+  const metadata = () => serverMetadata(issuer())
+  const keySet = () => ({ keys: publishedKeys(cache.current().signingKeys, clock()) })
+  return [
     document(metadataPath, metadata),
     // Bursar does not implement OpenID Connect, but some client libraries look here first.
     document('/.well-known/openid-configuration', metadata),
-    document(keySetPath, keySet),
+    { ...document(keySetPath, keySet), changes: true },
   ]
 }
 

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type Logger as PinoLogger, pino } from 'pino'
 import type { RateLimit, Route } from '../../../src/contract/request.ts'
+import { staticDocument } from '../../../src/http/documents/static-document.ts'
 import { type ClientDeps, createSampleClient } from '../../../src/oauth/clients/clients.ts'
 import type { GuessLimiter } from '../../../src/oauth/clients/guess-limiter.ts'
 import { openOAuth } from '../../../src/oauth/open.ts'
@@ -63,7 +64,7 @@ export async function oauthWorld(context: TestContext, options: OAuthWorldOption
     schedule: stoppedSchedule,
     ...(options.limiter && { limiter: options.limiter }),
   })
-  routes = oauth.routes
+  routes = [...oauth.routes, ...oauth.documents.map(staticDocument)]
   context.after(async () => {
     await stop()
     oauth.close()

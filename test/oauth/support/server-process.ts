@@ -1,6 +1,7 @@
 /** An authorization server in its own process, on the store that its arguments name. */
 import { pino } from 'pino'
 import type { Route } from '../../../src/contract/request.ts'
+import { staticDocument } from '../../../src/http/documents/static-document.ts'
 import { openOAuth } from '../../../src/oauth/open.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { openVault } from '../../../src/vault/open.ts'
@@ -31,5 +32,5 @@ const whoAmI: Route = {
     return { status: 200, headers: {}, body: principal.clientId }
   },
 }
-routes = [...oauth.routes, whoAmI]
+routes = [...oauth.routes, ...oauth.documents.map(staticDocument), whoAmI]
 console.log(url)
