@@ -123,12 +123,16 @@ describe('backup', () => {
     )
   })
 
-  test('never overwrites a file, and makes no store', async () => {
+  test('never overwrites a file, and makes no folder and no store', async () => {
     writeFileSync(backupOf('kept.tar'), 'precious')
     await assert.rejects(run('backup', [backupOf('kept.tar')], urlOf('live')), {
       message: `${backupOf('kept.tar')} already exists; choose another name`,
     })
     assert.equal(readFileSync(backupOf('kept.tar'), 'utf8'), 'precious')
+    await assert.rejects(run('backup', [join(folder, 'unmounted/a.tar')], urlOf('live')), {
+      message: `there is no folder ${join(folder, 'unmounted')}`,
+    })
+    assert.equal(existsSync(join(folder, 'unmounted')), false)
     await assert.rejects(
       run('backup', [backupOf('none.tar')], urlOf('none')),
       /there is no store at/,

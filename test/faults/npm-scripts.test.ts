@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -24,8 +24,8 @@ afterEach(() => {
   groups.clear()
 })
 
-async function startScript(words: readonly string[]): Promise<Script> {
-  const npm = spawn('npm', words, {
+async function startScript(words: readonly string[], program = 'npm'): Promise<Script> {
+  const npm = spawn(program, words, {
     cwd: new URL('../..', import.meta.url).pathname,
     env: { PATH, HOME, PORT: '0', DATABASE_URL: `sqlite:${join(temporaryFolder(), 'a.db')}` },
     detached: true,
@@ -68,8 +68,8 @@ for (const words of scripts) {
     test('leaves no process and no listener 5 s after SIGTERM to npm', async () => {
       const { npm, ended, url, signal } = await startScript(words)
       signal('npm', 'SIGTERM')
-      await untilHolds('nothing listens', () => isRefused(url), 5000)
-      await untilHolds('no process is left', () => !isAlive(npm.pid ?? 0), 5000)
+      const isGone = async () => !isAlive(npm.pid ?? 0) && (await isRefused(url))
+      await untilHolds('no process is left and nothing listens', isGone, 5000)
       assert.deepEqual(await ended, [0, null])
     })
 
@@ -84,6 +84,28 @@ for (const words of scripts) {
     })
   })
 }
+
+test('npm start ends when its terminal is closed', async (t) => {
+  const data = temporaryFolder()
+  // Only this test's processes name the folder.
+  const left = () =>
+    execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' })
+      .split('\n')
+      .filter((line) => line.includes(`sandbox --data ${data}`))
+      .map((line) => Number.parseInt(line, 10))
+  t.after(() => {
+    for (const pid of left()) process.kill(pid, 'SIGKILL')
+  })
+  const { npm, url } = await startScript(
+    ['-qfc', `npm start -- --data ${data}`, '/dev/null'],
+    'script',
+  )
+  assert.ok(left().length > 0)
+  // The end of `script` closes the terminal that it made.
+  npm.kill('SIGKILL')
+  await untilHolds('nothing listens', () => isRefused(url), 5000)
+  await untilHolds('no process is left', () => left().length === 0, 5000)
+})
 
 /** Sends a request up to its body, so that the server waits for the rest. */
 async function beginTokenRequest(url: string) {

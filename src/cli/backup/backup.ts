@@ -42,6 +42,8 @@ export function backupCommand(output: Output, clock: Clock): Command {
 }
 
 function requireFree(file: string): void {
+  // A folder that is missing may be a disk that is not mounted, so it is not created.
+  if (!existsSync(dirname(file))) throw new CommandFailed(`there is no folder ${dirname(file)}`)
   if (existsSync(file)) throw new CommandFailed(`${file} already exists; choose another name`)
 }
 

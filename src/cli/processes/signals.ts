@@ -1,3 +1,4 @@
+import { isatty } from 'node:tty'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
 
@@ -25,10 +26,22 @@ export function untilSignalled(log: Logger, onSecond: () => void = exitAtOnce): 
   })
 }
 
-/** Calls `reload` at SIGHUP. */
-export function onHangUp(log: Logger, reload: () => void): void {
+/**
+ * Calls `reload` at SIGHUP. A terminal that closes sends it too, and nobody could then stop the
+ * process by Ctrl-C. So it ends as at SIGTERM.
+ */
+export function onHangUp(
+  log: Logger,
+  reload: () => void,
+  message = 'reloading configuration',
+): void {
+  const hadTerminal = isatty(0)
   process.on('SIGHUP', (signal) => {
-    log.info({ signal }, 'reloading configuration')
+    if (hadTerminal && !isatty(0)) {
+      process.kill(process.pid, 'SIGTERM')
+      return
+    }
+    log.info({ signal }, message)
     reload()
   })
 }

@@ -8,7 +8,7 @@ import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
 import { systemSchedule } from '../../platform/schedule.ts'
 import { CommandFailed } from '../output.ts'
-import { untilSignalled } from './signals.ts'
+import { onHangUp, untilSignalled } from './signals.ts'
 
 const FAILED = 1
 
@@ -45,11 +45,11 @@ export async function superviseWorkers({ config, log, announce }: WorkersDeps): 
   const pool: Pool = { running: new Set(), log, stopping: stopping.signal }
   // However the primary exits, it leaves no worker behind.
   process.on('exit', () => killAll(pool))
-  process.on('SIGHUP', (signal) => {
-    log.info({ signal }, 'forwarded to the workers')
+  const forward = () => {
     // SIGHUP would kill a worker that is still starting, so each gets it when it is ready.
     for (const worker of pool.running) void worker.url.then(() => worker.process.kill('SIGHUP'))
-  })
+  }
+  onHangUp(log, forward, 'forwarded to the workers')
   await prepareWorkers(config)
   const start = await Promise.race([startAll(config.workers, pool), signalled])
   if (start !== undefined && !('url' in start)) {
