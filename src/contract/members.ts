@@ -75,11 +75,11 @@ export function metadataMember(pairsMax: number, keyLengthMax: number, valueLeng
 }
 
 /** An object of the contract. Import refuses unknown members rather than lose them. */
-export function objectMember<const P extends Readonly<Record<string, TSchema>>>(properties: P) {
-  return Type.Object(properties, {
-    additionalProperties: false,
-    ...withReason('must be an object'),
-  })
+export function objectMember<const P extends Readonly<Record<string, TSchema>>>(
+  properties: P,
+  reason = 'must be an object',
+) {
+  return Type.Object(properties, { additionalProperties: false, ...withReason(reason) })
 }
 
 /** An object or null: a pair of types and no union, so that faults inside keep their reasons. */

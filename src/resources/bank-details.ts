@@ -10,15 +10,16 @@ import type { RecordFault, RecordInput } from '../contract/resource.ts'
 
 /** The shared objects of the contract, sections 2.1 to 2.4. */
 
-const address = nullable(
-  objectMember({
+const address = objectMember(
+  {
     country: textMember(1),
     address1: Type.Optional(textMember()),
     address2: Type.Optional(textMember()),
     city: Type.Optional(textMember()),
     province: Type.Optional(textMember()),
     zip_code: Type.Optional(textMember()),
-  }),
+  },
+  'must be an address with at least a country, not null',
 )
 
 const routingNumberTypes = ['ABA', 'SWIFT'] as const
@@ -28,6 +29,14 @@ const routingDetails = objectMember({
   routing_number: identifierMember,
   bank_name: textMember(1),
   bank_address: address,
+})
+
+/** In the rtp network a routing number says which bank it is. */
+const rtpRoutingDetails = objectMember({
+  routing_number_type: Type.Optional(enumMember(routingNumberTypes)),
+  routing_number: identifierMember,
+  bank_name: Type.Optional(textMember(1)),
+  bank_address: Type.Optional(address),
 })
 
 export const networkMembers = {
@@ -46,7 +55,7 @@ export const networkMembers = {
   rtp: Type.Optional(
     objectMember({
       account_number: identifierMember,
-      routing_details: Type.Optional(routingDetails),
+      routing_details: rtpRoutingDetails,
       fiat_account_owner_address: Type.Optional(address),
     }),
   ),
@@ -54,12 +63,27 @@ export const networkMembers = {
 
 export const fiatNetworkInstructions = objectMember(networkMembers)
 
+const personDetails = objectMember({ first_name: textMember(1), last_name: textMember(1) })
+const institutionDetails = objectMember({ name: textMember(1) })
+
 export const fiatAccountOwner = objectMember({
-  person_details: Type.Optional(
-    nullable(objectMember({ first_name: textMember(1), last_name: textMember(1) })),
-  ),
-  institution_details: Type.Optional(objectMember({ name: textMember(1) })),
+  person_details: Type.Optional(personDetails),
+  institution_details: Type.Optional(institutionDetails),
 })
+
+/** Operators may send the contract's null for an institution's person. No answer has a null. */
+export const importedOwner = objectMember({
+  person_details: Type.Optional(nullable(personDetails)),
+  institution_details: Type.Optional(institutionDetails),
+})
+
+/** The record with a null person left out. */
+export function withoutNullPerson(record: RecordInput): RecordInput {
+  const owner = objectAt(record, 'fiat_account_owner')
+  if (owner?.person_details !== null) return record
+  const { person_details: _, ...rest } = owner
+  return { ...record, fiat_account_owner: rest }
+}
 
 /** The object under `member`. Undefined where it is absent or null. */
 export function objectAt(parent: unknown, member: string): RecordInput | undefined {
@@ -74,8 +98,9 @@ export function routingFaults(record: RecordInput): RecordFault[] {
   return ['wire', 'rtp'].flatMap((network) =>
     ['routing_details', 'intermediary_routing_details'].flatMap((part) => {
       const routing = objectAt(objectAt(networks, network), part)
-      if (routing?.routing_number_type !== 'ABA') return []
-      if (isAbaNumber(String(routing.routing_number))) return []
+      const number = routing?.routing_number
+      if (routing?.routing_number_type !== 'ABA' || typeof number !== 'string') return []
+      if (isAbaNumber(number)) return []
       const member = `fiat_network_instructions.${network}.${part}.routing_number`
       return [{ member, reason: 'must be nine digits with a valid ABA checksum' }]
     }),

@@ -3,7 +3,6 @@ import {
   enumMember,
   identifierMember,
   metadataMember,
-  nullable,
   objectMember,
   timestampMember,
   uuidMember,
@@ -13,9 +12,11 @@ import { defineResource, listView, type RecordInput, unmaskedView } from '../con
 import {
   fiatAccountOwner,
   fiatNetworkInstructions,
+  importedOwner,
   networkMembers,
   objectAt,
   routingFaults,
+  withoutNullPerson,
 } from './bank-details.ts'
 
 export const fiatAccountStatuses = ['PENDING', 'APPROVED', 'REJECTED'] as const
@@ -44,6 +45,7 @@ const resource = defineResource({
   record: objectMember({
     customer_id: identifierMember,
     ...answered,
+    fiat_account_owner: Type.Optional(importedOwner),
     ...operatorMembers.deletable,
   }),
   columns: {},
@@ -51,6 +53,7 @@ const resource = defineResource({
   deletable: true,
   withheldMembers: ['customer_id', 'deleted_at', 'source_version'],
   check: routingFaults,
+  complete: withoutNullPerson,
   mask: maskFiatAccount,
 })
 
@@ -71,14 +74,13 @@ const brief = listView('FiatAccountListItem', resource, {
       }),
     ),
   }),
-  fiat_account_owner: Type.Optional(Type.Object({ person_details: nullable(objectMember({})) })),
 })
 
 export const fiatAccount = { resource, full, brief }
 
 /**
- * Account numbers keep their last four characters and addresses their country. The owner's name is
- * left out, also for institutions. `wire` repeats the account's status and metadata.
+ * Account numbers keep their last four characters and addresses their country. The owner is an
+ * empty object, also for institutions. `wire` repeats the account's status and metadata.
  */
 function maskFiatAccount(account: RecordInput): RecordInput {
   const networks = objectAt(account, 'fiat_network_instructions') ?? {}
@@ -91,16 +93,12 @@ function maskFiatAccount(account: RecordInput): RecordInput {
   return {
     ...account,
     fiat_network_instructions: masked,
-    ...(account.fiat_account_owner !== undefined && {
-      fiat_account_owner: { person_details: null },
-    }),
+    ...(account.fiat_account_owner !== undefined && { fiat_account_owner: {} }),
   }
 }
 
 function maskNetwork(network: string, details: RecordInput, account: RecordInput): RecordInput {
-  const masked = Object.fromEntries(
-    Object.entries(details).map(([member, value]) => [member, maskMember(member, value)]),
-  )
+  const masked = maskMembers(details)
   if (network !== 'wire') return masked
   return {
     ...masked,
@@ -109,18 +107,21 @@ function maskNetwork(network: string, details: RecordInput, account: RecordInput
   }
 }
 
+const maskMembers = (details: RecordInput): RecordInput =>
+  Object.fromEntries(
+    Object.entries(details).map(([member, value]) => [member, maskMember(member, value)]),
+  )
+
 function maskMember(member: string, value: unknown): unknown {
   switch (member) {
     case 'account_number':
       return maskAccountNumber(String(value))
     case 'fiat_account_owner_address':
     case 'bank_address':
-      return maskAddress(value)
+      return { country: (value as RecordInput).country }
     case 'routing_details':
-    case 'intermediary_routing_details': {
-      const routing = value as RecordInput
-      return { ...routing, bank_address: maskAddress(routing.bank_address) }
-    }
+    case 'intermediary_routing_details':
+      return maskMembers(value as RecordInput)
     default:
       return value
   }
@@ -131,10 +132,4 @@ function maskAccountNumber(accountNumber: string): string {
   const characters = [...accountNumber]
   const shown = characters.length > 4 ? characters.slice(-4) : []
   return 'X'.repeat(characters.length - shown.length) + shown.join('')
-}
-
-/** An address reduced to its country; null stays null. */
-function maskAddress(address: unknown): unknown {
-  if (typeof address !== 'object' || address === null) return null
-  return { country: (address as { country?: unknown }).country }
 }

@@ -17,9 +17,11 @@ import {
 import {
   fiatAccountOwner,
   fiatNetworkInstructions,
+  importedOwner,
   networkMembers,
   objectAt,
   routingFaults,
+  withoutNullPerson,
 } from './bank-details.ts'
 
 export const depositInstructionsStatuses = ['VALID', 'DEPRECATED'] as const
@@ -61,9 +63,10 @@ const resource = defineResource({
     identity_id: Type.Optional(identifierMember),
     fiat_network_instructions: objectMember({
       ...networkMembers,
-      fiat_account_owner: Type.Optional(fiatAccountOwner),
+      fiat_account_owner: Type.Optional(importedOwner),
       metadata: Type.Optional(metadata),
     }),
+    fiat_account_owner: Type.Optional(importedOwner),
     ...operatorMembers.versioned,
   }),
   columns: {
@@ -76,7 +79,7 @@ const resource = defineResource({
   uniqueMembers: ['memo_id'],
   withheldMembers: ['source_version'],
   check: (record) => [...routingFaults(record), ...doubledMembers(record)],
-  complete: hoist,
+  complete: (record) => withoutNullPerson(hoist(record)),
 })
 
 const full = listView('FiatDepositInstructions', resource, answered)

@@ -1,7 +1,7 @@
 import type { RecordInput } from '../contract/resource.ts'
 import { fiatAccountStatuses } from '../resources/fiat-account.ts'
 import { printInstant } from '../values/instant.ts'
-import { bankAddress, fiatNetwork, owner } from './banks.ts'
+import { fiatNetwork, owner } from './banks.ts'
 import { cycle, drawUuid } from './seeded.ts'
 import { accountId, carriesOptional, createdAt, identityId, refId } from './story.ts'
 
@@ -9,10 +9,7 @@ import { accountId, carriesOptional, createdAt, identityId, refId } from './stor
 export function fiatAccounts(customer: string, live: number, deleted: number): RecordInput[] {
   return Array.from({ length: live + deleted }, (_, at) => ({
     ...fiatAccount(customer, at),
-    ...(at >= live && {
-      deleted_at: printInstant(1_793_600_000_000_000n),
-      fiat_network_instructions: networkOfDeleted(`${customer} ${at}`),
-    }),
+    ...(at >= live && { deleted_at: printInstant(1_793_600_000_000_000n) }),
   }))
 }
 
@@ -45,18 +42,5 @@ function metadata(at: number): RecordInput {
     b: 'x'.repeat(100),
     c: '1',
     d: '2',
-  }
-}
-
-/** Only deleted accounts have the contract's null address, so by default no list shows it. */
-const networkOfDeleted = (name: string): RecordInput => {
-  const { wire } = fiatNetwork(name, 0) as { wire: RecordInput }
-  const routing = wire.routing_details as RecordInput
-  return {
-    wire: {
-      ...wire,
-      intermediary_routing_details: { ...routing, bank_name: 'Closed Bank', bank_address: null },
-      fiat_account_owner_address: bankAddress(1),
-    },
   }
 }

@@ -126,7 +126,6 @@ const address: Fields = {
   city: 'string',
   province: 'string',
   zip_code: 'string',
-  '': 'object|null',
 }
 const routing: Fields = {
   'routing_number_type!': 'ABA|SWIFT',
@@ -148,12 +147,17 @@ const networks: Fields = {
   scb: { 'account_number!': 'string' },
   rtp: {
     'account_number!': 'string',
-    routing_details: routing,
+    'routing_details!': {
+      routing_number_type: 'ABA|SWIFT',
+      'routing_number!': 'string',
+      bank_name: 'string',
+      bank_address: address,
+    },
     fiat_account_owner_address: address,
   },
 }
 const owner: Fields = {
-  person_details: { 'first_name!': 'string', 'last_name!': 'string', '': 'object|null' },
+  person_details: { 'first_name!': 'string', 'last_name!': 'string' },
   institution_details: { 'name!': 'string' },
 }
 const fiatAccountStatus = 'PENDING|APPROVED|REJECTED'
@@ -178,7 +182,6 @@ const shapes: Readonly<Record<string, Fields>> = {
       ...networks,
       wire: { ...wire, status: fiatAccountStatus, metadata: 'map of string' },
     },
-    fiat_account_owner: { 'person_details!': { '': 'object|null' } },
   },
   FiatDepositInstructions: {
     'id!': 'string uuid',

@@ -186,7 +186,7 @@ export interface components {
                         city?: string;
                         province?: string;
                         zip_code?: string;
-                    } | null;
+                    };
                     routing_details: {
                         /** @enum {string} */
                         routing_number_type: "ABA" | "SWIFT";
@@ -199,7 +199,7 @@ export interface components {
                             city?: string;
                             province?: string;
                             zip_code?: string;
-                        } | null;
+                        };
                     };
                     intermediary_routing_details?: {
                         /** @enum {string} */
@@ -213,7 +213,7 @@ export interface components {
                             city?: string;
                             province?: string;
                             zip_code?: string;
-                        } | null;
+                        };
                     };
                 };
                 cbit?: {
@@ -230,19 +230,19 @@ export interface components {
                 };
                 rtp?: {
                     account_number: string;
-                    routing_details?: {
+                    routing_details: {
                         /** @enum {string} */
-                        routing_number_type: "ABA" | "SWIFT";
+                        routing_number_type?: "ABA" | "SWIFT";
                         routing_number: string;
-                        bank_name: string;
-                        bank_address: {
+                        bank_name?: string;
+                        bank_address?: {
                             country: string;
                             address1?: string;
                             address2?: string;
                             city?: string;
                             province?: string;
                             zip_code?: string;
-                        } | null;
+                        };
                     };
                     fiat_account_owner_address?: {
                         country: string;
@@ -251,14 +251,14 @@ export interface components {
                         city?: string;
                         province?: string;
                         zip_code?: string;
-                    } | null;
+                    };
                 };
             };
             fiat_account_owner?: {
                 person_details?: {
                     first_name: string;
                     last_name: string;
-                } | null;
+                };
                 institution_details?: {
                     name: string;
                 };
@@ -289,7 +289,7 @@ export interface components {
                         city?: string;
                         province?: string;
                         zip_code?: string;
-                    } | null;
+                    };
                     routing_details: {
                         /** @enum {string} */
                         routing_number_type: "ABA" | "SWIFT";
@@ -302,7 +302,7 @@ export interface components {
                             city?: string;
                             province?: string;
                             zip_code?: string;
-                        } | null;
+                        };
                     };
                     intermediary_routing_details?: {
                         /** @enum {string} */
@@ -316,7 +316,7 @@ export interface components {
                             city?: string;
                             province?: string;
                             zip_code?: string;
-                        } | null;
+                        };
                     };
                     /** @enum {string} */
                     status?: "PENDING" | "APPROVED" | "REJECTED";
@@ -338,19 +338,19 @@ export interface components {
                 };
                 rtp?: {
                     account_number: string;
-                    routing_details?: {
+                    routing_details: {
                         /** @enum {string} */
-                        routing_number_type: "ABA" | "SWIFT";
+                        routing_number_type?: "ABA" | "SWIFT";
                         routing_number: string;
-                        bank_name: string;
-                        bank_address: {
+                        bank_name?: string;
+                        bank_address?: {
                             country: string;
                             address1?: string;
                             address2?: string;
                             city?: string;
                             province?: string;
                             zip_code?: string;
-                        } | null;
+                        };
                     };
                     fiat_account_owner_address?: {
                         country: string;
@@ -359,11 +359,17 @@ export interface components {
                         city?: string;
                         province?: string;
                         zip_code?: string;
-                    } | null;
+                    };
                 };
             };
             fiat_account_owner?: {
-                person_details: Record<string, never> | null;
+                person_details?: {
+                    first_name: string;
+                    last_name: string;
+                };
+                institution_details?: {
+                    name: string;
+                };
             };
             metadata?: {
                 [key: string]: string;
@@ -422,7 +428,7 @@ export interface components {
                         city?: string;
                         province?: string;
                         zip_code?: string;
-                    } | null;
+                    };
                     routing_details: {
                         /** @enum {string} */
                         routing_number_type: "ABA" | "SWIFT";
@@ -435,7 +441,7 @@ export interface components {
                             city?: string;
                             province?: string;
                             zip_code?: string;
-                        } | null;
+                        };
                     };
                     intermediary_routing_details?: {
                         /** @enum {string} */
@@ -449,7 +455,7 @@ export interface components {
                             city?: string;
                             province?: string;
                             zip_code?: string;
-                        } | null;
+                        };
                     };
                 };
                 cbit?: {
@@ -466,19 +472,19 @@ export interface components {
                 };
                 rtp?: {
                     account_number: string;
-                    routing_details?: {
+                    routing_details: {
                         /** @enum {string} */
-                        routing_number_type: "ABA" | "SWIFT";
+                        routing_number_type?: "ABA" | "SWIFT";
                         routing_number: string;
-                        bank_name: string;
-                        bank_address: {
+                        bank_name?: string;
+                        bank_address?: {
                             country: string;
                             address1?: string;
                             address2?: string;
                             city?: string;
                             province?: string;
                             zip_code?: string;
-                        } | null;
+                        };
                     };
                     fiat_account_owner_address?: {
                         country: string;
@@ -487,14 +493,14 @@ export interface components {
                         city?: string;
                         province?: string;
                         zip_code?: string;
-                    } | null;
+                    };
                 };
             };
             fiat_account_owner?: {
                 person_details?: {
                     first_name: string;
                     last_name: string;
-                } | null;
+                };
                 institution_details?: {
                     name: string;
                 };
