@@ -1,5 +1,7 @@
 import { Type } from 'typebox'
 import {
+  about,
+  component,
   enumMember,
   identifierMember,
   nullable,
@@ -10,66 +12,148 @@ import type { RecordFault, RecordInput } from '../contract/resource.ts'
 
 /** The shared objects of the contract, sections 2.1 to 2.4. */
 
-const address = objectMember(
-  {
-    country: textMember(1),
-    address1: Type.Optional(textMember()),
-    address2: Type.Optional(textMember()),
-    city: Type.Optional(textMember()),
-    province: Type.Optional(textMember()),
-    zip_code: Type.Optional(textMember()),
-  },
-  'must be an address with at least a country, not null',
+const address = component(
+  'Address',
+  'A postal address. Lists of fiat accounts show its country only.',
+  objectMember(
+    {
+      country: about('The country, such as USA.', textMember(1)),
+      address1: Type.Optional(about('Street and number.', textMember())),
+      address2: Type.Optional(about('A second line, such as a floor.', textMember())),
+      city: Type.Optional(about('The city.', textMember())),
+      province: Type.Optional(about('The province or state.', textMember())),
+      zip_code: Type.Optional(about('The postal code.', textMember())),
+    },
+    'must be an address with at least a country, not null',
+  ),
 )
 
-const routingNumberTypes = ['ABA', 'SWIFT'] as const
+const routing = {
+  type: about(
+    'The kind of number: ABA in the United States, SWIFT elsewhere.',
+    component('RoutingNumberType', 'The kind of a routing number.', enumMember(['ABA', 'SWIFT'])),
+  ),
+  number: about('The number that identifies the bank.', identifierMember),
+  bankName: about('The name of the bank.', textMember(1)),
+  bankAddress: about('The address of the bank.', address),
+}
 
-const routingDetails = objectMember({
-  routing_number_type: enumMember(routingNumberTypes),
-  routing_number: identifierMember,
-  bank_name: textMember(1),
-  bank_address: address,
-})
+const routingDetails = component(
+  'RoutingDetails',
+  'The bank that receives a wire.',
+  objectMember({
+    routing_number_type: routing.type,
+    routing_number: routing.number,
+    bank_name: routing.bankName,
+    bank_address: routing.bankAddress,
+  }),
+)
 
 /** In the rtp network a routing number says which bank it is. */
-const rtpRoutingDetails = objectMember({
-  routing_number_type: Type.Optional(enumMember(routingNumberTypes)),
-  routing_number: identifierMember,
-  bank_name: Type.Optional(textMember(1)),
-  bank_address: Type.Optional(address),
-})
+const rtpRoutingDetails = component(
+  'RtpRoutingDetails',
+  'The bank that receives a real-time payment. Only the number is always there.',
+  objectMember({
+    routing_number_type: Type.Optional(routing.type),
+    routing_number: routing.number,
+    bank_name: Type.Optional(routing.bankName),
+    bank_address: Type.Optional(routing.bankAddress),
+  }),
+)
 
-export const networkMembers = {
-  wire: Type.Optional(
-    objectMember({
-      account_number: identifierMember,
-      fiat_account_owner_address: address,
-      routing_details: routingDetails,
-      intermediary_routing_details: Type.Optional(routingDetails),
-    }),
-  ),
-  cbit: Type.Optional(objectMember({ wallet_address: identifierMember })),
-  dbs_act: Type.Optional(objectMember({ account_number: identifierMember })),
-  cubix: Type.Optional(objectMember({ account_id: identifierMember })),
-  scb: Type.Optional(objectMember({ account_number: identifierMember })),
-  rtp: Type.Optional(
-    objectMember({
-      account_number: identifierMember,
-      routing_details: rtpRoutingDetails,
-      fiat_account_owner_address: Type.Optional(address),
-    }),
+const accountNumber = about(
+  'The account number. Lists of fiat accounts mask all but the last four characters.',
+  identifierMember,
+)
+const ownerAddress = about('The address of the account’s owner.', address)
+
+export const wireMembers = {
+  account_number: accountNumber,
+  fiat_account_owner_address: ownerAddress,
+  routing_details: about('The bank of the account.', routingDetails),
+  intermediary_routing_details: Type.Optional(
+    about('The bank that passes the wire on, where one does.', routingDetails),
   ),
 } as const
 
-export const fiatNetworkInstructions = objectMember(networkMembers)
+const wire = component('WireInstructions', 'An account for wires.', objectMember(wireMembers))
 
-const personDetails = objectMember({ first_name: textMember(1), last_name: textMember(1) })
-const institutionDetails = objectMember({ name: textMember(1) })
+const accountOf = (name: string, network: string) =>
+  component(name, `An account in ${network}.`, objectMember({ account_number: accountNumber }))
 
-export const fiatAccountOwner = objectMember({
-  person_details: Type.Optional(personDetails),
-  institution_details: Type.Optional(institutionDetails),
-})
+export const networkMembers = {
+  wire: Type.Optional(about('Where wires go.', wire)),
+  cbit: Type.Optional(
+    about(
+      'Where transfers in CBIT go.',
+      component(
+        'CbitInstructions',
+        'A wallet in CBIT.',
+        objectMember({ wallet_address: about('The address of the wallet.', identifierMember) }),
+      ),
+    ),
+  ),
+  dbs_act: Type.Optional(
+    about('Where transfers in DBS ACT go.', accountOf('DbsActInstructions', 'DBS ACT')),
+  ),
+  cubix: Type.Optional(
+    about(
+      'Where transfers in CUBIX go.',
+      component(
+        'CubixInstructions',
+        'An account in CUBIX.',
+        objectMember({ account_id: about('The id of the account.', identifierMember) }),
+      ),
+    ),
+  ),
+  scb: Type.Optional(about('Where transfers in SCB go.', accountOf('ScbInstructions', 'SCB'))),
+  rtp: Type.Optional(
+    about(
+      'Where real-time payments go.',
+      component(
+        'RtpInstructions',
+        'An account for real-time payments.',
+        objectMember({
+          account_number: accountNumber,
+          routing_details: about('The bank of the account.', rtpRoutingDetails),
+          fiat_account_owner_address: Type.Optional(ownerAddress),
+        }),
+      ),
+    ),
+  ),
+} as const
+
+export const fiatNetworkInstructions = component(
+  'FiatNetworkInstructions',
+  'One member for each fiat network that applies.',
+  objectMember(networkMembers),
+)
+
+const personDetails = component(
+  'PersonDetails',
+  'A person.',
+  objectMember({
+    first_name: about('The first name.', textMember(1)),
+    last_name: about('The last name.', textMember(1)),
+  }),
+)
+
+const institutionDetails = component(
+  'InstitutionDetails',
+  'A company or another institution.',
+  objectMember({ name: about('The name of the institution.', textMember(1)) }),
+)
+
+export const fiatAccountOwner = component(
+  'FiatAccountOwner',
+  'A person or an institution. Lists of fiat accounts withhold both.',
+  objectMember({
+    person_details: Type.Optional(about('The person, where it is one.', personDetails)),
+    institution_details: Type.Optional(
+      about('The institution, where it is one.', institutionDetails),
+    ),
+  }),
+)
 
 /** Operators may send the contract's null for an institution's person. No answer has a null. */
 export const importedOwner = objectMember({

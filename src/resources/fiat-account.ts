@@ -1,5 +1,7 @@
 import { Type } from 'typebox'
 import {
+  about,
+  component,
   enumMember,
   identifierMember,
   metadataMember,
@@ -16,25 +18,36 @@ import {
   networkMembers,
   objectAt,
   routingFaults,
+  wireMembers,
   withoutNullPerson,
 } from './bank-details.ts'
 
 export const fiatAccountStatuses = ['PENDING', 'APPROVED', 'REJECTED'] as const
 
-const status = enumMember(fiatAccountStatuses)
-const metadata = metadataMember(6, 100, 100)
+const status = about(
+  'Whether the account may be used: APPROVED after a check, else PENDING or REJECTED.',
+  component('FiatAccountStatus', 'The status of a fiat account.', enumMember(fiatAccountStatuses)),
+)
+const metadata = about('Client-specified pairs of texts.', metadataMember(6, 100, 100))
 
 const answered = {
-  id: uuidMember,
-  ref_id: Type.Optional(identifierMember),
-  identity_id: Type.Optional(identifierMember),
-  account_id: Type.Optional(identifierMember),
+  id: about('Identifier of the fiat account.', uuidMember),
+  ref_id: Type.Optional(about('Client-specified identifier, for idempotence.', identifierMember)),
+  identity_id: Type.Optional(about('Identity of the user who owns the account.', identifierMember)),
+  account_id: Type.Optional(
+    about('Account of the user, in integrations that act for end users.', identifierMember),
+  ),
   status,
-  fiat_network_instructions: fiatNetworkInstructions,
-  fiat_account_owner: Type.Optional(fiatAccountOwner),
+  fiat_network_instructions: about(
+    'How money reaches the account, by fiat network.',
+    fiatNetworkInstructions,
+  ),
+  fiat_account_owner: Type.Optional(
+    about('Who owns the account; empty in lists.', fiatAccountOwner),
+  ),
   metadata: Type.Optional(metadata),
-  created_at: timestampMember,
-  updated_at: Type.Optional(timestampMember),
+  created_at: about('When the account was created.', timestampMember),
+  updated_at: Type.Optional(about('When the account was last changed.', timestampMember)),
 } as const
 
 /** A fiat account registered for transfers (contract, section 2.5). */
@@ -42,6 +55,7 @@ const resource = defineResource({
   kind: 'fiat-accounts',
   table: 'fiat_account',
   noun: 'fiat account',
+  description: 'A fiat account registered for transfers.',
   record: objectMember({
     customer_id: identifierMember,
     ...answered,
@@ -59,21 +73,30 @@ const resource = defineResource({
 
 const full = unmaskedView('FiatAccount', resource, answered)
 
-const { wire } = networkMembers
+const listedWire = component(
+  'ListedWireInstructions',
+  'An account for wires, as lists show it: masked, with the status and metadata of the account.',
+  Type.Object({
+    ...wireMembers,
+    status: Type.Optional(status),
+    metadata: Type.Optional(metadata),
+  }),
+)
 
 /** The view for lists (contract, section 2.3; decisions, section 5). */
 const brief = listView('FiatAccountListItem', resource, {
   ...answered,
-  fiat_network_instructions: Type.Object({
-    ...networkMembers,
-    wire: Type.Optional(
+  fiat_network_instructions: about(
+    'How money reaches the account, by fiat network; account numbers are masked.',
+    component(
+      'ListedFiatNetworkInstructions',
+      'One member for each fiat network that applies, as lists show it.',
       Type.Object({
-        ...wire.properties,
-        status: Type.Optional(status),
-        metadata: Type.Optional(metadata),
+        ...networkMembers,
+        wire: Type.Optional(about('Where wires go.', listedWire)),
       }),
     ),
-  }),
+  ),
 })
 
 export const fiatAccount = { resource, full, brief }

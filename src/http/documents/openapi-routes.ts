@@ -3,8 +3,9 @@ import { operations } from '../../operations/index.ts'
 import { ingestOperations } from '../../operations/ingest/index.ts'
 import { version } from '../../platform/version.ts'
 import { ingestApi, openApiDocument } from './openapi.ts'
+import { asOpenApi30 } from './openapi-3.0.ts'
 
-/** Serves both documents. Listening sets the public URL, so each request reads it. */
+/** Serves the documents. Listening sets the public URL, so each request reads it. */
 export function openApiRoutes(publicUrl: () => string): Route[] {
   const route = (path: string, document: () => object): Route => ({
     method: 'GET',
@@ -14,6 +15,9 @@ export function openApiRoutes(publicUrl: () => string): Route[] {
   })
   return [
     route('/openapi.json', () => openApiDocument(operations, version, publicUrl())),
+    route('/openapi-3.0.json', () =>
+      asOpenApi30(openApiDocument(operations, version, publicUrl())),
+    ),
     route('/ingest/openapi.json', () =>
       openApiDocument(ingestOperations, version, publicUrl(), ingestApi),
     ),
