@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { execFile, spawnSync } from 'node:child_process'
 import { after, before, describe, test } from 'node:test'
+import { promisify } from 'node:util'
 import { type Program, startProgram } from '../support/program.ts'
 
 /**
@@ -652,4 +654,23 @@ test('a created_at sent back as a filter matches its record', async () => {
       assert.ok(found.items.every((item: Json) => item.created_at === created_at))
     }
   }
+})
+
+const hasRequests = spawnSync('python3', ['-c', 'import requests']).status === 0
+assert(
+  hasRequests || process.env.CI !== 'true',
+  'requests is missing: apt-get install python3-requests',
+)
+
+test('Python’s requests reads every list to its end', {
+  skip: hasRequests ? false : 'requests is missing',
+}, async () => {
+  const script = new URL('requests_client.py', import.meta.url).pathname
+  const words = [script, url, acme.id, acme.secret, acme.customer]
+  const { stdout } = await promisify(execFile)('python3', words)
+  const expected: [name: string, count: number][] = []
+  for (const [name, list] of Object.entries(lists)) {
+    expected.push([name, (await readAll(acme, list, 1000)).length])
+  }
+  assert.deepEqual(JSON.parse(stdout), Object.fromEntries(expected))
 })
