@@ -3,7 +3,7 @@ import { fiatAccountStatuses } from '../resources/fiat-account.ts'
 import { printInstant } from '../values/instant.ts'
 import { fiatNetwork, owner } from './banks.ts'
 import { cycle, drawUuid } from './seeded.ts'
-import { accountId, carriesOptional, createdAt, identityId, refId } from './story.ts'
+import { accountId, carriesOptional, createdAt, fixtureIds, identityId, refId } from './story.ts'
 
 /** Live accounts first, then deleted ones. Acme's newest has an id that is easy to remember. */
 export function fiatAccounts(customer: string, live: number, deleted: number): RecordInput[] {
@@ -16,9 +16,7 @@ export function fiatAccounts(customer: string, live: number, deleted: number): R
 function fiatAccount(customer: string, at: number): RecordInput {
   const isFirst = customer === 'acme' && at === 0
   return {
-    id: isFirst
-      ? '11111111-1111-4111-8111-111111111111'
-      : drawUuid(`${customer} fiat account ${at}`),
+    id: isFirst ? fixtureIds['fiat-accounts'] : drawUuid(`${customer} fiat account ${at}`),
     customer_id: customer,
     status: isFirst ? 'APPROVED' : cycle(fiatAccountStatuses, at),
     fiat_network_instructions: fiatNetwork(`${customer} ${at}`, at),

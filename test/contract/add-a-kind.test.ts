@@ -65,6 +65,7 @@ function addPayouts(copy: Copy): void {
   repeatLines(copy, 'src/operations/index.ts')
   copyRenamed(copy, 'src/sandbox/issuer-quotes.ts', 'src/sandbox/payouts.ts')
   repeatLines(copy, 'src/sandbox/world.ts')
+  repeatLines(copy, 'src/sandbox/story.ts')
   // The model of the walk law makes the records of both kinds alike.
   const model = 'test/contract/walk-law.test.ts'
   insertBefore(copy, model, `    case 'issuer-quote-executions'`, `    case 'payouts':`)

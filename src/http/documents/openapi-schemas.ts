@@ -94,10 +94,7 @@ export function bodySchema(name: string, body: Body, components: Components): ob
 }
 
 /** The schema of a parameter or body member, with its description. */
-function fieldSchema(
-  field: Body['members'][string] | undefined,
-  components: Components,
-): object {
+function fieldSchema(field: Body['members'][string] | undefined, components: Components): object {
   assert(field !== undefined, 'a body names its own members')
   const { schema, description } = field
   return { ...plainSchema(schema, components), ...(description !== undefined && { description }) }
