@@ -205,7 +205,11 @@ const owners = [
   [person, person],
 ] as const
 
-const bodyOf = (owner: string): string => `{"fiat_account_owner":${owner},"metadata":${hostile}}`
+/** Members that import refuses now; what is stored stays. */
+const networks = '{"wire":{"fiat_account_owner_address":null},"rtp":{"account_number":"1"}}'
+
+const bodyOf = (owner: string): string =>
+  `{"fiat_network_instructions":${networks},"fiat_account_owner":${owner},"metadata":${hostile}}`
 
 test('an old store answers no null person after its migration, and new entity tags', async () => {
   const store = await (testStore === 'postgres' ? openOldDatabase(1) : openOldFile(1))
