@@ -93,6 +93,11 @@ export function enumOf<const M extends readonly string[]>(
   }
 }
 
+/** Exact members of an enum that records have too, under the same name in OpenAPI. */
+export const memberOf = <M extends string>(
+  schema: TSchema & { readonly enum: readonly M[] },
+): Field<M> => ({ ...enumOf(schema.enum), schema })
+
 export const upTo100 = <T>(each: Field<T>, description?: string): ArrayField<T> => ({
   each,
   ...(description !== undefined && { description }),

@@ -1,11 +1,15 @@
-import { type TSchema, Type } from 'typebox'
+import { type TEnum, type TSchema, Type } from 'typebox'
 import { Format } from 'typebox/format'
 import { Settings } from 'typebox/system'
 import { limits } from '../platform/limits.ts'
 import { parseInstant } from '../values/instant.ts'
+import { cryptoNetworks } from '../values/network.ts'
 import { mustBeOneOf } from './fields.ts'
 
-/** Schemas of record members. Each carries the `reason` of its fault; OpenAPI leaves it out. */
+/**
+ * Schemas of record members. Each carries the `reason` of its fault, and a shared one the
+ * `component` under which OpenAPI shows it once. OpenAPI leaves both keywords out.
+ */
 
 // An import reports every fault of a record; the library stops at eight by default.
 Settings.Set({ maxErrors: 1000 })
@@ -15,6 +19,21 @@ Settings.Set({ maxErrors: 1000 })
 Format.Set('date-time', (text) => parseInstant(text)?.finer === false)
 
 const withReason = (reason: string) => ({ reason })
+
+/** The member with a description. It says what the value is for, apart from its form. */
+export const about = <S extends TSchema>(description: string, schema: S): S =>
+  withKeyword(schema, 'description', description)
+
+/** The schema as a component of OpenAPI, so that client generators give it one type. */
+export const component = <S extends TSchema>(name: string, description: string, schema: S): S =>
+  withKeyword(schema, 'component', { name, description })
+
+/** Copies the schema with its hidden properties, which mark optional members. */
+const withKeyword = <S extends TSchema>(schema: S, keyword: string, value: unknown): S =>
+  Object.create(Object.getPrototypeOf(schema), {
+    ...Object.getOwnPropertyDescriptors(schema),
+    [keyword]: { value, enumerable: true },
+  })
 
 export const uuidMember = Type.String({ format: 'uuid', ...withReason('must be a UUID') })
 
@@ -47,9 +66,14 @@ export const signedAmountMember = Type.String({
   ...withReason(amountReason('-12.50')),
 })
 
-export function enumMember<const M extends readonly string[]>(members: M) {
-  return Type.Enum([...members] as unknown as [...M], withReason(mustBeOneOf(members)))
-}
+export const enumMember = (members: readonly string[]): TEnum<string[]> =>
+  Type.Enum([...members], withReason(mustBeOneOf(members)))
+
+export const cryptoNetworkMember = component(
+  'CryptoNetwork',
+  'A blockchain network.',
+  enumMember(cryptoNetworks),
+)
 
 /** Free text, such as a name or a street. */
 export function textMember(minLength: 0 | 1 = 0) {
@@ -78,11 +102,11 @@ export function metadataMember(pairsMax: number, keyLengthMax: number, valueLeng
 }
 
 /** An object of the contract. Import refuses unknown members rather than lose them. */
-export function objectMember<const P extends Readonly<Record<string, TSchema>>>(properties: P) {
-  return Type.Object(properties, {
-    additionalProperties: false,
-    ...withReason('must be an object'),
-  })
+export function objectMember<const P extends Readonly<Record<string, TSchema>>>(
+  properties: P,
+  reason = 'must be an object',
+) {
+  return Type.Object(properties, { additionalProperties: false, ...withReason(reason) })
 }
 
 /** An object or null: a pair of types and no union, so that faults inside keep their reasons. */

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
 import type { Instant } from '../values/instant.ts'
-import { type ArrayField, type Field, instant } from './fields.ts'
+import { type ArrayField, described, type Field, instant } from './fields.ts'
 import { pagingParameters } from './paging.ts'
 import type { Caller } from './principal.ts'
 import type { ProblemSlug } from './problem.ts'
@@ -168,11 +168,11 @@ export const notAfter = { kind: 'bound', operator: 'lte' } as const
 
 /** The five creation-time bounds of the contract, sections 4.2 and 4.5, as parameters … */
 export const createdAtBounds = {
-  'created_at.lt': instant,
-  'created_at.lte': instant,
-  'created_at.eq': instant,
-  'created_at.gte': instant,
-  'created_at.gt': instant,
+  'created_at.lt': described(instant, 'Created before this time.'),
+  'created_at.lte': described(instant, 'Created at or before this time.'),
+  'created_at.eq': described(instant, 'Created at this time.'),
+  'created_at.gte': described(instant, 'Created at or after this time.'),
+  'created_at.gt': described(instant, 'Created after this time.'),
 } as const
 
 /** … and as filters. */

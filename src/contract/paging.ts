@@ -7,7 +7,9 @@ export const pagingParameters = (orderBy: 'CREATED_AT' | undefined) =>
   ({
     limit: pageSize,
     order: described(enumOf(['DESC', 'ASC'], 'DESC'), 'Newest first (DESC), or oldest first.'),
-    ...(orderBy !== undefined && { order_by: enumOf([orderBy], orderBy) }),
+    ...(orderBy !== undefined && {
+      order_by: described(enumOf([orderBy], orderBy), 'The time that sorts the list.'),
+    }),
     page_cursor: pageCursor,
   }) as const
 

@@ -23,6 +23,8 @@ export type Resource<Column extends string = string, Kind extends string = strin
   /** The name of the table on both stores; the names of its indexes start with it. */
   readonly table: string
   readonly noun: string
+  /** What a record is, for the OpenAPI document. */
+  readonly description: string
   /** The record that import accepts: the members of the contract and those of the operator. */
   readonly record: TObject
   /** Filter columns besides id and ref_id, most selective first; pages scan the first given. */
@@ -91,7 +93,7 @@ export const listView = <R extends Resource>(
   name,
   resource,
   table: resource.table as ListedTable,
-  schema: Type.Object(answered),
+  schema: viewSchema(resource, answered),
 })
 
 /** The full view of a resource with a mask. No page can be read from its table. */
@@ -99,7 +101,17 @@ export const unmaskedView = <R extends Resource>(
   name: string,
   resource: R,
   answered: Readonly<Record<string, TSchema>>,
-): View<R> => ({ name, resource, table: fullTable(resource), schema: Type.Object(answered) })
+): View<R> => ({
+  name,
+  resource,
+  table: fullTable(resource),
+  schema: viewSchema(resource, answered),
+})
+
+const viewSchema = (
+  { description }: Resource,
+  answered: Readonly<Record<string, TSchema>>,
+): TObject => Type.Object(answered, { description })
 
 /** The table that stores unmasked records: one of its own where the resource has a mask. */
 export const fullTable = ({ table, mask }: Resource): string =>

@@ -1,8 +1,13 @@
 import { Type } from 'typebox'
-import { described, enumOf, figure, text, unread, worded } from '../contract/fields.ts'
-import { amountMember, enumMember, timestampMember, uuidMember } from '../contract/members.ts'
+import { described, figure, memberOf, text, unread, worded } from '../contract/fields.ts'
+import {
+  about,
+  amountMember,
+  cryptoNetworkMember,
+  timestampMember,
+  uuidMember,
+} from '../contract/members.ts'
 import { writeOperation } from '../contract/operation.ts'
-import { cryptoNetworks } from '../values/network.ts'
 
 export const createCryptoWithdrawalFee = writeOperation({
   id: 'createCryptoWithdrawalFee',
@@ -14,7 +19,10 @@ export const createCryptoWithdrawalFee = writeOperation({
     members: {
       asset: described(text, 'Currency to withdraw.'),
       destination_address: described(unread, 'Where to, on `crypto_network`.'),
-      crypto_network: worded(enumOf(cryptoNetworks), 'invalid crypto_network'),
+      crypto_network: described(
+        worded(memberOf(cryptoNetworkMember), 'invalid crypto_network'),
+        'The network to withdraw on.',
+      ),
       amount: described(
         figure,
         'What shall arrive, greater than 0. Exactly one of amount and total is given.',
@@ -51,15 +59,18 @@ export const createCryptoWithdrawalFee = writeOperation({
   },
   view: {
     name: 'CryptoWithdrawalFee',
-    schema: Type.Object({
-      id: uuidMember,
-      fee: amountMember,
-      asset: Type.String(),
-      expires_at: timestampMember,
-      destination_address: Type.String(),
-      crypto_network: enumMember(cryptoNetworks),
-      amount: Type.Optional(amountMember),
-      total: Type.Optional(amountMember),
-    }),
+    schema: Type.Object(
+      {
+        id: about('Identifier of the guaranteed fee.', uuidMember),
+        fee: about('The guaranteed fee, in the asset.', amountMember),
+        asset: about('Currency to withdraw.', Type.String()),
+        expires_at: about('Until when the fee is guaranteed.', timestampMember),
+        destination_address: about('Where the withdrawal goes.', Type.String()),
+        crypto_network: about('The network of the withdrawal.', cryptoNetworkMember),
+        amount: Type.Optional(about('What arrives; amount plus fee is total.', amountMember)),
+        total: Type.Optional(about('What is paid in all, the fee included.', amountMember)),
+      },
+      { description: 'A fee that is guaranteed until it expires.' },
+    ),
   },
 })

@@ -1,7 +1,7 @@
-import { enumOf, text, upTo100, uuid } from '../contract/fields.ts'
+import { memberOf, text, upTo100, uuid } from '../contract/fields.ts'
+import { cryptoNetworkMember } from '../contract/members.ts'
 import { anyOf, createdAtBounds, createdAtFilters, listOperation } from '../contract/operation.ts'
 import { depositAddress } from '../resources/deposit-address.ts'
-import { cryptoNetworks } from '../values/network.ts'
 
 export const listDepositAddresses = listOperation({
   id: 'listDepositAddresses',
@@ -15,7 +15,7 @@ export const listDepositAddresses = listOperation({
     ids: upTo100(uuid, 'Filter by ids of deposit addresses.'),
     ref_ids: upTo100(text, 'Filter by client-specified identifiers.'),
     account_ids: upTo100(text, 'Filter by the accounts of end users.'),
-    networks: upTo100(enumOf(cryptoNetworks), 'Filter by `crypto_network`.'),
+    networks: upTo100(memberOf(cryptoNetworkMember), 'Filter by `crypto_network`.'),
     addresses: upTo100(text, 'Filter by blockchain address; an addition of ours.'),
     ...createdAtBounds,
   },

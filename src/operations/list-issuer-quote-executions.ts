@@ -1,6 +1,6 @@
-import { described, enumOf, instant, text, upTo100, uuid } from '../contract/fields.ts'
+import { described, instant, memberOf, text, upTo100, uuid } from '../contract/fields.ts'
 import { anyOf, listOperation, notAfter, notBefore } from '../contract/operation.ts'
-import { issuerQuoteExecution, issuerQuoteStatuses } from '../resources/issuer-quote-execution.ts'
+import { issuerQuoteExecution, issuerQuoteStatus } from '../resources/issuer-quote-execution.ts'
 
 export const listIssuerQuoteExecutions = listOperation({
   id: 'listIssuerQuoteExecutions',
@@ -10,7 +10,7 @@ export const listIssuerQuoteExecutions = listOperation({
   scope: 'exchange:read_issuer_quote_execution',
   query: {
     profile_id: described(text, 'Filter by target profile.'),
-    status: upTo100(enumOf(issuerQuoteStatuses), 'Filter by status.'),
+    status: upTo100(memberOf(issuerQuoteStatus), 'Filter by status.'),
     'created_range.begin': described(instant, 'Created at or after this time.'),
     'created_range.end': described(instant, 'Created at or before this time.'),
     ids: upTo100(uuid, 'Filter by ids of executions; an addition of ours.'),

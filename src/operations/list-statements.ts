@@ -1,6 +1,6 @@
-import { described, enumOf, text, upTo100, uuid } from '../contract/fields.ts'
+import { described, memberOf, text, upTo100, uuid } from '../contract/fields.ts'
 import { anyOf, listOperation, namesTenant } from '../contract/operation.ts'
-import { statement, statementStatuses } from '../resources/statement.ts'
+import { statement, statementStatus } from '../resources/statement.ts'
 
 export const listStatements = listOperation({
   id: 'listStatements',
@@ -12,7 +12,7 @@ export const listStatements = listOperation({
     customer_id: described(text, 'The caller’s own customer id; another’s gives an empty page.'),
     ref_ids: upTo100(text, 'Filter by client-specified identifiers.'),
     statement_ids: upTo100(uuid, 'Filter by ids of statements.'),
-    statuses: upTo100(enumOf(statementStatuses), 'Filter by status; all where absent.'),
+    statuses: upTo100(memberOf(statementStatus), 'Filter by status; all where absent.'),
   },
   filter: {
     customer_id: namesTenant,

@@ -1,5 +1,8 @@
 import { Type } from 'typebox'
 import {
+  about,
+  component,
+  cryptoNetworkMember,
   enumMember,
   identifierMember,
   metadataMember,
@@ -17,28 +20,35 @@ import {
 } from '../contract/resource.ts'
 import { canonicalAddress } from '../fees/addresses/canonical-address.ts'
 import { checkAddress } from '../fees/addresses/check-address.ts'
-import { cryptoNetworks, isCryptoNetwork } from '../values/network.ts'
+import { isCryptoNetwork } from '../values/network.ts'
 
 export const conversionTargets = ['NO_CONVERSION', 'USD'] as const
 
-const network = enumMember(cryptoNetworks)
-
 const answered = {
-  id: uuidMember,
-  profile_id: identifierMember,
-  customer_id: identifierMember,
-  identity_id: Type.Optional(identifierMember),
-  account_id: Type.Optional(identifierMember),
-  ref_id: Type.Optional(identifierMember),
-  crypto_network: network,
-  address: identifierMember,
-  conversion_target_asset: enumMember(conversionTargets),
-  compatible_crypto_networks: Type.Array(network, {
-    maxItems: 100,
-    reason: 'must be an array of networks',
-  }),
-  metadata: Type.Optional(metadataMember(50, 500, 500)),
-  created_at: timestampMember,
+  id: about('Identifier of the deposit address.', uuidMember),
+  profile_id: about('Profile that receives the coins.', identifierMember),
+  customer_id: about('Customer to whom the address belongs.', identifierMember),
+  identity_id: Type.Optional(about('Identity of the user who deposits.', identifierMember)),
+  account_id: Type.Optional(
+    about('Account of the user, in integrations that deposit for end users.', identifierMember),
+  ),
+  ref_id: Type.Optional(about('Client-specified identifier, for idempotence.', identifierMember)),
+  crypto_network: about('The network of the address.', cryptoNetworkMember),
+  address: about('The blockchain address.', identifierMember),
+  conversion_target_asset: about(
+    'The asset that deposits are converted to, or NO_CONVERSION.',
+    component(
+      'ConversionTargetAsset',
+      'What a deposit is converted to.',
+      enumMember(conversionTargets),
+    ),
+  ),
+  compatible_crypto_networks: about(
+    'The networks on which the address receives coins, its own included.',
+    Type.Array(cryptoNetworkMember, { maxItems: 100, reason: 'must be an array of networks' }),
+  ),
+  metadata: Type.Optional(about('Client-specified pairs of texts.', metadataMember(50, 500, 500))),
+  created_at: about('When the address was created.', timestampMember),
 } as const
 
 /** The address where a profile receives coins (contract, section 2.7). */
@@ -46,6 +56,7 @@ const resource = defineResource({
   kind: 'deposit-addresses',
   table: 'deposit_address',
   noun: 'deposit address',
+  description: 'A blockchain address where a profile receives coins.',
   record: objectMember({
     ...answered,
     ...operatorMembers.versioned,

@@ -1,9 +1,10 @@
 import { Type } from 'typebox'
 import {
+  about,
+  component,
   enumMember,
   identifierMember,
   metadataMember,
-  nullable,
   objectMember,
   timestampMember,
   uuidMember,
@@ -13,27 +14,40 @@ import { defineResource, listView, type RecordInput, unmaskedView } from '../con
 import {
   fiatAccountOwner,
   fiatNetworkInstructions,
+  importedOwner,
   networkMembers,
   objectAt,
   routingFaults,
+  wireMembers,
+  withoutNullPerson,
 } from './bank-details.ts'
 
 export const fiatAccountStatuses = ['PENDING', 'APPROVED', 'REJECTED'] as const
 
-const status = enumMember(fiatAccountStatuses)
-const metadata = metadataMember(6, 100, 100)
+const status = about(
+  'Whether the account may be used: APPROVED after a check, else PENDING or REJECTED.',
+  component('FiatAccountStatus', 'The status of a fiat account.', enumMember(fiatAccountStatuses)),
+)
+const metadata = about('Client-specified pairs of texts.', metadataMember(6, 100, 100))
 
 const answered = {
-  id: uuidMember,
-  ref_id: Type.Optional(identifierMember),
-  identity_id: Type.Optional(identifierMember),
-  account_id: Type.Optional(identifierMember),
+  id: about('Identifier of the fiat account.', uuidMember),
+  ref_id: Type.Optional(about('Client-specified identifier, for idempotence.', identifierMember)),
+  identity_id: Type.Optional(about('Identity of the user who owns the account.', identifierMember)),
+  account_id: Type.Optional(
+    about('Account of the user, in integrations that act for end users.', identifierMember),
+  ),
   status,
-  fiat_network_instructions: fiatNetworkInstructions,
-  fiat_account_owner: Type.Optional(fiatAccountOwner),
+  fiat_network_instructions: about(
+    'How money reaches the account, by fiat network.',
+    fiatNetworkInstructions,
+  ),
+  fiat_account_owner: Type.Optional(
+    about('Who owns the account; empty in lists.', fiatAccountOwner),
+  ),
   metadata: Type.Optional(metadata),
-  created_at: timestampMember,
-  updated_at: Type.Optional(timestampMember),
+  created_at: about('When the account was created.', timestampMember),
+  updated_at: Type.Optional(about('When the account was last changed.', timestampMember)),
 } as const
 
 /** A fiat account registered for transfers (contract, section 2.5). */
@@ -41,9 +55,11 @@ const resource = defineResource({
   kind: 'fiat-accounts',
   table: 'fiat_account',
   noun: 'fiat account',
+  description: 'A fiat account registered for transfers.',
   record: objectMember({
     customer_id: identifierMember,
     ...answered,
+    fiat_account_owner: Type.Optional(importedOwner),
     ...operatorMembers.deletable,
   }),
   columns: {},
@@ -51,34 +67,43 @@ const resource = defineResource({
   deletable: true,
   withheldMembers: ['customer_id', 'deleted_at', 'source_version'],
   check: routingFaults,
+  complete: withoutNullPerson,
   mask: maskFiatAccount,
 })
 
 const full = unmaskedView('FiatAccount', resource, answered)
 
-const { wire } = networkMembers
+const listedWire = component(
+  'ListedWireInstructions',
+  'An account for wires, as lists show it: masked, with the status and metadata of the account.',
+  Type.Object({
+    ...wireMembers,
+    status: Type.Optional(status),
+    metadata: Type.Optional(metadata),
+  }),
+)
 
 /** The view for lists (contract, section 2.3; decisions, section 5). */
 const brief = listView('FiatAccountListItem', resource, {
   ...answered,
-  fiat_network_instructions: Type.Object({
-    ...networkMembers,
-    wire: Type.Optional(
+  fiat_network_instructions: about(
+    'How money reaches the account, by fiat network; account numbers are masked.',
+    component(
+      'ListedFiatNetworkInstructions',
+      'One member for each fiat network that applies, as lists show it.',
       Type.Object({
-        ...wire.properties,
-        status: Type.Optional(status),
-        metadata: Type.Optional(metadata),
+        ...networkMembers,
+        wire: Type.Optional(about('Where wires go.', listedWire)),
       }),
     ),
-  }),
-  fiat_account_owner: Type.Optional(Type.Object({ person_details: nullable(objectMember({})) })),
+  ),
 })
 
 export const fiatAccount = { resource, full, brief }
 
 /**
- * Account numbers keep their last four characters and addresses their country. The owner's name is
- * left out, also for institutions. `wire` repeats the account's status and metadata.
+ * Account numbers keep their last four characters and addresses their country. The owner is an
+ * empty object, also for institutions. `wire` repeats the account's status and metadata.
  */
 function maskFiatAccount(account: RecordInput): RecordInput {
   const networks = objectAt(account, 'fiat_network_instructions') ?? {}
@@ -91,16 +116,12 @@ function maskFiatAccount(account: RecordInput): RecordInput {
   return {
     ...account,
     fiat_network_instructions: masked,
-    ...(account.fiat_account_owner !== undefined && {
-      fiat_account_owner: { person_details: null },
-    }),
+    ...(account.fiat_account_owner !== undefined && { fiat_account_owner: {} }),
   }
 }
 
 function maskNetwork(network: string, details: RecordInput, account: RecordInput): RecordInput {
-  const masked = Object.fromEntries(
-    Object.entries(details).map(([member, value]) => [member, maskMember(member, value)]),
-  )
+  const masked = maskMembers(details)
   if (network !== 'wire') return masked
   return {
     ...masked,
@@ -109,18 +130,21 @@ function maskNetwork(network: string, details: RecordInput, account: RecordInput
   }
 }
 
+const maskMembers = (details: RecordInput): RecordInput =>
+  Object.fromEntries(
+    Object.entries(details).map(([member, value]) => [member, maskMember(member, value)]),
+  )
+
 function maskMember(member: string, value: unknown): unknown {
   switch (member) {
     case 'account_number':
       return maskAccountNumber(String(value))
     case 'fiat_account_owner_address':
     case 'bank_address':
-      return maskAddress(value)
+      return { country: (value as RecordInput).country }
     case 'routing_details':
-    case 'intermediary_routing_details': {
-      const routing = value as RecordInput
-      return { ...routing, bank_address: maskAddress(routing.bank_address) }
-    }
+    case 'intermediary_routing_details':
+      return maskMembers(value as RecordInput)
     default:
       return value
   }
@@ -131,10 +155,4 @@ function maskAccountNumber(accountNumber: string): string {
   const characters = [...accountNumber]
   const shown = characters.length > 4 ? characters.slice(-4) : []
   return 'X'.repeat(characters.length - shown.length) + shown.join('')
-}
-
-/** An address reduced to its country; null stays null. */
-function maskAddress(address: unknown): unknown {
-  if (typeof address !== 'object' || address === null) return null
-  return { country: (address as { country?: unknown }).country }
 }

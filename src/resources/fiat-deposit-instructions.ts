@@ -1,5 +1,7 @@
 import { Type } from 'typebox'
 import {
+  about,
+  component,
   enumMember,
   identifierMember,
   metadataMember,
@@ -17,16 +19,18 @@ import {
 import {
   fiatAccountOwner,
   fiatNetworkInstructions,
+  importedOwner,
   networkMembers,
   objectAt,
   routingFaults,
+  withoutNullPerson,
 } from './bank-details.ts'
 
 export const depositInstructionsStatuses = ['VALID', 'DEPRECATED'] as const
 
 const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 
-const metadata = metadataMember(50, 500, 500)
+const metadata = about('Client-specified pairs of texts.', metadataMember(50, 500, 500))
 
 const memoId = Type.String({
   pattern: '^[A-Z0-9]{16}$',
@@ -34,18 +38,33 @@ const memoId = Type.String({
 })
 
 const answered = {
-  id: uuidMember,
-  profile_id: identifierMember,
-  customer_id: identifierMember,
-  identity_id: identifierMember,
-  account_id: Type.Optional(identifierMember),
-  ref_id: Type.Optional(identifierMember),
-  status: enumMember(depositInstructionsStatuses),
-  memo_id: memoId,
-  fiat_network_instructions: fiatNetworkInstructions,
-  fiat_account_owner: Type.Optional(fiatAccountOwner),
+  id: about('Identifier of the instructions.', uuidMember),
+  profile_id: about('Profile to deposit to.', identifierMember),
+  customer_id: about('Customer to whom the instructions belong.', identifierMember),
+  identity_id: about(
+    'Identity of the user who deposits; the nil UUID where there is none.',
+    identifierMember,
+  ),
+  account_id: Type.Optional(
+    about('Account of the user, in integrations that deposit for end users.', identifierMember),
+  ),
+  ref_id: Type.Optional(about('Client-specified identifier, for idempotence.', identifierMember)),
+  status: about(
+    'VALID, or DEPRECATED when newer instructions replace these.',
+    component(
+      'FiatDepositInstructionsStatus',
+      'The status of deposit instructions.',
+      enumMember(depositInstructionsStatuses),
+    ),
+  ),
+  memo_id: about('The memo that a wire must carry so that the deposit is credited.', memoId),
+  fiat_network_instructions: about(
+    'Where to send the money, by fiat network.',
+    fiatNetworkInstructions,
+  ),
+  fiat_account_owner: Type.Optional(about('Who owns the account.', fiatAccountOwner)),
   metadata: Type.Optional(metadata),
-  created_at: timestampMember,
+  created_at: about('When the instructions were created.', timestampMember),
 } as const
 
 /** Operators may send these inside the networks (2.6). Responses show them at the top level. */
@@ -56,14 +75,16 @@ const resource = defineResource({
   kind: 'fiat-deposit-instructions',
   table: 'fiat_deposit_instructions',
   noun: 'fiat deposit instructions',
+  description: 'How to send money to a profile.',
   record: objectMember({
     ...answered,
     identity_id: Type.Optional(identifierMember),
     fiat_network_instructions: objectMember({
       ...networkMembers,
-      fiat_account_owner: Type.Optional(fiatAccountOwner),
+      fiat_account_owner: Type.Optional(importedOwner),
       metadata: Type.Optional(metadata),
     }),
+    fiat_account_owner: Type.Optional(importedOwner),
     ...operatorMembers.versioned,
   }),
   columns: {
@@ -76,7 +97,7 @@ const resource = defineResource({
   uniqueMembers: ['memo_id'],
   withheldMembers: ['source_version'],
   check: (record) => [...routingFaults(record), ...doubledMembers(record)],
-  complete: hoist,
+  complete: (record) => withoutNullPerson(hoist(record)),
 })
 
 const full = listView('FiatDepositInstructions', resource, answered)

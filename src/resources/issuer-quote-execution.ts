@@ -1,6 +1,8 @@
 import { Type } from 'typebox'
 import {
+  about,
   amountMember,
+  component,
   enumMember,
   identifierMember,
   objectMember,
@@ -13,18 +15,27 @@ import { defineResource, listView } from '../contract/resource.ts'
 
 export const issuerQuoteStatuses = ['PENDING', 'COMPLETE', 'FAILED'] as const
 
+export const issuerQuoteStatus = component(
+  'IssuerQuoteStatus',
+  'The status of an execution.',
+  enumMember(issuerQuoteStatuses),
+)
+
 const answered = {
-  id: uuidMember,
-  ref_id: Type.Optional(identifierMember),
-  profile_id: identifierMember,
-  asset_type: identifierMember,
-  status: enumMember(issuerQuoteStatuses),
-  principal: amountMember,
-  fee: amountMember,
-  token_principal: signedAmountMember,
-  token_fee: amountMember,
-  token_price: amountMember,
-  created_at: timestampMember,
+  id: about('Identifier of the execution.', uuidMember),
+  ref_id: Type.Optional(about('Client-specified identifier, for idempotence.', identifierMember)),
+  profile_id: about('The target profile.', identifierMember),
+  asset_type: about('The asset’s code, such as USDG.', identifierMember),
+  status: about(
+    'Whether the execution is done: COMPLETE or FAILED, else PENDING.',
+    issuerQuoteStatus,
+  ),
+  principal: about('The principal, without the fee.', amountMember),
+  fee: about('The fee.', amountMember),
+  token_principal: about('The principal in tokens; negative for a redemption.', signedAmountMember),
+  token_fee: about('The fee in tokens.', amountMember),
+  token_price: about('The price of one token.', amountMember),
+  created_at: about('When the quote was executed.', timestampMember),
 } as const
 
 /** An executed issuer quote (contract, section 2.9). */
@@ -32,6 +43,7 @@ const resource = defineResource({
   kind: 'issuer-quote-executions',
   table: 'issuer_quote_execution',
   noun: 'issuer quote execution',
+  description: 'An executed issuer quote: a mint or a redemption.',
   record: objectMember({
     customer_id: identifierMember,
     ...answered,

@@ -1,6 +1,8 @@
 import { Type } from 'typebox'
 import {
+  about,
   amountMember,
+  component,
   enumMember,
   identifierMember,
   metadataMember,
@@ -24,29 +26,43 @@ export const statementStatuses = [
   'STATEMENT_STATUS_PAID',
 ] as const
 
+export const statementStatus = component(
+  'StatementStatus',
+  'The status of a statement.',
+  enumMember(statementStatuses),
+)
+
 const balances = Type.Array(
-  objectMember({
-    asset: identifierMember,
-    amount_paid: amountMember,
-    total_amount_owed: amountMember,
-  }),
+  component(
+    'StatementBalance',
+    'What was owed and paid in one asset.',
+    objectMember({
+      asset: about('The asset’s code, such as USDG.', identifierMember),
+      amount_paid: about('What has been paid.', amountMember),
+      total_amount_owed: about('What is owed in all, paid or not.', amountMember),
+    }),
+  ),
   { maxItems: 1000, reason: 'must be an array of at most 1000 balances' },
 )
 
 const answered = {
-  id: uuidMember,
-  ref_id: Type.Optional(identifierMember),
-  customer_id: identifierMember,
-  type: identifierMember,
-  product: identifierMember,
-  status: enumMember(statementStatuses),
-  metadata: Type.Optional(metadataMember(50, 500, 500)),
-  statement_balances: balances,
-  period_start: timestampMember,
-  period_end: timestampMember,
-  generated_at: Type.Optional(timestampMember),
-  paid_at: Type.Optional(timestampMember),
-  created_at: timestampMember,
+  id: about('Identifier of the statement.', uuidMember),
+  ref_id: Type.Optional(about('Client-specified identifier, for idempotence.', identifierMember)),
+  customer_id: about('Customer to whom the statement belongs.', identifierMember),
+  type: about('The type, such as STATEMENT_TYPE_USDG_REWARD.', identifierMember),
+  product: about('The product, such as USDG_REWARDS.', identifierMember),
+  status: about('How far the statement is: initiated, generated, paid.', statementStatus),
+  metadata: Type.Optional(
+    about('Pairs of texts, such as a total_amount.', metadataMember(50, 500, 500)),
+  ),
+  statement_balances: about('What was owed and paid, by asset.', balances),
+  period_start: about('When the period begins.', timestampMember),
+  period_end: about('When the period ends.', timestampMember),
+  generated_at: Type.Optional(
+    about('When the statement was generated; absent until then.', timestampMember),
+  ),
+  paid_at: Type.Optional(about('When it was paid; absent until then.', timestampMember)),
+  created_at: about('When the statement was created.', timestampMember),
 } as const
 
 /** What a customer was owed and paid in a period (contract, section 2.8). */
@@ -54,6 +70,7 @@ const resource = defineResource({
   kind: 'statements',
   table: 'statement',
   noun: 'statement',
+  description: 'What a customer was owed and paid in a period.',
   record: objectMember({ ...answered, ...operatorMembers.versioned }),
   columns: { status: 'status' },
   orderBy: 'period_start',

@@ -12,7 +12,8 @@ const banks = [
   },
 ] as const
 
-export function bankAddress(at: number): RecordInput {
+/** Plain ASCII, because strict clients refuse other letters in an address. */
+function bankAddress(at: number): RecordInput {
   return cycle(
     [
       {
@@ -30,7 +31,7 @@ export function bankAddress(at: number): RecordInput {
         province: 'MA',
         zip_code: '02110',
       },
-      { country: 'DEU', address1: 'Königsallee 3', city: 'Düsseldorf', zip_code: '40212' },
+      { country: 'DEU', address1: 'Koenigsallee 3', city: 'Duesseldorf', zip_code: '40212' },
       { country: 'SGP' },
     ],
     at,
@@ -72,7 +73,7 @@ export function fiatNetwork(name: string, at: number): RecordInput {
         },
       }
     case 6:
-      return { wire, rtp: { account_number } }
+      return { wire, rtp: { account_number, routing_details: { routing_number: '011401533' } } }
     default:
       return { wire }
   }
@@ -82,7 +83,7 @@ export function owner(at: number): RecordInput {
   return cycle(
     [
       { person_details: { first_name: 'Ada', last_name: 'Example' } },
-      { person_details: null, institution_details: { name: 'Example Holdings Ltd' } },
+      { institution_details: { name: 'Example Holdings Ltd' } },
       { person_details: { first_name: 'Zoë', last_name: 'O’Sample' } },
       { institution_details: { name: 'サンプル株式会社' } },
     ],

@@ -1,6 +1,8 @@
 import type { Config } from '../platform/config.ts'
 import { isWildcard } from '../platform/machine/loopback.ts'
+import { resources } from '../resources/catalogue.ts'
 import type { ServiceExtension } from '../service.ts'
+import { fixtureIds } from './story.ts'
 import { acme } from './world.ts'
 
 /** What `npm start` prints: URLs, credentials, and commands to paste. */
@@ -12,6 +14,7 @@ export function bannerOf(
 ): string {
   const { clientId, clientSecret } = acme
   const counts = Object.entries(records).map(([kind, count]) => `${count} ${kind}`)
+  const fixtures = resources.map(({ kind, noun }) => `  ${fixtureIds[kind]}  ${noun}`)
   return `
 Bursar sandbox, ready. Sample data, ${keptIn === undefined ? 'thrown away at the end' : `kept in ${keptIn}`}.
 
@@ -22,6 +25,10 @@ Bursar sandbox, ready. Sample data, ${keptIn === undefined ? 'thrown away at the
   client_secret  ${clientSecret}
   records        ${counts.join(', ')}
   fees           by the sample schedule, whose prices are placeholders${reachOf(config)}
+
+Records of Acme to look up:
+
+${fixtures.join('\n')}
 
 Try it:
 

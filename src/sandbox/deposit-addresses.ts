@@ -3,7 +3,15 @@ import { conversionTargets } from '../resources/deposit-address.ts'
 import { type CryptoNetwork, cryptoNetworks } from '../values/network.ts'
 import { encodeAddress } from './encode-address.ts'
 import { cycle, drawBytes, drawUuid } from './seeded.ts'
-import { accountId, carriesOptional, createdAt, identityId, profileId, refId } from './story.ts'
+import {
+  accountId,
+  carriesOptional,
+  createdAt,
+  fixtureIds,
+  identityId,
+  profileId,
+  refId,
+} from './story.ts'
 
 /** One key controls the same address on all of these networks. */
 const evmNetworks: readonly CryptoNetwork[] = [
@@ -20,9 +28,7 @@ export function depositAddresses(customer: string, count: number): RecordInput[]
     const isFirst = customer === 'acme' && at === 0
     const network = cycle(cryptoNetworks, at)
     return {
-      id: isFirst
-        ? '33333333-3333-4333-8333-333333333333'
-        : drawUuid(`${customer} deposit address ${at}`),
+      id: isFirst ? fixtureIds['deposit-addresses'] : drawUuid(`${customer} deposit address ${at}`),
       customer_id: customer,
       profile_id: profileId(customer, at),
       crypto_network: network,

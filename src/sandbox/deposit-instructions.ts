@@ -2,14 +2,22 @@ import type { RecordInput } from '../contract/resource.ts'
 import { depositInstructionsStatuses } from '../resources/fiat-deposit-instructions.ts'
 import { fiatNetwork, owner } from './banks.ts'
 import { cycle, drawMemo, drawUuid } from './seeded.ts'
-import { accountId, carriesOptional, createdAt, identityId, profileId, refId } from './story.ts'
+import {
+  accountId,
+  carriesOptional,
+  createdAt,
+  fixtureIds,
+  identityId,
+  profileId,
+  refId,
+} from './story.ts'
 
 export function depositInstructions(customer: string, count: number): RecordInput[] {
   return Array.from({ length: count }, (_, at) => {
     const isFirst = customer === 'acme' && at === 0
     return {
       id: isFirst
-        ? '22222222-2222-4222-8222-222222222222'
+        ? fixtureIds['fiat-deposit-instructions']
         : drawUuid(`${customer} deposit instructions ${at}`),
       customer_id: customer,
       profile_id: profileId(customer, at),

@@ -1,27 +1,22 @@
 import type { RecordInput } from '../contract/resource.ts'
 import { fiatAccountStatuses } from '../resources/fiat-account.ts'
 import { printInstant } from '../values/instant.ts'
-import { bankAddress, fiatNetwork, owner } from './banks.ts'
+import { fiatNetwork, owner } from './banks.ts'
 import { cycle, drawUuid } from './seeded.ts'
-import { accountId, carriesOptional, createdAt, identityId, refId } from './story.ts'
+import { accountId, carriesOptional, createdAt, fixtureIds, identityId, refId } from './story.ts'
 
 /** Live accounts first, then deleted ones. Acme's newest has an id that is easy to remember. */
 export function fiatAccounts(customer: string, live: number, deleted: number): RecordInput[] {
   return Array.from({ length: live + deleted }, (_, at) => ({
     ...fiatAccount(customer, at),
-    ...(at >= live && {
-      deleted_at: printInstant(1_793_600_000_000_000n),
-      fiat_network_instructions: networkOfDeleted(`${customer} ${at}`),
-    }),
+    ...(at >= live && { deleted_at: printInstant(1_793_600_000_000_000n) }),
   }))
 }
 
 function fiatAccount(customer: string, at: number): RecordInput {
   const isFirst = customer === 'acme' && at === 0
   return {
-    id: isFirst
-      ? '11111111-1111-4111-8111-111111111111'
-      : drawUuid(`${customer} fiat account ${at}`),
+    id: isFirst ? fixtureIds['fiat-accounts'] : drawUuid(`${customer} fiat account ${at}`),
     customer_id: customer,
     status: isFirst ? 'APPROVED' : cycle(fiatAccountStatuses, at),
     fiat_network_instructions: fiatNetwork(`${customer} ${at}`, at),
@@ -45,18 +40,5 @@ function metadata(at: number): RecordInput {
     b: 'x'.repeat(100),
     c: '1',
     d: '2',
-  }
-}
-
-/** Only deleted accounts have the contract's null address, so by default no list shows it. */
-const networkOfDeleted = (name: string): RecordInput => {
-  const { wire } = fiatNetwork(name, 0) as { wire: RecordInput }
-  const routing = wire.routing_details as RecordInput
-  return {
-    wire: {
-      ...wire,
-      intermediary_routing_details: { ...routing, bank_name: 'Closed Bank', bank_address: null },
-      fiat_account_owner_address: bankAddress(1),
-    },
   }
 }

@@ -1,7 +1,7 @@
 import type { RecordInput } from '../contract/resource.ts'
 import { issuerQuoteStatuses } from '../resources/issuer-quote-execution.ts'
 import { cycle, drawNumber, drawUuid } from './seeded.ts'
-import { createdAt, profileId, refId } from './story.ts'
+import { createdAt, fixtureIds, profileId, refId } from './story.ts'
 
 /** Mints, and redemptions with a negative token_principal. Amounts take every valid form. */
 export function issuerQuotes(customer: string, count: number): RecordInput[] {
@@ -19,7 +19,7 @@ export function issuerQuotes(customer: string, count: number): RecordInput[] {
       at,
     )
     return {
-      id: isFirst ? '55555555-5555-4555-8555-555555555555' : drawUuid(name),
+      id: isFirst ? fixtureIds['issuer-quote-executions'] : drawUuid(name),
       customer_id: customer,
       profile_id: profileId(customer, at),
       asset_type: cycle(['USDG', 'PYUSD', 'USDP', 'PAXG'], at),

@@ -2,7 +2,7 @@ import type { RecordInput } from '../contract/resource.ts'
 import { statementStatuses } from '../resources/statement.ts'
 import { printInstant } from '../values/instant.ts'
 import { cycle, drawDigits, drawNumber, drawUuid } from './seeded.ts'
-import { refId } from './story.ts'
+import { fixtureIds, refId } from './story.ts'
 
 /** Two statements a month, so that periods tie, from October 2026 backwards. */
 export function statements(customer: string, count: number): RecordInput[] {
@@ -18,7 +18,7 @@ function statement(customer: string, at: number): RecordInput {
   const isPaid = status === 'STATEMENT_STATUS_PAID'
   const balances = balancesOf(name, at, isPaid)
   return {
-    id: isFirst ? '44444444-4444-4444-8444-444444444444' : drawUuid(name),
+    id: isFirst ? fixtureIds.statements : drawUuid(name),
     customer_id: customer,
     type: 'STATEMENT_TYPE_USDG_REWARD',
     product: 'USDG_REWARDS',

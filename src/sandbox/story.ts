@@ -1,5 +1,15 @@
+import type { RecordKind } from '../resources/catalogue.ts'
 import { printInstant } from '../values/instant.ts'
 import { cycle, drawUuid } from './seeded.ts'
+
+/** Acme's newest record of each kind has an id that is easy to remember. */
+export const fixtureIds: Readonly<Record<RecordKind, string>> = {
+  'fiat-accounts': '11111111-1111-4111-8111-111111111111',
+  'fiat-deposit-instructions': '22222222-2222-4222-8222-222222222222',
+  'deposit-addresses': '33333333-3333-4333-8333-333333333333',
+  statements: '44444444-4444-4444-8444-444444444444',
+  'issuer-quote-executions': '55555555-5555-4555-8555-555555555555',
+}
 
 /** The creation time of the newest record of each kind. */
 const NEWEST_MICROS = 1_793_448_000_000_000n // 2026-10-31T12:00:00Z

@@ -58,13 +58,14 @@ function addPayouts(copy: Copy): void {
   const steps = 'src/store/sql/record-migrations.ts'
   insertBefore(copy, steps, ']', `  { createKinds: ['payouts'] },`)
   const schema = 'src/store/postgres/schema/migrate.ts'
-  insertBefore(copy, schema, '])', '  recordMigration(2, recordDialect),')
+  insertBefore(copy, schema, '])', '  recordMigration(3, recordDialect),')
   repeatLines(copy, 'src/contract/scopes.ts')
   const list = 'src/operations/list-issuer-quote-executions.ts'
   copyRenamed(copy, list, 'src/operations/list-payouts.ts')
   repeatLines(copy, 'src/operations/index.ts')
   copyRenamed(copy, 'src/sandbox/issuer-quotes.ts', 'src/sandbox/payouts.ts')
   repeatLines(copy, 'src/sandbox/world.ts')
+  repeatLines(copy, 'src/sandbox/story.ts')
   // The model of the walk law makes the records of both kinds alike.
   const model = 'test/contract/walk-law.test.ts'
   insertBefore(copy, model, `    case 'issuer-quote-executions'`, `    case 'payouts':`)

@@ -6,6 +6,7 @@ import {
   type Document,
   type DocumentedParameter,
   openDocumentChecker,
+  resolveSchema,
   type Schema,
 } from '../support/documented.ts'
 import { acme, startTestService, type TestService } from '../support/harness.ts'
@@ -109,13 +110,8 @@ const dateTime = fc
   )
 
 /** Values that the parameter's schema allows. */
-function validTexts({
-  type,
-  format,
-  enum: members,
-  minimum,
-  maximum,
-}: Schema): fc.Arbitrary<string> {
+function validTexts(schema: Schema): fc.Arbitrary<string> {
+  const { type, format, enum: members, minimum, maximum } = resolveSchema(document, schema)
   if (members !== undefined) return fc.constantFrom(...members)
   if (type === 'boolean') return fc.constantFrom('true', 'false')
   if (type === 'integer') {

@@ -75,12 +75,17 @@ describe('List Fiat Accounts', () => {
                 fiat_account_owner_address: address,
                 routing_details: routing,
               }
-            : { account_number: number }
+            : network === 'rtp'
+              ? { account_number: number, routing_details: { routing_number: '021000021' } }
+              : { account_number: number }
         await importAccounts(
           aFiatAccount({ id, fiat_network_instructions: { [network]: details } }),
         )
         const { item } = await listed(id)
-        assert.equal(item.fiat_network_instructions[network].account_number, shown, number)
+        const { [network]: listedDetails } = item.fiat_network_instructions
+        assert.equal(listedDetails.account_number, shown, number)
+        if (network === 'rtp')
+          assert.deepEqual({ ...details, ...listedDetails, account_number: number }, details)
         const single = await service.call(`/v2/transfer/fiat-accounts/${id}`)
         assert.deepEqual(single.body.fiat_network_instructions, { [network]: details })
       }
@@ -137,7 +142,7 @@ describe('List Fiat Accounts', () => {
         cubix: { account_id: 'cubix-account' },
         cbit: { wallet_address: '0xWallet' },
       },
-      fiat_account_owner: { person_details: null },
+      fiat_account_owner: {},
       metadata: { team: 'red' },
       created_at: '2026-01-01T00:00:00Z',
     })
@@ -153,7 +158,7 @@ describe('List Fiat Accounts', () => {
     ]) {
       await importAccounts(aFiatAccount({ id, fiat_account_owner: kind }))
       const { item, text } = await listed(id)
-      assert.deepEqual(item.fiat_account_owner, { person_details: null })
+      assert.deepEqual(item.fiat_account_owner, {})
       assert.doesNotMatch(text, /Canary/)
     }
     await importAccounts(aFiatAccount({ id }))

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import type { Document, Schema } from '../support/documented.ts'
+import { asOpenApi30 } from '../../src/http/documents/openapi-3.0.ts'
+import { type Document, resolveSchema, type Schema } from '../support/documented.ts'
 import { startTestService } from '../support/harness.ts'
 
 /**
@@ -126,7 +127,6 @@ const address: Fields = {
   city: 'string',
   province: 'string',
   zip_code: 'string',
-  '': 'object|null',
 }
 const routing: Fields = {
   'routing_number_type!': 'ABA|SWIFT',
@@ -148,12 +148,17 @@ const networks: Fields = {
   scb: { 'account_number!': 'string' },
   rtp: {
     'account_number!': 'string',
-    routing_details: routing,
+    'routing_details!': {
+      routing_number_type: 'ABA|SWIFT',
+      'routing_number!': 'string',
+      bank_name: 'string',
+      bank_address: address,
+    },
     fiat_account_owner_address: address,
   },
 }
 const owner: Fields = {
-  person_details: { 'first_name!': 'string', 'last_name!': 'string', '': 'object|null' },
+  person_details: { 'first_name!': 'string', 'last_name!': 'string' },
   institution_details: { 'name!': 'string' },
 }
 const fiatAccountStatus = 'PENDING|APPROVED|REJECTED'
@@ -178,7 +183,6 @@ const shapes: Readonly<Record<string, Fields>> = {
       ...networks,
       wire: { ...wire, status: fiatAccountStatus, metadata: 'map of string' },
     },
-    fiat_account_owner: { 'person_details!': { '': 'object|null' } },
   },
   FiatDepositInstructions: {
     'id!': 'string uuid',
@@ -258,12 +262,18 @@ const shapes: Readonly<Record<string, Fields>> = {
     'detail!': 'string',
     'instance!': 'string',
     'request_id!': 'string',
-    meta: {},
+    meta: {
+      errors: { '[]': 'array', 'parameter!': 'string', 'reason!': 'string', code: 'string' },
+    },
   },
 }
 
-const scalarOf = ({ type, format, enum: members }: Schema): string =>
-  [members?.join('|') ?? type, format].filter((part) => part !== undefined).join(' ')
+const resolved = (schema: Schema): Schema => resolveSchema(document, schema)
+
+function scalarOf(schema: Schema): string {
+  const { type, format, enum: members } = resolved(schema)
+  return [members?.join('|') ?? type, format].filter((part) => part !== undefined).join(' ')
+}
 
 function parameterType(schema: Schema): string {
   const { items, maxItems, minimum, maximum, default: fallback } = schema
@@ -273,7 +283,8 @@ function parameterType(schema: Schema): string {
 }
 
 /** A schema in the notation of the tables above. */
-function fieldsOf(schema: Schema): string | Fields {
+function fieldsOf(given: Schema): string | Fields {
+  const schema = resolved(given)
   const { items, properties, required = [], type } = schema
   if (items !== undefined) {
     const each = fieldsOf(items)
@@ -299,6 +310,39 @@ function isMap(schema: Schema): boolean {
   return type === 'object' && additionalProperties?.type === 'string'
 }
 
+/** The components besides those in `shapes`. */
+const shared = [
+  ...['Address', 'RoutingDetails', 'RtpRoutingDetails', 'RoutingNumberType', 'FiatAccountOwner'],
+  ...['PersonDetails', 'InstitutionDetails', 'FiatNetworkInstructions', 'WireInstructions'],
+  ...['CbitInstructions', 'DbsActInstructions', 'CubixInstructions', 'ScbInstructions'],
+  ...['RtpInstructions', 'ListedFiatNetworkInstructions', 'ListedWireInstructions'],
+  ...['CryptoNetwork', 'ConversionTargetAsset', 'FiatAccountStatus', 'StatementStatus'],
+  ...['FiatDepositInstructionsStatus', 'IssuerQuoteStatus', 'StatementBalance'],
+  ...['FiatAccountsPage', 'StatementsPage', 'FiatDepositInstructionsPage'],
+  ...['DepositAddressesPage', 'IssuerQuoteExecutionsPage', 'ProblemMeta', 'ParameterFault'],
+  ...['CreateCryptoWithdrawalFeeRequest', 'CreateCryptoWithdrawalFeeRequestByAmount'],
+  'CreateCryptoWithdrawalFeeRequestByTotal',
+]
+
+const isSentence = (text: string | undefined): boolean => /^[A-Z`].*\.$/.test(text ?? '')
+
+/** The schemas of members, items and bodies that stand where they are used, by their place. */
+const inlineSchemas = Object.fromEntries([
+  ...Object.entries(document.components.schemas).flatMap(([name, { properties }]) =>
+    Object.entries(properties ?? {}).flatMap(([member, schema]) => [
+      [`${name}.${member}`, schema] as const,
+      [`${name}.${member}[]`, schema.items ?? {}] as const,
+    ]),
+  ),
+  ...Object.values(document.paths).flatMap((methods) =>
+    Object.values(methods).flatMap(({ operationId, requestBody, responses }) =>
+      [requestBody, ...Object.values(responses)].flatMap((part) =>
+        Object.values(part?.content ?? {}).map(({ schema }) => [operationId, schema] as const),
+      ),
+    ),
+  ),
+])
+
 function everySchema(value: unknown): Schema[] {
   if (typeof value !== 'object' || value === null) return []
   const inner = Object.values(value).flatMap(everySchema)
@@ -306,6 +350,74 @@ function everySchema(value: unknown): Schema[] {
     ? [value as Schema, ...inner]
     : inner
 }
+
+describe('/openapi-3.0.json', () => {
+  test('is the document as valid OpenAPI 3.0', async () => {
+    const older = await service.call('/openapi-3.0.json', { as: null })
+    assert.equal(older.status, 200)
+    const validator = new Validator()
+    assert.deepEqual(await validator.validate(structuredClone(older.body)), { valid: true })
+    assert.equal(validator.version, '3.0')
+    assert.deepEqual(withoutReferenceForms(older.body.paths), withoutReferenceForms(document.paths))
+    const [schemas, expected] = [older.body, document].map(({ components }) =>
+      withoutReferenceForms(components.schemas),
+    )
+    assert.deepEqual(schemas, expected)
+  })
+
+  test('translates the spellings of 3.1 and leaves values alone', () => {
+    const schema = {
+      type: ['object', 'null'],
+      properties: {
+        const: { const: 'A', examples: ['A'] },
+        examples: { type: 'integer', exclusiveMinimum: 0, exclusiveMaximum: 9 },
+        other: { $ref: '#/components/schemas/Other', description: 'Another.' },
+        list: { type: 'array', items: { oneOf: [{ type: ['string', 'null'] }] } },
+        map: { type: 'object', additionalProperties: { const: 1 }, default: { const: 2 } },
+        open: { type: 'object', additionalProperties: true },
+      },
+    }
+    const given = {
+      info: { license: { name: 'MIT', identifier: 'MIT' } },
+      components: { schemas: { schema } },
+    }
+    assert.deepEqual(asOpenApi30(given), {
+      openapi: '3.0.3',
+      info: { license: { name: 'MIT' } },
+      components: {
+        schemas: {
+          schema: {
+            type: 'object',
+            nullable: true,
+            properties: {
+              const: { enum: ['A'], example: 'A' },
+              examples: {
+                type: 'integer',
+                minimum: 0,
+                exclusiveMinimum: true,
+                maximum: 9,
+                exclusiveMaximum: true,
+              },
+              other: { allOf: [{ $ref: '#/components/schemas/Other' }], description: 'Another.' },
+              list: { type: 'array', items: { oneOf: [{ type: 'string', nullable: true }] } },
+              map: { type: 'object', additionalProperties: { enum: [1] }, default: { const: 2 } },
+              open: { type: 'object', additionalProperties: true },
+            },
+          },
+        },
+      },
+    })
+  })
+})
+
+/** The text of a document in which a described reference has one form in every version. */
+const withoutReferenceForms = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value), (_, inner) => {
+    const [reference] = inner?.allOf ?? []
+    if (reference === undefined) return inner
+    const { allOf: __, ...rest } = inner
+    return { ...reference, ...rest }
+  })
 
 describe('/openapi.json', () => {
   test('is served without a token as valid OpenAPI 3.1', async () => {
@@ -331,10 +443,40 @@ describe('/openapi.json', () => {
   test('names each operation and each schema once', () => {
     const named = Object.values(document.paths).map(({ get, post }) => (get ?? post)?.operationId)
     assert.equal(new Set(named).size, named.length)
-    assert.deepEqual(
-      Object.keys(document.components.schemas).toSorted(),
-      Object.keys(shapes).toSorted(),
+    const names = Object.keys(document.components.schemas)
+    assert.deepEqual(names.toSorted(), [...Object.keys(shapes), ...shared].toSorted())
+  })
+
+  test('leaves no object, envelope or enum of a record without a name', () => {
+    for (const [place, schema] of Object.entries(inlineSchemas)) {
+      const isMap = schema.type === 'object' && schema.properties === undefined
+      assert.ok(schema.type !== 'object' || isMap, `${place} is an object without a name`)
+      assert.equal(schema.enum, undefined, `${place} is an enum without a name`)
+    }
+  })
+
+  test('describes every component, member and parameter', () => {
+    for (const [name, schema] of Object.entries(document.components.schemas)) {
+      const isBody = schema.oneOf !== undefined
+      assert.ok(isBody || isSentence(schema.description), name)
+      for (const [member, inner] of Object.entries(schema.properties ?? {})) {
+        assert.ok(isSentence(inner.description), `${name}.${member}`)
+      }
+    }
+    for (const methods of Object.values(document.paths)) {
+      for (const { operationId, parameters } of Object.values(methods)) {
+        for (const { name, description } of parameters) {
+          assert.ok(isSentence(description), `${operationId}: ${name}`)
+        }
+      }
+    }
+  })
+
+  test('bounds every array', () => {
+    const unbounded = everySchema(document).filter(
+      ({ type, maxItems }) => type === 'array' && maxItems === undefined,
     )
+    assert.deepEqual(unbounded, [])
   })
 
   test('names the token URL and the scopes', () => {
@@ -357,7 +499,7 @@ describe('/openapi.json', () => {
     assert.deepEqual(untyped, [])
     for (const { get } of Object.values(document.paths)) {
       for (const { name, schema } of get?.parameters ?? []) {
-        assert.notEqual((schema.items ?? schema).type, undefined, name)
+        assert.notEqual(resolved(schema.items ?? schema).type, undefined, name)
       }
     }
   })
@@ -391,9 +533,11 @@ for (const [path, { scope, body, parameters }] of Object.entries(contract)) {
         assert.equal(schema?.$ref, `#/components/schemas/${body}`)
         assert.equal(held, undefined)
       } else {
-        assert.deepEqual(Object.keys(schema?.properties ?? {}), [envelope, 'next_page_cursor'])
-        assert.deepEqual(schema?.required, [envelope])
-        const items = schema?.properties?.[String(envelope)]?.items
+        const page = resolved(schema ?? {})
+        assert.deepEqual(Object.keys(page.properties ?? {}), [envelope, 'next_page_cursor'])
+        assert.deepEqual(page.required, [envelope])
+        const { items, maxItems } = page.properties?.[String(envelope)] ?? {}
+        assert.equal(maxItems, 1000)
         assert.equal(items?.$ref, `#/components/schemas/${item}`)
         assert.equal(held?.content, undefined)
       }
@@ -418,19 +562,26 @@ describe(feePath, () => {
 
   test('takes the body of the contract, with exactly one of amount and total', () => {
     const schema = operation?.requestBody?.content['application/json']?.schema
+    const branches = resolved(schema ?? {}).oneOf ?? []
     const figure = { type: 'string', pattern: '^[0-9]*\\.?[0-9]+$', maxLength: 64 }
-    const plain = Object.entries(schema?.properties ?? {}).map(([name, member]) => {
-      const { description: _, ...rest } = member as Schema & { description?: string }
-      return [name, rest]
+    const shown = branches.map((branch) => {
+      const { required, properties = {} } = resolved(branch)
+      const plain = Object.entries(properties).map(([name, { description: _, ...rest }]) => [
+        name,
+        rest,
+      ])
+      return { required, properties: Object.fromEntries(plain) }
     })
-    assert.deepEqual(Object.fromEntries(plain), {
+    const always = {
       asset: { type: 'string', minLength: 1, maxLength: 200 },
       destination_address: { type: 'string', minLength: 1 },
-      crypto_network: { type: 'string', enum: cryptoNetwork.split('|') },
-      amount: figure,
-      total: figure,
-    })
-    assert.deepEqual(schema?.required, ['asset', 'destination_address', 'crypto_network'])
+      crypto_network: { $ref: '#/components/schemas/CryptoNetwork' },
+    }
+    const required = ['asset', 'destination_address', 'crypto_network']
+    assert.deepEqual(shown, [
+      { required: [...required, 'amount'], properties: { ...always, amount: figure } },
+      { required: [...required, 'total'], properties: { ...always, total: figure } },
+    ])
   })
 
   test('documents the body of the contract and the problems', () => {

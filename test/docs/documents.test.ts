@@ -6,6 +6,10 @@ import { problemTypes, statusGuides } from '../../src/contract/problem.ts'
 import { operations } from '../../src/operations/index.ts'
 import { limits } from '../../src/platform/limits.ts'
 import { settings } from '../../src/platform/settings.ts'
+import { resources } from '../../src/resources/catalogue.ts'
+import { bannerOf } from '../../src/sandbox/banner.ts'
+import { fixtureIds } from '../../src/sandbox/story.ts'
+import { worldRecords } from '../../src/sandbox/world.ts'
 import { missingOptional } from '../../tools/complete-lock.ts'
 
 const read = (path: string) => readFileSync(path, 'utf8')
@@ -68,6 +72,18 @@ test('docs/problems.md has a row for every status and every problem type', () =>
     ...Object.keys(problemTypes).map((slug) => `\`${slug}\``),
   ]
   assert.deepEqual(told, expected)
+})
+
+test('the banner and the guide list the fixture of every kind', () => {
+  const banner = bannerOf('http://127.0.0.1:8080', {}, undefined)
+  const rows = rowsOf('docs/getting-started.md').map((row) => row.join(' '))
+  const world = worldRecords()
+  for (const { kind, noun } of resources) {
+    const id = fixtureIds[kind]
+    assert.ok(banner.includes(`${id}  ${noun}\n`), kind)
+    assert.ok(rows.includes(`${noun} \`${id}\``), kind)
+    assert.ok(world[kind].some((record) => record.id === id && record.customer_id === 'acme'))
+  }
 })
 
 test('the README lists every operation with its path and scope', () => {

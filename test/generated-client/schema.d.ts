@@ -168,405 +168,526 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        FiatAccount: {
-            /** Format: uuid */
-            id: string;
-            ref_id?: string;
-            identity_id?: string;
-            account_id?: string;
-            /** @enum {string} */
-            status: "PENDING" | "APPROVED" | "REJECTED";
-            fiat_network_instructions: {
-                wire?: {
-                    account_number: string;
-                    fiat_account_owner_address: {
-                        country: string;
-                        address1?: string;
-                        address2?: string;
-                        city?: string;
-                        province?: string;
-                        zip_code?: string;
-                    } | null;
-                    routing_details: {
-                        /** @enum {string} */
-                        routing_number_type: "ABA" | "SWIFT";
-                        routing_number: string;
-                        bank_name: string;
-                        bank_address: {
-                            country: string;
-                            address1?: string;
-                            address2?: string;
-                            city?: string;
-                            province?: string;
-                            zip_code?: string;
-                        } | null;
-                    };
-                    intermediary_routing_details?: {
-                        /** @enum {string} */
-                        routing_number_type: "ABA" | "SWIFT";
-                        routing_number: string;
-                        bank_name: string;
-                        bank_address: {
-                            country: string;
-                            address1?: string;
-                            address2?: string;
-                            city?: string;
-                            province?: string;
-                            zip_code?: string;
-                        } | null;
-                    };
-                };
-                cbit?: {
-                    wallet_address: string;
-                };
-                dbs_act?: {
-                    account_number: string;
-                };
-                cubix?: {
-                    account_id: string;
-                };
-                scb?: {
-                    account_number: string;
-                };
-                rtp?: {
-                    account_number: string;
-                    routing_details?: {
-                        /** @enum {string} */
-                        routing_number_type: "ABA" | "SWIFT";
-                        routing_number: string;
-                        bank_name: string;
-                        bank_address: {
-                            country: string;
-                            address1?: string;
-                            address2?: string;
-                            city?: string;
-                            province?: string;
-                            zip_code?: string;
-                        } | null;
-                    };
-                    fiat_account_owner_address?: {
-                        country: string;
-                        address1?: string;
-                        address2?: string;
-                        city?: string;
-                        province?: string;
-                        zip_code?: string;
-                    } | null;
-                };
-            };
-            fiat_account_owner?: {
-                person_details?: {
-                    first_name: string;
-                    last_name: string;
-                } | null;
-                institution_details?: {
-                    name: string;
-                };
-            };
-            metadata?: {
-                [key: string]: string;
-            };
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            updated_at?: string;
+        /** @description A postal address. Lists of fiat accounts show its country only. */
+        Address: {
+            /** @description The country, such as USA. */
+            country: string;
+            /** @description Street and number. */
+            address1?: string;
+            /** @description A second line, such as a floor. */
+            address2?: string;
+            /** @description The city. */
+            city?: string;
+            /** @description The province or state. */
+            province?: string;
+            /** @description The postal code. */
+            zip_code?: string;
         };
-        FiatAccountListItem: {
-            /** Format: uuid */
-            id: string;
-            ref_id?: string;
-            identity_id?: string;
-            account_id?: string;
-            /** @enum {string} */
-            status: "PENDING" | "APPROVED" | "REJECTED";
-            fiat_network_instructions: {
-                wire?: {
-                    account_number: string;
-                    fiat_account_owner_address: {
-                        country: string;
-                        address1?: string;
-                        address2?: string;
-                        city?: string;
-                        province?: string;
-                        zip_code?: string;
-                    } | null;
-                    routing_details: {
-                        /** @enum {string} */
-                        routing_number_type: "ABA" | "SWIFT";
-                        routing_number: string;
-                        bank_name: string;
-                        bank_address: {
-                            country: string;
-                            address1?: string;
-                            address2?: string;
-                            city?: string;
-                            province?: string;
-                            zip_code?: string;
-                        } | null;
-                    };
-                    intermediary_routing_details?: {
-                        /** @enum {string} */
-                        routing_number_type: "ABA" | "SWIFT";
-                        routing_number: string;
-                        bank_name: string;
-                        bank_address: {
-                            country: string;
-                            address1?: string;
-                            address2?: string;
-                            city?: string;
-                            province?: string;
-                            zip_code?: string;
-                        } | null;
-                    };
-                    /** @enum {string} */
-                    status?: "PENDING" | "APPROVED" | "REJECTED";
-                    metadata?: {
-                        [key: string]: string;
-                    };
-                };
-                cbit?: {
-                    wallet_address: string;
-                };
-                dbs_act?: {
-                    account_number: string;
-                };
-                cubix?: {
-                    account_id: string;
-                };
-                scb?: {
-                    account_number: string;
-                };
-                rtp?: {
-                    account_number: string;
-                    routing_details?: {
-                        /** @enum {string} */
-                        routing_number_type: "ABA" | "SWIFT";
-                        routing_number: string;
-                        bank_name: string;
-                        bank_address: {
-                            country: string;
-                            address1?: string;
-                            address2?: string;
-                            city?: string;
-                            province?: string;
-                            zip_code?: string;
-                        } | null;
-                    };
-                    fiat_account_owner_address?: {
-                        country: string;
-                        address1?: string;
-                        address2?: string;
-                        city?: string;
-                        province?: string;
-                        zip_code?: string;
-                    } | null;
-                };
-            };
-            fiat_account_owner?: {
-                person_details: Record<string, never> | null;
-            };
-            metadata?: {
-                [key: string]: string;
-            };
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            updated_at?: string;
+        /** @description A wallet in CBIT. */
+        CbitInstructions: {
+            /** @description The address of the wallet. */
+            wallet_address: string;
         };
-        Statement: {
-            /** Format: uuid */
-            id: string;
-            ref_id?: string;
-            customer_id: string;
-            type: string;
-            product: string;
-            /** @enum {string} */
-            status: "STATEMENT_STATUS_UNSPECIFIED" | "STATEMENT_STATUS_INITIATED" | "STATEMENT_STATUS_GENERATED" | "STATEMENT_STATUS_PAID";
-            metadata?: {
-                [key: string]: string;
-            };
-            statement_balances: {
-                asset: string;
-                amount_paid: string;
-                total_amount_owed: string;
-            }[];
-            /** Format: date-time */
-            period_start: string;
-            /** Format: date-time */
-            period_end: string;
-            /** Format: date-time */
-            generated_at?: string;
-            /** Format: date-time */
-            paid_at?: string;
-            /** Format: date-time */
-            created_at: string;
-        };
-        FiatDepositInstructions: {
-            /** Format: uuid */
-            id: string;
-            profile_id: string;
-            customer_id: string;
-            identity_id: string;
-            account_id?: string;
-            ref_id?: string;
-            /** @enum {string} */
-            status: "VALID" | "DEPRECATED";
-            memo_id: string;
-            fiat_network_instructions: {
-                wire?: {
-                    account_number: string;
-                    fiat_account_owner_address: {
-                        country: string;
-                        address1?: string;
-                        address2?: string;
-                        city?: string;
-                        province?: string;
-                        zip_code?: string;
-                    } | null;
-                    routing_details: {
-                        /** @enum {string} */
-                        routing_number_type: "ABA" | "SWIFT";
-                        routing_number: string;
-                        bank_name: string;
-                        bank_address: {
-                            country: string;
-                            address1?: string;
-                            address2?: string;
-                            city?: string;
-                            province?: string;
-                            zip_code?: string;
-                        } | null;
-                    };
-                    intermediary_routing_details?: {
-                        /** @enum {string} */
-                        routing_number_type: "ABA" | "SWIFT";
-                        routing_number: string;
-                        bank_name: string;
-                        bank_address: {
-                            country: string;
-                            address1?: string;
-                            address2?: string;
-                            city?: string;
-                            province?: string;
-                            zip_code?: string;
-                        } | null;
-                    };
-                };
-                cbit?: {
-                    wallet_address: string;
-                };
-                dbs_act?: {
-                    account_number: string;
-                };
-                cubix?: {
-                    account_id: string;
-                };
-                scb?: {
-                    account_number: string;
-                };
-                rtp?: {
-                    account_number: string;
-                    routing_details?: {
-                        /** @enum {string} */
-                        routing_number_type: "ABA" | "SWIFT";
-                        routing_number: string;
-                        bank_name: string;
-                        bank_address: {
-                            country: string;
-                            address1?: string;
-                            address2?: string;
-                            city?: string;
-                            province?: string;
-                            zip_code?: string;
-                        } | null;
-                    };
-                    fiat_account_owner_address?: {
-                        country: string;
-                        address1?: string;
-                        address2?: string;
-                        city?: string;
-                        province?: string;
-                        zip_code?: string;
-                    } | null;
-                };
-            };
-            fiat_account_owner?: {
-                person_details?: {
-                    first_name: string;
-                    last_name: string;
-                } | null;
-                institution_details?: {
-                    name: string;
-                };
-            };
-            metadata?: {
-                [key: string]: string;
-            };
-            /** Format: date-time */
-            created_at: string;
-        };
-        DepositAddress: {
-            /** Format: uuid */
-            id: string;
-            profile_id: string;
-            customer_id: string;
-            identity_id?: string;
-            account_id?: string;
-            ref_id?: string;
-            /** @enum {string} */
-            crypto_network: "BITCOIN" | "ETHEREUM" | "BITCOIN_CASH" | "LITECOIN" | "SOLANA" | "POLYGON_POS" | "BASE" | "ARBITRUM_ONE" | "STELLAR" | "INK" | "XLAYER";
-            address: string;
-            /** @enum {string} */
-            conversion_target_asset: "NO_CONVERSION" | "USD";
-            compatible_crypto_networks: ("BITCOIN" | "ETHEREUM" | "BITCOIN_CASH" | "LITECOIN" | "SOLANA" | "POLYGON_POS" | "BASE" | "ARBITRUM_ONE" | "STELLAR" | "INK" | "XLAYER")[];
-            metadata?: {
-                [key: string]: string;
-            };
-            /** Format: date-time */
-            created_at: string;
-        };
-        IssuerQuoteExecution: {
-            /** Format: uuid */
-            id: string;
-            ref_id?: string;
-            profile_id: string;
-            asset_type: string;
-            /** @enum {string} */
-            status: "PENDING" | "COMPLETE" | "FAILED";
-            principal: string;
-            fee: string;
-            token_principal: string;
-            token_fee: string;
-            token_price: string;
-            /** Format: date-time */
-            created_at: string;
-        };
-        CryptoWithdrawalFee: {
-            /** Format: uuid */
-            id: string;
-            fee: string;
+        /**
+         * @description What a deposit is converted to.
+         * @enum {string}
+         */
+        ConversionTargetAsset: "NO_CONVERSION" | "USD";
+        CreateCryptoWithdrawalFeeRequest: components["schemas"]["CreateCryptoWithdrawalFeeRequestByAmount"] | components["schemas"]["CreateCryptoWithdrawalFeeRequestByTotal"];
+        /** @description A request with `amount`, and without `total`. */
+        CreateCryptoWithdrawalFeeRequestByAmount: {
+            /** @description Currency to withdraw. */
             asset: string;
-            /** Format: date-time */
-            expires_at: string;
+            /** @description Where to, on `crypto_network`. */
             destination_address: string;
-            /** @enum {string} */
-            crypto_network: "BITCOIN" | "ETHEREUM" | "BITCOIN_CASH" | "LITECOIN" | "SOLANA" | "POLYGON_POS" | "BASE" | "ARBITRUM_ONE" | "STELLAR" | "INK" | "XLAYER";
+            /** @description The network to withdraw on. */
+            crypto_network: components["schemas"]["CryptoNetwork"];
+            /** @description What shall arrive, greater than 0. Exactly one of amount and total is given. */
+            amount: string;
+        };
+        /** @description A request with `total`, and without `amount`. */
+        CreateCryptoWithdrawalFeeRequestByTotal: {
+            /** @description Currency to withdraw. */
+            asset: string;
+            /** @description Where to, on `crypto_network`. */
+            destination_address: string;
+            /** @description The network to withdraw on. */
+            crypto_network: components["schemas"]["CryptoNetwork"];
+            /** @description What shall be paid in all, the fee included. Exactly one of amount and total is given. */
+            total: string;
+        };
+        /**
+         * @description A blockchain network.
+         * @enum {string}
+         */
+        CryptoNetwork: "BITCOIN" | "ETHEREUM" | "BITCOIN_CASH" | "LITECOIN" | "SOLANA" | "POLYGON_POS" | "BASE" | "ARBITRUM_ONE" | "STELLAR" | "INK" | "XLAYER";
+        /** @description A fee that is guaranteed until it expires. */
+        CryptoWithdrawalFee: {
+            /**
+             * Format: uuid
+             * @description Identifier of the guaranteed fee.
+             */
+            id: string;
+            /** @description The guaranteed fee, in the asset. */
+            fee: string;
+            /** @description Currency to withdraw. */
+            asset: string;
+            /**
+             * Format: date-time
+             * @description Until when the fee is guaranteed.
+             */
+            expires_at: string;
+            /** @description Where the withdrawal goes. */
+            destination_address: string;
+            /** @description The network of the withdrawal. */
+            crypto_network: components["schemas"]["CryptoNetwork"];
+            /** @description What arrives; amount plus fee is total. */
             amount?: string;
+            /** @description What is paid in all, the fee included. */
             total?: string;
         };
+        /** @description An account in CUBIX. */
+        CubixInstructions: {
+            /** @description The id of the account. */
+            account_id: string;
+        };
+        /** @description An account in DBS ACT. */
+        DbsActInstructions: {
+            /** @description The account number. Lists of fiat accounts mask all but the last four characters. */
+            account_number: string;
+        };
+        /** @description A blockchain address where a profile receives coins. */
+        DepositAddress: {
+            /**
+             * Format: uuid
+             * @description Identifier of the deposit address.
+             */
+            id: string;
+            /** @description Profile that receives the coins. */
+            profile_id: string;
+            /** @description Customer to whom the address belongs. */
+            customer_id: string;
+            /** @description Identity of the user who deposits. */
+            identity_id?: string;
+            /** @description Account of the user, in integrations that deposit for end users. */
+            account_id?: string;
+            /** @description Client-specified identifier, for idempotence. */
+            ref_id?: string;
+            /** @description The network of the address. */
+            crypto_network: components["schemas"]["CryptoNetwork"];
+            /** @description The blockchain address. */
+            address: string;
+            /** @description The asset that deposits are converted to, or NO_CONVERSION. */
+            conversion_target_asset: components["schemas"]["ConversionTargetAsset"];
+            /** @description The networks on which the address receives coins, its own included. */
+            compatible_crypto_networks: components["schemas"]["CryptoNetwork"][];
+            /** @description Client-specified pairs of texts. */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
+             * Format: date-time
+             * @description When the address was created.
+             */
+            created_at: string;
+        };
+        /** @description A page of records, in the order of the request. */
+        DepositAddressesPage: {
+            /** @description The records; empty where none matches. */
+            items: components["schemas"]["DepositAddress"][];
+            /** @description The `page_cursor` of the next page. Absent on the last page. */
+            next_page_cursor?: string;
+        };
+        /** @description A fiat account registered for transfers. */
+        FiatAccount: {
+            /**
+             * Format: uuid
+             * @description Identifier of the fiat account.
+             */
+            id: string;
+            /** @description Client-specified identifier, for idempotence. */
+            ref_id?: string;
+            /** @description Identity of the user who owns the account. */
+            identity_id?: string;
+            /** @description Account of the user, in integrations that act for end users. */
+            account_id?: string;
+            /** @description Whether the account may be used: APPROVED after a check, else PENDING or REJECTED. */
+            status: components["schemas"]["FiatAccountStatus"];
+            /** @description How money reaches the account, by fiat network. */
+            fiat_network_instructions: components["schemas"]["FiatNetworkInstructions"];
+            /** @description Who owns the account; empty in lists. */
+            fiat_account_owner?: components["schemas"]["FiatAccountOwner"];
+            /** @description Client-specified pairs of texts. */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
+             * Format: date-time
+             * @description When the account was created.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When the account was last changed.
+             */
+            updated_at?: string;
+        };
+        /** @description A fiat account registered for transfers. */
+        FiatAccountListItem: {
+            /**
+             * Format: uuid
+             * @description Identifier of the fiat account.
+             */
+            id: string;
+            /** @description Client-specified identifier, for idempotence. */
+            ref_id?: string;
+            /** @description Identity of the user who owns the account. */
+            identity_id?: string;
+            /** @description Account of the user, in integrations that act for end users. */
+            account_id?: string;
+            /** @description Whether the account may be used: APPROVED after a check, else PENDING or REJECTED. */
+            status: components["schemas"]["FiatAccountStatus"];
+            /** @description How money reaches the account, by fiat network; account numbers are masked. */
+            fiat_network_instructions: components["schemas"]["ListedFiatNetworkInstructions"];
+            /** @description Who owns the account; empty in lists. */
+            fiat_account_owner?: components["schemas"]["FiatAccountOwner"];
+            /** @description Client-specified pairs of texts. */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
+             * Format: date-time
+             * @description When the account was created.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When the account was last changed.
+             */
+            updated_at?: string;
+        };
+        /** @description A person or an institution. Lists of fiat accounts withhold both. */
+        FiatAccountOwner: {
+            /** @description The person, where it is one. */
+            person_details?: components["schemas"]["PersonDetails"];
+            /** @description The institution, where it is one. */
+            institution_details?: components["schemas"]["InstitutionDetails"];
+        };
+        /**
+         * @description The status of a fiat account.
+         * @enum {string}
+         */
+        FiatAccountStatus: "PENDING" | "APPROVED" | "REJECTED";
+        /** @description A page of records, in the order of the request. */
+        FiatAccountsPage: {
+            /** @description The records; empty where none matches. */
+            items: components["schemas"]["FiatAccountListItem"][];
+            /** @description The `page_cursor` of the next page. Absent on the last page. */
+            next_page_cursor?: string;
+        };
+        /** @description How to send money to a profile. */
+        FiatDepositInstructions: {
+            /**
+             * Format: uuid
+             * @description Identifier of the instructions.
+             */
+            id: string;
+            /** @description Profile to deposit to. */
+            profile_id: string;
+            /** @description Customer to whom the instructions belong. */
+            customer_id: string;
+            /** @description Identity of the user who deposits; the nil UUID where there is none. */
+            identity_id: string;
+            /** @description Account of the user, in integrations that deposit for end users. */
+            account_id?: string;
+            /** @description Client-specified identifier, for idempotence. */
+            ref_id?: string;
+            /** @description VALID, or DEPRECATED when newer instructions replace these. */
+            status: components["schemas"]["FiatDepositInstructionsStatus"];
+            /** @description The memo that a wire must carry so that the deposit is credited. */
+            memo_id: string;
+            /** @description Where to send the money, by fiat network. */
+            fiat_network_instructions: components["schemas"]["FiatNetworkInstructions"];
+            /** @description Who owns the account. */
+            fiat_account_owner?: components["schemas"]["FiatAccountOwner"];
+            /** @description Client-specified pairs of texts. */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
+             * Format: date-time
+             * @description When the instructions were created.
+             */
+            created_at: string;
+        };
+        /** @description A page of records, in the order of the request. */
+        FiatDepositInstructionsPage: {
+            /** @description The records; empty where none matches. */
+            items: components["schemas"]["FiatDepositInstructions"][];
+            /** @description The `page_cursor` of the next page. Absent on the last page. */
+            next_page_cursor?: string;
+        };
+        /**
+         * @description The status of deposit instructions.
+         * @enum {string}
+         */
+        FiatDepositInstructionsStatus: "VALID" | "DEPRECATED";
+        /** @description One member for each fiat network that applies. */
+        FiatNetworkInstructions: {
+            /** @description Where wires go. */
+            wire?: components["schemas"]["WireInstructions"];
+            /** @description Where transfers in CBIT go. */
+            cbit?: components["schemas"]["CbitInstructions"];
+            /** @description Where transfers in DBS ACT go. */
+            dbs_act?: components["schemas"]["DbsActInstructions"];
+            /** @description Where transfers in CUBIX go. */
+            cubix?: components["schemas"]["CubixInstructions"];
+            /** @description Where transfers in SCB go. */
+            scb?: components["schemas"]["ScbInstructions"];
+            /** @description Where real-time payments go. */
+            rtp?: components["schemas"]["RtpInstructions"];
+        };
+        /** @description A company or another institution. */
+        InstitutionDetails: {
+            /** @description The name of the institution. */
+            name: string;
+        };
+        /** @description An executed issuer quote: a mint or a redemption. */
+        IssuerQuoteExecution: {
+            /**
+             * Format: uuid
+             * @description Identifier of the execution.
+             */
+            id: string;
+            /** @description Client-specified identifier, for idempotence. */
+            ref_id?: string;
+            /** @description The target profile. */
+            profile_id: string;
+            /** @description The asset’s code, such as USDG. */
+            asset_type: string;
+            /** @description Whether the execution is done: COMPLETE or FAILED, else PENDING. */
+            status: components["schemas"]["IssuerQuoteStatus"];
+            /** @description The principal, without the fee. */
+            principal: string;
+            /** @description The fee. */
+            fee: string;
+            /** @description The principal in tokens; negative for a redemption. */
+            token_principal: string;
+            /** @description The fee in tokens. */
+            token_fee: string;
+            /** @description The price of one token. */
+            token_price: string;
+            /**
+             * Format: date-time
+             * @description When the quote was executed.
+             */
+            created_at: string;
+        };
+        /** @description A page of records, in the order of the request. */
+        IssuerQuoteExecutionsPage: {
+            /** @description The records; empty where none matches. */
+            issuer_quote_executions: components["schemas"]["IssuerQuoteExecution"][];
+            /** @description The `page_cursor` of the next page. Absent on the last page. */
+            next_page_cursor?: string;
+        };
+        /**
+         * @description The status of an execution.
+         * @enum {string}
+         */
+        IssuerQuoteStatus: "PENDING" | "COMPLETE" | "FAILED";
+        /** @description One member for each fiat network that applies, as lists show it. */
+        ListedFiatNetworkInstructions: {
+            /** @description Where wires go. */
+            wire?: components["schemas"]["ListedWireInstructions"];
+            /** @description Where transfers in CBIT go. */
+            cbit?: components["schemas"]["CbitInstructions"];
+            /** @description Where transfers in DBS ACT go. */
+            dbs_act?: components["schemas"]["DbsActInstructions"];
+            /** @description Where transfers in CUBIX go. */
+            cubix?: components["schemas"]["CubixInstructions"];
+            /** @description Where transfers in SCB go. */
+            scb?: components["schemas"]["ScbInstructions"];
+            /** @description Where real-time payments go. */
+            rtp?: components["schemas"]["RtpInstructions"];
+        };
+        /** @description An account for wires, as lists show it: masked, with the status and metadata of the account. */
+        ListedWireInstructions: {
+            /** @description The account number. Lists of fiat accounts mask all but the last four characters. */
+            account_number: string;
+            /** @description The address of the account’s owner. */
+            fiat_account_owner_address: components["schemas"]["Address"];
+            /** @description The bank of the account. */
+            routing_details: components["schemas"]["RoutingDetails"];
+            /** @description The bank that passes the wire on, where one does. */
+            intermediary_routing_details?: components["schemas"]["RoutingDetails"];
+            /** @description Whether the account may be used: APPROVED after a check, else PENDING or REJECTED. */
+            status?: components["schemas"]["FiatAccountStatus"];
+            /** @description Client-specified pairs of texts. */
+            metadata?: {
+                [key: string]: string;
+            };
+        };
+        /** @description What is wrong with one parameter or body member. */
+        ParameterFault: {
+            /** @description The parameter or body member. */
+            parameter: string;
+            /** @description What is wrong with it. */
+            reason: string;
+            /** @description Names the fault for programs. */
+            code?: string;
+        };
+        /** @description A person. */
+        PersonDetails: {
+            /** @description The first name. */
+            first_name: string;
+            /** @description The last name. */
+            last_name: string;
+        };
+        /** @description An error (RFC 9457). */
         Problem: {
             /** @description `about:blank`, or the path of the problem’s own page. */
             type: string;
+            /** @description The HTTP reason of the status. */
             title: string;
+            /** @description The HTTP status. */
             status: number;
             /** @description What to change. */
             detail: string;
+            /** @description The path of the request. */
             instance: string;
             /** @description The same as in the X-Request-Id header. */
             request_id: string;
-            meta?: {
-                [key: string]: unknown;
+            /** @description Facts for programs. Each problem type has its own, named on its page. */
+            meta?: components["schemas"]["ProblemMeta"];
+        };
+        /** @description Facts about a problem. */
+        ProblemMeta: {
+            /** @description Every parameter at fault. */
+            errors?: components["schemas"]["ParameterFault"][];
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description The bank that receives a wire. */
+        RoutingDetails: {
+            /** @description The kind of number: ABA in the United States, SWIFT elsewhere. */
+            routing_number_type: components["schemas"]["RoutingNumberType"];
+            /** @description The number that identifies the bank. */
+            routing_number: string;
+            /** @description The name of the bank. */
+            bank_name: string;
+            /** @description The address of the bank. */
+            bank_address: components["schemas"]["Address"];
+        };
+        /**
+         * @description The kind of a routing number.
+         * @enum {string}
+         */
+        RoutingNumberType: "ABA" | "SWIFT";
+        /** @description An account for real-time payments. */
+        RtpInstructions: {
+            /** @description The account number. Lists of fiat accounts mask all but the last four characters. */
+            account_number: string;
+            /** @description The bank of the account. */
+            routing_details: components["schemas"]["RtpRoutingDetails"];
+            /** @description The address of the account’s owner. */
+            fiat_account_owner_address?: components["schemas"]["Address"];
+        };
+        /** @description The bank that receives a real-time payment. Only the number is always there. */
+        RtpRoutingDetails: {
+            /** @description The kind of number: ABA in the United States, SWIFT elsewhere. */
+            routing_number_type?: components["schemas"]["RoutingNumberType"];
+            /** @description The number that identifies the bank. */
+            routing_number: string;
+            /** @description The name of the bank. */
+            bank_name?: string;
+            /** @description The address of the bank. */
+            bank_address?: components["schemas"]["Address"];
+        };
+        /** @description An account in SCB. */
+        ScbInstructions: {
+            /** @description The account number. Lists of fiat accounts mask all but the last four characters. */
+            account_number: string;
+        };
+        /** @description What a customer was owed and paid in a period. */
+        Statement: {
+            /**
+             * Format: uuid
+             * @description Identifier of the statement.
+             */
+            id: string;
+            /** @description Client-specified identifier, for idempotence. */
+            ref_id?: string;
+            /** @description Customer to whom the statement belongs. */
+            customer_id: string;
+            /** @description The type, such as STATEMENT_TYPE_USDG_REWARD. */
+            type: string;
+            /** @description The product, such as USDG_REWARDS. */
+            product: string;
+            /** @description How far the statement is: initiated, generated, paid. */
+            status: components["schemas"]["StatementStatus"];
+            /** @description Pairs of texts, such as a total_amount. */
+            metadata?: {
+                [key: string]: string;
             };
+            /** @description What was owed and paid, by asset. */
+            statement_balances: components["schemas"]["StatementBalance"][];
+            /**
+             * Format: date-time
+             * @description When the period begins.
+             */
+            period_start: string;
+            /**
+             * Format: date-time
+             * @description When the period ends.
+             */
+            period_end: string;
+            /**
+             * Format: date-time
+             * @description When the statement was generated; absent until then.
+             */
+            generated_at?: string;
+            /**
+             * Format: date-time
+             * @description When it was paid; absent until then.
+             */
+            paid_at?: string;
+            /**
+             * Format: date-time
+             * @description When the statement was created.
+             */
+            created_at: string;
+        };
+        /** @description What was owed and paid in one asset. */
+        StatementBalance: {
+            /** @description The asset’s code, such as USDG. */
+            asset: string;
+            /** @description What has been paid. */
+            amount_paid: string;
+            /** @description What is owed in all, paid or not. */
+            total_amount_owed: string;
+        };
+        /**
+         * @description The status of a statement.
+         * @enum {string}
+         */
+        StatementStatus: "STATEMENT_STATUS_UNSPECIFIED" | "STATEMENT_STATUS_INITIATED" | "STATEMENT_STATUS_GENERATED" | "STATEMENT_STATUS_PAID";
+        /** @description A page of records, in the order of the request. */
+        StatementsPage: {
+            /** @description The records; empty where none matches. */
+            statements: components["schemas"]["Statement"][];
+            /** @description The `page_cursor` of the next page. Absent on the last page. */
+            next_page_cursor?: string;
+        };
+        /** @description An account for wires. */
+        WireInstructions: {
+            /** @description The account number. Lists of fiat accounts mask all but the last four characters. */
+            account_number: string;
+            /** @description The address of the account’s owner. */
+            fiat_account_owner_address: components["schemas"]["Address"];
+            /** @description The bank of the account. */
+            routing_details: components["schemas"]["RoutingDetails"];
+            /** @description The bank that passes the wire on, where one does. */
+            intermediary_routing_details?: components["schemas"]["RoutingDetails"];
         };
     };
     responses: never;
@@ -580,11 +701,18 @@ export interface operations {
     getFiatAccount: {
         parameters: {
             query?: {
-                /** @description When true, a deleted account is answered too. */
+                /**
+                 * @description When true, a deleted account is answered too.
+                 * @example true
+                 */
                 include_deleted?: boolean;
             };
             header?: never;
             path: {
+                /**
+                 * @description The record’s identifier.
+                 * @example 11111111-1111-4111-8111-111111111111
+                 */
                 id: string;
             };
             cookie?: never;
@@ -594,6 +722,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description Names the request; the same as in the log and in problems. */
                     "X-Request-Id"?: string;
                     [name: string]: unknown;
                 };
@@ -678,23 +807,69 @@ export interface operations {
     listFiatAccounts: {
         parameters: {
             query?: {
-                /** @description Filter by account ids. */
+                /**
+                 * @description Filter by account ids.
+                 * @example [
+                 *       "11111111-1111-4111-8111-111111111111"
+                 *     ]
+                 */
                 ids?: string[];
-                /** @description Filter by client-specified identifiers. */
+                /**
+                 * @description Filter by client-specified identifiers.
+                 * @example [
+                 *       "acme-account-0001"
+                 *     ]
+                 */
                 ref_ids?: string[];
+                /**
+                 * @description Created before this time.
+                 * @example 2027-01-01T00:00:00Z
+                 */
                 "created_at.lt"?: string;
+                /**
+                 * @description Created at or before this time.
+                 * @example 2026-10-31T12:00:00Z
+                 */
                 "created_at.lte"?: string;
+                /**
+                 * @description Created at this time.
+                 * @example 2026-10-31T12:00:00Z
+                 */
                 "created_at.eq"?: string;
+                /**
+                 * @description Created at or after this time.
+                 * @example 2026-10-31T12:00:00Z
+                 */
                 "created_at.gte"?: string;
+                /**
+                 * @description Created after this time.
+                 * @example 2026-01-01T00:00:00Z
+                 */
                 "created_at.gt"?: string;
-                /** @description When true, deleted accounts are answered too. */
+                /**
+                 * @description When true, deleted accounts are answered too.
+                 * @example true
+                 */
                 include_deleted?: boolean;
-                /** @description How many records a page has at most. */
+                /**
+                 * @description How many records a page has at most.
+                 * @example 2
+                 */
                 limit?: number;
-                /** @description Newest first (DESC), or oldest first. */
+                /**
+                 * @description Newest first (DESC), or oldest first.
+                 * @example DESC
+                 */
                 order?: "DESC" | "ASC";
+                /**
+                 * @description The time that sorts the list.
+                 * @example CREATED_AT
+                 */
                 order_by?: "CREATED_AT";
-                /** @description The `next_page_cursor` of the page before; empty for the first page. */
+                /**
+                 * @description The `next_page_cursor` of the page before; empty for the first page.
+                 * @example
+                 */
                 page_cursor?: string;
             };
             header?: never;
@@ -706,15 +881,12 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description Names the request; the same as in the log and in problems. */
                     "X-Request-Id"?: string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        items: components["schemas"]["FiatAccountListItem"][];
-                        /** @description Absent on the last page. */
-                        next_page_cursor?: string;
-                    };
+                    "application/json": components["schemas"]["FiatAccountsPage"];
                 };
             };
             /** @description The page is the one that If-None-Match names. */
@@ -792,19 +964,46 @@ export interface operations {
     listStatements: {
         parameters: {
             query: {
-                /** @description The caller’s own customer id; another’s gives an empty page. */
+                /**
+                 * @description The caller’s own customer id; another’s gives an empty page.
+                 * @example acme
+                 */
                 customer_id: string;
-                /** @description Filter by client-specified identifiers. */
+                /**
+                 * @description Filter by client-specified identifiers.
+                 * @example [
+                 *       "acme-statement-0001"
+                 *     ]
+                 */
                 ref_ids?: string[];
-                /** @description Filter by ids of statements. */
+                /**
+                 * @description Filter by ids of statements.
+                 * @example [
+                 *       "44444444-4444-4444-8444-444444444444"
+                 *     ]
+                 */
                 statement_ids?: string[];
-                /** @description Filter by status; all where absent. */
-                statuses?: ("STATEMENT_STATUS_UNSPECIFIED" | "STATEMENT_STATUS_INITIATED" | "STATEMENT_STATUS_GENERATED" | "STATEMENT_STATUS_PAID")[];
-                /** @description How many records a page has at most. */
+                /**
+                 * @description Filter by status; all where absent.
+                 * @example [
+                 *       "STATEMENT_STATUS_PAID"
+                 *     ]
+                 */
+                statuses?: components["schemas"]["StatementStatus"][];
+                /**
+                 * @description How many records a page has at most.
+                 * @example 2
+                 */
                 limit?: number;
-                /** @description Newest first (DESC), or oldest first. */
+                /**
+                 * @description Newest first (DESC), or oldest first.
+                 * @example DESC
+                 */
                 order?: "DESC" | "ASC";
-                /** @description The `next_page_cursor` of the page before; empty for the first page. */
+                /**
+                 * @description The `next_page_cursor` of the page before; empty for the first page.
+                 * @example
+                 */
                 page_cursor?: string;
             };
             header?: never;
@@ -816,15 +1015,12 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description Names the request; the same as in the log and in problems. */
                     "X-Request-Id"?: string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        statements: components["schemas"]["Statement"][];
-                        /** @description Absent on the last page. */
-                        next_page_cursor?: string;
-                    };
+                    "application/json": components["schemas"]["StatementsPage"];
                 };
             };
             /** @description The page is the one that If-None-Match names. */
@@ -904,6 +1100,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /**
+                 * @description The record’s identifier.
+                 * @example 22222222-2222-4222-8222-222222222222
+                 */
                 id: string;
             };
             cookie?: never;
@@ -913,6 +1113,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description Names the request; the same as in the log and in problems. */
                     "X-Request-Id"?: string;
                     [name: string]: unknown;
                 };
@@ -997,29 +1198,92 @@ export interface operations {
     listFiatDepositInstructions: {
         parameters: {
             query?: {
-                /** @description Filter by ids of instructions. */
+                /**
+                 * @description Filter by ids of instructions.
+                 * @example [
+                 *       "22222222-2222-4222-8222-222222222222"
+                 *     ]
+                 */
                 ids?: string[];
-                /** @description Filter by client-specified identifiers. */
+                /**
+                 * @description Filter by client-specified identifiers.
+                 * @example [
+                 *       "acme-instructions-0001"
+                 *     ]
+                 */
                 ref_ids?: string[];
-                /** @description Filter by memo; an addition of ours. */
+                /**
+                 * @description Filter by memo; an addition of ours.
+                 * @example [
+                 *       "SANDBOXMEMO00001"
+                 *     ]
+                 */
                 memo_ids?: string[];
-                /** @description Filter by the profiles to deposit to. */
+                /**
+                 * @description Filter by the profiles to deposit to.
+                 * @example [
+                 *       "44948a86-badb-4e58-a0b5-3306638a8687"
+                 *     ]
+                 */
                 profile_ids?: string[];
-                /** @description Filter by the identities that deposit. */
+                /**
+                 * @description Filter by the identities that deposit.
+                 * @example [
+                 *       "12b8d131-9fb4-49c2-ada0-d111c35dd757"
+                 *     ]
+                 */
                 identity_ids?: string[];
-                /** @description Filter by the accounts of end users. */
+                /**
+                 * @description Filter by the accounts of end users.
+                 * @example [
+                 *       "743af367-e7d6-4481-8abf-7a47e5ec2915"
+                 *     ]
+                 */
                 account_ids?: string[];
+                /**
+                 * @description Created before this time.
+                 * @example 2027-01-01T00:00:00Z
+                 */
                 "created_at.lt"?: string;
+                /**
+                 * @description Created at or before this time.
+                 * @example 2026-10-31T12:00:00Z
+                 */
                 "created_at.lte"?: string;
+                /**
+                 * @description Created at this time.
+                 * @example 2026-10-31T12:00:00Z
+                 */
                 "created_at.eq"?: string;
+                /**
+                 * @description Created at or after this time.
+                 * @example 2026-10-31T12:00:00Z
+                 */
                 "created_at.gte"?: string;
+                /**
+                 * @description Created after this time.
+                 * @example 2026-01-01T00:00:00Z
+                 */
                 "created_at.gt"?: string;
-                /** @description How many records a page has at most. */
+                /**
+                 * @description How many records a page has at most.
+                 * @example 2
+                 */
                 limit?: number;
-                /** @description Newest first (DESC), or oldest first. */
+                /**
+                 * @description Newest first (DESC), or oldest first.
+                 * @example DESC
+                 */
                 order?: "DESC" | "ASC";
+                /**
+                 * @description The time that sorts the list.
+                 * @example CREATED_AT
+                 */
                 order_by?: "CREATED_AT";
-                /** @description The `next_page_cursor` of the page before; empty for the first page. */
+                /**
+                 * @description The `next_page_cursor` of the page before; empty for the first page.
+                 * @example
+                 */
                 page_cursor?: string;
             };
             header?: never;
@@ -1031,15 +1295,12 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description Names the request; the same as in the log and in problems. */
                     "X-Request-Id"?: string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        items: components["schemas"]["FiatDepositInstructions"][];
-                        /** @description Absent on the last page. */
-                        next_page_cursor?: string;
-                    };
+                    "application/json": components["schemas"]["FiatDepositInstructionsPage"];
                 };
             };
             /** @description The page is the one that If-None-Match names. */
@@ -1117,31 +1378,99 @@ export interface operations {
     listDepositAddresses: {
         parameters: {
             query?: {
-                /** @description Filter by profiles. */
+                /**
+                 * @description Filter by profiles.
+                 * @example [
+                 *       "44948a86-badb-4e58-a0b5-3306638a8687"
+                 *     ]
+                 */
                 profile_ids?: string[];
-                /** @description Filter by identities. */
+                /**
+                 * @description Filter by identities.
+                 * @example [
+                 *       "12b8d131-9fb4-49c2-ada0-d111c35dd757"
+                 *     ]
+                 */
                 identity_ids?: string[];
-                /** @description Filter by ids of deposit addresses. */
+                /**
+                 * @description Filter by ids of deposit addresses.
+                 * @example [
+                 *       "33333333-3333-4333-8333-333333333333"
+                 *     ]
+                 */
                 ids?: string[];
-                /** @description Filter by client-specified identifiers. */
+                /**
+                 * @description Filter by client-specified identifiers.
+                 * @example [
+                 *       "acme-address-0001"
+                 *     ]
+                 */
                 ref_ids?: string[];
-                /** @description Filter by the accounts of end users. */
+                /**
+                 * @description Filter by the accounts of end users.
+                 * @example [
+                 *       "743af367-e7d6-4481-8abf-7a47e5ec2915"
+                 *     ]
+                 */
                 account_ids?: string[];
-                /** @description Filter by `crypto_network`. */
-                networks?: ("BITCOIN" | "ETHEREUM" | "BITCOIN_CASH" | "LITECOIN" | "SOLANA" | "POLYGON_POS" | "BASE" | "ARBITRUM_ONE" | "STELLAR" | "INK" | "XLAYER")[];
-                /** @description Filter by blockchain address; an addition of ours. */
+                /**
+                 * @description Filter by `crypto_network`.
+                 * @example [
+                 *       "BITCOIN"
+                 *     ]
+                 */
+                networks?: components["schemas"]["CryptoNetwork"][];
+                /**
+                 * @description Filter by blockchain address; an addition of ours.
+                 * @example [
+                 *       "bc1q3333z333vaad5vgj023765cw88085fzd9juvqa"
+                 *     ]
+                 */
                 addresses?: string[];
+                /**
+                 * @description Created before this time.
+                 * @example 2027-01-01T00:00:00Z
+                 */
                 "created_at.lt"?: string;
+                /**
+                 * @description Created at or before this time.
+                 * @example 2026-10-31T12:00:00Z
+                 */
                 "created_at.lte"?: string;
+                /**
+                 * @description Created at this time.
+                 * @example 2026-10-31T12:00:00Z
+                 */
                 "created_at.eq"?: string;
+                /**
+                 * @description Created at or after this time.
+                 * @example 2026-10-31T12:00:00Z
+                 */
                 "created_at.gte"?: string;
+                /**
+                 * @description Created after this time.
+                 * @example 2026-01-01T00:00:00Z
+                 */
                 "created_at.gt"?: string;
-                /** @description How many records a page has at most. */
+                /**
+                 * @description How many records a page has at most.
+                 * @example 2
+                 */
                 limit?: number;
-                /** @description Newest first (DESC), or oldest first. */
+                /**
+                 * @description Newest first (DESC), or oldest first.
+                 * @example DESC
+                 */
                 order?: "DESC" | "ASC";
+                /**
+                 * @description The time that sorts the list.
+                 * @example CREATED_AT
+                 */
                 order_by?: "CREATED_AT";
-                /** @description The `next_page_cursor` of the page before; empty for the first page. */
+                /**
+                 * @description The `next_page_cursor` of the page before; empty for the first page.
+                 * @example
+                 */
                 page_cursor?: string;
             };
             header?: never;
@@ -1153,15 +1482,12 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description Names the request; the same as in the log and in problems. */
                     "X-Request-Id"?: string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        items: components["schemas"]["DepositAddress"][];
-                        /** @description Absent on the last page. */
-                        next_page_cursor?: string;
-                    };
+                    "application/json": components["schemas"]["DepositAddressesPage"];
                 };
             };
             /** @description The page is the one that If-None-Match names. */
@@ -1239,23 +1565,56 @@ export interface operations {
     listIssuerQuoteExecutions: {
         parameters: {
             query?: {
-                /** @description Filter by target profile. */
+                /**
+                 * @description Filter by target profile.
+                 * @example 44948a86-badb-4e58-a0b5-3306638a8687
+                 */
                 profile_id?: string;
-                /** @description Filter by status. */
-                status?: ("PENDING" | "COMPLETE" | "FAILED")[];
-                /** @description Created at or after this time. */
+                /**
+                 * @description Filter by status.
+                 * @example [
+                 *       "PENDING"
+                 *     ]
+                 */
+                status?: components["schemas"]["IssuerQuoteStatus"][];
+                /**
+                 * @description Created at or after this time.
+                 * @example 2026-10-31T12:00:00Z
+                 */
                 "created_range.begin"?: string;
-                /** @description Created at or before this time. */
+                /**
+                 * @description Created at or before this time.
+                 * @example 2026-10-31T12:00:00Z
+                 */
                 "created_range.end"?: string;
-                /** @description Filter by ids of executions; an addition of ours. */
+                /**
+                 * @description Filter by ids of executions; an addition of ours.
+                 * @example [
+                 *       "55555555-5555-4555-8555-555555555555"
+                 *     ]
+                 */
                 ids?: string[];
-                /** @description Filter by client-specified identifiers; an addition of ours. */
+                /**
+                 * @description Filter by client-specified identifiers; an addition of ours.
+                 * @example [
+                 *       "acme-quote-0001"
+                 *     ]
+                 */
                 ref_ids?: string[];
-                /** @description How many records a page has at most. */
+                /**
+                 * @description How many records a page has at most.
+                 * @example 2
+                 */
                 limit?: number;
-                /** @description Newest first (DESC), or oldest first. */
+                /**
+                 * @description Newest first (DESC), or oldest first.
+                 * @example DESC
+                 */
                 order?: "DESC" | "ASC";
-                /** @description The `next_page_cursor` of the page before; empty for the first page. */
+                /**
+                 * @description The `next_page_cursor` of the page before; empty for the first page.
+                 * @example
+                 */
                 page_cursor?: string;
             };
             header?: never;
@@ -1267,15 +1626,12 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description Names the request; the same as in the log and in problems. */
                     "X-Request-Id"?: string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        issuer_quote_executions: components["schemas"]["IssuerQuoteExecution"][];
-                        /** @description Absent on the last page. */
-                        next_page_cursor?: string;
-                    };
+                    "application/json": components["schemas"]["IssuerQuoteExecutionsPage"];
                 };
             };
             /** @description The page is the one that If-None-Match names. */
@@ -1359,24 +1715,14 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description Currency to withdraw. */
-                    asset: string;
-                    /** @description Where to, on `crypto_network`. */
-                    destination_address: string;
-                    /** @enum {string} */
-                    crypto_network: "BITCOIN" | "ETHEREUM" | "BITCOIN_CASH" | "LITECOIN" | "SOLANA" | "POLYGON_POS" | "BASE" | "ARBITRUM_ONE" | "STELLAR" | "INK" | "XLAYER";
-                    /** @description What shall arrive, greater than 0. Exactly one of amount and total is given. */
-                    amount?: string;
-                    /** @description What shall be paid in all, the fee included. Exactly one of amount and total is given. */
-                    total?: string;
-                };
+                "application/json": components["schemas"]["CreateCryptoWithdrawalFeeRequest"];
             };
         };
         responses: {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description Names the request; the same as in the log and in problems. */
                     "X-Request-Id"?: string;
                     [name: string]: unknown;
                 };

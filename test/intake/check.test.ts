@@ -173,6 +173,81 @@ const cases: readonly (readonly [RecordKind, RecordInput, string])[] = [
   ],
 ]
 
+const address = { country: 'USA', city: 'Boston' }
+const routing = {
+  routing_number_type: 'ABA',
+  routing_number: '021000021',
+  bank_name: 'First Sample Bank',
+  bank_address: address,
+}
+const instructions: RecordInput = {
+  wire: {
+    account_number: '12345678',
+    fiat_account_owner_address: address,
+    routing_details: routing,
+    intermediary_routing_details: routing,
+  },
+  rtp: {
+    account_number: '12345678',
+    routing_details: routing,
+    fiat_account_owner_address: address,
+  },
+}
+
+/** The members inside these networks that decisions, section 4, require. */
+const requiredInside = [
+  ...['wire.account_number', 'wire.fiat_account_owner_address', 'wire.routing_details'],
+  ...['wire.fiat_account_owner_address.country', 'wire.routing_details.bank_address.country'],
+  ...['routing_number_type', 'routing_number', 'bank_name', 'bank_address'].flatMap((member) => [
+    `wire.routing_details.${member}`,
+    `wire.intermediary_routing_details.${member}`,
+  ]),
+  ...['rtp.account_number', 'rtp.routing_details', 'rtp.routing_details.routing_number'],
+  ...['rtp.routing_details.bank_address.country', 'rtp.fiat_account_owner_address.country'],
+]
+
+const optionalInside = [
+  ...['wire.intermediary_routing_details', 'wire.fiat_account_owner_address.city'],
+  ...['rtp.fiat_account_owner_address', 'rtp.routing_details.routing_number_type'],
+  ...['rtp.routing_details.bank_name', 'rtp.routing_details.bank_address', 'wire', 'rtp'],
+]
+
+const addresses = [
+  ...['wire.fiat_account_owner_address', 'rtp.fiat_account_owner_address'],
+  ...['wire.routing_details.bank_address', 'wire.intermediary_routing_details.bank_address'],
+  'rtp.routing_details.bank_address',
+]
+
+/** A copy in which the member at a dotted path has another value; undefined takes it out. */
+function withMember(parent: RecordInput, path: string, value: unknown): RecordInput {
+  const [member = '', ...rest] = path.split('.')
+  const { [member]: old, ...others } = parent
+  const inner = rest.length === 0 ? value : withMember(old as RecordInput, rest.join('.'), value)
+  return inner === undefined ? others : { ...others, [member]: inner }
+}
+
+describe('fiat network instructions', () => {
+  for (const kind of ['fiat-accounts', 'fiat-deposit-instructions'] as const) {
+    const faultsWith = (path: string, value: unknown): string[] => {
+      const networks = withMember(instructions, path, value)
+      return faultsOf(kind, samples[kind]({ fiat_network_instructions: networks }))
+    }
+
+    test(`of ${kind} have every member that answers must have, and no null address`, () => {
+      for (const path of requiredInside) {
+        const fault = `fiat_network_instructions.${path}: must be given`
+        assert.deepEqual(faultsWith(path, undefined), [fault])
+      }
+      for (const path of optionalInside) assert.deepEqual(faultsWith(path, undefined), [], path)
+      for (const path of addresses) {
+        const reason = 'must be an address with at least a country, not null'
+        const fault = `fiat_network_instructions.${path}: ${reason}`
+        assert.deepEqual(faultsWith(path, null), [fault])
+      }
+    })
+  }
+})
+
 describe('a fault', () => {
   for (const [kind, over, fault] of cases) {
     test(fault, () => {
@@ -303,6 +378,23 @@ describe('rendering', () => {
     assert.equal(full.identity_id, '00000000-0000-0000-0000-000000000000')
   })
 
+  test('leaves out a null person, also one inside the networks', () => {
+    const institution_details = { name: 'Example' }
+    const owner = { person_details: null, institution_details }
+    for (const record of [
+      { fiat_account_owner: owner },
+      { fiat_network_instructions: { fiat_account_owner: owner } },
+    ]) {
+      const { full } = rendered('fiat-deposit-instructions', someDepositInstructions(record))
+      assert.deepEqual(full.fiat_account_owner, { institution_details })
+    }
+    const { full } = rendered(
+      'fiat-accounts',
+      aFiatAccount({ fiat_account_owner: { person_details: null } }),
+    )
+    assert.deepEqual(full.fiat_account_owner, {})
+  })
+
   test('adds the network of an address to its compatible networks', () => {
     const { full } = rendered(
       'deposit-addresses',
@@ -321,7 +413,7 @@ describe('rendering', () => {
           ...(aFiatAccount().fiat_network_instructions as RecordInput),
           dbs_act: { account_number: '1234' },
           scb: { account_number: '12345' },
-          rtp: { account_number: '987654321' },
+          rtp: { account_number: '987654321', routing_details: { routing_number: '021000021' } },
           cubix: { account_id: 'cubix-account' },
           cbit: { wallet_address: 'cbit-wallet' },
         },
@@ -347,9 +439,9 @@ describe('rendering', () => {
         dbs_act: { account_number: 'XXXX' },
         cubix: { account_id: 'cubix-account' },
         scb: { account_number: 'X2345' },
-        rtp: { account_number: 'XXXXX4321' },
+        rtp: { account_number: 'XXXXX4321', routing_details: { routing_number: '021000021' } },
       },
-      fiat_account_owner: { person_details: null },
+      fiat_account_owner: {},
       metadata: { a: 'b' },
       created_at: '2026-01-01T00:00:00Z',
     })

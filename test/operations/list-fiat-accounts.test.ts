@@ -32,7 +32,7 @@ const brief = {
       metadata: { cost_centre: '0' },
     },
   },
-  fiat_account_owner: { person_details: null },
+  fiat_account_owner: {},
   metadata: { cost_centre: '0' },
   created_at: '2026-10-31T12:00:00Z',
   updated_at: '2026-10-31T12:00:00Z',

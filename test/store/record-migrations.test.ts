@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
+import { systemClock } from '../../src/platform/clock.ts'
 import { resources } from '../../src/resources/catalogue.ts'
 import { withPrimary } from '../../src/store/postgres/cluster/with-primary.ts'
+import { migratePostgres, migrations } from '../../src/store/postgres/schema/migrate.ts'
 import { recordDialect as postgresDialect } from '../../src/store/postgres/schema/record-dialect.ts'
 import {
   type RecordStep,
@@ -11,8 +15,10 @@ import {
 } from '../../src/store/sql/record-migrations.ts'
 import type { SchemaDialect } from '../../src/store/sql/record-schema.ts'
 import { memberColumns } from '../../src/store/sql/staging.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open-records.ts'
 import { recordDialect as sqliteDialect } from '../../src/store/sqlite/record-dialect.ts'
-import { addressesOf, openTestDatabase, testStore } from '../support/test-database.ts'
+import { temporaryFolder } from '../support/harness.ts'
+import { addressesOf, openTestDatabase, roles, testStore } from '../support/test-database.ts'
 
 /**
  * A release that stored statements without their status, and the next one, which lists them by it.
@@ -127,4 +133,123 @@ describe('the steps of records', () => {
       await place.close()
     }
   })
+})
+
+/** A store as the release before a step of records left it, and its migration by the program. */
+type OldStore = Pick<Place, 'ask' | 'close'> & {
+  readonly tableName: (table: string) => string
+  migrate(): Promise<void>
+}
+
+const sharedTables = new URL(
+  '../../src/store/sqlite/migrations/records/0001-records.sql',
+  import.meta.url,
+)
+
+function openOldFile(lastStep: number): OldStore {
+  const folder = temporaryFolder()
+  const path = join(folder, 'old.db')
+  const db = new DatabaseSync(path)
+  for (let step = 1; step <= lastStep; step += 1) db.exec(recordMigration(step, sqliteDialect))
+  db.exec(`${readFileSync(sharedTables, 'utf8')};
+    create table schema_migration (schema text not null, id integer not null,
+      applied_at text not null, primary key (schema, id)) strict, without rowid;
+    insert into schema_migration values ('records', ${lastStep}, '')`)
+  return {
+    tableName: sqliteDialect.tableName,
+    ask: async (sql) =>
+      db
+        .prepare(sql)
+        .all()
+        .map((row) => Object.values(row)),
+    migrate: () => openSqliteStore(path, systemClock).close(),
+    close: async () => {
+      db.close()
+      rmSync(folder, { recursive: true })
+    },
+  }
+}
+
+async function openOldDatabase(lastStep: number): Promise<OldStore> {
+  const next = recordMigration(lastStep + 1, postgresDialect)
+  const ids = migrations.filter(({ sql }) => sql.includes(next)).map(({ id }) => id)
+  assert.equal(ids.length, 1, `step ${lastStep + 1} of records is one step of PostgreSQL's schema`)
+  const database = await openTestDatabase()
+  const owner = addressesOf(database.ownerUrl)
+  const applied = migrations.filter(({ id }) => id < Number(ids[0]))
+  await withPrimary(owner, async (connection) => {
+    await connection.execute(`drop schema bursar cascade; create schema bursar;
+      create table bursar.schema_migration (id integer primary key, applied_at timestamptz not null)`)
+    for (const { id, sql } of applied) {
+      await connection.execute(`${sql}; insert into bursar.schema_migration values (${id}, now())`)
+    }
+  })
+  return {
+    tableName: postgresDialect.tableName,
+    ask: database.ask,
+    migrate: async () => void (await migratePostgres(owner, roles)),
+    close: database.drop,
+  }
+}
+
+const person = '{"person_details":{"first_name":"Ada","last_name":"Example"}}'
+const hostile = '{"note":"\\"fiat_account_owner\\":{\\"person_details\\":null}"}'
+
+/** Owners as version 0.1 stored them, and as they are stored now. */
+const owners = [
+  ['{"person_details":null}', '{}'],
+  [
+    '{"person_details":null,"institution_details":{"name":"Example Ltd"}}',
+    '{"institution_details":{"name":"Example Ltd"}}',
+  ],
+  [person, person],
+] as const
+
+/** Members that import refuses now; what is stored stays. */
+const networks = '{"wire":{"fiat_account_owner_address":null},"rtp":{"account_number":"1"}}'
+
+const bodyOf = (owner: string): string =>
+  `{"fiat_network_instructions":${networks},"fiat_account_owner":${owner},"metadata":${hostile}}`
+
+test('an old store answers no null person after its migration, and new entity tags', async () => {
+  const store = await (testStore === 'postgres' ? openOldDatabase(1) : openOldFile(1))
+  const { tableName } = store
+  const listed = [tableName('fiat_account'), tableName('fiat_deposit_instructions')]
+  const full = tableName('fiat_account_full')
+  try {
+    for (const [at, [owner]] of owners.entries()) {
+      const id = `aaaaaaaa-0000-4000-8000-00000000000${at}`
+      const key = testStore === 'postgres' ? `false, '${at}'` : `0, x'0${at}'`
+      const isDeleted = testStore === 'postgres' ? 'false' : '0'
+      await store.ask(`insert into ${listed[0]} (customer_id, deleted, position, id, body, stored_at)
+        values ('acme', ${key}, '${id}', '${bodyOf(owner)}', 1)`)
+      await store.ask(`insert into ${listed[1]}
+        (customer_id, deleted, position, id, memo_id, identity_id, profile_id, body, stored_at)
+        values ('acme', ${key}, '${id}', 'MEMO${at}', 'i', 'p', '${bodyOf(owner)}', 1)`)
+      await store.ask(`insert into ${full} (customer_id, id, deleted, body)
+        values ('acme', '${id}', ${isDeleted}, '${bodyOf(owner)}')`)
+    }
+    for (const kind of ['fiat-accounts', 'fiat-deposit-instructions', 'statements']) {
+      await store.ask(`insert into ${tableName('revision')} values ('acme', '${kind}', 41)`)
+    }
+    await store.migrate()
+    for (const table of [...listed, full]) {
+      const bodies = await store.ask(`select body from ${table} order by id`)
+      assert.deepEqual(
+        bodies.flat(),
+        owners.map(([, owner]) => bodyOf(owner)),
+        table,
+      )
+    }
+    const revisions = await store.ask(
+      `select kind, changed_at from ${tableName('revision')} order by kind`,
+    )
+    assert.deepEqual(Object.fromEntries(revisions.map(([kind, at]) => [kind, Number(at)])), {
+      'fiat-accounts': 42,
+      'fiat-deposit-instructions': 42,
+      statements: 41,
+    })
+  } finally {
+    await store.close()
+  }
 })

@@ -18,11 +18,16 @@ export type DocumentedOperation = {
   readonly operationId: string
   readonly security: readonly Readonly<Record<string, readonly string[]>>[]
   readonly parameters: readonly DocumentedParameter[]
-  readonly requestBody?: {
-    readonly content: Readonly<Record<string, { readonly schema: Schema }>>
-  }
-  readonly responses: Readonly<
-    Record<string, { readonly content?: Readonly<Record<string, { readonly schema: Schema }>> }>
+  readonly requestBody?: { readonly content: Contents }
+  readonly responses: Readonly<Record<string, { readonly content?: Contents }>>
+}
+
+type Contents = Readonly<Record<string, DocumentedContent>>
+
+export type DocumentedContent = {
+  readonly schema: Schema
+  readonly examples?: Readonly<
+    Record<string, { readonly summary: string; readonly value: unknown }>
   >
 }
 
@@ -30,11 +35,15 @@ export type DocumentedParameter = {
   readonly name: string
   readonly in: 'path' | 'query'
   readonly required: boolean
+  readonly description?: string
+  readonly example?: unknown
   readonly schema: Schema
 }
 
 export type Schema = {
   readonly $ref?: string
+  readonly description?: string
+  readonly oneOf?: readonly Schema[]
   readonly type?: string | readonly string[]
   readonly format?: string
   readonly enum?: readonly string[]
@@ -47,6 +56,15 @@ export type Schema = {
   readonly maxItems?: number
   readonly minLength?: number
   readonly maxLength?: number
+}
+
+/** The component that a schema refers to, or the schema itself. */
+export function resolveSchema(document: Document, schema: Schema): Schema {
+  const name = schema.$ref?.replace('#/components/schemas/', '')
+  if (name === undefined) return schema
+  const component = document.components.schemas[name]
+  assert.ok(component !== undefined, `the document has no ${name}`)
+  return resolveSchema(document, component)
 }
 
 /** Checks answers against the document, and refuses members that it does not name. */

@@ -1,9 +1,10 @@
-import { Type } from 'typebox'
 import type { ArrayField, Field } from '../../contract/fields.ts'
-import type { IngestOperation, Operation } from '../../contract/operation.ts'
+import type { Body, IngestOperation, Operation } from '../../contract/operation.ts'
 import { readScopes } from '../../contract/scopes.ts'
 import { limits } from '../../platform/limits.ts'
-import { plainSchema, requestBody } from './openapi-schemas.ts'
+import { examplesOf } from './openapi-examples.ts'
+import { responsesOf } from './openapi-responses.ts'
+import { bodySchema, type Components, capitalised, plainSchema } from './openapi-schemas.ts'
 
 type Documented = Operation | IngestOperation
 
@@ -36,7 +37,11 @@ export function openApiDocument(
   publicUrl: string,
   { title, description, scopes }: About = customerApi,
 ): object {
-  const views = new Map(operations.map(({ view }) => [view.name, view.schema]))
+  const components: Components = new Map()
+  const paths = operations.map((operation) => [
+    operation.path.replaceAll(/:([a-z]+)/g, '{$1}'),
+    { [operation.method.toLowerCase()]: operationObject(operation, components) },
+  ])
   return {
     openapi: '3.1.0',
     info: {
@@ -47,17 +52,11 @@ export function openApiDocument(
     },
     servers: [{ url: publicUrl }],
     tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
-    paths: Object.fromEntries(
-      operations.map((operation) => [
-        operation.path.replaceAll(/:([a-z]+)/g, '{$1}'),
-        { [operation.method.toLowerCase()]: operationObject(operation) },
-      ]),
-    ),
+    paths: Object.fromEntries(paths),
     components: {
-      schemas: {
-        ...Object.fromEntries([...views].map(([name, schema]) => [name, plainSchema(schema)])),
-        Problem: plainSchema(problemSchema),
-      },
+      schemas: Object.fromEntries(
+        [...components].toSorted(([one], [other]) => (one < other ? -1 : 1)),
+      ),
       securitySchemes: { oauth2: securityScheme(operations, scopes, publicUrl) },
     },
   }
@@ -83,46 +82,61 @@ function securityScheme(
 const scopeMeaning = (scope: string): string =>
   scope.split(':').at(-1)?.replaceAll('_', ' ') ?? scope
 
-function operationObject(operation: Documented): object {
+function operationObject(operation: Documented, components: Components): object {
   return {
     operationId: operation.id,
     summary: titleOf(operation.id),
     description: operation.summary,
     tags: [operation.tag],
     security: [{ oauth2: [operation.scope] }],
-    parameters: parametersOf(operation),
-    ...('body' in operation && { requestBody: requestBody(operation.body) }),
-    responses: responses(operation),
+    parameters: parametersOf(operation, components),
+    ...('body' in operation && { requestBody: requestBody(operation, components) }),
+    responses: responsesOf(operation, components),
   }
 }
 
-function parametersOf({ path, query, required }: Documented): object[] {
-  const inQuery = Object.entries(query).map(([name, field]) =>
-    queryParameter(name, field, required.includes(name)),
-  )
-  return path.includes('/:id') ? [pathId, ...inQuery] : inQuery
+/** `listFiatAccounts` → `List Fiat Accounts`, the operation's name in the contract. */
+const titleOf = (id: string): string => capitalised(id.replace(/[A-Z]/g, (letter) => ` ${letter}`))
+
+function requestBody({ id, body }: Extract<Documented, { body: Body }>, components: Components) {
+  const schema = bodySchema(`${capitalised(id)}Request`, body, components)
+  const { bodies } = examplesOf(id)
+  const examples = Object.keys(bodies).length === 0 ? {} : { examples: bodies }
+  return { required: true, content: { 'application/json': { schema, ...examples } } }
+}
+
+function parametersOf({ id, path, query, required }: Documented, components: Components): object[] {
+  const examples = examplesOf(id).parameters
+  const exampleOf = (name: string): object => (name in examples ? { example: examples[name] } : {})
+  const inQuery = Object.entries(query).map(([name, field]) => ({
+    ...queryParameter(name, field, required.includes(name), components),
+    ...exampleOf(name),
+  }))
+  return path.includes('/:id') ? [{ ...pathId, ...exampleOf('id') }, ...inQuery] : inQuery
 }
 
 const pathId = {
   name: 'id',
   in: 'path',
   required: true,
+  description: 'The record’s identifier.',
   schema: { type: 'string', format: 'uuid' },
 }
-
-/** `listFiatAccounts` → `List Fiat Accounts`, the operation's name in the contract. */
-const titleOf = (id: string): string =>
-  id.replace(/[A-Z]/g, (letter) => ` ${letter}`).replace(/^./, (letter) => letter.toUpperCase())
 
 function queryParameter(
   name: string,
   field: Field<unknown> | ArrayField<string>,
   required: boolean,
+  components: Components,
 ): object {
   const schema =
     'each' in field
-      ? { type: 'array', maxItems: limits.filterEntriesMax, items: plainSchema(field.each.schema) }
-      : plainSchema(field.schema)
+      ? {
+          type: 'array',
+          maxItems: limits.filterEntriesMax,
+          items: plainSchema(field.each.schema, components),
+        }
+      : plainSchema(field.schema, components)
   return {
     name,
     in: 'query',
@@ -132,68 +146,3 @@ function queryParameter(
     schema,
   }
 }
-
-function responses(operation: Documented): object {
-  const reference = { $ref: `#/components/schemas/${operation.view.name}` }
-  const isList = operation.kind === 'list'
-  const body = isList
-    ? {
-        type: 'object',
-        required: [operation.envelope],
-        properties: {
-          [operation.envelope]: { type: 'array', items: reference },
-          next_page_cursor: {
-            type: 'string',
-            description: 'Absent on the last page.',
-          },
-        },
-      }
-    : reference
-  return {
-    200: {
-      description: 'OK',
-      headers: { 'X-Request-Id': { schema: { type: 'string' } } },
-      content: { 'application/json': { schema: body } },
-    },
-    ...(isList && { 304: { description: 'The page is the one that If-None-Match names.' } }),
-    ...problemResponses(operation),
-  }
-}
-
-function problemResponses(operation: Documented): object {
-  const plain: Readonly<Record<number, string>> = {
-    400: 'A parameter is not of its form; `meta.errors` names each.',
-    401: 'The access token is missing, invalid, expired or revoked.',
-    403: `The token lacks the scope ${operation.scope}.`,
-    429: 'Too many requests; wait as Retry-After says.',
-    431: 'The request line and headers are too long; split long filters over several requests.',
-    500: 'Something broke on our side.',
-    503: 'Not able to answer now; try again as Retry-After says.',
-    ...('body' in operation && { 413: 'The body has more than 16 KiB.' }),
-  }
-  const declared = operation.problems
-  const statuses = [...Object.keys(plain), ...Object.keys(declared)].map(Number)
-  const schema = { $ref: '#/components/schemas/Problem' }
-  const responses = statuses.map((status) => {
-    const types = declared[status]?.types?.map((slug) => `/problems/${slug}`)
-    return [
-      status,
-      {
-        description: declared[status]?.description ?? plain[status],
-        content: { 'application/problem+json': { schema } },
-        ...(types !== undefined && { 'x-problem-types': types }),
-      },
-    ]
-  })
-  return Object.fromEntries(responses)
-}
-
-const problemSchema = Type.Object({
-  type: Type.String({ description: '`about:blank`, or the path of the problem’s own page.' }),
-  title: Type.String(),
-  status: Type.Integer(),
-  detail: Type.String({ description: 'What to change.' }),
-  instance: Type.String(),
-  request_id: Type.String({ description: 'The same as in the X-Request-Id header.' }),
-  meta: Type.Optional(Type.Object({}, { additionalProperties: true })),
-})

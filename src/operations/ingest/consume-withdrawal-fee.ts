@@ -1,8 +1,13 @@
 import { Type } from 'typebox'
-import { described, enumOf, figure, text, unread, worded } from '../../contract/fields.ts'
-import { amountMember, enumMember, timestampMember, uuidMember } from '../../contract/members.ts'
+import { described, figure, memberOf, text, unread, worded } from '../../contract/fields.ts'
+import {
+  about,
+  amountMember,
+  cryptoNetworkMember,
+  timestampMember,
+  uuidMember,
+} from '../../contract/members.ts'
 import { ingestOperation } from '../../contract/operation.ts'
-import { cryptoNetworks } from '../../values/network.ts'
 
 export const consumeWithdrawalFee = ingestOperation({
   id: 'consumeWithdrawalFee',
@@ -14,8 +19,11 @@ export const consumeWithdrawalFee = ingestOperation({
   body: {
     members: {
       customer_id: described(text, 'Whose withdrawal it is.'),
-      asset: text,
-      crypto_network: worded(enumOf(cryptoNetworks), 'invalid crypto_network'),
+      asset: described(text, 'Currency that is withdrawn.'),
+      crypto_network: described(
+        worded(memberOf(cryptoNetworkMember), 'invalid crypto_network'),
+        'The network of the withdrawal.',
+      ),
       destination_address: described(unread, 'In any spelling that the network has for it.'),
       amount: described(figure, 'What arrives, the fee not included.'),
       withdrawal: described(
@@ -41,19 +49,22 @@ export const consumeWithdrawalFee = ingestOperation({
   },
   view: {
     name: 'ConsumedFee',
-    schema: Type.Object({
-      id: uuidMember,
-      customer_id: Type.String(),
-      asset: Type.String(),
-      crypto_network: enumMember(cryptoNetworks),
-      destination_address: Type.String(),
-      amount: amountMember,
-      fee: amountMember,
-      total: amountMember,
-      created_at: timestampMember,
-      expires_at: timestampMember,
-      withdrawal: Type.Optional(Type.String()),
-      consumed_at: Type.Optional(timestampMember),
-    }),
+    schema: Type.Object(
+      {
+        id: about('Identifier of the guaranteed fee.', uuidMember),
+        customer_id: about('Whose withdrawal it is.', Type.String()),
+        asset: about('Currency that is withdrawn.', Type.String()),
+        crypto_network: about('The network of the withdrawal.', cryptoNetworkMember),
+        destination_address: about('Where the withdrawal goes.', Type.String()),
+        amount: about('What arrives; amount plus fee is total.', amountMember),
+        fee: about('The guaranteed fee, in the asset.', amountMember),
+        total: about('What is paid in all, the fee included.', amountMember),
+        created_at: about('When the fee was quoted.', timestampMember),
+        expires_at: about('Until when the fee is guaranteed.', timestampMember),
+        withdrawal: Type.Optional(about('The withdrawal that has the fee.', Type.String())),
+        consumed_at: Type.Optional(about('When the withdrawal took the fee.', timestampMember)),
+      },
+      { description: 'A guaranteed fee and the withdrawal that has taken it.' },
+    ),
   },
 })

@@ -1,11 +1,18 @@
 import { fullTable } from '../../contract/resource.ts'
 import { type RecordKind, resources } from '../../resources/catalogue.ts'
-import { addColumn, createTables, type SchemaDialect } from './record-schema.ts'
+import { addColumn, createTables, replaceInBodies, type SchemaDialect } from './record-schema.ts'
 
 /** A released step is never edited. A new column of a released kind needs an `addColumn` step. */
 export type RecordStep =
   | { readonly createKinds: readonly RecordKind[] }
   | { readonly addColumn: string; readonly kind: RecordKind }
+  | { readonly replaceInBodies: readonly Replacement[]; readonly kinds: readonly RecordKind[] }
+
+/**
+ * Text of a stored body and its replacement. Bodies are JSON without blanks, and a quote in a JSON
+ * string is escaped, so a text that starts with `"member":{` matches a member and no value.
+ */
+export type Replacement = readonly [text: string, replacement: string]
 
 export const recordSteps: readonly RecordStep[] = [
   {
@@ -16,6 +23,14 @@ export const recordSteps: readonly RecordStep[] = [
       'statements',
       'issuer-quote-executions',
     ],
+  },
+  // Strict clients refuse a null person.
+  {
+    replaceInBodies: [
+      ['"fiat_account_owner":{"person_details":null}', '"fiat_account_owner":{}'],
+      ['"fiat_account_owner":{"person_details":null,', '"fiat_account_owner":{'],
+    ],
+    kinds: ['fiat-accounts', 'fiat-deposit-instructions'],
   },
 ]
 
@@ -30,6 +45,10 @@ export function recordMigration(
   const sqlOf = (resource: (typeof resources)[number]): string => {
     if ('addColumn' in step) {
       return step.kind === resource.kind ? addColumn(resource, step.addColumn, dialect) : ''
+    }
+    if ('replaceInBodies' in step) {
+      if (!step.kinds.includes(resource.kind)) return ''
+      return replaceInBodies(resource, step.replaceInBodies, dialect)
     }
     if (!step.createKinds.includes(resource.kind)) return ''
     const laterColumns = steps

@@ -92,6 +92,28 @@ ${unprotected(
 ${createIndexes(resource, column, true, dialect)}`
 }
 
+/**
+ * Replaces text in the bodies of a kind, in both of its views. It raises the revisions of the kind:
+ * the bodies change, so a client's entity tag of an old page must not match.
+ */
+export function replaceInBodies(
+  resource: Resource,
+  replacements: readonly (readonly [string, string])[],
+  { tableName, unprotected }: SchemaDialect,
+): string {
+  const tables = [...new Set([resource.table, fullTable(resource)])]
+  const found = replacements.map(([text]) => `body like '%${text}%'`).join(' or ')
+  const replaced = replacements.reduce(
+    (body, [text, replacement]) => `replace(${body}, '${text}', '${replacement}')`,
+    'body',
+  )
+  const statements = [
+    ...tables.map((table) => `update ${tableName(table)} set body = ${replaced} where ${found}`),
+    `update ${tableName('revision')} set changed_at = changed_at + 1 where kind = '${resource.kind}'`,
+  ]
+  return `\n${unprotected([...tables, 'revision'], statements.join(';\n'))};\n`
+}
+
 function createIndexes(
   { table, uniqueMembers }: Resource,
   column: string,

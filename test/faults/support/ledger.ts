@@ -81,7 +81,7 @@ function briefOf(customer: Customer, place: number, generation: number): RecordI
         metadata: full.metadata,
       },
     },
-    fiat_account_owner: { person_details: null },
+    fiat_account_owner: {},
   }
 }
 

@@ -13,7 +13,7 @@ const sqlFile = (name: string): string =>
   readMigration(new URL(`./migrations/${name}`, import.meta.url))
 
 /** Every step of the schema, in the order of their releases. */
-const migrations = numberMigrations([
+export const migrations = numberMigrations([
   [
     recordMigration(1, recordDialect),
     sqlFile('0001-records.sql'),
@@ -23,6 +23,7 @@ const migrations = numberMigrations([
   sqlFile('0002-credentials.sql'),
   sqlFile('0003-fee-quotes.sql'),
   sqlFile('0004-credential-changes.sql'),
+  recordMigration(2, recordDialect),
 ])
 
 /** An arbitrary key, unlikely to be the advisory lock of another program. */

@@ -1,0 +1,134 @@
+import { Type } from 'typebox'
+import { about, component } from '../../contract/members.ts'
+import type { IngestOperation, ListOperation, Operation } from '../../contract/operation.ts'
+import { limits } from '../../platform/limits.ts'
+import { examplesOf } from './openapi-examples.ts'
+import { addComponent, type Components, capitalised, plainSchema } from './openapi-schemas.ts'
+
+/** The responses of an operation: its answer, and every problem with its examples. */
+export function responsesOf(
+  operation: Operation | IngestOperation,
+  components: Components,
+): object {
+  const { id, kind, view } = operation
+  const record = addComponent(view.name, plainSchema(view.schema, components), components)
+  const schema = kind === 'list' ? pageSchema(operation, record, components) : record
+  return {
+    200: {
+      description: 'OK',
+      headers: {
+        'X-Request-Id': {
+          description: 'Names the request; the same as in the log and in problems.',
+          schema: { type: 'string' },
+        },
+      },
+      content: { 'application/json': { schema, ...examplesFor(id, 200) } },
+    },
+    ...(kind === 'list' && {
+      304: { description: 'The page is the one that If-None-Match names.' },
+    }),
+    ...problemResponses(operation, components),
+  }
+}
+
+/** The envelope of a list, as a component: `listFiatAccounts` answers a `FiatAccountsPage`. */
+function pageSchema(
+  { id, envelope }: ListOperation,
+  record: object,
+  components: Components,
+): object {
+  const schema = {
+    description: 'A page of records, in the order of the request.',
+    type: 'object',
+    required: [envelope],
+    properties: {
+      [envelope]: {
+        description: 'The records; empty where none matches.',
+        type: 'array',
+        maxItems: limits.pageSizeMax,
+        items: record,
+      },
+      next_page_cursor: {
+        description: 'The `page_cursor` of the next page. Absent on the last page.',
+        type: 'string',
+      },
+    },
+  }
+  return addComponent(`${capitalised(id.replace(/^list/, ''))}Page`, schema, components)
+}
+
+const examplesFor = (id: string, status: number): object => {
+  const examples = examplesOf(id).answers[status]
+  return examples === undefined ? {} : { examples }
+}
+
+function problemResponses(operation: Operation | IngestOperation, components: Components): object {
+  const plain: Readonly<Record<number, string>> = {
+    400: 'A parameter is not of its form; `meta.errors` names each.',
+    401: 'The access token is missing, invalid, expired or revoked.',
+    403: `The token lacks the scope ${operation.scope}.`,
+    429: 'Too many requests; wait as Retry-After says.',
+    431: 'The request line and headers are too long; split long filters over several requests.',
+    500: 'Something broke on our side.',
+    503: 'Not able to answer now; try again as Retry-After says.',
+    ...('body' in operation && { 413: 'The body has more than 16 KiB.' }),
+  }
+  const declared = operation.problems
+  const statuses = [...Object.keys(plain), ...Object.keys(declared)].map(Number)
+  const schema = plainSchema(problemSchema, components)
+  const responses = statuses.map((status) => {
+    const types = declared[status]?.types?.map((slug) => `/problems/${slug}`)
+    return [
+      status,
+      {
+        description: declared[status]?.description ?? plain[status],
+        content: { 'application/problem+json': { schema, ...examplesFor(operation.id, status) } },
+        ...(types !== undefined && { 'x-problem-types': types }),
+      },
+    ]
+  })
+  return Object.fromEntries(responses)
+}
+
+const parameterFault = component(
+  'ParameterFault',
+  'What is wrong with one parameter or body member.',
+  Type.Object({
+    parameter: about('The parameter or body member.', Type.String()),
+    reason: about('What is wrong with it.', Type.String()),
+    code: Type.Optional(about('Names the fault for programs.', Type.String())),
+  }),
+)
+
+const problemSchema = component(
+  'Problem',
+  'An error (RFC 9457).',
+  Type.Object({
+    type: about('`about:blank`, or the path of the problem’s own page.', Type.String()),
+    title: about('The HTTP reason of the status.', Type.String()),
+    status: about('The HTTP status.', Type.Integer()),
+    detail: about('What to change.', Type.String()),
+    instance: about('The path of the request.', Type.String()),
+    request_id: about('The same as in the X-Request-Id header.', Type.String()),
+    meta: Type.Optional(
+      about(
+        'Facts for programs. Each problem type has its own, named on its page.',
+        component(
+          'ProblemMeta',
+          'Facts about a problem.',
+          Type.Object(
+            {
+              errors: Type.Optional(
+                about(
+                  'Every parameter at fault.',
+                  Type.Array(parameterFault, { maxItems: limits.filterEntriesMax }),
+                ),
+              ),
+            },
+            { additionalProperties: true },
+          ),
+        ),
+      ),
+    ),
+  }),
+)

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { openApiDocument } from '../../src/http/documents/openapi.ts'
+import recorded from '../../src/http/documents/openapi-examples.json' with { type: 'json' }
+import { operations } from '../../src/operations/index.ts'
+import type { Document, Schema } from '../support/documented.ts'
+import { startTestService, type TestService } from '../support/harness.ts'
+import { fixtureId, recordExamples } from '../support/record-examples.ts'
+
+/** The examples of the document: complete, valid, and what the sandbox answers. */
+
+const document = openApiDocument(operations, '0', 'http://127.0.0.1:8080') as Document
+const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+)
+
+const ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true })
+addFormats.default(ajv)
+ajv.addSchema({ $id: 'document', $defs: renamed(document.components.schemas) })
+
+/** The schemas with references to `document`. */
+function renamed(schema: object): object {
+  const text = JSON.stringify(schema)
+  return JSON.parse(text.replaceAll('#/components/schemas/', 'document#/$defs/'))
+}
+
+const faultsOf = (schema: Schema, value: unknown): unknown => {
+  const validate = ajv.compile(renamed(schema))
+  return validate(value) ? [] : validate.errors
+}
+
+let service: TestService
+
+before(async () => {
+  service = await startTestService()
+})
+after(() => service.stop())
+
+test('the examples are what the sandbox answers', async () => {
+  const hint = 'run `node test/support/record-examples.ts --write`, then `npm run openapi`'
+  assert.deepEqual(JSON.parse(JSON.stringify(await recordExamples())), recorded, hint)
+})
+
+for (const { path, method, operation } of documented) {
+  describe(operation.operationId, () => {
+    test('has a valid example of every parameter, body, answer and problem', () => {
+      for (const { name, schema, example } of operation.parameters) {
+        assert.notEqual(example, undefined, name)
+        assert.deepEqual(faultsOf(schema, example), [], name)
+      }
+      for (const [place, part] of [
+        ['request', operation.requestBody] as const,
+        ...Object.entries(operation.responses).filter(([status]) => status !== '304'),
+      ]) {
+        if (part === undefined) continue
+        const [content] = Object.values(part.content ?? {})
+        const examples = Object.entries(content?.examples ?? {})
+        assert.ok(content !== undefined && examples.length > 0, `${place} has no example`)
+        for (const [name, { summary, value }] of examples) {
+          assert.notEqual(summary, '')
+          assert.deepEqual(faultsOf(content.schema, value), [], `${place}: ${name}`)
+        }
+      }
+    })
+
+    test('has an example of every problem type that it declares', () => {
+      for (const [status, response] of Object.entries(operation.responses)) {
+        const types: readonly string[] =
+          (response as { readonly 'x-problem-types'?: readonly string[] })['x-problem-types'] ?? []
+        const [content] = Object.values(response.content ?? {})
+        const shown = Object.values(content?.examples ?? {}).map(
+          ({ value }) => (value as { readonly type?: string }).type,
+        )
+        assert.deepEqual(
+          types.filter((type) => !shown.includes(type)),
+          [],
+          status,
+        )
+      }
+    })
+
+    test('answers a record to the examples of all parameters at once', async () => {
+      const query = new URLSearchParams()
+      let filled = path
+      for (const { name, in: place, example } of operation.parameters) {
+        if (place === 'path') filled = filled.replace(`{${name}}`, String(example))
+        else for (const value of [example].flat()) query.append(name, String(value))
+      }
+      const [body] = Object.values(
+        operation.requestBody?.content['application/json']?.examples ?? {},
+      )
+      const answer = await service.call(`${filled}?${query}`, {
+        method: method.toUpperCase(),
+        ...(body !== undefined && { body: JSON.stringify(body.value) }),
+      })
+      assert.equal(answer.status, 200, answer.text)
+      const list = Object.values(answer.body).find(Array.isArray)
+      const fixtures = [answer.body, ...(list ?? [])].flatMap(({ id }) => id ?? [])
+      assert.equal(fixtures.length, 1)
+      if (method === 'get') assert.match(fixtures[0], fixtureId)
+    })
+  })
+}
+
+test('a body with amount or with total is valid, also for a tool that ignores unlisted requirements', () => {
+  const operation = document.paths['/v2/transfer/fees/crypto-withdrawal']?.post
+  const { schema, examples = {} } = operation?.requestBody?.content['application/json'] ?? {}
+  assert.ok(schema !== undefined)
+  const [byAmount, byTotal] = [examples.amount?.value, examples.total?.value] as object[]
+  const { amount: _, ...neither } = byAmount as { amount: string }
+  for (const body of [byAmount, byTotal]) assert.deepEqual(faultsOf(schema, body), [])
+  for (const body of [{ ...byAmount, ...byTotal }, neither]) {
+    assert.notDeepEqual(faultsOf(schema, body), [])
+  }
+  // Prism drops a requirement that the same schema does not list among its properties.
+  for (const { required = [], properties = {} } of Object.values(document.components.schemas)) {
+    assert.deepEqual(
+      required.filter((name) => !(name in properties)),
+      [],
+    )
+  }
+})
