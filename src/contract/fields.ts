@@ -72,11 +72,17 @@ export const instant: Field<Instant> = {
 
 export const flag: Field<boolean> = {
   schema: Type.Boolean(),
-  read: (raw) =>
-    raw === 'true' || raw === 'false'
-      ? { value: raw === 'true' }
-      : { reason: 'must be true or false' },
+  read: (raw) => {
+    const value = flagForms.get(raw)
+    return value === undefined ? { reason: 'must be true or false' } : { value }
+  },
 }
+
+/** The forms of Go's `strconv.ParseBool`. Python's clients, for one, send `True`. */
+const flagForms: ReadonlyMap<string, boolean> = new Map([
+  ...['1', 't', 'T', 'TRUE', 'true', 'True'].map((form) => [form, true] as const),
+  ...['0', 'f', 'F', 'FALSE', 'false', 'False'].map((form) => [form, false] as const),
+])
 
 /** Exact members only. OpenAPI shows `fallback` as the default of an absent parameter. */
 export function enumOf<const M extends readonly string[]>(

@@ -146,7 +146,16 @@ const badInstants = [
   wide('2026-01-31T09:30:00Z'),
 ]
 
-const badFlags = ['', 'TRUE', 'True', 'FALSE', '1', '0', 'yes', 'on', 'null', ' true', 'true ']
+const badFlags = [
+  ...['', 'tRUE', 'TrUe', 'fALSE', 'y', 'yes', 'on', 'null', '2', '01', '-1', ' true', 'true '],
+  ...['true,false', 'true\n', wide('1')],
+]
+
+/** The forms of Go's ParseBool. */
+const flags = {
+  true: ['1', 't', 'T', 'TRUE', 'true', 'True'],
+  false: ['0', 'f', 'F', 'FALSE', 'false', 'False'],
+}
 
 const badLimits = [
   '',
@@ -302,6 +311,22 @@ for (const operation of reads) {
       }
 
       if (kind === 'instant') {
+        test('may be written as a nested key, plain or percent-encoded', async () => {
+          const [parameter = '', key = ''] = name.split('.')
+          const plain = await callWith(operation, `${name}=2099-01-01T00:00:00Z`)
+          for (const spelling of [`${parameter}[${key}]`, `${parameter}%5B${key}%5d`]) {
+            const called = await callWith(operation, `${spelling}=2099-01-01T00:00:00Z`)
+            assert.deepEqual(itemsOf(called, operation), itemsOf(plain, operation), spelling)
+            assertParameterErrors(await callWith(operation, `${spelling}=x`), instance, [
+              [name, reasons.instant],
+            ])
+            const twice = `${spelling}=2099-01-01T00:00:00Z&${name}=2099-01-01T00:00:00Z`
+            assertParameterErrors(await callWith(operation, twice), instance, [
+              [name, reasons.once],
+            ])
+          }
+        })
+
         test('accepts every RFC 3339 form, and a space where decoding replaced a plus', async () => {
           const forms = [
             '2026-10-31T00:00:00Z',
@@ -330,9 +355,18 @@ for (const operation of reads) {
       }
 
       if (kind === 'flag') {
-        test('accepts true and false', async () => {
-          for (const good of ['true', 'false']) {
-            assert.equal((await callWith(operation, `${name}=${good}`)).status, 200, good)
+        test('accepts the twelve forms of a boolean, with the same meaning', async () => {
+          for (const [meaning, forms] of Object.entries(flags)) {
+            const plain = await callWith(operation, `${name}=${meaning}`)
+            assert.equal(plain.status, 200)
+            for (const form of forms) {
+              const called = await callWith(operation, `${name}=${form}`)
+              assert.equal(
+                called.text.replace(/,"next_page_cursor.*/, ''),
+                plain.text.replace(/,"next_page_cursor.*/, ''),
+                form,
+              )
+            }
           }
         })
       }

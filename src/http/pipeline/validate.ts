@@ -19,7 +19,7 @@ export type GetInput = { readonly id: string; readonly includeDeleted: boolean }
 /** The path id and the query of a get. Throws a 400 that names every fault. */
 export function validateGet(operation: GetOperation, id: string, rawQuery: string): GetInput {
   const reading = uuid.read(id)
-  const { values, faults } = readParameters(operation.query, parseQuery(rawQuery))
+  const { values, faults } = readParameters(operation.query, parseQuery(rawQuery, operation.query))
   if ('reason' in reading) {
     faults.unshift({ parameter: 'id', reason: operation.malformedId(echo(id)) })
   }
@@ -52,7 +52,7 @@ export type ListInput = {
 }
 
 export function validateList(operation: ListOperation, rawQuery: string): ListInput {
-  const { values, faults } = readParameters(operation.query, parseQuery(rawQuery))
+  const { values, faults } = readParameters(operation.query, parseQuery(rawQuery, operation.query))
   for (const parameter of operation.required) {
     if (!values.has(parameter) && !faults.some((fault) => fault.parameter === parameter)) {
       faults.push({ parameter, reason: 'must be set' })
