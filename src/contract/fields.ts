@@ -13,8 +13,12 @@ export type Field<T> = {
   readonly read: (raw: string) => Reading<T>
 }
 
-/** A parameter that may be repeated: at most `limits.filterEntriesMax` entries, joined by OR. */
-export type ArrayField<T> = { readonly each: Field<T>; readonly description?: string }
+/** A parameter that may be repeated: at most `entriesMax` entries, joined by OR. */
+export type ArrayField<T> = {
+  readonly each: Field<T>
+  readonly entriesMax: number
+  readonly description?: string
+}
 
 export type Reading<T> = { readonly value: T } | { readonly reason: string }
 
@@ -95,8 +99,16 @@ export function enumOf<const M extends readonly string[]>(
   }
 }
 
-export const upTo100 = <T>(each: Field<T>, description?: string): ArrayField<T> => ({
+export const upTo100 = <T>(each: Field<T>, description?: string): ArrayField<T> =>
+  arrayOf(each, limits.filterEntriesMax, description)
+
+/** For ids, `ref_id`s and enums only: a store scans the index once for each other value. */
+export const upTo1000 = <T>(each: Field<T>, description?: string): ArrayField<T> =>
+  arrayOf(each, limits.longFilterEntriesMax, description)
+
+const arrayOf = <T>(each: Field<T>, entriesMax: number, description?: string): ArrayField<T> => ({
   each,
+  entriesMax,
   ...(description !== undefined && { description }),
 })
 

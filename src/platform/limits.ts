@@ -5,6 +5,8 @@ export const limits = {
   pageSizeDefault: 100,
   /** Contract, section 8: entries of one identifier filter. */
   filterEntriesMax: 100,
+  /** Entries of a filter that the contract does not limit: as many as a page has records. */
+  longFilterEntriesMax: 1000,
   /** Bounds an index entry. No core system issues longer identifiers. */
   identifierLengthMax: 200,
   /** The largest body, a fee request, has a few hundred bytes. */

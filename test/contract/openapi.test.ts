@@ -35,6 +35,9 @@ const statementStatus =
   'STATEMENT_STATUS_UNSPECIFIED|STATEMENT_STATUS_INITIATED|STATEMENT_STATUS_GENERATED|STATEMENT_STATUS_PAID'
 const ids: Parameter = ['array<=100 of string uuid']
 const texts: Parameter = ['array<=100 of string']
+/** The contract limits only the filters of accounts and addresses. */
+const manyIds: Parameter = ['array<=1000 of string uuid']
+const manyTexts: Parameter = ['array<=1000 of string']
 const id: Parameter = ['string uuid', 'required']
 
 type Described = {
@@ -59,9 +62,9 @@ const contract: Readonly<Record<string, Described>> = {
     body: 'statements: Statement',
     parameters: {
       customer_id: ['string', 'required'],
-      ref_ids: texts,
-      statement_ids: ids,
-      statuses: [`array<=100 of ${statementStatus}`],
+      ref_ids: manyTexts,
+      statement_ids: manyIds,
+      statuses: [`array<=1000 of ${statementStatus}`],
       ...list,
     },
   },
@@ -104,11 +107,11 @@ const contract: Readonly<Record<string, Described>> = {
     body: 'issuer_quote_executions: IssuerQuoteExecution',
     parameters: {
       profile_id: ['string'],
-      status: ['array<=100 of PENDING|COMPLETE|FAILED'],
+      status: ['array<=1000 of PENDING|COMPLETE|FAILED'],
       'created_range.begin': ['string date-time'],
       'created_range.end': ['string date-time'],
-      ids,
-      ref_ids: texts,
+      ids: manyIds,
+      ref_ids: manyTexts,
       ...list,
     },
   },

@@ -2,7 +2,6 @@ import { Type } from 'typebox'
 import type { ArrayField, Field } from '../../contract/fields.ts'
 import type { IngestOperation, Operation } from '../../contract/operation.ts'
 import { readScopes } from '../../contract/scopes.ts'
-import { limits } from '../../platform/limits.ts'
 import { plainSchema, requestBody } from './openapi-schemas.ts'
 
 type Documented = Operation | IngestOperation
@@ -121,7 +120,7 @@ function queryParameter(
 ): object {
   const schema =
     'each' in field
-      ? { type: 'array', maxItems: limits.filterEntriesMax, items: plainSchema(field.each.schema) }
+      ? { type: 'array', maxItems: field.entriesMax, items: plainSchema(field.each.schema) }
       : plainSchema(field.schema)
   return {
     name,

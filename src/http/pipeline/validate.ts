@@ -172,11 +172,11 @@ function readOnce(
 
 /** Removes duplicates and sorts: the same set of entries gives the same filter and cursor. */
 function readEach(
-  { each }: ArrayField<string>,
+  { each, entriesMax }: ArrayField<string>,
   raw: readonly (string | undefined)[],
 ): ValueReading {
-  if (raw.length > limits.filterEntriesMax) {
-    return { reason: `must have at most ${limits.filterEntriesMax} entries, given ${raw.length}` }
+  if (raw.length > entriesMax) {
+    return { reason: `must have at most ${entriesMax} entries, given ${raw.length}` }
   }
   const entries = new Set<string>()
   for (const text of raw) {
