@@ -109,6 +109,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     log,
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
+    logsIgnoredParameters: extension !== undefined,
     plugins: [apiPage(extension?.pageClient)],
     routes: [
       ...routesOf(operations, (operation, request) => handle(operation, request, pipeline)),

@@ -27,6 +27,10 @@ export const limits = {
   workerSettledMs: 10_000,
   workerDelayMsMax: 30_000,
   requestIdLengthMax: 128,
+  /** Ignored parameters that an answer names: enough to find a spelling, few for a header. */
+  ignoredNamesMax: 10,
+  /** The longest name of a parameter has 19 characters; each may be three when encoded. */
+  parameterNameLengthMax: 100,
   /** One record of an import. The largest valid record is far smaller. */
   recordBytesMax: 1024 * 1024,
   /** An import lists this many faults and counts the rest. */

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import type { ListOperation, Operation } from '../../src/contract/operation.ts'
 import { assertParameterErrors, assertProblem } from '../support/assert-answer.ts'
 import { acme, type Called, startTestService, type TestService } from '../support/harness.ts'
-import { gets, lists, pathOf, reads } from '../support/operation-calls.ts'
+import { gets, lists, pathOf, reads, withdrawal } from '../support/operation-calls.ts'
 import { rawRequest } from '../support/raw-request.ts'
 
 let service: TestService
@@ -417,24 +417,26 @@ for (const list of lists) {
       else assertParameterErrors(bad, instance, [['order_by', 'must be CREATED_AT']])
     })
 
-    test('ignores unknown parameters', async () => {
+    test('ignores unknown parameters and names them in X-Ignored-Parameters', async () => {
       const plain = await callWith(list, 'limit=3')
-      for (const query of [
-        'x=1',
-        'tenant=borealis',
-        '__proto__=1',
-        'constructor[]=1',
-        'a%zz=%zz',
-        '&&',
-        '=',
-        '=x',
-        'LIMIT=0',
-        'offset=5',
-        'customerId=borealis',
-      ]) {
+      assert.equal(plain.headers.get('x-ignored-parameters'), null)
+      for (const [query, named] of [
+        ['ref_id=x&cursor=y&page=2', 'ref_id, cursor, page'],
+        ['tenant=borealis', 'tenant'],
+        ['__proto__=1', '__proto__'],
+        ['constructor[]=1&x[y]=1&created_at[]=1', 'constructor[], x[y], created_at[]'],
+        ['a%zz=%zz', 'a%zz'],
+        ['&&', null],
+        ['=', null],
+        ['=x', null],
+        ['LIMIT=0', 'LIMIT'],
+        ['x=1&x=2&x', 'x'],
+        ['customer%49d=borealis', 'customerId'],
+      ] as const) {
         const called = await callWith(list, `limit=3&${query}`)
         assert.equal(called.status, 200, query)
         assert.deepEqual(valuesOf(called, list), valuesOf(plain, list), query)
+        assert.equal(called.headers.get('x-ignored-parameters'), named, query)
       }
     })
 
@@ -478,6 +480,59 @@ for (const list of lists) {
       )
     })
   })
+}
+
+describe('X-Ignored-Parameters', () => {
+  const list = '/v2/transfer/fiat-accounts'
+  const namedBy = async (query: string): Promise<string | null> =>
+    (await service.call(`${list}?${query}`)).headers.get('x-ignored-parameters')
+
+  test('names at most ten parameters, each cut to 100 characters', async () => {
+    const twelve = Array.from({ length: 12 }, (_, at) => `p${at}`)
+    assert.equal(await namedBy(twelve.join('&')), twelve.slice(0, 10).join(', '))
+    const long = '-'.repeat(5000)
+    assert.equal(await namedBy(`${long}=1`), '-'.repeat(100))
+  })
+
+  test('is safe in a header and withholds what may be a secret', async () => {
+    assert.equal(await namedBy('a%0d%0aSet-Cookie:x=1'), 'aSet-Cookie:x')
+    assert.equal(await namedBy('a%2c%20b=1'), 'a??b')
+    assert.equal(await namedBy(`%e2%80%ae=1&${encodeURIComponent('é🙂')}=1`), '?, ???')
+    assert.equal(await namedBy(`${'S'.repeat(56)}=1`), '[withheld]')
+  })
+
+  test('is part of every answer: a 400, a 404, a 304, a get and a write', async () => {
+    const known = await service.call(`${list}?limit=1`)
+    const etag = String(known.headers.get('etag'))
+    const foreign = `${list}/${aUuid}`
+    const body = JSON.stringify(withdrawal)
+    for (const [path, status, options] of [
+      ['/v2/statements?customerId=acme', 400, {}],
+      [`${list}?limit=1&customerId=acme`, 304, { headers: { 'if-none-match': etag } }],
+      [`${foreign}?customerId=acme`, 404, {}],
+      [`${pathOf(operationOf('getFiatAccount'))}?customerId=acme`, 200, {}],
+      ['/v2/transfer/fees/crypto-withdrawal?customerId=acme', 200, { method: 'POST', body }],
+    ] as const) {
+      const called = await service.call(path, options)
+      assert.deepEqual(
+        [called.status, called.headers.get('x-ignored-parameters')],
+        [status, 'customerId'],
+        path,
+      )
+    }
+  })
+})
+
+test('a NUL in the query of a write is refused', async () => {
+  const path = '/v2/transfer/fees/crypto-withdrawal'
+  const called = await service.call(`${path}?x=%00`, { method: 'POST', body: '{}' })
+  assertParameterErrors(called, path, nulError)
+})
+
+const operationOf = (id: string): Operation => {
+  const found = reads.find((operation) => operation.id === id)
+  if (found === undefined) throw new Error(`no operation ${id}`)
+  return found
 }
 
 type Fault = { readonly parameter: string; readonly reason: string }

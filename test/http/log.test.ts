@@ -75,6 +75,7 @@ async function makeRequests(url: string): Promise<string> {
   await send('getFiatAccount', `${accounts}/CANARY_PATH`, get)
   await send('listFiatAccounts', `${accounts}?ref_ids=CANARY_QUERY&limit=3`, get)
   await send('listFiatAccounts', `${accounts}?limit=CANARY_LIMIT`, get)
+  await send('listFiatAccounts', `${accounts}?ref_id=CANARY_QUERY&limit=7`, get)
   await send('listFiatAccounts', `${accounts}?access_token=${token}`, {})
   await send('listFiatAccounts', accounts, { headers: ['authorization', 'Bearer CANARY_TOKEN'] })
   await send('listFiatAccounts', accounts, { method: 'POST', headers: bearer, body: 'CANARY_BODY' })
@@ -128,6 +129,7 @@ describe('the log', () => {
       'client',
       'status',
       'problem',
+      'ignoredParameters',
       'rows',
       'durationMs',
       'requestId',
@@ -144,6 +146,14 @@ describe('the log', () => {
     }
     const page = requests.find((line) => line.operation === 'listFiatDepositInstructions')
     assert.deepEqual([page?.client, page?.rows, page?.status], ['acme_sandbox', 50, 200])
+  })
+
+  test('warns of unknown query parameters by name, in the sandbox', () => {
+    const warned = lines.filter((line) => 'ignoredParameters' in line)
+    assert.deepEqual(
+      warned.map((line) => [line.level, line.rows, line.ignoredParameters]),
+      [['warn', 7, ['ref_id']]],
+    )
   })
 
   test('has no secret, no token and no part of a header, a body or a query', () => {

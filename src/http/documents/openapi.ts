@@ -132,6 +132,13 @@ function queryParameter(
   }
 }
 
+const ignoredHeader = {
+  'X-Ignored-Parameters': {
+    description: 'The names of at most 10 query parameters that the operation does not know.',
+    schema: { type: 'string' },
+  },
+}
+
 function responses(operation: Documented): object {
   const reference = { $ref: `#/components/schemas/${operation.view.name}` }
   const isList = operation.kind === 'list'
@@ -151,7 +158,7 @@ function responses(operation: Documented): object {
   return {
     200: {
       description: 'OK',
-      headers: { 'X-Request-Id': { schema: { type: 'string' } } },
+      headers: { 'X-Request-Id': { schema: { type: 'string' } }, ...ignoredHeader },
       content: { 'application/json': { schema: body } },
     },
     ...(isList && { 304: { description: 'The page is the one that If-None-Match names.' } }),

@@ -1,43 +1,61 @@
-import { type ParameterFault, Problem } from '../../contract/problem.ts'
+import { echo, type ParameterFault, Problem } from '../../contract/problem.ts'
+import { limits } from '../../platform/limits.ts'
 
 /** The values by declared parameter, in order; undefined where percent escapes are not UTF-8. */
 export type RawQuery = ReadonlyMap<string, readonly (string | undefined)[]>
+
+export type ParsedQuery = {
+  readonly values: RawQuery
+  /** Names of unknown parameters, at most `limits.ignoredNamesMax`, safe in a header. */
+  readonly ignored: readonly string[]
+}
 
 /**
  * Decodes a form-encoded query. `ids[]` and `ids[0]` mean `ids`, and `created_at[gte]` means
  * `created_at.gte`, as clients of other stacks serialise them. A NUL anywhere is a 400.
  */
-export function parseQuery(
-  rawQuery: string,
-  declared: Readonly<Record<string, unknown>>,
-): RawQuery {
+export function parseQuery(rawQuery: string, declared: Declared): ParsedQuery {
   const values = new Map<string, (string | undefined)[]>()
-  if (rawQuery === '') return values
+  const unknown = new Set<string>()
+  if (rawQuery === '') return { values, ignored: [] }
   if (rawQuery.includes('%00')) {
     throw invalidParameters([{ parameter: 'query', reason: 'must not contain a NUL' }])
   }
   for (const pair of rawQuery.split('&')) {
     const cut = pair.indexOf('=')
-    const name = declaredName(decode(cut < 0 ? pair : pair.slice(0, cut)), declared)
-    if (name === undefined) continue
+    const given = cut < 0 ? pair : pair.slice(0, cut)
+    const name = declaredName(given, declared)
+    if (name === undefined) {
+      if (given !== '' && unknown.size < limits.ignoredNamesMax) unknown.add(cutName(given))
+      continue
+    }
     const value = cut < 0 ? '' : decode(pair.slice(cut + 1))
     const known = values.get(name)
     if (known === undefined) values.set(name, [value])
     else known.push(value)
   }
-  return values
+  return { values, ignored: [...new Set([...unknown].map(safeName))] }
 }
 
+type Declared = Readonly<Record<string, unknown>>
+
 /** The declared parameter that a name in a query means; undefined for an unknown one. */
-function declaredName(
-  name: string | undefined,
-  declared: Readonly<Record<string, unknown>>,
-): string | undefined {
+function declaredName(given: string, declared: Declared): string | undefined {
+  if (Object.hasOwn(declared, given)) return given
+  if (given.length > limits.parameterNameLengthMax) return undefined
+  const name = decode(given)
   if (name === undefined || Object.hasOwn(declared, name)) return name
   const [, parameter = '', key = ''] = /^([\w.]+)\[(\w*)\]$/.exec(name) ?? []
   const meant = /^\d*$/.test(key) ? parameter : `${parameter}.${key}`
   return Object.hasOwn(declared, meant) ? meant : undefined
 }
+
+/** Leaves room for as many characters as an echo has, each percent-encoded. */
+const cutName = (given: string): string => given.slice(0, 3 * limits.parameterNameLengthMax)
+
+/** A name for a header whose value is a list of names. */
+const safeName = (given: string): string =>
+  echo(decode(given) ?? given).replace(/[^!-+\--~]/g, '?') || '?'
 
 function decode(text: string): string | undefined {
   try {

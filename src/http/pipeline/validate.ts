@@ -12,14 +12,14 @@ import { limits } from '../../platform/limits.ts'
 import type { Selection } from '../../store/records.ts'
 import { largest, smallest } from '../../values/bounds.ts'
 import type { Instant } from '../../values/instant.ts'
-import { invalidParameters, parseQuery, type RawQuery } from './parse-query.ts'
+import { invalidParameters, type RawQuery } from './parse-query.ts'
 
 export type GetInput = { readonly id: string; readonly includeDeleted: boolean }
 
 /** The path id and the query of a get. Throws a 400 that names every fault. */
-export function validateGet(operation: GetOperation, id: string, rawQuery: string): GetInput {
+export function validateGet(operation: GetOperation, id: string, query: RawQuery): GetInput {
   const reading = uuid.read(id)
-  const { values, faults } = readParameters(operation.query, parseQuery(rawQuery, operation.query))
+  const { values, faults } = readParameters(operation.query, query)
   if ('reason' in reading) {
     faults.unshift({ parameter: 'id', reason: operation.malformedId(echo(id)) })
   }
@@ -51,8 +51,8 @@ export type ListInput = {
   readonly boundTo: string
 }
 
-export function validateList(operation: ListOperation, rawQuery: string): ListInput {
-  const { values, faults } = readParameters(operation.query, parseQuery(rawQuery, operation.query))
+export function validateList(operation: ListOperation, query: RawQuery): ListInput {
+  const { values, faults } = readParameters(operation.query, query)
   for (const parameter of operation.required) {
     if (!values.has(parameter) && !faults.some((fault) => fault.parameter === parameter)) {
       faults.push({ parameter, reason: 'must be set' })

@@ -7,19 +7,23 @@ export type Served = {
   readonly method: string
   readonly status: number
   readonly durationMs: number
+  readonly logsIgnoredParameters?: boolean
 }
 
 /**
  * Writes the one log line of a request. It names the operation, never the URL, since a query may
  * hold account references and a path an id. The cause of a failure is logged as type and stack.
  */
-export function logRequest(log: Logger, { trace, id, method, status, durationMs }: Served): void {
+export function logRequest(log: Logger, served: Served): void {
+  const { trace, id, method, status, durationMs } = served
+  const ignored = served.logsIgnoredParameters === true ? trace.ignoredParameters : undefined
   const line = {
     operation: trace.operation ?? 'none',
     method,
     ...(trace.client !== undefined && { client: trace.client }),
     status,
     ...(trace.problem !== undefined && { problem: trace.problem }),
+    ...(ignored !== undefined && { ignoredParameters: ignored }),
     ...(trace.rows !== undefined && { rows: trace.rows }),
     ...(trace.fee !== undefined && { fee: trace.fee }),
     durationMs: Math.round(durationMs * 100) / 100,
@@ -27,5 +31,7 @@ export function logRequest(log: Logger, { trace, id, method, status, durationMs 
     ...(trace.cause !== undefined && { err: trace.cause }),
   }
   if (status >= 500) log.error(line, 'request')
+  // A warning, because the sandbox shows nothing less by default.
+  else if (ignored !== undefined) log.warn(line, 'request with unknown parameters')
   else log.info(line, 'request')
 }

@@ -22,6 +22,8 @@ export type ServerOptions = {
   readonly log: Logger
   readonly corsOrigins: readonly string[]
   readonly trustedProxies: readonly string[]
+  /** Names of parameters are the caller's text, so only the sandbox logs them. */
+  readonly logsIgnoredParameters: boolean
   /** Fastify plugins of parts that bring their own: the API page. */
   readonly plugins: readonly ((server: FastifyInstance) => Promise<void>)[]
 }
@@ -57,7 +59,7 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
       raw.trace = {}
       reply.headers(commonHeaders(raw))
       sendProblem(error, raw, reply)
-      logServed(options.log, raw, reply)
+      logServed(options, raw, reply)
     },
     clientErrorHandler: brokenRequestAnswerer(options.log),
   })
@@ -72,6 +74,7 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
       allowedHeaders: ['authorization', 'content-type', 'if-none-match', 'x-request-id'],
       exposedHeaders: [
         ...['etag', 'retry-after', 'x-request-id', 'www-authenticate'],
+        'x-ignored-parameters',
         ...['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'],
       ],
       strictPreflight: false,
@@ -111,10 +114,10 @@ function addRoute(server: FastifyInstance, route: Route): void {
 
 function addHooks(
   server: FastifyInstance,
-  { routes, log }: ServerOptions,
+  options: ServerOptions,
   draining: { readonly now: boolean },
 ): void {
-  const unknownRoute = openUnknownRoute(routes)
+  const unknownRoute = openUnknownRoute(options.routes)
   server.addHook('onRequest', (raw, reply, done) => {
     raw.trace = {}
     reply.headers(commonHeaders(raw))
@@ -126,7 +129,7 @@ function addHooks(
     done()
   })
   server.addHook('onResponse', (raw, reply, done) => {
-    logServed(log, raw, reply)
+    logServed(options, raw, reply)
     done()
   })
   server.setErrorHandler((error, raw, reply) => sendProblem(error, raw, reply))
@@ -155,9 +158,14 @@ const commonHeaders = (raw: FastifyRequest) => ({
   'x-content-type-options': 'nosniff',
 })
 
-function logServed(log: Logger, raw: FastifyRequest, reply: FastifyReply): void {
+function logServed(
+  { log, logsIgnoredParameters }: ServerOptions,
+  raw: FastifyRequest,
+  reply: FastifyReply,
+): void {
   logRequest(log, {
     trace: raw.trace,
+    logsIgnoredParameters,
     id: raw.id,
     method: raw.method,
     status: reply.statusCode,
@@ -184,11 +192,15 @@ function requestOf(raw: FastifyRequest): Request {
   }
 }
 
+const ignoredHeader = ({ ignoredParameters }: Trace): Record<string, string> =>
+  ignoredParameters === undefined ? {} : { 'x-ignored-parameters': ignoredParameters.join(', ') }
+
 function send(reply: FastifyReply, answer: Answer): FastifyReply {
   reply
     .code(answer.status)
     .header('content-type', 'application/json')
     .headers(reply.request.trace.limitHeaders ?? {})
+    .headers(ignoredHeader(reply.request.trace))
     .headers(answer.headers)
   if (answer.sent !== undefined) reply.raw.once('finish', answer.sent)
   // Without a serializer Fastify would add a charset to the content type, which JSON does not
