@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { repeatedMembers } from '../values/scan-json.ts'
 import type { Setting } from './setting-kinds.ts'
 import { settings } from './settings.ts'
 
@@ -68,7 +69,10 @@ function readConfigFile(path: string | undefined): { values: FileValues; faults:
       return { values: {}, faults: [`${name} must hold one JSON object`] }
     }
     const unknown = Object.keys(values).filter((key) => !Object.hasOwn(settings, key))
-    const faults = unknown.map((key) => `${name} has ${key}, which is not a setting`)
+    const faults = [
+      ...unknown.map((key) => `${name} has ${key}, which is not a setting`),
+      ...repeatedMembers(text, values).map((key) => `${name} has ${key} twice`),
+    ]
     return { values: values as Record<string, unknown>, faults }
   } catch (error) {
     return { values: {}, faults: [`${name} is not JSON: ${(error as Error).message}`] }

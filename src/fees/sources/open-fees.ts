@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Clock } from '../../platform/clock.ts'
 import { type Config, ConfigError } from '../../platform/config.ts'
 import type { Logger } from '../../platform/log.ts'
+import { repeatedMembers } from '../../values/scan-json.ts'
 import { describeNetworks } from '../describe-schedule.ts'
 import type { FeeBasis } from '../fee-basis.ts'
 import type { Environment } from '../schedule/document-reader.ts'
@@ -68,7 +69,13 @@ function readScheduleFile(path: string | undefined, environment: Environment): R
     return { ok: false, faults: ['the file cannot be read'] }
   }
   try {
-    return readSchedule(JSON.parse(text), environment)
+    const schedule: unknown = JSON.parse(text)
+    // Of two prices of one asset, the last would count.
+    const repeated = repeatedMembers(text, schedule)
+    if (repeated.length > 0) {
+      return { ok: false, faults: repeated.map((member) => `${member} is given twice`) }
+    }
+    return readSchedule(schedule, environment)
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     return { ok: false, faults: ['the file is not JSON'] }
