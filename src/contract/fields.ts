@@ -2,13 +2,13 @@ import { type TSchema, Type } from 'typebox'
 import { limits } from '../platform/limits.ts'
 import { decimalCharactersMax, decimalPattern } from '../values/decimal.ts'
 import { type Instant, parseInstant } from '../values/instant.ts'
-import { echo } from './problem.ts'
+import { echo, type FaultCode } from './problem.ts'
 
 /** A query parameter, path parameter or body member: its OpenAPI schema and its parser. */
 export type Field<T> = {
   readonly schema: TSchema
   readonly description?: string
-  /** The whole sentence of a fault, where the decisions fix it. */
+  /** The whole sentence of a refused value, where `detail` has a fixed one. */
   readonly sentence?: string
   readonly read: (raw: string) => Reading<T>
 }
@@ -20,7 +20,9 @@ export type ArrayField<T> = {
   readonly description?: string
 }
 
-export type Reading<T> = { readonly value: T } | { readonly reason: string }
+export type Reading<T> = { readonly value: T } | Refusal
+
+export type Refusal = { readonly code: FaultCode; readonly reason: string }
 
 const uuidPattern = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
 const uuidForm = new RegExp(uuidPattern)
@@ -31,7 +33,7 @@ export const uuid: Field<string> = {
   read: (raw) =>
     uuidForm.test(raw)
       ? { value: raw.toLowerCase() }
-      : { reason: `must be uuid, given '${echo(raw)}'` },
+      : { code: 'malformed', reason: `must be uuid, given '${echo(raw)}'` },
 }
 
 /** An identifier that another system issued: 1 to 200 characters, compared as they are. */
@@ -40,7 +42,10 @@ export const text: Field<string> = {
   read: (raw) =>
     raw.length >= 1 && [...raw].length <= limits.identifierLengthMax
       ? { value: raw }
-      : { reason: `must be 1 to ${limits.identifierLengthMax} characters long` },
+      : {
+          code: 'wrong_length',
+          reason: `must be 1 to ${limits.identifierLengthMax} characters long`,
+        },
 }
 
 /** A text that its operation validates. No fault echoes it: it may be a private key. */
@@ -54,11 +59,16 @@ export const figure: Field<string> = {
   schema: Type.String({ pattern: decimalPattern, maxLength: decimalCharactersMax }),
   read: (raw) => {
     if (raw.length > decimalCharactersMax) {
-      return { reason: `must have at most ${decimalCharactersMax} characters` }
+      return {
+        code: 'wrong_length',
+        reason: `must have at most ${decimalCharactersMax} characters`,
+      }
     }
     if (!decimalForm.test(raw))
-      return { reason: 'must be a string of decimal digits such as "12.50"' }
-    return /[1-9]/.test(raw) ? { value: raw } : { reason: 'must be greater than 0' }
+      return { code: 'malformed', reason: 'must be a string of decimal digits such as "12.50"' }
+    return /[1-9]/.test(raw)
+      ? { value: raw }
+      : { code: 'out_of_range', reason: 'must be greater than 0' }
   },
 }
 
@@ -69,7 +79,7 @@ export const instant: Field<Instant> = {
   read: (raw) => {
     const value = parseInstant(raw)
     return value === undefined
-      ? { reason: 'must be an RFC 3339 date-time such as 2026-01-31T09:30:00Z' }
+      ? { code: 'malformed', reason: 'must be an RFC 3339 date-time such as 2026-01-31T09:30:00Z' }
       : { value }
   },
 }
@@ -78,7 +88,7 @@ export const flag: Field<boolean> = {
   schema: Type.Boolean(),
   read: (raw) => {
     const value = flagForms.get(raw)
-    return value === undefined ? { reason: 'must be true or false' } : { value }
+    return value === undefined ? { code: 'malformed', reason: 'must be true or false' } : { value }
   },
 }
 
@@ -95,7 +105,10 @@ export function enumOf<const M extends readonly string[]>(
 ): Field<M[number]> {
   return {
     schema: Type.Enum([...members], fallback === undefined ? {} : { default: fallback }),
-    read: (raw) => (members.includes(raw) ? { value: raw } : { reason: mustBeOneOf(members) }),
+    read: (raw) =>
+      members.includes(raw)
+        ? { value: raw }
+        : { code: 'unknown_value', reason: mustBeOneOf(members) },
   }
 }
 

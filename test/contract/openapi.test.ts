@@ -261,7 +261,9 @@ const shapes: Readonly<Record<string, Fields>> = {
     'detail!': 'string',
     'instance!': 'string',
     'request_id!': 'string',
-    meta: {},
+    meta: {
+      errors: { '[]': 'array', 'parameter!': 'string', 'code!': 'string', 'reason!': 'string' },
+    },
   },
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { ListOperation, Operation } from '../../src/contract/operation.ts'
-import { assertParameterErrors, assertProblem } from '../support/assert-answer.ts'
+import { assertParameterErrors, assertProblem, errorOf } from '../support/assert-answer.ts'
 import { acme, type Called, startTestService, type TestService } from '../support/harness.ts'
 import { gets, lists, pathOf, reads, withdrawal } from '../support/operation-calls.ts'
 import { rawRequest } from '../support/raw-request.ts'
@@ -267,7 +267,14 @@ for (const operation of reads) {
       test('refuses every malformed value', async () => {
         for (const [value, reason] of refusedBy(operation, kind)) {
           const called = await callWith(operation, `${name}=${encodeURIComponent(value)}`)
-          assertParameterErrors(called, instance, [[name, reason]], JSON.stringify(value))
+          const isJoined = isArray(kind) && value.includes(',')
+          const told = isJoined
+            ? `${reason}; repeat the key, since commas do not separate values`
+            : reason
+          const detail = isJoined
+            ? `${name} ${reason}; commas do not separate values, so repeat ${name}=`
+            : `${name} ${reason}`
+          assertParameterErrors(called, instance, [[name, told]], JSON.stringify(value), detail)
         }
       })
 
@@ -472,10 +479,10 @@ for (const list of lists) {
       assert.deepEqual(
         called.body.meta.errors.toSorted(byParameter),
         [
-          { parameter: idsName, reason: reasons.uuid('x') },
-          { parameter: 'ref_ids', reason: reasons.text },
-          { parameter: 'limit', reason: reasons.limit },
-          { parameter: 'order', reason: 'must be DESC or ASC' },
+          { parameter: idsName, code: 'malformed', reason: reasons.uuid('x') },
+          { parameter: 'ref_ids', code: 'wrong_length', reason: reasons.text },
+          { parameter: 'limit', code: 'out_of_range', reason: reasons.limit },
+          { parameter: 'order', code: 'unknown_value', reason: 'must be DESC or ASC' },
         ].toSorted(byParameter),
       )
     })
@@ -544,8 +551,8 @@ describe('listStatements', () => {
     assertParameterErrors(await service.call(instance), instance, [['customer_id', 'must be set']])
     const called = await service.call(`${instance}?limit=0`)
     assert.deepEqual(called.body.meta.errors.toSorted(byParameter), [
-      { parameter: 'customer_id', reason: 'must be set' },
-      { parameter: 'limit', reason: reasons.limit },
+      { parameter: 'customer_id', code: 'missing', reason: 'must be set' },
+      { parameter: 'limit', code: 'out_of_range', reason: reasons.limit },
     ])
   })
 })
@@ -575,11 +582,17 @@ describe('an id in the path', () => {
             status: 400,
             detail: wording(given),
             instance: called.body.instance,
-            meta: { errors: [{ parameter: 'id', reason: wording(given) }] },
+            meta: { errors: [errorOf('id', `must be uuid, given '${given}'`)] },
           },
           JSON.stringify(bad),
         )
       }
+    })
+
+    test(`of ${get.id} that is empty is refused with the path of the list`, async () => {
+      const path = get.path.replace(':id', '')
+      const reason = `must be set: the path ends in a slash, and the list is ${path.slice(0, -1)}`
+      assertParameterErrors(await service.call(path), path, [['id', reason]])
     })
 
     test(`of ${get.id} cannot smuggle a NUL, a path or a header`, async () => {

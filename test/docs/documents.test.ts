@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
-import { problemTypes, statusGuides } from '../../src/contract/problem.ts'
+import { faultCodes, problemTypes, statusGuides } from '../../src/contract/problem.ts'
 import { operations } from '../../src/operations/index.ts'
 import { settings } from '../../src/platform/settings.ts'
 import { missingOptional } from '../../tools/complete-lock.ts'
@@ -48,6 +48,11 @@ test('docs/problems.md has a row for every status and every problem type', () =>
     ...Object.keys(problemTypes).map((slug) => `\`${slug}\``),
   ]
   assert.deepEqual(told, expected)
+})
+
+test('docs/integrating.md lists every code of a fault', () => {
+  const guide = read('docs/integrating.md')
+  for (const code of Object.keys(faultCodes)) assert.ok(guide.includes(`\`${code}\``), code)
 })
 
 test('the README lists every operation with its path and scope', () => {

@@ -565,6 +565,15 @@ export interface components {
             /** @description The same as in the X-Request-Id header. */
             request_id: string;
             meta?: {
+                errors?: {
+                    /** @description The parameter or the member of the body. */
+                    parameter: string;
+                    /** @description For programs. `missing`: It must be set, or is empty. `repeated`: It was given more than once. `conflicting`: It was set beside a parameter that excludes it. `malformed`: It does not have its form. `unknown_value`: It is none of the values that it may have. `out_of_range`: It is a number that is too small or too large. `wrong_length`: It has too few or too many characters. `too_many`: It was given more often than a filter takes. `wrong_type`: It is JSON of another type. `not_json`: The body is not JSON. `not_utf8`: It is not text in UTF-8. `nul`: It contains a NUL. `other_list`: The cursor was issued by another list. `other_order`: The cursor was issued for another order. `other_filters`: The cursor was issued for other filters. Later versions may add codes. */
+                    code: string;
+                    /** @description For people, without the name of the parameter. */
+                    reason: string;
+                }[];
+            } & {
                 [key: string]: unknown;
             };
         };
@@ -595,6 +604,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id"?: string;
+                    /** @description The names of at most 10 query parameters that the operation does not know. */
+                    "X-Ignored-Parameters"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -707,6 +718,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id"?: string;
+                    /** @description The names of at most 10 query parameters that the operation does not know. */
+                    "X-Ignored-Parameters"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -817,6 +830,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id"?: string;
+                    /** @description The names of at most 10 query parameters that the operation does not know. */
+                    "X-Ignored-Parameters"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -914,6 +929,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id"?: string;
+                    /** @description The names of at most 10 query parameters that the operation does not know. */
+                    "X-Ignored-Parameters"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1032,6 +1049,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id"?: string;
+                    /** @description The names of at most 10 query parameters that the operation does not know. */
+                    "X-Ignored-Parameters"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1154,6 +1173,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id"?: string;
+                    /** @description The names of at most 10 query parameters that the operation does not know. */
+                    "X-Ignored-Parameters"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1268,6 +1289,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id"?: string;
+                    /** @description The names of at most 10 query parameters that the operation does not know. */
+                    "X-Ignored-Parameters"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1378,6 +1401,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id"?: string;
+                    /** @description The names of at most 10 query parameters that the operation does not know. */
+                    "X-Ignored-Parameters"?: string;
                     [name: string]: unknown;
                 };
                 content: {

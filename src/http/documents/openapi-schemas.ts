@@ -9,7 +9,9 @@ import type { Body } from '../../contract/operation.ts'
 export function plainSchema(schema: TSchema): unknown {
   return JSON.parse(
     JSON.stringify(schema, (key, value) => {
-      if (key === 'reason' || (key === 'additionalProperties' && value === false)) return undefined
+      // A member of that name is an object.
+      if (key === 'reason' && typeof value === 'string') return undefined
+      if (key === 'additionalProperties' && value === false) return undefined
       if (typeof value !== 'object' || value === null) return value
       if (Array.isArray(value.enum)) return { type: 'string', ...value }
       if (value.patternProperties === undefined) return value

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { ArrayField, Field } from '../../contract/fields.ts'
 import type { IngestOperation, Operation } from '../../contract/operation.ts'
+import { faultCodes } from '../../contract/problem.ts'
 import { readScopes } from '../../contract/scopes.ts'
 import { plainSchema, requestBody } from './openapi-schemas.ts'
 
@@ -194,6 +195,16 @@ function problemResponses(operation: Documented): object {
   return Object.fromEntries(responses)
 }
 
+const faultSchema = Type.Object({
+  parameter: Type.String({ description: 'The parameter or the member of the body.' }),
+  code: Type.String({
+    description: `For programs. ${Object.entries(faultCodes)
+      .map(([code, meaning]) => `\`${code}\`: ${meaning}`)
+      .join(' ')} Later versions may add codes.`,
+  }),
+  reason: Type.String({ description: 'For people, without the name of the parameter.' }),
+})
+
 const problemSchema = Type.Object({
   type: Type.String({ description: '`about:blank`, or the path of the problem’s own page.' }),
   title: Type.String(),
@@ -201,5 +212,7 @@ const problemSchema = Type.Object({
   detail: Type.String({ description: 'What to change.' }),
   instance: Type.String(),
   request_id: Type.String({ description: 'The same as in the X-Request-Id header.' }),
-  meta: Type.Optional(Type.Object({}, { additionalProperties: true })),
+  meta: Type.Optional(
+    Type.Object({ errors: Type.Optional(Type.Array(faultSchema)) }, { additionalProperties: true }),
+  ),
 })

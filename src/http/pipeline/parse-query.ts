@@ -1,5 +1,6 @@
-import { echo, type ParameterFault, Problem } from '../../contract/problem.ts'
+import { echo } from '../../contract/problem.ts'
 import { limits } from '../../platform/limits.ts'
+import { invalidParameters } from './invalid-parameters.ts'
 
 /** The values by declared parameter, in order; undefined where percent escapes are not UTF-8. */
 export type RawQuery = ReadonlyMap<string, readonly (string | undefined)[]>
@@ -19,7 +20,7 @@ export function parseQuery(rawQuery: string, declared: Declared): ParsedQuery {
   const unknown = new Set<string>()
   if (rawQuery === '') return { values, ignored: [] }
   if (rawQuery.includes('%00')) {
-    throw invalidParameters([{ parameter: 'query', reason: 'must not contain a NUL' }])
+    throw invalidParameters([{ parameter: 'query', code: 'nul', reason: 'must not contain a NUL' }])
   }
   for (const pair of rawQuery.split('&')) {
     const cut = pair.indexOf('=')
@@ -63,12 +64,4 @@ function decode(text: string): string | undefined {
   } catch {
     return undefined
   }
-}
-
-/** One 400 for all faults. The reason of an id is a whole sentence by itself. */
-export function invalidParameters(faults: readonly ParameterFault[]): Problem {
-  const detail = faults
-    .map(({ parameter, reason }) => (parameter === 'id' ? reason : `${parameter} ${reason}`))
-    .join('; ')
-  return new Problem(400, detail, { meta: { errors: faults } })
 }
