@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import * as fc from 'fast-check'
+import fc from 'fast-check'
 import { repeatedMembers, scanJson } from '../../src/values/scan-json.ts'
 
 const isJson = (text: string): boolean => {

@@ -43,7 +43,8 @@ type Declared = Readonly<Record<string, unknown>>
 /** The declared parameter that a name in a query means; undefined for an unknown one. */
 function declaredName(given: string, declared: Declared): string | undefined {
   if (Object.hasOwn(declared, given)) return given
-  if (given.length > limits.parameterNameLengthMax) return undefined
+  // Most unknown names need no decoding, and there may be thousands.
+  if (given.length > limits.parameterNameLengthMax || !/[%+[]/.test(given)) return undefined
   const name = decode(given)
   if (name === undefined || Object.hasOwn(declared, name)) return name
   const [, parameter = '', key = ''] = /^([\w.]+)\[(\w*)\]$/.exec(name) ?? []
