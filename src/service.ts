@@ -125,6 +125,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
     connectionsPerAddressMax: config.connectionsPerAddressMax,
+    logsIgnoredParameters: extension !== undefined,
     routes: [
       ...routesOf(operations, pipeline, handle),
       ...routesOf(stores.servesOperator ? ingestOperations : [], ingest, handleIngest),

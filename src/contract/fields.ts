@@ -2,21 +2,27 @@ import { type TSchema, Type } from 'typebox'
 import { limits } from '../platform/limits.ts'
 import { decimalCharactersMax, decimalPattern } from '../values/decimal.ts'
 import { type Instant, parseInstant } from '../values/instant.ts'
-import { echo } from './problem.ts'
+import { echo, type FaultCode } from './problem.ts'
 
 /** A query parameter, path parameter or body member: its OpenAPI schema and its parser. */
 export type Field<T> = {
   readonly schema: TSchema
   readonly description?: string
-  /** The whole sentence of a fault, where the decisions fix it. */
+  /** The whole sentence of a refused value, where `detail` has a fixed one. */
   readonly sentence?: string
   readonly read: (raw: string) => Reading<T>
 }
 
-/** A parameter that may be repeated: at most `limits.filterEntriesMax` entries, joined by OR. */
-export type ArrayField<T> = { readonly each: Field<T>; readonly description?: string }
+/** A parameter that may be repeated: at most `entriesMax` entries, joined by OR. */
+export type ArrayField<T> = {
+  readonly each: Field<T>
+  readonly entriesMax: number
+  readonly description?: string
+}
 
-export type Reading<T> = { readonly value: T } | { readonly reason: string }
+export type Reading<T> = { readonly value: T } | Refusal
+
+export type Refusal = { readonly code: FaultCode; readonly reason: string }
 
 const uuidPattern = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
 const uuidForm = new RegExp(uuidPattern)
@@ -27,7 +33,7 @@ export const uuid: Field<string> = {
   read: (raw) =>
     uuidForm.test(raw)
       ? { value: raw.toLowerCase() }
-      : { reason: `must be uuid, given '${echo(raw)}'` },
+      : { code: 'malformed', reason: `must be uuid, given '${echo(raw)}'` },
 }
 
 /** An identifier that another system issued: 1 to 200 characters, compared as they are. */
@@ -36,7 +42,10 @@ export const text: Field<string> = {
   read: (raw) =>
     raw.length >= 1 && isWithin(raw, limits.identifierLengthMax)
       ? { value: raw }
-      : { reason: `must be 1 to ${limits.identifierLengthMax} characters long` },
+      : {
+          code: 'wrong_length',
+          reason: `must be 1 to ${limits.identifierLengthMax} characters long`,
+        },
 }
 
 /** Counts characters, of which one takes at most two code units. */
@@ -54,11 +63,16 @@ export const figure: Field<string> = {
   schema: Type.String({ pattern: decimalPattern, maxLength: decimalCharactersMax }),
   read: (raw) => {
     if (raw.length > decimalCharactersMax) {
-      return { reason: `must have at most ${decimalCharactersMax} characters` }
+      return {
+        code: 'wrong_length',
+        reason: `must have at most ${decimalCharactersMax} characters`,
+      }
     }
     if (!decimalForm.test(raw))
-      return { reason: 'must be a string of decimal digits such as "12.50"' }
-    return /[1-9]/.test(raw) ? { value: raw } : { reason: 'must be greater than 0' }
+      return { code: 'malformed', reason: 'must be a string of decimal digits such as "12.50"' }
+    return /[1-9]/.test(raw)
+      ? { value: raw }
+      : { code: 'out_of_range', reason: 'must be greater than 0' }
   },
 }
 
@@ -69,18 +83,24 @@ export const instant: Field<Instant> = {
   read: (raw) => {
     const value = parseInstant(raw)
     return value === undefined
-      ? { reason: 'must be an RFC 3339 date-time such as 2026-01-31T09:30:00Z' }
+      ? { code: 'malformed', reason: 'must be an RFC 3339 date-time such as 2026-01-31T09:30:00Z' }
       : { value }
   },
 }
 
 export const flag: Field<boolean> = {
   schema: Type.Boolean(),
-  read: (raw) =>
-    raw === 'true' || raw === 'false'
-      ? { value: raw === 'true' }
-      : { reason: 'must be true or false' },
+  read: (raw) => {
+    const value = flagForms.get(raw)
+    return value === undefined ? { code: 'malformed', reason: 'must be true or false' } : { value }
+  },
 }
+
+/** The forms of Go's `strconv.ParseBool`. Python's clients, for one, send `True`. */
+const flagForms: ReadonlyMap<string, boolean> = new Map([
+  ...['1', 't', 'T', 'TRUE', 'true', 'True'].map((form) => [form, true] as const),
+  ...['0', 'f', 'F', 'FALSE', 'false', 'False'].map((form) => [form, false] as const),
+])
 
 /** Exact members only. OpenAPI shows `fallback` as the default of an absent parameter. */
 export function enumOf<const M extends readonly string[]>(
@@ -89,7 +109,10 @@ export function enumOf<const M extends readonly string[]>(
 ): Field<M[number]> {
   return {
     schema: Type.Enum([...members], fallback === undefined ? {} : { default: fallback }),
-    read: (raw) => (members.includes(raw) ? { value: raw } : { reason: mustBeOneOf(members) }),
+    read: (raw) =>
+      members.includes(raw)
+        ? { value: raw }
+        : { code: 'unknown_value', reason: mustBeOneOf(members) },
   }
 }
 
@@ -98,8 +121,16 @@ export const memberOf = <M extends string>(
   schema: TSchema & { readonly enum: readonly M[] },
 ): Field<M> => ({ ...enumOf(schema.enum), schema })
 
-export const upTo100 = <T>(each: Field<T>, description?: string): ArrayField<T> => ({
+export const upTo100 = <T>(each: Field<T>, description?: string): ArrayField<T> =>
+  arrayOf(each, limits.filterEntriesMax, description)
+
+/** For ids, `ref_id`s and enums only: a store scans the index once for each other value. */
+export const upTo1000 = <T>(each: Field<T>, description?: string): ArrayField<T> =>
+  arrayOf(each, limits.longFilterEntriesMax, description)
+
+const arrayOf = <T>(each: Field<T>, entriesMax: number, description?: string): ArrayField<T> => ({
   each,
+  entriesMax,
   ...(description !== undefined && { description }),
 })
 

@@ -32,6 +32,6 @@ const pageSize: Field<number> = {
     const value = /^[0-9]{1,9}$/.test(raw) ? Number(raw) : 0
     return value >= 1 && value <= limits.pageSizeMax
       ? { value }
-      : { reason: `must be between 1 and ${limits.pageSizeMax}` }
+      : { code: 'out_of_range', reason: `must be between 1 and ${limits.pageSizeMax}` }
   },
 }

@@ -140,7 +140,35 @@ export const statusGuides: readonly ProblemGuide[] = [
 
 export type ProblemSlug = keyof typeof problemTypes
 
-export type ParameterFault = { readonly parameter: string; readonly reason: string }
+/** The codes of `meta.errors`, each with what it means. Within `/v2` codes are only added. */
+export const faultCodes = {
+  missing: 'It must be set, or is empty.',
+  repeated: 'It was given more than once.',
+  conflicting: 'It was set beside a parameter that excludes it.',
+  malformed: 'It does not have its form.',
+  unknown_value: 'It is none of the values that it may have.',
+  out_of_range: 'It is a number that is too small or too large.',
+  wrong_length: 'It has too few or too many characters.',
+  too_many: 'It was given more often than a filter takes.',
+  wrong_type: 'It is JSON of another type.',
+  not_json: 'The body is not JSON.',
+  not_utf8: 'It is not text in UTF-8.',
+  nul: 'It contains a NUL.',
+  other_list: 'The cursor was issued by another list.',
+  other_order: 'The cursor was issued for another order.',
+  other_filters: 'The cursor was issued for other filters.',
+} as const satisfies Readonly<Record<string, string>>
+
+export type FaultCode = keyof typeof faultCodes
+
+export type ParameterFault = {
+  readonly parameter: string
+  readonly code: FaultCode
+  /** Does not name the parameter. */
+  readonly reason: string
+  /** The whole sentence in `detail`; parameter and reason where it is absent. */
+  readonly sentence?: string | undefined
+}
 
 type ProblemExtras = {
   readonly slug?: ProblemSlug

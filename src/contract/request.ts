@@ -24,6 +24,8 @@ export type Request = {
 export type Trace = {
   /** `RateLimit-*`, where requests are limited. */
   limitHeaders?: Readonly<Record<string, string>>
+  /** Names of unknown query parameters, safe in a header. */
+  ignoredParameters?: readonly string[]
   operation?: string
   client?: string
   rows?: number

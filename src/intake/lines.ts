@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer'
+import { echo } from '../contract/problem.ts'
 import { limits } from '../platform/limits.ts'
 import { jsonFault } from '../platform/parse-json.ts'
+import { repeatedMembers } from '../values/scan-json.ts'
 
 /** One value of a file and the line that it starts on, or the fault of that line. */
 export type Entry =
@@ -70,9 +72,13 @@ export function parseJson(line: number, bytes: Uint8Array): Entry | undefined {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
   const json = (line === 1 ? text.replace(/^\uFEFF/, '') : text).trim()
   if (json === '') return undefined
+  let value: unknown
   try {
-    return { line, value: JSON.parse(json) }
+    value = JSON.parse(json)
   } catch (error) {
     return { line, reason: `is not JSON: ${jsonFault(error)}` }
   }
+  const [member] = repeatedMembers(json, value)
+  if (member === undefined) return { line, value }
+  return { line, reason: `names the member ${echo(member)} twice` }
 }

@@ -1,4 +1,4 @@
-import { described, instant, memberOf, text, upTo100, uuid } from '../contract/fields.ts'
+import { described, instant, memberOf, text, upTo1000, uuid } from '../contract/fields.ts'
 import { anyOf, listOperation, notAfter, notBefore } from '../contract/operation.ts'
 import { issuerQuoteExecution, issuerQuoteStatus } from '../resources/issuer-quote-execution.ts'
 
@@ -10,11 +10,11 @@ export const listIssuerQuoteExecutions = listOperation({
   scope: 'exchange:read_issuer_quote_execution',
   query: {
     profile_id: described(text, 'Filter by target profile.'),
-    status: upTo100(memberOf(issuerQuoteStatus), 'Filter by status.'),
+    status: upTo1000(memberOf(issuerQuoteStatus), 'Filter by status.'),
     'created_range.begin': described(instant, 'Created at or after this time.'),
     'created_range.end': described(instant, 'Created at or before this time.'),
-    ids: upTo100(uuid, 'Filter by ids of executions; an addition of ours.'),
-    ref_ids: upTo100(text, 'Filter by client-specified identifiers; an addition of ours.'),
+    ids: upTo1000(uuid, 'Filter by ids of executions; an addition of ours.'),
+    ref_ids: upTo1000(text, 'Filter by client-specified identifiers; an addition of ours.'),
   },
   filter: {
     profile_id: anyOf('profileId'),

@@ -1,4 +1,4 @@
-import { described, memberOf, text, upTo100, uuid } from '../contract/fields.ts'
+import { described, memberOf, text, upTo1000, uuid } from '../contract/fields.ts'
 import { anyOf, listOperation, namesTenant } from '../contract/operation.ts'
 import { statement, statementStatus } from '../resources/statement.ts'
 
@@ -10,9 +10,9 @@ export const listStatements = listOperation({
   scope: 'statements:read_statement',
   query: {
     customer_id: described(text, 'The caller’s own customer id; another’s gives an empty page.'),
-    ref_ids: upTo100(text, 'Filter by client-specified identifiers.'),
-    statement_ids: upTo100(uuid, 'Filter by ids of statements.'),
-    statuses: upTo100(memberOf(statementStatus), 'Filter by status; all where absent.'),
+    ref_ids: upTo1000(text, 'Filter by client-specified identifiers.'),
+    statement_ids: upTo1000(uuid, 'Filter by ids of statements.'),
+    statuses: upTo1000(memberOf(statementStatus), 'Filter by status; all where absent.'),
   },
   filter: {
     customer_id: namesTenant,

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { closest } from '../values/closest.ts'
 import { printable } from '../values/printable.ts'
+import { repeatedMembers } from '../values/scan-json.ts'
 import { limits } from './limits.ts'
 import { jsonFault } from './parse-json.ts'
 import type { Setting } from './setting-kinds.ts'
@@ -96,9 +97,12 @@ function readConfigFile(path: string | undefined): { values: FileValues; faults:
       return { values: {}, faults: [`${name} must hold one JSON object`] }
     }
     const unknown = Object.keys(values).filter((key) => !Object.hasOwn(settings, key))
-    const faults = unknown.map(
-      (key) => `${name} has ${printable(key)}, which is not a setting${hintFor(key)}`,
-    )
+    const faults = [
+      ...unknown.map(
+        (key) => `${name} has ${printable(key)}, which is not a setting${hintFor(key)}`,
+      ),
+      ...repeatedMembers(read.text, values).map((key) => `${name} has ${printable(key)} twice`),
+    ]
     return { values: values as Record<string, unknown>, faults }
   } catch (error) {
     return { values: {}, faults: [`${name} is not JSON: ${jsonFault(error)}`] }

@@ -5,6 +5,8 @@ export const limits = {
   pageSizeDefault: 100,
   /** Contract, section 8: entries of one identifier filter. */
   filterEntriesMax: 100,
+  /** Entries of a filter that the contract does not limit: as many as a page has records. */
+  longFilterEntriesMax: 1000,
   /** Bounds an index entry. No core system issues longer identifiers. */
   identifierLengthMax: 200,
   /** The largest body, a fee request, has a few hundred bytes. */
@@ -63,6 +65,10 @@ export const limits = {
   compressedBytesMin: 1024,
   /** Bodies that are being compressed: eight of the largest pages, about 20 ms of two threads. */
   compressedAtOnceBytesMax: 4 * 1024 * 1024,
+  /** Ignored parameters that an answer names: enough to find a spelling, few for a header. */
+  ignoredNamesMax: 10,
+  /** The longest name of a parameter has 19 characters; each may be three when encoded. */
+  parameterNameLengthMax: 100,
   /** One record of an import. The largest valid record is far smaller. */
   recordBytesMax: 1024 * 1024,
   /** The longest legal text has 500 characters. A character takes one or two UTF-16 units. */

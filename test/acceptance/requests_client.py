@@ -11,8 +11,8 @@ from datetime import datetime
 import requests
 
 # How this client spells a boolean and a bound of a nested object.
-INCLUDE_DELETED = "true"
-BOUND = "created_at.{}"
+INCLUDE_DELETED = True
+BOUND = "created_at[{}]"
 
 SINCE = "2026-10-29T12:00:00+00:00"
 UNTIL = "2026-10-31T00:00:00Z"

@@ -45,6 +45,16 @@ test('an incomplete declaration does not compile', () => {
   listOperation({ ...complete, path: '/v1/something', query: {}, filter: {} })
 })
 
+test('only ids, references and enums may have more than 100 entries', () => {
+  for (const { id, query } of operations) {
+    for (const [name, field] of Object.entries(query)) {
+      if (!('each' in field) || field.entriesMax <= 100) continue
+      const isKey = /^(ids|ref_ids|statement_ids)$/.test(name)
+      assert.ok(isKey || 'enum' in field.each.schema, `${id}: ${name}`)
+    }
+  }
+})
+
 test('operation ids are unique', () => {
   const ids = operations.map(({ id }) => id)
   assert.equal(new Set(ids).size, operations.length)

@@ -51,6 +51,29 @@ for (const list of lists) {
       assert.equal(id, id.toLowerCase())
     })
 
+    test('finds every match among the most entries that a filter may have', async () => {
+      const { items } = await readAllPages(service, list)
+      const wanted = items.filter((_, at) => at % 3 === 0).slice(0, 90)
+      const most =
+        list.view.resource.kind === 'statements' || list.id.includes('Quote') ? 1000 : 100
+      for (const [name, member] of [
+        [idName, 'id'],
+        ['ref_ids', 'ref_id'],
+      ] as const) {
+        const found = wanted.filter((item) => member in item)
+        assert.ok(found.length > 20, name)
+        const others = Array.from({ length: most - found.length }, (_, at) =>
+          member === 'id'
+            ? `ffffffff-0000-4000-8000-${String(at).padStart(12, '0')}`
+            : `none-${at}`,
+        )
+        const values = [...others, ...found.map((item) => String(item[member]))]
+        const query = values.map((value) => [name, value] as const)
+        const pages = await readAllPages(service, list, query, { limit: 40 })
+        assert.deepEqual(pages.items, found, name)
+      }
+    })
+
     for (const name of Object.keys(list.query).filter((each) => textFilters.has(each))) {
       test(`compares ${name} literally, with no wildcards and no splitting`, async () => {
         for (const text of unmatchedTexts) {

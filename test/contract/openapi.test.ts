@@ -36,6 +36,9 @@ const statementStatus =
   'STATEMENT_STATUS_UNSPECIFIED|STATEMENT_STATUS_INITIATED|STATEMENT_STATUS_GENERATED|STATEMENT_STATUS_PAID'
 const ids: Parameter = ['array<=100 of string uuid']
 const texts: Parameter = ['array<=100 of string']
+/** The contract limits only the filters of accounts and addresses. */
+const manyIds: Parameter = ['array<=1000 of string uuid']
+const manyTexts: Parameter = ['array<=1000 of string']
 const id: Parameter = ['string uuid', 'required']
 
 type Described = {
@@ -60,9 +63,9 @@ const contract: Readonly<Record<string, Described>> = {
     body: 'statements: Statement',
     parameters: {
       customer_id: ['string', 'required'],
-      ref_ids: texts,
-      statement_ids: ids,
-      statuses: [`array<=100 of ${statementStatus}`],
+      ref_ids: manyTexts,
+      statement_ids: manyIds,
+      statuses: [`array<=1000 of ${statementStatus}`],
       ...list,
     },
   },
@@ -105,11 +108,11 @@ const contract: Readonly<Record<string, Described>> = {
     body: 'issuer_quote_executions: IssuerQuoteExecution',
     parameters: {
       profile_id: ['string'],
-      status: ['array<=100 of PENDING|COMPLETE|FAILED'],
+      status: ['array<=1000 of PENDING|COMPLETE|FAILED'],
       'created_range.begin': ['string date-time'],
       'created_range.end': ['string date-time'],
-      ids,
-      ref_ids: texts,
+      ids: manyIds,
+      ref_ids: manyTexts,
       ...list,
     },
   },
@@ -263,7 +266,7 @@ const shapes: Readonly<Record<string, Fields>> = {
     'instance!': 'string',
     'request_id!': 'string',
     meta: {
-      errors: { '[]': 'array', 'parameter!': 'string', 'reason!': 'string', code: 'string' },
+      errors: { '[]': 'array', 'parameter!': 'string', 'code!': 'string', 'reason!': 'string' },
     },
   },
 }

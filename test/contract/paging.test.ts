@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict'
+import { createCipheriv, createDecipheriv } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import type { ListOperation } from '../../src/contract/operation.ts'
 import { assertParameterErrors } from '../support/assert-answer.ts'
-import { acme, borealis, startTestService, type TestService } from '../support/harness.ts'
+import {
+  acme,
+  borealis,
+  type Called,
+  startTestService,
+  type TestService,
+} from '../support/harness.ts'
 import { gets, lists, type Pairs, pathOf } from '../support/operation-calls.ts'
 import { type Item, itemsOf, readAllPages } from '../support/read-all-pages.ts'
 
@@ -48,6 +55,38 @@ const filtersOf = (list: ListOperation): readonly Pairs[] => [
 
 const instanceOf = (list: ListOperation): string => list.path
 const refusedCursor = [['page_cursor', 'token cannot be parsed']] as const
+
+function assertCursorFault(
+  called: Called,
+  list: ListOperation,
+  reason: string,
+  given: string,
+): void {
+  const detail = 'page_cursor token cannot be parsed'
+  assertParameterErrors(called, instanceOf(list), [['page_cursor', reason]], given, detail)
+}
+
+/** Seals the place of an unfiltered cursor again, as version 0.1 did. */
+function firstVersionOf(list: ListOperation, cursor: string): string {
+  const bytes = Buffer.from(cursor, 'base64url')
+  const headBytes = 2 + (bytes[1] ?? 0)
+  const head = Buffer.from(bytes.subarray(0, headBytes))
+  const nonce = bytes.subarray(headBytes, headBytes + 12)
+  const key = service.parts.keyring.byId(head.toString('latin1', 2))?.key ?? new Uint8Array(0)
+  const opened = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: 16 })
+  opened.setAAD(Buffer.concat([head, Buffer.from(JSON.stringify(['acme']))]))
+  opened.setAuthTag(bytes.subarray(-16))
+  const plain = Buffer.concat([opened.update(bytes.subarray(headBytes + 12, -16)), opened.final()])
+  head[0] = 1
+  const named = list.id === 'listStatements' ? ['acme'] : []
+  const filters = ['DESC', [], 'undefined', 'undefined', false, named]
+  const sealing = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: 16 })
+  const boundTo = JSON.stringify(['acme', list.id, JSON.stringify(filters)])
+  sealing.setAAD(Buffer.concat([head, Buffer.from(boundTo)]))
+  const place = plain.subarray(3 * 16)
+  const sealed = Buffer.concat([sealing.update(place), sealing.final()])
+  return Buffer.concat([head, nonce, sealed, sealing.getAuthTag()]).toString('base64url')
+}
 
 async function firstCursor(list: ListOperation, query: Pairs = [], as = acme): Promise<string> {
   const path = pathOf(list, [['limit', '2'], ...query], as.customerId)
@@ -183,27 +222,48 @@ for (const list of lists) {
       }
     })
 
-    test('refuses a cursor under another order or other filters', async () => {
-      const assertRefused = async (issuedFor: Pairs, used: Pairs) => {
+    test('refuses a cursor under another order or other filters, and says which', async () => {
+      const order = 'was issued for the other order'
+      const filters = 'was issued for other filters'
+      const assertRefused = async (issuedFor: Pairs, used: Pairs, reason: string) => {
         const cursor = await firstCursor(list, issuedFor)
         const called = await service.call(pathOf(list, [...used, ['page_cursor', cursor]]))
-        assertParameterErrors(called, instanceOf(list), refusedCursor, `${issuedFor} -> ${used}`)
+        assertCursorFault(called, list, reason, `${issuedFor} -> ${used}`)
       }
-      await assertRefused([], [['order', 'ASC']])
-      await assertRefused([['order', 'ASC']], [])
-      await assertRefused([], [['ref_ids', 'some-ref']])
+      await assertRefused([], [['order', 'ASC']], order)
+      await assertRefused([['order', 'ASC']], [], order)
+      await assertRefused([], [['ref_ids', 'some-ref']], filters)
       for (const query of filtersOf(list).slice(1)) {
-        await assertRefused(query, [])
-        await assertRefused([], query)
+        await assertRefused(query, [], filters)
+        await assertRefused([], query, filters)
       }
     })
 
-    test('refuses a cursor of another list', async () => {
+    test('refuses a cursor of another list, and says so', async () => {
       const cursor = await firstCursor(list)
       for (const other of lists.filter(({ id }) => id !== list.id)) {
         const called = await service.call(pathOf(other, [['page_cursor', cursor]]))
-        assertParameterErrors(called, instanceOf(other), refusedCursor, other.id)
+        assertCursorFault(called, other, 'was issued by another list', other.id)
       }
+    })
+
+    test('opens a cursor of version 1', async () => {
+      const { items } = await readAllPages(service, list, [], { limit: 1000 })
+      const cursor = await firstCursor(list)
+      const first = firstVersionOf(list, cursor)
+      const next = await service.call(
+        pathOf(list, [
+          ['limit', '3'],
+          ['page_cursor', first],
+        ]),
+      )
+      assert.equal(next.status, 200, next.text)
+      assert.deepEqual(itemsOf(list, next), items.slice(2, 5))
+      const ascending = pathOf(list, [
+        ['order', 'ASC'],
+        ['page_cursor', first],
+      ])
+      assertParameterErrors(await service.call(ascending), instanceOf(list), refusedCursor)
     })
 
     test('refuses a cursor of another customer', async () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { ListOperation, Operation } from '../../src/contract/operation.ts'
-import { assertParameterErrors, assertProblem } from '../support/assert-answer.ts'
+import { assertParameterErrors, assertProblem, errorOf } from '../support/assert-answer.ts'
 import { acme, type Called, startTestService, type TestService } from '../support/harness.ts'
-import { gets, lists, pathOf, reads } from '../support/operation-calls.ts'
+import { gets, lists, pathOf, reads, withdrawal } from '../support/operation-calls.ts'
 import { rawRequest } from '../support/raw-request.ts'
 
 let service: TestService
@@ -146,7 +146,16 @@ const badInstants = [
   wide('2026-01-31T09:30:00Z'),
 ]
 
-const badFlags = ['', 'TRUE', 'True', 'FALSE', '1', '0', 'yes', 'on', 'null', ' true', 'true ']
+const badFlags = [
+  ...['', 'tRUE', 'TrUe', 'fALSE', 'y', 'yes', 'on', 'null', '2', '01', '-1', ' true', 'true '],
+  ...['true,false', 'true\n', wide('1')],
+]
+
+/** The forms of Go's ParseBool. */
+const flags = {
+  true: ['1', 't', 'T', 'TRUE', 'true', 'True'],
+  false: ['0', 'f', 'F', 'FALSE', 'false', 'False'],
+}
 
 const badLimits = [
   '',
@@ -182,7 +191,7 @@ const reasons = {
   member: (all: readonly string[]) => `must be ${all.slice(0, -1).join(', ')} or ${all.at(-1)}`,
   once: 'must be given once',
   encoded: 'must be percent-encoded UTF-8',
-  tooMany: 'must have at most 100 entries, given 101',
+  tooMany: (most: number) => `must have at most ${most} entries, given ${most + 1}`,
 }
 
 const nulError = [['query', 'must not contain a NUL']] as const
@@ -222,6 +231,10 @@ const validOf = (operation: Operation, kind: Kind): string =>
     flag: 'true',
   })[kind]
 
+/** The contract limits accounts and addresses. Statements and quotes take as many as a page has. */
+const mostEntriesOf = ({ id }: Operation): number =>
+  id === 'listStatements' || id === 'listIssuerQuoteExecutions' ? 1000 : 100
+
 const isArray = (kind: Kind): boolean => kind.endsWith('s')
 
 const instanceOf = (operation: Operation): string => pathOf(operation).split('?')[0] ?? ''
@@ -254,7 +267,14 @@ for (const operation of reads) {
       test('refuses every malformed value', async () => {
         for (const [value, reason] of refusedBy(operation, kind)) {
           const called = await callWith(operation, `${name}=${encodeURIComponent(value)}`)
-          assertParameterErrors(called, instance, [[name, reason]], JSON.stringify(value))
+          const isJoined = isArray(kind) && value.includes(',')
+          const told = isJoined
+            ? `${reason}; repeat the key, since commas do not separate values`
+            : reason
+          const detail = isJoined
+            ? `${name} ${reason}; commas do not separate values, so repeat ${name}=`
+            : `${name} ${reason}`
+          assertParameterErrors(called, instance, [[name, told]], JSON.stringify(value), detail)
         }
       })
 
@@ -272,11 +292,12 @@ for (const operation of reads) {
 
       if (isArray(kind)) {
         const good = validOf(operation, kind)
-        test('accepts 100 entries and refuses 101, even when all are equal', async () => {
+        const most = mostEntriesOf(operation)
+        test(`accepts ${most} entries and refuses one more, even when all are equal`, async () => {
           const entries = (count: number) => Array<string>(count).fill(`${name}=${good}`).join('&')
-          assert.equal((await callWith(operation, entries(100))).status, 200)
-          assertParameterErrors(await callWith(operation, entries(101)), instance, [
-            [name, reasons.tooMany],
+          assert.equal((await callWith(operation, entries(most))).status, 200)
+          assertParameterErrors(await callWith(operation, entries(most + 1)), instance, [
+            [name, reasons.tooMany(most)],
           ])
         })
 
@@ -288,9 +309,9 @@ for (const operation of reads) {
             assert.deepEqual(itemsOf(called, operation), itemsOf(plain, operation), spelling)
           }
           const mixed = [name, `${name}[]`, `${name}[1]`].map((spelling) => `${spelling}=${good}`)
-          const many = [...mixed, ...Array<string>(98).fill(`${name}[]=${good}`)]
+          const many = [...mixed, ...Array<string>(most - 2).fill(`${name}[]=${good}`)]
           assertParameterErrors(await callWith(operation, many.join('&')), instance, [
-            [name, reasons.tooMany],
+            [name, reasons.tooMany(most)],
           ])
         })
       } else {
@@ -302,6 +323,22 @@ for (const operation of reads) {
       }
 
       if (kind === 'instant') {
+        test('may be written as a nested key, plain or percent-encoded', async () => {
+          const [parameter = '', key = ''] = name.split('.')
+          const plain = await callWith(operation, `${name}=2099-01-01T00:00:00Z`)
+          for (const spelling of [`${parameter}[${key}]`, `${parameter}%5B${key}%5d`]) {
+            const called = await callWith(operation, `${spelling}=2099-01-01T00:00:00Z`)
+            assert.deepEqual(itemsOf(called, operation), itemsOf(plain, operation), spelling)
+            assertParameterErrors(await callWith(operation, `${spelling}=x`), instance, [
+              [name, reasons.instant],
+            ])
+            const twice = `${spelling}=2099-01-01T00:00:00Z&${name}=2099-01-01T00:00:00Z`
+            assertParameterErrors(await callWith(operation, twice), instance, [
+              [name, reasons.once],
+            ])
+          }
+        })
+
         test('accepts every RFC 3339 form, and a space where decoding replaced a plus', async () => {
           const forms = [
             '2026-10-31T00:00:00Z',
@@ -330,9 +367,18 @@ for (const operation of reads) {
       }
 
       if (kind === 'flag') {
-        test('accepts true and false', async () => {
-          for (const good of ['true', 'false']) {
-            assert.equal((await callWith(operation, `${name}=${good}`)).status, 200, good)
+        test('accepts the twelve forms of a boolean, with the same meaning', async () => {
+          for (const [meaning, forms] of Object.entries(flags)) {
+            const plain = await callWith(operation, `${name}=${meaning}`)
+            assert.equal(plain.status, 200)
+            for (const form of forms) {
+              const called = await callWith(operation, `${name}=${form}`)
+              assert.equal(
+                called.text.replace(/,"next_page_cursor.*/, ''),
+                plain.text.replace(/,"next_page_cursor.*/, ''),
+                form,
+              )
+            }
           }
         })
       }
@@ -378,24 +424,26 @@ for (const list of lists) {
       else assertParameterErrors(bad, instance, [['order_by', 'must be CREATED_AT']])
     })
 
-    test('ignores unknown parameters', async () => {
+    test('ignores unknown parameters and names them in X-Ignored-Parameters', async () => {
       const plain = await callWith(list, 'limit=3')
-      for (const query of [
-        'x=1',
-        'tenant=borealis',
-        '__proto__=1',
-        'constructor[]=1',
-        'a%zz=%zz',
-        '&&',
-        '=',
-        '=x',
-        'LIMIT=0',
-        'offset=5',
-        'customerId=borealis',
-      ]) {
+      assert.equal(plain.headers.get('x-ignored-parameters'), null)
+      for (const [query, named] of [
+        ['ref_id=x&cursor=y&page=2', 'ref_id, cursor, page'],
+        ['tenant=borealis', 'tenant'],
+        ['__proto__=1', '__proto__'],
+        ['constructor[]=1&x[y]=1&created_at[]=1', 'constructor[], x[y], created_at[]'],
+        ['a%zz=%zz', 'a%zz'],
+        ['&&', null],
+        ['=', null],
+        ['=x', null],
+        ['LIMIT=0', 'LIMIT'],
+        ['x=1&x=2&x', 'x'],
+        ['customer%49d=borealis', 'customerId'],
+      ] as const) {
         const called = await callWith(list, `limit=3&${query}`)
         assert.equal(called.status, 200, query)
         assert.deepEqual(valuesOf(called, list), valuesOf(plain, list), query)
+        assert.equal(called.headers.get('x-ignored-parameters'), named, query)
       }
     })
 
@@ -431,14 +479,67 @@ for (const list of lists) {
       assert.deepEqual(
         called.body.meta.errors.toSorted(byParameter),
         [
-          { parameter: idsName, reason: reasons.uuid('x') },
-          { parameter: 'ref_ids', reason: reasons.text },
-          { parameter: 'limit', reason: reasons.limit },
-          { parameter: 'order', reason: 'must be DESC or ASC' },
+          { parameter: idsName, code: 'malformed', reason: reasons.uuid('x') },
+          { parameter: 'ref_ids', code: 'wrong_length', reason: reasons.text },
+          { parameter: 'limit', code: 'out_of_range', reason: reasons.limit },
+          { parameter: 'order', code: 'unknown_value', reason: 'must be DESC or ASC' },
         ].toSorted(byParameter),
       )
     })
   })
+}
+
+describe('X-Ignored-Parameters', () => {
+  const list = '/v2/transfer/fiat-accounts'
+  const namedBy = async (query: string): Promise<string | null> =>
+    (await service.call(`${list}?${query}`)).headers.get('x-ignored-parameters')
+
+  test('names at most ten parameters, each cut to 100 characters', async () => {
+    const twelve = Array.from({ length: 12 }, (_, at) => `p${at}`)
+    assert.equal(await namedBy(twelve.join('&')), twelve.slice(0, 10).join(', '))
+    const long = '-'.repeat(5000)
+    assert.equal(await namedBy(`${long}=1`), '-'.repeat(100))
+  })
+
+  test('is safe in a header and withholds what may be a secret', async () => {
+    assert.equal(await namedBy('a%0d%0aSet-Cookie:x=1'), 'aSet-Cookie:x')
+    assert.equal(await namedBy('a%2c%20b=1'), 'a??b')
+    assert.equal(await namedBy(`%e2%80%ae=1&${encodeURIComponent('é🙂')}=1`), '?, ???')
+    assert.equal(await namedBy(`${'S'.repeat(56)}=1`), '[withheld]')
+  })
+
+  test('is part of every answer: a 400, a 404, a 304, a get and a write', async () => {
+    const known = await service.call(`${list}?limit=1`)
+    const etag = String(known.headers.get('etag'))
+    const foreign = `${list}/${aUuid}`
+    const body = JSON.stringify(withdrawal)
+    for (const [path, status, options] of [
+      ['/v2/statements?customerId=acme', 400, {}],
+      [`${list}?limit=1&customerId=acme`, 304, { headers: { 'if-none-match': etag } }],
+      [`${foreign}?customerId=acme`, 404, {}],
+      [`${pathOf(operationOf('getFiatAccount'))}?customerId=acme`, 200, {}],
+      ['/v2/transfer/fees/crypto-withdrawal?customerId=acme', 200, { method: 'POST', body }],
+    ] as const) {
+      const called = await service.call(path, options)
+      assert.deepEqual(
+        [called.status, called.headers.get('x-ignored-parameters')],
+        [status, 'customerId'],
+        path,
+      )
+    }
+  })
+})
+
+test('a NUL in the query of a write is refused', async () => {
+  const path = '/v2/transfer/fees/crypto-withdrawal'
+  const called = await service.call(`${path}?x=%00`, { method: 'POST', body: '{}' })
+  assertParameterErrors(called, path, nulError)
+})
+
+const operationOf = (id: string): Operation => {
+  const found = reads.find((operation) => operation.id === id)
+  if (found === undefined) throw new Error(`no operation ${id}`)
+  return found
 }
 
 type Fault = { readonly parameter: string; readonly reason: string }
@@ -450,8 +551,8 @@ describe('listStatements', () => {
     assertParameterErrors(await service.call(instance), instance, [['customer_id', 'must be set']])
     const called = await service.call(`${instance}?limit=0`)
     assert.deepEqual(called.body.meta.errors.toSorted(byParameter), [
-      { parameter: 'customer_id', reason: 'must be set' },
-      { parameter: 'limit', reason: reasons.limit },
+      { parameter: 'customer_id', code: 'missing', reason: 'must be set' },
+      { parameter: 'limit', code: 'out_of_range', reason: reasons.limit },
     ])
   })
 })
@@ -481,11 +582,17 @@ describe('an id in the path', () => {
             status: 400,
             detail: wording(given),
             instance: called.body.instance,
-            meta: { errors: [{ parameter: 'id', reason: wording(given) }] },
+            meta: { errors: [errorOf('id', `must be uuid, given '${given}'`)] },
           },
           JSON.stringify(bad),
         )
       }
+    })
+
+    test(`of ${get.id} that is empty is refused with the path of the list`, async () => {
+      const path = get.path.replace(':id', '')
+      const reason = `must be set: the path ends in a slash, and the list is ${path.slice(0, -1)}`
+      assertParameterErrors(await service.call(path), path, [['id', reason]])
     })
 
     test(`of ${get.id} cannot smuggle a NUL, a path or a header`, async () => {

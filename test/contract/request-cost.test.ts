@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { asTenant } from '../../src/contract/principal.ts'
+import { parseQuery } from '../../src/http/pipeline/parse-query.ts'
 import { validateList } from '../../src/http/pipeline/validate.ts'
 import { acme, startTestService, type TestService } from '../support/harness.ts'
 import { type CostMeter, msOf, openCostMeter, slowness } from '../support/loop-cost.ts'
@@ -66,7 +67,7 @@ async function assertCost(
 
 const readPage = ({ operation, rawQuery }: Required<CustomersRequest>['page']) =>
   service.parts.store.customers.page(asTenant(acme.customerId), operation.view, {
-    ...validateList(operation, rawQuery).selection,
+    ...validateList(operation, parseQuery(rawQuery, operation.query).values).selection,
     after: undefined,
   })
 

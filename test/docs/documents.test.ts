@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
-import { problemTypes, statusGuides } from '../../src/contract/problem.ts'
+import { faultCodes, problemTypes, statusGuides } from '../../src/contract/problem.ts'
 import { operations } from '../../src/operations/index.ts'
 import { limits } from '../../src/platform/limits.ts'
 import { settings } from '../../src/platform/settings.ts'
@@ -75,7 +75,8 @@ test('docs/problems.md has a row for every status and every problem type', () =>
 })
 
 test('the banner and the guide list the fixture of every kind', () => {
-  const banner = bannerOf('http://127.0.0.1:8080', {}, undefined)
+  const config = { host: '127.0.0.1', publicUrl: undefined }
+  const banner = bannerOf('http://127.0.0.1:8080', {}, undefined, config)
   const rows = rowsOf('docs/getting-started.md').map((row) => row.join(' '))
   const world = worldRecords()
   for (const { kind, noun } of resources) {
@@ -84,6 +85,11 @@ test('the banner and the guide list the fixture of every kind', () => {
     assert.ok(rows.includes(`${noun} \`${id}\``), kind)
     assert.ok(world[kind].some((record) => record.id === id && record.customer_id === 'acme'))
   }
+})
+
+test('docs/integrating.md lists every code of a fault', () => {
+  const guide = read('docs/integrating.md')
+  for (const code of Object.keys(faultCodes)) assert.ok(guide.includes(`\`${code}\``), code)
 })
 
 test('the README lists every operation with its path and scope', () => {

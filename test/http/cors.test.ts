@@ -63,7 +63,13 @@ describe('with configured origins', () => {
       assert.equal(answer.headers['access-control-allow-credentials'], undefined)
       assert.match(String(answer.headers.vary), /origin/i)
       const exposed = String(answer.headers['access-control-expose-headers']).toLowerCase()
-      for (const name of ['etag', 'x-request-id', 'retry-after', 'www-authenticate']) {
+      for (const name of [
+        'etag',
+        'x-request-id',
+        'retry-after',
+        'www-authenticate',
+        'x-ignored-parameters',
+      ]) {
         assert.ok(exposed.includes(name), name)
       }
     }

@@ -75,6 +75,7 @@ async function makeRequests(url: string): Promise<string> {
   await send('getFiatAccount', `${accounts}/CANARY_PATH`, get)
   await send('listFiatAccounts', `${accounts}?ref_ids=CANARY_QUERY&limit=3`, get)
   await send('listFiatAccounts', `${accounts}?limit=CANARY_LIMIT`, get)
+  await send('listFiatAccounts', `${accounts}?ref_id=CANARY_QUERY&limit=7`, get)
   await send('listFiatAccounts', `${accounts}?access_token=${token}`, {})
   await send('listFiatAccounts', accounts, { headers: ['authorization', 'Bearer CANARY_TOKEN'] })
   const [header = '', payload = '', signature = ''] = token.split('.')
@@ -134,6 +135,7 @@ describe('the log', () => {
       'client',
       'status',
       'problem',
+      'ignoredParameters',
       'rows',
       'durationMs',
       'requestId',
@@ -164,6 +166,14 @@ describe('the log', () => {
         ['bad signature', '127.0.0.1'],
         ['unknown issuer', '127.0.0.1'],
       ],
+    )
+  })
+
+  test('warns of unknown query parameters by name, in the sandbox', () => {
+    const warned = lines.filter((line) => 'ignoredParameters' in line)
+    assert.deepEqual(
+      warned.map((line) => [line.level, line.rows, line.ignoredParameters]),
+      [['warn', 7, ['ref_id']]],
     )
   })
 

@@ -15,7 +15,7 @@ async function addressServer(context: TestContext, trustedProxies: readonly stri
   })
   const server = await buildServer({
     log: pino({ level: 'warn' }, sink),
-    ...{ corsOrigins: [], trustedProxies, plugins: [] },
+    ...{ corsOrigins: [], trustedProxies },
     routes: [
       {
         ...{ method: 'GET', path: '/address', operation: 'address' },

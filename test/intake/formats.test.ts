@@ -51,6 +51,25 @@ describe('NDJSON', () => {
     assert.ok(entry && 'reason' in entry && !entry.reason.includes('000123456789'))
   })
 
+  test('refuses a line that names a member twice, also nested or with an escape', async () => {
+    const lines = [
+      '{"id":"1","id":"1"}',
+      '{"metadata":{"a":"x","\\u0061":"y"}}',
+      '{"a":{"b":"c\\":"},"d":{"b":1}}',
+      `${'{"a":'.repeat(5000)}{"b":1,"b":2}${'}'.repeat(5000)}`,
+    ]
+    const entries = await entriesOf('twice.ndjson', lines.join('\n'))
+    const told = entries.map((entry) => ('reason' in entry ? entry.reason : 'accepted'))
+    assert.deepEqual(told.slice(0, 3), [
+      'names the member id twice',
+      'names the member metadata.a twice',
+      'accepted',
+    ])
+    assert.match(told[3] ?? '', /^names the member a\.a\.a.* twice$/)
+    const [element] = await entriesOf('twice.json', '[{"id":"1","id":"2"}]')
+    assert.deepEqual(element, { line: 1, reason: 'names the member id twice' })
+  })
+
   test('reads a gzip file', async () => {
     assert.deepEqual(await entriesOf('d.ndjson.gz', gzipSync('{"a":1}\n')), [
       { line: 1, value: { a: 1 } },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { assertParameterErrors, assertProblem } from '../support/assert-answer.ts'
+import { assertParameterErrors, assertProblem, errorOf } from '../support/assert-answer.ts'
 import { acme, borealis, startTestService, type TestService } from '../support/harness.ts'
 
 const path = '/v2/transfer/fees/crypto-withdrawal'
@@ -107,7 +107,7 @@ describe('400', () => {
     ],
     ['an unknown network', { ...usdc, crypto_network: 'DOGECOIN' }, 'invalid crypto_network'],
     ['a network in lower case', { ...usdc, crypto_network: 'ethereum' }, 'invalid crypto_network'],
-    ['no network', { ...usdc, crypto_network: undefined }, 'invalid crypto_network'],
+    ['no network', { ...usdc, crypto_network: undefined }, 'crypto_network must be set'],
     ['no asset', { ...usdc, asset: undefined }, 'asset must be set'],
     ['no address', { ...usdc, destination_address: null }, 'destination_address must be set'],
     ['an amount that is a number', { ...usdc, amount: 100 }, 'amount must be a JSON string'],
@@ -121,8 +121,11 @@ describe('400', () => {
     ['an array', [usdc], 'the body must be a JSON object'],
     ['a text', '"USDC"', 'the body must be a JSON object'],
     ['null', 'null', 'the body must be a JSON object'],
-    ['no JSON', '{"asset":', 'the body must be JSON in UTF-8'],
-    ['nothing', '', 'the body must be JSON in UTF-8'],
+    [
+      'an asset with a lone surrogate',
+      '{"asset":"\\ud800"}',
+      'asset must be well-formed Unicode; destination_address must be set; crypto_network must be set; either amount or total must be set',
+    ],
   ]
   for (const [name, body, detail] of invalid) {
     test(`refuses ${name}`, async () => {
@@ -132,6 +135,65 @@ describe('400', () => {
       assert.deepEqual([problem.type, problem.detail], ['about:blank', detail])
     })
   }
+
+  const notJson: readonly [string, string | Uint8Array, string][] = [
+    ['text that ends', '{"asset":', 'must be JSON; in line 1, column 10 a value is expected'],
+    [
+      'a comma too many',
+      '{\n  "asset": "US🙂",\n}',
+      'must be JSON; in line 3, column 1 a member name in double quotes is expected',
+    ],
+    [
+      'single quotes',
+      "{'asset':1}",
+      'must be JSON; in line 1, column 2 a member name in double quotes or } is expected',
+    ],
+    [
+      'an open text',
+      '{"asset":"USDC\n"}',
+      'must be JSON; in line 1, column 10 a text has no end, a line break or a wrong escape',
+    ],
+    [
+      'brackets as deep as a body can be',
+      '['.repeat(16_384),
+      'must be JSON; in line 1, column 16385 a value or ] is expected',
+    ],
+    ['nothing', '', 'must be a JSON object, and nothing was sent'],
+    ['blanks', ' \n', 'must be a JSON object, and nothing was sent'],
+    ['a form', 'asset=USDC&amount=1', 'must be JSON, and a form was sent'],
+    [
+      'a multipart form',
+      '--x\r\nContent-Disposition: form-data; name="asset"\r\n\r\nUSDC\r\n--x--\r\n',
+      'must be JSON, and a form was sent',
+    ],
+    ['XML', '<?xml version="1.0"?><fee/>', 'must be JSON, and XML was sent'],
+    ['Latin-1', Buffer.from('{"asset":"\xfc"}', 'latin1'), 'must be JSON in UTF-8'],
+    ['an array', '[]', 'must be a JSON object'],
+  ]
+  for (const [name, body, reason] of notJson) {
+    test(`says what is wrong with a body of ${name}`, async () => {
+      const called = await service.call(path, { method: 'POST', body })
+      assertParameterErrors(called, path, [['body', reason]], name, `the body ${reason}`)
+    })
+  }
+
+  for (const [name, body, member] of [
+    ['a figure', '"amount":"1","amount":"2"', 'amount'],
+    ['a member in two spellings', '"amount":"1","amo\\u0075nt":"1"', 'amount'],
+    ['an unknown member', '"memo":1,"memo":1,"amount":"1"', 'memo'],
+    ['a nested member', '"amount":"1","memo":[{},{"a":{"b":":","b" : 1}}]', 'memo.1.a.b'],
+  ] as const) {
+    test(`refuses ${name} that is given twice`, async () => {
+      const { amount: _, ...rest } = usdc
+      const called = await quote(`${JSON.stringify(rest).slice(0, -1)},${body}}`)
+      assertParameterErrors(called, path, [[member, 'must be given once']])
+    })
+  }
+
+  test('accepts the same member in two objects, and one that contains a colon', async () => {
+    const body = JSON.stringify({ ...usdc, memo: [{ a: '":' }, { a: 1 }, { 'a":': { a: 1 } }] })
+    assert.equal((await quote(body)).status, 200)
+  })
 
   for (const amount of ['5.', '1e3', '-1', '+1', ' 1', '1 ', '１', '1,5', '0x10', 'NaN', '']) {
     test(`refuses the figure ${JSON.stringify(amount)}`, async () => {
@@ -148,13 +210,10 @@ describe('400', () => {
       called,
       badRequest('about:blank', detail, {
         errors: [
-          { parameter: 'asset', reason: 'must be set' },
-          { parameter: 'destination_address', reason: 'must be set' },
-          { parameter: 'crypto_network', reason: 'must be a JSON string' },
-          {
-            parameter: 'amount',
-            reason: 'must be a string of decimal digits such as "12.50"',
-          },
+          errorOf('asset', 'must be set'),
+          errorOf('destination_address', 'must be set'),
+          errorOf('crypto_network', 'must be a JSON string'),
+          errorOf('amount', 'must be a string of decimal digits such as "12.50"'),
         ],
       }),
     )

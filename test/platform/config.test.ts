@@ -28,6 +28,12 @@ test('flags override the environment, the environment the file, and the file the
   )
 })
 
+test('a setting that the file names twice is a fault', () => {
+  const file = join(folder, 'twice.json')
+  writeFileSync(file, '{"port": 1, "port": 2}')
+  assert.deepEqual(faultsOf({}, file), [`${file} has port twice`])
+})
+
 test('a ConfigError names every fault and its source', () => {
   const file = join(folder, 'bad.json')
   writeFileSync(file, JSON.stringify({ prot: 1, tokenLifeSeconds: 5 }))

@@ -53,20 +53,46 @@ function headersOf({ headers }: Called): Readonly<Record<string, string>> {
 
 export type ParameterErrors = readonly (readonly [parameter: string, reason: string])[]
 
-/** Asserts a 400 that names each invalid parameter once, in the order of their declaration. */
+/** The code of every reason. */
+const codes: readonly (readonly [RegExp, string])[] = [
+  [/^must be set|nothing was sent$/, 'missing'],
+  [/^must be given once$/, 'repeated'],
+  [/^must not be set beside/, 'conflicting'],
+  [/^must be uuid|^must be an RFC 3339|^must be true or|decimal digits|^token cannot/, 'malformed'],
+  [/^must be between|^must be greater than/, 'out_of_range'],
+  [/characters( long)?$/, 'wrong_length'],
+  [/^must have at most \d+ entries/, 'too_many'],
+  [/JSON string$|JSON object$/, 'wrong_type'],
+  [/^must be JSON[;,] /, 'not_json'],
+  [/UTF-8$|Unicode$/, 'not_utf8'],
+  [/NUL$/, 'nul'],
+  [/another list$/, 'other_list'],
+  [/other order$/, 'other_order'],
+  [/other filters$/, 'other_filters'],
+  [/^must be [A-Z_]+(,| or |$)/, 'unknown_value'],
+]
+
+/** The member of `meta.errors` for a fault. */
+export function errorOf(parameter: string, reason: string): object {
+  const [, code] = codes.find(([pattern]) => pattern.test(reason)) ?? []
+  assert.ok(code !== undefined, `the reason "${reason}" has no code`)
+  assert.ok(!reason.split(/\W+/).includes(parameter), `"${reason}" repeats ${parameter}`)
+  return { parameter, code, reason }
+}
+
+/**
+ * Asserts a 400 that names each invalid parameter once, in the order of their declaration. `detail`
+ * is given where it is not parameter and reason.
+ */
 export function assertParameterErrors(
   called: Called,
   instance: string,
   errors: ParameterErrors,
   given?: string,
+  detail: string = errors.map((error) => error.join(' ')).join('; '),
 ): void {
-  const expected = {
-    status: 400,
-    detail: errors.map((error) => error.join(' ')).join('; '),
-    instance,
-    meta: { errors: errors.map(([parameter, reason]) => ({ parameter, reason })) },
-  }
-  assertProblem(called, expected, given)
+  const meta = { errors: errors.map(([parameter, reason]) => errorOf(parameter, reason)) }
+  assertProblem(called, { status: 400, detail, instance, meta }, given)
 }
 
 /** Asserts a list's 200: status, caching headers and the whole body. */

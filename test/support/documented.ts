@@ -120,7 +120,7 @@ function assertProblemShape(
   const { errors, ...others } = meta as { errors: readonly Readonly<Record<string, unknown>>[] }
   assert.deepEqual(others, {})
   for (const error of errors) {
-    assert.deepEqual(Object.keys(error).toSorted(), ['parameter', 'reason'])
+    assert.deepEqual(Object.keys(error).toSorted(), ['code', 'parameter', 'reason'])
     assert.ok(Object.values(error).every((value) => typeof value === 'string' && value !== ''))
   }
 }

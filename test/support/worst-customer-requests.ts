@@ -37,9 +37,10 @@ function filtered(operation: ListOperation, token: string): CustomersRequest {
   const arrays = Object.entries(operation.query).filter(([, field]) => 'each' in field)
   const share = (room - token.length) / arrays.length
   const filters = arrays.map(([name, field]) => {
+    const entriesMax = 'each' in field ? field.entriesMax : 0
     const entryOf = (at: number) => ('each' in field ? entriesOf(field.each, at) : '')
-    const unit = (at: number) => (at < limits.filterEntriesMax ? `${name}=${entryOf(at)}&` : '')
-    return Array.from({ length: limits.filterEntriesMax }, (_, at) => unit(at))
+    const unit = (at: number) => (at < entriesMax ? `${name}=${entryOf(at)}&` : '')
+    return Array.from({ length: entriesMax }, (_, at) => unit(at))
       .join('')
       .slice(0, share)
       .replace(/[^&]*$/, '')

@@ -2,6 +2,7 @@ import type { Clock } from '../../platform/clock.ts'
 import { type Config, ConfigError, listed, readTextFile } from '../../platform/config.ts'
 import type { Logger } from '../../platform/log.ts'
 import { jsonFault } from '../../platform/parse-json.ts'
+import { repeatedMembers } from '../../values/scan-json.ts'
 import { describeNetworks } from '../describe-schedule.ts'
 import type { FeeBasis } from '../fee-basis.ts'
 import type { Environment } from '../schedule/document-reader.ts'
@@ -64,7 +65,13 @@ function readScheduleFile(path: string | undefined, environment: Environment): R
   const file = readTextFile(path)
   if ('fault' in file) return { ok: false, faults: [`the file ${file.fault}`] }
   try {
-    return readSchedule(JSON.parse(file.text), environment)
+    const schedule: unknown = JSON.parse(file.text)
+    // Of two prices of one asset, the last would count.
+    const repeated = repeatedMembers(file.text, schedule)
+    if (repeated.length > 0) {
+      return { ok: false, faults: repeated.map((member) => `${member} is given twice`) }
+    }
+    return readSchedule(schedule, environment)
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     return { ok: false, faults: [`the file is not JSON: ${jsonFault(error)}`] }

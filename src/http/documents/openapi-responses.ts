@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { about, component } from '../../contract/members.ts'
 import type { IngestOperation, ListOperation, Operation } from '../../contract/operation.ts'
+import { faultCodes } from '../../contract/problem.ts'
 import { limits } from '../../platform/limits.ts'
 import { examplesOf } from './openapi-examples.ts'
 import { addComponent, type Components, capitalised, plainSchema } from './openapi-schemas.ts'
@@ -19,6 +20,10 @@ export function responsesOf(
       headers: {
         'X-Request-Id': {
           description: 'Names the request; the same as in the log and in problems.',
+          schema: { type: 'string' },
+        },
+        'X-Ignored-Parameters': {
+          description: `The names of at most ${limits.ignoredNamesMax} query parameters that the operation does not know.`,
           schema: { type: 'string' },
         },
       },
@@ -95,8 +100,13 @@ const parameterFault = component(
   'What is wrong with one parameter or body member.',
   Type.Object({
     parameter: about('The parameter or body member.', Type.String()),
-    reason: about('What is wrong with it.', Type.String()),
-    code: Type.Optional(about('Names the fault for programs.', Type.String())),
+    code: about(
+      `For programs. ${Object.entries(faultCodes)
+        .map(([code, meaning]) => `\`${code}\`: ${meaning}`)
+        .join(' ')} Later versions may add codes.`,
+      Type.String(),
+    ),
+    reason: about('For people, without the name of the parameter.', Type.String()),
   }),
 )
 

@@ -1,7 +1,6 @@
 import type { ArrayField, Field } from '../../contract/fields.ts'
 import type { Body, IngestOperation, Operation } from '../../contract/operation.ts'
 import { readScopes } from '../../contract/scopes.ts'
-import { limits } from '../../platform/limits.ts'
 import { examplesOf } from './openapi-examples.ts'
 import { responsesOf } from './openapi-responses.ts'
 import { bodySchema, type Components, capitalised, plainSchema } from './openapi-schemas.ts'
@@ -133,7 +132,7 @@ function queryParameter(
     'each' in field
       ? {
           type: 'array',
-          maxItems: limits.filterEntriesMax,
+          maxItems: field.entriesMax,
           items: plainSchema(field.each.schema, components),
         }
       : plainSchema(field.schema, components)

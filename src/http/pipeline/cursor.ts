@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
 import { limits } from '../../platform/limits.ts'
 import { POSITION_BYTES, type Position } from '../../store/position.ts'
 import type { Keyring } from '../../vault/keyring.ts'
@@ -37,7 +37,9 @@ function openNonces(): () => Uint8Array {
   }
 }
 
-const VERSION = 1
+/** Version 1 was issued before version 0.2 and still opens, but only its seal binds it. */
+const VERSION = 2
+const FIRST_VERSION = 1
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
@@ -46,37 +48,71 @@ export type Place = { readonly position: Position; readonly logPosition: bigint 
 
 const LOG_POSITION_BYTES = 8
 
+/** What a cursor belongs to. */
+export type Binding = {
+  readonly tenant: string
+  readonly operation: string
+  readonly order: string
+  /** The canonical form of the filters, a JSON array. */
+  readonly filters: string
+}
+
+/** Why a cursor does not open. A cursor of another tenant is as unreadable as any other text. */
+export type CursorFault = 'malformed' | 'other_list' | 'other_order' | 'other_filters'
+
 /**
- * Seals a place into a cursor (AES-256-GCM). Tenant, operation, order and filters are authenticated
- * with it, so a cursor cannot be read, changed or used elsewhere
- * (docs/decisions/0006-cursor-sealing.md).
+ * Seals a place into a cursor (AES-256-GCM). The tenant is authenticated with it; digests of
+ * operation, order and filters are sealed in it. So a cursor cannot be read, changed or used
+ * elsewhere, and its caller learns what it was issued for
+ * (docs/decisions/0046-a-cursor-tells-what-it-was-issued-for.md).
  *
- * Layout before base64url: version, length of the key's id, key id, nonce, sealed place, tag. The
- * place is the record's position and, where the store has one, the log position.
+ * Layout before base64url: version, length of the key's id, key id, nonce, sealed digests and
+ * place, tag. The place is the record's position and, where the store has one, the log position.
  */
-export function sealCursor(keys: CursorKeys, place: Place, boundTo: readonly string[]): string {
+export function sealCursor(keys: CursorKeys, place: Place, binding: Binding): string {
   const { id, key } = keys.current()
   const head = Buffer.concat([Buffer.from([VERSION, id.length]), Buffer.from(id, 'latin1')])
   const nonce = keys.nextNonce()
   const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
-  cipher.setAAD(associated(head, boundTo))
-  const sealed = Buffer.concat([cipher.update(placeBytes(place)), cipher.final()])
+  cipher.setAAD(associated(head, [binding.tenant]))
+  const plain = Buffer.concat([
+    ...digestsOf(binding).map(([, digest]) => digest),
+    placeBytes(place),
+  ])
+  const sealed = Buffer.concat([cipher.update(plain), cipher.final()])
   return Buffer.concat([head, nonce, sealed, cipher.getAuthTag()]).toString('base64url')
 }
 
-/** Opens a cursor; undefined for a text that was not sealed for the same `boundTo`. */
+/** Opens a cursor that was sealed for the same binding, or tells the fault. */
 export function openCursor(
   keys: CursorKeys,
   cursor: string,
-  boundTo: readonly string[],
-): Place | undefined {
-  if (cursor.length > limits.cursorLengthMax) return undefined
+  binding: Binding,
+): Place | CursorFault {
+  if (cursor.length > limits.cursorLengthMax) return 'malformed'
   const bytes = Buffer.from(cursor, 'base64url')
   // Several base64url texts decode to the same bytes; only the one that was sealed is a cursor.
-  if (bytes.toString('base64url') !== cursor || bytes[0] !== VERSION) return undefined
+  if (bytes.toString('base64url') !== cursor) return 'malformed'
+  if (bytes[0] === FIRST_VERSION) {
+    const { tenant, operation, order, filters } = binding
+    const boundTo = JSON.stringify([order, ...JSON.parse(filters)])
+    const place = unseal(keys, bytes, [tenant, operation, boundTo])
+    return place === undefined ? 'malformed' : placeOf(place)
+  }
+  const plain = bytes[0] === VERSION ? unseal(keys, bytes, [binding.tenant]) : undefined
+  if (plain === undefined) return 'malformed'
+  let at = 0
+  for (const [fault, digest] of digestsOf(binding)) {
+    if (!digest.equals(plain.subarray(at, at + digest.length))) return fault
+    at += digest.length
+  }
+  return placeOf(plain.subarray(at))
+}
+
+/** The sealed bytes; undefined for a text that was not sealed with the same `boundTo`. */
+function unseal(keys: CursorKeys, bytes: Buffer, boundTo: readonly string[]): Buffer | undefined {
   const headBytes = 2 + (bytes[1] ?? 0)
-  const placeLength = bytes.length - headBytes - NONCE_BYTES - TAG_BYTES
-  if (!placeLengths.has(placeLength)) return undefined
+  if (bytes.length < headBytes + NONCE_BYTES + POSITION_BYTES + TAG_BYTES) return undefined
   const head = bytes.subarray(0, headBytes)
   const key = keys.byId(head.toString('latin1', 2))?.key
   if (key === undefined) return undefined
@@ -86,13 +122,20 @@ export function openCursor(
   decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
   try {
     const sealed = bytes.subarray(headBytes + NONCE_BYTES, -TAG_BYTES)
-    return placeOf(Buffer.concat([decipher.update(sealed), decipher.final()]))
+    return Buffer.concat([decipher.update(sealed), decipher.final()])
   } catch {
     return undefined
   }
 }
 
-const placeLengths = new Set([POSITION_BYTES, POSITION_BYTES + LOG_POSITION_BYTES])
+const digestsOf = ({ operation, order, filters }: Binding): [CursorFault, Buffer][] => [
+  ['other_list', digest(operation)],
+  ['other_order', digest(order)],
+  ['other_filters', digest(filters)],
+]
+
+/** Nobody gains from two filters with one digest: both are their own tenant's. */
+const digest = (text: string): Buffer => hash('sha256', text, 'buffer').subarray(0, 16)
 
 function placeBytes({ position, logPosition }: Place): Uint8Array {
   if (logPosition === undefined) return position

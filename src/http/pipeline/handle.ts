@@ -15,6 +15,7 @@ import { unlessMatched } from '../server/respond.ts'
 import { authenticate, requireScope, type Verify } from './authenticate.ts'
 import type { CursorKeys } from './cursor.ts'
 import { closePage, openPage } from './page.ts'
+import { parseQuery, type RawQuery } from './parse-query.ts'
 import { readBody } from './read-body.ts'
 import { validateGet, validateList, validatePathId } from './validate.ts'
 
@@ -42,11 +43,12 @@ export async function handle(
   const principal = await authenticate(request, deps.verify)
   await deps.rateLimit(principal.clientId, request.trace)
   requireScope(principal, operation.scope)
+  const query = readQuery(operation, request)
   switch (operation.kind) {
     case 'get':
-      return await handleGet(operation, request, principal, deps)
+      return await handleGet(operation, request, query, principal, deps)
     case 'list':
-      return await handleList(operation, request, principal, deps)
+      return await handleList(operation, request, query, principal, deps)
     case 'write':
       return await handleWrite(operation, request, principal, deps.works)
   }
@@ -61,16 +63,25 @@ export async function handleIngest(
   const caller = await authenticate(request, deps.verify)
   await deps.rateLimit(caller.clientId, request.trace)
   requireScope(caller, operation.scope)
+  readQuery(operation, request)
   return await handleWrite(operation, request, caller, deps.works)
+}
+
+/** The values of the declared parameters. The answer names the others, whatever it is. */
+function readQuery(operation: Operation | IngestOperation, request: Request): RawQuery {
+  const { values, ignored } = parseQuery(request.rawQuery, operation.query)
+  if (ignored.length > 0) request.trace.ignoredParameters = ignored
+  return values
 }
 
 async function handleGet(
   operation: GetOperation,
-  { parameters, rawQuery, trace }: Request,
+  { parameters, trace }: Request,
+  query: RawQuery,
   { tenant }: Principal,
   { store }: PipelineDeps,
 ): Promise<Answer> {
-  const { id, includeDeleted } = validateGet(operation, parameters.id ?? '', rawQuery)
+  const { id, includeDeleted } = validateGet(operation, parameters.id ?? '', query)
   const body = await store.customers.get(tenant, operation.view, id, includeDeleted)
   if (body === undefined) throw new Problem(404, operation.unknownId(echo(id)))
   trace.rows = 1
@@ -80,10 +91,11 @@ async function handleGet(
 async function handleList(
   operation: ListOperation,
   request: Request,
+  query: RawQuery,
   principal: Principal,
   { store, cursorKeys }: PipelineDeps,
 ): Promise<Answer> {
-  const input = validateList(operation, request.rawQuery)
+  const input = validateList(operation, query)
   const selection = openPage(operation, principal, input, cursorKeys)
   const page = input.namedTenants.every((named) => named === principal.tenant)
     ? await store.customers.page(principal.tenant, operation.view, selection)

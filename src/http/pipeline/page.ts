@@ -1,12 +1,19 @@
 import { hash } from 'node:crypto'
 import type { ListOperation } from '../../contract/operation.ts'
 import type { Principal } from '../../contract/principal.ts'
+import type { ParameterFault } from '../../contract/problem.ts'
 import type { Answer } from '../../contract/request.ts'
 import { openLentBuffers } from '../../platform/lent-buffers.ts'
 import { version } from '../../platform/version.ts'
 import type { Page, Selection } from '../../store/records.ts'
-import { type CursorKeys, openCursor, sealCursor } from './cursor.ts'
-import { invalidParameters } from './parse-query.ts'
+import {
+  type Binding,
+  type CursorFault,
+  type CursorKeys,
+  openCursor,
+  sealCursor,
+} from './cursor.ts'
+import { invalidParameters } from './invalid-parameters.ts'
 import type { ListInput } from './validate.ts'
 
 /** The selection with its cursor opened. A cursor that was sealed for anything else is a 400. */
@@ -17,9 +24,10 @@ export function openPage(
   keys: CursorKeys,
 ): Selection {
   if (input.cursor === undefined) return { ...input.selection, after: undefined }
-  const place = openCursor(keys, input.cursor, boundTo(operation, principal, input))
-  if (place === undefined) {
-    throw invalidParameters([{ parameter: 'page_cursor', reason: 'token cannot be parsed' }])
+  const place = openCursor(keys, input.cursor, bindingOf(operation, principal, input))
+  if (typeof place === 'string') {
+    const sentence = 'page_cursor token cannot be parsed'
+    throw invalidParameters([{ parameter: 'page_cursor', ...cursorFaults[place], sentence }])
   }
   return { ...input.selection, after: place.position, notBefore: place.logPosition }
 }
@@ -39,7 +47,7 @@ export function closePage(
   const tail =
     next === undefined
       ? ']}'
-      : `],"next_page_cursor":"${sealCursor(keys, next, boundTo(operation, principal, input))}"}`
+      : `],"next_page_cursor":"${sealCursor(keys, next, bindingOf(operation, principal, input))}"}`
   const head = `{"${operation.envelope}":[`
   const body = bodies.lend(head.length + page.items.length + tail.length)
   body.write(head, 0, 'latin1')
@@ -71,8 +79,15 @@ function etagOf(operation: ListOperation, tenant: string, page: Page, keyId: str
   return `W/"${hash('sha1', JSON.stringify(what), 'base64url')}"`
 }
 
-const boundTo = (operation: ListOperation, principal: Principal, input: ListInput) => [
-  principal.tenant,
-  operation.id,
-  input.boundTo,
-]
+const bindingOf = (
+  { id }: ListOperation,
+  { tenant }: Principal,
+  { selection, filters }: ListInput,
+): Binding => ({ tenant, operation: id, order: selection.order, filters })
+
+const cursorFaults: Readonly<Record<CursorFault, Pick<ParameterFault, 'code' | 'reason'>>> = {
+  malformed: { code: 'malformed', reason: 'token cannot be parsed' },
+  other_list: { code: 'other_list', reason: 'was issued by another list' },
+  other_order: { code: 'other_order', reason: 'was issued for the other order' },
+  other_filters: { code: 'other_filters', reason: 'was issued for other filters' },
+}

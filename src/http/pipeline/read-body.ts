@@ -1,7 +1,7 @@
 import type { Body, BodyInput } from '../../contract/operation.ts'
-import { type ParameterFault, Problem } from '../../contract/problem.ts'
-
-type BodyFault = ParameterFault & { readonly sentence: string }
+import { echo, type ParameterFault, type Problem } from '../../contract/problem.ts'
+import { repeatedMembers, scanJson } from '../../values/scan-json.ts'
+import { invalidParameters } from './invalid-parameters.ts'
 
 /**
  * Reads a request's JSON object as declared, whatever its Content-Type. Throws one 400 that names
@@ -10,51 +10,112 @@ type BodyFault = ParameterFault & { readonly sentence: string }
 export function readBody(body: Body, bytes: Uint8Array): BodyInput {
   const given = parseObject(bytes)
   const values = new Map<string, string>()
-  const faults: BodyFault[] = []
+  const faults: ParameterFault[] = []
   for (const [parameter, field] of Object.entries(body.members)) {
     const raw = Object.hasOwn(given, parameter) ? given[parameter] : undefined
-    const note = (reason: string) =>
-      faults.push({ parameter, reason, sentence: field.sentence ?? `${parameter} ${reason}` })
     if (raw === undefined || raw === null) {
-      if (body.required.includes(parameter)) note('must be set')
+      if (body.required.includes(parameter)) {
+        faults.push({ parameter, code: 'missing', reason: 'must be set' })
+      }
       continue
     }
-    if (typeof raw !== 'string') {
-      note('must be a JSON string')
-      continue
-    }
-    const reading = raw.includes('\u0000') ? { reason: 'must not contain a NUL' } : field.read(raw)
-    if ('reason' in reading) note(reading.reason)
-    else values.set(parameter, reading.value)
+    const reading = refusalOfText(raw) ?? field.read(String(raw))
+    if ('value' in reading) values.set(parameter, reading.value)
+    else faults.push({ parameter, ...reading, sentence: field.sentence })
   }
   faults.push(...choiceFaults(body, given))
-  if (faults.length === 0) return values
-  throw new Problem(400, faults.map(({ sentence }) => sentence).join('; '), {
-    meta: { errors: faults.map(({ parameter, reason }) => ({ parameter, reason })) },
-  })
+  if (faults.length > 0) throw invalidParameters(faults)
+  return values
 }
 
-function choiceFaults({ oneOf }: Body, given: Readonly<Record<string, unknown>>): BodyFault[] {
+type Refusal = Pick<ParameterFault, 'code' | 'reason'>
+
+function refusalOfText(raw: unknown): Refusal | undefined {
+  if (typeof raw !== 'string') return { code: 'wrong_type', reason: 'must be a JSON string' }
+  if (raw.includes('\u0000')) return { code: 'nul', reason: 'must not contain a NUL' }
+  // A lone surrogate cannot be stored as UTF-8.
+  return raw.isWellFormed()
+    ? undefined
+    : { code: 'not_utf8', reason: 'must be well-formed Unicode' }
+}
+
+function choiceFaults(
+  { oneOf }: Body,
+  given: Readonly<Record<string, unknown>>,
+): readonly ParameterFault[] {
   if (oneOf === undefined) return []
-  const [first, second] = oneOf.members
+  const [parameter, other] = oneOf.members
   const isSet = (name: string) => Object.hasOwn(given, name) && given[name] !== null
-  if (isSet(first) !== isSet(second)) return []
-  const sentence = isSet(first) ? oneOf.both : oneOf.neither
-  const reason = isSet(first) ? `must not be set beside ${second}` : `or ${second} must be set`
-  return [{ parameter: first, reason, sentence }]
+  if (isSet(parameter) !== isSet(other)) return []
+  return isSet(parameter)
+    ? [
+        {
+          parameter,
+          code: 'conflicting',
+          reason: `must not be set beside ${other}`,
+          sentence: oneOf.both,
+        },
+      ]
+    : [
+        {
+          parameter,
+          code: 'missing',
+          reason: `must be set unless ${other} is`,
+          sentence: oneOf.neither,
+        },
+      ]
 }
 
 function parseObject(bytes: Uint8Array): Readonly<Record<string, unknown>> {
-  let value: unknown
-  try {
-    value = JSON.parse(utf8.decode(bytes))
-  } catch {
-    throw new Problem(400, 'the body must be JSON in UTF-8')
-  }
+  const text = decode(bytes)
+  const value = parse(text)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new Problem(400, 'the body must be a JSON object')
+    throw invalidBody('wrong_type', 'must be a JSON object')
+  }
+  const repeated = repeatedMembers(text, value)
+  if (repeated.length > 0) {
+    throw invalidParameters(
+      repeated.map((member) => ({
+        parameter: echo(member),
+        code: 'repeated',
+        reason: 'must be given once',
+      })),
+    )
   }
   return value as Readonly<Record<string, unknown>>
 }
 
+function decode(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    throw invalidBody('not_utf8', 'must be JSON in UTF-8')
+  }
+}
+
 const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw invalidBody(...faultOf(text))
+  }
+}
+
+/** What was sent instead of JSON, or where it stops being JSON. */
+function faultOf(text: string): [ParameterFault['code'], string] {
+  const start = text.slice(0, 200).trimStart()
+  if (start === '') return ['missing', 'must be a JSON object, and nothing was sent']
+  if (start.startsWith('<')) return ['not_json', 'must be JSON, and XML was sent']
+  if (/^(?:--[^\r\n]+\r?\ncontent-disposition:|[\w.+%[\]-]+=)/i.test(start)) {
+    return ['not_json', 'must be JSON, and a form was sent']
+  }
+  const scan = scanJson(text)
+  if ('repeated' in scan) return ['not_json', 'must be JSON']
+  const { line, column, reason } = scan.fault
+  return ['not_json', `must be JSON; in line ${line}, column ${column} ${reason}`]
+}
+
+const invalidBody = (code: ParameterFault['code'], reason: string): Problem =>
+  invalidParameters([{ parameter: 'body', code, reason, sentence: `the body ${reason}` }])

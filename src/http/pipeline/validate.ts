@@ -1,4 +1,4 @@
-import { type ArrayField, type Field, uuid } from '../../contract/fields.ts'
+import { type ArrayField, type Field, type Refusal, uuid } from '../../contract/fields.ts'
 import type {
   BoundOperator,
   GetOperation,
@@ -7,28 +7,41 @@ import type {
   WriteOperation,
 } from '../../contract/operation.ts'
 import type { ParameterFault } from '../../contract/problem.ts'
-import { echo, Problem } from '../../contract/problem.ts'
+import { echo } from '../../contract/problem.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Selection } from '../../store/records.ts'
 import { largest, smallest } from '../../values/bounds.ts'
 import type { Instant } from '../../values/instant.ts'
-import { decodeValue, invalidParameters, parseQuery, type RawQuery } from './parse-query.ts'
+import { invalidParameters } from './invalid-parameters.ts'
+import { decodeValue, type RawQuery } from './parse-query.ts'
 
 export type GetInput = { readonly id: string; readonly includeDeleted: boolean }
 
 /** The path id and the query of a get. Throws a 400 that names every fault. */
-export function validateGet(operation: GetOperation, id: string, rawQuery: string): GetInput {
-  const reading = uuid.read(id)
-  const { values, faults } = readParameters(operation.query, parseQuery(rawQuery))
-  if ('reason' in reading) {
-    faults.unshift({ parameter: 'id', reason: operation.malformedId(echo(id)) })
-  }
+export function validateGet(operation: GetOperation, id: string, query: RawQuery): GetInput {
+  const reading = readId(operation, id)
+  const { values, faults } = readParameters(operation.query, query)
+  if ('reason' in reading) faults.unshift({ parameter: 'id', ...reading })
   if ('reason' in reading || faults.length > 0) throw invalidParameters(faults)
   const flags = Object.entries(operation.filter)
   const includeDeleted = flags.some(
     ([parameter, { kind }]) => kind === 'includesDeleted' && values.get(parameter) === true,
   )
   return { id: reading.value, includeDeleted }
+}
+
+/** An empty id is most often the slash that some clients put behind the path of a list. */
+function readId(
+  { path, malformedId }: GetOperation,
+  id: string,
+): { readonly value: string } | (Refusal & { readonly sentence: string }) {
+  if (id === '') {
+    const list = path.replace('/:id', '')
+    const reason = `must be set: the path ends in a slash, and the list is ${list}`
+    return { code: 'missing', reason, sentence: `id ${reason}` }
+  }
+  const reading = uuid.read(id)
+  return 'value' in reading ? reading : { ...reading, sentence: malformedId(echo(id)) }
 }
 
 /** The path id of a write, or '' where its path has none. Throws a 400 for no UUID. */
@@ -39,23 +52,23 @@ export function validatePathId(
   if (!path.includes('/:id')) return ''
   const reading = uuid.read(given ?? '')
   if ('value' in reading) return reading.value
-  throw new Problem(400, `id ${reading.reason}`)
+  throw invalidParameters([{ parameter: 'id', ...reading }])
 }
 
-/** A list's typed input; `boundTo` is the canonical form of order and filters. */
+/** A list's typed input. `filters` is their canonical form, to which a cursor is bound. */
 export type ListInput = {
   readonly selection: Omit<Selection, 'after'>
   /** The customers that the query names; the page is empty where one is not the caller's own. */
   readonly namedTenants: readonly string[]
   readonly cursor: string | undefined
-  readonly boundTo: string
+  readonly filters: string
 }
 
-export function validateList(operation: ListOperation, rawQuery: string): ListInput {
-  const { values, faults } = readParameters(operation.query, parseQuery(rawQuery))
+export function validateList(operation: ListOperation, query: RawQuery): ListInput {
+  const { values, faults } = readParameters(operation.query, query)
   for (const parameter of operation.required) {
     if (!values.has(parameter) && !faults.some((fault) => fault.parameter === parameter)) {
-      faults.push({ parameter, reason: 'must be set' })
+      faults.push({ parameter, code: 'missing', reason: 'must be set' })
     }
   }
   if (faults.length > 0) throw invalidParameters(faults)
@@ -91,18 +104,12 @@ function listInput(operation: ListOperation, values: ReadonlyMap<string, Value>)
   const direction = values.get('order') === 'ASC' ? 'ASC' : 'DESC'
   const limit = Number(values.get('limit') ?? limits.pageSizeDefault)
   const cursor = values.get('page_cursor')
+  const bounds = [String(range.from), String(range.before)]
   return {
     selection: { anyOf, ...range, includeDeleted, order: direction, limit },
     namedTenants,
     cursor: typeof cursor === 'string' && cursor !== '' ? cursor : undefined,
-    boundTo: JSON.stringify([
-      direction,
-      anyOf,
-      String(range.from),
-      String(range.before),
-      includeDeleted,
-      namedTenants,
-    ]),
+    filters: JSON.stringify([anyOf, ...bounds, includeDeleted, namedTenants]),
   }
 }
 
@@ -150,37 +157,58 @@ function readParameters(
   for (const [parameter, field] of Object.entries(fields)) {
     const raw = query.get(parameter)
     if (raw === undefined) continue
-    const reading = 'each' in field ? readEach(field, raw) : readOnce(field, raw)
-    if ('reason' in reading) faults.push({ parameter, reason: reading.reason })
+    const reading = 'each' in field ? readEach(parameter, field, raw) : readOnce(field, raw)
+    if ('reason' in reading) faults.push({ parameter, ...reading })
     else values.set(parameter, reading.value)
   }
   return { values, faults }
 }
 
-type ValueReading = { readonly value: Value } | { readonly reason: string }
+type ValueReading = { readonly value: Value } | (Refusal & { readonly sentence?: string })
 
-const notDecodable = { reason: 'must be percent-encoded UTF-8' }
+const notDecodable: Refusal = { code: 'not_utf8', reason: 'must be percent-encoded UTF-8' }
 
 function readOnce(
   field: Exclude<AnyField, ArrayField<string>>,
   raw: readonly string[],
 ): ValueReading {
-  if (raw.length > 1) return { reason: 'must be given once' }
+  if (raw.length > 1) return { code: 'repeated', reason: 'must be given once' }
   const value = decodeValue(raw[0] ?? '')
   return value === undefined ? notDecodable : field.read(value)
 }
 
 /** Removes duplicates and sorts: the same set of entries gives the same filter and cursor. */
-function readEach({ each }: ArrayField<string>, raw: readonly string[]): ValueReading {
-  if (raw.length > limits.filterEntriesMax) {
-    return { reason: `must have at most ${limits.filterEntriesMax} entries, given ${raw.length}` }
+function readEach(
+  parameter: string,
+  { each, entriesMax }: ArrayField<string>,
+  raw: readonly string[],
+): ValueReading {
+  if (raw.length > entriesMax) {
+    const reason = `must have at most ${entriesMax} entries, given ${raw.length}`
+    return { code: 'too_many', reason }
   }
   const entries = new Set<string>()
   for (const entry of raw) {
     const text = decodeValue(entry)
     const reading = text === undefined ? notDecodable : each.read(text)
-    if ('reason' in reading) return reading
+    if ('reason' in reading) return withCommaHint(parameter, reading, text)
     entries.add(reading.value)
   }
   return { value: [...entries].toSorted() }
+}
+
+/** Some clients join values by commas. An identifier may contain one, so it is no separator. */
+function withCommaHint(
+  parameter: string,
+  refusal: Refusal,
+  text: string | undefined,
+): ValueReading {
+  if (text?.includes(',') !== true) return refusal
+  const { code, reason } = refusal
+  const sentence = `${parameter} ${reason}; commas do not separate values, so repeat ${parameter}=`
+  return {
+    code,
+    reason: `${reason}; repeat the key, since commas do not separate values`,
+    sentence,
+  }
 }

@@ -9,6 +9,7 @@ export type Served = {
   readonly durationMs: number
   /** Unknown for a request that Node could not parse. */
   readonly address?: string
+  readonly logsIgnoredParameters?: boolean
 }
 
 /**
@@ -19,6 +20,7 @@ export function logRequest(log: Logger, served: Served): void {
   const { trace, id, method, status, durationMs, address } = served
   // The peer's address is personal data, so only a refusal needs it: to find an attacker.
   const isRefused = status === 401 || status === 403 || status === 429
+  const ignored = served.logsIgnoredParameters === true ? trace.ignoredParameters : undefined
   const line = {
     operation: trace.operation ?? 'none',
     method,
@@ -27,6 +29,7 @@ export function logRequest(log: Logger, served: Served): void {
     ...(trace.problem !== undefined && { problem: trace.problem }),
     ...(trace.refusal !== undefined && { refusal: trace.refusal }),
     ...(isRefused && address !== undefined && { address }),
+    ...(ignored !== undefined && { ignoredParameters: ignored }),
     ...(trace.rows !== undefined && { rows: trace.rows }),
     ...(trace.fee !== undefined && { fee: trace.fee }),
     durationMs: Math.round(durationMs * 100) / 100,
@@ -34,5 +37,7 @@ export function logRequest(log: Logger, served: Served): void {
     ...(trace.cause !== undefined && { err: trace.cause }),
   }
   if (status >= 500) log.error(line, 'request')
+  // A warning, because the sandbox shows nothing less by default.
+  else if (ignored !== undefined) log.warn(line, 'request with unknown parameters')
   else log.info(line, 'request')
 }

@@ -30,6 +30,8 @@ export type ServerOptions = {
   readonly trustedProxies: readonly string[]
   /** Connections, and requests in progress, of one address. Without it they are not limited. */
   readonly connectionsPerAddressMax?: number
+  /** Names of parameters are the caller's text, so only the sandbox logs them. */
+  readonly logsIgnoredParameters?: boolean
 }
 
 export type Server = {
@@ -62,7 +64,7 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
       raw.trace = {}
       reply.headers(commonHeaders(raw))
       sendProblem(error, raw, reply)
-      logServed(log, raw, reply)
+      logServed(options, raw, reply)
     },
     // Each of Node's servers answers its broken requests itself.
     clientErrorHandler: () => {},
@@ -70,13 +72,14 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
   const draining = { now: false }
   server.decorateRequest('trace')
   takeBodiesAsBytes(server)
-  addHooks(server, log, draining, bounds)
+  addHooks(server, options, draining, bounds)
   if (options.corsOrigins.length > 0) {
     await server.register(cors, {
       origin: [...options.corsOrigins],
       allowedHeaders: ['authorization', 'content-type', 'if-none-match', 'x-request-id'],
       exposedHeaders: [
         ...['etag', 'retry-after', 'x-request-id', 'www-authenticate'],
+        'x-ignored-parameters',
         ...['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'],
       ],
       strictPreflight: false,
@@ -123,12 +126,12 @@ const allowBody = (route: Route) => async (raw: FastifyRequest, reply: FastifyRe
 
 function addHooks(
   server: FastifyInstance,
-  log: Logger,
+  options: ServerOptions,
   draining: { readonly now: boolean },
   bounds: ConnectionBounds,
 ): void {
   const unknownRoute = openUnknownRoute(server)
-  const warn = warnOfUntrustedProxy(log)
+  const warn = warnOfUntrustedProxy(options.log)
   server.addHook('onRequest', (raw, reply, done) => {
     raw.trace = {}
     cutForwardedFor(raw.headers)
@@ -146,7 +149,7 @@ function addHooks(
     done()
   })
   server.addHook('onResponse', (raw, reply, done) => {
-    logServed(log, raw, reply)
+    logServed(options, raw, reply)
     done()
   })
   server.setErrorHandler((error, raw, reply) => sendProblem(error, raw, reply))
@@ -163,9 +166,14 @@ const commonHeaders = (raw: FastifyRequest) => ({
   'x-content-type-options': 'nosniff',
 })
 
-function logServed(log: Logger, raw: FastifyRequest, reply: FastifyReply): void {
+function logServed(
+  { log, logsIgnoredParameters }: ServerOptions,
+  raw: FastifyRequest,
+  reply: FastifyReply,
+): void {
   logRequest(log, {
     trace: raw.trace,
+    logsIgnoredParameters,
     id: raw.id,
     method: raw.method,
     status: reply.statusCode,
@@ -192,12 +200,16 @@ function requestOf(raw: FastifyRequest): Request {
   }
 }
 
+const ignoredHeader = ({ ignoredParameters }: Trace): Record<string, string> =>
+  ignoredParameters === undefined ? {} : { 'x-ignored-parameters': ignoredParameters.join(', ') }
+
 function send(reply: FastifyReply, answer: Answer): FastifyReply {
   // Without a body, as in a 304, there is no content type.
   if (answer.body !== undefined) reply.header('content-type', 'application/json')
   reply
     .code(answer.status)
     .headers(reply.request.trace.limitHeaders ?? {})
+    .headers(ignoredHeader(reply.request.trace))
     .headers(answer.headers)
   if (answer.sent !== undefined) reply.raw.once('finish', answer.sent)
   // Without a serializer Fastify would add a charset to the content type, which JSON does not

@@ -3,6 +3,10 @@ import type { Selection } from '../records.ts'
 
 export type ColumnFilter = { readonly column: string; readonly values: readonly string[] }
 
+/** Whether a value names at most one record of a customer, deleted records included. */
+export const namesOneRecord = ({ column }: ColumnFilter): boolean =>
+  column === 'id' || column === 'ref_id'
+
 /** The filters by SQL column, most selective first: id, ref_id, then the resource's columns. */
 export function bySelectivity(resource: Resource, filters: Selection['anyOf']): ColumnFilter[] {
   const columns: Readonly<Record<string, string>> = {

@@ -1,11 +1,13 @@
+import assert from 'node:assert/strict'
 import type { Resource } from '../../contract/resource.ts'
 import type { Selection } from '../records.ts'
-import { bySelectivity, type ColumnFilter } from '../sql/filter-order.ts'
+import { bySelectivity, type ColumnFilter, namesOneRecord } from '../sql/filter-order.ts'
 
 /**
  * Reads one page. The text depends on the filters only, so it is prepared once for each
  * combination. A page scans one index: the primary key where nothing is filtered, else the index of
- * the most selective filter, in one branch for each of its values. A branch stops after a page, so
+ * the most selective filter. An id or a `ref_id` names at most one record, so one branch looks all
+ * of them up. Any other column has one branch for each of its values, which stops after a page, so
  * the work is at most page size times values. Other filters apply row by row inside the branches.
  */
 export type PageQuery = {
@@ -26,7 +28,12 @@ export function pageQuery(resource: Resource, selection: Selection): PageQuery {
     ({ column }, at) => `${column} in (select value from json_each(:residual${at}))`,
   )
   if (!selection.includeDeleted && driver !== undefined) conditions.push('deleted = 0')
-  const branches = driver === undefined ? bothStates(resource) : branchesOf(resource, driver)
+  const branches =
+    driver === undefined
+      ? bothStates(resource)
+      : namesOneRecord(driver)
+        ? lookUps(resource, driver)
+        : branchesOf(resource, driver)
   return {
     sql: keyedPage(resource, selection.order, branches.sources, conditions),
     parameters: {
@@ -43,8 +50,17 @@ type Branches = {
   readonly parameters: Readonly<Record<string, string | null>>
 }
 
+/** One branch for up to 1,000 values: SQLite joins 500 selects at most, and slowly. */
+const lookUps = ({ table }: Resource, { column, values }: ColumnFilter): Branches => ({
+  sources: [
+    `(select value as entry from json_each(:entries)) cross join ${table} indexed by ${table}_by_${column} where customer_id = :customer and ${column} = entry`,
+  ],
+  parameters: { entries: JSON.stringify(values) },
+})
+
 function branchesOf({ table }: Resource, { column, values }: ColumnFilter): Branches {
-  const count = branchCounts.find((size) => size >= values.length) ?? values.length
+  const count = branchCounts.find((size) => size >= values.length)
+  assert(count !== undefined, `a filter on ${column} has at most 128 entries`)
   const entries = Array.from({ length: count }, (_, at) => values[at] ?? null)
   return {
     sources: entries.map(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createSampleClient } from '../../../src/oauth/clients/clients.ts'
 import { systemRandom } from '../../../src/vault/random.ts'
-import { assertProblem } from '../../support/assert-answer.ts'
+import { assertProblem, errorOf } from '../../support/assert-answer.ts'
 import { acme, fetchToken, startTestService, type TestService } from '../../support/harness.ts'
 import { pathOf, reads, withdrawal } from '../../support/operation-calls.ts'
 
@@ -43,7 +43,7 @@ const instanceOf = (id: string) => `/ingest/v1/fees/${id}/consume`
 const consume = (id: string, body: unknown = payout, token: string | null = operator) =>
   service.call(instanceOf(id), {
     method: 'POST',
-    body: JSON.stringify(body),
+    body: typeof body === 'string' ? body : JSON.stringify(body),
     ...(token === null ? { as: null } : { token }),
   })
 
@@ -72,12 +72,25 @@ test('answers the fee with its withdrawal, and the same again when the request i
 test('400 names every invalid member in one answer', async () => {
   const malformed = await consume('7')
   assert.equal(malformed.body.detail, "id must be uuid, given '7'")
+  assert.deepEqual(malformed.body.meta, { errors: [errorOf('id', "must be uuid, given '7'")] })
   const { status, body } = await consume(await quote(), { ...payout, amount: 1, withdrawal: '' })
   assert.equal(status, 400)
   assert.equal(
     body.detail,
     'amount must be a JSON string; withdrawal must be 1 to 200 characters long',
   )
+})
+
+test('400 for a lone surrogate and for a member that is given twice', async () => {
+  const id = await quote()
+  const lone = await consume(id, { ...payout, withdrawal: '\udc00' })
+  assert.deepEqual(lone.body.meta, {
+    errors: [errorOf('withdrawal', 'must be well-formed Unicode')],
+  })
+  const text = JSON.stringify(payout).replace('{', '{"amount":"1",')
+  const twice = await consume(id, text)
+  assert.deepEqual([lone.status, twice.status], [400, 400])
+  assert.deepEqual(twice.body.meta, { errors: [errorOf('amount', 'must be given once')] })
 })
 
 test('401 without a token, before id and body are validated', async () => {

@@ -2,7 +2,7 @@ import type { Tenant } from '../../../contract/principal.ts'
 import type { Resource } from '../../../contract/resource.ts'
 import { POSITION_BYTES } from '../../position.ts'
 import type { Selection } from '../../records.ts'
-import { bySelectivity, type ColumnFilter } from '../../sql/filter-order.ts'
+import { bySelectivity, type ColumnFilter, namesOneRecord } from '../../sql/filter-order.ts'
 import { rangeOf } from '../../sql/key-range.ts'
 import { hexOf } from '../driver/cells.ts'
 import { type Query, textArray, type Value } from '../driver/connection.ts'
@@ -49,7 +49,8 @@ export function pagesQuery(
 /**
  * Reads one page. The text depends on the filters, not on their values. As on SQLite, a page scans
  * one index: the primary key where nothing is filtered, else the index of the most selective
- * filter, once for each of its values and no further than a page.
+ * filter, once for each of its values and no further than a page. An id or a `ref_id` names at most
+ * one record, so the other conditions apply to what was found.
  */
 export function pageQuery(resource: Resource, { tenant, selection }: AskedPage): Query {
   const { low, high } = rangeOf(selection)
@@ -64,8 +65,10 @@ export function pageQuery(resource: Resource, { tenant, selection }: AskedPage):
     : keyedPage(resource, selection.order, {
         // The primary key holds live and deleted records as two ranges, each in order.
         entries: driver === undefined ? 'array[false, true]' : arrayOf(driver),
+        column: driver === undefined ? 'deleted' : driver.column,
+        isKey: driver !== undefined && namesOneRecord(driver),
+        residual: residual.map(({ column }) => column),
         conditions: [
-          `${driver === undefined ? 'deleted' : driver.column} = entry.value`,
           ...(selection.includeDeleted ? [] : ['deleted = false']),
           ...residual.map((filter) => `${filter.column} = any(${arrayOf(filter)})`),
         ],
@@ -119,23 +122,32 @@ function rangePage(
     ) as page`
 }
 
-type Branches = { readonly entries: string; readonly conditions: readonly string[] }
+type Branches = {
+  readonly entries: string
+  readonly column: string
+  readonly isKey: boolean
+  readonly residual: readonly string[]
+  readonly conditions: readonly string[]
+}
 
 /** Reads keys, one more than the page to know whether records remain; then the page's bodies. */
 function keyedPage(
   { table }: Resource,
   order: Selection['order'],
-  { entries, conditions }: Branches,
+  { entries, column, isKey, residual, conditions }: Branches,
 ): string {
   const ordered = `order by position ${sortWords[order]}`
+  const matches = `from bursar.${table} where customer_id = tenant.customer_id and ${column} = entry.value`
+  const inPage = ['position > $2', 'position < $3', ...conditions].join(' and ')
+  // With a range inside, the planner may scan the customer's whole range for each id.
+  const branch = isKey
+    ? `select ${['deleted', 'position', ...residual].join(', ')} ${matches} limit 1`
+    : `select deleted, position ${matches} and ${inPage} ${ordered} limit $4::int + 1`
   return `
     with keys as materialized (
       select branch.deleted, branch.position
-      from unnest(${entries}) as entry (value) cross join lateral (
-        select deleted, position from bursar.${table}
-        where customer_id = tenant.customer_id and position > $2 and position < $3 and ${conditions.join(' and ')}
-        ${ordered} limit $4::int + 1
-      ) as branch
+      from unnest(${entries}) as entry (value) cross join lateral (${branch}) as branch
+      ${isKey ? `where ${inPage}` : ''}
       ${ordered} limit $4::int + 1
     )
     select ${aggregates(` ${ordered}`)}, (select count(*) from keys) > $4 as more
