@@ -65,10 +65,11 @@ function hostFault(rawHeaders: readonly string[], httpVersion: string): string |
 function isHost(host: string): boolean {
   if (host.length > HOST_LENGTH_MAX) return false
   const [, address, name, port] = hostForm.exec(host) ?? []
-  const isNamed = address === undefined ? name !== undefined : isIPv6(address)
+  const isName = name !== undefined && !(name.includes('%') && /%(?![0-9a-f]{2})/i.test(name))
+  const isNamed = address === undefined ? isName : isIPv6(address)
   return isNamed && Number(port ?? 0) <= 65_535
 }
 
 /** A DNS name has at most 253 characters. */
 const HOST_LENGTH_MAX = 261
-const hostForm = /^(?:\[([^\]]*)\]|((?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})+))(?::(\d{0,5}))?$/i
+const hostForm = /^(?:\[([^\]]*)\]|([\w.~!$&'()*+,;=%-]+))(?::(\d{0,5}))?$/

@@ -15,7 +15,7 @@ type BrokenRequest = Error & {
 }
 
 /** The last request of a connection whose headers were read. */
-export type LastRequest = { readonly request: IncomingMessage; readonly response: ServerResponse }
+export type LastRequest = { request: IncomingMessage; response: ServerResponse }
 
 /** Answers bytes that are not HTTP on the bare socket. The log line holds nothing of them. */
 export function brokenRequestAnswerer(

@@ -46,7 +46,13 @@ export function openNodeServers({ connectionsMax, watch, log }: NodeServerOption
     server.maxHeadersCount = limits.headersMax
     const lastRequests = new WeakMap<Duplex, LastRequest>()
     server.on('request', (request, response) => {
-      lastRequests.set(request.socket, { request, response })
+      const last = lastRequests.get(request.socket)
+      // One entry for a connection: a new one for each request would burden garbage collection.
+      if (last === undefined) lastRequests.set(request.socket, { request, response })
+      else {
+        last.request = request
+        last.response = response
+      }
     })
     // By default Node sends 100 Continue before anyone has seen the request, and a bare 417.
     server.on('checkContinue', (request, response) => server.emit('request', request, response))
