@@ -531,10 +531,10 @@ export interface components {
         ParameterFault: {
             /** @description The parameter or body member. */
             parameter: string;
-            /** @description What is wrong with it. */
+            /** @description For programs. `missing`: It must be set, or is empty. `repeated`: It was given more than once. `conflicting`: It was set beside a parameter that excludes it. `malformed`: It does not have its form. `unknown_value`: It is none of the values that it may have. `out_of_range`: It is a number that is too small or too large. `wrong_length`: It has too few or too many characters. `too_many`: It was given more often than a filter takes. `wrong_type`: It is JSON of another type. `not_json`: The body is not JSON. `not_utf8`: It is not text in UTF-8. `nul`: It contains a NUL. `other_list`: The cursor was issued by another list. `other_order`: The cursor was issued for another order. `other_filters`: The cursor was issued for other filters. Later versions may add codes. */
+            code: string;
+            /** @description For people, without the name of the parameter. */
             reason: string;
-            /** @description Names the fault for programs. */
-            code?: string;
         };
         /** @description A person. */
         PersonDetails: {
@@ -724,6 +724,8 @@ export interface operations {
                 headers: {
                     /** @description Names the request; the same as in the log and in problems. */
                     "X-Request-Id"?: string;
+                    /** @description The names of at most 10 query parameters that the operation does not know. */
+                    "X-Ignored-Parameters"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -883,6 +885,8 @@ export interface operations {
                 headers: {
                     /** @description Names the request; the same as in the log and in problems. */
                     "X-Request-Id"?: string;
+                    /** @description The names of at most 10 query parameters that the operation does not know. */
+                    "X-Ignored-Parameters"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1017,6 +1021,8 @@ export interface operations {
                 headers: {
                     /** @description Names the request; the same as in the log and in problems. */
                     "X-Request-Id"?: string;
+                    /** @description The names of at most 10 query parameters that the operation does not know. */
+                    "X-Ignored-Parameters"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1115,6 +1121,8 @@ export interface operations {
                 headers: {
                     /** @description Names the request; the same as in the log and in problems. */
                     "X-Request-Id"?: string;
+                    /** @description The names of at most 10 query parameters that the operation does not know. */
+                    "X-Ignored-Parameters"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1297,6 +1305,8 @@ export interface operations {
                 headers: {
                     /** @description Names the request; the same as in the log and in problems. */
                     "X-Request-Id"?: string;
+                    /** @description The names of at most 10 query parameters that the operation does not know. */
+                    "X-Ignored-Parameters"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1484,6 +1494,8 @@ export interface operations {
                 headers: {
                     /** @description Names the request; the same as in the log and in problems. */
                     "X-Request-Id"?: string;
+                    /** @description The names of at most 10 query parameters that the operation does not know. */
+                    "X-Ignored-Parameters"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1628,6 +1640,8 @@ export interface operations {
                 headers: {
                     /** @description Names the request; the same as in the log and in problems. */
                     "X-Request-Id"?: string;
+                    /** @description The names of at most 10 query parameters that the operation does not know. */
+                    "X-Ignored-Parameters"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1724,6 +1738,8 @@ export interface operations {
                 headers: {
                     /** @description Names the request; the same as in the log and in problems. */
                     "X-Request-Id"?: string;
+                    /** @description The names of at most 10 query parameters that the operation does not know. */
+                    "X-Ignored-Parameters"?: string;
                     [name: string]: unknown;
                 };
                 content: {

@@ -167,7 +167,7 @@ const commonHeaders = (raw: FastifyRequest) => ({
 })
 
 function logServed(
-  { log, logsIgnoredParameters }: ServerOptions,
+  { log, logsIgnoredParameters = false }: ServerOptions,
   raw: FastifyRequest,
   reply: FastifyReply,
 ): void {

@@ -23,13 +23,20 @@ export function brokenRequestAnswerer(
   lastRequestOf: (socket: Duplex) => LastRequest | undefined,
 ) {
   const waiting = new WeakSet<Duplex>()
+  const answered = new WeakSet<Duplex>()
   return (error: BrokenRequest, socket: Duplex): void => {
+    // Bytes that still arrive are read and dropped. Closing now would reset the connection before
+    // the caller has read its answer.
+    if (answered.has(socket) && error.code !== 'ECONNRESET') return
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy()
       return
     }
     const last = lastRequestOf(socket)
-    const answer = () => answerOnSocket(socket, problemOf(error), log)
+    const answer = () => {
+      answered.add(socket)
+      answerOnSocket(socket, problemOf(error), log)
+    }
     if (last === undefined || last.response.writableFinished) answer()
     else if (last.request.complete) {
       // Answers are sent in the order of their requests, so this one waits for those before it.
