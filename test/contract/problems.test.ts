@@ -259,7 +259,11 @@ describe('a request that is too large', () => {
       status: 400,
       detail: 'query must have at most 3100 parameters',
       instance: '/v2/statements',
-      meta: { errors: [{ parameter: 'query', reason: 'must have at most 3100 parameters' }] },
+      meta: {
+        errors: [
+          { parameter: 'query', code: 'too_many', reason: 'must have at most 3100 parameters' },
+        ],
+      },
     })
     const most = await send(`/v2/statements?customer_id=acme${'&a'.repeat(3099)}`)
     assert.equal(most.status, 200)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync, rmSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
@@ -149,6 +149,7 @@ const sharedTables = new URL(
 function openOldFile(lastStep: number): OldStore {
   const folder = temporaryFolder()
   const path = join(folder, 'old.db')
+  closeSync(openSync(path, 'w', 0o600))
   const db = new DatabaseSync(path)
   for (let step = 1; step <= lastStep; step += 1) db.exec(recordMigration(step, sqliteDialect))
   db.exec(`${readFileSync(sharedTables, 'utf8')};

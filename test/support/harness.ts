@@ -144,7 +144,14 @@ export async function openPlace(store = testStore, isFilled = false): Promise<St
 }
 
 export const configOf = (env: Readonly<Record<string, string>>): Config =>
-  loadConfig({ env: { PORT: '0', BURSAR_ACCEPT_SAMPLE_FEES: 'true', ...env }, file: undefined })
+  loadConfig({
+    // As in the sandbox, tokens have no rate limit.
+    env: {
+      ...{ PORT: '0', BURSAR_ACCEPT_SAMPLE_FEES: 'true' },
+      ...{ BURSAR_OAUTH_REQUESTS_PER_SECOND_MAX: '0', ...env },
+    },
+    file: undefined,
+  })
 
 export const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), 'bursar-test-'))
 

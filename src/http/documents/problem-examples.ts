@@ -70,7 +70,9 @@ export const problemExamples: Readonly<Record<string, ProblemExample | undefined
   400: {
     detail: 'limit must be between 1 and 1000',
     path: accounts,
-    meta: { errors: [{ parameter: 'limit', reason: 'must be between 1 and 1000' }] },
+    meta: {
+      errors: [{ parameter: 'limit', code: 'out_of_range', reason: 'must be between 1 and 1000' }],
+    },
   },
   401: { detail: 'no authorization header set', path: accounts },
   403: {
@@ -85,17 +87,23 @@ export const problemExamples: Readonly<Record<string, ProblemExample | undefined
   405: { detail: 'the method must be GET or HEAD', path: accounts },
   408: { detail: 'the request was not sent whole in time', path: '' },
   413: { detail: `the body must have at most ${limits.bodyBytesMax} bytes`, path: fee },
+  415: {
+    detail: 'the body must not be compressed; send it without Content-Encoding',
+    path: fee,
+  },
+  417: { detail: 'the Expect header must be 100-continue or absent', path: fee },
   429: {
     detail: 'too many requests; wait for the seconds that Retry-After names',
     path: accounts,
   },
   431: {
-    detail: `the request line and headers must have at most ${limits.headerBytesMax} bytes`,
+    detail: `the request line and headers must have at most ${limits.headerBytesMax} bytes and ${limits.headersMax} headers`,
     path: '',
   },
   500: {
     detail: 'something broke on our side; name the request_id when you report it',
     path: accounts,
   },
+  501: { detail: 'the only Transfer-Encoding of a body is chunked', path: fee },
   503: { detail: 'the store is not available, try again shortly', path: accounts },
 }

@@ -41,9 +41,6 @@ export async function createClient(
   const scopes = [...new Set(wanted.scopes ?? (wanted.customerId === null ? [] : readScopes))]
   const unknown = scopes.filter((scope) => !available.some((known) => known === scope))
   if (unknown.length > 0) {
-    if (unknown.some((name) => name.includes(','))) {
-      return { refused: 'Separate scopes by blanks, not by commas.' }
-    }
     const names = unknown.join(', ')
     return { refused: `${names}: unknown scope. The scopes are ${available.join(', ')}.` }
   }
