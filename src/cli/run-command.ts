@@ -2,6 +2,7 @@ import { type Command, CommanderError } from 'commander'
 import { ConfigError } from '../platform/config.ts'
 import { StoreUnavailable } from '../store/unavailable.ts'
 import { CommandFailed, type Output } from './output.ts'
+import { openOperatorLog } from './processes/operator-log.ts'
 
 // Exit codes. 0 means success.
 const FAILED = 1
@@ -14,12 +15,17 @@ export async function runCommand(program: Command, output: Output): Promise<void
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     process.exit(error.code === 'EPIPE' ? 0 : FAILED)
   })
+  const logCommand = openOperatorLog(program)
+  let exitCode = 0
   try {
     await program.parseAsync()
+    exitCode = Number(process.exitCode ?? 0)
   } catch (error) {
     if (!(error instanceof CommanderError)) output.tell(sentenceOf(error))
-    process.exitCode = exitCodeOf(error)
+    exitCode = exitCodeOf(error)
+    process.exitCode = exitCode
   }
+  logCommand(exitCode)
 }
 
 function throwInsteadOfExiting(command: Command): void {

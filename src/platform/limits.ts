@@ -11,6 +11,8 @@ export const limits = {
   identifierLengthMax: 200,
   /** The largest body, a fee request, has a few hundred bytes. */
   bodyBytesMax: 16 * 1024,
+  /** A fee request has five; unknown ones are ignored. */
+  bodyMembersMax: 200,
   /** Request line and headers: 1,000 statement ids (60 KB), a token and a proxy's headers. */
   headerBytesMax: 72 * 1024,
   /** Browsers and proxies send about 30. Node reads each into strings before any check. */
@@ -151,6 +153,8 @@ export const limits = {
   /** A `private_key_jwt` assertion is made for one request, so it must be short-lived. */
   assertionLifeSecondsMax: 300,
   assertionIdLengthMax: 256,
+  /** An assertion with a signature of RSA-4096 has about 1,200 characters. */
+  assertionLengthMax: 4096,
   /** A client needs two keys during a rotation. More keys only slow down the search. */
   clientKeysMax: 10,
   /** An RSA key of a client. Checking a signature of 4,096 bits takes 0.1 ms. */

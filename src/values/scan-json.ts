@@ -57,18 +57,8 @@ export function scanJson(text: string): JsonScan {
   return expected === 'end' ? { repeated: [...new Set(repeated)] } : faultAt(text, at, expected, '')
 }
 
-/**
- * The dotted paths of members that an object of a parsed text names twice. A name ends in a quote
- * and a colon, so a text with no more of those than the value has members repeats none. Nearly
- * every text is one of these, and only the others are scanned.
- */
-export function repeatedMembers(text: string, value: unknown): readonly string[] {
-  if (namesAtMost(text) === countNames(value, 0)) return []
-  const scan = scanJson(text)
-  return 'repeated' in scan ? scan.repeated : []
-}
-
-function namesAtMost(text: string): number {
+/** At least as many as the text has members: a name ends in a quote and a colon. */
+export function membersAtMost(text: string): number {
   let names = 0
   for (let at = text.indexOf(':'); at >= 0; at = text.indexOf(':', at + 1)) {
     let before = at - 1
@@ -76,6 +66,17 @@ function namesAtMost(text: string): number {
     if (text.charCodeAt(before) === QUOTE) names += 1
   }
   return names
+}
+
+/**
+ * The dotted paths of members that an object of a parsed text names twice. A text that has at most
+ * as many members as its value repeats none. Nearly every text is one of these, and only the others
+ * are scanned.
+ */
+export function repeatedMembers(text: string, value: unknown): readonly string[] {
+  if (membersAtMost(text) === countNames(value, 0)) return []
+  const scan = scanJson(text)
+  return 'repeated' in scan ? scan.repeated : []
 }
 
 /** Not a count for a value that is nested too deeply for recursion. */

@@ -1,6 +1,7 @@
 import type { Body, BodyInput } from '../../contract/operation.ts'
 import { echo, type ParameterFault, type Problem } from '../../contract/problem.ts'
-import { repeatedMembers, scanJson } from '../../values/scan-json.ts'
+import { limits } from '../../platform/limits.ts'
+import { membersAtMost, repeatedMembers, scanJson } from '../../values/scan-json.ts'
 import { invalidParameters } from './invalid-parameters.ts'
 
 /**
@@ -68,6 +69,10 @@ function choiceFaults(
 
 function parseObject(bytes: Uint8Array): Readonly<Record<string, unknown>> {
   const text = decode(bytes)
+  // Parsing thousands of members takes milliseconds.
+  if (membersAtMost(text) > limits.bodyMembersMax) {
+    throw invalidBody('too_many', `must have at most ${limits.bodyMembersMax} members`)
+  }
   const value = parse(text)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalidBody('wrong_type', 'must be a JSON object')

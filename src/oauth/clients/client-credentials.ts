@@ -71,7 +71,8 @@ function readAssertion(assertion: Secret, bodyClientId: string | undefined): Pre
 }
 
 function subjectOf(assertion: Secret): string {
-  if (!compactForm.test(assertion.reveal())) return ''
+  const isTooLong = assertion.reveal().length > limits.assertionLengthMax
+  if (isTooLong || !compactForm.test(assertion.reveal())) return ''
   try {
     return decodeJwt(assertion.reveal()).sub ?? ''
   } catch {

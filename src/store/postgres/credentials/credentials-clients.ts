@@ -66,11 +66,14 @@ export function clientMethods(servers: Servers, { change }: CredentialChanges) {
         })
         return true
       }),
+    // Locks the client before its secret, as a rotation does, so that the two cannot deadlock.
     recordUse: async (clientId, secretId, at) => {
       await servers.rows({
         text: `
-          with used as (update bursar.client set last_used_at = $2::bigint where id = $1)
-          update bursar.client_secret set last_used_at = $2::bigint where id = $3`,
+          with used as (
+            update bursar.client set last_used_at = $2::bigint where id = $1 returning 1
+          )
+          update bursar.client_secret set last_used_at = $2::bigint from used where id = $3`,
         values: [clientId, at, secretId ?? null],
       })
     },

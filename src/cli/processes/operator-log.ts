@@ -1,0 +1,66 @@
+import { userInfo } from 'node:os'
+import type { Command } from 'commander'
+import { logLevels, openLog } from '../../platform/log.ts'
+import { readPostgresUrl } from '../../platform/postgres-url.ts'
+import type { CommonOptions } from '../options.ts'
+import { operatorConfigOf } from '../with-stores.ts'
+
+/** Commands that change the store, or show what customers hold. */
+const logged = /^(client|keys|import|export|migrate|backup|restore|fee (show|consume))\b/
+
+/**
+ * Notes which command runs. The returned function then writes one log line: the command, who ran it
+ * and how it ended. It holds no option, since one may be a URL with a password.
+ */
+export function openOperatorLog(program: Command): (exitCode: number) => void {
+  let running: Command | undefined
+  program.hook('preAction', (_program, command) => {
+    running = command
+  })
+  return (exitCode) => {
+    if (running === undefined || !logged.test(pathOf(running))) return
+    const { LOG_LEVEL } = process.env
+    const log = openLog(logLevels.find((level) => level === LOG_LEVEL) ?? 'info')
+    const line = {
+      command: pathOf(running),
+      arguments: running.args.map((argument) => argument.slice(0, 200)),
+      ...whoRan(running.opts<CommonOptions>()),
+      outcome: exitCode === 0 ? 'done' : 'failed',
+      exitCode,
+    }
+    log.info(line, 'operator command')
+  }
+}
+
+const pathOf = (command: Command): string =>
+  command.parent === null ? '' : `${pathOf(command.parent)} ${command.name()}`.trim()
+
+/** The user of the operating system, and the role of the database where there is one. */
+function whoRan(options: CommonOptions) {
+  const sudoUser = process.env.SUDO_USER
+  return {
+    user: userName(),
+    ...(sudoUser !== undefined && { sudoUser: sudoUser.slice(0, 64) }),
+    ...roleOf(options),
+  }
+}
+
+/** A container may run as a user without a name. */
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return String(process.getuid?.() ?? 'unknown')
+  }
+}
+
+function roleOf(options: CommonOptions): { readonly role?: string } {
+  try {
+    const { databaseUrl, operatorDatabaseUrl } = operatorConfigOf(options)
+    const [address] = readPostgresUrl(operatorDatabaseUrl ?? databaseUrl) ?? []
+    return address === undefined ? {} : { role: address.credentials.user }
+  } catch {
+    // The command itself has reported the faults of its configuration.
+    return {}
+  }
+}
