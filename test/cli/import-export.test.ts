@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
@@ -122,6 +123,18 @@ test('a second export after import equals the first, byte for byte', async () =>
   assert.equal(again.out, exported.out)
 })
 
+test('a command logs what ran, who ran it and how it ended, and no value of an option', async () => {
+  const words = ['export', 'statements', '--customer', 'CANARY']
+  const ran = await runBursar(await storeOf('two'), words, '', { LOG_LEVEL: 'info' })
+  const { level, time, msg, ...line } = JSON.parse(ran.err)
+  assert.deepEqual([level, typeof time, msg], ['info', 'string', 'operator command'])
+  assert.deepEqual(line, {
+    ...{ command: 'export', arguments: ['statements'], user: userInfo().username },
+    ...{ outcome: 'done', exitCode: 0 },
+  })
+  assert.equal(ran.err.includes('CANARY'), false)
+})
+
 test('export --customer prints one customer’s records, --json one object, --array what import reads', async () => {
   await runBursar(
     await storeOf('two'),
@@ -167,7 +180,7 @@ test('export exits with 0 when its reader closes the pipe', async () => {
   await runBursar(await storeOf('many'), ['import', 'fiat-accounts', '-'], lines(records))
   const script = `"${process.execPath}" src/main.ts export fiat-accounts | head -1; exit "\${PIPESTATUS[0]}"`
   const shell = spawnSync('bash', ['-c', script], {
-    env: { ...process.env, DATABASE_URL: await storeOf('many') },
+    env: { ...process.env, LOG_LEVEL: 'warn', DATABASE_URL: await storeOf('many') },
     encoding: 'utf8',
   })
   assert.deepEqual([shell.status, shell.stderr], [0, ''])

@@ -33,9 +33,13 @@ export type ProgramOptions = {
   readonly stdinStays?: 'open'
 }
 
+/** Tests compare the stderr of a command, so they leave out the log line that tells who ran it. */
+const quiet = ([command = '']: readonly string[]): Readonly<Record<string, string>> =>
+  ['serve', 'sandbox'].includes(command) ? {} : { LOG_LEVEL: 'warn' }
+
 export function startProgram(words: readonly string[], options: ProgramOptions = {}): Program {
   const child = spawn(process.execPath, [main, ...words], {
-    env: { ...inherited, NO_COLOR: '1', ...options.env },
+    env: { ...inherited, NO_COLOR: '1', ...quiet(words), ...options.env },
     stdio: [options.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   })
   let errors = ''

@@ -8,9 +8,11 @@ export async function runBursar(
   databaseUrl: string,
   words: readonly string[],
   stdin: string | Uint8Array = '',
+  // Tests compare stderr, so they leave out the log line of a command.
+  { LOG_LEVEL = 'warn' }: { readonly LOG_LEVEL?: string } = {},
 ): Promise<Ran> {
   const child = spawn(process.execPath, ['src/main.ts', ...words], {
-    env: { ...process.env, DATABASE_URL: databaseUrl },
+    env: { ...process.env, LOG_LEVEL, DATABASE_URL: databaseUrl },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   const printed = { out: '', err: '' }

@@ -14,7 +14,8 @@ export async function runConsole(
 ): Promise<string[]> {
   const script = steps.map(({ command }) => `${command}\necho; echo '${MARK}'`).join('\n')
   const shell = spawn('bash', ['-c', script], {
-    env: { ...process.env, ...env },
+    // A person at a terminal does not see the log line of a command.
+    env: { ...process.env, LOG_LEVEL: 'warn', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let printed = ''

@@ -2,6 +2,7 @@ import { userInfo } from 'node:os'
 import type { Command } from 'commander'
 import { logLevels, openLog } from '../../platform/log.ts'
 import { readPostgresUrl } from '../../platform/postgres-url.ts'
+import { printable } from '../../values/printable.ts'
 import type { CommonOptions } from '../options.ts'
 import { operatorConfigOf } from '../with-stores.ts'
 
@@ -20,10 +21,12 @@ export function openOperatorLog(program: Command): (exitCode: number) => void {
   return (exitCode) => {
     if (running === undefined || !logged.test(pathOf(running))) return
     const { LOG_LEVEL } = process.env
+    // On a terminal nobody collects the line, and it would stand between the command's own.
+    if (LOG_LEVEL === undefined && process.stderr.isTTY) return
     const log = openLog(logLevels.find((level) => level === LOG_LEVEL) ?? 'info')
     const line = {
       command: pathOf(running),
-      arguments: running.args.map((argument) => argument.slice(0, 200)),
+      arguments: running.args.map((argument) => printable(argument.slice(0, 200))),
       ...whoRan(running.opts<CommonOptions>()),
       outcome: exitCode === 0 ? 'done' : 'failed',
       exitCode,
