@@ -125,7 +125,9 @@ test('a second export after import equals the first, byte for byte', async () =>
 
 test('a command logs what ran, who ran it and how it ended, and no value of an option', async () => {
   const words = ['export', 'statements', '--customer', 'CANARY']
-  const ran = await runBursar(await storeOf('two'), words, '', { LOG_LEVEL: 'info' })
+  const place = await storeOf('logged')
+  await runBursar(place, ['import', 'fiat-accounts', '-'], lines([aFiatAccount()]))
+  const ran = await runBursar(place, words, '', { LOG_LEVEL: 'info' })
   const { level, time, msg, ...line } = JSON.parse(ran.err)
   assert.deepEqual([level, typeof time, msg], ['info', 'string', 'operator command'])
   assert.deepEqual(line, {
