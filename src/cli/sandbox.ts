@@ -7,9 +7,7 @@ import { systemClock } from '../platform/clock.ts'
 import { ConfigError } from '../platform/config.ts'
 import { openLog } from '../platform/log.ts'
 import { bannerOf } from '../sandbox/banner.ts'
-import { openSandbox } from '../sandbox/sandbox.ts'
 import { acme } from '../sandbox/world.ts'
-import { startService } from '../service.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
 import { type Output, printResult } from './output.ts'
 import { onHangUp, untilSignalled } from './processes/signals.ts'
@@ -43,6 +41,8 @@ export function sandboxCommand(output: Output): Command {
       const log = openLog(process.env.LOG_LEVEL === undefined ? 'warn' : config.logLevel)
       // Listen for signals first: one may come as soon as the banner has been printed.
       const signalled = untilSignalled(log)
+      const { startService } = await import('../service.ts')
+      const { openSandbox } = await import('../sandbox/sandbox.ts')
       const service = await startService({
         ...{ config, log, clock: systemClock, extend: openSandbox },
         guessLimiter: unlimitedGuesses,

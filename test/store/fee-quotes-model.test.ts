@@ -141,7 +141,7 @@ const steps = [
 ]
 
 test('no quote is honoured twice or lost, even after SIGKILL', { timeout: 600_000 }, async () => {
-  const numRuns = process.env.BURSAR_TEST_LONG === '1' ? 60 : 4
+  const numRuns = process.env.BURSAR_TEST_LONG === '1' ? 60 : 2
   const maxCommands = 40
   await fc.assert(
     fc.asyncProperty(fc.commands(steps, { maxCommands, size: 'max' }), async (commands) => {
