@@ -117,7 +117,8 @@ export const statusGuides: readonly ProblemGuide[] = [
   },
   {
     status: 431,
-    meaning: 'The request line and headers are too long.',
+    meaning:
+      'The request line, the path or the headers are too long, or there are too many headers.',
     remedy: 'Split long filters over several requests.',
   },
   {

@@ -253,6 +253,17 @@ describe('a request that is too large', () => {
     }
   })
 
+  test('is 404 when its path ends in a fragment, decodable or not', async () => {
+    for (const path of ['/x#%ff', '/v2/statement#%', '/x#y']) {
+      assert.equal((await send(path)).status, 404, path)
+    }
+  })
+
+  test('is 415 when its Content-Encoding is too long to be read', async () => {
+    const headers = ['content-encoding', ','.repeat(60_000)]
+    assert.equal((await send('/v2/transfer/fees/crypto-withdrawal', 'POST', headers)).status, 415)
+  })
+
   test('is 400 when its query has more parameters than the filters take entries', async () => {
     const answer = calledOf(await send(`/v2/statements?customer_id=acme${'&a'.repeat(3100)}`))
     assertProblem(answer, {

@@ -160,7 +160,7 @@ describe('the limit of an address', () => {
     )
     const admit = (address: string) => {
       const response = new ServerResponse(new IncomingMessage(new Socket()))
-      return { status: bounds.admit(address, response)?.status ?? 200, response }
+      return { status: bounds.admit(address, '/v2/statements', response)?.status ?? 200, response }
     }
     const first = admit('2001:db8::1')
     const statuses = ['2001:db8::2', '2001:db8::3', '2001:db8:0:1::1', '::ffff:192.0.2.1'].map(

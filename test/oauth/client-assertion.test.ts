@@ -62,6 +62,7 @@ test('refuses assertions for another audience, of another client or with a long 
     ...[{ aud: 'https://other.example' }, { iss: 'someone' }, { sub: acme.id, iss: acme.id }],
     ...[{ exp: now - 6 }, { exp: now + 306 }, { iat: now + 6 }, { nbf: now + 60 }],
     ...[{ jti: '' }, { jti: 'x'.repeat(257) }, { sub: `${id}x` }],
+    ...[JSON.parse('{"sub":5}'), JSON.parse('{"sub":["x"]}')],
   ]
   for (const claims of cases) {
     const { status, body } = await send(await assertion(claims))

@@ -19,7 +19,8 @@ export function pathRefusal(url: string): Problem | undefined {
   return new Problem(431, `the path must have at most ${limits.pathLengthMax} characters`)
 }
 
-export const pathOf = (url: string): string => url.split('?', 1)[0] ?? ''
+/** The router ends a path at a fragment too, which no client should send. */
+export const pathOf = (url: string): string => url.split(/[?#]/, 1)[0] ?? ''
 
 const isTooLong = (url: string): boolean =>
   url.length > limits.pathLengthMax && pathOf(url).length > limits.pathLengthMax

@@ -30,7 +30,9 @@ export const expectsContinue = ({ expect }: Headers): boolean =>
   expect !== undefined && /(?:^|\W)100-continue(?:$|\W)/i.test(expect)
 
 function bodyFault(headers: Headers): Problem | undefined {
-  const codings = headers['content-encoding']?.toLowerCase().split(',') ?? []
+  const coding = headers['content-encoding'] ?? ''
+  const isLong = coding.length > limits.contentTypeLengthMax
+  const codings = isLong ? ['unknown'] : coding.toLowerCase().split(',')
   if (codings.some((coding) => !['identity', ''].includes(coding.trim()))) {
     return new Problem(415, 'the body must not be compressed; send it without Content-Encoding', {
       headers: { 'accept-encoding': 'identity' },

@@ -118,7 +118,8 @@ function addRoute(server: FastifyInstance, route: Route, compress: Compress): vo
 
 /** Tells a caller that waits to send its body, unless its headers rule it out. */
 const allowBody = (route: Route) => async (raw: FastifyRequest, reply: FastifyReply) => {
-  if (!expectsContinue(raw.headers)) return
+  // RFC 9110 section 10.1.1: HTTP/1.0 has no 100 Continue.
+  if (raw.raw.httpVersion !== '1.1' || !expectsContinue(raw.headers)) return
   raw.trace.operation = route.operation
   await route.admit?.(requestOf(raw))
   reply.raw.writeContinue()
@@ -140,7 +141,8 @@ function addHooks(
     done(
       draining.now
         ? shuttingDown
-        : (headerRefusal(raw, unknownRoute) ?? bounds.admit(peerAddress(raw), reply.raw)),
+        : (headerRefusal(raw, unknownRoute) ??
+            bounds.admit(peerAddress(raw), pathOf(raw.url), reply.raw)),
     )
   })
   // While draining, each answer closes its connection, since an open one would delay the shutdown.

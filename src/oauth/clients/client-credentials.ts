@@ -74,7 +74,8 @@ function subjectOf(assertion: Secret): string {
   const isTooLong = assertion.reveal().length > limits.assertionLengthMax
   if (isTooLong || !compactForm.test(assertion.reveal())) return ''
   try {
-    return decodeJwt(assertion.reveal()).sub ?? ''
+    const sub: unknown = decodeJwt(assertion.reveal()).sub
+    return typeof sub === 'string' ? sub : ''
   } catch {
     return ''
   }

@@ -25,7 +25,7 @@ export function oauthRoutes(deps: TokenEndpointDeps & TokenStateDeps): readonly 
     path,
     operation: path,
     answer: async (request) => {
-      // Before the body is read: a stranger has no client id yet.
+      // Before the form is parsed: a stranger has no client id yet.
       await deps.rateLimit(`address ${networkOf(request.address)}`, request.trace)
       return answer(request)
     },

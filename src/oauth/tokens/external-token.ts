@@ -65,7 +65,8 @@ async function readExternalToken(
   if (typeof clientId !== 'string' || scopes === undefined) return 'wrong claims'
   if (isIdToken(payload)) return 'not client credentials'
   const { claim, value } = issuer.clientCredentials
-  if (payload[claim] !== value.replaceAll('{client}', clientId)) return 'not client credentials'
+  if (payload[claim] !== value.replaceAll('{client}', () => clientId))
+    return 'not client credentials'
   const { issuerSkewSeconds: skew, issuerTokenLifeSecondsMax: lifeMax } = limits
   const untimely = timeRefusal(iat, exp, { now, skew, lifeMax })
   if (untimely !== undefined) return untimely

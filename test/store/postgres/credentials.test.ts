@@ -110,6 +110,24 @@ onPostgres('the roles and the credential tables', () => {
     }
   })
 
+  test('a change by a server of the version before is read too', async (t) => {
+    const place = await newStorePlace(t)
+    const store = await place.openCredentials('server')
+    await (await place.openCredentials()).addClient(client, undefined)
+    const since = await store.revision()
+    await place.ask('update bursar.credential_revision set value = value + 1')
+    await place.ask(`insert into bursar.denied_token values ('old', ${later})`)
+    await place.ask(`update bursar.client set disabled_at = 5 where id = '${client.id}'`)
+    const { isComplete, clients, deniedTokens } = await store.readStates(1n, since)
+    assert.equal(isComplete, false)
+    assert.deepEqual(deniedTokens, [{ jti: 'old', expiresAt: later }])
+    assert.deepEqual(clients, [{ ...client, disabledAt: 5n }])
+    const seen = await store.revision()
+    await store.recordUse(client.id, undefined, 9n)
+    await place.ask('update bursar.credential_revision set value = value + 1')
+    assert.deepEqual((await store.readStates(1n, seen)).clients, [])
+  })
+
   test('no role can set the revision or the timeline back, or add a key of an unknown purpose', async (t) => {
     const { place, ask } = await newDatabase(t)
     const broken = { code: '23514' }

@@ -11,7 +11,7 @@ export type ConnectionBounds = {
   /** Closes connections over the limit of their address, and those that do not take an answer. */
   watch(server: Server): void
   /** Counts a request until its answer is taken, or returns why it is refused. */
-  admit(address: string, response: ServerResponse): Problem | undefined
+  admit(address: string, path: string, response: ServerResponse): Problem | undefined
   stop(): void
 }
 
@@ -48,7 +48,9 @@ export function openConnectionBounds(bounds: Bounds, log: Logger): ConnectionBou
       })
       server.on('request', (_request, response) => answers.watch(response))
     },
-    admit: (address, response) => {
+    admit: (address, path, response) => {
+      // A supervisor would restart a process that is only busy.
+      if (path === '/healthz') return undefined
       if (requests.total() >= requestsMax) return tooManyInProgress
       const key = networkOf(address)
       const max = isTrusted(address) ? Number.POSITIVE_INFINITY : perAddressMax

@@ -25,9 +25,6 @@ export const CHANGED = 'bursar_credentials'
 const TIMELINE_UNIT = 1n << 40n
 const REVISION = `lineage.timeline * ${TIMELINE_UNIT} + revision.value as revision`
 
-/** The number that the current transaction has just raised; each changed row stores it. */
-export const CURRENT = '(select value from bursar.credential_revision)'
-
 /**
  * The number after which rows have changed since a revision. Undefined if that revision is of
  * another timeline or of the future: then everything must be read.

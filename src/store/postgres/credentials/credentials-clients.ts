@@ -7,7 +7,7 @@ import {
 import type { Servers } from '../cluster/servers.ts'
 import { storable } from '../driver/cells.ts'
 import type { Connection } from '../driver/connection.ts'
-import { type CredentialChanges, CURRENT } from './credential-changes.ts'
+import type { CredentialChanges } from './credential-changes.ts'
 
 export function clientMethods(servers: Servers, { change }: CredentialChanges) {
   return {
@@ -60,8 +60,7 @@ export function clientMethods(servers: Servers, { change }: CredentialChanges) {
         if (!(await raiseNotBefore(connection, clientId, notBefore))) return false
         // Disabling a client again keeps the first time.
         await connection.rows({
-          text: `update bursar.client set disabled_at = coalesce(disabled_at, $2::bigint),
-            revision = ${CURRENT} where id = $1`,
+          text: 'update bursar.client set disabled_at = coalesce(disabled_at, $2::bigint) where id = $1',
           values: [clientId, at],
         })
         return true
@@ -84,8 +83,8 @@ export function clientMethods(servers: Servers, { change }: CredentialChanges) {
 async function insertClient(connection: Connection, client: Client): Promise<boolean> {
   const inserted = await connection.rows({
     text: `
-      insert into bursar.client (id, customer_id, name, scopes, method, jwks, issuer, external_id, created_at, not_before, revision)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9::bigint, $10::bigint, ${CURRENT}) on conflict do nothing returning 1`,
+      insert into bursar.client (id, customer_id, name, scopes, method, jwks, issuer, external_id, created_at, not_before)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9::bigint, $10::bigint) on conflict do nothing returning 1`,
     values: clientValues(client),
   })
   return inserted.length > 0
@@ -116,8 +115,7 @@ const expireSecrets = (connection: Connection, clientId: string, at: bigint) =>
 /** False if the client does not exist. */
 async function raiseNotBefore(connection: Connection, clientId: string, notBefore: bigint) {
   const raised = await connection.rows({
-    text: `update bursar.client set not_before = greatest(not_before, $2::bigint),
-      revision = ${CURRENT} where id = $1 returning 1`,
+    text: 'update bursar.client set not_before = greatest(not_before, $2::bigint) where id = $1 returning 1',
     values: [clientId, notBefore],
   })
   return raised.length > 0

@@ -16,7 +16,6 @@ import type { Connection } from '../driver/connection.ts'
 import {
   CHANGED,
   type CredentialChanges,
-  CURRENT,
   numberSince,
   openCredentialChanges,
 } from './credential-changes.ts'
@@ -105,8 +104,7 @@ function keyMethods({ read, change }: CredentialChanges): PurposeKeyStore {
       change(async (connection) => {
         for (const { id, wrapped, masterId } of keys) {
           await connection.rows({
-            text: `update bursar.purpose_key set wrapped = $2, master_id = $3,
-              revision = ${CURRENT} where id = $1`,
+            text: 'update bursar.purpose_key set wrapped = $2, master_id = $3 where id = $1',
             values: [id, wrapped, masterId],
           })
         }
@@ -124,14 +122,14 @@ async function hasKey(connection: Connection, { purpose }: WrappedKey): Promise<
 
 const insertKey = (connection: Connection, key: WrappedKey) =>
   connection.rows({
-    text: `insert into bursar.purpose_key (${keyColumns}, revision)
-      values ($1, $2, $3, $4, $5::bigint, $6::bigint, $7::bigint, ${CURRENT})`,
+    text: `insert into bursar.purpose_key (${keyColumns})
+      values ($1, $2, $3, $4, $5::bigint, $6::bigint, $7::bigint)`,
     values: keyValues(key),
   })
 
 const revokeOthers = (connection: Connection, key: WrappedKey) =>
   connection.rows({
-    text: `update bursar.purpose_key set revoked_at = $1::bigint, revision = ${CURRENT}
+    text: `update bursar.purpose_key set revoked_at = $1::bigint
       where purpose = $2 and id <> $3 and revoked_at is null`,
     values: [key.createdAt, key.purpose, key.id],
   })
@@ -147,8 +145,7 @@ function tokenMethods(servers: Servers, { change }: CredentialChanges) {
       change(async (connection) => {
         await forget(connection, 'denied_token', now)
         await connection.rows({
-          text: `insert into bursar.denied_token values ($1, $2::bigint, ${CURRENT})
-            on conflict do nothing`,
+          text: 'insert into bursar.denied_token values ($1, $2::bigint) on conflict do nothing',
           values: [jti, expiresAt],
         })
       }),

@@ -34,7 +34,7 @@ const access: Readonly<Record<string, Access>> = {
   client_secret: { app: notesUse, operator: 'select, insert, update, delete', isProtected: false },
   purpose_key: {
     app: 'select, insert',
-    operator: 'select, insert, update (wrapped, master_id, revoked_at, revision)',
+    operator: 'select, insert, update (wrapped, master_id, revoked_at)',
     isProtected: true,
   },
   denied_token: refusals,

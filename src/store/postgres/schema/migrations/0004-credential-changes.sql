@@ -6,6 +6,23 @@ alter table bursar.denied_token add column revision bigint not null default 0;
 create index denied_token_by_revision on bursar.denied_token (revision);
 alter table bursar.purpose_key add column revision bigint not null default 0;
 
+-- Triggers, and not the program, stamp a row: a server of the version before, which knows no such
+-- column, may still run while others are upgraded. When a client was last used is no change.
+create function bursar.stamp_revision() returns trigger language plpgsql
+set search_path = pg_catalog as $stamp$
+begin
+  select value into strict new.revision from bursar.credential_revision;
+  return new;
+end
+$stamp$;
+create trigger stamped before insert or update of customer_id, name, scopes, method, jwks, issuer,
+  external_id, created_at, not_before, disabled_at on bursar.client
+  for each row execute function bursar.stamp_revision();
+create trigger stamped before insert on bursar.denied_token
+  for each row execute function bursar.stamp_revision();
+create trigger stamped before insert or update on bursar.purpose_key
+  for each row execute function bursar.stamp_revision();
+
 -- Null: the secret does not expire.
 alter table bursar.client_secret add column expires_at bigint;
 
