@@ -7,9 +7,10 @@ import type { Logger } from '../../platform/log.ts'
  * value is a key and a log field, so anything but an address is replaced by the socket's.
  */
 export function peerAddress(raw: FastifyRequest): string {
+  // Nearly always an address alone. Only a proxy adds a port.
+  if (isIP(raw.ip) !== 0) return raw.ip
   const [, address = ''] = /^\[?([^\]]*?)\]?(?::\d+)?$/.exec(raw.ip.slice(0, 64)) ?? []
-  const candidates = [raw.ip, address]
-  return candidates.find((each) => isIP(each) !== 0) ?? raw.socket.remoteAddress ?? ''
+  return isIP(address) === 0 ? (raw.socket.remoteAddress ?? '') : address
 }
 
 /**
