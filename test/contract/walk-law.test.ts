@@ -37,7 +37,8 @@ const walker = { customerId: 'walker', clientId: 'walker', clientSecret: 'walker
 let service: TestService
 
 before(async () => {
-  service = await startTestService()
+  // The long run takes longer than a token lives by default.
+  service = await startTestService({ env: { BURSAR_TOKEN_LIFE_SECONDS: '3600' } })
   const { credentials, keyring, oauth } = service.parts
   const { customerId, clientId: id, clientSecret: secret } = walker
   await createSampleClient(

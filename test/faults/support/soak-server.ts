@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Program, startProgram } from '../../support/program.ts'
+import { send, statusOf } from './client.ts'
+
+/** A server with workers whose clock can be set. It is started again whenever it has ended. */
+export type SoakServer = {
+  readonly url: string
+  /** The running process that starts the workers. */
+  program(): Program
+  /** The processes that answer requests. */
+  workerPids(): readonly number[]
+  /** Shifts the clock of every process by an offset such as `+2h`; `+0` is the right time. */
+  setClock(offset: string): void
+  /** Kills all processes. */
+  killAll(): Promise<void>
+  /** Ends the server for good. Resolves with its exit code. */
+  stop(): Promise<number | null>
+}
+
+export async function openSoakServer(
+  env: Readonly<Record<string, string>>,
+  folder: string,
+): Promise<SoakServer> {
+  const [library] = globSync('/usr/lib/*/faketime/libfaketimeMT.so.1')
+  assert.ok(library, 'The soak sets the clock with libfaketime. Install Debian’s faketime.')
+  const clockFile = join(folder, 'clock')
+  const setClock = (offset: string) => writeFileSync(clockFile, offset)
+  setClock('+0')
+  const faked = {
+    ...env,
+    LD_PRELOAD: library,
+    FAKETIME_TIMESTAMP_FILE: clockFile,
+    FAKETIME_NO_CACHE: '1',
+    // Timers must go on while the clock jumps.
+    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+  }
+  const url = `http://127.0.0.1:${env.PORT}`
+  let isStopped = false
+  let program: Program
+  const run = async () => {
+    while (!isStopped) {
+      program = startProgram(['serve', '--workers', '2', '--json'], { env: faked })
+      await program.ended
+    }
+  }
+  const running = run()
+  const pids = () => workersOf(program.process.pid)
+  await untilReady(url)
+  return {
+    url,
+    program: () => program,
+    workerPids: pids,
+    setClock,
+    killAll: async () => {
+      const workers = pids()
+      program.process.kill('SIGKILL')
+      for (const pid of workers) process.kill(pid, 'SIGKILL')
+    },
+    stop: async () => {
+      isStopped = true
+      const code = await program.kill('SIGTERM')
+      await running
+      return code
+    },
+  }
+}
+
+const workersOf = (parent: number | undefined): number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^[0-9]+$/.test(name) && parentOf(name) === parent)
+    .map(Number)
+
+function parentOf(pid: string): number | undefined {
+  try {
+    // The name of the command, in brackets, may hold blanks.
+    const [, parent] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+    return Number(parent)
+  } catch {
+    return undefined
+  }
+}
+
+/** The descriptors and the resident memory, in MiB, of a process. Undefined once it has ended. */
+export function usageOf(pid: number) {
+  try {
+    const descriptors = readdirSync(`/proc/${pid}/fd`).length
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    const kib = Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1])
+    return { descriptors, residentMiB: kib / 1024 }
+  } catch {
+    return undefined
+  }
+}
+
+async function untilReady(url: string): Promise<void> {
+  const isReady = async () => statusOf(await send(url, '/readyz')) === 200
+  for (let tries = 0; !(await isReady()); tries += 1) {
+    assert.ok(tries < 300, 'the server is not ready after 30 s')
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
