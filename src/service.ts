@@ -83,7 +83,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   const fees = openFees({ config, environment: process.env, clock, log })
   opened.defer(fees.close)
   const [store, credentials, quotes] = [stores.records(), stores.credentials(), stores.quotes()]
-  if (stores.servesOperator) opened.defer(startQuoteSweep({ quotes, clock, log }))
+  if (stores.servesOperator) opened.defer(startQuoteSweep({ quotes, log }))
   const keyring = await stores.keyring(credentials)
   // A document that is read before the service listens names the right URL, unless the port is 0.
   let url = config.publicUrl ?? urlOf(config.host, String(config.port))
@@ -116,7 +116,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   }
   const ingest = {
     ...{ verify: oauth.identify, rateLimit },
-    works: { [consumeWithdrawalFee.id]: consumeQuote({ quotes, clock }) },
+    works: { [consumeWithdrawalFee.id]: consumeQuote({ quotes }) },
   }
   const readiness = readinessChecks({ store, credentials: oauth, feeBasis: fees.current, clock })
   const operatorUrl = await listenForOperator(operatorHealthRoutes(readiness), sources, opened)

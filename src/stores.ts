@@ -156,7 +156,7 @@ function embeddedStores(sources: StoreDeps): Stores {
   const path = sqlitePath(sources.config.databaseUrl)
   const records = openOnce(() => openSqliteStore(path, sources.clock))
   const credentials = openOnce(() => openSqliteCredentials(beside(path, 'credentials.db')))
-  const quotes = openOnce(() => openSqliteFeeQuotes(beside(path, 'credentials.db')))
+  const quotes = openOnce(() => openSqliteFeeQuotes(beside(path, 'credentials.db'), sources.clock))
   let claim: IssuerClaim | undefined
   return {
     records: records.open,

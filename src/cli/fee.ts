@@ -18,7 +18,7 @@ export function feeCommand(output: Output, clock: Clock): Command {
   return new Command('fee')
     .description('Show, consume and check guaranteed withdrawal fees.')
     .addCommand(showCommand(output))
-    .addCommand(consumeCommand(output, clock))
+    .addCommand(consumeCommand(output))
     .addCommand(scheduleCommand(output, clock))
     .addCommand(checkAddressCommand(output))
 }
@@ -44,7 +44,7 @@ type ConsumeOptions = CommonOptions & {
   readonly withdrawal: string
 }
 
-function consumeCommand(output: Output, clock: Clock): Command {
+function consumeCommand(output: Output): Command {
   const summary = 'Consume a guaranteed fee for one withdrawal. It is idempotent.'
   const command = newCommand('consume', summary)
     .argument('<id>', 'The id of the fee.')
@@ -58,7 +58,7 @@ function consumeCommand(output: Output, clock: Clock): Command {
     const id = readId(command, given)
     refuseUsage(command, faultOf(options))
     const { customer: customerId, asset, network, address, amount, withdrawal } = options
-    const request = { id, customerId, asset, network, address, amount, withdrawal, at: clock() }
+    const request = { id, customerId, asset, network, address, amount, withdrawal }
     const consume = (stores: Stores) => stores.quotes().operator.consume(request)
     const consumed = await withStores(options, consume, existing)
     if (consumed.outcome === 'consumed') {

@@ -104,15 +104,29 @@ export const limits = {
   faultsReportedMax: 1000,
   /** Quotes are kept for a quarter, so that reconciliation can tell expired from consumed. */
   quoteKeptDays: 90,
-  /** A batch takes a few milliseconds. With the pause, the sweep deletes 5,000 quotes a second. */
+  /** The longest guarantee. A quote that expires later was issued by a clock that was ahead. */
+  quoteLifeSecondsMax: 900,
+  /** A batch takes a few milliseconds, and requests are served in the pause after it. */
   quoteSweepRows: 500,
   quoteSweepRestMs: 100,
   quoteSweepIdleMs: 60_000,
+  /** What one run deletes at most: 14 million quotes a day, but no whole ledger in a moment. */
+  quoteSweepRunRows: 10_000,
+  /** A sweep refuses a clock that is further from its last run, until it was steady for so long. */
+  quoteSweepJumpHours: 24,
+  quoteSweepSteadyDays: 7,
+  /** Two looks at a steady clock are no further apart. A run is due every minute. */
+  quoteSweepLookMinutes: 5,
+  /** Refusals of a sweep from one warning to the next: an hour. */
+  quoteSweepRefusalsPerWarning: 60,
   /** Quotes that share a commit. A full commit takes about 10 ms. */
   quotesPerCommitMax: 1000,
   /** Quotes that may wait for the current commit, and the deadline of one quote. */
   quotesWaitingMax: 5000,
   quoteIssueMs: 5000,
+  /** Consumptions that share a commit, and that may wait for it. A full one takes about 15 ms. */
+  consumptionsPerCommitMax: 500,
+  consumptionsWaitingMax: 5000,
   /** How long a request may wait for a database session, and how many may wait for each. */
   databaseWaitMs: 400,
   databaseWaitingPerSession: 50,

@@ -23,7 +23,11 @@ export type FeeQuote = {
 /** The withdrawal that consumed the quote, by its reference, and when. */
 export type Consumption = { readonly withdrawal: string; readonly at: bigint }
 
-export type NewFeeQuote = Omit<FeeQuote, 'customerId' | 'consumption'>
+/** The store's clock decides when a quote is created and expires. */
+export type NewFeeQuote = Omit<
+  FeeQuote,
+  'customerId' | 'createdAt' | 'expiresAt' | 'consumption'
+> & { readonly lifeSeconds: number }
 
 /** The withdrawal that is to be paid. It must match what the fee was quoted for. */
 export type ConsumeRequest = {
@@ -35,7 +39,6 @@ export type ConsumeRequest = {
   readonly address: string
   readonly amount: string
   readonly withdrawal: string
-  readonly at: bigint
 }
 
 export type BoundMember = 'asset' | 'network' | 'address' | 'amount'
@@ -53,11 +56,23 @@ export type Consumed =
   | { readonly outcome: 'expired'; readonly quote: FeeQuote }
 
 export type Issued =
-  | { readonly outcome: 'stored' }
-  /** The client has as many open quotes as it may; the first expires at `nextExpiryAt`. */
-  | { readonly outcome: 'too-many-open'; readonly nextExpiryAt: bigint }
+  | { readonly outcome: 'stored'; readonly createdAt: bigint; readonly expiresAt: bigint }
+  /**
+   * The client has as many open quotes as it may; the first expires at `nextExpiryAt`. `at` is when
+   * the store counted them.
+   */
+  | { readonly outcome: 'too-many-open'; readonly nextExpiryAt: bigint; readonly at: bigint }
 
-/** The port to the guaranteed fees. A change is on disk before its method resolves. */
+export type Swept =
+  | { readonly outcome: 'swept'; readonly deleted: number }
+  /** The store's clock has jumped from `lastRunAt` to `at`, so nothing was deleted. */
+  | { readonly outcome: 'refused'; readonly lastRunAt: bigint; readonly at: bigint }
+
+/**
+ * The port to the guaranteed fees. A change is on disk before its method resolves. The clock of the
+ * store judges every time: on PostgreSQL the server's, on the embedded store the machine's. So a
+ * process with a wrong clock cannot change how long a fee of another process is guaranteed.
+ */
 export type FeeQuoteStore = {
   readonly customers: {
     /** Stores a quote unless the client has `openMax` that are neither consumed nor expired. */
@@ -67,8 +82,11 @@ export type FeeQuoteStore = {
     find(id: string): Promise<FeeQuote | undefined>
     /** Atomic across processes: at most one withdrawal gets the fee. */
     consume(request: ConsumeRequest): Promise<Consumed>
-    /** Deletes at most `rowsMax` of the quotes created before `createdBefore`. Returns how many. */
-    sweep(createdBefore: bigint, rowsMax: number): Promise<number>
+    /**
+     * Deletes at most `rowsMax` of the quotes that expired before their retention, and no more in
+     * one run than `quoteSweepRunRows`, counted over all processes. Deletes no open quote.
+     */
+    sweep(rowsMax: number): Promise<Swept>
     /** Deletes all quotes, for the reset of the sandbox. */
     clear(): Promise<void>
   }

@@ -1,16 +1,12 @@
 import type { Work } from '../contract/operation.ts'
-import type { Clock } from '../platform/clock.ts'
 import type { FeeQuoteStore } from '../store/fee-quotes.ts'
 import { describeQuote } from './describe-quote.ts'
 import { consumeProblem } from './fee-problems.ts'
 
-export type ConsumeDeps = {
-  readonly quotes: Pick<FeeQuoteStore, 'operator'>
-  readonly clock: Clock
-}
+export type ConsumeDeps = { readonly quotes: Pick<FeeQuoteStore, 'operator'> }
 
 /** The work of consumeWithdrawalFee: takes a quote for one withdrawal. */
-export function consumeQuote({ quotes, clock }: ConsumeDeps): Work {
+export function consumeQuote({ quotes }: ConsumeDeps): Work {
   return async ({ id, body, trace }) => {
     const member = (name: string) => body.get(name) ?? ''
     const consumed = await quotes.operator.consume({
@@ -21,7 +17,6 @@ export function consumeQuote({ quotes, clock }: ConsumeDeps): Work {
       address: member('destination_address'),
       amount: member('amount'),
       withdrawal: member('withdrawal'),
-      at: clock(),
     })
     if (consumed.outcome !== 'consumed') throw consumeProblem(consumed, id)
     trace.rows = 1

@@ -28,9 +28,7 @@ export type QuoteDeps = {
 export function quoteWithdrawal(deps: QuoteDeps): Work<Principal> {
   return async ({ caller, body, trace }) => {
     const request = requestOf(body)
-    // Whole seconds, so that the stored expiry is the answered one.
-    const now = (deps.clock() / 1_000_000n) * 1_000_000n
-    const quoted = quoteFee(deps.basis(), request, now, deps.policy)
+    const quoted = quoteFee(deps.basis(), request, deps.clock(), deps.policy)
     if (!quoted.ok) throw quoteProblem(quoted, request)
     trace.fee = { asset: request.asset, network: request.network, ...quoted.origin }
     const quote: NewFeeQuote = {
@@ -43,14 +41,13 @@ export function quoteWithdrawal(deps: QuoteDeps): Work<Principal> {
       amount: quoted.amount,
       fee: quoted.fee,
       total: quoted.total,
-      createdAt: now,
-      expiresAt: now + BigInt(quoted.ttlSeconds) * 1_000_000n,
+      lifeSeconds: quoted.ttlSeconds,
     }
     const issued = await deps.quotes.customers.issue(caller.tenant, quote, deps.openMax)
     if (issued.outcome === 'too-many-open') {
-      throw tooManyOpenQuotes(deps.openMax, issued.nextExpiryAt, now)
+      throw tooManyOpenQuotes(deps.openMax, issued.nextExpiryAt, issued.at)
     }
-    return answerOf(quote)
+    return answerOf(quote, issued.expiresAt)
   }
 }
 
@@ -70,11 +67,11 @@ function requestOf(body: BodyInput): QuoteRequest {
 }
 
 /** Contract, section 2.11. */
-const answerOf = (quote: NewFeeQuote) => ({
+const answerOf = (quote: NewFeeQuote, expiresAt: bigint) => ({
   id: quote.id,
   fee: quote.fee,
   asset: quote.asset,
-  expires_at: printInstant(quote.expiresAt),
+  expires_at: printInstant(expiresAt),
   destination_address: quote.address,
   crypto_network: quote.network,
   amount: quote.amount,

@@ -1,12 +1,11 @@
-import type { Clock } from '../platform/clock.ts'
 import { limits } from '../platform/limits.ts'
 import type { Logger } from '../platform/log.ts'
 import { repeat, type Schedule } from '../platform/schedule.ts'
 import type { FeeQuoteStore } from '../store/fee-quotes.ts'
+import { printInstant } from '../values/instant.ts'
 
 type SweepDeps = {
   readonly quotes: FeeQuoteStore
-  readonly clock: Clock
   readonly log: Logger
   readonly schedule?: Schedule
 }
@@ -15,18 +14,40 @@ type SweepDeps = {
  * Deletes quotes past their retention, for as long as the service runs. Between two full batches it
  * pauses, so that requests are served. Returns the function that stops it.
  */
-export function startQuoteSweep({ quotes, clock, log, schedule }: SweepDeps): () => void {
-  const { quoteKeptDays, quoteSweepRows, quoteSweepRestMs, quoteSweepIdleMs } = limits
+export function startQuoteSweep({ quotes, log, schedule }: SweepDeps): () => void {
+  const { quoteSweepRows, quoteSweepRestMs, quoteSweepIdleMs } = limits
+  let deletedInRun = 0
+  let refusals = 0
+  const endRun = () => {
+    if (deletedInRun > 0) log.info({ deleted: deletedInRun }, 'deleted old fee quotes')
+    deletedInRun = 0
+  }
   const sweep = async () => {
-    let deleted = 0
     try {
-      const createdBefore = clock() - BigInt(quoteKeptDays) * 86_400_000_000n
-      deleted = await quotes.operator.sweep(createdBefore, quoteSweepRows)
-      if (deleted > 0) log.debug({ deleted }, 'deleted old fee quotes')
+      const swept = await quotes.operator.sweep(quoteSweepRows)
+      if (swept.outcome === 'swept') {
+        refusals = 0
+        deletedInRun += swept.deleted
+        if (swept.deleted === quoteSweepRows) return quoteSweepRestMs
+      } else {
+        if (refusals % limits.quoteSweepRefusalsPerWarning === 0) warnOfJump(log, swept)
+        refusals += 1
+      }
     } catch (error) {
       log.warn({ err: error }, 'old fee quotes cannot be deleted')
     }
-    return deleted === quoteSweepRows ? quoteSweepRestMs : quoteSweepIdleMs
+    endRun()
+    return quoteSweepIdleMs
   }
-  return repeat(sweep, quoteSweepRestMs, schedule).stop
+  const { stop } = repeat(sweep, quoteSweepRestMs, schedule)
+  return () => {
+    stop()
+    endRun()
+  }
 }
+
+const warnOfJump = (log: Logger, times: { readonly lastRunAt: bigint; readonly at: bigint }) =>
+  log.warn(
+    { storeTime: printInstant(times.at), lastRunAt: printInstant(times.lastRunAt) },
+    `the clock of the store has jumped, so no old fee quote is deleted; set it right, or wait ${limits.quoteSweepSteadyDays} days if it is right`,
+  )

@@ -16,11 +16,10 @@ const now = (BigInt(Date.now()) / 1000n) * second
 const printed = (at: bigint) => new Date(Number(at / 1000n)).toISOString().replace('.000', '')
 
 before(async () => {
-  const quotes = openSqliteFeeQuotes(join(folder, 'bursar.credentials.db'))
-  const times = { createdAt: now, expiresAt: now + 600n * second }
+  const quotes = openSqliteFeeQuotes(join(folder, 'bursar.credentials.db'), () => now)
   await Promise.all([
-    quotes.customers.issue(asTenant('acme'), aQuote({ id: idOf(1), ...times }), 10),
-    quotes.customers.issue(asTenant('acme'), aQuote({ id: idOf(2), ...times, expiresAt: now }), 10),
+    quotes.customers.issue(asTenant('acme'), aQuote({ id: idOf(1) }), 10),
+    quotes.customers.issue(asTenant('acme'), aQuote({ id: idOf(2), lifeSeconds: 0 }), 10),
   ])
   await quotes.close()
 })

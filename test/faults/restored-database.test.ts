@@ -84,7 +84,7 @@ async function fill(server: PostgresServer): Promise<void> {
     { id: 'ash', secret: secretOf('ash'), customerId: 'acme', name: 'ash', scopes },
   )
   await stores.close()
-  const quotes = await openQuotesAt(server.url('bursar', database))
+  const quotes = await openQuotesAt(server.url('bursar', database), systemClock)
   await quotes.customers.issue(asTenant('acme'), aQuote(), 1000)
   await quotes.close()
   // No trigger may correct it: in the cluster that was dumped, it was true.

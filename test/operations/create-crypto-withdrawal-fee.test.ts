@@ -297,6 +297,7 @@ test('429 when a client holds its maximum of open quotes, until the first expire
   const post = (as = acme) => limited.call(path, { method: 'POST', body: JSON.stringify(usdc), as })
   const first = await post()
   now += 60_000_000n
+  await limited.clockChanged()
   await post()
   const refused = await post()
   assertProblem(refused, {
@@ -309,6 +310,7 @@ test('429 when a client holds its maximum of open quotes, until the first expire
   })
   assert.equal((await post(borealis)).status, 200, 'each client has its own count')
   now += 540_000_000n
+  await limited.clockChanged()
   await limited.parts.oauth.refresh()
   assert.equal((await post()).status, 200, first.body.expires_at)
   assert.equal((await post()).status, 429)

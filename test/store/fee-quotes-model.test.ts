@@ -33,8 +33,8 @@ class Issue implements Step {
   check = () => true
   async run(model: Model, real: Real) {
     const expiresAt = model.now + minutes(10)
-    const issue = aQuote({ id: idOf(model.issued.length), createdAt: model.now, expiresAt })
-    const sent = real.children[0]?.send({ issue })
+    const issue = aQuote({ id: idOf(model.issued.length) })
+    const sent = real.children[0]?.send({ at: model.now, issue })
     if (this.#dying) await restart(real, 0)
     const answer = await sent
     const stored = answer === undefined ? 'maybe' : 'yes'
@@ -46,8 +46,9 @@ class Issue implements Step {
 
 class Wait implements Step {
   check = () => true
-  async run(model: Model) {
+  async run(model: Model, { place }: Real) {
     model.now += minutes(4)
+    await place.setClock(model.now)
   }
   toString = () => 'wait'
 }
@@ -68,8 +69,8 @@ class Race implements Step {
     assert.ok(quoted)
     const racing = this.#who.map((who, turn) => {
       const withdrawal = `withdrawal-${who}`
-      const consume = aWithdrawal({ id: idOf(at), withdrawal, at: model.now })
-      return { withdrawal, answer: real.children[turn % 2]?.send({ consume }) }
+      const consume = aWithdrawal({ id: idOf(at), withdrawal })
+      return { withdrawal, answer: real.children[turn % 2]?.send({ at: model.now, consume }) }
     })
     if (this.#dying) await restart(real, 1)
     // Either of two requests of one withdrawal may be the first.
@@ -146,6 +147,7 @@ test('no quote is honoured twice or lost, even after SIGKILL', { timeout: 600_00
   await fc.assert(
     fc.asyncProperty(fc.commands(steps, { maxCommands, size: 'max' }), async (commands) => {
       const place = await openStorePlace()
+      await place.setClock(noon)
       const { where } = place
       // Creates the file before two processes open it.
       await (await place.openQuotes()).close()

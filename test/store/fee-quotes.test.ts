@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { pino } from 'pino'
 import { asTenant } from '../../src/contract/principal.ts'
 import { limits } from '../../src/platform/limits.ts'
-import { openLog } from '../../src/platform/log.ts'
 import { systemSchedule } from '../../src/platform/schedule.ts'
+import type { FeeQuoteStore } from '../../src/store/fee-quotes.ts'
+import { judgeSweep, type SweepState } from '../../src/store/sql/fee-quotes/judge-sweep.ts'
 import { startQuoteSweep } from '../../src/withdrawal-fees/sweep-quotes.ts'
 import { testStore } from '../support/test-database.ts'
 import { startQuoteChild } from './support/quote-child.ts'
@@ -23,21 +25,27 @@ const days = (count: number) => minutes(count * 24 * 60)
 
 describe('consume', () => {
   test('gives the fee to the withdrawal that it was quoted for, in any spelling', async (t) => {
-    const { quotes } = await openTestQuotes(t)
-    await quotes.customers.issue(acme, aQuote(), openMax)
+    const { quotes, place } = await openTestQuotes(t)
+    const times = { createdAt: noon, expiresAt: noon + minutes(10) }
+    const issued = await quotes.customers.issue(acme, aQuote(), openMax)
+    assert.deepEqual(issued, { outcome: 'stored', ...times })
+    await place.setClock(noon + minutes(1))
     const request = aWithdrawal({ amount: '0100.00', address: wallet.toLowerCase() })
     const consumed = await quotes.operator.consume(request)
-    const consumption = { withdrawal: 'withdrawal-1', at: request.at }
-    const quote = { ...aQuote(), customerId: 'acme', consumption }
+    const consumption = { withdrawal: 'withdrawal-1', at: noon + minutes(1) }
+    const { lifeSeconds: _, ...quoted } = aQuote()
+    const quote = { ...quoted, ...times, customerId: 'acme', consumption }
     assert.deepEqual(consumed, { outcome: 'consumed', quote, again: false })
     assert.deepEqual(await quotes.operator.find(idOf(1)), quote)
   })
 
   test('repeats its answer to the same withdrawal at any time, and refuses another', async (t) => {
-    const { quotes } = await openTestQuotes(t)
+    const { quotes, place } = await openTestQuotes(t)
     await quotes.customers.issue(acme, aQuote(), openMax)
+    await place.setClock(noon + minutes(1))
     const first = await quotes.operator.consume(aWithdrawal())
-    const later = await quotes.operator.consume(aWithdrawal({ at: noon + days(30) }))
+    await place.setClock(noon + days(30))
+    const later = await quotes.operator.consume(aWithdrawal())
     assert.deepEqual(later, { ...first, again: true })
     const other = await quotes.operator.consume(aWithdrawal({ withdrawal: 'withdrawal-2' }))
     assert.equal(other.outcome, 'taken')
@@ -48,7 +56,7 @@ describe('consume', () => {
   })
 
   test('distinguishes unknown, mismatched and expired quotes; a foreign one is unknown', async (t) => {
-    const { quotes } = await openTestQuotes(t)
+    const { quotes, place } = await openTestQuotes(t)
     await quotes.customers.issue(acme, aQuote(), openMax)
     const outcomeOf = async (over: Parameters<typeof aWithdrawal>[0]) => {
       const { quote: _, ...rest } = {
@@ -67,9 +75,10 @@ describe('consume', () => {
       await outcomeOf({ address: wallet.replace('F', 'f'), amount: '1', asset: 'ETH' }),
       mismatched('asset', 'address', 'amount'),
     )
-    const last = noon + minutes(10) - 1n
-    assert.deepEqual(await outcomeOf({ at: last + 1n }), { outcome: 'expired' })
-    assert.deepEqual(await outcomeOf({ at: last }), { outcome: 'consumed', again: false })
+    await place.setClock(noon + minutes(10))
+    assert.deepEqual(await outcomeOf({}), { outcome: 'expired' })
+    await place.setClock(noon + minutes(10) - 1n)
+    assert.deepEqual(await outcomeOf({}), { outcome: 'consumed', again: false })
   })
 
   test('gives the fee to one of two processes that race for it', async (t) => {
@@ -82,6 +91,7 @@ describe('consume', () => {
         children.flatMap((child, at) =>
           [1, 2].map((turn) =>
             child.send({
+              at: noon,
               consume: aWithdrawal({ id: idOf(round), withdrawal: `of-${at}-${turn}` }),
             }),
           ),
@@ -98,30 +108,48 @@ describe('open quotes', () => {
     const { quotes, place } = await openTestQuotes(t)
     const other = await place.openQuotes()
     let at = 0
-    const issue = async (store = quotes, createdAt = noon, clientId = 'client_1') => {
+    const issue = async (store = quotes, now = noon, clientId = 'client_1') => {
       at += 1
-      const quote = aQuote({
-        id: idOf(at),
-        clientId,
-        createdAt,
-        expiresAt: createdAt + minutes(10),
-      })
-      const issued = await store.customers.issue(acme, quote, 3)
+      await place.setClock(now)
+      const issued = await store.customers.issue(acme, aQuote({ id: idOf(at), clientId }), 3)
       return issued.outcome === 'stored' ? 'stored' : issued
     }
-    const full = (nextExpiryAt: bigint) => ({ outcome: 'too-many-open', nextExpiryAt })
+    const full = (nextExpiryAt: bigint, now: bigint) => {
+      return { outcome: 'too-many-open', nextExpiryAt, at: now }
+    }
     assert.equal(await issue(), 'stored')
     assert.equal(await issue(other, noon + minutes(1)), 'stored')
     assert.equal(await issue(quotes, noon + minutes(2)), 'stored')
-    assert.deepEqual(await issue(other, noon + minutes(3)), full(noon + minutes(10)))
-    assert.equal(await issue(quotes, noon + minutes(3), 'client_2'), 'stored')
-    await quotes.operator.consume(aWithdrawal({ id: idOf(2), at: noon + minutes(3) }))
-    await quotes.operator.consume(aWithdrawal({ id: idOf(2), at: noon + minutes(4) }))
+    const third = noon + minutes(3)
+    assert.deepEqual(await issue(other, third), full(noon + minutes(10), third))
+    assert.equal(await issue(quotes, third, 'client_2'), 'stored')
+    await quotes.operator.consume(aWithdrawal({ id: idOf(2) }))
+    await quotes.operator.consume(aWithdrawal({ id: idOf(2) }))
     assert.equal(await issue(quotes, noon + minutes(4)), 'stored', 'the consumed one makes room')
-    assert.deepEqual(await issue(quotes, noon + minutes(5)), full(noon + minutes(10)))
-    assert.equal(await issue(other, noon + minutes(10)), 'stored', 'the first has expired')
-    assert.deepEqual(await issue(quotes, noon + minutes(10)), full(noon + minutes(12)))
+    const fifth = noon + minutes(5)
+    assert.deepEqual(await issue(quotes, fifth), full(noon + minutes(10), fifth))
+    const tenth = noon + minutes(10)
+    assert.equal(await issue(other, tenth), 'stored', 'the first has expired')
+    assert.deepEqual(await issue(quotes, tenth), full(noon + minutes(12), tenth))
     assert.equal(await issue(quotes, noon + days(100)), 'stored', 'all have expired')
+  })
+
+  test('do not include those of a clock that was ahead, which keep the time they were given', async (t) => {
+    const { quotes, place } = await openTestQuotes(t)
+    const issue = (at: number) => quotes.customers.issue(acme, aQuote({ id: idOf(at) }), 2)
+    const ahead = noon + minutes(120)
+    await place.setClock(ahead)
+    assert.deepEqual([(await issue(1)).outcome, (await issue(2)).outcome], ['stored', 'stored'])
+    await place.setClock(noon)
+    const nextExpiryAt = noon + minutes(10)
+    assert.equal((await issue(3)).outcome, 'stored')
+    assert.equal((await issue(4)).outcome, 'stored')
+    assert.deepEqual(await issue(5), { outcome: 'too-many-open', nextExpiryAt, at: noon })
+    const consumed = await quotes.operator.consume(aWithdrawal({ id: idOf(1) }))
+    assert.equal(consumed.outcome, 'consumed', 'the customer was told a time that has not come')
+    await place.setClock(ahead + minutes(10))
+    const late = await quotes.operator.consume(aWithdrawal({ id: idOf(2) }))
+    assert.equal(late.outcome, 'expired')
   })
 
   test('are counted once for each client and batch, so that many open quotes cost little', async (t) => {
@@ -165,43 +193,136 @@ test('quotes of one turn of the event loop share one commit', async (t) => {
   }
 })
 
-test('a sweep deletes quotes older than 90 days, in small batches with pauses', async (t) => {
-  const { quotes } = await openTestQuotes(t)
-  const old = limits.quoteSweepRows * 2 + 5
-  await Promise.all(
-    Array.from({ length: old + 3 }, (_, at) =>
-      quotes.customers.issue(
-        acme,
-        aQuote({ id: idOf(at), createdAt: at < old ? noon : noon + 1n }),
-        Number.MAX_SAFE_INTEGER,
+describe('a sweep', () => {
+  const issueAt = async (
+    { quotes, place }: Awaited<ReturnType<typeof openTestQuotes>>,
+    now: bigint,
+    from: number,
+    quote: Parameters<typeof aQuote>[0] & { readonly count?: number } = {},
+  ) => {
+    await place.setClock(now)
+    const { count = 1, ...over } = quote
+    const ids = Array.from({ length: count }, (_, at) => idOf(from + at))
+    await Promise.all(
+      ids.map((id) =>
+        quotes.customers.issue(acme, aQuote({ id, ...over }), Number.MAX_SAFE_INTEGER),
       ),
-    ),
-  )
+    )
+  }
+  const swept = (deleted: number) => ({ outcome: 'swept', deleted })
+  const { quoteKeptDays: keptDays, quoteSweepRows: rows } = limits
+
+  test('deletes quotes that expired 90 days ago, in small batches with pauses, and logs it', async (t) => {
+    const opened = await openTestQuotes(t)
+    const { quotes, place } = opened
+    const old = rows * 2 + 5
+    const end = noon - days(keptDays)
+    await issueAt(opened, end - minutes(10) - 1_000_000n, 0, { count: old })
+    await issueAt(opened, end - minutes(10), old)
+    // Issued long ago, but still open.
+    await issueAt(opened, end - minutes(10), old + 1, { lifeSeconds: 91 * 86_400 })
+    await issueAt(opened, noon, old + 2)
+    await place.setClock(noon)
+    const running = startByHand(quotes)
+    for (let round = 0; round < 3; round += 1) await running.turn()
+    const { quoteSweepRestMs: rest, quoteSweepIdleMs: idle } = limits
+    assert.deepEqual(running.rests, [rest, rest, rest, idle])
+    const found = async (at: number) => (await quotes.operator.find(idOf(at))) !== undefined
+    assert.deepEqual([await found(0), await found(old - 1)], [false, false])
+    assert.deepEqual([await found(old), await found(old + 1)], [true, true])
+    assert.deepEqual(running.logged, [{ level: 30, deleted: old, msg: 'deleted old fee quotes' }])
+    assert.equal(running.isStopped(), false)
+    running.stop()
+    assert.equal(running.isStopped(), true)
+  })
+
+  test('refuses a clock that has jumped, warns, and goes on once it is right', async (t) => {
+    const opened = await openTestQuotes(t)
+    const { quotes, place } = opened
+    await issueAt(opened, noon, 1, { count: 3 })
+    await quotes.operator.consume(aWithdrawal({ id: idOf(2) }))
+    const other = await place.openQuotes()
+    // The newest quote stands for the last run, if there was none.
+    for (const lastRunAt of [noon, noon + minutes(1)]) {
+      for (const jump of [days(100), -days(2)]) {
+        const at = noon + jump
+        await place.setClock(at)
+        const refused = { outcome: 'refused', lastRunAt, at }
+        assert.deepEqual(await other.operator.sweep(rows), refused, `a jump of ${jump}`)
+      }
+      await place.setClock(noon + minutes(1))
+      assert.deepEqual(await quotes.operator.sweep(rows), swept(0))
+    }
+    await place.setClock(noon + days(100))
+    const running = startByHand(quotes)
+    for (let round = 0; round < 60; round += 1) await running.turn()
+    const warning = {
+      level: 40,
+      storeTime: '2027-03-02T12:00:00Z',
+      lastRunAt: '2026-11-22T12:01:00Z',
+      msg: 'the clock of the store has jumped, so no old fee quote is deleted; set it right, or wait 7 days if it is right',
+    }
+    assert.deepEqual(running.logged, [warning], 'one warning an hour')
+    await running.turn()
+    assert.deepEqual(running.logged, [warning, warning])
+    for (const at of [1, 2, 3]) assert.ok(await quotes.operator.find(idOf(at)), `quote ${at}`)
+  })
+
+  test('believes a clock that was steady for a week, also if the process restarts', () => {
+    const hour = minutes(60)
+    const first = { lastRunAt: noon, deleted: 7, refusedAt: undefined, steadyFor: 0n }
+    const look = (state: SweepState, now: bigint) => judgeSweep(state, now)
+    let now = noon + days(100)
+    let judged = look(first, now)
+    let looks = 0
+    while (judged.isRefused) {
+      assert.equal(judged.rowsMax, 0)
+      looks += 1
+      // Each day the process stops for eight hours, which do not count.
+      now += looks % (16 * 60) === 0 ? 8n * hour : minutes(1)
+      judged = look(judged.state, now)
+    }
+    assert.equal(looks - Math.floor(looks / (16 * 60)), limits.quoteSweepSteadyDays * 24 * 60)
+    const { rowsMax, state } = judged
+    assert.equal(rowsMax, limits.quoteSweepRunRows)
+    assert.deepEqual(state, { ...first, lastRunAt: now, deleted: 0 })
+    const jumped = look({ ...first, refusedAt: noon - days(50), steadyFor: days(6) }, now)
+    assert.equal(jumped.state.steadyFor, 0n, 'another jump starts again')
+  })
+
+  test('deletes in one run at most what is left of it, over all processes', () => {
+    const ran = { lastRunAt: noon, deleted: 9_900, refusedAt: undefined, steadyFor: 0n }
+    const left = (now: bigint, deleted = ran.deleted) =>
+      judgeSweep({ ...ran, deleted }, now).rowsMax
+    assert.equal(left(noon + minutes(1) - 1n), limits.quoteSweepRunRows - 9_900)
+    assert.equal(left(noon, limits.quoteSweepRunRows + 1), 0)
+    assert.equal(left(noon + minutes(1)), limits.quoteSweepRunRows)
+    assert.equal(left(noon + days(1)), limits.quoteSweepRunRows)
+    assert.equal(left(noon + days(1) + 1n), 0)
+  })
+})
+
+/** Starts the sweep with a schedule that waits for `turn`, and a log that is kept. */
+function startByHand(quotes: FeeQuoteStore) {
+  const logged: unknown[] = []
+  const sink = { write: (line: string) => void logged.push(JSON.parse(line)) }
+  const log = pino({ base: null, timestamp: false }, sink)
   const rests: number[] = []
-  let next: () => void = () => {}
+  let next = () => {}
   let isStopped = false
   const after = (delayMs: number, run: () => void) => {
     rests.push(delayMs)
     next = run
+    isStopped = false
     return () => {
       isStopped = true
     }
   }
+  const stop = startQuoteSweep({ quotes, log, schedule: { ...systemSchedule, after } })
   const turn = async () => {
     const before = rests.length
     next()
     while (rests.length === before) await new Promise(setImmediate)
   }
-  const clock = () => noon + days(limits.quoteKeptDays) + 1n
-  const schedule = { ...systemSchedule, after }
-  const stop = startQuoteSweep({ quotes, clock, log: openLog('silent'), schedule })
-  for (let round = 0; round < 3; round += 1) await turn()
-  const { quoteSweepRestMs: rest, quoteSweepIdleMs: idle } = limits
-  assert.deepEqual(rests, [rest, rest, rest, idle])
-  assert.equal(await quotes.operator.find(idOf(0)), undefined)
-  assert.equal(await quotes.operator.find(idOf(old - 1)), undefined)
-  assert.ok(await quotes.operator.find(idOf(old)))
-  isStopped = false
-  stop()
-  assert.equal(isStopped, true)
-})
+  return { logged, rests, turn, stop, isStopped: () => isStopped }
+}

@@ -8,8 +8,9 @@ import { openLog } from '../../src/platform/log.ts'
 import { openSandbox } from '../../src/sandbox/sandbox.ts'
 import { acme, borealis, type SampleCustomer } from '../../src/sandbox/world.ts'
 import { type ServiceParts, startService } from '../../src/service.ts'
+import { withPrimary } from '../../src/store/postgres/cluster/with-primary.ts'
 import { openOperatorStores } from '../../src/stores.ts'
-import { openTestDatabase, testStore } from './test-database.ts'
+import { addressesOf, openTestDatabase, stoppedClock, testStore } from './test-database.ts'
 
 /** A sandbox service in this process, over a store of its own. */
 export type TestService = {
@@ -20,6 +21,8 @@ export type TestService = {
   /** Calls with a customer's token: Acme's by default, none for null. */
   call(path: string, options?: CallOptions): Promise<Called>
   tokenOf(customer: SampleCustomer, scope?: string): Promise<string>
+  /** Sets the clock of the store to that of the service, which follows no injected clock. */
+  clockChanged(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -64,6 +67,14 @@ export async function startServiceAt(
   const config = configOf({ ...place.env, ...options.env })
   const log = openLog('silent')
   const clock = options.clock ?? systemClock
+  const clockChanged = async () => {
+    const { superuserUrl } = place
+    if (superuserUrl === undefined) return
+    await withPrimary(addressesOf(superuserUrl), (connection) =>
+      connection.execute(stoppedClock(clock())),
+    )
+  }
+  if (options.clock !== undefined) await clockChanged()
   // PostgreSQL's customer role may not create clients; the embedded store has no roles.
   const operator =
     (options.store ?? testStore) === 'postgres'
@@ -92,6 +103,7 @@ export async function startServiceAt(
     operatorUrl: service.operatorUrl ?? '',
     parts,
     tokenOf,
+    clockChanged,
     call: async (path, call = {}) => {
       const as = call.as === undefined ? acme : call.as
       const token = call.token ?? (as === null ? undefined : await tokenOf(as))

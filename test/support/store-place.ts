@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { openLog } from '../../src/platform/log.ts'
 import type { CredentialStore } from '../../src/store/credentials.ts'
 import type { FeeQuoteStore } from '../../src/store/fee-quotes.ts'
@@ -14,6 +15,7 @@ import {
   addressesOf,
   anyRole,
   openTestDatabase,
+  stoppedClock,
   type TestDatabase,
   testStore,
 } from './test-database.ts'
@@ -24,6 +26,8 @@ export type StorePlace = {
   readonly where: string
   openCredentials(as?: 'server' | 'command'): Promise<CredentialStore>
   openQuotes(): Promise<FeeQuoteStore>
+  /** Stops the clock of the store at a time. */
+  setClock(at: bigint): Promise<void>
   /** Runs a query as PostgreSQL's superuser. Returns the rows as text. */
   ask: TestDatabase['ask']
   /** Closes the opened stores and removes the files or the database. */
@@ -33,6 +37,7 @@ export type StorePlace = {
 export async function openStorePlace(): Promise<StorePlace> {
   const { where, remove, ask } = await (testStore === 'postgres' ? newDatabase() : newFile())
   const opened: { close(): Promise<void> }[] = []
+  let clock = systemClock
   const closedOnce = <T extends { close(): Promise<void> }>(store: T): T => {
     let closing: Promise<void> | undefined
     const once = {
@@ -49,7 +54,11 @@ export async function openStorePlace(): Promise<StorePlace> {
     where,
     ask,
     openCredentials: async (as = 'command') => closedOnce(await openCredentialsAt(where, as)),
-    openQuotes: async () => closedOnce(await openQuotesAt(where)),
+    openQuotes: async () => closedOnce(await openQuotesAt(where, () => clock())),
+    setClock: async (at) => {
+      clock = () => at
+      if (isUrl(where)) await ask(stoppedClock(at))
+    },
     close: async () => {
       await Promise.all(opened.map((store) => store.close()))
       await remove()
@@ -89,8 +98,9 @@ export async function openCredentialsAt(
   return { ...store, close: () => store.close().then(servers.close) }
 }
 
-export async function openQuotesAt(where: string): Promise<FeeQuoteStore> {
-  if (!isUrl(where)) return openSqliteFeeQuotes(where)
+/** Opens the quotes. PostgreSQL uses its own clock, which `stoppedClock` can stop. */
+export async function openQuotesAt(where: string, clock: Clock): Promise<FeeQuoteStore> {
+  if (!isUrl(where)) return openSqliteFeeQuotes(where, clock)
   const customers = await openTestServers(where)
   const operator = await openTestServers(operatorUrl(where))
   const store = openPostgresFeeQuotes({ customers, operator })

@@ -77,6 +77,11 @@ export async function openTestDatabase(template = TEMPLATE): Promise<TestDatabas
 const execute = (url: string, sql: string): Promise<void> =>
   withPrimary(addressesOf(url), (connection) => connection.execute(sql))
 
+/** The statement by which a superuser stops the clock of a PostgreSQL store. */
+export const stoppedClock = (at: bigint): string =>
+  `create or replace function bursar.clock_microseconds() returns bigint
+   language sql volatile parallel safe as $$ select ${at}::bigint $$`
+
 export function addressesOf(url: string) {
   const addresses = readPostgresUrl(url)
   if (addresses === undefined) throw new Error('no database URL')

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { limits } from '../../platform/limits.ts'
 import { parseInstant } from '../../values/instant.ts'
 import { type CryptoNetwork, cryptoNetworks, isCryptoNetwork } from '../../values/network.ts'
 import { type AssetPair, pairs, tokenMembersOf } from './asset-pair.ts'
@@ -127,7 +128,7 @@ const scheduleDocument = object({
   schedule_max_age_days: integer(1, 3_650),
   prices_max_age_days: integer(1, 3_650),
   quote: object({
-    ttlSeconds: from('ttl_s', integer(60, 900)),
+    ttlSeconds: from('ttl_s', integer(60, limits.quoteLifeSecondsMax)),
     fxMarginBasisPoints: from('fx_margin_bp', basisPoints),
   }),
   pegged_usd: list(symbol, 100),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { DatabaseSync } from 'node:sqlite'
+import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import type {
   Consumed,
@@ -8,10 +9,17 @@ import type {
   FeeQuoteStore,
   Issued,
   NewFeeQuote,
+  Swept,
 } from '../fee-quotes.ts'
 import { openBatchQueue } from '../sql/batch-queue.ts'
-import { quoteColumns, readQuote } from '../sql/fee-quote-rows.ts'
-import { judgeConsumption } from '../sql/judge-consumption.ts'
+import {
+  quoteColumns,
+  readQuote,
+  readSweepState,
+  sweepColumns,
+} from '../sql/fee-quotes/fee-quote-rows.ts'
+import { judgeConsumption } from '../sql/fee-quotes/judge-consumption.ts'
+import { judgeSweep } from '../sql/fee-quotes/judge-sweep.ts'
 import { readMigrations } from '../sql/migration.ts'
 import { whole } from '../sql/row.ts'
 import { guarded, openDatabase, prepare } from './database.ts'
@@ -20,26 +28,28 @@ import { inTransaction, migrate } from './migrate.ts'
 const migrations = readMigrations(new URL('./migrations/fee-quotes/', import.meta.url), [
   '0001-fee-quotes.sql',
 ])
+const sweepMigrations = readMigrations(new URL('./migrations/fee-quote-sweeps/', import.meta.url), [
+  '0001-fee-quote-sweep.sql',
+])
 
-/** Uses the file of the credentials, so that no import blocks a quote, over its own connection. */
-export function openSqliteFeeQuotes(path: string): FeeQuoteStore {
+/**
+ * Uses the file of the credentials, so that no import blocks a quote, over its own connection. The
+ * clock is the machine's, which the processes that open the file share.
+ */
+export function openSqliteFeeQuotes(path: string, clock: Clock): FeeQuoteStore {
   const db = openDatabase(path)
   migrate(db, 'fee-quotes', migrations)
-  const issue = openIssue(db)
+  migrate(db, 'fee-quote-sweeps', sweepMigrations)
+  const issue = openIssue(db, clock)
   const find = openFind(db)
-  const consume = openConsume(db, find)
-  // Looks at no more rows than it may delete: the oldest by id, which rises with time.
-  const sweep = db.prepare(
-    `delete from fee_quote
-     where created_at < ? and id in (select id from fee_quote order by id limit ?)`,
-  )
+  const consume = openConsume(db, find, clock)
+  const sweep = openSweep(db, clock)
   return {
     customers: { issue: (customerId, quote, openMax) => issue({ customerId, quote, openMax }) },
     operator: {
       find: async (id) => guarded(() => find(id)),
       consume: async (request) => guarded(() => inTransaction(db, () => consume(request))),
-      sweep: async (createdBefore, rowsMax) =>
-        guarded(() => Number(sweep.run(createdBefore, rowsMax).changes)),
+      sweep: async (rowsMax) => guarded(() => inTransaction(db, () => sweep(rowsMax))),
       clear: async () => guarded(() => db.exec('delete from fee_quote')),
     },
     close: async () => db.close(),
@@ -53,16 +63,20 @@ type IssueRequest = {
 }
 
 /** Stores the quotes of a batch in one transaction, so that they share the wait for the disk. */
-function openIssue(db: DatabaseSync): (request: IssueRequest) => Promise<Issued> {
+function openIssue(db: DatabaseSync, clock: Clock): (request: IssueRequest) => Promise<Issued> {
   const insert = openInsert(db)
   return openBatchQueue<IssueRequest, Issued>({
     name: 'fee quotes',
     run: async (batch) => {
       const openByClient = new Map<string, number>()
       const committed = guarded(() =>
-        inTransaction(db, () =>
-          batch.map(({ request, result }) => ({ issued: insert(request, openByClient), result })),
-        ),
+        inTransaction(db, () => {
+          // Whole seconds, as answers print them.
+          const now = (clock() / 1_000_000n) * 1_000_000n
+          return batch.map(({ request, result }) => {
+            return { issued: insert(request, now, openByClient), result }
+          })
+        }),
       )
       for (const { issued, result } of committed) result.resolve(issued)
     },
@@ -76,31 +90,39 @@ function openIssue(db: DatabaseSync): (request: IssueRequest) => Promise<Issued>
 
 function openInsert(db: DatabaseSync) {
   const open = `from fee_quote indexed by fee_quote_unconsumed
-    where client_id = ? and consumed_at is null and expires_at > ?`
+    where client_id = ? and consumed_at is null and expires_at > ? and expires_at <= ?`
   const countRows = prepare(db, `select count(*) as count ${open}`)
   const firstRow = prepare(db, `select expires_at ${open} order by expires_at limit 1`)
   const insert = db.prepare(
     'insert into fee_quote values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, null, null)',
   )
-  const countOpen = ({ clientId, createdAt }: NewFeeQuote): number =>
-    Number(whole(countRows.get(clientId, createdAt) ?? {}, 'count'))
-  const firstExpiry = ({ clientId, createdAt }: NewFeeQuote): bigint => {
-    const row = firstRow.get(clientId, createdAt)
-    return row === undefined ? createdAt : whole(row, 'expires_at')
+  // A quote that expires later was issued while the clock was ahead. It does not count as open,
+  // because it would lock its client out.
+  const lifeMax = BigInt(limits.quoteLifeSecondsMax) * 1_000_000n
+  const countOpen = (clientId: string, now: bigint): number =>
+    Number(whole(countRows.get(clientId, now, now + lifeMax) ?? {}, 'count'))
+  const firstExpiry = (clientId: string, now: bigint): bigint => {
+    const row = firstRow.get(clientId, now, now + lifeMax)
+    return row === undefined ? now : whole(row, 'expires_at')
   }
   /** Counts the open quotes once for each client and batch. `openByClient` keeps the counts. */
   return (
     { customerId, quote, openMax }: IssueRequest,
+    now: bigint,
     openByClient: Map<string, number>,
   ): Issued => {
-    const openCount = openByClient.get(quote.clientId) ?? countOpen(quote)
-    openByClient.set(quote.clientId, openCount)
-    if (openCount >= openMax) return { outcome: 'too-many-open', nextExpiryAt: firstExpiry(quote) }
-    openByClient.set(quote.clientId, openCount + 1)
+    const { clientId } = quote
+    const openCount = openByClient.get(clientId) ?? countOpen(clientId, now)
+    openByClient.set(clientId, openCount)
+    if (openCount >= openMax) {
+      return { outcome: 'too-many-open', nextExpiryAt: firstExpiry(clientId, now), at: now }
+    }
+    openByClient.set(clientId, openCount + 1)
+    const expiresAt = now + BigInt(quote.lifeSeconds) * 1_000_000n
     insert.run(
       quote.id,
       customerId,
-      quote.clientId,
+      clientId,
       quote.asset,
       quote.network,
       quote.address,
@@ -108,10 +130,10 @@ function openInsert(db: DatabaseSync) {
       quote.amount,
       quote.fee,
       quote.total,
-      quote.createdAt,
-      quote.expiresAt,
+      now,
+      expiresAt,
     )
-    return { outcome: 'stored' }
+    return { outcome: 'stored', createdAt: now, expiresAt }
   }
 }
 
@@ -123,19 +145,47 @@ function openFind(db: DatabaseSync): (id: string) => FeeQuote | undefined {
   }
 }
 
-function openConsume(db: DatabaseSync, find: (id: string) => FeeQuote | undefined) {
+function openConsume(db: DatabaseSync, find: (id: string) => FeeQuote | undefined, clock: Clock) {
   const update = db.prepare(
     'update fee_quote set withdrawal = ?, consumed_at = ? where id = ? and consumed_at is null',
   )
   return (request: ConsumeRequest): Consumed => {
     const quote = find(request.id)
-    const judgement = judgeConsumption(quote, request)
+    const at = clock()
+    const judgement = judgeConsumption(quote, request, at)
     if (quote === undefined) return { outcome: 'unknown' }
     if (judgement.outcome !== 'free') return judgement
-    const { withdrawal, at } = request
+    const { withdrawal } = request
     const { changes } = update.run(withdrawal, at, request.id)
     assert(changes === 1, 'The transaction read this quote as free, but did not update it.')
     const consumption = { withdrawal, at }
     return { outcome: 'consumed', quote: { ...quote, consumption }, again: false }
+  }
+}
+
+function openSweep(db: DatabaseSync, clock: Clock): (rowsMax: number) => Swept {
+  const readState = prepare(db, `select ${sweepColumns} from fee_quote_sweep`)
+  const newest = prepare(db, 'select created_at from fee_quote order by id desc limit 1')
+  // Looks at no more rows than it may delete: the oldest by id, which rises with time.
+  const remove = db.prepare(
+    `delete from fee_quote
+     where expires_at < ? and id in (select id from fee_quote order by id limit ?)`,
+  )
+  const writeState = db.prepare(
+    'update fee_quote_sweep set last_run_at = ?, deleted = ?, refused_at = ?, steady_for = ?',
+  )
+  return (rowsMax) => {
+    const at = clock()
+    const newestRow = newest.get()
+    const newestAt = newestRow === undefined ? at : whole(newestRow, 'created_at')
+    const last = readSweepState(readState.get() ?? {}, newestAt)
+    const judgement = judgeSweep(last, at)
+    const rows = Math.min(rowsMax, judgement.rowsMax)
+    const deleted = Number(remove.run(judgement.expiredBefore, rows).changes)
+    const { lastRunAt, refusedAt = null, steadyFor } = judgement.state
+    writeState.run(lastRunAt, judgement.state.deleted + deleted, refusedAt, steadyFor)
+    return judgement.isRefused
+      ? { outcome: 'refused', lastRunAt, at }
+      : { outcome: 'swept', deleted }
   }
 }

@@ -141,11 +141,14 @@ describe('409', () => {
 
   test('names the time at which the fee expired', async () => {
     const id = await quote()
-    aheadSeconds = 600n
-    await service.parts.oauth.refresh()
+    const setAhead = async (seconds: bigint) => {
+      aheadSeconds = seconds
+      await service.clockChanged()
+      await service.parts.oauth.refresh()
+    }
+    await setAhead(600n)
     const called = await consume(id)
-    aheadSeconds = 0n
-    await service.parts.oauth.refresh()
+    await setAhead(0n)
     const detail = 'the fee was guaranteed until 2026-11-22T12:10:00Z'
     const meta = { expires_at: '2026-11-22T12:10:00Z' }
     assertProblem(called, conflict(id, '/problems/fee-expired', detail, meta))

@@ -13,8 +13,9 @@ const borealis = asTenant('borealis')
 const openMax = 1000
 
 /** A store with two quotes, one of acme and one of borealis, issued in one batch. */
-async function twoCustomers(context: TestContext) {
+async function twoCustomers(context: TestContext, now?: bigint) {
   const place = await newStorePlace(context)
+  if (now !== undefined) await place.setClock(now)
   const quotes = await place.openQuotes()
   await Promise.all([
     quotes.customers.issue(acme, aQuote(), openMax),
@@ -86,7 +87,7 @@ onPostgres('row-level security of fee quotes', () => {
     const refusal = { name: 'ConfigError', message: /OPERATOR_DATABASE_URL/ }
     await assert.rejects(operator.consume(aWithdrawal()), refusal)
     await assert.rejects(operator.find(idOf(1)), refusal)
-    await assert.rejects(operator.sweep(noon, 1), refusal)
+    await assert.rejects(operator.sweep(1), refusal)
     await assert.rejects(operator.clear(), refusal)
   })
 })
@@ -145,26 +146,6 @@ onPostgres('a batch of fee quotes', () => {
     )
   })
 
-  test('counts by the clock of the process that issues, if clocks differ', async (t) => {
-    const place = await newStorePlace(t)
-    const [behind, ahead] = [await place.openQuotes(), await place.openQuotes()]
-    const issue = (store: typeof ahead, at: number, createdAt: bigint) =>
-      store.customers.issue(
-        acme,
-        aQuote({ id: idOf(at), createdAt, expiresAt: createdAt + minutes(10) }),
-        3,
-      )
-    await issue(behind, 1, noon)
-    await issue(behind, 2, noon + minutes(5))
-    await issue(ahead, 3, noon + minutes(11))
-    await behind.operator.consume(aWithdrawal({ id: idOf(1), at: noon + minutes(9) }))
-    assert.equal((await issue(behind, 4, noon + minutes(9))).outcome, 'stored')
-    assert.deepEqual(await issue(behind, 5, noon + minutes(9)), {
-      outcome: 'too-many-open',
-      nextExpiryAt: noon + minutes(15),
-    })
-  })
-
   test('is bounded: a quote is rejected at once if too many wait', async (t) => {
     const place = await newStorePlace(t)
     const quotes = await place.openQuotes()
@@ -181,20 +162,50 @@ onPostgres('a batch of fee quotes', () => {
   })
 })
 
+onPostgres('consumptions', () => {
+  test('that race are all answered, by few sessions, and each quote goes to one', async (t) => {
+    const place = await newStorePlace(t)
+    const quotes = await place.openQuotes()
+    const racers = 15
+    const ids = Array.from({ length: 100 }, (_, at) => idOf(at))
+    await Promise.all(ids.map((id) => quotes.customers.issue(acme, aQuote({ id }), openMax)))
+    const stores = [quotes, await place.openQuotes(), await place.openQuotes()]
+    const racing = Array.from({ length: racers }, (_, at) =>
+      ids.map(async (id) => {
+        const request = aWithdrawal({ id, withdrawal: `withdrawal-${at}` })
+        return `${id} ${(await stores[at % stores.length]?.operator.consume(request))?.outcome}`
+      }),
+    )
+    const answers = await Promise.all(racing.flat())
+    const one = (id: string) => [`${id} consumed`, ...Array(racers - 1).fill(`${id} taken`)]
+    assert.deepEqual(answers.toSorted(), ids.flatMap(one))
+    const stored =
+      'select count(*), count(distinct xmin::text) from bursar.fee_quote where consumed_at > 0'
+    const [[consumed, commits] = []] = await place.ask(stored)
+    assert.equal(consumed, '100')
+    assert.ok(Number(commits) <= 6, `the ${commits} commits that consumed are shared`)
+  })
+})
+
 onPostgres('a sweep of old quotes', () => {
   test('skips a quote that another transaction has locked', async (t) => {
-    const { place, quotes } = await twoCustomers(t)
+    const { place, quotes } = await twoCustomers(t, noon)
+    const end = noon + minutes(10 + limits.quoteKeptDays * 24 * 60)
+    await place.setClock(end)
+    await place.ask(`update bursar.fee_quote_sweep set last_run_at = ${end}`)
+    const sweep = async () => await quotes.operator.sweep(10)
+    assert.deepEqual(await sweep(), { outcome: 'swept', deleted: 0 }, 'it has just expired')
+    await place.setClock(end + 1n)
     const servers = await openTestServers(operatorUrl(place.where))
     t.after(servers.close)
     await servers.onPrimary(async (connection) => {
       await connection.execute(
         `begin; select 1 from bursar.fee_quote where id = '${idOf(1)}' for update`,
       )
-      assert.equal(await quotes.operator.sweep(noon + 1n, 10), 1)
+      assert.deepEqual(await sweep(), { outcome: 'swept', deleted: 1 })
       await connection.execute('rollback')
     })
-    assert.equal(await quotes.operator.sweep(noon, 10), 0)
-    assert.equal(await quotes.operator.sweep(noon + 1n, 10), 1)
+    assert.deepEqual(await sweep(), { outcome: 'swept', deleted: 1 })
     assert.deepEqual(await place.ask('select count(*) from bursar.fee_quote'), [['0']])
   })
 })

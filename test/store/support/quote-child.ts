@@ -3,7 +3,11 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { ConsumeRequest, NewFeeQuote } from '../../../src/store/fee-quotes.ts'
 
-type Command = { readonly issue: NewFeeQuote } | { readonly consume: ConsumeRequest }
+/** What to do, and the time of an embedded store. */
+type Command = { readonly at: bigint } & (
+  | { readonly issue: NewFeeQuote }
+  | { readonly consume: ConsumeRequest }
+)
 export type Acknowledged = { readonly outcome: string; readonly again?: boolean }
 
 export type QuoteChild = {

@@ -4,14 +4,17 @@ import { openQuotesAt } from '../../support/store-place.ts'
 
 /**
  * A process that opens a quote store. It reads commands as lines of JSON and writes a line once a
- * command is done, so that the test knows what was acknowledged before it killed the process.
+ * command is done, so that the test knows what was acknowledged before it killed the process. The
+ * last command tells the time of an embedded store.
  */
-const quotes = await openQuotesAt(process.argv[2] ?? '')
+let now = 0n
+const quotes = await openQuotesAt(process.argv[2] ?? '', () => now)
 const revive = (_: string, value: unknown) =>
   typeof value === 'string' && /^\d+n$/.test(value) ? BigInt(value.slice(0, -1)) : value
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const { number, issue, consume } = JSON.parse(line, revive)
+  const { number, at, issue, consume } = JSON.parse(line, revive)
+  now = at
   const work =
     issue === undefined
       ? quotes.operator.consume(consume)

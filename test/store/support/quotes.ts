@@ -22,8 +22,7 @@ export const aQuote = (over: Partial<NewFeeQuote> = {}): NewFeeQuote => ({
   amount: '100',
   fee: '2.99',
   total: '102.99',
-  createdAt: noon,
-  expiresAt: noon + minutes(10),
+  lifeSeconds: 600,
   ...over,
 })
 
@@ -35,14 +34,14 @@ export const aWithdrawal = (over: Partial<ConsumeRequest> = {}): ConsumeRequest 
   address: wallet,
   amount: '100',
   withdrawal: 'withdrawal-1',
-  at: noon + minutes(1),
   ...over,
 })
 
-/** A new store that is closed and deleted after the test. */
+/** A new store, whose clock shows noon, that is closed and deleted after the test. */
 export async function openTestQuotes(
   context: TestContext,
 ): Promise<{ quotes: FeeQuoteStore; place: StorePlace }> {
   const place = await newStorePlace(context)
+  await place.setClock(noon)
   return { quotes: await place.openQuotes(), place }
 }

@@ -71,16 +71,21 @@ const isAboutValues = (error: unknown): boolean =>
 
 function resolve(pending: Batch[number] | undefined, row: NamedRow): void {
   const outcome = text(row, 'outcome')
-  if (outcome === 'stored') pending?.result.resolve({ outcome })
-  else if (outcome === 'too-many-open') {
-    pending?.result.resolve({ outcome, nextExpiryAt: whole(row, 'next_expiry_at') })
+  const at = whole(row, 'decided_at')
+  if (outcome === 'stored' && pending !== undefined) {
+    const expiresAt = at + microseconds(pending.request.quote.lifeSeconds)
+    pending.result.resolve({ outcome, createdAt: at, expiresAt })
+  } else if (outcome === 'too-many-open') {
+    pending?.result.resolve({ outcome, nextExpiryAt: whole(row, 'next_expiry_at'), at })
   } else pending?.result.reject(new Error('A fee quote with this id is already stored.'))
 }
 
 /** The casts name the types, so that PostgreSQL finds the function without guessing. */
-const ISSUE = `select place, outcome, next_expiry_at from bursar.issue_fee_quotes(
+const ISSUE = `select place, outcome, decided_at, next_expiry_at from bursar.issue_fee_quotes(
   $1::text[], $2::text[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[],
-  $8::text[], $9::text[], $10::text[], $11::bigint[], $12::bigint[], $13::bigint[])`
+  $8::text[], $9::text[], $10::text[], $11::bigint[], $12::bigint[], $13::bigint)`
+
+const microseconds = (seconds: number): bigint => BigInt(seconds) * 1_000_000n
 
 function issueQuery(requests: readonly IssueRequest[]): Query {
   const column = (read: (request: IssueRequest) => string) => textArray(requests.map(read))
@@ -97,9 +102,9 @@ function issueQuery(requests: readonly IssueRequest[]): Query {
       column(({ quote }) => quote.amount),
       column(({ quote }) => quote.fee),
       column(({ quote }) => quote.total),
-      column(({ quote }) => String(quote.createdAt)),
-      column(({ quote }) => String(quote.expiresAt)),
+      column(({ quote }) => String(microseconds(quote.lifeSeconds))),
       column(({ openMax }) => String(openMax)),
+      microseconds(limits.quoteLifeSecondsMax),
     ],
     prepare: true,
   }

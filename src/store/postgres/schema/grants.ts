@@ -49,6 +49,7 @@ const access: Readonly<Record<string, Access>> = {
     operator: 'select, update (withdrawal, consumed_at), delete',
     isProtected: true,
   },
+  fee_quote_sweep: { app: '', operator: 'select, update', isProtected: false },
   schema_migration: { app: 'select', operator: 'select', isProtected: false },
 }
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { isCryptoNetwork } from '../../values/network.ts'
-import type { FeeQuote } from '../fee-quotes.ts'
-import { type NamedRow, optionalText, text, whole } from './row.ts'
+import { isCryptoNetwork } from '../../../values/network.ts'
+import type { FeeQuote } from '../../fee-quotes.ts'
+import { type NamedRow, optionalText, optionalWhole, text, whole } from '../row.ts'
+import type { SweepState } from './judge-sweep.ts'
 
 /** The columns that `readQuote` reads. */
 export const quoteColumns = `id, customer_id, client_id, asset, network, address,
@@ -26,5 +27,18 @@ export function readQuote(row: NamedRow): FeeQuote {
     expiresAt: whole(row, 'expires_at'),
     consumption:
       withdrawal === undefined ? undefined : { withdrawal, at: whole(row, 'consumed_at') },
+  }
+}
+
+/** The columns that `readSweepState` reads. */
+export const sweepColumns = 'last_run_at, deleted, refused_at, steady_for'
+
+/** Before the first run the newest quote shows what time it is. A store without one has no time. */
+export function readSweepState(row: NamedRow, newestAt: bigint): SweepState {
+  return {
+    lastRunAt: optionalWhole(row, 'last_run_at') ?? newestAt,
+    deleted: Number(whole(row, 'deleted')),
+    refusedAt: optionalWhole(row, 'refused_at'),
+    steadyFor: whole(row, 'steady_for'),
   }
 }

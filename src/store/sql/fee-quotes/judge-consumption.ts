@@ -1,15 +1,20 @@
-import { canonicalAddress } from '../../fees/addresses/canonical-address.ts'
-import { parseDecimal } from '../../values/decimal.ts'
-import type { BoundMember, Consumed, ConsumeRequest, FeeQuote } from '../fee-quotes.ts'
+import { canonicalAddress } from '../../../fees/addresses/canonical-address.ts'
+import { parseDecimal } from '../../../values/decimal.ts'
+import type { BoundMember, Consumed, ConsumeRequest, FeeQuote } from '../../fee-quotes.ts'
 
 /** `free`: the request may consume the quote. Any other outcome is the answer. */
 export type Judgement = Consumed | { readonly outcome: 'free' }
 
 /**
- * Judges whether a withdrawal may consume a quote. A mismatch is reported before a consumption, so
- * that a wrong request never looks like a race. Expiry does not change a repeated answer.
+ * Judges whether a withdrawal may consume a quote at a time of the store's clock. A mismatch is
+ * reported before a consumption, so that a wrong request never looks like a race. Expiry does not
+ * change a repeated answer.
  */
-export function judgeConsumption(quote: FeeQuote | undefined, request: ConsumeRequest): Judgement {
+export function judgeConsumption(
+  quote: FeeQuote | undefined,
+  request: ConsumeRequest,
+  now: bigint,
+): Judgement {
   if (quote === undefined || quote.customerId !== request.customerId) return { outcome: 'unknown' }
   const members = mismatchesOf(quote, request)
   if (members.length > 0) return { outcome: 'mismatched', quote, members }
@@ -19,7 +24,7 @@ export function judgeConsumption(quote: FeeQuote | undefined, request: ConsumeRe
       ? { outcome: 'consumed', quote, again: true }
       : { outcome: 'taken', quote, consumption }
   }
-  return request.at < quote.expiresAt ? { outcome: 'free' } : { outcome: 'expired', quote }
+  return now < quote.expiresAt ? { outcome: 'free' } : { outcome: 'expired', quote }
 }
 
 function mismatchesOf(quote: FeeQuote, request: ConsumeRequest): BoundMember[] {
