@@ -81,7 +81,8 @@ const decimalForm = new RegExp(decimalPattern)
 export const instant: Field<Instant> = {
   schema: Type.String({ format: 'date-time' }),
   read: (raw) => {
-    const value = parseInstant(raw)
+    // URL decoding turns a + that the caller did not encode into a blank.
+    const value = parseInstant(raw.replace(/ (?=\d{2}:\d{2}$)/, '+'))
     return value === undefined
       ? { code: 'malformed', reason: 'must be an RFC 3339 date-time such as 2026-01-31T09:30:00Z' }
       : { value }

@@ -50,8 +50,7 @@ export const timestampMember = Type.String({
   ),
 })
 
-const amountReason = (example: string) =>
-  `must be a string of decimal digits such as "${example}", at most ${limits.amountLengthMax} characters`
+const amountReason = (example: string) => `must be a string of decimal digits such as "${example}"`
 
 /** An unsigned amount or price. It stays text from import to answer. */
 export const amountMember = Type.String({

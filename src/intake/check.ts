@@ -38,6 +38,7 @@ function faultsOf(error: SchemaError, resource: Resource): RecordFault[] {
   const params = error.params as {
     requiredProperties?: readonly string[]
     additionalProperties?: readonly string[]
+    limit?: number
   }
   switch (error.keyword) {
     case 'required':
@@ -50,6 +51,13 @@ function faultsOf(error: SchemaError, resource: Resource): RecordFault[] {
         member: join(member, name),
         reason: reasonOfUnknown(name, member, nodesAt(resource.record, error.schemaPath), resource),
       }))
+    // The reason of a text with a pattern is about the pattern.
+    case 'maxLength': {
+      const nodes = nodesAt(resource.record, error.schemaPath)
+      const ofLength = nodes.at(-1)?.pattern !== undefined
+      const reason = `must have at most ${params.limit} characters`
+      return [{ member, reason: ofLength ? reason : reasonAt(resource.record, error.schemaPath) }]
+    }
     // TypeBox reports an unknown member twice: here, and as additionalProperties above.
     case 'boolean':
       return []
@@ -75,7 +83,11 @@ function reasonOfUnknown(
   return `is a key of ${[...name].length} characters; ${parent} ${node.reason}`
 }
 
-type SchemaNode = { readonly reason?: string; readonly patternProperties?: object }
+type SchemaNode = {
+  readonly reason?: string
+  readonly pattern?: string
+  readonly patternProperties?: object
+}
 
 /** The schema and the parts of it that a pointer leads through. */
 function nodesAt(schema: TSchema, pointer: string): readonly SchemaNode[] {

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { limits } from '../platform/limits.ts'
 import { UnreadableFile } from './lines.ts'
@@ -10,12 +11,12 @@ type Bounds = {
 
 /** Reads the content of a file, decompressed if it is gzip. Refuses content without a bound. */
 export async function* readContent(
-  source: NodeJS.ReadableStream,
+  source: Readable,
   { isGzip, bytesRead }: { readonly isGzip: boolean; readonly bytesRead: () => number },
   bounds: Bounds = limits,
 ): AsyncIterable<Uint8Array> {
   let bytes = 0
-  for await (const chunk of isGzip ? gunzip(source) : (source as AsyncIterable<Uint8Array>)) {
+  for await (const chunk of isGzip ? gunzip(source) : source) {
     if (bytes === 0) refuseOtherFormat(chunk)
     bytes += chunk.length
     if (bytes > bounds.importBytesMax) {
@@ -32,7 +33,7 @@ export async function* readContent(
   }
 }
 
-async function* gunzip(source: NodeJS.ReadableStream): AsyncIterable<Uint8Array> {
+async function* gunzip(source: Readable): AsyncIterable<Uint8Array> {
   const unzipped = createGunzip()
   source.on('error', (error) => unzipped.destroy(error))
   try {

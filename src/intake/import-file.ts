@@ -1,6 +1,7 @@
 import type { RecordFault, RecordRules, Resource } from '../contract/resource.ts'
 import { limits } from '../platform/limits.ts'
 import type {
+  ImportOrigin,
   LineFault,
   MergeOptions,
   MergeReport,
@@ -9,10 +10,14 @@ import type {
   Store,
 } from '../store/records.ts'
 import { type RecordCheck, recordCheck } from './check.ts'
+import { type Expected, inputFaults } from './input-faults.ts'
 import { type Entry, UnreadableFile } from './lines.ts'
 import { renderRecord } from './render.ts'
 
-export type ImportOptions = MergeOptions & {
+export type ImportOptions = Omit<MergeOptions, 'origin'> & {
+  /** Who imports which input. Without it, the journal gets no entry. */
+  readonly origin?: InputOrigin
+  readonly expected?: Expected
   /** The customer of records without a `customer_id`. Naming another customer is a fault. */
   readonly customerId?: string | undefined
   readonly rules: RecordRules
@@ -21,8 +26,12 @@ export type ImportOptions = MergeOptions & {
   readonly onMerge?: (() => void) | undefined
 }
 
-/** `faults` are the first ones, in the order of their lines. `faultCount` counts all of them. */
-export type ImportReport = MergeReport & { readonly records: number; readonly faultCount: number }
+/** The checksum and the number of records are known when all of it was read. */
+export type InputOrigin = Omit<ImportOrigin, 'sha256' | 'records'> & {
+  readonly sha256: () => Promise<string>
+}
+
+export type ImportReport = MergeReport & { readonly records: number }
 
 /** Stages every record and merges all in one transaction. A single fault prevents the merge. */
 export async function importEntries(
@@ -33,23 +42,35 @@ export async function importEntries(
 ): Promise<ImportReport> {
   const load = await store.operator.beginLoad(resource)
   try {
-    const staged = await stageEntries(load, resource, entries, options)
-    if (staged.faultCount > 0) return { ...staged, added: 0, changed: 0, unchanged: 0 }
-    options.onMerge?.()
-    const merged = await load.merge(options)
-    const repeats = staged.records - merged.added - merged.changed - merged.unchanged
-    return {
-      ...merged,
-      records: staged.records,
-      unchanged: merged.faults.length > 0 ? 0 : merged.unchanged + repeats,
-      faultCount: merged.faults.length,
+    const { isWhole, records, ...found } = await stageEntries(load, resource, entries, options)
+    const sha256 = isWhole ? await options.origin?.sha256() : undefined
+    const ofInput = isWhole ? inputFaults({ records, sha256 }, options.expected) : []
+    const faultCount = found.faultCount + ofInput.length
+    if (faultCount > 0) {
+      const faults = [...ofInput, ...found.faults].slice(0, limits.faultsReportedMax)
+      return { faults, faultCount, records, added: 0, changed: 0, unchanged: 0 }
     }
+    options.onMerge?.()
+    const merged = await load.merge({
+      dryRun: options.dryRun,
+      allowOlder: options.allowOlder,
+      origin: sha256 && options.origin ? { ...options.origin, sha256, records } : undefined,
+    })
+    const repeats = records - merged.added - merged.changed - merged.unchanged
+    const unchanged = merged.faultCount > 0 ? 0 : merged.unchanged + repeats
+    return { ...merged, records, unchanged }
   } finally {
     await load.close()
   }
 }
 
-type Staged = { records: number; faultCount: number; faults: LineFault[] }
+type Staged = {
+  /** Whether the input could be read to its end. */
+  isWhole: boolean
+  records: number
+  faultCount: number
+  faults: LineFault[]
+}
 
 async function stageEntries(
   load: RecordLoad,
@@ -58,7 +79,7 @@ async function stageEntries(
   options: ImportOptions,
 ): Promise<Staged> {
   const check = recordCheck(resource, options.rules)
-  const staged: Staged = { records: 0, faultCount: 0, faults: [] }
+  const staged: Staged = { isWhole: true, records: 0, faultCount: 0, faults: [] }
   try {
     for await (const entry of entries) {
       staged.records += 1
@@ -72,6 +93,7 @@ async function stageEntries(
     }
   } catch (error) {
     if (!(error instanceof UnreadableFile)) throw error
+    staged.isWhole = false
     noteFaults(staged, error.line, [{ member: 'file', reason: error.message }])
   }
   return staged

@@ -1,36 +1,61 @@
+import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import type { Readable } from 'node:stream'
 import type { TSchema } from 'typebox'
 import { printable } from '../values/printable.ts'
 import { readContent } from './content.ts'
-import { readCsv } from './csv.ts'
+import { readCsv } from './csv/read-csv.ts'
 import { readJsonArray } from './json-array.ts'
 import { type Entry, readNdjson, UnreadableFile } from './lines.ts'
+import { endedBySilence } from './silence.ts'
 
 /** An open file of records. `bytesRead` counts the bytes before decompression. */
 export type RecordFile = {
+  /** Without its folder; `-` is standard input. */
+  readonly name: string
   readonly entries: AsyncIterable<Entry>
   readonly bytesTotal: number | undefined
   readonly bytesRead: () => number
+  /** The SHA-256 of the bytes before decompression, in hex. For after the last entry. */
+  readonly sha256: () => Promise<string>
 }
 
 /**
  * Opens a file by its extension: `.ndjson` or `.jsonl`, `.json` (one array) or `.csv`, each also
  * with `.gz`. `-` is standard input as NDJSON. Throws an UnreadableFile if it cannot.
  */
-export async function openRecordFile(path: string, schema: TSchema): Promise<RecordFile> {
+export async function openRecordFile(
+  path: string,
+  schema: TSchema,
+  { silenceSecondsMax }: { readonly silenceSecondsMax: number },
+): Promise<RecordFile> {
   const fromStdin = path === '-'
   const bytesTotal = fromStdin ? undefined : await sizeOf(path)
   const read = fromStdin ? readNdjson : readerOf(path)
-  const source = fromStdin ? process.stdin : createReadStream(path, { highWaterMark: 1 << 20 })
+  const source: Readable = fromStdin
+    ? process.stdin
+    : createReadStream(path, { highWaterMark: 1 << 20 })
+  const hash = createHash('sha256')
   let bytesRead = 0
   source.on('data', (chunk) => {
     bytesRead += chunk.length
+    hash.update(chunk)
   })
   source.pause()
-  const file = { bytesTotal, bytesRead: () => bytesRead }
+  const file = { name: basename(path), bytesTotal, bytesRead: () => bytesRead }
   const content = readContent(source, { isGzip: path.endsWith('.gz'), bytesRead: file.bytesRead })
-  return { ...file, entries: read(content, schema) }
+  const silence = { source, secondsMax: silenceSecondsMax }
+  return {
+    ...file,
+    entries: read(endedBySilence(content, silence), schema),
+    sha256: async () => {
+      // Padding may follow the end of what is compressed.
+      for await (const _rest of endedBySilence(source, silence));
+      return hash.digest('hex')
+    },
+  }
 }
 
 type Reader = (chunks: AsyncIterable<Uint8Array>, schema: TSchema) => AsyncIterable<Entry>

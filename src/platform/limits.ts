@@ -102,6 +102,8 @@ export const limits = {
   trustedIssuersMax: 100,
   /** An import lists this many faults and counts the rest. */
   faultsReportedMax: 1000,
+  /** Imports that one list shows: more than a year of daily files of every kind. */
+  importsListedMax: 10_000,
   /** Quotes are kept for a quarter, so that reconciliation can tell expired from consumed. */
   quoteKeptDays: 90,
   /** The longest guarantee. A quote that expires later was issued by a clock that was ahead. */

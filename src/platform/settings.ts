@@ -120,6 +120,10 @@ export const settings = {
     env: 'BURSAR_STATEMENT_PRODUCTS',
     meaning: 'The statement products that import accepts.',
   }),
+  importSilenceSecondsMax: integer(600, 1, 86_400, {
+    env: 'BURSAR_IMPORT_SILENCE_SECONDS_MAX',
+    meaning: 'An import fails if its input sends nothing for this many seconds.',
+  }),
   addressTestnets: flag(false, {
     env: 'BURSAR_ADDRESS_TESTNETS',
     meaning: 'Accept addresses of test networks too.',

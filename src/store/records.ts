@@ -53,7 +53,12 @@ export type OperatorRecords = {
   /** Every record as one line of JSON that import accepts, by customer and then in order. */
   exportLines(resource: Resource, customerId: string | undefined): AsyncIterable<string>
   count(resource: Resource): Promise<number>
-  /** Empties the store. Only the sandbox calls it, for its reset. */
+  /** The newest entries of the journal of imports, newest first. */
+  journal(entriesMax: number): Promise<readonly JournalEntry[]>
+  /**
+   * Empties the store. Only the sandbox calls it, for its reset. PostgreSQL keeps the journal of
+   * imports, which no role may shorten.
+   */
   clear(): Promise<void>
 }
 
@@ -83,12 +88,44 @@ export type RecordLoad = {
   close(): Promise<void>
 }
 
-export type MergeOptions = { readonly dryRun: boolean; readonly allowOlder: boolean }
+export type MergeOptions = {
+  readonly dryRun: boolean
+  readonly allowOlder: boolean
+  /** What the journal notes about the input. Without it, it has no entry of the import. */
+  readonly origin?: ImportOrigin | undefined
+}
+
+/** Who imports which file. */
+export type ImportOrigin = {
+  /** Without its folder; `-` is standard input. */
+  readonly file: string
+  /** Of the bytes before decompression, in hex. */
+  readonly sha256: string
+  /** The user of the operating system, and the user who ran sudo. */
+  readonly user: string
+  readonly sudoUser: string | undefined
+  /** Equal records included. */
+  readonly records: number
+}
+
+/** One import as the journal keeps it, written in the transaction of its merge. */
+export type JournalEntry = ImportOrigin & {
+  /** Microseconds, the same as in the records that the import stored. */
+  readonly importedAt: bigint
+  readonly kind: string
+  /** The role of the database. Undefined where there is none. */
+  readonly role: string | undefined
+  readonly added: number
+  readonly changed: number
+  readonly unchanged: number
+}
 
 export type LineFault = RecordFault & { readonly line: number }
 
+/** `faults` are the first ones, in the order of their lines. `faultCount` counts all of them. */
 export type MergeReport = {
   readonly faults: readonly LineFault[]
+  readonly faultCount: number
   readonly added: number
   readonly changed: number
   readonly unchanged: number

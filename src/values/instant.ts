@@ -2,7 +2,7 @@
 export type Instant = { readonly micros: bigint; readonly finer: boolean }
 
 const dateTime =
-  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+\- ])(\d{2}):(\d{2}))$/
+  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/
 
 /** 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999999Z, the range of RFC 3339. */
 const EARLIEST_MICROS = -62_135_596_800_000_000n
@@ -10,9 +10,8 @@ const LATEST_MICROS = 253_402_300_799_999_999n
 
 /**
  * Parses an RFC 3339 date-time: `T` and `Z` in either case, any offset, up to 9 fraction digits,
- * every part in range. A blank before the offset counts as the `+` that URL decoding replaced.
- * Returns undefined for other text, and for a leap second (`:60`), which has no microsecond of its
- * own.
+ * every part in range. Returns undefined for other text, and for a leap second (`:60`), which has
+ * no microsecond of its own.
  */
 export function parseInstant(text: string): Instant | undefined {
   const match = dateTime.exec(text)

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { after, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { worldRecords } from '../../src/sandbox/world.ts'
@@ -25,6 +28,8 @@ async function storeOf(name: string): Promise<string> {
 }
 const lines = (records: readonly object[]) =>
   records.map((record) => `${JSON.stringify(record)}\n`).join('')
+const sha256Of = (content: string | Uint8Array) =>
+  createHash('sha256').update(content).digest('hex')
 
 describe('import', () => {
   test('imports NDJSON from standard input and prints the counts', async () => {
@@ -88,7 +93,105 @@ describe('import', () => {
     assert.match(refused.err, /stdin:1: customer_id: must be the customer that --customer names/)
   })
 
+  test('refuses an input that is cut off at a line break, by its number of records or checksum', async () => {
+    const whole = lines([aFiatAccount(), aFiatAccount({ id: anId(2) })])
+    const cut = lines([aFiatAccount()])
+    const sha256 = sha256Of(whole)
+    const place = await storeOf('cut')
+    const words = ['import', 'fiat-accounts', '-']
+    const known = ['--expect', '2', '--sha256', sha256.toUpperCase()]
+    assert.deepEqual(await runBursar(place, [...words, ...known], cut), {
+      code: 1,
+      out: '',
+      err: [
+        'stdin: has 1 record, and --expect says 2; is it complete?',
+        `stdin: has the SHA-256 checksum ${sha256Of(cut)}, not the one of --sha256; is it complete?`,
+        'stdin: 2 faults; nothing was changed\n',
+      ].join('\n'),
+    })
+    assert.equal((await runBursar(place, ['export', 'fiat-accounts'])).out, '')
+    const taken = await runBursar(place, [...words, ...known], whole)
+    assert.equal(taken.out, '2 records: 2 added, 0 changed, 0 unchanged\n')
+  })
+
+  test('takes the checksum of a compressed file as it is, with the padding behind its end', async () => {
+    const path = join(folder, 'padded.ndjson.gz')
+    const file = Buffer.concat([gzipSync(lines([aFiatAccount()])), Buffer.alloc(3_000_000)])
+    writeFileSync(path, file)
+    const words = ['import', 'fiat-accounts', path, '--sha256', sha256Of(file)]
+    const ran = await runBursar(await storeOf('padded'), words)
+    assert.deepEqual(ran, { code: 0, out: '1 record: 1 added, 0 changed, 0 unchanged\n', err: '' })
+  })
+
+  test('refuses an input without a record unless --allow-empty or --expect 0 says so', async () => {
+    const words = ['import', 'fiat-accounts', '-']
+    assert.deepEqual(await runBursar(await storeOf('empty'), words, '\n'), {
+      code: 1,
+      out: '',
+      err: 'stdin: has no record; if that is right, add --allow-empty\nstdin: 1 fault; nothing was changed\n',
+    })
+    for (const flags of [['--allow-empty'], ['--expect', '0']]) {
+      const ran = await runBursar(await storeOf('empty'), [...words, ...flags])
+      assert.equal(ran.out, '0 records: 0 added, 0 changed, 0 unchanged\n', flags.join(' '))
+    }
+  })
+
+  test('ends when its input is silent for too long, and changes nothing', async () => {
+    const BURSAR_IMPORT_SILENCE_SECONDS_MAX = '1'
+    const child = spawn(process.execPath, ['src/main.ts', 'import', 'fiat-accounts', '-'], {
+      env: {
+        ...{ ...process.env, LOG_LEVEL: 'warn', BURSAR_IMPORT_SILENCE_SECONDS_MAX },
+        DATABASE_URL: await storeOf('silent'),
+      },
+    })
+    child.stdin.write(lines([aFiatAccount()]))
+    const [[code], err] = await Promise.all([once(child, 'close'), text(child.stderr)])
+    assert.deepEqual(
+      [code, err],
+      [
+        1,
+        'stdin: sent nothing for 1 second; does its writer hang? BURSAR_IMPORT_SILENCE_SECONDS_MAX allows more\nstdin: 1 fault; nothing was changed\n',
+      ],
+    )
+  })
+
+  test('is listed by `import list` with who, file, checksum, counts and time', async () => {
+    const place = await storeOf('journal')
+    const path = join(folder, 'listed.ndjson')
+    writeFileSync(path, lines([aFiatAccount()]))
+    await runBursar(place, ['import', 'fiat-accounts', path])
+    const { imports } = JSON.parse((await runBursar(place, ['import', 'list', '--json'])).out)
+    const [{ imported_at, ...entry }] = imports
+    assert.ok(Math.abs(Date.parse(imported_at) - Date.now()) < 60_000, imported_at)
+    const file = {
+      kind: 'fiat-accounts',
+      file: 'listed.ndjson',
+      sha256: sha256Of(lines([aFiatAccount()])),
+    }
+    assert.deepEqual(
+      [imports.length, entry],
+      [
+        1,
+        {
+          ...file,
+          ...{ records: 1, added: 1, changed: 0, unchanged: 0, user: userInfo().username },
+          ...(testStore === 'postgres' && { role: 'bursar_operator' }),
+        },
+      ],
+    )
+    const listed = await runBursar(place, ['import', '--database', place, 'list', '--limit', '1'])
+    const who = testStore === 'postgres' ? `${entry.user}, role bursar_operator` : entry.user
+    assert.deepEqual(listed, {
+      code: 0,
+      out: `${imported_at}  fiat-accounts  listed.ndjson  1 record: 1 added, 0 changed, 0 unchanged  ${who}  ${entry.sha256}\n`,
+      err: '',
+    })
+  })
+
   for (const [what, words] of [
+    ['a checksum of another length', ['import', 'fiat-accounts', '-', '--sha256', 'abc']],
+    ['a number of records that is none', ['import', 'fiat-accounts', '-', '--expect', '1e3']],
+    ['a list without a limit', ['import', 'list', '--limit', '0']],
     ['a kind that there is none of', ['import', 'accounts', '-']],
     ['no file', ['import', 'fiat-accounts']],
     ['an unknown flag', ['import', 'fiat-accounts', '-', '--force']],

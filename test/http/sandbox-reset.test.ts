@@ -63,15 +63,19 @@ describe('POST /sandbox/reset', () => {
     const entries = (async function* () {
       for (const [at, value] of records.entries()) yield { line: at + 1, value }
     })()
-    const options = { dryRun: false, allowOlder: true, rules }
+    const origin = { file: 'a.ndjson', user: 'alice', sudoUser: undefined, sha256: async () => 'x' }
+    const options = { dryRun: false, allowOlder: true, rules, origin }
     const resource = resourceOf('fiat-accounts')
     const report = await importEntries(service.parts.store, resource, entries, options)
     assert.deepEqual([report.added, report.changed, report.faults], [1, 1, []])
     assert.notDeepEqual(await firstPages(), before)
+    assert.equal((await service.parts.store.operator.journal(10)).length, 1)
 
     const called = await reset()
     assert.equal(called.status, 200)
     assert.equal(called.body.records['fiat-accounts'], 1122)
+    // The sample records come from no file, so the journal does not note them.
+    assert.deepEqual(await service.parts.store.operator.journal(10), [])
     assert.deepEqual(await firstPages(), before)
   })
 

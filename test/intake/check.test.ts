@@ -154,22 +154,22 @@ const cases: readonly (readonly [RecordKind, RecordInput, string])[] = [
   [
     'statements',
     { statement_balances: [{ asset: 'USDG', amount_paid: '1e3', total_amount_owed: '1' }] },
-    'statement_balances.0.amount_paid: must be a string of decimal digits such as "12.50", at most 100 characters',
+    'statement_balances.0.amount_paid: must be a string of decimal digits such as "12.50"',
   ],
   [
     'issuer-quote-executions',
     { principal: 100 },
-    'principal: must be a string of decimal digits such as "12.50", at most 100 characters',
+    'principal: must be a string of decimal digits such as "12.50"',
   ],
   [
     'issuer-quote-executions',
     { fee: '-1' },
-    'fee: must be a string of decimal digits such as "12.50", at most 100 characters',
+    'fee: must be a string of decimal digits such as "12.50"',
   ],
   [
     'issuer-quote-executions',
     { token_principal: '+1' },
-    'token_principal: must be a string of decimal digits such as "-12.50", at most 100 characters',
+    'token_principal: must be a string of decimal digits such as "-12.50"',
   ],
 ]
 
@@ -289,6 +289,21 @@ describe('a fault', () => {
       assert.ok(fault?.startsWith(member) && fault.endsWith(reason), fault ?? 'no fault')
     })
   }
+
+  test('of an amount over 100 characters is about its length alone', () => {
+    const fee = '1'.repeat(101)
+    assert.deepEqual(faultsOf('issuer-quote-executions', anIssuerQuote({ fee })), [
+      'fee: must have at most 100 characters',
+    ])
+  })
+
+  test('of a time is a blank where its + was lost, which only a query may have', () => {
+    const [fault] = faultsOf(
+      'fiat-accounts',
+      aFiatAccount({ created_at: '2024-01-01T00:00:00 05:00' }),
+    )
+    assert.match(fault ?? 'no fault', /^created_at: must be an RFC 3339 date-time/)
+  })
 
   test('of an amount with 80,000 digits is found without running its pattern', () => {
     const digits = '1'.repeat(80_000)

@@ -15,6 +15,8 @@ import { resourceOf } from '../support/record-store.ts'
 const folder = temporaryFolder()
 after(() => rmSync(folder, { recursive: true, force: true }))
 
+const silence = { silenceSecondsMax: 60 }
+
 async function entriesOf(
   name: string,
   content: string | Uint8Array,
@@ -22,7 +24,7 @@ async function entriesOf(
 ): Promise<Entry[]> {
   const path = join(folder, name)
   writeFileSync(path, content)
-  const file = await openRecordFile(path, resourceOf(kind).record)
+  const file = await openRecordFile(path, resourceOf(kind).record, silence)
   return Array.fromAsync(file.entries)
 }
 
@@ -266,9 +268,17 @@ test('names a column that has both a value and members, and none whose key has a
   ])
 })
 
-test('refuses CSV that is not UTF-8', async () => {
-  const latin1 = Buffer.from('id,status\nM\u00fcller,PENDING\n', 'latin1')
-  await assert.rejects(entriesOf('g.csv', latin1), { message: 'is not UTF-8' })
+test('refuses CSV that is not UTF-8 and names the line, also far into the file', async () => {
+  for (const lineEnd of ['\n', '\r\n', '\r']) {
+    // Compressed, since that is read in chunks of 16 KiB, whose borders cut lines and characters.
+    const good = `id,status,ref_id${lineEnd}${`üü,PENDING,üüü${lineEnd}`.repeat(4000)}`
+    const bad = Buffer.from(`M\u00fcller,PENDING,1${lineEnd}`, 'latin1')
+    const file = gzipSync(Buffer.concat([Buffer.from(good), bad, Buffer.from(good)]))
+    const fault = { message: 'is not UTF-8', line: 4002 }
+    await assert.rejects(entriesOf('g.csv.gz', file), fault, JSON.stringify(lineEnd))
+  }
+  const cut = Buffer.from('id\nü').subarray(0, -1)
+  await assert.rejects(entriesOf('cut.csv', cut), { message: 'is not UTF-8', line: 2 })
 })
 
 test('reads numbered columns with a gap as an object, which the check refuses', async () => {
@@ -288,11 +298,11 @@ test('refuses a file that is not gzip, or that is cut off', async () => {
 test('refuses an unknown extension and a missing file', async () => {
   await assert.rejects(entriesOf('a.txt', ''), /the ending must be \.ndjson/)
   await assert.rejects(
-    openRecordFile(join(folder, 'none.csv'), resourceOf('statements').record),
+    openRecordFile(join(folder, 'none.csv'), resourceOf('statements').record, silence),
     /there is no such file/,
   )
   await assert.rejects(
-    openRecordFile(folder, resourceOf('statements').record),
+    openRecordFile(folder, resourceOf('statements').record, silence),
     /is a folder; name one file in it/,
   )
 })

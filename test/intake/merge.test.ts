@@ -12,6 +12,7 @@ import {
   aStatement,
   someDepositInstructions,
 } from '../support/records.ts'
+import { testStore } from '../support/test-database.ts'
 
 let tested: TestStore
 before(async () => {
@@ -19,6 +20,9 @@ before(async () => {
 })
 beforeEach(() => tested.store.operator.clear())
 after(() => tested.close())
+
+/** The login that the journal names. The embedded store has none. */
+const role = testStore === 'postgres' ? 'bursar_operator' : undefined
 
 const nothing = { added: 0, changed: 0, unchanged: 0 }
 const counts = ({ added, changed, unchanged }: typeof nothing) => ({ added, changed, unchanged })
@@ -82,6 +86,52 @@ describe('an import', () => {
     ])
     const taken = await tested.take('fiat-accounts', [aFiatAccount(), aFiatAccount()])
     assert.deepEqual(counts(taken), { added: 1, changed: 0, unchanged: 1 })
+  })
+
+  test('reports the first 1,000 conflicts and counts all of them', async () => {
+    const ids = Array.from({ length: 1200 }, (_, at) => anId(at + 1))
+    const ofCustomer = (customer_id: string, fields = {}) =>
+      ids.map((id) => aFiatAccount({ id, customer_id, ...fields }))
+    const clash = (line: number) => ({ line, member: 'ref_id', reason: lineOne })
+    const lineOne = 'stands in line 1 too, in another record'
+    const within = await tested.take('fiat-accounts', ofCustomer('acme', { ref_id: 'r' }))
+    assert.deepEqual([within.faultCount, within.faults.length], [1199, 1000])
+    assert.deepEqual([within.faults[0], within.faults[999]], [clash(2), clash(1001)])
+
+    await tested.take('fiat-accounts', ofCustomer('acme'))
+    const stored = await tested.take('fiat-accounts', ofCustomer('borealis'))
+    assert.deepEqual([stored.faultCount, stored.faults.length], [1200, 1000])
+    assert.deepEqual([stored.faults[0]?.line, stored.faults[999]?.line], [1, 1000])
+  })
+
+  test('is noted in the journal with what it did, in the transaction of its merge', async () => {
+    const { journal } = tested.store.operator
+    const [before] = await journal(1)
+    const origin = { file: 'a.ndjson', user: 'alice', sudoUser: undefined, sha256: async () => 'x' }
+    const records = [aFiatAccount(), aFiatAccount({ id: anId(2) }), aFiatAccount()]
+    await tested.take('fiat-accounts', records, { origin, dryRun: true })
+    await tested.take('fiat-accounts', [aFiatAccount({ status: 'CLOSED' })], { origin })
+    const expected = { sha256: 'y' }
+    await tested.take('fiat-accounts', records, { origin, expected })
+    assert.deepEqual(await journal(1), before === undefined ? [] : [before])
+
+    await tested.take('fiat-accounts', records, { origin })
+    const bySudo = { ...origin, file: '-', sudoUser: 'bob' }
+    const changed = [aFiatAccount({ status: 'APPROVED' }), aFiatAccount({ id: anId(2) })]
+    await tested.take('fiat-accounts', changed, { origin: bySudo })
+    const [second, first] = await journal(2)
+    const shared = { kind: 'fiat-accounts', sha256: 'x', user: 'alice', role }
+    const ofFirst = { file: 'a.ndjson', sudoUser: undefined, records: 3 }
+    const ofSecond = { file: '-', sudoUser: 'bob', records: 2 }
+    const [version] = await tested.superseded(anId(1))
+    assert.deepEqual(first, {
+      ...{ ...shared, ...ofFirst, added: 2, changed: 0, unchanged: 1 },
+      importedAt: version?.storedAt,
+    })
+    assert.deepEqual(second, {
+      ...{ ...shared, ...ofSecond, added: 0, changed: 1, unchanged: 1 },
+      importedAt: version?.replacedAt,
+    })
   })
 
   test('keeps every replaced version and the times when it was in force', async () => {

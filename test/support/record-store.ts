@@ -2,7 +2,11 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { RecordInput, RecordRules, Resource } from '../../src/contract/resource.ts'
-import { type ImportReport, importEntries } from '../../src/intake/import-file.ts'
+import {
+  type ImportOptions,
+  type ImportReport,
+  importEntries,
+} from '../../src/intake/import-file.ts'
 import type { Entry } from '../../src/intake/lines.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { openLog } from '../../src/platform/log.ts'
@@ -10,7 +14,7 @@ import { type RecordKind, resources } from '../../src/resources/catalogue.ts'
 import { openServers } from '../../src/store/postgres/cluster/servers.ts'
 import { loadingSessions, readingSessions } from '../../src/store/postgres/driver/sessions.ts'
 import { openPostgresStore } from '../../src/store/postgres/records/open-records.ts'
-import type { MergeOptions, Store } from '../../src/store/records.ts'
+import type { Store } from '../../src/store/records.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open-records.ts'
 import { temporaryFolder } from './harness.ts'
 import { addressesOf, anyRole, openTestDatabase, testStore } from './test-database.ts'
@@ -21,7 +25,7 @@ export type TestStore = {
   take(
     kind: RecordKind,
     records: readonly unknown[],
-    options?: Partial<MergeOptions>,
+    options?: Partial<ImportOptions>,
   ): Promise<ImportReport>
   exported(kind: RecordKind): Promise<RecordInput[]>
   /** The replaced versions of a record, oldest first. */
@@ -66,7 +70,7 @@ export const take = (
   store: Store,
   kind: RecordKind,
   records: readonly unknown[],
-  options: Partial<MergeOptions> = {},
+  options: Partial<ImportOptions> = {},
 ): Promise<ImportReport> =>
   importEntries(store, resourceOf(kind), entriesOf(records), {
     dryRun: false,

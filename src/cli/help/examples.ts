@@ -9,7 +9,9 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   import: [
     'import fiat-accounts examples/records/fiat-accounts.ndjson --dry-run',
     'import statements - --customer northwind < statements.ndjson',
+    'import fiat-accounts accounts.ndjson --expect 1200',
   ],
+  'import list': ['import list', 'import list --json'],
   export: [
     'export fiat-accounts > fiat-accounts.ndjson',
     'export statements --customer northwind --array > statements.json',

@@ -1,10 +1,10 @@
-import { userInfo } from 'node:os'
 import type { Command } from 'commander'
 import { logLevels, openLog } from '../../platform/log.ts'
 import { readPostgresUrl } from '../../platform/postgres-url.ts'
 import { printable } from '../../values/printable.ts'
 import type { CommonOptions } from '../options.ts'
 import { operatorConfigOf } from '../with-stores.ts'
+import { operatingUser } from './operating-user.ts'
 
 /** Commands that change the store, or show what customers hold. */
 const logged = /^(client|keys|import|export|migrate|backup|restore|fee (show|consume))\b/
@@ -40,21 +40,8 @@ const pathOf = (command: Command): string =>
 
 /** The user of the operating system, and the role of the database where there is one. */
 function whoRan(options: CommonOptions) {
-  const sudoUser = process.env.SUDO_USER
-  return {
-    user: userName(),
-    ...(sudoUser !== undefined && { sudoUser: sudoUser.slice(0, 64) }),
-    ...roleOf(options),
-  }
-}
-
-/** A container may run as a user without a name. */
-function userName(): string {
-  try {
-    return userInfo().username
-  } catch {
-    return String(process.getuid?.() ?? 'unknown')
-  }
+  const { user, sudoUser } = operatingUser()
+  return { user, ...(sudoUser !== undefined && { sudoUser }), ...roleOf(options) }
 }
 
 function roleOf(options: CommonOptions): { readonly role?: string } {

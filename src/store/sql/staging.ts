@@ -1,5 +1,6 @@
 import type { Resource } from '../../contract/resource.ts'
-import type { LineFault, MergeReport, StorableRecord } from '../records.ts'
+import type { MergeReport, StorableRecord } from '../records.ts'
+import type { FoundFaults } from './import/found-faults.ts'
 
 /** The columns of the temporary table `staged`, besides `sequence`, the number in the file. */
 export const stagedColumns = (resource: Resource): readonly string[] => [
@@ -49,6 +50,7 @@ export const dropRepeats = `
     select 1 from staged as earlier
     where earlier.id = staged.id and earlier.sequence < staged.sequence)`
 
-export function refused(faults: readonly LineFault[]): MergeReport {
-  return { faults, added: 0, changed: 0, unchanged: 0 }
-}
+export const refused = (found: FoundFaults): MergeReport => ({
+  ...found,
+  ...{ added: 0, changed: 0, unchanged: 0 },
+})

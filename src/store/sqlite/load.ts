@@ -1,9 +1,16 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Resource } from '../../contract/resource.ts'
 import type { Clock } from '../../platform/clock.ts'
-import { limits } from '../../platform/limits.ts'
-import type { LineFault, MergeReport, RecordLoad } from '../records.ts'
-import { conflictQueries } from '../sql/conflict-queries.ts'
+import type { MergeOptions, MergeReport, RecordLoad } from '../records.ts'
+import { conflictQueries } from '../sql/import/conflict-queries.ts'
+import {
+  countConflicts,
+  type FoundFaults,
+  firstConflicts,
+  isCutOff,
+  joinFaults,
+} from '../sql/import/found-faults.ts'
+import { insertJournal, journalValues } from '../sql/import/journal.ts'
 import { type MergeDialect, mergeStatements } from '../sql/merge-statements.ts'
 import { dropRepeats, refused, stagedColumns, stagedValues } from '../sql/staging.ts'
 import { openDatabase } from './database.ts'
@@ -31,19 +38,19 @@ export async function openLoad(
       insert.run(stagedValues(record))
       return undefined
     },
-    async merge({ dryRun, allowOlder }) {
+    async merge(options) {
       db.exec('commit')
       db.exec('create index temp.staged_by_id on staged (id)')
       const within = faultsOf(db, [conflicts.repeatedIds, ...conflicts.withinFile])
-      if (within.length > 0) return refused(within)
+      if (within.faultCount > 0) return refused(within)
       db.exec(dropRepeats)
       return inTransaction(db, () => {
         const faults = faultsOf(db, [
           ...conflicts.withStore,
-          ...(allowOlder ? [] : [conflicts.olderThanStored]),
+          ...(options.allowOlder ? [] : [conflicts.olderThanStored]),
         ])
-        if (faults.length > 0) return refused(faults)
-        return mergeStaged(db, resource, { storedAt: clock(), dryRun })
+        if (faults.faultCount > 0) return refused(faults)
+        return mergeStaged(db, resource, { ...options, storedAt: clock() })
       })
     },
     async close() {
@@ -74,22 +81,24 @@ function openStaging(path: string, resource: Resource): DatabaseSync {
   return db
 }
 
-function faultsOf(db: DatabaseSync, queries: readonly string[]): LineFault[] {
-  return queries
-    .flatMap((sql) => db.prepare(`${sql} limit ${limits.faultsReportedMax}`).all())
-    .map((row) => ({
+function faultsOf(db: DatabaseSync, queries: readonly string[]): FoundFaults {
+  const found = queries.map((sql) => {
+    const rows = db.prepare(firstConflicts(sql)).all()
+    const faults = rows.map((row) => ({
       line: Number(row.line),
       member: String(row.member),
       reason: String(row.reason),
     }))
-    .toSorted((a, b) => a.line - b.line)
-    .slice(0, limits.faultsReportedMax)
+    const counted = isCutOff(faults) ? db.prepare(countConflicts(sql)).get()?.conflicts : undefined
+    return { faults, faultCount: Number(counted ?? faults.length) }
+  })
+  return joinFaults(found)
 }
 
 function mergeStaged(
   db: DatabaseSync,
   resource: Resource,
-  { storedAt, dryRun }: { storedAt: bigint; dryRun: boolean },
+  { storedAt, dryRun, origin }: Omit<MergeOptions, 'allowOlder'> & { readonly storedAt: bigint },
 ): MergeReport {
   const merge = mergeStatements(resource, dialect)
   const hasReplaced = db.prepare(merge.hasReplaced).get()?.has_replaced === 1
@@ -100,6 +109,7 @@ function mergeStaged(
   }
   const counts = db.prepare(merge.countRemaining).get()
   const changed = Number(counts?.replaced)
+  const added = Number(counts?.remaining) - changed
   if (!dryRun) {
     for (const sql of [...(changed > 0 ? merge.supersede : []), ...merge.insert]) {
       const statement = db.prepare(sql)
@@ -107,6 +117,10 @@ function mergeStaged(
       statement.setAllowUnknownNamedParameters(true)
       statement.run({ now: storedAt })
     }
+    if (origin !== undefined) {
+      const values = journalValues(resource.kind, storedAt, origin, { added, changed })
+      db.prepare(insertJournal('import_journal', () => '?')).run(...values)
+    }
   }
-  return { faults: [], added: Number(counts?.remaining) - changed, changed, unchanged }
+  return { faults: [], faultCount: 0, added, changed, unchanged }
 }

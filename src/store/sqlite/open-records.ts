@@ -3,7 +3,8 @@ import type { Resource } from '../../contract/resource.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Store } from '../records.ts'
 import { exportLine, exportQuery } from '../sql/export-line.ts'
-import { numberMigrations, readMigration } from '../sql/migration.ts'
+import { readJournalEntry, selectJournal } from '../sql/import/journal.ts'
+import { numberMigrations, readMigration, readMigrations } from '../sql/migration.ts'
 import { recordMigration, recordSteps, recordTables } from '../sql/record-migrations.ts'
 import { customerRecords, statementCache } from './customer-records.ts'
 import { integrityFaults, openDatabase, prepare } from './database.ts'
@@ -21,12 +22,17 @@ const migrations = numberMigrations(
   }),
 )
 
+const journalMigrations = readMigrations(new URL('./migrations/import-journal/', import.meta.url), [
+  '0001-import-journal.sql',
+])
+
 /** The records in one SQLite file. Credentials have another, so an import does not block them. */
 export function openSqliteStore(path: string, clock: Clock): Store {
   const db = openDatabase(path)
   // Enough for the upper levels of every index and the newest pages of the active customers.
   db.exec('pragma cache_size = -65536')
   migrate(db, 'records', migrations)
+  migrate(db, 'import-journal', journalMigrations)
   const cached = statementCache(db)
   return {
     customers: customerRecords(cached),
@@ -38,9 +44,14 @@ export function openSqliteStore(path: string, clock: Clock): Store {
       async count(resource) {
         return Number(cached(`select count(*) as n from ${resource.table}`).get()?.n)
       },
+      async journal(entriesMax) {
+        const rows = prepare(db, selectJournal('import_journal', entriesMax)).all()
+        return rows.map(readJournalEntry)
+      },
       async clear() {
         inTransaction(db, () => {
-          for (const table of [...recordTables, 'superseded']) db.exec(`delete from ${table}`)
+          for (const table of [...recordTables, 'superseded', 'import_journal'])
+            db.exec(`delete from ${table}`)
           // The next page of each kind must not have the entity tag of a page from before.
           db.exec('update revision set changed_at = changed_at + 1')
         })

@@ -1,10 +1,15 @@
-import { once } from 'node:events'
-import type { Writable } from 'node:stream'
 import type { Resource } from '../../../contract/resource.ts'
 import type { Clock } from '../../../platform/clock.ts'
-import { limits } from '../../../platform/limits.ts'
-import type { LineFault, MergeOptions, MergeReport, RecordLoad } from '../../records.ts'
-import { conflictQueries } from '../../sql/conflict-queries.ts'
+import type { MergeOptions, MergeReport, RecordLoad } from '../../records.ts'
+import { conflictQueries } from '../../sql/import/conflict-queries.ts'
+import {
+  countConflicts,
+  type FoundFaults,
+  firstConflicts,
+  isCutOff,
+  joinFaults,
+} from '../../sql/import/found-faults.ts'
+import { insertJournal, journalValues } from '../../sql/import/journal.ts'
 import {
   type MergeDialect,
   type MergeStatements,
@@ -15,7 +20,7 @@ import { holdSession } from '../cluster/hold-session.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { transact } from '../cluster/transaction.ts'
 import type { Connection } from '../driver/connection.ts'
-import { guarded } from '../driver/failure.ts'
+import { openCopy } from './copy-batches.ts'
 import { copyLine } from './copy-line.ts'
 
 /**
@@ -43,7 +48,7 @@ export async function openLoad(
       return copy.write(copyLine(columns, sequence, record))
     },
     merge: async (options) => {
-      await guarded(copy.end)
+      await copy.end()
       await connection.execute('analyze staged')
       return await mergeStaged(connection, resource, { ...options, storedAt: clock() })
     },
@@ -56,7 +61,7 @@ async function openStaging(connection: Connection, staged: readonly string[]) {
   await connection.execute(
     `create temporary table staged (${columns.map((name) => `${name} ${typeOf(name)}`).join(', ')})`,
   )
-  return openCopy(await connection.copyIn(`copy staged (${columns.join(', ')}) from stdin`))
+  return openCopy(connection, `copy staged (${columns.join(', ')}) from stdin`)
 }
 
 const types: Readonly<Record<string, string>> = {
@@ -74,40 +79,6 @@ const types: Readonly<Record<string, string>> = {
 
 const typeOf = (column: string): string => types[column] ?? 'text collate "C"'
 
-const COPY_CHUNK_CHARACTERS = 64 * 1024
-
-/** Sends lines to COPY in chunks. `write` returns a promise when the server cannot keep up. */
-function openCopy(stream: Writable) {
-  let chunk = ''
-  let failure: unknown
-  stream.on('error', (error) => {
-    failure = error
-  })
-  const flush = async () => {
-    if (failure !== undefined) await guarded(() => Promise.reject(failure))
-    const full = chunk
-    chunk = ''
-    if (!stream.write(full)) await guarded(() => Promise.race([once(stream, 'drain'), closed]))
-  }
-  const closed = once(stream, 'close').then(() => {
-    throw failure ?? new Error('The server ended COPY before the end of the file.')
-  })
-  closed.catch(() => {})
-  return {
-    write: (line: string): Promise<void> | undefined => {
-      chunk += line
-      return chunk.length < COPY_CHUNK_CHARACTERS ? undefined : flush()
-    },
-    end: async () => {
-      if (failure !== undefined) throw failure
-      await new Promise<void>((resolve, reject) => {
-        stream.once('error', reject)
-        stream.end(chunk, (error?: Error | null) => (error == null ? resolve() : reject(error)))
-      })
-    },
-  }
-}
-
 const dialect: MergeDialect = {
   tableName: (table) => `bursar.${table}`,
   indexedBy: () => '',
@@ -117,12 +88,12 @@ const dialect: MergeDialect = {
 async function mergeStaged(
   connection: Connection,
   resource: Resource,
-  { dryRun, allowOlder, storedAt }: MergeOptions & { readonly storedAt: bigint },
+  { dryRun, allowOlder, origin, storedAt }: MergeOptions & { readonly storedAt: bigint },
 ): Promise<MergeReport> {
   const conflicts = conflictQueries(resource, dialect)
   const merge = mergeStatements(resource, dialect)
   const { faults: within, ids } = await checkFile(connection, conflicts)
-  if (within.length > 0) return refused(within)
+  if (within.faultCount > 0) return refused(within)
   return await transact(connection, async () => {
     // Readers go on; another import of this kind waits until this transaction ends.
     await connection.execute(
@@ -134,7 +105,7 @@ async function mergeStaged(
       ...conflicts.withStore,
       ...(hasReplaced && !allowOlder ? [conflicts.olderThanStored] : []),
     ])
-    if (faults.length > 0) return refused(faults)
+    if (faults.faultCount > 0) return refused(faults)
     const { remaining, changed } = hasReplaced
       ? await dropUnchanged(connection, merge)
       : { remaining: ids, changed: 0 }
@@ -142,7 +113,14 @@ async function mergeStaged(
       // Only some of the statements have the parameter.
       await connection.query({ text, values: text.includes(dialect.now) ? [storedAt] : [] })
     }
-    return { faults: [], added: remaining - changed, changed, unchanged: ids - remaining }
+    const counts = { added: remaining - changed, changed, unchanged: ids - remaining }
+    if (!dryRun && origin !== undefined) {
+      await connection.query({
+        text: insertJournal(dialect.tableName('import_journal'), (number) => `$${number}`),
+        values: journalValues(resource.kind, storedAt, origin, counts),
+      })
+    }
+    return { faults: [], faultCount: 0, ...counts }
   })
 }
 
@@ -155,7 +133,7 @@ async function checkFile(
   const [ids = 0, records = 0] = (row ?? []).map(Number)
   const hasRepeats = ids < records
   const faults = await faultsOf(connection, [...(hasRepeats ? [repeatedIds] : []), ...withinFile])
-  if (faults.length === 0 && hasRepeats) await connection.execute(dropRepeats)
+  if (faults.faultCount === 0 && hasRepeats) await connection.execute(dropRepeats)
   return { faults, ids }
 }
 
@@ -168,13 +146,15 @@ async function dropUnchanged(connection: Connection, merge: MergeStatements) {
   return { remaining, changed }
 }
 
-async function faultsOf(connection: Connection, queries: readonly string[]): Promise<LineFault[]> {
-  const faults: LineFault[] = []
+async function faultsOf(connection: Connection, queries: readonly string[]): Promise<FoundFaults> {
+  const found: FoundFaults[] = []
   for (const sql of queries) {
-    const rows = await connection.query({ text: `${sql} limit ${limits.faultsReportedMax}` })
-    for (const [line, member, reason] of rows) {
-      faults.push({ line: Number(line), member: String(member), reason: String(reason) })
-    }
+    const rows = await connection.query({ text: firstConflicts(sql) })
+    const faults = rows.map(([line, member, reason]) => {
+      return { line: Number(line), member: String(member), reason: String(reason) }
+    })
+    const [counted] = isCutOff(faults) ? await connection.query({ text: countConflicts(sql) }) : []
+    found.push({ faults, faultCount: Number(counted?.[0] ?? faults.length) })
   }
-  return faults.toSorted((a, b) => a.line - b.line).slice(0, limits.faultsReportedMax)
+  return joinFaults(found)
 }

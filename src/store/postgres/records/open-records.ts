@@ -1,5 +1,6 @@
 import type { Clock } from '../../../platform/clock.ts'
 import type { Store } from '../../records.ts'
+import { readJournalEntry, selectJournal } from '../../sql/import/journal.ts'
 import { recordTables } from '../../sql/record-migrations.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { inTransaction } from '../cluster/transaction.ts'
@@ -25,6 +26,12 @@ export function openPostgresStore({ customers, operator }: RecordServers, clock:
         const text = `select count(*) from bursar.${resource.table}`
         const [row] = await operator.query({ text })
         return Number(row?.[0])
+      },
+      journal: async (entriesMax) => {
+        const rows = await operator.rows({
+          text: selectJournal('bursar.import_journal', entriesMax),
+        })
+        return rows.map(readJournalEntry)
       },
       clear: () =>
         inTransaction(operator, async (connection) => {

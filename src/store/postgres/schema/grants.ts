@@ -1,3 +1,4 @@
+import { journalWritten } from '../../sql/import/journal.ts'
 import { recordTables } from '../../sql/record-migrations.ts'
 
 /** The two roles that Bursar connects as. Neither owns a table. */
@@ -29,6 +30,11 @@ const access: Readonly<Record<string, Access>> = {
   ...Object.fromEntries(recordTables.map((table) => [table, readByCustomers])),
   revision: readByCustomers,
   superseded: { app: '', operator: 'select, insert, delete', isProtected: true },
+  import_journal: {
+    app: '',
+    operator: `select, insert (${journalWritten})`,
+    isProtected: false,
+  },
   lineage: { app: 'select, update', operator: 'select, update', isProtected: false },
   client: { app: notesUse, operator: 'select, insert, update, delete', isProtected: false },
   client_secret: { app: notesUse, operator: 'select, insert, update, delete', isProtected: false },

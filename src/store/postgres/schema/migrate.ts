@@ -25,6 +25,7 @@ export const migrations = numberMigrations([
   sqlFile('0004-credential-changes.sql'),
   recordMigration(2, recordDialect),
   sqlFile('0005-clock-of-fee-quotes.sql'),
+  sqlFile('0007-import-journal.sql'),
 ])
 
 /** An arbitrary key, unlikely to be the advisory lock of another program. */

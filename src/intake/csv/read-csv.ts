@@ -1,11 +1,12 @@
 import { compose } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
 import type { TSchema } from 'typebox'
-import { limits } from '../platform/limits.ts'
-import { counted } from '../values/counted.ts'
-import { guardCsv } from './csv-guard.ts'
-import { type Column, readHeader, type SchemaNode } from './csv-header.ts'
-import { type Entry, UnreadableFile } from './lines.ts'
+import { limits } from '../../platform/limits.ts'
+import { counted } from '../../values/counted.ts'
+import { type Entry, UnreadableFile } from '../lines.ts'
+import { refuseOtherEncodings } from './encoding.ts'
+import { guardCsv } from './guard.ts'
+import { type Column, readHeader, type SchemaNode } from './header.ts'
 
 /**
  * Reads CSV with a header line. A dotted column is a nested member; a number in it is the index of
@@ -17,7 +18,7 @@ export async function* readCsv(
   schema: TSchema,
 ): AsyncIterable<Entry> {
   const parser = compose(
-    utf8Only(guardCsv(chunks)),
+    refuseOtherEncodings(guardCsv(chunks)),
     parse({
       bom: true,
       info: true,
@@ -57,17 +58,6 @@ const faults: Readonly<Record<string, string>> = {
     'a quotation mark stands inside a cell; put the cell in quotation marks and double those in it',
   CSV_INVALID_CLOSING_QUOTE:
     'a quotation mark is followed by other text; double the quotation marks inside a cell',
-}
-
-/** Refuses other encodings, which would otherwise import with wrong letters. */
-async function* utf8Only(chunks: AsyncIterable<Uint8Array>): AsyncIterable<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  try {
-    for await (const chunk of chunks) yield decoder.decode(chunk, { stream: true })
-    yield decoder.decode()
-  } catch (error) {
-    throw error instanceof TypeError ? new UnreadableFile('is not UTF-8') : error
-  }
 }
 
 type Node = { [member: string]: Node | string | number | null }

@@ -1,6 +1,6 @@
-import type { Resource } from '../../contract/resource.ts'
-import type { MergeDialect } from './merge-statements.ts'
-import { contentColumns } from './staging.ts'
+import type { Resource } from '../../../contract/resource.ts'
+import type { MergeDialect } from '../merge-statements.ts'
+import { contentColumns } from '../staging.ts'
 
 type ConflictQueries = {
   /** Empty where every id of the file appears once. */
@@ -39,10 +39,12 @@ function repeatedIds(resource: Resource): string {
   return `
     select later.line, 'id' as member,
       'stands in line ' || earliest.line || ' too, with other content' as reason
-    from staged as earliest
-    join staged as later on later.id = earliest.id and later.sequence > earliest.sequence
-    where earliest.sequence = (select min(sequence) from staged where id = earliest.id)
-      and (${differs})`
+    from (
+      select id, min(sequence) as sequence from staged group by id having count(*) > 1
+    ) as repeated
+    join staged as earliest on earliest.sequence = repeated.sequence
+    join staged as later on later.id = repeated.id and later.sequence > repeated.sequence
+    where ${differs}`
 }
 
 type KeyOwner = { readonly column: 'id' | 'customer_id'; readonly text: string }

@@ -1,6 +1,6 @@
 import cliProgress from 'cli-progress'
-import type { Clock } from '../platform/clock.ts'
-import { counted } from '../values/counted.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { counted } from '../../values/counted.ts'
 
 export type Progress = {
   update(records: number): void

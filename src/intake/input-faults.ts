@@ -1,0 +1,30 @@
+import type { LineFault } from '../store/records.ts'
+import { counted } from '../values/counted.ts'
+
+/** What the operator knows about the whole input. */
+export type Expected = {
+  readonly records?: number | undefined
+  /** Of the bytes before decompression, in lower-case hex. */
+  readonly sha256?: string | undefined
+  readonly mayBeEmpty?: boolean
+}
+
+type Input = { readonly records: number; readonly sha256: string | undefined }
+
+/**
+ * How an input that was read to its end differs from what the operator expects. NDJSON and CSV have
+ * no end mark: after a line break, an input that was cut off looks complete.
+ */
+export function inputFaults({ records, sha256 }: Input, expected: Expected = {}): LineFault[] {
+  const reasons: string[] = []
+  if (expected.records !== undefined && expected.records !== records) {
+    const has = `has ${counted(records, 'record')}, and --expect says ${expected.records}`
+    reasons.push(`${has}; is it complete?`)
+  } else if (records === 0 && expected.records === undefined && expected.mayBeEmpty !== true) {
+    reasons.push('has no record; if that is right, add --allow-empty')
+  }
+  if (expected.sha256 !== undefined && expected.sha256 !== sha256) {
+    reasons.push(`has the SHA-256 checksum ${sha256}, not the one of --sha256; is it complete?`)
+  }
+  return reasons.map((reason) => ({ line: 0, member: 'file', reason }))
+}
