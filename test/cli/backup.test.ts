@@ -36,6 +36,7 @@ async function run(name: 'backup' | 'restore', words: readonly string[], databas
   const output = {
     print: (text: string) => out.push(text),
     tell: (text: string) => told.push(text),
+    reveal: async () => {},
   }
   const command = (name === 'backup' ? backupCommand : restoreCommand)(output, systemClock)
   await command.parseAsync([...words, '--database', database], { from: 'user' })

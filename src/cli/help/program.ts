@@ -18,7 +18,7 @@ import { examples } from './examples.ts'
 
 /** Every command, with its help in one style and an example each. */
 export function programOf(output: Output): Command {
-  const credentials = { withCredentials, print: output.print }
+  const credentials = { withCredentials, print: output.print, reveal: output.reveal }
   const program = new Command(programName())
     .description('Serve the read side of a settlement service over an HTTP JSON API.')
     .version(version, '-V, --version', 'Print the version.')
