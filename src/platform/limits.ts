@@ -108,6 +108,8 @@ export const limits = {
   quoteSweepRows: 500,
   quoteSweepRestMs: 100,
   quoteSweepIdleMs: 60_000,
+  /** Restored fees that `reconcile` lists: those that were open at the backup are few. */
+  uncertainFeesMax: 1000,
   /** Quotes that share a commit. A full commit takes about 10 ms. */
   quotesPerCommitMax: 1000,
   /** Quotes that may wait for the current commit, and the deadline of one quote. */

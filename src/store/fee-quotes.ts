@@ -1,5 +1,6 @@
 import type { Tenant } from '../contract/principal.ts'
 import type { CryptoNetwork } from '../values/network.ts'
+import type { Recovery } from './recovery.ts'
 
 /** A stored quote. Figures are decimal text, instants are microseconds since 1970, UTC. */
 export type FeeQuote = {
@@ -36,6 +37,8 @@ export type ConsumeRequest = {
   readonly amount: string
   readonly withdrawal: string
   readonly at: bigint
+  /** Records a consumption from before a restore, which the backup does not have. */
+  readonly consumedAt?: bigint
 }
 
 export type BoundMember = 'asset' | 'network' | 'address' | 'amount'
@@ -51,6 +54,10 @@ export type Consumed =
     }
   | { readonly outcome: 'taken'; readonly quote: FeeQuote; readonly consumption: Consumption }
   | { readonly outcome: 'expired'; readonly quote: FeeQuote }
+  /** A withdrawal may have consumed the quote after the backup that was restored. */
+  | { readonly outcome: 'unreconciled'; readonly quote: FeeQuote; readonly restoredAt: bigint }
+  /** `consumedAt` was given for a quote that is not unreconciled, or is not before the restore. */
+  | { readonly outcome: 'not-restored'; readonly quote: FeeQuote }
 
 export type Issued =
   | { readonly outcome: 'stored' }
@@ -69,6 +76,10 @@ export type FeeQuoteStore = {
     consume(request: ConsumeRequest): Promise<Consumed>
     /** Deletes at most `rowsMax` of the quotes created before `createdBefore`. Returns how many. */
     sweep(createdBefore: bigint, rowsMax: number): Promise<number>
+    /** When the newest quote was created. Undefined where there is none. */
+    newestCreation(): Promise<bigint | undefined>
+    /** Restored quotes that a withdrawal may have consumed after the backup; at most `rowsMax`. */
+    uncertain(recovery: Recovery, rowsMax: number): Promise<readonly FeeQuote[]>
     /** Deletes all quotes, for the reset of the sandbox. */
     clear(): Promise<void>
   }

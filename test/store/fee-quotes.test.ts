@@ -72,6 +72,67 @@ describe('consume', () => {
     assert.deepEqual(await outcomeOf({ at: last }), { outcome: 'consumed', again: false })
   })
 
+  test('refuses what was restored until the fees are reconciled, and records what was lost', async (t) => {
+    const { quotes, place } = await openTestQuotes(t)
+    const credentials = await place.openCredentials()
+    const at = (minute: number) => noon + minutes(minute)
+    const issue = (id: number, minute: number) => {
+      const times = { createdAt: at(minute), expiresAt: at(minute + 10) }
+      return quotes.customers.issue(acme, aQuote({ id: idOf(id), ...times }), openMax)
+    }
+    const consume = (id: number, minute: number, over: Parameters<typeof aWithdrawal>[0] = {}) =>
+      quotes.operator.consume(aWithdrawal({ id: idOf(id), at: at(minute), ...over }))
+    await Promise.all([issue(1, -20), issue(2, 0), issue(3, 0), issue(4, 0)])
+    await consume(2, 1)
+    assert.equal(await quotes.operator.newestCreation(), noon)
+    const restored = { restoredTo: at(2), restoredAt: at(5), quotesBefore: at(5) }
+    await credentials.startRecovery(restored, at(5))
+    await issue(5, 6)
+
+    const refused = { outcome: 'unreconciled', restoredAt: at(5) }
+    const quote = { ...aQuote({ id: idOf(3), expiresAt: at(10) }), customerId: 'acme' }
+    const open = { ...quote, consumption: undefined }
+    assert.deepEqual(await consume(3, 7), { ...refused, quote: open })
+    assert.equal((await consume(3, 99)).outcome, 'unreconciled', 'expired')
+    assert.equal((await consume(3, 7, { amount: '1' })).outcome, 'mismatched')
+    assert.equal((await consume(5, 7)).outcome, 'consumed', 'quoted after the restore')
+    assert.deepEqual('again' in (await consume(2, 7)), true, 'consumed before the backup')
+
+    const recovery = await credentials.readRecovery()
+    assert.deepEqual(recovery, {
+      ...{ ...restored, clientsConfirmedAt: undefined, reconciledAt: undefined },
+    })
+    assert.ok(recovery !== undefined)
+    const uncertain = await quotes.operator.uncertain(recovery, 10)
+    assert.deepEqual(
+      uncertain.map(({ id }) => id),
+      [idOf(3), idOf(4)],
+    )
+    for (const [id, consumedAt] of [
+      [3, at(6)],
+      [3, at(-1)],
+      [5, at(3)],
+      [1, at(3)],
+    ] as const) {
+      const wrong = { consumedAt, withdrawal: 'withdrawal-9' }
+      const { outcome } = await consume(id, 7, wrong)
+      const expected = id === 5 ? 'taken' : id === 1 ? 'expired' : 'not-restored'
+      assert.equal(outcome, expected, `${id} at ${consumedAt}`)
+    }
+    const recorded = await consume(3, 99, { consumedAt: at(3) })
+    const consumption = { withdrawal: 'withdrawal-1', at: at(3) }
+    assert.deepEqual(recorded, {
+      outcome: 'consumed',
+      quote: { ...quote, consumption },
+      again: false,
+    })
+    assert.equal((await consume(3, 99, { withdrawal: 'withdrawal-2' })).outcome, 'taken')
+
+    await credentials.endRecovery(at(8))
+    assert.equal((await consume(4, 9)).outcome, 'consumed')
+    assert.equal((await consume(1, 9)).outcome, 'expired')
+  })
+
   test('gives the fee to one of two processes that race for it', async (t) => {
     const { quotes, place } = await openTestQuotes(t)
     const children = [startQuoteChild(place.where), startQuoteChild(place.where)]

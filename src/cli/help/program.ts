@@ -3,6 +3,7 @@ import { systemClock } from '../../platform/clock.ts'
 import { programName, version } from '../../platform/version.ts'
 import { printableLines } from '../../values/printable.ts'
 import { backupCommand } from '../backup/backup.ts'
+import { reconcileCommand } from '../backup/reconcile.ts'
 import { restoreCommand } from '../backup/restore.ts'
 import { clientCommand } from '../client.ts'
 import { exportCommand } from '../export.ts'
@@ -29,6 +30,7 @@ export function programOf(output: Output): Command {
     .addCommand(exportCommand())
     .addCommand(backupCommand(output, systemClock))
     .addCommand(restoreCommand(output, systemClock))
+    .addCommand(reconcileCommand(output, systemClock))
     .addCommand(clientCommand(credentials))
     .addCommand(keysCommand(credentials))
     .addCommand(feeCommand(output, systemClock))

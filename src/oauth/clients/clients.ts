@@ -132,7 +132,7 @@ function newSecret(secret: Secret, keyring: Keyring, clock: Clock, random: Rando
 }
 
 /** `iat` has whole seconds, so this also refuses tokens issued in the current second. */
-const nextSecond = (now: bigint): bigint => (now / 1_000_000n + 1n) * 1_000_000n
+export const nextSecond = (now: bigint): bigint => (now / 1_000_000n + 1n) * 1_000_000n
 
 /** The signature algorithms of client assertions, as FAPI 2.0 allows them. */
 export const assertionAlgorithms = ['ES256', 'PS256', 'EdDSA', 'Ed25519'] as const

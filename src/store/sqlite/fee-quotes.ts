@@ -11,9 +11,10 @@ import type {
 } from '../fee-quotes.ts'
 import { openBatchQueue } from '../sql/batch-queue.ts'
 import { quoteColumns, readQuote } from '../sql/fee-quote-rows.ts'
-import { judgeConsumption } from '../sql/judge-consumption.ts'
 import { readMigrations } from '../sql/migration.ts'
+import { judgeInRecovery } from '../sql/recovery/judge-recovery.ts'
 import { whole } from '../sql/row.ts'
+import { openRecovery, openRestoredQuotes } from './backup/recovery.ts'
 import { guarded, openDatabase, prepare } from './database.ts'
 import { inTransaction, migrate } from './migrate.ts'
 
@@ -28,6 +29,7 @@ export function openSqliteFeeQuotes(path: string): FeeQuoteStore {
   const issue = openIssue(db)
   const find = openFind(db)
   const consume = openConsume(db, find)
+  const restored = openRestoredQuotes(db)
   // Looks at no more rows than it may delete: the oldest by id, which rises with time.
   const sweep = db.prepare(
     `delete from fee_quote
@@ -40,6 +42,8 @@ export function openSqliteFeeQuotes(path: string): FeeQuoteStore {
       consume: async (request) => guarded(() => inTransaction(db, () => consume(request))),
       sweep: async (createdBefore, rowsMax) =>
         guarded(() => Number(sweep.run(createdBefore, rowsMax).changes)),
+      newestCreation: async () => guarded(restored.newestCreation),
+      uncertain: async (recovery, rowsMax) => guarded(() => restored.uncertain(recovery, rowsMax)),
       clear: async () => guarded(() => db.exec('delete from fee_quote')),
     },
     close: async () => db.close(),
@@ -127,12 +131,13 @@ function openConsume(db: DatabaseSync, find: (id: string) => FeeQuote | undefine
   const update = db.prepare(
     'update fee_quote set withdrawal = ?, consumed_at = ? where id = ? and consumed_at is null',
   )
+  const recovery = openRecovery(db)
   return (request: ConsumeRequest): Consumed => {
     const quote = find(request.id)
-    const judgement = judgeConsumption(quote, request)
+    const judgement = judgeInRecovery(quote, request, recovery())
     if (quote === undefined) return { outcome: 'unknown' }
     if (judgement.outcome !== 'free') return judgement
-    const { withdrawal, at } = request
+    const { withdrawal, consumedAt: at = request.at } = request
     const { changes } = update.run(withdrawal, at, request.id)
     assert(changes === 1, 'The transaction read this quote as free, but did not update it.')
     const consumption = { withdrawal, at }

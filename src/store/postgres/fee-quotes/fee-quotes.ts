@@ -4,11 +4,13 @@ import { ConfigError } from '../../../platform/config.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { Consumed, ConsumeRequest, Consumption, FeeQuoteStore } from '../../fee-quotes.ts'
 import { quoteColumns, readQuote } from '../../sql/fee-quote-rows.ts'
-import { judgeConsumption } from '../../sql/judge-consumption.ts'
+import { judgeInRecovery } from '../../sql/recovery/judge-recovery.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { inTransaction } from '../cluster/transaction.ts'
+import { findRecovery } from '../credentials/recovery.ts'
 import type { Connection, Query } from '../driver/connection.ts'
 import { openIssue } from './issue-batch.ts'
+import { restoredQuotes } from './restored-quotes.ts'
 
 export type FeeQuoteDeps = {
   /** As role `bursar`. */
@@ -34,7 +36,10 @@ const refuse = async (): Promise<never> => {
     'Fee quotes are consumed, shown and swept as the operator: set OPERATOR_DATABASE_URL to the URL of role bursar_operator.',
   )
 }
-const withoutOperator = { find: refuse, consume: refuse, sweep: refuse, clear: refuse }
+const withoutOperator = {
+  ...{ find: refuse, consume: refuse, sweep: refuse, clear: refuse },
+  ...{ newestCreation: refuse, uncertain: refuse },
+}
 
 function operatorMethods(servers: Servers): FeeQuoteStore['operator'] {
   return {
@@ -48,6 +53,7 @@ function operatorMethods(servers: Servers): FeeQuoteStore['operator'] {
       const values = [createdBefore, rowsMax]
       return (await servers.rows({ text: SWEEP, values, prepare: true })).length
     },
+    ...restoredQuotes(servers),
     clear: () =>
       inTransaction(servers, (connection) => connection.execute('delete from bursar.fee_quote')),
   }
@@ -80,14 +86,14 @@ async function consume(servers: Servers, request: ConsumeRequest): Promise<Consu
   return await inTransaction(servers, async (connection) => {
     const [row] = await connection.rows(query)
     const quote = row && readQuote(row)
-    const judgement = judgeConsumption(quote, request)
+    const judgement = judgeInRecovery(quote, request, await findRecovery(connection))
     if (quote === undefined) return { outcome: 'unknown' }
     if (judgement.outcome === 'consumed' && quote.consumption !== undefined) {
       // The standby may not have confirmed the first commit, so this writes the same values.
       await updateConsumption(connection, quote.id, quote.consumption)
     }
     if (judgement.outcome !== 'free') return judgement
-    const { withdrawal, at } = request
+    const { withdrawal, consumedAt: at = request.at } = request
     const consumption = { withdrawal, at }
     await updateConsumption(connection, quote.id, consumption)
     return { outcome: 'consumed', quote: { ...quote, consumption }, again: false }

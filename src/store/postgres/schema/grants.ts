@@ -49,6 +49,7 @@ const access: Readonly<Record<string, Access>> = {
     operator: 'select, update (withdrawal, consumed_at), delete',
     isProtected: true,
   },
+  recovery: { app: 'select', operator: 'select, insert, update, delete', isProtected: false },
   schema_migration: { app: 'select', operator: 'select', isProtected: false },
 }
 

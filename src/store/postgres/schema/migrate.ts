@@ -24,6 +24,7 @@ export const migrations = numberMigrations([
   sqlFile('0003-fee-quotes.sql'),
   sqlFile('0004-credential-changes.sql'),
   recordMigration(2, recordDialect),
+  sqlFile('0008-recovery.sql'),
 ])
 
 /** An arbitrary key, unlikely to be the advisory lock of another program. */
