@@ -18,7 +18,7 @@ import { withStagingFolder } from './staging-folder.ts'
 type RestoreOptions = CommonOptions & { readonly replace?: boolean }
 
 const onPostgres =
-  'restore is for the embedded store; restore PostgreSQL with pg_restore (docs/running.md)'
+  'restore is for the embedded store; restore PostgreSQL with pg_restore, then run reconcile --restored-to (docs/running.md)'
 
 export function restoreCommand(output: Output, clock: Clock): Command {
   return newCommand('restore', 'Restore the embedded store from a file that backup wrote.')
