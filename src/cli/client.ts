@@ -10,12 +10,13 @@ import {
 import { readTextFile } from '../platform/config.ts'
 import type { Secret } from '../platform/secret.ts'
 import type { Client, ClientMethod, ClientWithSecrets } from '../store/credentials.ts'
+import { StoreUnavailable } from '../store/unavailable.ts'
 import { counted } from '../values/counted.ts'
 import { type CommonOptions, isPrintable, newCommand, refuseUsage } from './options.ts'
-import { isoOf, linesOf, type Output, printResult } from './output.ts'
+import { CommandFailed, isoOf, linesOf, type Output, printResult, resultLines } from './output.ts'
 import { existing, type WithCredentials } from './with-stores.ts'
 
-export type CredentialCommandDeps = Pick<Output, 'print'> & {
+export type CredentialCommandDeps = Pick<Output, 'print' | 'reveal'> & {
   readonly withCredentials: WithCredentials
 }
 
@@ -61,9 +62,14 @@ function createCommand(deps: CredentialCommandDeps): Command {
       }
       const scopes = options.scope?.split(/[\s,]+/).filter((scope) => scope !== '')
       const { customer: customerId = null, name } = options
-      const made = await createClient(access, { customerId, name, scopes, method })
+      const wanted = { customerId, name, scopes, method }
+      const made = await storing(
+        createClient(access, wanted, (shown) => reveal(deps, options, shown)),
+      )
       const { client, secret } = acceptedOf(command, made)
-      printClient(deps, options, client, secret)
+      if (secret !== undefined) return
+      const record = { client_id: client.id, ...describe(client) }
+      printResult(deps, options, record, linesOf(record))
     })
   })
 }
@@ -126,9 +132,12 @@ function rotateCommand(deps: CredentialCommandDeps): Command {
       options,
       async (access) => {
         const previousDays = options.now === true ? 0 : readDays(command, options.days)
-        const rotated = acceptedOf(command, await rotateClient(access, id, { previousDays }))
-        const { client, secret, previousUntil } = rotated
-        printClient(deps, options, client, secret, { previous_secret_until: isoOf(previousUntil) })
+        const rotated = await storing(
+          rotateClient(access, id, { previousDays }, (shown) =>
+            reveal(deps, options, shown, { previous_secret_until: isoOf(shown.previousUntil) }),
+          ),
+        )
+        acceptedOf(command, rotated)
       },
       existing,
     ),
@@ -165,17 +174,30 @@ function acceptedOf<T extends object>(command: Command, outcome: T | Refused): T
   return outcome
 }
 
-function printClient(
-  deps: CredentialCommandDeps,
+/** Runs before the secret is stored, so it prints all that the command has to say. */
+async function reveal(
+  output: CredentialCommandDeps,
   options: CommonOptions,
-  client: Client,
-  secret: Secret | undefined,
+  { client, secret }: { readonly client: Client; readonly secret: Secret },
   more: Readonly<Record<string, string | null>> = {},
-): void {
-  const shownOnce = secret && { client_secret: secret.reveal() }
-  const record = { client_id: client.id, ...shownOnce, ...describe(client), ...more }
-  const note = secret === undefined ? [] : ['The secret is not shown again.']
-  printResult(deps, options, record, [...linesOf(record), ...note])
+): Promise<void> {
+  const record = {
+    ...{ client_id: client.id, client_secret: secret.reveal() },
+    ...{ ...describe(client), ...more },
+  }
+  const lines = [...linesOf(record), 'The secret is not shown again.']
+  await output.reveal(resultLines(options, record, lines).join('\n'))
+}
+
+/** The secret may be on the screen by now, so a failure says that it is worth nothing. */
+async function storing<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error
+    const { message } = error
+    throw new CommandFailed(`${message}; a secret that was shown is not in force, so try again`)
+  }
 }
 
 function describe({ customerId, name, scopes, method }: Client) {

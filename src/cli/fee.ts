@@ -5,6 +5,7 @@ import { canonicalAddress } from '../fees/addresses/canonical-address.ts'
 import { checkAddress } from '../fees/addresses/check-address.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Stores } from '../stores.ts'
+import { parseInstant } from '../values/instant.ts'
 import { type CryptoNetwork, cryptoNetworks } from '../values/network.ts'
 import { describeQuote } from '../withdrawal-fees/describe-quote.ts'
 import { consumeProblem } from '../withdrawal-fees/fee-problems.ts'
@@ -42,6 +43,7 @@ type ConsumeOptions = CommonOptions & {
   readonly address: string
   readonly amount: string
   readonly withdrawal: string
+  readonly consumedAt?: string
 }
 
 function consumeCommand(output: Output): Command {
@@ -54,11 +56,16 @@ function consumeCommand(output: Output): Command {
     .requiredOption('--address <address>', 'The destination, in any valid spelling.')
     .requiredOption('--amount <amount>', 'The amount that arrives, without the fee.')
     .requiredOption('--withdrawal <reference>', "The withdrawal's id in the paying system.")
+    .option('--consumed-at <time>', 'After a restore: when the withdrawal had consumed the fee.')
   return command.action(async (given: string, options: ConsumeOptions) => {
     const id = readId(command, given)
     refuseUsage(command, faultOf(options))
     const { customer: customerId, asset, network, address, amount, withdrawal } = options
-    const request = { id, customerId, asset, network, address, amount, withdrawal }
+    const consumedAt = parseInstant(options.consumedAt ?? '')?.micros
+    const request = {
+      ...{ id, customerId, asset, network, address, amount, withdrawal },
+      ...(consumedAt !== undefined && { consumedAt }),
+    }
     const consume = (stores: Stores) => stores.quotes().operator.consume(request)
     const consumed = await withStores(options, consume, existing)
     if (consumed.outcome === 'consumed') {
@@ -72,11 +79,14 @@ function consumeCommand(output: Output): Command {
 }
 
 function faultOf(options: ConsumeOptions): string | undefined {
-  const { amount, network } = options
+  const { amount, network, consumedAt } = options
   const reading = figure.read(amount)
   if ('reason' in reading) return `--amount ${reading.reason}.`
   if (!cryptoNetworks.some((known) => known === network)) {
     return `--network must be one of ${cryptoNetworks.join(', ')}.`
+  }
+  if (consumedAt !== undefined && parseInstant(consumedAt) === undefined) {
+    return '--consumed-at must be a time, such as 2026-11-22T12:00:00Z.'
   }
   const names = ['customer', 'asset', 'address', 'withdrawal'] as const
   const wrong = names.find((name) => !isPrintable(options[name]))

@@ -1,27 +1,61 @@
+import { writeSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
 import { printableJson, printableLines } from '../values/printable.ts'
 
 /** Where a command writes. */
 export type Output = {
   /** Prints the result to stdout. */
   readonly print: (text: string) => void
+  /** Prints what is shown once. Rejects unless the system has taken all of it. */
+  readonly reveal: (text: string) => Promise<void>
   /** Prints progress, faults and hints to stderr. */
   readonly tell: (text: string) => void
 }
 
 export const standardOutput: Output = {
   print: (text) => void process.stdout.write(`${printableLines(text)}\n`),
+  reveal: (text) => writeOut(Buffer.from(`${printableLines(text)}\n`)),
   tell: (text) => void process.stderr.write(`${printableLines(text)}\n`),
 }
+
+const STDOUT = 1
+/** A pipe whose reader is slow takes no more for a moment. */
+const PIPE_RETRY_MS = 10
+
+/** Past the stream of Node, which reports a failed write too late, or ends the process. */
+async function writeOut(bytes: Uint8Array): Promise<void> {
+  let rest = bytes
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(writeSync(STDOUT, rest))
+    } catch (error) {
+      if (codeOf(error) !== 'EAGAIN') throw new CommandFailed(cannotWrite(error), { cause: error })
+      await setTimeout(PIPE_RETRY_MS)
+    }
+  }
+}
+
+export const cannotWrite = (error: unknown): string =>
+  `stdout cannot be written (${codeOf(error) ?? 'unknown fault'})`
+
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code
 
 /** Prints a result: with `--json` as one document, else as these lines. */
 export function printResult(
   { print }: Pick<Output, 'print'>,
-  { json }: { readonly json?: boolean },
+  { json }: { readonly json?: boolean | undefined },
   document: object,
   lines: readonly string[],
 ): void {
-  for (const line of json === true ? [printableJson(JSON.stringify(document))] : lines) print(line)
+  for (const line of resultLines({ json }, document, lines)) print(line)
 }
+
+/** The lines of a result: with `--json` one document. */
+export const resultLines = (
+  { json }: { readonly json?: boolean | undefined },
+  document: object,
+  lines: readonly string[],
+): readonly string[] => (json === true ? [printableJson(JSON.stringify(document))] : lines)
 
 /** One `name: value` line for each member of a record. */
 export const linesOf = (record: object): readonly string[] =>

@@ -1,7 +1,7 @@
 import { type Command, CommanderError } from 'commander'
 import { ConfigError } from '../platform/config.ts'
 import { StoreUnavailable } from '../store/unavailable.ts'
-import { CommandFailed, type Output } from './output.ts'
+import { CommandFailed, cannotWrite, type Output } from './output.ts'
 import { openOperatorLog } from './processes/operator-log.ts'
 
 // Exit codes. 0 means success.
@@ -13,7 +13,9 @@ export async function runCommand(program: Command, output: Output): Promise<void
   throwInsteadOfExiting(program)
   // A reader such as `head` may close the pipe early. That is not a failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    process.exit(error.code === 'EPIPE' ? 0 : FAILED)
+    if (error.code === 'EPIPE') process.exit(0)
+    output.tell(cannotWrite(error))
+    process.exit(FAILED)
   })
   const logCommand = openOperatorLog(program)
   let exitCode = 0

@@ -58,6 +58,13 @@ export const problemTypes = {
     meaning: 'The fee was guaranteed until a time that has passed.',
     remedy: 'Quote a new one; `meta.expires_at` is when this one ended.',
   },
+  'fee-not-reconciled': {
+    status: 409,
+    meaning:
+      'The store was restored from a backup, and a withdrawal may have taken the fee after that backup.',
+    remedy:
+      'Do not pay yet. The operator compares the fees with the system that pays, then runs `bursar reconcile --reconciled`. Send the request again after that.',
+  },
 } as const satisfies Readonly<Record<string, ProblemGuide>>
 
 export const statusGuides: readonly ProblemGuide[] = [

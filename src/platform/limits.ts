@@ -121,6 +121,8 @@ export const limits = {
   quoteSweepLookMinutes: 5,
   /** Refusals of a sweep from one warning to the next: an hour. */
   quoteSweepRefusalsPerWarning: 60,
+  /** Restored fees that `reconcile` lists: those that were open at the backup are few. */
+  uncertainFeesMax: 1000,
   /** Quotes that share a commit. A full commit takes about 10 ms. */
   quotesPerCommitMax: 1000,
   /** Quotes that may wait for the current commit, and the deadline of one quote. */

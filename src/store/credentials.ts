@@ -1,4 +1,5 @@
 import type { PurposeKeyStore } from '../vault/purpose-key.ts'
+import type { Recovery, RecoveryStore } from './recovery.ts'
 
 /** How a client authenticates: by a secret, its own keys, or tokens of a trusted issuer. */
 export type ClientMethod =
@@ -52,13 +53,16 @@ type CredentialStates = {
   readonly deniedTokens: readonly { readonly jti: string; readonly expiresAt: bigint }[]
   /** Whether a purpose key was added or changed. */
   readonly keysChanged: boolean
+  readonly recovery: Recovery | undefined
 }
+
+type KeysAndRecovery = PurposeKeyStore & RecoveryStore
 
 /**
  * A change that running servers must learn of bumps `revision` in the same transaction. Every
  * method rejects with a StoreUnavailable if the store cannot be reached.
  */
-export type CredentialStore = PurposeKeyStore & {
+export type CredentialStore = KeysAndRecovery & {
   revision(): Promise<bigint>
   /**
    * What changed after revision `since`, or everything. Leaves out refused tokens that have expired

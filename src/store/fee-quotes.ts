@@ -1,5 +1,6 @@
 import type { Tenant } from '../contract/principal.ts'
 import type { CryptoNetwork } from '../values/network.ts'
+import type { Recovery } from './recovery.ts'
 
 /** A stored quote. Figures are decimal text, instants are microseconds since 1970, UTC. */
 export type FeeQuote = {
@@ -39,6 +40,8 @@ export type ConsumeRequest = {
   readonly address: string
   readonly amount: string
   readonly withdrawal: string
+  /** Records a consumption from before a restore, which the backup does not have. */
+  readonly consumedAt?: bigint
 }
 
 export type BoundMember = 'asset' | 'network' | 'address' | 'amount'
@@ -54,6 +57,10 @@ export type Consumed =
     }
   | { readonly outcome: 'taken'; readonly quote: FeeQuote; readonly consumption: Consumption }
   | { readonly outcome: 'expired'; readonly quote: FeeQuote }
+  /** A withdrawal may have consumed the quote after the backup that was restored. */
+  | { readonly outcome: 'unreconciled'; readonly quote: FeeQuote; readonly restoredAt: bigint }
+  /** `consumedAt` was given for a quote that is not unreconciled, or is not before the restore. */
+  | { readonly outcome: 'not-restored'; readonly quote: FeeQuote }
 
 export type Issued =
   | { readonly outcome: 'stored'; readonly createdAt: bigint; readonly expiresAt: bigint }
@@ -87,6 +94,10 @@ export type FeeQuoteStore = {
      * one run than `quoteSweepRunRows`, counted over all processes. Deletes no open quote.
      */
     sweep(rowsMax: number): Promise<Swept>
+    /** When the newest quote was created. Undefined where there is none. */
+    newestCreation(): Promise<bigint | undefined>
+    /** Restored quotes that a withdrawal may have consumed after the backup; at most `rowsMax`. */
+    uncertain(recovery: Recovery, rowsMax: number): Promise<readonly FeeQuote[]>
     /** Deletes all quotes, for the reset of the sandbox. */
     clear(): Promise<void>
   }

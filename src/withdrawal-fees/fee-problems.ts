@@ -1,5 +1,6 @@
 import { echo, Problem } from '../contract/problem.ts'
 import type { QuoteRefusal, QuoteRequest } from '../fees/quote-fee.ts'
+import { commandHint } from '../platform/version.ts'
 import type { BoundMember, Consumed, FeeQuote } from '../store/fee-quotes.ts'
 import { printInstant } from '../values/instant.ts'
 
@@ -99,6 +100,20 @@ export function consumeProblem(refused: NotConsumed, id: string): Problem {
         meta: { expires_at: expiresAt },
       })
     }
+    case 'unreconciled':
+      return new Problem(
+        409,
+        `a withdrawal may have consumed the fee after the backup that was restored; compare it with the system that pays, then run ${commandHint('reconcile --reconciled')}`,
+        {
+          slug: 'fee-not-reconciled',
+          meta: { restored_at: printInstant(refused.restoredAt) },
+        },
+      )
+    case 'not-restored':
+      return new Problem(
+        409,
+        'consumed-at must be a time before the restore, and the fee one from before it that is not reconciled',
+      )
   }
 }
 

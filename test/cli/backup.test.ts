@@ -14,14 +14,16 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
 import { create } from 'tar'
 import { backupCommand } from '../../src/cli/backup/backup.ts'
+import { reconcileCommand } from '../../src/cli/backup/reconcile.ts'
 import { restoreCommand } from '../../src/cli/backup/restore.ts'
+import { feeCommand } from '../../src/cli/fee.ts'
 import { createSampleClient } from '../../src/oauth/clients/clients.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { resources } from '../../src/resources/catalogue.ts'
 import { openOperatorStores, type Stores } from '../../src/stores.ts'
 import { systemRandom } from '../../src/vault/random.ts'
-import { acme, aQuote } from '../store/support/quotes.ts'
+import { acme, aQuote, aWithdrawal, idOf, wallet } from '../store/support/quotes.ts'
 import { configOf, temporaryFolder } from '../support/harness.ts'
 import { take } from '../support/record-store.ts'
 import { aDepositAddress, aFiatAccount, anId } from '../support/records.ts'
@@ -29,15 +31,21 @@ import { aDepositAddress, aFiatAccount, anId } from '../support/records.ts'
 const folder = temporaryFolder()
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Runs `backup FILE` or `restore FILE` in this process. */
-async function run(name: 'backup' | 'restore', words: readonly string[], database: string) {
+const commands = {
+  ...{ backup: backupCommand, restore: restoreCommand },
+  ...{ reconcile: reconcileCommand, fee: feeCommand },
+}
+
+/** Runs a command in this process. */
+async function run(name: keyof typeof commands, words: readonly string[], database: string) {
   const out: string[] = []
   const told: string[] = []
   const output = {
     print: (text: string) => out.push(text),
     tell: (text: string) => told.push(text),
+    reveal: async () => {},
   }
-  const command = (name === 'backup' ? backupCommand : restoreCommand)(output, systemClock)
+  const command = commands[name](output, systemClock)
   await command.parseAsync([...words, '--database', database], { from: 'user' })
   return { out: out.join('\n'), told: told.join('\n') }
 }
@@ -51,7 +59,7 @@ const openStores = (name: string): Promise<Stores> =>
     log: openLog('silent'),
   })
 
-/** Everything that a store holds. */
+/** Everything that a store holds, save what a restore changes. */
 async function contentOf(name: string) {
   const stores = await openStores(name)
   try {
@@ -59,11 +67,13 @@ async function contentOf(name: string) {
       Array.fromAsync(stores.records().operator.exportLines(resource, undefined)),
     )
     const credentials = stores.credentials()
+    const { deniedTokens, keysChanged } = await credentials.readStates(0n)
+    const clients = await credentials.listClients()
     return {
       records: await Promise.all(lines),
-      clients: await credentials.listClients(),
+      clients: clients.map((client) => ({ ...client, notBefore: 0n })),
       keys: await credentials.readPurposeKeys(),
-      states: await credentials.readStates(0n),
+      ...{ deniedTokens, keysChanged },
       quote: await stores.quotes().operator.find(aQuote().id),
     }
   } finally {
@@ -112,9 +122,12 @@ describe('backup', () => {
       assert.equal(mode & 0o777, 0o600)
       const restored = await run('restore', [backupOf(name)], urlOf(`${name}-store`))
       assert.match(restored.out, /: restored as it was at \d{4}-\d\d-\d\dT[\d:.]+Z$/)
-      assert.match(restored.told, /^The master key is missing/)
+      assert.match(restored.told, /\nThe master key is missing/)
       assert.deepEqual(await contentOf(`${name}-store`), content)
-      assert.equal(statSync(pathOf(`${name}-store`)).mode & 0o777, 0o600)
+      const store = dirname(pathOf(`${name}-store`))
+      assert.equal(statSync(store).mode & 0o777, 0o700)
+      const modes = readdirSync(store).map((file) => statSync(join(store, file)).mode & 0o777)
+      assert.deepEqual([modes.length >= 2, ...new Set(modes)], [true, 0o600])
     }
     assert.ok(statSync(backupOf('small.tar.gz')).size < statSync(backupOf('plain.tar')).size / 5)
     assert.deepEqual(
@@ -186,8 +199,80 @@ describe('restore', () => {
     })
     assert.deepEqual(await contentOf('kept'), content)
     const { told } = await run('restore', [backupOf('good.tar'), '--replace'], urlOf('kept'))
-    assert.equal(told, '')
+    assert.equal(
+      told,
+      'every token is revoked, no client gets one, and no restored fee can be consumed, until the store is reconciled; run `npm run -s bursar -- reconcile`',
+    )
     assert.deepEqual(await contentOf('kept'), await contentOf('live'))
+  })
+
+  test('starts a recovery, in which the operator repeats what the backup does not have', async () => {
+    copyOfLive('recovering')
+    const url = urlOf('recovering')
+    const id = idOf(7)
+    const withStores = async <T>(work: (stores: Stores) => Promise<T>) => {
+      const stores = await openStores('recovering')
+      return work(stores).finally(stores.close)
+    }
+    const disable = (stores: Stores) =>
+      stores.credentials().disableClient('client_1', systemClock(), systemClock())
+    const consume = (withdrawal: string) =>
+      withStores((stores) =>
+        stores.quotes().operator.consume(aWithdrawal({ id, withdrawal })),
+      )
+    const issued = await withStores((stores) =>
+      stores.quotes().customers.issue(acme, aQuote({ id }), 1000),
+    )
+    assert.ok(issued.outcome === 'stored')
+    await run('backup', [backupOf('recovering.tar')], url)
+    await withStores(disable)
+    assert.equal((await consume('payout-7')).outcome, 'consumed')
+
+    await run('restore', [backupOf('recovering.tar'), '--replace'], url)
+    assert.equal((await consume('payout-8')).outcome, 'unreconciled')
+    const shown = JSON.parse((await run('reconcile', ['--json'], url)).out)
+    assert.deepEqual(
+      [shown.in_recovery, shown.clients_confirmed_at, shown.live_clients.length],
+      [true, null, 1],
+    )
+    assert.equal(shown.live_clients[0].client_id, 'client_1')
+    assert.ok(shown.uncertain_fees.some((one: { id: string }) => one.id === id))
+    const lines = (await run('reconcile', [], url)).out
+    assert.match(lines, /^The store is in recovery: it was restored to \d{4}-/)
+    assert.match(lines, /\n {2}client_1 {2}acme {2}\d{4}-\S+ {2}treasury\n/)
+    assert.match(lines, new RegExp(`\\n {2}${id} {2}acme {2}expires `))
+
+    await withStores(disable)
+    const confirmed = JSON.parse(
+      (await run('reconcile', ['--clients-confirmed', '--json'], url)).out,
+    )
+    assert.deepEqual([confirmed.in_recovery, confirmed.live_clients], [true, []])
+    assert.match(confirmed.clients_confirmed_at, /^\d{4}-/)
+    const words = [
+      '--customer',
+      'acme',
+      '--asset',
+      'USDC',
+      '--network',
+      'ETHEREUM',
+      '--amount',
+      '100',
+    ]
+    const consumedAt = ['--consumed-at', new Date(Number(issued.createdAt / 1000n) + 1).toISOString()]
+    const payout = ['consume', id, ...words, '--address', wallet, '--withdrawal']
+    await assert.rejects(run('fee', [...payout, 'payout-8'], url), {
+      name: 'CommandFailed',
+      message: /then run `npm run -s bursar -- reconcile --reconciled` \{"restored_at":/,
+    })
+    const { out } = await run('fee', [...payout, 'payout-7', ...consumedAt, '--json'], url)
+    assert.equal(JSON.parse(out).consumed_at, consumedAt[1])
+    const ended = JSON.parse((await run('reconcile', ['--reconciled', '--json'], url)).out)
+    assert.deepEqual([ended.in_recovery, ended.uncertain_fees], [false, []])
+    assert.equal((await consume('payout-8')).outcome, 'taken')
+    await assert.rejects(run('reconcile', ['--reconciled'], url), {
+      message: 'the store is not in recovery, so there is nothing to confirm',
+    })
+    assert.match((await run('reconcile', [], url)).out, / and reconciled at \d{4}-/)
   })
 
   test('refuses a store that another process uses, and changes nothing', async () => {

@@ -20,7 +20,11 @@ const everyCommand = (command: Command): readonly Command[] => [
 function openProgram() {
   const out: string[] = []
   const errors: string[] = []
-  const program = programOf({ print: (text) => out.push(text), tell: (text) => errors.push(text) })
+  const program = programOf({
+    print: (text) => out.push(text),
+    reveal: async (text) => void out.push(text),
+    tell: (text) => errors.push(text),
+  })
   for (const command of everyCommand(program)) {
     command.exitOverride().configureOutput({
       writeOut: (text) => out.push(text),

@@ -12,8 +12,9 @@ import { configOf, temporaryFolder } from '../support/harness.ts'
 import { runProgram, startProgram } from '../support/program.ts'
 import { resourceOf, take } from '../support/record-store.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
+import { untilHolds } from '../support/until.ts'
 import { send, statusOf } from './support/client.ts'
-import { secretOf, serve, tokenOf } from './support/cluster.ts'
+import { askForToken, secretOf, serve, tokenOf } from './support/cluster.ts'
 
 /** Backups of a store that a server and an importer use, and restores that are killed. */
 
@@ -26,6 +27,9 @@ const openStores = (name: string): Promise<Stores> =>
     clock: systemClock,
     log: openLog('silent'),
   })
+
+const inRecovery =
+  'every token is revoked, no client gets one, and no restored fee can be consumed, until the store is reconciled; run `npm run -s bursar -- reconcile`'
 
 /** Enough that copying the records takes longer than adding a few clients. */
 const stored = 20_000
@@ -94,7 +98,7 @@ test('a backup while a server reads and an import writes is of one moment, and i
 
   copyFileSync(join(folder, 'live.master-key'), join(folder, 'copy.master-key'))
   const restored = await runProgram(['restore', archive], { env: envOf('copy') })
-  assert.deepEqual([restored.code, restored.errors], [0, ''])
+  assert.deepEqual([restored.code, restored.errors], [0, `${inRecovery}\n`])
   const { added, clients } = await countsOf('copy')
   t.diagnostic(`${clients} clients, ${added} records added; slowest write ${slowestMs} ms`)
   assert.ok(clients > 0 && (clients === added || clients === added + 1), `${clients}, ${added}`)
@@ -103,6 +107,17 @@ test('a backup while a server reads and an import writes is of one moment, and i
 
   const server = await serve(envOf('copy'))
   t.after(() => server.program.kill('SIGKILL'))
+  assert.equal(statusOf(await askForToken(server.url, 'client_0')), 503)
+  const disabled = ['client', 'disable', 'client_1']
+  for (const words of [disabled, ['reconcile', '--reconciled']]) {
+    assert.equal((await runProgram(words, { env: envOf('copy') })).code, 0, words.join(' '))
+  }
+  await untilHolds(
+    'the running server has seen the end of the recovery',
+    async () => statusOf(await askForToken(server.url, 'client_0')) === 200,
+    20_000,
+  )
+  assert.equal(statusOf(await askForToken(server.url, 'client_1')), 401)
   const token = await tokenOf(server.url, 'client_0')
   const answer = await send(server.url, `/v2/transfer/fiat-accounts/${anId(1)}`, { token })
   assert.equal(statusOf(answer), 200)
@@ -144,7 +159,7 @@ test('a restore that is killed leaves the old store, the new one, or none until 
   }
   t.diagnostic(outcomes.join(', '))
   const repeated = await runProgram(['restore', archive, '--replace'], { env: envOf('old') })
-  assert.deepEqual([repeated.code, repeated.errors], [0, ''])
+  assert.deepEqual([repeated.code, repeated.errors], [0, `${inRecovery}\n`])
   assert.deepEqual(await countsOf('old'), await countsOf('copy'))
   assert.deepEqual(
     readdirSync(folder).filter((name) => name.endsWith('.restoring')),

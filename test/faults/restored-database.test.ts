@@ -14,6 +14,7 @@ import { systemRandom } from '../../src/vault/random.ts'
 import { aQuote, aWithdrawal } from '../store/support/quotes.ts'
 import { configOf, temporaryFolder } from '../support/harness.ts'
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
+import { runProgram } from '../support/program.ts'
 import { take } from '../support/record-store.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
 import { openQuotesAt } from '../support/store-place.ts'
@@ -21,7 +22,7 @@ import { addressesOf, roles } from '../support/test-database.ts'
 import { untilHolds } from '../support/until.ts'
 import { askServer } from './support/ask-server.ts'
 import { send, statusOf } from './support/client.ts'
-import { secretOf, serve, tokenOf } from './support/cluster.ts'
+import { askForToken, secretOf, serve, tokenOf, untilTokens } from './support/cluster.ts'
 
 /** A dump of PostgreSQL, made and restored by the lines of docs/running.md, and served. */
 
@@ -92,6 +93,40 @@ async function fill(server: PostgresServer): Promise<void> {
   await askServer(server, sql, database)
 }
 
+/** The words of a command of the document, after `bursar --`. */
+function documentedWords(text: string): readonly string[] {
+  const words = blockWith(text)
+    .replaceAll(/\\\n */g, '')
+    .trim()
+    .split(' -- ')[1]
+    ?.split(' ')
+  assert.ok(words !== undefined, text)
+  return words
+}
+
+async function reconcile(server: PostgresServer, words: readonly string[]) {
+  const { code, output, errors } = await runProgram([...words, '--json'], { env: envOf(server) })
+  assert.equal(code, 0, errors)
+  const { in_recovery, clients_confirmed_at } = JSON.parse(output)
+  return [code, in_recovery, clients_confirmed_at && 'confirmed']
+}
+
+/** Follows the recovery of the document while the server runs. */
+async function consumeAfterTheDump(target: PostgresServer, url: string): Promise<void> {
+  const stores = await openStores(target)
+  const consume = (over = {}) => stores.quotes().operator.consume(aWithdrawal(over))
+  assert.equal((await consume()).outcome, 'unreconciled')
+  assert.equal(statusOf(await askForToken(url, 'ash')), 503)
+  const confirmed = await reconcile(target, documentedWords('reconcile --clients-confirmed'))
+  assert.deepEqual(confirmed, [0, true, 'confirmed'])
+  await untilTokens([url], 20_000)
+  assert.equal((await consume()).outcome, 'unreconciled')
+  const ended = await reconcile(target, documentedWords('reconcile --reconciled'))
+  assert.deepEqual(ended, [0, false, 'confirmed'])
+  assert.equal((await consume()).outcome, 'consumed')
+  await stores.close()
+}
+
 test('a dump as bursar_backup restores on a new cluster, is served, and its standby answers', async (t) => {
   const folder = temporaryFolder()
   const source = await newCluster()
@@ -107,6 +142,7 @@ test('a dump as bursar_backup restores on a new cluster, is served, and its stan
   const target = await newCluster()
   t.after(target.stop)
   assert.deepEqual(runDocumented('pg_restore', target, folder), { status: 0, stderr: '' })
+  assert.deepEqual(await reconcile(target, documentedWords('--restored-to')), [0, true, null])
   const standby = await target.addStandby('one')
   t.after(standby.stop)
   const server = await serve({
@@ -114,15 +150,11 @@ test('a dump as bursar_backup restores on a new cluster, is served, and its stan
     DATABASE_READ_URLS: standby.url('bursar', database),
   })
   t.after(() => server.program.kill('SIGKILL'))
+  await consumeAfterTheDump(target, server.url)
   const token = await tokenOf(server.url, 'ash')
   const path = `/v2/transfer/fiat-accounts/${anId(1)}`
   const answer = await send(server.url, path, { token })
   assert.equal(statusOf(answer), 200)
-  const stores = await openStores(target)
-  const consumed = await stores.quotes().operator.consume(aWithdrawal())
-  assert.equal(consumed.outcome, 'consumed')
-  await stores.close()
-
   await target.kill('SIGKILL')
   await untilHolds(
     'the standby answers',

@@ -92,6 +92,21 @@ describe('the operator’s port', () => {
     assert.deepEqual(called.body.meta.checks.store, { status: 'ok' })
   })
 
+  test('is not ready on a restored store until its clients are confirmed', async () => {
+    const { credentials, oauth } = service.parts
+    const readiness = async () => {
+      await oauth.refresh()
+      const { status, body } = await operatorReadiness()
+      return status === 200 ? status : body.detail
+    }
+    const restored = { restoredTo: clock(), restoredAt: clock(), quotesBefore: clock() }
+    await credentials.startRecovery(restored, 0n)
+    assert.equal(await readiness(), 'not ready: credentials')
+    await credentials.confirmClients(clock())
+    assert.equal(await readiness(), 200)
+    await credentials.endRecovery(clock())
+  })
+
   test('listens on loopback only, and serves nothing of the API', async () => {
     assert.equal(new URL(service.operatorUrl).hostname, '127.0.0.1')
     assert.equal((await callUrl(`${service.operatorUrl}/healthz`, {})).status, 200)

@@ -19,6 +19,7 @@ type Masters = { masterKey?: Secret; previousMasterKey?: Secret }
 async function commandWorld(context: TestContext) {
   const world = await oauthWorld(context)
   const { clock, place, keyFile } = world
+  const reader = { hasLeft: false }
   const run = async (words: string, masters: Masters = {}) => {
     const out: string[] = []
     const errors: string[] = []
@@ -37,6 +38,10 @@ async function commandWorld(context: TestContext) {
         }
       },
       print: (line) => out.push(line),
+      reveal: async (text) => {
+        if (reader.hasLeft) throw new Error('stdout cannot be written')
+        out.push(text)
+      },
     }
     const [first = '', ...rest] = words.match(/"[^"]*"|\S+/g) ?? []
     const command = first === 'client' ? clientCommand(deps) : keysCommand(deps)
@@ -57,7 +62,7 @@ async function commandWorld(context: TestContext) {
   }
   const tokenOf = (client_id: string, client_secret: string) =>
     world.token({ client_id, client_secret })
-  return { ...world, run, tokenOf }
+  return { ...world, run, tokenOf, reader }
 }
 
 const everyCommand = (command: Command): readonly Command[] => [
@@ -78,6 +83,21 @@ test('client create prints one JSON document, and the new client gets a token', 
     ...{ customer_id: 'acme', name: 'Acme treasury', scope: 'transfer:read_fiat_account' },
   })
   assert.equal((await tokenOf(client_id, client_secret)).status, 200)
+})
+
+test('client create and rotate change nothing if nobody can see the secret', async (t) => {
+  const { oauth, reader, run, token, tokenOf } = await commandWorld(t)
+  const before = (await run('client list --json')).out
+  reader.hasLeft = true
+  for (const words of [create, `client rotate ${acme.id}`, `client rotate ${acme.id} --now`]) {
+    await assert.rejects(run(words), /stdout cannot be written/, words)
+  }
+  assert.equal((await run('client list --json')).out, before)
+  await oauth.refresh()
+  assert.equal((await token()).status, 200)
+  reader.hasLeft = false
+  const { client_secret } = (await run(`client rotate ${acme.id} --now --json`)).json()
+  assert.equal((await tokenOf(acme.id, client_secret)).status, 200)
 })
 
 test('client create without --scope grants the read scopes only', async (t) => {

@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { pino } from 'pino'
 import { createSampleClient, disableClient } from '../../src/oauth/clients/clients.ts'
+import { confirmClients, startRecovery } from '../../src/oauth/clients/recovery.ts'
 import { assertAccepted, assertRefused } from './support/assert-verified.ts'
 import { acme, acmeScopes, oauthWorld } from './support/oauth-world.ts'
+
+function linesOfLog() {
+  const lines: string[] = []
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })
+  return { lines: () => lines, log }
+}
 
 const asAcme = { client_id: acme.id, client_secret: acme.secret }
 const asGlobex = { client_id: 'client_globex', client_secret: 'globex_secret_1' }
@@ -98,6 +106,39 @@ test('a disabled client gets no token and its old ones are refused after the nex
   assert.equal((await token()).status, 401)
   await oauth.refresh()
   assertRefused(await oauth.verify(access_token))
+})
+
+test('after a restore every request answers 503 until the clients are confirmed; no old token or key counts', async (t) => {
+  const { lines, log } = linesOfLog()
+  const { clock, command, oauth, post, token } = await oauthWorld(t, { log })
+  const { access_token } = (await token()).body
+  const leaked = command.keyring.current('token-signing').id
+  const states = () => [
+    oauth.freshness().awaitsClients,
+    lines().filter((line) => /restored/.test(line)).length,
+  ]
+  assert.deepEqual(states(), [false, 0])
+
+  await startRecovery(command, clock(), undefined)
+  await oauth.refresh()
+  clock.advance(1)
+  const refused = await token()
+  assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '60'])
+  assert.match(refused.body.detail, /^the service is being restored/)
+  assert.throws(() => oauth.verify(access_token), { name: 'Problem', status: 503 })
+  assert.equal((await post('/oauth2/introspect', { ...asAcme, token: access_token })).status, 503)
+  await oauth.refresh()
+  assert.deepEqual(states(), [true, 1])
+
+  await confirmClients(command, command.keyring)
+  await oauth.refresh()
+  assertRefused(await oauth.verify(access_token))
+  assertAccepted(await oauth.verify((await token()).body.access_token))
+  assert.equal(command.keyring.byId(leaked), undefined)
+  assert.deepEqual(states(), [false, 2])
+  await command.store.endRecovery(clock())
+  await oauth.refresh()
+  assert.match(lines().at(-1) ?? '', /the store is reconciled/)
 })
 
 test('serves metadata with the configured URL under both well-known paths', async (t) => {

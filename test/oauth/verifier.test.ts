@@ -334,9 +334,9 @@ test('answers 503 when the cache is older than 60 s, also for cached tokens', as
   await assert.rejects(cache.refresh(), /disk is gone/)
   clock.advance(60)
   assertAccepted(await verifier.verify(token))
-  assert.deepEqual(cache.freshness(), { fresh: true, ageMs: 60_000 })
+  assert.deepEqual(cache.freshness(), { fresh: true, ageMs: 60_000, awaitsClients: false })
   clock.advance(1)
-  assert.deepEqual(cache.freshness(), { fresh: false, ageMs: 61_000 })
+  assert.deepEqual(cache.freshness(), { fresh: false, ageMs: 61_000, awaitsClients: false })
   assert.throws(() => verifier.verify(token), { name: 'Problem', status: 503 })
   isDown = false
   await cache.refresh()

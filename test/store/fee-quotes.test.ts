@@ -81,6 +81,73 @@ describe('consume', () => {
     assert.deepEqual(await outcomeOf({}), { outcome: 'consumed', again: false })
   })
 
+  test('refuses what was restored until the fees are reconciled, and records what was lost', async (t) => {
+    const { quotes, place } = await openTestQuotes(t)
+    const credentials = await place.openCredentials()
+    const at = (minute: number) => noon + minutes(minute)
+    const issue = async (id: number, minute: number) => {
+      await place.setClock(at(minute))
+      return quotes.customers.issue(acme, aQuote({ id: idOf(id) }), openMax)
+    }
+    const consume = async (
+      id: number,
+      minute: number,
+      over: Parameters<typeof aWithdrawal>[0] = {},
+    ) => {
+      await place.setClock(at(minute))
+      return quotes.operator.consume(aWithdrawal({ id: idOf(id), ...over }))
+    }
+    await issue(1, -20)
+    for (const id of [2, 3, 4]) await issue(id, 0)
+    await consume(2, 1)
+    assert.equal(await quotes.operator.newestCreation(), noon)
+    const restored = { restoredTo: at(2), restoredAt: at(5), quotesBefore: at(5) }
+    await credentials.startRecovery(restored, at(5))
+    await issue(5, 6)
+
+    const refused = { outcome: 'unreconciled', restoredAt: at(5) }
+    const open = await quotes.operator.find(idOf(3))
+    assert.deepEqual(await consume(3, 7), { ...refused, quote: open })
+    assert.equal((await consume(3, 99)).outcome, 'unreconciled', 'expired')
+    assert.equal((await consume(3, 7, { amount: '1' })).outcome, 'mismatched')
+    assert.equal((await consume(5, 7)).outcome, 'consumed', 'quoted after the restore')
+    assert.deepEqual('again' in (await consume(2, 7)), true, 'consumed before the backup')
+
+    const recovery = await credentials.readRecovery()
+    assert.deepEqual(recovery, {
+      ...{ ...restored, clientsConfirmedAt: undefined, reconciledAt: undefined },
+    })
+    assert.ok(recovery !== undefined)
+    const uncertain = await quotes.operator.uncertain(recovery, 10)
+    assert.deepEqual(
+      uncertain.map(({ id }) => id),
+      [idOf(3), idOf(4)],
+    )
+    for (const [id, consumedAt] of [
+      [3, at(6)],
+      [3, at(-1)],
+      [5, at(3)],
+      [1, at(3)],
+    ] as const) {
+      const wrong = { consumedAt, withdrawal: 'withdrawal-9' }
+      const { outcome } = await consume(id, 7, wrong)
+      const expected = id === 5 ? 'taken' : id === 1 ? 'expired' : 'not-restored'
+      assert.equal(outcome, expected, `${id} at ${consumedAt}`)
+    }
+    const recorded = await consume(3, 99, { consumedAt: at(3) })
+    const consumption = { withdrawal: 'withdrawal-1', at: at(3) }
+    assert.deepEqual(recorded, {
+      outcome: 'consumed',
+      quote: { ...open, consumption },
+      again: false,
+    })
+    assert.equal((await consume(3, 99, { withdrawal: 'withdrawal-2' })).outcome, 'taken')
+
+    await credentials.endRecovery(at(8))
+    assert.equal((await consume(4, 9)).outcome, 'consumed')
+    assert.equal((await consume(1, 9)).outcome, 'expired')
+  })
+
   test('gives the fee to one of two processes that race for it', async (t) => {
     const { quotes, place } = await openTestQuotes(t)
     const children = [startQuoteChild(place.where), startQuoteChild(place.where)]

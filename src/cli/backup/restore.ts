@@ -4,17 +4,21 @@ import type { Command } from 'commander'
 import type { Clock } from '../../platform/clock.ts'
 import { type Config, ConfigError } from '../../platform/config.ts'
 import { openLog } from '../../platform/log.ts'
+import { makePrivateFolder } from '../../platform/machine/private-files.ts'
+import { commandHint } from '../../platform/version.ts'
 import { openOperatorStores, type Stores, storeFiles } from '../../stores.ts'
+import { parseInstant } from '../../values/instant.ts'
 import { type CommonOptions, newCommand } from '../options.ts'
 import { CommandFailed, type Output, printResult } from '../output.ts'
 import { operatorConfigOf } from '../with-stores.ts'
-import { unpackArchive } from './archive.ts'
+import { type Manifest, unpackArchive } from './archive.ts'
+import { start } from './reconcile.ts'
 import { withStagingFolder } from './staging-folder.ts'
 
 type RestoreOptions = CommonOptions & { readonly replace?: boolean }
 
 const onPostgres =
-  'restore is for the embedded store; restore PostgreSQL with pg_restore (docs/running.md)'
+  'restore is for the embedded store; restore PostgreSQL with pg_restore, then run reconcile --restored-to (docs/running.md)'
 
 export function restoreCommand(output: Output, clock: Clock): Command {
   return newCommand('restore', 'Restore the embedded store from a file that backup wrote.')
@@ -28,18 +32,22 @@ export function restoreCommand(output: Output, clock: Clock): Command {
       if (files.exist() && options.replace !== true) {
         throw new CommandFailed(`there is a store at ${files.path}; --replace replaces it`)
       }
+      makePrivateFolder(dirname(files.path))
       const manifest = await withStagingFolder(dirname(files.path), async (folder) => {
         const unpacked = await unpackArchive(file, folder, files.names)
         const [name = ''] = files.names
-        await verifyStore(at(config, join(folder, name)), clock)
+        await prepareStore(at(config, join(folder, name)), clock, unpacked)
         if (files.replaceFrom(folder)) return unpacked
         throw new CommandFailed(
           `another process uses the store at ${files.path}; stop it and restore again. Nothing was changed.`,
         )
       })
       const { created_at } = manifest
-      const document = { store: files.path, bursar: manifest.bursar, created_at }
+      const document = { store: files.path, bursar: manifest.bursar, created_at, in_recovery: true }
       printResult(output, options, document, [`${files.path}: restored as it was at ${created_at}`])
+      output.tell(
+        `every token is revoked, no client gets one, and no restored fee can be consumed, until the store is reconciled; run ${commandHint('reconcile')}`,
+      )
       const fault = await masterKeyFault(config, clock)
       if (fault !== undefined) output.tell(fault)
     })
@@ -51,8 +59,11 @@ const at = (config: Config, path: string): Config => ({
   operatorDatabaseUrl: undefined,
 })
 
-/** Opens the unpacked store as a server would, which also migrates it, and checks every page. */
-function verifyStore(config: Config, clock: Clock): Promise<void> {
+/**
+ * Opens the unpacked store as a server would, which also migrates it, and checks every page. Then
+ * starts its recovery, so that no server ever opens it without.
+ */
+function prepareStore(config: Config, clock: Clock, { created_at }: Manifest): Promise<void> {
   return withStoresOf(config, clock, async (stores) => {
     stores.quotes()
     const faults = [
@@ -60,6 +71,9 @@ function verifyStore(config: Config, clock: Clock): Promise<void> {
       ...(await stores.credentials().integrityFaults()),
     ]
     if (faults.length > 0) throw new CommandFailed(`the backup is damaged:\n${faults.join('\n')}`)
+    const restoredTo = parseInstant(created_at)?.micros
+    if (restoredTo === undefined) throw new CommandFailed('the backup does not name its time')
+    await start(stores, clock, restoredTo)
   })
 }
 

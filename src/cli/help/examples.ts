@@ -18,6 +18,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   ],
   backup: ['backup bursar-2026-11-22.tar'],
   restore: ['restore bursar-2026-11-22.tar --database sqlite:restored/bursar.db'],
+  reconcile: ['reconcile', 'reconcile --clients-confirmed', 'reconcile --reconciled'],
   'client create': [
     'client create --customer northwind --name "Northwind treasury"',
     'client create --operator --name Payouts --scope ingest:consume_fee',

@@ -3,6 +3,7 @@ import { systemClock } from '../../platform/clock.ts'
 import { programName, version } from '../../platform/version.ts'
 import { printableLines } from '../../values/printable.ts'
 import { backupCommand } from '../backup/backup.ts'
+import { reconcileCommand } from '../backup/reconcile.ts'
 import { restoreCommand } from '../backup/restore.ts'
 import { clientCommand } from '../client.ts'
 import { exportCommand } from '../export.ts'
@@ -18,7 +19,7 @@ import { examples } from './examples.ts'
 
 /** Every command, with its help in one style and an example each. */
 export function programOf(output: Output): Command {
-  const credentials = { withCredentials, print: output.print }
+  const credentials = { withCredentials, print: output.print, reveal: output.reveal }
   const program = new Command(programName())
     .description('Serve the read side of a settlement service over an HTTP JSON API.')
     .version(version, '-V, --version', 'Print the version.')
@@ -29,6 +30,7 @@ export function programOf(output: Output): Command {
     .addCommand(exportCommand())
     .addCommand(backupCommand(output, systemClock))
     .addCommand(restoreCommand(output, systemClock))
+    .addCommand(reconcileCommand(output, systemClock))
     .addCommand(clientCommand(credentials))
     .addCommand(keysCommand(credentials))
     .addCommand(feeCommand(output, systemClock))

@@ -67,6 +67,12 @@ export const problemExamples: Readonly<Record<string, ProblemExample | undefined
     path: consume,
     meta: { expires_at: '2026-11-21T22:38:40Z' },
   },
+  'fee-not-reconciled': {
+    detail:
+      'a withdrawal may have consumed the fee after the backup that was restored; compare it with the system that pays, then run `bursar reconcile --reconciled`',
+    path: consume,
+    meta: { restored_at: '2026-11-21T22:50:12.043Z' },
+  },
   400: {
     detail: 'limit must be between 1 and 1000',
     path: accounts,

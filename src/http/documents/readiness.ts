@@ -6,7 +6,13 @@ import type { ReadinessCheck } from './health.ts'
 
 type ReadinessDeps = {
   readonly store: Pick<Store, 'ping'>
-  readonly credentials: { freshness(): { readonly fresh: boolean; readonly ageMs: number } }
+  readonly credentials: {
+    freshness(): {
+      readonly fresh: boolean
+      readonly ageMs: number
+      readonly awaitsClients?: boolean
+    }
+  }
   readonly feeBasis: () => FeeBasis
   readonly clock: Clock
 }
@@ -24,8 +30,10 @@ export function readinessChecks(deps: ReadinessDeps): ReadinessCheck[] {
     {
       name: 'credentials',
       check: async () => {
-        const { fresh, ageMs } = credentials.freshness()
+        const { fresh, ageMs, awaitsClients } = credentials.freshness()
         if (!fresh) throw new Error('clients, keys and revoked tokens are too old to decide by')
+        if (awaitsClients === true)
+          throw new Error('the clients of a restored store are not confirmed')
         return { age_ms: ageMs }
       },
     },

@@ -31,10 +31,19 @@ export type NewClient = {
 /** A refusal. The sentence says what to change. */
 export type Refused = { readonly refused: string }
 
+type NewClientSecret = { readonly client: Client; readonly secret: Secret }
+
+/**
+ * Shows a new secret to its only reader. It is stored after this has resolved: no client has a
+ * secret that nobody has seen, and a rotation that fails here leaves the old secret in force.
+ */
+export type Reveal<T> = (made: T) => Promise<void>
+
 /** Registers a client. A client of method `secret` gets a secret, which is returned only here. */
 export async function createClient(
   deps: ClientDeps,
   wanted: NewClient,
+  reveal: Reveal<NewClientSecret> = async () => {},
 ): Promise<{ client: Client; secret: Secret | undefined } | Refused> {
   const { store, keyring, clock, random } = deps
   const available = scopesOf(wanted.customerId)
@@ -47,6 +56,7 @@ export async function createClient(
   if (scopes.length === 0) return { refused: 'A client needs at least one scope.' }
   const client = newClient(`client_${randomText(16, random)}`, { ...wanted, scopes }, clock())
   const secret = wanted.method.kind === 'secret' ? makeSecret(random) : undefined
+  if (secret !== undefined) await reveal({ client, secret })
   const added = await store.addClient(client, secret && newSecret(secret, keyring, clock, random))
   if (added === 'taken') return { refused: 'Another client has this issuer and external id.' }
   return { client, secret }
@@ -60,7 +70,8 @@ export async function rotateClient(
   { store, keyring, clock, random }: ClientDeps,
   clientId: string,
   { previousDays }: { readonly previousDays: number },
-): Promise<{ client: Client; secret: Secret; previousUntil: bigint | undefined } | Refused> {
+  reveal: Reveal<Rotated> = async () => {},
+): Promise<Rotated | Refused> {
   const client = await store.findClient(clientId)
   if (client === undefined) return { refused: noSuchClient(clientId) }
   if (client.disabledAt !== undefined) return { refused: `Client ${clientId} is disabled.` }
@@ -70,13 +81,17 @@ export async function rotateClient(
   const now = clock()
   const isAtOnce = previousDays === 0
   const previousUntil = isAtOnce ? undefined : now + BigInt(previousDays) * microsPerDay
+  const rotated = { client, secret, previousUntil }
+  await reveal(rotated)
   await store.rotateSecret(clientId, {
     secret: newSecret(secret, keyring, clock, random),
     previousUntil,
     notBefore: isAtOnce ? nextSecond(now) : undefined,
   })
-  return { client, secret, previousUntil }
+  return rotated
 }
+
+type Rotated = NewClientSecret & { readonly previousUntil: bigint | undefined }
 
 /** Disables a client and all its tokens permanently. Idempotent. */
 export async function disableClient(
@@ -117,7 +132,7 @@ function newSecret(secret: Secret, keyring: Keyring, clock: Clock, random: Rando
 }
 
 /** `iat` has whole seconds, so this also refuses tokens issued in the current second. */
-const nextSecond = (now: bigint): bigint => (now / 1_000_000n + 1n) * 1_000_000n
+export const nextSecond = (now: bigint): bigint => (now / 1_000_000n + 1n) * 1_000_000n
 
 /** The signature algorithms of client assertions, as FAPI 2.0 allows them. */
 export const assertionAlgorithms = ['ES256', 'PS256', 'EdDSA', 'Ed25519'] as const

@@ -4,7 +4,9 @@ import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
 import { repeat, type Schedule } from '../../platform/schedule.ts'
 import type { Client, CredentialStore } from '../../store/credentials.ts'
+import type { Recovery } from '../../store/recovery.ts'
 import type { Keyring } from '../../vault/keyring.ts'
+import { awaitsClients, openRecoveryLog, requireClients } from './recovery-state.ts'
 import { importSigningKeys, type SigningKeys } from './signing-keys.ts'
 
 /** What token verification needs, in memory. A refresh applies changes to these very maps. */
@@ -15,15 +17,21 @@ export type KnownCredentials = {
   readonly deniedTokens: ReadonlyMap<string, bigint>
   /** A change of any key replaces the whole map. */
   readonly signingKeys: SigningKeys
+  readonly recovery: Recovery | undefined
 }
 
-export type Freshness = { readonly fresh: boolean; readonly ageMs: number }
+export type Freshness = {
+  readonly fresh: boolean
+  readonly ageMs: number
+  /** The store was restored, and no client gets a token until the operator has confirmed them. */
+  readonly awaitsClients: boolean
+}
 
 /** Clients, denied tokens and signing keys. The cache polls the store and listens for changes. */
 export type CredentialCache = {
   current(): KnownCredentials
   freshness(): Freshness
-  /** Throws a Problem 503 when the last refresh is too old: rather refuse than guess. */
+  /** Throws a Problem 503 if it cannot know which clients are live: rather refuse than guess. */
   requireFresh(): void
   /** Reads what has changed since the last refresh. Rejects if the store cannot be read. */
   refresh(): Promise<void>
@@ -54,6 +62,8 @@ export async function openCredentialCache(deps: CredentialCacheDeps): Promise<Cr
   let readAt = clock()
   let confirmedAt = readAt
   let failure: { readonly error: unknown } | undefined
+  const logRecovery = openRecoveryLog(log)
+  logRecovery(known.current().recovery)
 
   // If the clock jumped either way, the true age is unknown; the distance fails closed.
   const ageMs = () => Math.abs(Number((clock() - confirmedAt) / 1000n))
@@ -63,6 +73,7 @@ export async function openCredentialCache(deps: CredentialCacheDeps): Promise<Cr
     // When the clock goes back, denied tokens that had expired count again.
     if (startedAt < readAt) await known.readAll()
     else if ((await store.revision()) !== known.revision()) await known.readChanges()
+    logRecovery(known.current().recovery)
     readAt = startedAt
     confirmedAt = startedAt
   }
@@ -85,10 +96,14 @@ export async function openCredentialCache(deps: CredentialCacheDeps): Promise<Cr
   let unknownKey = { at: Number.NEGATIVE_INFINITY, refreshed: Promise.resolve() }
   return {
     current: known.current,
-    freshness: () => ({ fresh: isFresh(), ageMs: ageMs() }),
+    freshness: () => ({
+      ...{ fresh: isFresh(), ageMs: ageMs() },
+      awaitsClients: awaitsClients(known.current().recovery),
+    }),
     requireFresh: () => {
       const detail = 'tokens cannot be checked at the moment, try again shortly'
       if (!isFresh()) throw new Problem(503, detail, { headers: { 'Retry-After': '5' } })
+      requireClients(known.current().recovery)
     },
     refresh,
     refreshForUnknownKey: () => {
@@ -112,8 +127,10 @@ async function openKnownCredentials({ store, keyring, clock }: KnownDeps) {
   const clients = new Map<string, Client>()
   const clientsByExternalId = new Map<string, Client>()
   const deniedTokens = new Map<string, bigint>()
-  const signingKeys: SigningKeys = new Map()
-  const known = { clients, clientsByExternalId, deniedTokens, signingKeys }
+  const known: { -readonly [Name in keyof KnownCredentials]: KnownCredentials[Name] } = {
+    ...{ clients, clientsByExternalId, deniedTokens },
+    ...{ signingKeys: new Map(), recovery: undefined },
+  }
   let revision: bigint | undefined
   let forgottenAt = clock()
 
@@ -139,6 +156,7 @@ async function openKnownCredentials({ store, keyring, clock }: KnownDeps) {
       for (const map of [clients, clientsByExternalId, deniedTokens]) map.clear()
     for (const client of states.clients) addClient(client)
     for (const { jti, expiresAt } of states.deniedTokens) deniedTokens.set(jti, expiresAt)
+    known.recovery = states.recovery
     revision = states.revision
     forgetExpired(now)
   }

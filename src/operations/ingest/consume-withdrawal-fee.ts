@@ -43,8 +43,9 @@ export const consumeWithdrawalFee = ingestOperation({
   problems: {
     404: { description: 'There is no such fee of this customer.' },
     409: {
-      description: 'The fee is another withdrawal’s, was quoted for other figures, or has expired.',
-      types: ['fee-mismatched', 'fee-consumed', 'fee-expired'],
+      description:
+        'The fee is another withdrawal’s, was quoted for other figures, has expired, or is not reconciled after a restore.',
+      types: ['fee-mismatched', 'fee-consumed', 'fee-expired', 'fee-not-reconciled'],
     },
   },
   view: {

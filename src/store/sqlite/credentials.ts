@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementResultingChanges } from 'node:sqlite'
 import type { PurposeKeyStore } from '../../vault/purpose-key.ts'
 import type { CredentialStore, NewSecret } from '../credentials.ts'
+import type { Recovery } from '../recovery.ts'
 import {
   clientValues,
   keyValues,
@@ -11,6 +12,7 @@ import {
 } from '../sql/credential-rows.ts'
 import { readMigrations } from '../sql/migration.ts'
 import { whole } from '../sql/row.ts'
+import { openRecovery, recoveryMethods } from './backup/recovery.ts'
 import { prepareStatements, type Statements } from './credentials-statements.ts'
 import { guarded, integrityFaults, openDatabase } from './database.ts'
 import { inTransaction, migrate } from './migrate.ts'
@@ -25,6 +27,7 @@ export function openSqliteCredentials(path: string): CredentialStore {
   const db = openDatabase(path)
   migrate(db, 'credentials', migrations)
   const statements = prepareStatements(db)
+  const recovery = openRecovery(db)
   const run: Run = async (work) => guarded(work)
   const change: Run = async (work) =>
     guarded(() =>
@@ -35,7 +38,8 @@ export function openSqliteCredentials(path: string): CredentialStore {
       }),
     )
   return {
-    ...stateMethods(statements, run),
+    ...stateMethods(statements, run, recovery),
+    ...recoveryMethods(db, recovery, run, change),
     ...clientMethods(db, statements, run, change),
     ...keyMethods(statements, run, change),
     ...tokenMethods(db, statements, run, change),
@@ -49,7 +53,7 @@ export function openSqliteCredentials(path: string): CredentialStore {
 /** Runs statements. A `change` runs them in one transaction that also bumps the revision. */
 type Run = <T>(work: () => T) => Promise<T>
 
-function stateMethods(statements: Statements, run: Run) {
+function stateMethods(statements: Statements, run: Run, recovery: () => Recovery | undefined) {
   const readRevision = () => whole(statements.revision.get() ?? {}, 'value')
   return {
     revision: () => run(readRevision),
@@ -66,6 +70,7 @@ function stateMethods(statements: Statements, run: Run) {
           clients: statements.changedClients.all(after).map(readClient),
           deniedTokens: statements.deniedTokens.all(now, after).map(readDeniedToken),
           keysChanged: statements.changedKey.get(after) !== undefined,
+          recovery: recovery(),
         }
       }),
   } satisfies Partial<CredentialStore>

@@ -18,10 +18,11 @@ import {
   readSweepState,
   sweepColumns,
 } from '../sql/fee-quotes/fee-quote-rows.ts'
-import { judgeConsumption } from '../sql/fee-quotes/judge-consumption.ts'
 import { judgeSweep } from '../sql/fee-quotes/judge-sweep.ts'
 import { readMigrations } from '../sql/migration.ts'
+import { judgeInRecovery } from '../sql/recovery/judge-recovery.ts'
 import { whole } from '../sql/row.ts'
+import { openRecovery, openRestoredQuotes } from './backup/recovery.ts'
 import { guarded, openDatabase, prepare } from './database.ts'
 import { inTransaction, migrate } from './migrate.ts'
 
@@ -43,6 +44,7 @@ export function openSqliteFeeQuotes(path: string, clock: Clock): FeeQuoteStore {
   const issue = openIssue(db, clock)
   const find = openFind(db)
   const consume = openConsume(db, find, clock)
+  const restored = openRestoredQuotes(db)
   const sweep = openSweep(db, clock)
   return {
     customers: { issue: (customerId, quote, openMax) => issue({ customerId, quote, openMax }) },
@@ -50,6 +52,8 @@ export function openSqliteFeeQuotes(path: string, clock: Clock): FeeQuoteStore {
       find: async (id) => guarded(() => find(id)),
       consume: async (request) => guarded(() => inTransaction(db, () => consume(request))),
       sweep: async (rowsMax) => guarded(() => inTransaction(db, () => sweep(rowsMax))),
+      newestCreation: async () => guarded(restored.newestCreation),
+      uncertain: async (recovery, rowsMax) => guarded(() => restored.uncertain(recovery, rowsMax)),
       clear: async () => guarded(() => db.exec('delete from fee_quote')),
     },
     close: async () => db.close(),
@@ -149,13 +153,14 @@ function openConsume(db: DatabaseSync, find: (id: string) => FeeQuote | undefine
   const update = db.prepare(
     'update fee_quote set withdrawal = ?, consumed_at = ? where id = ? and consumed_at is null',
   )
+  const recovery = openRecovery(db)
   return (request: ConsumeRequest): Consumed => {
     const quote = find(request.id)
-    const at = clock()
-    const judgement = judgeConsumption(quote, request, at)
+    const now = clock()
+    const judgement = judgeInRecovery(quote, request, now, recovery())
     if (quote === undefined) return { outcome: 'unknown' }
     if (judgement.outcome !== 'free') return judgement
-    const { withdrawal } = request
+    const { withdrawal, consumedAt: at = now } = request
     const { changes } = update.run(withdrawal, at, request.id)
     assert(changes === 1, 'The transaction read this quote as free, but did not update it.')
     const consumption = { withdrawal, at }

@@ -155,6 +155,26 @@ describe('409', () => {
   })
 })
 
+test('409 for a fee from before a restore, until the fees are reconciled', async () => {
+  const id = await quote()
+  const { credentials, clock, oauth, quotes } = service.parts
+  // A running service has seen the restore; its tokens are those of clients that are confirmed.
+  await credentials.startRecovery(
+    { restoredTo: noon, restoredAt: noon, quotesBefore: noon + 1n },
+    0n,
+  )
+  await credentials.confirmClients(clock())
+  await oauth.refresh()
+  const called = await consume(id)
+  const detail =
+    'a withdrawal may have consumed the fee after the backup that was restored; compare it with the system that pays, then run `npm run -s bursar -- reconcile --reconciled`'
+  const meta = { restored_at: '2026-11-22T12:00:00Z' }
+  assertProblem(called, conflict(id, '/problems/fee-not-reconciled', detail, meta))
+  assert.equal((await quotes.operator.find(id))?.consumption, undefined)
+  await credentials.endRecovery(clock())
+  assert.equal((await consume(id)).status, 200)
+})
+
 test('413 for a body over 16 KiB', async () => {
   const { status } = await consume(await quote(), { ...payout, memo: 'x'.repeat(16 * 1024) })
   assert.equal(status, 413)

@@ -20,6 +20,7 @@ import {
   openCredentialChanges,
 } from './credential-changes.ts'
 import { clientMethods } from './credentials-clients.ts'
+import { findRecovery, recoveryMethods } from './recovery.ts'
 
 /**
  * Stores credentials in PostgreSQL. The caller closes the servers. Only the refresh of states and
@@ -30,6 +31,7 @@ export function openPostgresCredentials(servers: Servers): CredentialStore {
   const listening = new Set<() => void>()
   return {
     ...stateMethods(changes),
+    ...recoveryMethods(changes),
     ...clientMethods(servers, changes),
     ...keyMethods(changes),
     ...tokenMethods(servers, changes),
@@ -81,6 +83,7 @@ function stateMethods({ read }: CredentialChanges) {
           clients: clients.map(readClient),
           deniedTokens: denied.map(readDeniedToken),
           keysChanged: keys.length > 0,
+          recovery: await findRecovery(connection),
         }
       }),
   } satisfies Partial<CredentialStore>

@@ -4,10 +4,11 @@ import { limits } from '../../../platform/limits.ts'
 import type { Consumed, ConsumeRequest, FeeQuote } from '../../fee-quotes.ts'
 import { openBatchQueue, type PendingRequest } from '../../sql/batch-queue.ts'
 import { quoteColumns, readQuote } from '../../sql/fee-quotes/fee-quote-rows.ts'
-import { judgeConsumption } from '../../sql/fee-quotes/judge-consumption.ts'
+import { judgeInRecovery } from '../../sql/recovery/judge-recovery.ts'
 import { type NamedRow, whole } from '../../sql/row.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { transact } from '../cluster/transaction.ts'
+import { findRecovery } from '../credentials/recovery.ts'
 import { type Connection, textArray } from '../driver/connection.ts'
 
 type Batch = readonly PendingRequest<ConsumeRequest, Consumed>[]
@@ -52,18 +53,20 @@ async function consumeTogether(connection: Connection, batch: Batch): Promise<re
   const quotes = new Map(rows.map((row) => [String(row.id), readQuote(row)]))
   const last = rows.at(-1)
   if (last === undefined) return []
-  const at = whole(last, 'now')
+  const now = whole(last, 'now')
+  const recovery = await findRecovery(connection)
   const consumed = new Map<string, FeeQuote>()
   const answers = batch.map(({ request }): Consumed => {
     const quote = quotes.get(request.id)
-    const judgement = judgeConsumption(quote, request, at)
+    const judgement = judgeInRecovery(quote, request, now, recovery)
     if (quote === undefined) return { outcome: 'unknown' }
     if (judgement.outcome !== 'free') {
       // The standby may not have confirmed the first commit, so this writes the same values.
       if (judgement.outcome === 'consumed') consumed.set(quote.id, quote)
       return judgement
     }
-    const taken = { ...quote, consumption: { withdrawal: request.withdrawal, at } }
+    const { withdrawal, consumedAt: at = now } = request
+    const taken = { ...quote, consumption: { withdrawal, at } }
     quotes.set(quote.id, taken)
     consumed.set(quote.id, taken)
     return { outcome: 'consumed', quote: taken, again: false }

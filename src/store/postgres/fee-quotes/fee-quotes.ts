@@ -7,6 +7,7 @@ import type { Servers } from '../cluster/servers.ts'
 import { inTransaction } from '../cluster/transaction.ts'
 import { openConsume } from './consume-batch.ts'
 import { openIssue } from './issue-batch.ts'
+import { restoredQuotes } from './restored-quotes.ts'
 import { sweepQuotes } from './sweep.ts'
 
 export type FeeQuoteDeps = {
@@ -33,7 +34,10 @@ const refuse = async (): Promise<never> => {
     'Fee quotes are consumed, shown and swept as the operator: set OPERATOR_DATABASE_URL to the URL of role bursar_operator.',
   )
 }
-const withoutOperator = { find: refuse, consume: refuse, sweep: refuse, clear: refuse }
+const withoutOperator = {
+  ...{ find: refuse, consume: refuse, sweep: refuse, clear: refuse },
+  ...{ newestCreation: refuse, uncertain: refuse },
+}
 
 function operatorMethods(servers: Servers, withinMs: number): FeeQuoteStore['operator'] {
   return {
@@ -45,6 +49,7 @@ function operatorMethods(servers: Servers, withinMs: number): FeeQuoteStore['ope
     },
     consume: openConsume(servers, withinMs),
     sweep: (rowsMax) => sweepQuotes(servers, rowsMax),
+    ...restoredQuotes(servers),
     clear: () =>
       inTransaction(servers, (connection) => connection.execute('delete from bursar.fee_quote')),
   }

@@ -56,6 +56,7 @@ const access: Readonly<Record<string, Access>> = {
     isProtected: true,
   },
   fee_quote_sweep: { app: '', operator: 'select, update', isProtected: false },
+  recovery: { app: 'select', operator: 'select, insert, update, delete', isProtected: false },
   schema_migration: { app: 'select', operator: 'select', isProtected: false },
 }
 

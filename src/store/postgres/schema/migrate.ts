@@ -26,6 +26,7 @@ export const migrations = numberMigrations([
   recordMigration(2, recordDialect),
   sqlFile('0005-clock-of-fee-quotes.sql'),
   sqlFile('0007-import-journal.sql'),
+  sqlFile('0008-recovery.sql'),
 ])
 
 /** An arbitrary key, unlikely to be the advisory lock of another program. */

@@ -1,0 +1,144 @@
+import type { Command } from 'commander'
+import { confirmClients, startRecovery } from '../../oauth/clients/recovery.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { limits } from '../../platform/limits.ts'
+import { commandHint } from '../../platform/version.ts'
+import type { ClientWithSecrets } from '../../store/credentials.ts'
+import type { FeeQuote } from '../../store/fee-quotes.ts'
+import type { Recovery } from '../../store/recovery.ts'
+import type { Stores } from '../../stores.ts'
+import { counted } from '../../values/counted.ts'
+import { parseInstant, printInstant } from '../../values/instant.ts'
+import { type CommonOptions, newCommand, refuseUsage } from '../options.ts'
+import { CommandFailed, type Output, printResult } from '../output.ts'
+import { existing, withStores } from '../with-stores.ts'
+
+type ReconcileOptions = CommonOptions & {
+  readonly restoredTo?: string
+  readonly clientsConfirmed?: boolean
+  readonly reconciled?: boolean
+}
+
+/** `reconcile`: from a restored store to one whose clients and fees are those of today. */
+export function reconcileCommand(output: Output, clock: Clock): Command {
+  const command = newCommand('reconcile', 'Show or end the recovery of a store after a restore.')
+    .option(
+      '--restored-to <time>',
+      'Start a recovery: other tools have restored the store to this point in time.',
+    )
+    .option('--clients-confirmed', 'Let clients get tokens: those that are listed are right.')
+    .option('--reconciled', 'End the recovery: clients and consumed fees are right.')
+  return command.action(async (options: ReconcileOptions) => {
+    refuseUsage(command, faultOf(options, clock))
+    const { restoredTo, clientsConfirmed, reconciled } = options
+    const change = async (stores: Stores) => {
+      if (restoredTo !== undefined) await start(stores, clock, microsOf(restoredTo))
+      if (clientsConfirmed === true || reconciled === true) await confirm(stores, clock)
+      if (reconciled === true) await stores.credentials().endRecovery(clock())
+      return describe(stores)
+    }
+    const described = await withStores(options, change, existing)
+    printResult(output, options, documentOf(described), linesOf(described))
+  })
+}
+
+function faultOf(options: ReconcileOptions, clock: Clock): string | undefined {
+  const { restoredTo } = options
+  const given = [restoredTo, options.clientsConfirmed, options.reconciled]
+  if (given.filter((one) => one !== undefined).length > 1) {
+    return 'Give one of --restored-to, --clients-confirmed and --reconciled.'
+  }
+  if (restoredTo === undefined) return undefined
+  const isPast = parseInstant(restoredTo) !== undefined && microsOf(restoredTo) <= clock()
+  return isPast ? undefined : '--restored-to must be a past time, such as 2026-11-22T12:00:00Z.'
+}
+
+const microsOf = (time: string): bigint => parseInstant(time)?.micros ?? 0n
+
+/** Refuses tokens and restored fees from here on. */
+export async function start(stores: Stores, clock: Clock, restoredTo: bigint): Promise<void> {
+  const newestQuote = await stores.quotes().operator.newestCreation()
+  await startRecovery({ store: stores.credentials(), clock }, restoredTo, newestQuote)
+}
+
+async function confirm(stores: Stores, clock: Clock): Promise<void> {
+  const store = stores.credentials()
+  const recovery = await store.readRecovery()
+  if (recovery === undefined || recovery.reconciledAt !== undefined) {
+    throw new CommandFailed('the store is not in recovery, so there is nothing to confirm')
+  }
+  if (recovery.clientsConfirmedAt !== undefined) return
+  await confirmClients({ store, clock }, await stores.keyring(store))
+}
+
+type Described = {
+  readonly recovery: Recovery | undefined
+  readonly clients: readonly ClientWithSecrets[]
+  /** Restored fees that a withdrawal may have consumed after the backup. */
+  readonly fees: readonly FeeQuote[]
+}
+
+async function describe(stores: Stores): Promise<Described> {
+  const recovery = await stores.credentials().readRecovery()
+  if (recovery === undefined || recovery.reconciledAt !== undefined) {
+    return { recovery, clients: [], fees: [] }
+  }
+  const listed = await stores.credentials().listClients()
+  const fees = await stores.quotes().operator.uncertain(recovery, limits.uncertainFeesMax)
+  return { recovery, clients: listed.filter((client) => client.disabledAt === undefined), fees }
+}
+
+const isoOf = (at: bigint | undefined) => (at === undefined ? null : printInstant(at))
+
+const documentOf = ({ recovery, clients, fees }: Described) => ({
+  in_recovery: recovery !== undefined && recovery.reconciledAt === undefined,
+  restored_to: isoOf(recovery?.restoredTo),
+  restored_at: isoOf(recovery?.restoredAt),
+  clients_confirmed_at: isoOf(recovery?.clientsConfirmedAt),
+  reconciled_at: isoOf(recovery?.reconciledAt),
+  live_clients: clients.map((client) => ({
+    client_id: client.id,
+    customer_id: client.customerId,
+    name: client.name,
+    newest_secret_at: isoOf(client.secrets.at(-1)?.createdAt),
+  })),
+  uncertain_fees: fees.map(({ id, customerId, createdAt, expiresAt }) => ({
+    ...{ id, customer_id: customerId },
+    ...{ created_at: isoOf(createdAt), expires_at: isoOf(expiresAt) },
+  })),
+})
+
+function linesOf({ recovery, clients, fees }: Described): readonly string[] {
+  if (recovery === undefined) return ['The store was not restored; there is nothing to reconcile.']
+  const to = isoOf(recovery.restoredTo)
+  if (recovery.reconciledAt !== undefined) {
+    return [`The store was restored to ${to} and reconciled at ${isoOf(recovery.reconciledAt)}.`]
+  }
+  const hasClients = recovery.clientsConfirmedAt !== undefined
+  return [
+    `The store is in recovery: it was restored to ${to}. What happened after that is not in it.`,
+    ...(hasClients ? ['The clients are confirmed and get tokens.'] : clientLines(clients, to)),
+    ...feeLines(fees),
+  ]
+}
+
+const clientLines = (clients: readonly ClientWithSecrets[], to: string | null) => [
+  `No client gets a token. ${counted(clients.length, 'client')} would:`,
+  ...clients.map(({ id, customerId, name, secrets }) => {
+    const secretAt = isoOf(secrets.at(-1)?.createdAt) ?? 'no secret'
+    return ['', id, customerId ?? 'operator', secretAt, name].join('  ')
+  }),
+  `Disable, rotate and create again what was disabled, rotated and created after ${to}.`,
+  `Then run ${commandHint('reconcile --clients-confirmed')}.`,
+]
+
+const feeLines = (fees: readonly FeeQuote[]) => [
+  'No fee from before the restore can be consumed. A withdrawal may have consumed these since:',
+  ...(fees.length === 0 ? ['  none'] : []),
+  ...fees.map(({ id, customerId, expiresAt }) =>
+    ['', id, customerId, `expires ${isoOf(expiresAt)}`].join('  '),
+  ),
+  ...(fees.length < limits.uncertainFeesMax ? [] : ['  and possibly more']),
+  `Record each that was consumed with ${commandHint('fee consume ID … --consumed-at TIME')}.`,
+  `Then run ${commandHint('reconcile --reconciled')}.`,
+]

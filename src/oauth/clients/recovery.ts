@@ -1,0 +1,33 @@
+import type { RecoveryStore } from '../../store/recovery.ts'
+import type { Keyring } from '../../vault/keyring.ts'
+import type { ClientDeps } from './clients.ts'
+import { nextSecond } from './clients.ts'
+
+type RecoveryDeps = Pick<ClientDeps, 'clock'> & { readonly store: RecoveryStore }
+
+/**
+ * Starts the recovery of a restored store: every token is refused, and no client gets one. Quotes
+ * that a process with a fast clock has issued count as restored, too.
+ */
+export async function startRecovery(
+  { store, clock }: RecoveryDeps,
+  restoredTo: bigint,
+  newestQuote: bigint | undefined,
+): Promise<void> {
+  const restoredAt = clock()
+  const afterNewest = (newestQuote ?? 0n) + 1n
+  const quotesBefore = afterNewest > restoredAt ? afterNewest : restoredAt
+  await store.startRecovery({ restoredTo, restoredAt, quotesBefore }, nextSecond(restoredAt))
+}
+
+/**
+ * Lets clients get tokens again. A signing key that was revoked after the backup is valid again in
+ * the restored store. So every key is revoked; at this point no token is valid that it could void.
+ */
+export async function confirmClients(
+  { store, clock }: RecoveryDeps,
+  keyring: Pick<Keyring, 'rotate'>,
+): Promise<void> {
+  await keyring.rotate('token-signing', { revokeOthers: true })
+  await store.confirmClients(clock())
+}

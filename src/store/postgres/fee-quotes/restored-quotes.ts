@@ -1,0 +1,23 @@
+import type { FeeQuote } from '../../fee-quotes.ts'
+import type { Recovery } from '../../recovery.ts'
+import { quoteColumns, readQuote } from '../../sql/fee-quotes/fee-quote-rows.ts'
+import { optionalWhole } from '../../sql/row.ts'
+import type { Servers } from '../cluster/servers.ts'
+
+/** The newest quote, and the quotes that a lost consumption may have taken. */
+export const restoredQuotes = (servers: Servers) => ({
+  newestCreation: async (): Promise<bigint | undefined> => {
+    const text = 'select max(created_at) as created_at from bursar.fee_quote'
+    const [row] = await servers.rows({ text })
+    return optionalWhole(row ?? {}, 'created_at')
+  },
+  uncertain: async (recovery: Recovery, rowsMax: number): Promise<readonly FeeQuote[]> => {
+    const rows = await servers.rows({
+      text: `select ${quoteColumns} from bursar.fee_quote
+        where consumed_at is null and created_at < $1::bigint and expires_at > $2::bigint
+        order by id limit $3::bigint`,
+      values: [recovery.quotesBefore, recovery.restoredTo, rowsMax],
+    })
+    return rows.map(readQuote)
+  },
+})

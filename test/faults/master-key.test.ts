@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { temporaryFolder } from '../support/harness.ts'
+import { runProgram } from '../support/program.ts'
+import { send, statusOf } from './support/client.ts'
+import { type BursarServer, serve } from './support/cluster.ts'
+
+/** The runbook of docs/running.md for a new master key, followed to the letter. */
+
+const folder = temporaryFolder()
+after(() => rmSync(folder, { recursive: true, force: true }))
+const section = readFileSync('docs/running.md', 'utf8').split('\n## The master key\n')[1] ?? ''
+const [newKey = '', rewrap = ''] = [...section.matchAll(/```sh\n(.*?)```/gs)].map(
+  ([, code]) => code,
+)
+const ageSeconds = 5
+const base = {
+  DATABASE_URL: `sqlite:${join(folder, 'bursar.db')}`,
+  BURSAR_CREDENTIALS_AGE_SECONDS_MAX: String(ageSeconds),
+  BURSAR_PUBLIC_URL: 'http://127.0.0.1:1',
+  LOG_LEVEL: 'error',
+}
+const { PATH = '' } = process.env
+
+/** The settings that a block of the document exports. */
+async function environmentAfter(block: string, env: Readonly<Record<string, string>>) {
+  const names = ['BURSAR_MASTER_KEY', 'BURSAR_MASTER_KEY_PREVIOUS']
+  const show = names.map((name) => `printf '%s\\n' "$${name}"`).join('; ')
+  const shell = spawn('bash', ['-euc', `${block}\n${show}`], { env: { PATH, ...env } })
+  let printed = ''
+  shell.stdout.on('data', (chunk) => {
+    printed += chunk
+  })
+  assert.deepEqual(await once(shell, 'close'), [0, null])
+  const [current = '', previous = ''] = printed.split('\n')
+  return { BURSAR_MASTER_KEY: current, BURSAR_MASTER_KEY_PREVIOUS: previous }
+}
+
+test('no request fails while the master key is changed', async (t) => {
+  const old = { ...base, BURSAR_MASTER_KEY: randomBytes(32).toString('base64') }
+  const words = ['client', 'create', '--customer', 'acme', '--name', 'treasury', '--json']
+  const { output } = await runProgram(words, { env: old })
+  const { client_id, client_secret } = JSON.parse(output)
+  const body = `grant_type=client_credentials&client_id=${client_id}&client_secret=${client_secret}`
+  let token: string | undefined
+  const assertServed = async (server: BursarServer, step: string) => {
+    const granted = await send(server.url, '/oauth2/token', { method: 'POST', body })
+    assert.equal(statusOf(granted), 200, step)
+    if (granted.kind === 'answered') token ??= JSON.parse(granted.text).access_token
+    const answer = await send(server.url, '/v2/transfer/fiat-accounts', { token })
+    assert.equal(statusOf(answer), 200, `${step}: the token of the first step`)
+  }
+  const first = await serve(old)
+  t.after(() => first.program.kill('SIGKILL'))
+  await assertServed(first, 'with the old key')
+
+  const both = { ...old, ...(await environmentAfter(newKey, old)) }
+  assert.equal(both.BURSAR_MASTER_KEY_PREVIOUS, old.BURSAR_MASTER_KEY)
+  await first.program.kill()
+  const second = await serve(both)
+  t.after(() => second.program.kill('SIGKILL'))
+  await assertServed(second, 'with both keys')
+  const command = rewrap.trim().split(' -- ')[1]?.split(' ') ?? []
+  const rewrapped = await runProgram(command, { env: both })
+  assert.equal(rewrapped.code, 0, rewrapped.errors)
+  await setTimeout((ageSeconds + 3) * 1000)
+  await assertServed(second, 'after the keys were wrapped')
+
+  const { BURSAR_MASTER_KEY_PREVIOUS: _, ...only } = both
+  await second.program.kill()
+  const third = await serve(only)
+  t.after(() => third.program.kill('SIGKILL'))
+  await assertServed(third, 'with the new key alone')
+})
