@@ -1,6 +1,7 @@
 /**
  * What is known of the last restore of the store. After a restore, nobody knows which clients were
- * disabled and which fees were consumed since the backup. Instants are microseconds since 1970, UTC.
+ * disabled and which fees were consumed since the backup. Instants are microseconds since 1970,
+ * UTC.
  */
 export type Recovery = {
   /** The point in time of the restored state. */

@@ -85,6 +85,9 @@ onPostgres('the roles and the credential tables', () => {
       `update bursar.purpose_key set revoked_at = null`,
       `delete from bursar.purpose_key`,
       `delete from bursar.credential_revision`,
+      `insert into bursar.recovery values (true, 1, 1, 1, 1, 1)`,
+      `update bursar.recovery set reconciled_at = 1`,
+      `delete from bursar.recovery`,
       `alter table bursar.denied_token disable row level security`,
     ]) {
       await assert.rejects(askAt(place.app, forbidden), refused, forbidden)

@@ -3,8 +3,8 @@ import type { Recovery } from '../../recovery.ts'
 import { type Judgement, judgeConsumption } from '../fee-quotes/judge-consumption.ts'
 
 /**
- * Judges a consumption of a store that may be in recovery. A restored quote that nobody has consumed
- * may have been consumed after the backup. So it is refused, expired or not, until the operator has
+ * Judges a consumption of a store that may be in recovery. A restored quote that looks open may
+ * have been consumed after the backup. So it is refused, expired or not, until the operator has
  * reconciled the fees. A request with `consumedAt` records such a consumption.
  */
 export function judgeInRecovery(
