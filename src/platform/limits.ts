@@ -130,6 +130,10 @@ export const limits = {
   quoteIssueMs: 5000,
   /** Consumptions that share a commit, and that may wait for it. A full one takes about 15 ms. */
   consumptionsPerCommitMax: 500,
+  /** Commits at a time: one that waits for a locked quote does not hold up the others. */
+  consumptionCommitsMax: 4,
+  /** After this time the database ends a consumption whose process has vanished. */
+  consumptionIdleMs: 5000,
   consumptionsWaitingMax: 5000,
   /** How long a request may wait for a database session, and how many may wait for each. */
   databaseWaitMs: 400,

@@ -187,6 +187,28 @@ onPostgres('consumptions', () => {
   })
 })
 
+onPostgres('a consumption', () => {
+  test('does not wait for one whose quote another transaction has locked', async (t) => {
+    const place = await newStorePlace(t)
+    const quotes = await place.openQuotes()
+    for (const at of [1, 2]) await quotes.customers.issue(acme, aQuote({ id: idOf(at) }), openMax)
+    const servers = await openTestServers(operatorUrl(place.where))
+    t.after(servers.close)
+    const consume = (at: number) => quotes.operator.consume(aWithdrawal({ id: idOf(at) }))
+    const waiting = await servers.onPrimary(async (connection) => {
+      const lock = `select 1 from bursar.fee_quote where id = '${idOf(1)}' for update`
+      await connection.execute(`begin; ${lock}`)
+      const locked = consume(1)
+      const isWaiting = `select 1 from pg_stat_activity where wait_event_type = 'Lock'`
+      await until(async () => (await place.ask(isWaiting)).length > 0)
+      assert.equal((await consume(2)).outcome, 'consumed')
+      await connection.execute('rollback')
+      return { locked }
+    })
+    assert.equal((await waiting.locked).outcome, 'consumed')
+  })
+})
+
 onPostgres('a sweep of old quotes', () => {
   test('skips a quote that another transaction has locked', async (t) => {
     const { place, quotes } = await twoCustomers(t, noon)

@@ -33,7 +33,7 @@ export function openConsume(servers: Servers, withinMs: number) {
       }
     },
     weightMax: limits.consumptionsPerCommitMax,
-    runningMax: 1,
+    runningMax: limits.consumptionCommitsMax,
     startsFullBatches: false,
     waitingMax: limits.consumptionsWaitingMax,
     // Leaves the batch at least half of the time.
@@ -77,17 +77,23 @@ async function consumeTogether(connection: Connection, batch: Batch): Promise<re
 
 /**
  * Locks the rows until the commit, so that only one withdrawal can find a quote free. The order of
- * the locks is that of the ids, so no two batches can deadlock. The last row has the time after all locks.
+ * the locks is that of the ids, so no two batches can deadlock. The last row has the time after all
+ * locks. If this process vanishes, the database frees them soon.
  */
 const LOCK = `
   with locked as materialized (
     select ${quoteColumns} from bursar.fee_quote where id = any ($1::uuid[])
     order by id for update
   )
-  select locked.*, bursar.clock_microseconds() as now from locked`
+  select locked.*, bursar.clock_microseconds() as now,
+    set_config('idle_in_transaction_session_timeout', $2, true) from locked`
 
 const lockQuotes = (connection: Connection, ids: readonly string[]): Promise<readonly NamedRow[]> =>
-  connection.rows({ text: LOCK, values: [textArray(ids)], prepare: true })
+  connection.rows({
+    text: LOCK,
+    values: [textArray(ids), String(limits.consumptionIdleMs)],
+    prepare: true,
+  })
 
 const UPDATE = `
   update bursar.fee_quote as quote
