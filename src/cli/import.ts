@@ -57,6 +57,7 @@ async function importFile(
         dryRun: options.dryRun === true,
         allowOlder: options.allowOlder === true,
         rules,
+        fileBytes: path.endsWith('.gz') ? undefined : file.bytesTotal,
         onProgress: progress.update,
         onMerge: options.dryRun === true ? undefined : interruption.changesBegin,
       })

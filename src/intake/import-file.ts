@@ -16,6 +16,8 @@ export type ImportOptions = MergeOptions & {
   /** The customer of records without a `customer_id`. Naming another customer is a fault. */
   readonly customerId?: string | undefined
   readonly rules: RecordRules
+  /** The size of a file that is not compressed. The store checks that it has space for it. */
+  readonly fileBytes?: number | undefined
   readonly onProgress?: (records: number) => void
   /** Called when every record was read and the transaction begins. */
   readonly onMerge?: (() => void) | undefined
@@ -31,7 +33,7 @@ export async function importEntries(
   entries: AsyncIterable<Entry>,
   options: ImportOptions,
 ): Promise<ImportReport> {
-  const load = await store.operator.beginLoad(resource)
+  const load = await store.operator.beginLoad(resource, options.fileBytes)
   try {
     const staged = await stageEntries(load, resource, entries, options)
     if (staged.faultCount > 0) return { ...staged, added: 0, changed: 0, unchanged: 0 }

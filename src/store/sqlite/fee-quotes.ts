@@ -14,8 +14,9 @@ import { quoteColumns, readQuote } from '../sql/fee-quote-rows.ts'
 import { judgeConsumption } from '../sql/judge-consumption.ts'
 import { readMigrations } from '../sql/migration.ts'
 import { whole } from '../sql/row.ts'
-import { guarded, openDatabase, prepare } from './database.ts'
-import { inTransaction, migrate } from './migrate.ts'
+import { prepare } from './database.ts'
+import { openWrites, retryWhileLocked, type Write } from './locks.ts'
+import { openMigrated } from './migrate.ts'
 
 const migrations = readMigrations(new URL('./migrations/fee-quotes/', import.meta.url), [
   '0001-fee-quotes.sql',
@@ -23,9 +24,9 @@ const migrations = readMigrations(new URL('./migrations/fee-quotes/', import.met
 
 /** Uses the file of the credentials, so that no import blocks a quote, over its own connection. */
 export function openSqliteFeeQuotes(path: string): FeeQuoteStore {
-  const db = openDatabase(path)
-  migrate(db, 'fee-quotes', migrations)
-  const issue = openIssue(db)
+  const db = openMigrated(path, 'fee-quotes', migrations)
+  const write = openWrites(db)
+  const issue = openIssue(db, write)
   const find = openFind(db)
   const consume = openConsume(db, find)
   // Looks at no more rows than it may delete: the oldest by id, which rises with time.
@@ -36,11 +37,11 @@ export function openSqliteFeeQuotes(path: string): FeeQuoteStore {
   return {
     customers: { issue: (customerId, quote, openMax) => issue({ customerId, quote, openMax }) },
     operator: {
-      find: async (id) => guarded(() => find(id)),
-      consume: async (request) => guarded(() => inTransaction(db, () => consume(request))),
-      sweep: async (createdBefore, rowsMax) =>
-        guarded(() => Number(sweep.run(createdBefore, rowsMax).changes)),
-      clear: async () => guarded(() => db.exec('delete from fee_quote')),
+      find: (id) => retryWhileLocked(() => find(id)),
+      consume: (request) => write(() => consume(request)),
+      sweep: (createdBefore, rowsMax) =>
+        write(() => Number(sweep.run(createdBefore, rowsMax).changes)),
+      clear: () => write(() => db.exec('delete from fee_quote')),
     },
     close: async () => db.close(),
   }
@@ -53,17 +54,18 @@ type IssueRequest = {
 }
 
 /** Stores the quotes of a batch in one transaction, so that they share the wait for the disk. */
-function openIssue(db: DatabaseSync): (request: IssueRequest) => Promise<Issued> {
+function openIssue(db: DatabaseSync, write: Write): (request: IssueRequest) => Promise<Issued> {
   const insert = openInsert(db)
   return openBatchQueue<IssueRequest, Issued>({
     name: 'fee quotes',
-    run: async (batch) => {
-      const openByClient = new Map<string, number>()
-      const committed = guarded(() =>
-        inTransaction(db, () =>
-          batch.map(({ request, result }) => ({ issued: insert(request, openByClient), result })),
-        ),
-      )
+    run: async (batch, oldestRequestedAt) => {
+      const committed = await write(() => {
+        const openByClient = new Map<string, number>()
+        return batch.map(({ request, result }) => ({
+          issued: insert(request, openByClient),
+          result,
+        }))
+      }, oldestRequestedAt + limits.quoteIssueMs)
       for (const { issued, result } of committed) result.resolve(issued)
     },
     weightMax: limits.quotesPerCommitMax,
