@@ -164,7 +164,7 @@ function embeddedStores(sources: StoreDeps): Stores {
     quotes: quotes.open,
     keyring: (store) => openKeyring(sources, store, beside(path, 'master-key')),
     claimIssuer: async (issuer) => {
-      claim = claimIssuer(beside(path, 'issuer.db'), issuer)
+      claim = await claimIssuer(beside(path, 'issuer.db'), issuer)
       return claim.other
     },
     servesOperator: true,

@@ -21,6 +21,8 @@ export type ImportOptions = Omit<MergeOptions, 'origin'> & {
   /** The customer of records without a `customer_id`. Naming another customer is a fault. */
   readonly customerId?: string | undefined
   readonly rules: RecordRules
+  /** The size of a file that is not compressed. The store checks that it has space for it. */
+  readonly fileBytes?: number | undefined
   readonly onProgress?: (records: number) => void
   /** Called when every record was read and the transaction begins. */
   readonly onMerge?: (() => void) | undefined
@@ -40,7 +42,7 @@ export async function importEntries(
   entries: AsyncIterable<Entry>,
   options: ImportOptions,
 ): Promise<ImportReport> {
-  const load = await store.operator.beginLoad(resource)
+  const load = await store.operator.beginLoad(resource, options.fileBytes)
   try {
     const { isWhole, records, ...found } = await stageEntries(load, resource, entries, options)
     const sha256 = isWhole ? await options.origin?.sha256() : undefined

@@ -135,6 +135,18 @@ export const limits = {
   /** After this time the database ends a consumption whose process has vanished. */
   consumptionIdleMs: 5000,
   consumptionsWaitingMax: 5000,
+  /** The embedded store: how long a start, a command or an import waits for a merge to end. */
+  storeLockWaitMs: 60_000,
+  /** How long a write of a server waits for a lock, and the longest pause between attempts. */
+  storeWriteMs: 5000,
+  storeRetryMsMax: 50,
+  /** Writes that may wait for one lock: as many as there are requests in progress. */
+  storeWritesWaitingMax: 5000,
+  /** How much of the write-ahead log stays on disk, and how long an import tries to empty it. */
+  storeLogBytesMax: 64 * 1024 * 1024,
+  storeLogEmptiedMs: 2000,
+  /** How often a server looks for the log of a killed import. */
+  storeLogCheckedMs: 60_000,
   /** How long a request may wait for a database session, and how many may wait for each. */
   databaseWaitMs: 400,
   databaseWaitingPerSession: 50,

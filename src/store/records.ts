@@ -48,8 +48,11 @@ export type Page = {
 }
 
 export type OperatorRecords = {
-  /** Opens an import of one file. No reader sees any of it before `merge` resolves. */
-  beginLoad(resource: Resource): Promise<RecordLoad>
+  /**
+   * Opens an import of one file. No reader sees any of it before `merge` resolves. Rejects if there
+   * is no space for a file of `fileBytes`, as far as the store can tell.
+   */
+  beginLoad(resource: Resource, fileBytes?: number): Promise<RecordLoad>
   /** Every record as one line of JSON that import accepts, by customer and then in order. */
   exportLines(resource: Resource, customerId: string | undefined): AsyncIterable<string>
   count(resource: Resource): Promise<number>

@@ -217,9 +217,7 @@ describe('restore', () => {
     const disable = (stores: Stores) =>
       stores.credentials().disableClient('client_1', systemClock(), systemClock())
     const consume = (withdrawal: string) =>
-      withStores((stores) =>
-        stores.quotes().operator.consume(aWithdrawal({ id, withdrawal })),
-      )
+      withStores((stores) => stores.quotes().operator.consume(aWithdrawal({ id, withdrawal })))
     const issued = await withStores((stores) =>
       stores.quotes().customers.issue(acme, aQuote({ id }), 1000),
     )
@@ -258,7 +256,10 @@ describe('restore', () => {
       '--amount',
       '100',
     ]
-    const consumedAt = ['--consumed-at', new Date(Number(issued.createdAt / 1000n) + 1).toISOString()]
+    const consumedAt = [
+      '--consumed-at',
+      new Date(Number(issued.createdAt / 1000n) + 1).toISOString(),
+    ]
     const payout = ['consume', id, ...words, '--address', wallet, '--withdrawal']
     await assert.rejects(run('fee', [...payout, 'payout-8'], url), {
       name: 'CommandFailed',

@@ -3,6 +3,8 @@ import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
 import type { Client, CredentialStore } from '../../src/store/credentials.ts'
+import { numberMigrations } from '../../src/store/sql/migration.ts'
+import { openSqliteCredentials } from '../../src/store/sqlite/credentials.ts'
 import { migrate } from '../../src/store/sqlite/migrate.ts'
 import type { WrappedKey } from '../../src/vault/purpose-key.ts'
 import { newStorePlace, type StorePlace } from '../support/store-place.ts'
@@ -204,37 +206,67 @@ aboutFiles('a file', () => {
     assert.equal(statSync(place.where).mode & 0o777, 0o600)
   })
 
-  test('rejects with StoreUnavailable while another process holds the file', async (t) => {
-    const { store, place } = await newStore(t)
+  test('lets the event loop go on while another process holds the file, then answers or rejects', async (t) => {
+    const { place } = await newStore(t)
+    const [store, patient] = [100, 5000].map((ms) => openSqliteCredentials(place.where, ms))
+    assert.ok(store !== undefined && patient !== undefined)
     const other = new DatabaseSync(place.where)
-    t.after(() => other.close())
+    t.after(() => Promise.all([other.close(), store.close(), patient.close()]))
     other.exec('begin immediate')
-    await assert.rejects(store.denyToken('jti', 9n, 1n), {
-      name: 'StoreUnavailable',
-      message: /locked/,
-    })
+    const refused = Array.from({ length: 20 }, (_, at) => store.denyToken(`${at}`, 9n, 1n))
+    const written = patient.denyToken('later', 9n, 1n)
+    const startedAt = performance.now()
+    // Each of these blocked the process for the busy timeout.
+    await new Promise(setImmediate)
+    assert.ok(performance.now() - startedAt < 1000, 'the event loop waited for the lock')
+    for (const denied of await Promise.allSettled(refused)) {
+      assert.equal(denied.status, 'rejected')
+      assert.equal(denied.reason.name, 'StoreUnavailable')
+      assert.match(denied.reason.message, /another process has locked the database/)
+    }
     other.exec('rollback')
+    await written
     await store.denyToken('jti', 9n, 1n)
+    const { deniedTokens } = await store.readStates(0n)
+    assert.deepEqual(deniedTokens.map(({ jti }) => jti).toSorted(), ['jti', 'later'])
   })
 
   test('is migrated by the numbers of each schema by itself, and a step that fails is undone', () => {
     const db = new DatabaseSync(':memory:')
-    const one = { id: 1, sql: 'create table a (x integer) strict' }
-    const bad = { id: 2, sql: 'create table b (x integer) strict; insert into nowhere values (1)' }
-    assert.deepEqual(migrate(db, 'first', [one]), [1])
-    assert.deepEqual(migrate(db, 'first', [one]), [])
-    assert.throws(() => migrate(db, 'first', [one, bad]), /nowhere/)
+    const one = 'create table a (x integer) strict'
+    const bad = 'create table b (x integer) strict; insert into nowhere values (1)'
+    const due = (schema: string, ...steps: string[]) => migrate(db, schema, numberMigrations(steps))
+    assert.deepEqual([due('first', one), due('first', one)], [true, false])
+    assert.throws(() => due('first', one, bad), /nowhere/)
     assert.throws(() => db.prepare('select * from b'), /no such table/)
-    assert.deepEqual(migrate(db, 'second', [{ id: 1, sql: 'create table c (x integer)' }]), [1])
+    assert.equal(due('second', 'create table c (x integer)'), true)
   })
 
   test('is refused where a later version has migrated it', () => {
     const db = new DatabaseSync(':memory:')
-    const steps = [1, 2].map((id) => ({ id, sql: `create table t${id} (x integer)` }))
+    const steps = numberMigrations([1, 2].map((id) => `create table t${id} (x integer)`))
     migrate(db, 'records', steps)
     assert.throws(() => migrate(db, 'records', steps.slice(0, 1)), {
       name: 'ConfigError',
       message: /records schema is at step 2, this version of Bursar knows steps up to 1/,
     })
+  })
+
+  test('is refused where a step was edited after it had been applied', () => {
+    const db = new DatabaseSync(':memory:')
+    const steps = (second: string) => numberMigrations(['create table a (x integer)', second])
+    const released = '-- Adds y.\nalter table a add column y integer'
+    migrate(db, 'records', steps(released))
+    migrate(db, 'records', steps('-- Adds the column y.\nalter table a\n  add column y integer'))
+    const edited = () => migrate(db, 'records', steps('alter table a add column y text'))
+    const refusal = {
+      name: 'ConfigError',
+      message: /records schema has another form of step 2 than this version.*Undo the edit/,
+    }
+    assert.throws(edited, refusal)
+    // A version without fingerprints has applied the steps: what it applied is taken as it is.
+    db.exec('alter table schema_migration drop column fingerprint')
+    migrate(db, 'records', steps(released))
+    assert.throws(edited, refusal)
   })
 })

@@ -6,7 +6,11 @@ import { describe, test } from 'node:test'
 import { systemClock } from '../../src/platform/clock.ts'
 import { resources } from '../../src/resources/catalogue.ts'
 import { withPrimary } from '../../src/store/postgres/cluster/with-primary.ts'
-import { migratePostgres, migrations } from '../../src/store/postgres/schema/migrate.ts'
+import {
+  migratePostgres,
+  migrations,
+  requireSchema,
+} from '../../src/store/postgres/schema/migrate.ts'
 import { recordDialect as postgresDialect } from '../../src/store/postgres/schema/record-dialect.ts'
 import {
   type RecordStep,
@@ -15,6 +19,8 @@ import {
 } from '../../src/store/sql/record-migrations.ts'
 import type { SchemaDialect } from '../../src/store/sql/record-schema.ts'
 import { memberColumns } from '../../src/store/sql/staging.ts'
+import { openSqliteCredentials } from '../../src/store/sqlite/credentials.ts'
+import { openSqliteFeeQuotes } from '../../src/store/sqlite/fee-quotes.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open-records.ts'
 import { recordDialect as sqliteDialect } from '../../src/store/sqlite/record-dialect.ts'
 import { temporaryFolder } from '../support/harness.ts'
@@ -82,6 +88,82 @@ async function openDatabase(): Promise<Place> {
 
 const openPlace = async (): Promise<Place> =>
   testStore === 'postgres' ? await openDatabase() : openFile()
+
+/**
+ * The fingerprints of every released step, shortened. A store refuses a step that differs from what
+ * it has applied, so a line is never edited. A release adds the lines of its new steps.
+ */
+const releasedSteps: Readonly<Record<'sqlite' | 'postgres', readonly string[]>> = {
+  sqlite: [
+    'records 1 008514b752b282e9',
+    'records 2 9d870c806dbe269f',
+    'credentials 1 0ac241aabe6a6d8b',
+    'credentials 2 264d847919e245c2',
+    'fee-quotes 1 f786aa4076c36396',
+  ],
+  postgres: [
+    'schema 1 662374624f4ae31a',
+    'schema 2 2d49c0e713e33b55',
+    'schema 3 cf7cc9e45f161df4',
+    'schema 4 2a160d2e1bb984ac',
+    'schema 5 b258589deec8942c',
+  ],
+}
+
+/** The steps that a new store has stored. */
+async function storedSteps(): Promise<readonly string[]> {
+  if (testStore === 'postgres') {
+    const database = await openTestDatabase()
+    const rows = await database.ask(
+      'select id, fingerprint from bursar.schema_migration order by 1',
+    )
+    await database.drop()
+    return rows.map(([id, fingerprint]) => `schema ${id} ${String(fingerprint).slice(0, 16)}`)
+  }
+  const folder = temporaryFolder()
+  const [records, credentials] = [join(folder, 'a.db'), join(folder, 'b.db')]
+  await openSqliteStore(records, systemClock).close()
+  await openSqliteCredentials(credentials).close()
+  await openSqliteFeeQuotes(credentials, systemClock).close()
+  const steps = [records, credentials].flatMap((path) => {
+    const db = new DatabaseSync(path)
+    const rows = db.prepare('select schema, id, fingerprint from schema_migration').all()
+    db.close()
+    return rows.map((row) => `${row.schema} ${row.id} ${String(row.fingerprint).slice(0, 16)}`)
+  })
+  rmSync(folder, { recursive: true })
+  return steps
+}
+
+test('a released step is never edited', async () => {
+  const stored = await storedSteps()
+  for (const step of releasedSteps[testStore]) assert.ok(stored.includes(step), step)
+})
+
+test('PostgreSQL refuses a step that was edited after it had been applied', async () => {
+  if (testStore !== 'postgres') return
+  const database = await openTestDatabase()
+  const owner = addressesOf(database.ownerUrl)
+  const set = (value: string) =>
+    database.ask(`update bursar.schema_migration set fingerprint = ${value} where id = 2`)
+  const refusal = {
+    name: 'ConfigError',
+    message: /schema has another form of step 2 than this version.*Undo the edit/,
+  }
+  try {
+    await set(`'edited'`)
+    await assert.rejects(migratePostgres(owner, roles), refusal)
+    await assert.rejects(withPrimary(owner, requireSchema), refusal)
+    // A version without fingerprints has applied the step: what it applied is taken as it is.
+    await set('null')
+    assert.deepEqual(await migratePostgres(owner, roles), [])
+    await withPrimary(owner, requireSchema)
+    const [row] = await database.ask('select fingerprint from bursar.schema_migration where id = 2')
+    assert.equal(row?.[0], migrations[1]?.fingerprint)
+  } finally {
+    await database.drop()
+  }
+})
 
 describe('the steps of records', () => {
   test('create every kind of the catalogue once', () => {

@@ -81,6 +81,7 @@ async function importFile(
           mayBeEmpty: options.allowEmpty === true,
         },
         rules: recordRules(config),
+        fileBytes: path.endsWith('.gz') ? undefined : file.bytesTotal,
         onProgress: progress.update,
         onMerge: options.dryRun === true ? undefined : interruption.changesBegin,
       })

@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementResultingChanges } from 'node:sqlite'
+import type { StatementResultingChanges } from 'node:sqlite'
 import type { PurposeKeyStore } from '../../vault/purpose-key.ts'
 import type { CredentialStore, NewSecret } from '../credentials.ts'
 import type { Recovery } from '../recovery.ts'
@@ -12,10 +12,11 @@ import {
 } from '../sql/credential-rows.ts'
 import { readMigrations } from '../sql/migration.ts'
 import { whole } from '../sql/row.ts'
-import { openRecovery, recoveryMethods } from './backup/recovery.ts'
+import { openRecovery, recoveryMethods, recoveryMigrations } from './backup/recovery.ts'
 import { prepareStatements, type Statements } from './credentials-statements.ts'
-import { guarded, integrityFaults, openDatabase } from './database.ts'
-import { inTransaction, migrate } from './migrate.ts'
+import { integrityFaults } from './database.ts'
+import { openWrites, retryWhileLocked, type Write } from './locks.ts'
+import { openMigrated } from './migrate.ts'
 
 const migrations = readMigrations(new URL('./migrations/credentials/', import.meta.url), [
   '0001-credentials.sql',
@@ -23,26 +24,24 @@ const migrations = readMigrations(new URL('./migrations/credentials/', import.me
 ])
 
 /** Credentials have their own database file, so that a long import never blocks a token. */
-export function openSqliteCredentials(path: string): CredentialStore {
-  const db = openDatabase(path)
-  migrate(db, 'credentials', migrations)
+export function openSqliteCredentials(path: string, writeMs?: number): CredentialStore {
+  const db = openMigrated(path, { credentials: migrations, recovery: recoveryMigrations })
   const statements = prepareStatements(db)
   const recovery = openRecovery(db)
-  const run: Run = async (work) => guarded(work)
-  const change: Run = async (work) =>
-    guarded(() =>
-      inTransaction(db, () => {
-        // First, so that the changed rows carry the new revision.
-        statements.bump.run()
-        return work()
-      }),
-    )
+  const read: Run = (work) => retryWhileLocked(work)
+  const write = openWrites(db, writeMs)
+  const change: Run = (work) =>
+    write(() => {
+      // First, so that the changed rows carry the new revision.
+      statements.bump.run()
+      return work()
+    })
   return {
-    ...stateMethods(statements, run, recovery),
-    ...recoveryMethods(db, recovery, run, change),
-    ...clientMethods(db, statements, run, change),
-    ...keyMethods(statements, run, change),
-    ...tokenMethods(db, statements, run, change),
+    ...stateMethods(statements, read, recovery),
+    ...recoveryMethods(db, recovery, { read, change }),
+    ...clientMethods(statements, { read, write, change }),
+    ...keyMethods(statements, { read, change }),
+    ...tokenMethods(statements, { write, change }),
     // SQLite sends no notifications; the caller polls the revision, which is cheap.
     onChange: () => () => {},
     integrityFaults: async () => integrityFaults(db),
@@ -50,15 +49,17 @@ export function openSqliteCredentials(path: string): CredentialStore {
   }
 }
 
-/** Runs statements. A `change` runs them in one transaction that also bumps the revision. */
 type Run = <T>(work: () => T) => Promise<T>
 
-function stateMethods(statements: Statements, run: Run, recovery: () => Recovery | undefined) {
+/** A `write` runs statements in one transaction. A `change` also bumps the revision in it. */
+type Runs = { readonly read: Run; readonly write: Write; readonly change: Run }
+
+function stateMethods(statements: Statements, read: Run, recovery: () => Recovery | undefined) {
   const readRevision = () => whole(statements.revision.get() ?? {}, 'value')
   return {
-    revision: () => run(readRevision),
+    revision: () => read(readRevision),
     readStates: (now, since) =>
-      run(() => {
+      read(() => {
         // The revision is read first, so after a later change the next poll reads again.
         const revision = readRevision()
         // A file that was restored may be older than what the caller has seen.
@@ -79,12 +80,12 @@ function stateMethods(statements: Statements, run: Run, recovery: () => Recovery
 // The count may be a bigint, and 0n === 0 is false; so this compares.
 const touched = (result: StatementResultingChanges) => result.changes > 0
 
-function clientMethods(db: DatabaseSync, statements: Statements, run: Run, change: Run) {
+function clientMethods(statements: Statements, { read, write, change }: Runs) {
   const addSecret = (clientId: string, secret: NewSecret) =>
     statements.addSecret.run(clientId, secret.id, secret.hash, secret.createdAt)
   return {
-    findClient: (id) => run(() => readClientsWithSecrets(statements.findClient.all(id))[0]),
-    listClients: () => run(() => readClientsWithSecrets(statements.listClients.all())),
+    findClient: (id) => read(() => readClientsWithSecrets(statements.findClient.all(id))[0]),
+    listClients: () => read(() => readClientsWithSecrets(statements.listClients.all())),
     addClient: (client, secret) =>
       change(() => {
         if (!touched(statements.addClient.run(...clientValues(client)))) return 'taken'
@@ -112,18 +113,19 @@ function clientMethods(db: DatabaseSync, statements: Statements, run: Run, chang
         return touched(statements.disableClient.run(at, clientId))
       }),
     recordUse: (clientId, secretId, at) =>
-      run(() =>
-        inTransaction(db, () => {
-          statements.useClient.run(at, clientId)
-          if (secretId !== undefined) statements.useSecret.run(at, secretId)
-        }),
-      ),
+      write(() => {
+        statements.useClient.run(at, clientId)
+        if (secretId !== undefined) statements.useSecret.run(at, secretId)
+      }),
   } satisfies Partial<CredentialStore>
 }
 
-function keyMethods(statements: Statements, run: Run, change: Run): PurposeKeyStore {
+function keyMethods(
+  statements: Statements,
+  { read, change }: Omit<Runs, 'write'>,
+): PurposeKeyStore {
   return {
-    readPurposeKeys: () => run(() => readPurposeKeys(statements.listKeys.all())),
+    readPurposeKeys: () => read(() => readPurposeKeys(statements.listKeys.all())),
     addPurposeKey: (key, joining) =>
       change(() => {
         if (joining === 'if-none' && statements.hasKey.get(key.purpose) !== undefined) return false
@@ -140,7 +142,7 @@ function keyMethods(statements: Statements, run: Run, change: Run): PurposeKeySt
   }
 }
 
-function tokenMethods(db: DatabaseSync, statements: Statements, run: Run, change: Run) {
+function tokenMethods(statements: Statements, { write, change }: Omit<Runs, 'read'>) {
   return {
     denyToken: (jti, expiresAt, now) =>
       change(() => {
@@ -148,11 +150,9 @@ function tokenMethods(db: DatabaseSync, statements: Statements, run: Run, change
         statements.denyToken.run(jti, expiresAt)
       }),
     useAssertion: (clientId, jti, expiresAt, now) =>
-      run(() =>
-        inTransaction(db, () => {
-          statements.forgetAssertions.run(now)
-          return touched(statements.useAssertion.run(clientId, jti, expiresAt))
-        }),
-      ),
+      write(() => {
+        statements.forgetAssertions.run(now)
+        return touched(statements.useAssertion.run(clientId, jti, expiresAt))
+      }),
   } satisfies Partial<CredentialStore>
 }

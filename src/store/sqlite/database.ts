@@ -1,27 +1,51 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { limits } from '../../platform/limits.ts'
 import { makePrivateFile, requirePrivate } from '../../platform/machine/private-files.ts'
 import { StoreUnavailable } from '../unavailable.ts'
 import { refuseHalfRestored } from './backup/restore-marker.ts'
 
-// Waiting for another process blocks this one, so the wait is short.
-const BUSY_TIMEOUT_MS = 2000
+/** Opens a database for a process that starts. It may wait, because it serves nobody yet. */
+export const openDatabase = (path: string): DatabaseSync =>
+  refuseLocked(path, () => openWithin(path, limits.storeLockWaitMs))
 
 /**
  * Opens or creates a database file, with mode 0600 because it holds account numbers or keys. Throws
  * a ConfigError for one that others can read. WAL lets readers run beside a writer. With
- * `synchronous = full`, a commit survives a power cut.
+ * `synchronous = full`, a commit survives a power cut. Each statement waits so long for a lock, and
+ * blocks the process meanwhile.
  */
-export function openDatabase(path: string): DatabaseSync {
+export function openWithin(path: string, lockWaitMs: number): DatabaseSync {
   if (path !== ':memory:') refuseHalfRestored(path)
   // SQLite copies the mode of the file to its WAL, so the file is created with it here.
   makePrivateFile(path)
   for (const beside of [`${path}-wal`, `${path}-shm`]) requirePrivate(beside)
-  const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
-  // A page of 8 KB holds a record without overflow pages. Its size is set before the first table.
-  db.exec(
-    'pragma page_size = 8192; pragma journal_mode = wal; pragma synchronous = full; pragma trusted_schema = off',
-  )
-  return db
+  const db = new DatabaseSync(path, { timeout: lockWaitMs })
+  try {
+    // A page of 8 KB holds a record without overflow pages. Its size is set before the first table.
+    db.exec(`
+      pragma page_size = 8192;
+      pragma journal_mode = wal;
+      pragma synchronous = full;
+      pragma trusted_schema = off;
+      pragma journal_size_limit = ${limits.storeLogBytesMax}`)
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+/** Runs the work of a command or a start. Throws a StoreUnavailable if it waited in vain. */
+export function refuseLocked<T>(path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!isBusy(error)) throw error
+    throw new StoreUnavailable(
+      `another process, such as an import, has locked ${path} for ${limits.storeLockWaitMs / 1000} s; wait until it has ended, then run this again`,
+      { cause: error },
+    )
+  }
 }
 
 /** Prepares a statement whose whole numbers are read as bigint. */
@@ -57,10 +81,21 @@ export function guarded<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
-    const code = codeOf(error)
-    if (code === undefined || !passing.has(code)) throw error
-    throw new StoreUnavailable((error as Error).message, { cause: error })
+    throw failureOf(error)
   }
+}
+
+/** A StoreUnavailable for an error that may be gone at the next attempt, else the error itself. */
+export function failureOf(error: unknown): unknown {
+  const code = codeOf(error)
+  if (code === undefined || !passing.has(code)) return error
+  return new StoreUnavailable((error as Error).message, { cause: error })
+}
+
+/** Whether the disk fails or is full, or a limit of this process forbids the write. */
+export const isFailedWrite = (error: unknown): boolean => {
+  const code = codeOf(error)
+  return code === 10 || code === 13
 }
 
 /** The primary result code of an SQLite error, which is the low byte. */

@@ -22,9 +22,10 @@ import { judgeSweep } from '../sql/fee-quotes/judge-sweep.ts'
 import { readMigrations } from '../sql/migration.ts'
 import { judgeInRecovery } from '../sql/recovery/judge-recovery.ts'
 import { whole } from '../sql/row.ts'
-import { openRecovery, openRestoredQuotes } from './backup/recovery.ts'
-import { guarded, openDatabase, prepare } from './database.ts'
-import { inTransaction, migrate } from './migrate.ts'
+import { openRecovery, openRestoredQuotes, recoveryMigrations } from './backup/recovery.ts'
+import { prepare } from './database.ts'
+import { openWrites, retryWhileLocked, type Write } from './locks.ts'
+import { openMigrated } from './migrate.ts'
 
 const migrations = readMigrations(new URL('./migrations/fee-quotes/', import.meta.url), [
   '0001-fee-quotes.sql',
@@ -38,10 +39,13 @@ const sweepMigrations = readMigrations(new URL('./migrations/fee-quote-sweeps/',
  * clock is the machine's, which the processes that open the file share.
  */
 export function openSqliteFeeQuotes(path: string, clock: Clock): FeeQuoteStore {
-  const db = openDatabase(path)
-  migrate(db, 'fee-quotes', migrations)
-  migrate(db, 'fee-quote-sweeps', sweepMigrations)
-  const issue = openIssue(db, clock)
+  const db = openMigrated(path, {
+    'fee-quotes': migrations,
+    'fee-quote-sweeps': sweepMigrations,
+    recovery: recoveryMigrations,
+  })
+  const write = openWrites(db)
+  const issue = openIssue(db, write, clock)
   const find = openFind(db)
   const consume = openConsume(db, find, clock)
   const restored = openRestoredQuotes(db)
@@ -49,12 +53,13 @@ export function openSqliteFeeQuotes(path: string, clock: Clock): FeeQuoteStore {
   return {
     customers: { issue: (customerId, quote, openMax) => issue({ customerId, quote, openMax }) },
     operator: {
-      find: async (id) => guarded(() => find(id)),
-      consume: async (request) => guarded(() => inTransaction(db, () => consume(request))),
-      sweep: async (rowsMax) => guarded(() => inTransaction(db, () => sweep(rowsMax))),
-      newestCreation: async () => guarded(restored.newestCreation),
-      uncertain: async (recovery, rowsMax) => guarded(() => restored.uncertain(recovery, rowsMax)),
-      clear: async () => guarded(() => db.exec('delete from fee_quote')),
+      find: (id) => retryWhileLocked(() => find(id)),
+      consume: (request) => write(() => consume(request)),
+      sweep: (rowsMax) => write(() => sweep(rowsMax)),
+      newestCreation: () => retryWhileLocked(restored.newestCreation),
+      uncertain: (recovery, rowsMax) =>
+        retryWhileLocked(() => restored.uncertain(recovery, rowsMax)),
+      clear: () => write(() => db.exec('delete from fee_quote')),
     },
     close: async () => db.close(),
   }
@@ -67,21 +72,24 @@ type IssueRequest = {
 }
 
 /** Stores the quotes of a batch in one transaction, so that they share the wait for the disk. */
-function openIssue(db: DatabaseSync, clock: Clock): (request: IssueRequest) => Promise<Issued> {
+function openIssue(
+  db: DatabaseSync,
+  write: Write,
+  clock: Clock,
+): (request: IssueRequest) => Promise<Issued> {
   const insert = openInsert(db)
   return openBatchQueue<IssueRequest, Issued>({
     name: 'fee quotes',
-    run: async (batch) => {
-      const openByClient = new Map<string, number>()
-      const committed = guarded(() =>
-        inTransaction(db, () => {
-          // Whole seconds, as answers print them.
-          const now = (clock() / 1_000_000n) * 1_000_000n
-          return batch.map(({ request, result }) => {
-            return { issued: insert(request, now, openByClient), result }
-          })
-        }),
-      )
+    run: async (batch, oldestRequestedAt) => {
+      const committed = await write(() => {
+        const openByClient = new Map<string, number>()
+        // Whole seconds, as answers print them.
+        const now = (clock() / 1_000_000n) * 1_000_000n
+        return batch.map(({ request, result }) => ({
+          issued: insert(request, now, openByClient),
+          result,
+        }))
+      }, oldestRequestedAt + limits.quoteIssueMs)
       for (const { issued, result } of committed) result.resolve(issued)
     },
     weightMax: limits.quotesPerCommitMax,

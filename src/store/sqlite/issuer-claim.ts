@@ -1,5 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { makePrivateFile } from '../../platform/machine/private-files.ts'
+import { isBusy } from './database.ts'
+import { retryWhileLocked } from './locks.ts'
 import { inTransaction } from './migrate.ts'
 
 export type IssuerClaim = {
@@ -13,16 +15,21 @@ export type IssuerClaim = {
  * which the system releases however the process ends. So the name can change only while no other
  * server runs, and a killed server leaves no claim behind.
  */
-export function claimIssuer(path: string, issuer: string): IssuerClaim {
+export async function claimIssuer(path: string, issuer: string): Promise<IssuerClaim> {
   makePrivateFile(path)
-  const db = new DatabaseSync(path, { timeout: WAIT_MS })
+  // The server listens already, so nothing waits inside SQLite.
+  const db = new DatabaseSync(path, { timeout: 0 })
+  const within = <T>(waitMs: number, work: () => T) =>
+    retryWhileLocked(work, performance.now() + waitMs, `another process has locked ${path}`)
+  const readAndHold = () => within(WAIT_MS, () => holdIssuer(db))
   try {
     // WAL would let a writer change the name beside the readers.
-    db.exec('pragma journal_mode = delete; create table if not exists serving (issuer text)')
-    if (readAndHold(db) !== issuer) {
+    const create = 'pragma journal_mode = delete; create table if not exists serving (issuer text)'
+    await within(WAIT_MS, () => db.exec(create))
+    if ((await readAndHold()) !== issuer) {
       db.exec('rollback')
-      replace(db, issuer)
-      readAndHold(db)
+      await within(WAIT_FOR_SERVERS_MS, () => replace(db, issuer)).catch(ignoreServers)
+      await readAndHold()
     }
     const held = heldBy(db)
     return { other: held === issuer ? undefined : held, release: () => db.close() }
@@ -43,24 +50,25 @@ function heldBy(db: DatabaseSync): string | undefined {
 }
 
 /** The open transaction keeps the read lock. */
-function readAndHold(db: DatabaseSync): string | undefined {
+function holdIssuer(db: DatabaseSync): string | undefined {
   db.exec('begin')
-  return heldBy(db)
+  try {
+    return heldBy(db)
+  } catch (error) {
+    db.exec('rollback')
+    throw error
+  }
 }
 
 /** Changes nothing while another server holds its read lock. */
 function replace(db: DatabaseSync, issuer: string): void {
-  try {
-    inTransaction(db, () => {
-      db.exec(`pragma busy_timeout = ${WAIT_FOR_SERVERS_MS}; delete from serving`)
-      db.prepare('insert into serving values (?)').run(issuer)
-    })
-  } catch (error) {
-    const { errcode } = error as { errcode?: unknown }
-    if (errcode !== SQLITE_BUSY) throw error
-  } finally {
-    db.exec(`pragma busy_timeout = ${WAIT_MS}`)
-  }
+  inTransaction(db, () => {
+    db.exec('delete from serving')
+    db.prepare('insert into serving values (?)').run(issuer)
+  })
 }
 
-const SQLITE_BUSY = 5
+/** Another server keeps its issuer. */
+function ignoreServers(error: unknown): void {
+  if (!(error instanceof Error) || !isBusy(error.cause)) throw error
+}

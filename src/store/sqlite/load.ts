@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Resource } from '../../contract/resource.ts'
 import type { Clock } from '../../platform/clock.ts'
+import { limits } from '../../platform/limits.ts'
 import type { MergeOptions, MergeReport, RecordLoad } from '../records.ts'
 import { conflictQueries } from '../sql/import/conflict-queries.ts'
 import {
@@ -13,8 +14,26 @@ import {
 import { insertJournal, journalValues } from '../sql/import/journal.ts'
 import { type MergeDialect, mergeStatements } from '../sql/merge-statements.ts'
 import { dropRepeats, refused, stagedColumns, stagedValues } from '../sql/staging.ts'
-import { openDatabase } from './database.ts'
+import { openWithin } from './database.ts'
+import {
+  emptyLog,
+  emptyLogSoon,
+  type FreeBytes,
+  freeBytesOf,
+  type ImportSpace,
+  spaceFor,
+  tellFullDisk,
+} from './disk-space.ts'
+import { retryWhileLocked } from './locks.ts'
 import { inTransaction } from './migrate.ts'
+
+type LoadDeps = {
+  readonly clock: Clock
+  /** The size of the file, if it is known before it is read. */
+  readonly fileBytes?: number | undefined
+  readonly freeBytes?: FreeBytes
+  readonly lockWaitMs?: number
+}
 
 /**
  * Imports one file over a temporary table on disk: memory use stays flat, reading the file takes no
@@ -23,9 +42,16 @@ import { inTransaction } from './migrate.ts'
 export async function openLoad(
   path: string,
   resource: Resource,
-  clock: Clock,
+  deps: LoadDeps,
 ): Promise<RecordLoad> {
-  const db = openStaging(path, resource)
+  const { clock, fileBytes = 0, freeBytes = freeBytesOf } = deps
+  const { lockWaitMs = limits.storeLockWaitMs } = deps
+  const locked = `another process, such as an import, has written ${path} for ${lockWaitMs / 1000} s; nothing was changed; wait until it has ended, then run this again`
+  const afterOthers = <T>(work: () => T) =>
+    retryWhileLocked(work, performance.now() + lockWaitMs, locked)
+  const db = await afterOthers(() => openStaging(path, resource))
+  const space = checkSpace(db, () => spaceFor(path, fileBytes, freeBytes))
+  let hasMerged = false
   const columns = stagedColumns(resource)
   const values = columns.map((column) => `:${column}`)
   const insert = db.prepare(
@@ -35,29 +61,50 @@ export async function openLoad(
   db.exec('begin')
   return {
     stage(record) {
-      insert.run(stagedValues(record))
+      tellFullDisk(STAGING, () => insert.run(stagedValues(record)))
+      space.add(record)
       return undefined
     },
     async merge(options) {
       db.exec('commit')
-      db.exec('create index temp.staged_by_id on staged (id)')
+      tellFullDisk(STAGING, () => db.exec('create index temp.staged_by_id on staged (id)'))
       const within = faultsOf(db, [conflicts.repeatedIds, ...conflicts.withinFile])
       if (within.faultCount > 0) return refused(within)
       db.exec(dropRepeats)
-      return inTransaction(db, () => {
+      const merge = () => {
         const faults = faultsOf(db, [
           ...conflicts.withStore,
           ...(options.allowOlder ? [] : [conflicts.olderThanStored]),
         ])
         if (faults.faultCount > 0) return refused(faults)
-        return mergeStaged(db, resource, { ...options, storedAt: clock() })
-      })
+        hasMerged = true
+        return mergeStaged(db, resource, { ...options, storedAt: clock(), space })
+      }
+      const place = `the disk of ${path}`
+      return afterOthers(() => tellFullDisk(place, () => inTransaction(db, merge)))
     },
     async close() {
-      if (db.isOpen) db.close()
+      if (!db.isOpen) return
+      // A merge that filled the disk must not leave its log there.
+      if (hasMerged) await emptyLogSoon(db)
+      db.close()
     },
   }
 }
+
+/** A killed import may have left a long log, so that is emptied first: its space counts as free. */
+function checkSpace<T>(db: DatabaseSync, check: () => T): T {
+  try {
+    emptyLog(db)
+    return check()
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+/** SQLite's rule for temporary files, where an import stages its records. */
+const STAGING = 'the disk of temporary files (SQLITE_TMPDIR, TMPDIR or /var/tmp)'
 
 const dialect: MergeDialect = {
   tableName: (table) => table,
@@ -67,14 +114,10 @@ const dialect: MergeDialect = {
 
 /** Opens a connection for one import: temporary tables and transactions belong to a connection. */
 function openStaging(path: string, resource: Resource): DatabaseSync {
-  const db = openDatabase(path)
-  // The busy timeout lets an import wait for another's merge. The cache bounds the memory of sorts;
-  // with SQLite's default of 2 MB a merge takes twice as long.
-  db.exec(`
-    pragma busy_timeout = 60000;
-    pragma temp_store = file;
-    pragma cache_size = -20000;
-    pragma journal_size_limit = 67108864`)
+  // The sandbox imports in a server, so nothing waits inside SQLite.
+  const db = openWithin(path, 0)
+  // The cache bounds the memory of sorts. With the default of 2 MB a merge takes twice as long.
+  db.exec('pragma temp_store = file; pragma cache_size = -20000')
   // Node binds numbers as reals, so without an integer column line 7 would be reported as 7.0.
   const columns = stagedColumns(resource).map((name) => (name === 'line' ? 'line integer' : name))
   db.exec(`create temp table staged (sequence integer primary key, ${columns.join(', ')})`)
@@ -95,10 +138,15 @@ function faultsOf(db: DatabaseSync, queries: readonly string[]): FoundFaults {
   return joinFaults(found)
 }
 
+type MergeParts = Omit<MergeOptions, 'allowOlder'> & {
+  readonly storedAt: bigint
+  readonly space: ImportSpace
+}
+
 function mergeStaged(
   db: DatabaseSync,
   resource: Resource,
-  { storedAt, dryRun, origin }: Omit<MergeOptions, 'allowOlder'> & { readonly storedAt: bigint },
+  { storedAt, dryRun, origin, space }: MergeParts,
 ): MergeReport {
   const merge = mergeStatements(resource, dialect)
   const hasReplaced = db.prepare(merge.hasReplaced).get()?.has_replaced === 1
@@ -111,6 +159,8 @@ function mergeStaged(
   const changed = Number(counts?.replaced)
   const added = Number(counts?.remaining) - changed
   if (!dryRun) {
+    // A changed record is stored beside its previous version.
+    space.requireForMerge(Number(counts?.remaining) + changed)
     for (const sql of [...(changed > 0 ? merge.supersede : []), ...merge.insert]) {
       const statement = db.prepare(sql)
       // Only some of the statements have the parameter.

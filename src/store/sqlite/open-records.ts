@@ -1,15 +1,19 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Resource } from '../../contract/resource.ts'
 import type { Clock } from '../../platform/clock.ts'
+import { limits } from '../../platform/limits.ts'
+import { systemSchedule } from '../../platform/schedule.ts'
 import type { Store } from '../records.ts'
 import { exportLine, exportQuery } from '../sql/export-line.ts'
 import { readJournalEntry, selectJournal } from '../sql/import/journal.ts'
 import { numberMigrations, readMigration, readMigrations } from '../sql/migration.ts'
 import { recordMigration, recordSteps, recordTables } from '../sql/record-migrations.ts'
 import { customerRecords, statementCache } from './customer-records.ts'
-import { integrityFaults, openDatabase, prepare } from './database.ts'
+import { integrityFaults, prepare } from './database.ts'
+import { emptyAbandonedLog } from './disk-space.ts'
 import { openLoad } from './load.ts'
-import { inTransaction, migrate } from './migrate.ts'
+import { openWrites } from './locks.ts'
+import { openMigrated } from './migrate.ts'
 import { recordDialect } from './record-dialect.ts'
 
 /** The steps of the catalogue. The first also creates the tables that all kinds share. */
@@ -28,40 +32,43 @@ const journalMigrations = readMigrations(new URL('./migrations/import-journal/',
 
 /** The records in one SQLite file. Credentials have another, so an import does not block them. */
 export function openSqliteStore(path: string, clock: Clock): Store {
-  const db = openDatabase(path)
+  const db = openMigrated(path, { records: migrations, 'import-journal': journalMigrations })
   // Enough for the upper levels of every index and the newest pages of the active customers.
   db.exec('pragma cache_size = -65536')
-  migrate(db, 'records', migrations)
-  migrate(db, 'import-journal', journalMigrations)
   const cached = statementCache(db)
+  const write = openWrites(db)
+  const tidy = () => emptyAbandonedLog(db, path)
+  const stopTidying = systemSchedule.every(limits.storeLogCheckedMs, tidy)
   return {
     customers: customerRecords(cached),
     operator: {
-      beginLoad: (resource) => openLoad(path, resource, clock),
+      beginLoad: (resource, fileBytes) => openLoad(path, resource, { clock, fileBytes }),
       async *exportLines(resource, customerId) {
         yield* exportLines(db, resource, customerId)
       },
       async count(resource) {
         return Number(cached(`select count(*) as n from ${resource.table}`).get()?.n)
       },
-      async journal(entriesMax) {
-        const rows = prepare(db, selectJournal('import_journal', entriesMax)).all()
-        return rows.map(readJournalEntry)
-      },
-      async clear() {
-        inTransaction(db, () => {
+      journal: async (entriesMax) =>
+        prepare(db, selectJournal('import_journal', entriesMax)).all().map(readJournalEntry),
+      clear: () =>
+        write(() => {
           for (const table of [...recordTables, 'superseded', 'import_journal'])
             db.exec(`delete from ${table}`)
           // The next page of each kind must not have the entity tag of a page from before.
           db.exec('update revision set changed_at = changed_at + 1')
-        })
-      },
+        }),
     },
     async ping() {
       cached('select 1 from fiat_account limit 1').get()
     },
     integrityFaults: async () => integrityFaults(db),
-    close: async () => db.close(),
+    close: async () => {
+      stopTidying()
+      // An export may have kept an import from emptying the log.
+      tidy()
+      db.close()
+    },
   }
 }
 

@@ -1,7 +1,14 @@
 import { ConfigError } from '../../../platform/config.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
 import { commandHint } from '../../../platform/version.ts'
-import { numberMigrations, readMigration, refuseLaterStep } from '../../sql/migration.ts'
+import {
+  type AppliedStep,
+  lastOf,
+  numberMigrations,
+  readMigration,
+  refuseEditedStep,
+  refuseLaterStep,
+} from '../../sql/migration.ts'
 import { recordMigration } from '../../sql/record-migrations.ts'
 import { transact } from '../cluster/transaction.ts'
 import { withPrimary } from '../cluster/with-primary.ts'
@@ -47,13 +54,19 @@ export async function migratePostgres(
     await requireRoles(owner, roles)
     await owner.execute(`
       create schema if not exists bursar;
-      create table if not exists bursar.schema_migration (id integer primary key, applied_at timestamptz not null)`)
-    const last = (await lastStep(owner)) ?? 0
+      create table if not exists bursar.schema_migration (id integer primary key, applied_at timestamptz not null);
+      alter table bursar.schema_migration add column if not exists fingerprint text`)
+    const applied = (await appliedSteps(owner)) ?? []
+    const last = lastOf(applied)
     refuseLaterStep('schema', last, migrations.length)
+    refuseEditedStep('schema', applied, migrations)
+    await owner.execute(markSteps)
     const due = migrations.filter(({ id }) => id > last)
-    for (const { id, sql } of due) {
+    for (const { id, sql, fingerprint } of due) {
       await transact(owner, () =>
-        owner.execute(`${sql}; insert into bursar.schema_migration values (${id}, now())`),
+        owner.execute(
+          `${sql}; insert into bursar.schema_migration values (${id}, now(), '${fingerprint}')`,
+        ),
       )
     }
     await transact(owner, () => owner.execute(grantStatements(roles)))
@@ -61,26 +74,40 @@ export async function migratePostgres(
   })
 }
 
-/** Throws a ConfigError unless the schema is at the step that this version needs. */
+/** Marks the steps that a version without fingerprints applied. */
+const markSteps = migrations
+  .map(
+    ({ id, fingerprint }) =>
+      `update bursar.schema_migration set fingerprint = '${fingerprint}' where id = ${id} and fingerprint is null`,
+  )
+  .join(';\n')
+
+/** Throws a ConfigError unless the schema is at the step that this version needs, unedited. */
 export async function requireSchema(connection: Connection): Promise<void> {
-  const last = await lastStep(connection)
+  const applied = await appliedSteps(connection)
+  const last = lastOf(applied ?? [])
   const known = migrations.length
-  refuseLaterStep('schema', last ?? 0, known)
+  refuseLaterStep('schema', last, known)
+  refuseEditedStep('schema', applied ?? [], migrations)
   if (last === known) return
-  const where = last === undefined ? 'has no Bursar schema' : `is at step ${last} of ${known}`
+  const where = applied === undefined ? 'has no Bursar schema' : `is at step ${last} of ${known}`
   throw new ConfigError(
     `The database ${where}. Run ${commandHint('migrate')} with the URL of the database's owner, then start again.`,
   )
 }
 
-/** The last step that was applied. Undefined where there is no schema yet. */
-async function lastStep(connection: Connection): Promise<number | undefined> {
+/** The steps that were applied. Undefined where there is no schema yet. */
+async function appliedSteps(connection: Connection): Promise<readonly AppliedStep[] | undefined> {
   const [found] = await connection.query({ text: `select to_regclass('bursar.schema_migration')` })
   if (found?.[0] == null) return undefined
-  const [row] = await connection.query({
-    text: 'select coalesce(max(id), 0) from bursar.schema_migration',
+  // As a member of the row's JSON, the fingerprint may be missing: an older version migrated then.
+  const rows = await connection.query({
+    text: `select id, to_jsonb(step) ->> 'fingerprint' from bursar.schema_migration as step order by id`,
   })
-  return Number(row?.[0])
+  return rows.map(([id, fingerprint]) => ({
+    id: Number(id),
+    fingerprint: fingerprint == null ? undefined : String(fingerprint),
+  }))
 }
 
 async function requireRoles(owner: Connection, { app, operator }: Roles): Promise<void> {

@@ -6,15 +6,14 @@ import { readMigrations } from '../../sql/migration.ts'
 import { readRecovery, recoveryColumns } from '../../sql/recovery/recovery-rows.ts'
 import { optionalWhole } from '../../sql/row.ts'
 import { prepare } from '../database.ts'
-import { migrate } from '../migrate.ts'
 
-const migrations = readMigrations(new URL('../migrations/recovery/', import.meta.url), [
-  '0001-recovery.sql',
-])
+export const recoveryMigrations = readMigrations(
+  new URL('../migrations/recovery/', import.meta.url),
+  ['0001-recovery.sql'],
+)
 
 /** Reads the row of the recovery. Credentials and quotes share a file, and so this table. */
 export function openRecovery(db: DatabaseSync): () => Recovery | undefined {
-  migrate(db, 'recovery', migrations)
   const statement = prepare(db, `select ${recoveryColumns} from recovery`)
   return () => readRecovery(statement.get())
 }
@@ -25,8 +24,7 @@ type Run = <T>(work: () => T) => Promise<T>
 export function recoveryMethods(
   db: DatabaseSync,
   read: () => Recovery | undefined,
-  run: Run,
-  change: Run,
+  { read: run, change }: { readonly read: Run; readonly change: Run },
 ): RecoveryStore {
   const start = db.prepare('insert or replace into recovery values (1, ?, ?, ?, null, null)')
   const revokeTokens = db.prepare(

@@ -1,0 +1,56 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { setTimeout as pausing } from 'node:timers/promises'
+import { limits } from '../../platform/limits.ts'
+import { StoreUnavailable } from '../unavailable.ts'
+import { failureOf, isBusy } from './database.ts'
+import { inTransaction } from './migrate.ts'
+
+/**
+ * Runs the work, and again after growing pauses while another process's lock refuses it. The
+ * connection has no busy timeout, so the event loop goes on. Work that is refused has no effect.
+ * Throws a StoreUnavailable at the deadline, which is by `performance.now()`.
+ */
+export async function retryWhileLocked<T>(
+  work: () => T,
+  deadline: number = performance.now() + limits.storeWriteMs,
+  reason = 'another process has locked the database for too long',
+): Promise<T> {
+  for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, limits.storeRetryMsMax)) {
+    try {
+      return work()
+    } catch (error) {
+      if (!isBusy(error)) throw failureOf(error)
+      if (performance.now() >= deadline) throw new StoreUnavailable(reason, { cause: error })
+    }
+    await pausing(pauseMs)
+  }
+}
+
+/** Runs work in a transaction of its own. Rejects if it has no lock by the deadline. */
+export type Write = <T>(work: () => T, deadline?: number) => Promise<T>
+
+/**
+ * Queues the writes of one connection, so that only the first of them asks for a lock. The event
+ * loop gets a turn after each.
+ */
+export function openWrites(db: DatabaseSync, waitMs: number = limits.storeWriteMs): Write {
+  let previous: Promise<unknown> = Promise.resolve()
+  let waiting = 0
+  return (work, deadline = performance.now() + waitMs) => {
+    if (waiting >= limits.storeWritesWaitingMax) {
+      return Promise.reject(new StoreUnavailable('too many writes wait for the database'))
+    }
+    waiting += 1
+    const attempt = () => {
+      if (!db.isOpen) throw new StoreUnavailable('the store was closed while a write waited')
+      return inTransaction(db, work)
+    }
+    const result = previous.then(() => retryWhileLocked(attempt, deadline))
+    const turn = () => {
+      waiting -= 1
+      return new Promise(setImmediate)
+    }
+    previous = result.then(turn, turn)
+    return result
+  }
+}

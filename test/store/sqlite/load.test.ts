@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, before, test } from 'node:test'
+import { systemClock } from '../../../src/platform/clock.ts'
+import type { Store } from '../../../src/store/records.ts'
+import { spaceFor } from '../../../src/store/sqlite/disk-space.ts'
+import { openLoad } from '../../../src/store/sqlite/load.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/open-records.ts'
+import { temporaryFolder } from '../../support/harness.ts'
+import { resourceOf, take } from '../../support/record-store.ts'
+import { anId, anIssuerQuote } from '../../support/records.ts'
+
+const folder = temporaryFolder()
+const path = join(folder, 'records.db')
+const kind = 'issuer-quote-executions'
+let store: Store
+
+before(() => {
+  // The connection of a server, which stays open.
+  store = openSqliteStore(path, systemClock)
+})
+after(async () => {
+  await store.close()
+  rmSync(folder, { recursive: true })
+})
+
+const quotes = (from: number, count: number) =>
+  Array.from({ length: count }, (_, at) =>
+    anIssuerQuote({ id: anId(from + at), ref_id: `ref-${from + at}` }),
+  )
+
+/** The store with its own free space, as if its disk were small, and its own wait for others. */
+const storeWith = (deps: Omit<Parameters<typeof openLoad>[2], 'clock'>): Store => ({
+  ...store,
+  operator: {
+    ...store.operator,
+    beginLoad: (resource) => openLoad(path, resource, { clock: systemClock, ...deps }),
+  },
+})
+
+const stored = () => store.operator.count(resourceOf(kind))
+
+test('an import leaves no write-ahead log beside a server, done or refused', async () => {
+  await take(store, kind, quotes(1, 500))
+  assert.equal(statSync(`${path}-wal`).size, 0)
+  const refused = await take(store, kind, [...quotes(900, 500), { id: 'no' }])
+  assert.equal(refused.faults.length > 0, true)
+  assert.equal(statSync(`${path}-wal`).size, 0)
+})
+
+test('an import waits for the merge of another, and then says so in one sentence', async () => {
+  const other = new DatabaseSync(path)
+  const before = await stored()
+  other.exec('begin immediate')
+  await assert.rejects(take(storeWith({ lockWaitMs: 50 }), kind, quotes(2000, 1)), {
+    name: 'StoreUnavailable',
+    message: `another process, such as an import, has written ${path} for 0.05 s; nothing was changed; wait until it has ended, then run this again`,
+  })
+  const waiting = take(storeWith({ lockWaitMs: 60_000 }), kind, quotes(2000, 1))
+  setTimeout(() => other.exec('commit'), 100)
+  assert.equal((await waiting).added, 1)
+  other.close()
+  assert.equal(await stored(), before + 1)
+})
+
+test('an import that does not fit on the disk is refused, with both figures', async () => {
+  const before = await stored()
+  const freeBytes = () => 2_000_000_000
+  await assert.rejects(
+    take(storeWith({ freeBytes, fileBytes: 4_000_000_000 }), kind, quotes(3000, 1)),
+    (error: Error) => {
+      assert.equal(error.name, 'StoreUnavailable')
+      assert.match(
+        error.message,
+        /needs about \d+\.\d GB of free disk space in .*, which has 2\.0 GB/,
+      )
+      assert.ok(error.message.includes(folder))
+      return true
+    },
+  )
+  await take(storeWith({ freeBytes, fileBytes: 1_000_000 }), kind, quotes(3000, 1))
+  assert.equal(await stored(), before + 1)
+})
+
+test('what comes from a pipe is refused once the disk has less room than it has staged', () => {
+  const megabyte = 'x'.repeat(1024 * 1024)
+  const piped = (count: number) => () => {
+    const space = spaceFor(path, 0, () => 60_000_000)
+    for (let at = 0; at < count; at += 1) space.add({ full: megabyte, masked: null })
+  }
+  piped(50)()
+  assert.throws(piped(70), {
+    name: 'StoreUnavailable',
+    message:
+      /needs about 67\.1 MB of free disk space in .*, which has 60\.0 MB; nothing was changed/,
+  })
+})
+
+test('a merge is refused for what it writes, so the same file again needs no space', async () => {
+  const before = await stored()
+  const [added, fullDisk] = [quotes(7000, 200), storeWith({ freeBytes: () => 100_000 })]
+  await assert.rejects(take(fullDisk, kind, added), /needs about 0\.\d MB .*, which has 0\.1 MB/)
+  assert.equal(await stored(), before)
+  await take(store, kind, added)
+  assert.equal((await take(fullDisk, kind, added)).unchanged, 200)
+})
