@@ -104,6 +104,12 @@ describe('an import', () => {
     assert.deepEqual([stored.faults[0]?.line, stored.faults[999]?.line], [1, 1000])
   })
 
+  test('finds one repeated id among thousands in linear time', { timeout: 30_000 }, async () => {
+    const accounts = Array.from({ length: 6000 }, (_, at) => aFiatAccount({ id: anId(at) }))
+    const report = await tested.take('fiat-accounts', [...accounts, aFiatAccount({ id: anId(0) })])
+    assert.deepEqual(counts(report), { added: 6000, changed: 0, unchanged: 1 })
+  })
+
   test('is noted in the journal with what it did, in the transaction of its merge', async () => {
     const { journal } = tested.store.operator
     const [before] = await journal(1)
