@@ -3,18 +3,20 @@ import type { IngestOperation, Operation } from './contract/operation.ts'
 import type { Caller } from './contract/principal.ts'
 import type { Answer, Request, Route } from './contract/request.ts'
 import { addressPolicy } from './fees/addresses/address-policy.ts'
+import type { FeeBasis } from './fees/fee-basis.ts'
 import { openFees } from './fees/sources/open-fees.ts'
 import { apiPage, type PageClient } from './http/documents/api-page/api-page.ts'
 import { healthRoutes, operatorHealthRoutes } from './http/documents/health.ts'
 import { openApiRoutes } from './http/documents/openapi-routes.ts'
 import { problemPages } from './http/documents/problem-pages.ts'
+import { type Life, processChecks } from './http/documents/process-checks.ts'
 import { readinessChecks } from './http/documents/readiness.ts'
 import { staticDocument } from './http/documents/static-document.ts'
 import { admit, type Verify } from './http/pipeline/authenticate.ts'
 import { cursorKeysOf } from './http/pipeline/cursor.ts'
 import { handle, handleIngest } from './http/pipeline/handle.ts'
 import { openRateLimit } from './http/pipeline/rate-limit.ts'
-import { buildServer } from './http/server/server.ts'
+import { buildServer, type Server } from './http/server/server.ts'
 import type { GuessLimiter } from './oauth/clients/guess-limiter.ts'
 import { requireOneIssuer } from './oauth/issuer.ts'
 import { type OAuth, openOAuth } from './oauth/open.ts'
@@ -43,8 +45,11 @@ export type Service = {
   readonly extension: ServiceExtension | undefined
   /** Reads the fee schedule again, the one input that may change while the service runs. */
   reload(): void
-  /** Answers the requests in flight, refuses new ones, then closes the stores. */
-  close(): Promise<void>
+  /**
+   * Answers the requests in flight, then closes the stores. With `drain` it first takes leave of
+   * the clients, so that none loses a request.
+   */
+  close(drain?: { readonly lameDuckMs: number }): Promise<void>
 }
 
 export type ServiceDeps = {
@@ -103,22 +108,15 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   const rateLimit = openRateLimit(config.requestsPerSecondMax)
   const pipeline = {
     ...{ verify: oauth.verify, rateLimit, store, cursorKeys: cursorKeysOf(keyring) },
-    works: {
-      [createCryptoWithdrawalFee.id]: quoteWithdrawal({
-        basis: fees.current,
-        quotes,
-        clock,
-        // A quote needs the verdict on an address, not which kind of Solana account it is.
-        policy: { ...addressPolicy(config), quick: true },
-        openMax: config.feeQuotesOpenMax,
-      }),
-    },
+    works: { [createCryptoWithdrawalFee.id]: quoteWork(fees.current, parts) },
   }
   const ingest = {
     ...{ verify: oauth.identify, rateLimit },
     works: { [consumeWithdrawalFee.id]: consumeQuote({ quotes }) },
   }
   const readiness = readinessChecks({ store, credentials: oauth, feeBasis: fees.current, clock })
+  const life: Life = { isEnding: false }
+  readiness.push(...processChecks(life, log))
   const operatorUrl = await listenForOperator(operatorHealthRoutes(readiness), sources, opened)
   const server = await buildServer({
     log,
@@ -143,8 +141,25 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   url = config.publicUrl ?? urlOf(config.host, new URL(listening).port)
   requireOneIssuer({ config, log }, url, await stores.claimIssuer(url))
   const running = opened.move()
-  return { url, operatorUrl, extension, reload: fees.reload, close: () => running.disposeAsync() }
+  const close = closerOf(life, server, running)
+  return { url, operatorUrl, extension, reload: fees.reload, close }
 }
+
+const quoteWork = (basis: () => FeeBasis, { quotes, clock, config }: ServiceParts) =>
+  quoteWithdrawal({
+    ...{ basis, quotes, clock },
+    // A quote needs the verdict on an address, not which kind of Solana account it is.
+    policy: { ...addressPolicy(config), quick: true },
+    openMax: config.feeQuotesOpenMax,
+  })
+
+const closerOf =
+  (life: Life, server: Server, running: AsyncDisposableStack): Service['close'] =>
+  async (drain) => {
+    life.isEnding = true
+    if (drain !== undefined) await server.drain(drain.lameDuckMs)
+    await running.disposeAsync()
+  }
 
 /** Listens first and stops last, so that the operator can watch the service start and drain. */
 async function listenForOperator(

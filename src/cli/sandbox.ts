@@ -10,6 +10,7 @@ import { bannerOf } from '../sandbox/banner.ts'
 import { acme } from '../sandbox/world.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
 import { type Output, printResult } from './output.ts'
+import { logCrashes } from './processes/crashes.ts'
 import { onHangUp, untilSignalled } from './processes/signals.ts'
 
 type SandboxOptions = CommonOptions & { readonly port?: string; readonly data?: string }
@@ -39,6 +40,7 @@ export function sandboxCommand(output: Output): Command {
       })
       // Request logs would bury the banner. Setting LOG_LEVEL brings them back.
       const log = openLog(process.env.LOG_LEVEL === undefined ? 'warn' : config.logLevel)
+      logCrashes(log)
       // Listen for signals first: one may come as soon as the banner has been printed.
       const signalled = untilSignalled(log)
       const { startService } = await import('../service.ts')
@@ -53,7 +55,8 @@ export function sandboxCommand(output: Output): Command {
       const banner = bannerOf(url, extension?.records ?? {}, options.data, config)
       printResult(output, options, document, [banner])
       await signalled
-      await service.close()
+      // No load balancer stands before a sandbox.
+      await service.close({ lameDuckMs: 0 })
       discard()
     })
 }

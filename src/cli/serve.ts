@@ -6,7 +6,8 @@ import type { Config } from '../platform/config.ts'
 import { openLog } from '../platform/log.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
 import { type Output, printResult } from './output.ts'
-import { onHangUp, untilSignalled } from './processes/signals.ts'
+import { logCrashes } from './processes/crashes.ts'
+import { lameDuckMsAfter, onHangUp, untilSignalled } from './processes/signals.ts'
 import { runAsWorker, type WorkerSide } from './processes/worker.ts'
 import { superviseWorkers } from './processes/workers.ts'
 
@@ -30,6 +31,7 @@ export function serveCommand(output: Output): Command {
       })
       requirePublicUrl(config)
       const log = openLog(config.logLevel)
+      logCrashes(log)
       // With workers, this process warns for all of them.
       if (cluster.isPrimary) warnOfPlainHttp(config, log)
       const announce = (url: string) =>
@@ -53,6 +55,5 @@ async function serve({ config, log, announce, ended }: Serving): Promise<void> {
   const service = await startService({ config, log, clock: systemClock })
   onHangUp(log, service.reload)
   announce(service.url)
-  await ended
-  await service.close()
+  await service.close({ lameDuckMs: lameDuckMsAfter(await ended, config) })
 }

@@ -43,18 +43,29 @@ export const limits = {
   requestsInProgressMax: 5000,
   /** A client must take an answer within this time: a page of 1 MB at 280 kbit/s. */
   answerTakenMs: 30_000,
-  /** Pause between two warnings of one kind that a stranger can cause. */
-  warningRestMs: 60_000,
+  /** Pause between two warnings of one kind that a stranger can cause. Each has a count. */
+  warningRestMs: 1000,
   /** How long the answer to a request that is not HTTP may take to reach the caller. */
   brokenRequestLingerMs: 5000,
   /** Files that are no connections of clients: stores, database sessions, look-ups of fees. */
   descriptorsReserved: 256,
   /** With room for fewer connections the service does not start. */
   connectionsMin: 64,
-  /** At a shutdown, requests in flight have this long to finish. */
+  /** A listener closes once nobody has connected for this long, or after the second time. */
+  listenerSettleMs: 250,
+  listenerSettleMsMax: 2000,
+  /** A busy connection has its next request within this time, and its answer closes it. */
+  idleGraceMs: 2000,
+  /** After the listener has closed, requests in flight have this long to finish. */
   drainTimeoutMs: 10_000,
+  /** Lines that wait for a reader of the log that has stopped: about 4,000 requests. */
+  logWaitingBytesMax: 1024 * 1024,
+  /** How long the end of the process waits for that reader. */
+  logFlushMs: 500,
   /** npm forwards a signal within milliseconds; a person who insists presses a key again. */
   signalForwardedMs: 500,
+  /** How often a server under npm looks whether npm was killed. It costs a system call. */
+  parentCheckMs: 500,
   /** After draining, a worker has this long to close its stores. Then it is killed. */
   workerDrainGraceMs: 2000,
   /** A worker that dies sooner has probably failed to start, so its replacement is delayed. */

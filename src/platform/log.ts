@@ -1,13 +1,20 @@
 import { type Logger as PinoLogger, pino } from 'pino'
+import { type LineOutput, type LineOutputState, openLineOutput } from './machine/line-output.ts'
 
 export type Logger = PinoLogger
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/** Logs one JSON object per line to stderr; stdout is for the results of commands. */
+/**
+ * Logs one JSON object per line to stderr; stdout is for the results of commands. Pino's own
+ * destinations either wait for a reader that has stopped, or lose lines in a crash.
+ */
 export function openLog(level: LogLevel): Logger {
-  return pino(
+  const output = openLineOutput((dropped) => {
+    log.error({ dropped }, `${dropped} log lines were dropped, since nobody read the log`)
+  })
+  const log: Logger = pino(
     {
       level,
       base: null,
@@ -15,8 +22,15 @@ export function openLog(level: LogLevel): Logger {
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeError },
     },
-    pino.destination({ fd: 2, sync: true }),
+    output,
   )
+  return log
+}
+
+/** How far the reader of a log, or of its children, is behind. */
+export function logStateOf(log: Logger): LineOutputState | undefined {
+  const output: Partial<LineOutput> | undefined = Reflect.get(log, pino.symbols.streamSym)
+  return output?.state?.()
 }
 
 /** Leaves out `detail`, where PostgreSQL puts values of the row. */

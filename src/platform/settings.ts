@@ -66,6 +66,11 @@ export const settings = {
     flag: 'workers',
     meaning: 'The number of processes of `serve`. They share one port and one store.',
   }),
+  lameDuckMs: integer(3000, 0, 600_000, {
+    env: 'BURSAR_LAME_DUCK_MS',
+    meaning:
+      'After SIGTERM, `/readyz` answers 503 and requests are still served for this many milliseconds, so that load balancers turn to other servers.',
+  }),
   publicUrl: url({
     env: 'BURSAR_PUBLIC_URL',
     meaning:

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { readdirSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, describe, test } from 'node:test'
 import { promisify } from 'node:util'
+import { freePort } from '../support/free-port.ts'
 import { temporaryFolder } from '../support/harness.ts'
 import { longTest } from '../support/long.ts'
 import { type Program, startProgram } from '../support/program.ts'
@@ -57,6 +59,36 @@ describe('connections', () => {
     }
     await untilHolds('the address is served again', isServed, 10_000)
   })
+
+  /** Opens 200 connections whose peers never close, to both ports. All must be freed. */
+  async function assertFreed(bytes: string, answered: RegExp, withinMs: number) {
+    const operatorPort = String(await freePort())
+    const { url } = await start(['sandbox'], { BURSAR_OPERATOR_PORT: operatorPort })
+    const pid = program?.process.pid
+    const held = () => readdirSync(`/proc/${pid}/fd`).length
+    const before = held()
+    const answers: string[] = []
+    for (const port of [new URL(url).port, operatorPort]) {
+      for (let at = 0; at < 100; at += 1) {
+        const socket = connect({ port: Number(port), host: '127.0.0.1', allowHalfOpen: true })
+        sockets.push(socket)
+        socket.on('error', () => {})
+        socket.on('data', (text) => answers.push(String(text)))
+        socket.write(bytes)
+      }
+    }
+    await untilHolds('all are connected', () => held() >= before + 200, 20_000)
+    await untilHolds('all are freed', () => held() <= before, withinMs)
+    assert.equal(answers.length, 200)
+    for (const answer of answers) assert.match(answer, answered)
+  }
+
+  test('whose peer never closes are freed after the answer to a broken request', () =>
+    assertFreed('no HTTP\r\n\r\n', /^HTTP\/1\.1 400 /, 20_000))
+
+  longTest('whose peer sends nothing and never closes are freed', () =>
+    assertFreed('', /^HTTP\/1\.1 408 /, 60_000),
+  )
 
   longTest('whose client takes no answer are closed after 30 seconds', async () => {
     const { program: started, url } = await start(['sandbox'], { LOG_LEVEL: 'warn' })

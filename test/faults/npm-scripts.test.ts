@@ -14,6 +14,8 @@ type Script = {
   readonly npm: ChildProcess
   readonly ended: Promise<unknown>
   readonly url: string
+  /** Everything on stderr so far. */
+  logged(): string
   /** Signals npm alone, or every process of the group as a terminal does. 0 sends nothing. */
   signal(to: 'npm' | 'group', signal: NodeJS.Signals | 0): void
 }
@@ -27,22 +29,29 @@ afterEach(() => {
 async function startScript(words: readonly string[], program = 'npm'): Promise<Script> {
   const npm = spawn(program, words, {
     cwd: new URL('../..', import.meta.url).pathname,
-    env: { PATH, HOME, PORT: '0', DATABASE_URL: `sqlite:${join(temporaryFolder(), 'a.db')}` },
+    env: {
+      ...{ PATH, HOME, PORT: '0', BURSAR_LAME_DUCK_MS: '0', LOG_LEVEL: 'info' },
+      DATABASE_URL: `sqlite:${join(temporaryFolder(), 'a.db')}`,
+    },
     detached: true,
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
   const { pid } = npm
   assert.ok(pid !== undefined && pid > 1)
   groups.add(pid)
   const ended = once(npm, 'exit')
   let printed = ''
+  let logged = ''
   npm.stdout.setEncoding('utf8').on('data', (text: string) => {
     printed += text
+  })
+  npm.stderr.setEncoding('utf8').on('data', (text: string) => {
+    logged += text
   })
   const found = () => /http:\/\/127\.0\.0\.1:[0-9]+/.exec(printed)?.[0]
   await untilHolds('it prints its URL', () => found() !== undefined, 60_000)
   const signal: Script['signal'] = (to, name) => process.kill(to === 'npm' ? pid : -pid, name)
-  return { npm, ended, url: found() ?? '', signal }
+  return { npm, ended, url: found() ?? '', logged: () => logged, signal }
 }
 
 function isAlive(group: number): boolean {
@@ -54,6 +63,12 @@ function isAlive(group: number): boolean {
   }
 }
 
+const childrenOf = (pid: number): number[] =>
+  execFileSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+    .map(Number)
+
 const isRefused = (url: string): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1')
@@ -61,7 +76,8 @@ const isRefused = (url: string): Promise<boolean> =>
     socket.once('connect', () => socket.destroy())
   })
 
-const scripts = [['start'], ['run', '-s', 'bursar', '--', 'serve', '--workers', '2']]
+const serve = ['run', '-s', 'bursar', '--', 'serve']
+const scripts = [['start'], serve, [...serve, '--workers', '2']]
 
 for (const words of scripts) {
   describe(`npm ${words.join(' ')}`, () => {
@@ -70,6 +86,25 @@ for (const words of scripts) {
       signal('npm', 'SIGTERM')
       const isGone = async () => !isAlive(npm.pid ?? 0) && (await isRefused(url))
       await untilHolds('no process is left and nothing listens', isGone, 5000)
+      assert.deepEqual(await ended, [0, null])
+    })
+
+    test('ends the server, which answers a request in flight, when npm is killed', async () => {
+      const { npm, url, signal } = await startScript(words)
+      const request = await beginTokenRequest(url)
+      signal('npm', 'SIGKILL')
+      await untilHolds('nothing listens', () => isRefused(url), 5000)
+      assert.match(await request.finish(), /HTTP\/1\.1 401 .*"error":"invalid_client"/s)
+      await untilHolds('no process is left', () => !isAlive(npm.pid ?? 0), 5000)
+    })
+
+    test('reads the configuration again at a SIGHUP to the server, and goes on', async () => {
+      const { npm, ended, url, logged, signal } = await startScript(words)
+      const [server = 0] = childrenOf(npm.pid ?? 0)
+      process.kill(server, 'SIGHUP')
+      await untilHolds('it has read it', () => logged().includes('reloading configuration'), 5000)
+      assert.equal(await isRefused(url), false)
+      signal('npm', 'SIGINT')
       assert.deepEqual(await ended, [0, null])
     })
 

@@ -65,7 +65,7 @@ async function untilRefused(): Promise<void> {
 }
 
 describe('SIGTERM', () => {
-  test('answers the requests in progress, refuses new ones and exits with 0', async () => {
+  test('answers the requests in progress, accepts no connection and exits with 0', async () => {
     const begun = await beginRequest()
     const startedAt = performance.now()
     program.process.kill('SIGTERM')
@@ -81,7 +81,7 @@ describe('SIGTERM', () => {
     assert.ok(performance.now() - startedAt < 5000)
   })
 
-  test('closes idle connections at once', async () => {
+  test('closes idle connections after a grace period', async () => {
     const { socket, received } = openSocket()
     socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
     await once(socket, 'data')
@@ -115,12 +115,6 @@ describe('SIGTERM', () => {
           return
         }
         const body = JSON.parse(answer.text)
-        if (answer.status === 503) {
-          assert.equal(body.status, 503)
-          assert.equal(answer.headers['retry-after'], '1')
-          assert.equal(answer.headers.connection, 'close')
-          continue
-        }
         assert.equal(answer.status, 200)
         assert.equal(body.items.length, 500)
         answered += 1

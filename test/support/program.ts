@@ -39,7 +39,7 @@ const quiet = ([command = '']: readonly string[]): Readonly<Record<string, strin
 
 export function startProgram(words: readonly string[], options: ProgramOptions = {}): Program {
   const child = spawn(process.execPath, [main, ...words], {
-    env: { ...inherited, NO_COLOR: '1', ...quiet(words), ...options.env },
+    env: { ...inherited, NO_COLOR: '1', BURSAR_LAME_DUCK_MS: '0', ...quiet(words), ...options.env },
     stdio: [options.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   })
   let errors = ''

@@ -1,25 +1,35 @@
+import cluster from 'node:cluster'
 import { isatty } from 'node:tty'
+import type { Config } from '../../platform/config.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
+import { systemSchedule } from '../../platform/schedule.ts'
+
+/** SIGTERM comes from a supervisor, SIGINT from a person, who waits for no load balancer. */
+export type EndSignal = 'SIGTERM' | 'SIGINT'
+
+export const lameDuckMsAfter = (signal: EndSignal, { lameDuckMs }: Pick<Config, 'lameDuckMs'>) =>
+  signal === 'SIGTERM' ? lameDuckMs : 0
 
 const exitAtOnce = () => process.exit(1)
 
 /**
- * Resolves at the first SIGTERM or SIGINT. By default a second signal ends the process at once.
+ * Resolves with the first SIGTERM or SIGINT. By default a second signal ends the process at once.
  * A signal to a process group arrives twice under npm, which also forwards it to its child. So a
  * signal right after the first is the same signal.
  */
-export function untilSignalled(log: Logger, onSecond: () => void = exitAtOnce): Promise<void> {
+export function untilSignalled(log: Logger, onSecond: () => void = exitAtOnce): Promise<EndSignal> {
+  onNpmGone(log)
   return new Promise((resolve) => {
     let firstAt: number | undefined
-    const onSignal = (signal: NodeJS.Signals) => {
+    const onSignal = (signal: EndSignal) => {
       if (firstAt !== undefined) {
         if (performance.now() - firstAt > limits.signalForwardedMs) onSecond()
         return
       }
       firstAt = performance.now()
       log.info({ signal }, 'shutting down')
-      resolve()
+      resolve(signal)
     }
     process.on('SIGTERM', onSignal)
     process.on('SIGINT', onSignal)
@@ -28,7 +38,7 @@ export function untilSignalled(log: Logger, onSecond: () => void = exitAtOnce): 
 
 /**
  * Calls `reload` at SIGHUP. A terminal that closes sends it too, and nobody could then stop the
- * process by Ctrl-C. So it ends as at SIGTERM.
+ * process by Ctrl-C. So it ends as at SIGINT.
  */
 export function onHangUp(
   log: Logger,
@@ -38,10 +48,25 @@ export function onHangUp(
   const hadTerminal = isatty(0)
   process.on('SIGHUP', (signal) => {
     if (hadTerminal && !isatty(0)) {
-      process.kill(process.pid, 'SIGTERM')
+      process.kill(process.pid, 'SIGINT')
       return
     }
     log.info({ signal }, message)
     reload()
+  })
+}
+
+/** The scripts of package.json. Each runs the program as npm's own child. */
+const scripts = ['start', 'bursar']
+
+/** npm cannot forward SIGKILL or SIGHUP, which end it. The server would run on without a parent. */
+function onNpmGone(log: Logger): void {
+  if (!cluster.isPrimary || !scripts.includes(process.env.npm_lifecycle_event ?? '')) return
+  const parent = process.ppid
+  const stop = systemSchedule.every(limits.parentCheckMs, () => {
+    if (process.ppid === parent) return
+    stop()
+    log.warn('npm was killed, so the server ends too')
+    process.kill(process.pid, 'SIGINT')
   })
 }

@@ -1,13 +1,13 @@
 import cluster from 'node:cluster'
 import type { Logger } from '../../platform/log.ts'
-import { untilSignalled } from './signals.ts'
+import { type EndSignal, untilSignalled } from './signals.ts'
 
 /** What the service needs from the process that it runs in. */
 export type WorkerSide = {
   readonly log: Logger
   readonly announce: (url: string) => void
-  /** Resolves when the worker must drain and exit. */
-  readonly ended: Promise<void>
+  /** Resolves when the process must drain and exit. */
+  readonly ended: Promise<EndSignal>
 }
 
 /** Runs the service in a worker process of `workers.ts`. */
@@ -19,8 +19,9 @@ export async function runAsWorker(
   // Ctrl-C signals the whole process group, and the primary signals each worker too. So a second
   // signal does nothing here. The primary kills a worker that takes too long.
   const signalled = untilSignalled(workerLog, () => {})
-  const { promise: primaryGone, resolve } = Promise.withResolvers<void>()
-  process.once('disconnect', resolve)
+  const { promise: primaryGone, resolve } = Promise.withResolvers<EndSignal>()
+  // A new primary may start at once, so the listener closes without a lame-duck period.
+  process.once('disconnect', () => resolve('SIGINT'))
   try {
     await serve({
       log: workerLog,

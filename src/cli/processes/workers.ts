@@ -8,7 +8,7 @@ import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
 import { systemSchedule } from '../../platform/schedule.ts'
 import { CommandFailed } from '../output.ts'
-import { onHangUp, untilSignalled } from './signals.ts'
+import { type EndSignal, lameDuckMsAfter, onHangUp, untilSignalled } from './signals.ts'
 
 const FAILED = 1
 
@@ -41,7 +41,8 @@ type Start = { readonly url: string } | Ending
 /** Runs the service in workers on one port. Resolves with the exit code when all have ended. */
 export async function superviseWorkers({ config, log, announce }: WorkersDeps): Promise<number> {
   const stopping = new AbortController()
-  const signalled = untilSignalled(log).then(() => stopping.abort())
+  const signalled = untilSignalled(log)
+  const stopped = signalled.then(() => stopping.abort())
   const pool: Pool = { running: new Set(), log, stopping: stopping.signal }
   // However the primary exits, it leaves no worker behind.
   process.on('exit', () => killAll(pool))
@@ -51,15 +52,14 @@ export async function superviseWorkers({ config, log, announce }: WorkersDeps): 
   }
   onHangUp(log, forward, 'forwarded to the workers')
   await prepareWorkers(config)
-  const start = await Promise.race([startAll(config.workers, pool), signalled])
+  const start = await Promise.race([startAll(config.workers, pool), stopped])
   if (start !== undefined && !('url' in start)) {
     stopping.abort()
-    await drain(pool)
+    await drain(pool, 'SIGINT', config)
     return exitCodeOf(start)
   }
   if (start !== undefined) announce(start.url)
-  await signalled
-  return drain(pool)
+  return drain(pool, await signalled, config)
 }
 
 async function prepareWorkers({ host, port, workers }: Config): Promise<void> {
@@ -157,17 +157,19 @@ function killAll({ running }: Pool): void {
 }
 
 /** Waits while each worker finishes its requests in flight. Kills those that take too long. */
-async function drain(pool: Pool): Promise<number> {
+async function drain(pool: Pool, signal: EndSignal, config: Config): Promise<number> {
   const { running, log } = pool
+  const { listenerSettleMsMax, drainTimeoutMs, workerDrainGraceMs } = limits
   let exitCode = 0
-  const deadlineMs = limits.drainTimeoutMs + limits.workerDrainGraceMs
+  const listeningMs = lameDuckMsAfter(signal, config) + listenerSettleMsMax
+  const deadlineMs = listeningMs + drainTimeoutMs + workerDrainGraceMs
   const cancel = systemSchedule.after(deadlineMs, () => {
     exitCode = FAILED
     const pids = [...running].map((worker) => worker.process.pid)
     log.error({ pids }, 'these workers did not end in time; killing them')
     killAll(pool)
   })
-  for (const worker of running) worker.process.kill('SIGTERM')
+  for (const worker of running) worker.process.kill(signal)
   await Promise.all([...running].map(({ ended }) => ended))
   cancel()
   return exitCode

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import cors from '@fastify/cors'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
-import { Problem } from '../../contract/problem.ts'
 import type { Answer, Request, Route, Trace } from '../../contract/request.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
@@ -9,6 +8,7 @@ import { boundedRouting, cutForwardedFor, pathOf } from './bound-request.ts'
 import { type Compress, openCompression } from './compress.ts'
 import { type ConnectionBounds, openConnectionBounds } from './connections/connection-bounds.ts'
 import { connectionsWithin, readDescriptorLimit } from './connections/descriptors.ts'
+import { type Draining, drain } from './connections/drain.ts'
 import { openNodeServers } from './connections/node-server.ts'
 import { peerAddress, warnOfUntrustedProxy } from './peer-address.ts'
 import { problemAnswer } from './problem-answer.ts'
@@ -37,7 +37,9 @@ export type ServerOptions = {
 export type Server = {
   /** Resolves with the URL of the listening socket. */
   listen(host: string, port: number): Promise<string>
-  /** Refuses new requests, answers those in flight, then resolves. */
+  /** Asks the clients to leave, so that `close` cuts no request. */
+  drain(lameDuckMs: number): Promise<void>
+  /** Closes idle connections and answers the requests in flight, up to a deadline. */
   close(): Promise<void>
 }
 
@@ -69,7 +71,7 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
     // Each of Node's servers answers its broken requests itself.
     clientErrorHandler: () => {},
   })
-  const draining = { now: false }
+  const draining: Draining = { answersClose: false, listenerClosedAt: undefined }
   server.decorateRequest('trace')
   takeBodiesAsBytes(server)
   addHooks(server, options, draining, bounds)
@@ -90,9 +92,14 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
   for (const route of options.routes) addRoute(server, route, compress)
   return {
     listen: async (host, port) => server.listen({ host, port }),
+    drain: (lameDuckMs) => drain(nodeServers, draining, lameDuckMs),
     close: async () => {
-      draining.now = true
-      const deadline = setTimeout(nodeServers.closeAllConnections, limits.drainTimeoutMs)
+      draining.answersClose = true
+      const spentMs = performance.now() - (draining.listenerClosedAt ?? performance.now())
+      const deadline = setTimeout(() => {
+        const connections = nodeServers.closeAllConnections()
+        log.warn({ connections }, 'closed connections whose requests did not end in time')
+      }, limits.drainTimeoutMs - spentMs)
       await server.close()
       clearTimeout(deadline)
       bounds.stop()
@@ -128,7 +135,7 @@ const allowBody = (route: Route) => async (raw: FastifyRequest, reply: FastifyRe
 function addHooks(
   server: FastifyInstance,
   options: ServerOptions,
-  draining: { readonly now: boolean },
+  draining: Readonly<Draining>,
   bounds: ConnectionBounds,
 ): void {
   const unknownRoute = openUnknownRoute(server)
@@ -139,15 +146,12 @@ function addHooks(
     warn(raw)
     reply.headers(commonHeaders(raw))
     done(
-      draining.now
-        ? shuttingDown
-        : (headerRefusal(raw, unknownRoute) ??
-            bounds.admit(peerAddress(raw), pathOf(raw.url), reply.raw)),
+      headerRefusal(raw, unknownRoute) ??
+        bounds.admit(peerAddress(raw), pathOf(raw.url), reply.raw),
     )
   })
-  // While draining, each answer closes its connection, since an open one would delay the shutdown.
   server.addHook('onSend', (_raw, reply, _payload, done) => {
-    if (draining.now) reply.header('connection', 'close')
+    if (draining.answersClose) reply.header('connection', 'close')
     done()
   })
   server.addHook('onResponse', (raw, reply, done) => {
@@ -156,10 +160,6 @@ function addHooks(
   })
   server.setErrorHandler((error, raw, reply) => sendProblem(error, raw, reply))
 }
-
-const shuttingDown = new Problem(503, 'the service is shutting down; send the request again', {
-  headers: { 'retry-after': '1' },
-})
 
 const commonHeaders = (raw: FastifyRequest) => ({
   'x-request-id': raw.id,

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream'
 import { Problem } from '../../../contract/problem.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { Logger } from '../../../platform/log.ts'
+import { systemSchedule } from '../../../platform/schedule.ts'
 import { logRequest } from '../request-log.ts'
 import { renderProblem } from '../respond.ts'
 
@@ -44,7 +45,7 @@ export function brokenRequestAnswerer(
       waiting.add(socket)
     } else if (last.response.headersSent) {
       // The broken bytes belong to a body whose request is answered already.
-      socket.end()
+      endSocket(socket)
     } else answer()
   }
 }
@@ -64,13 +65,18 @@ export function answerOnSocket(socket: Duplex, problem: Problem, log: Logger): v
   const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`)
   // The caller may be gone, which is no failure of ours.
   socket.on('error', () => {})
-  // Without this, a caller that keeps its side open would keep the connection.
-  setTimeout(() => socket.destroy(), limits.brokenRequestLingerMs).unref()
-  socket.end(`HTTP/1.1 ${status} ${problem.title}\r\n${head.join('')}\r\n${body}`)
+  endSocket(socket, `HTTP/1.1 ${status} ${problem.title}\r\n${head.join('')}\r\n${body}`)
   logRequest(log, {
     ...{ trace: { problem: problem.title }, id, method: 'none', status },
     durationMs: 0,
   })
+}
+
+/** A caller that keeps its side open would keep the connection, so that has a deadline. */
+function endSocket(socket: Duplex, text = ''): void {
+  const cancel = systemSchedule.after(limits.brokenRequestLingerMs, () => socket.destroy())
+  socket.once('close', cancel)
+  socket.end(text)
 }
 
 export const methods = 'GET, HEAD, POST'

@@ -32,9 +32,12 @@ export function openConnectionBounds(bounds: Bounds, log: Logger): ConnectionBou
     log,
     'closed connections over the limit of their address (BURSAR_CONNECTIONS_PER_ADDRESS_MAX)',
   )
+  const warnOfFull = openWarning(log, 'refused connections, since the process holds no more')
   const answers = openAnswers(bounds.answerTakenMs ?? limits.answerTakenMs, log)
   return {
     watch: (server) => {
+      // Beyond `maxConnections`. They come from anywhere, so one address would say nothing.
+      server.on('drop', () => warnOfFull(undefined))
       server.on('connection', (socket) => {
         const address = socket.remoteAddress
         // A socket that is closed already has no address.
@@ -107,16 +110,22 @@ function openCounter() {
   }
 }
 
-/** Warns at most once a minute, so that a stranger cannot fill the log. */
+/** Warns at most once a second, so that a stranger cannot fill the log. No event goes uncounted. */
 function openWarning(log: Logger, text: string): (address: string | undefined) => void {
   let closed = 0
-  let quietUntil = 0
+  let last: string | undefined
+  let isResting = false
+  const warn = () => {
+    isResting = closed > 0
+    if (!isResting) return
+    log.warn({ ...(last !== undefined && { address: last }), closed }, text)
+    closed = 0
+    systemSchedule.after(limits.warningRestMs, warn)
+  }
   return (address) => {
     closed += 1
-    if (performance.now() < quietUntil) return
-    log.warn({ address, closed }, text)
-    closed = 0
-    quietUntil = performance.now() + limits.warningRestMs
+    last = address
+    if (!isResting) warn()
   }
 }
 

@@ -1,4 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
+import { Server as NetServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { Problem } from '../../../contract/problem.ts'
 import { limits } from '../../../platform/limits.ts'
@@ -12,7 +13,15 @@ import {
 
 export type NodeServers = {
   open(handler: RequestListener): Server
-  closeAllConnections(): void
+  /** Accepts no more connections. Resolves when none is left. */
+  closeListeners(): Promise<void>
+  /** The number of connections, and when the newest was accepted. */
+  size(): number
+  newest(): number
+  /** Closes connections without a request, also those that never sent a byte. */
+  closeIdle(): void
+  /** Closes every connection and returns how many there were. */
+  closeAllConnections(): number
 }
 
 type NodeServerOptions = {
@@ -27,6 +36,8 @@ type NodeServerOptions = {
  */
 export function openNodeServers({ connectionsMax, watch, log }: NodeServerOptions): NodeServers {
   const opened: Server[] = []
+  const sockets = new Set<Socket>()
+  let newest = Number.NEGATIVE_INFINITY
   const open = (handler: RequestListener): Server => {
     const server = createServer(
       {
@@ -44,6 +55,11 @@ export function openNodeServers({ connectionsMax, watch, log }: NodeServerOption
     )
     server.maxConnections = connectionsMax
     server.maxHeadersCount = limits.headersMax
+    server.on('connection', (socket) => {
+      sockets.add(socket)
+      newest = performance.now()
+      socket.once('close', () => sockets.delete(socket))
+    })
     const lastRequests = new WeakMap<Duplex, LastRequest>()
     server.on('request', (request, response) => {
       const last = lastRequests.get(request.socket)
@@ -66,11 +82,27 @@ export function openNodeServers({ connectionsMax, watch, log }: NodeServerOption
   }
   return {
     open,
+    closeListeners: async () => {
+      await Promise.all(opened.map(closeListener))
+    },
+    size: () => sockets.size,
+    newest: () => newest,
+    closeIdle: () => {
+      for (const server of opened) server.closeIdleConnections()
+      // To Node, these are not idle.
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+    },
     closeAllConnections: () => {
-      for (const server of opened) server.closeAllConnections()
+      const count = sockets.size
+      for (const socket of sockets) socket.destroy()
+      return count
     },
   }
 }
+
+/** An HTTP server's own `close` would cut connections whose next request is on its way. */
+const closeListener = (server: Server): Promise<void> =>
+  new Promise((resolve) => NetServer.prototype.close.call(server, () => resolve()))
 
 const connectRefused = new Problem(405, `the method must be one of ${methods}`, {
   headers: { allow: methods },

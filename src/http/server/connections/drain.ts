@@ -1,0 +1,57 @@
+import cluster from 'node:cluster'
+import { setTimeout as delay, setImmediate as untilRead } from 'node:timers/promises'
+import { limits } from '../../../platform/limits.ts'
+import type { NodeServers } from './node-server.ts'
+
+export type Draining = {
+  /** Whether answers carry `Connection: close`. */
+  answersClose: boolean
+  /** From here on the requests in flight have their deadline. */
+  listenerClosedAt: number | undefined
+}
+
+/**
+ * Takes leave of the clients, so that none loses a request. In the lame-duck period every request
+ * is served, and answers ask clients to connect elsewhere. Then the listener closes, and
+ * connections end with their next answer. What is left after a grace period is idle.
+ *
+ * A client that closes its connection opens another. The system would reset one that arrives while
+ * a listener closes, so clients keep their connections at that moment. With workers, which share
+ * the listener, it lasts until the last of them has closed it.
+ */
+export async function drain(
+  servers: NodeServers,
+  draining: Draining,
+  lameDuckMs: number,
+): Promise<void> {
+  const askedMs = lameDuckMs - limits.listenerSettleMs
+  if (askedMs > 0) {
+    draining.answersClose = true
+    await delay(askedMs)
+    draining.answersClose = false
+  }
+  await untilQuiet(servers)
+  const allEnded = servers.closeListeners()
+  draining.listenerClosedAt = performance.now()
+  if (cluster.isWorker) await Promise.race([allEnded, delay(limits.listenerSettleMs)])
+  draining.answersClose = true
+  await Promise.race([allEnded, delay(limits.idleGraceMs)])
+  // A request that has arrived counts as one.
+  await untilRead()
+  servers.closeIdle()
+}
+
+/** Waits until nobody has connected for a moment. Clients that never keep a connection go on. */
+async function untilQuiet({ newest, size }: NodeServers): Promise<void> {
+  const startedAt = performance.now()
+  if (size() === 0 && startedAt - newest() > limits.listenerSettleMsMax) return
+  for (;;) {
+    // Right after the event loop has read from every socket, what it has not seen is not there.
+    // On a busy machine the loop may be late, so time alone would say nothing.
+    await untilRead()
+    const quietAt = Math.max(newest(), startedAt) + limits.listenerSettleMs
+    const at = Math.min(quietAt, startedAt + limits.listenerSettleMsMax)
+    if (performance.now() >= at) return
+    await delay(at - performance.now())
+  }
+}
