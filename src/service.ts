@@ -29,6 +29,7 @@ import { isWildcard, urlHost } from './platform/machine/loopback.ts'
 import type { CredentialStore } from './store/credentials.ts'
 import type { FeeQuoteStore } from './store/fee-quotes.ts'
 import type { Store } from './store/records.ts'
+import type { StoreWatch } from './store/store-watch.ts'
 import { openServiceStores } from './stores.ts'
 import type { Keyring } from './vault/keyring.ts'
 import { consumeQuote } from './withdrawal-fees/consume-quote.ts'
@@ -98,7 +99,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     ...(sources.guessLimiter && { limiter: sources.guessLimiter }),
   })
   opened.defer(oauth.close)
-  const parts = { store, credentials, quotes, keyring, config, clock, oauth }
+  const parts = { store, credentials, quotes, keyring, config, clock, oauth, watch: stores.watch }
   const extension = await sources.extend?.(parts)
   const rateLimit = openRateLimit(config.requestsPerSecondMax)
   const pipeline = {
@@ -114,11 +115,10 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
       }),
     },
   }
-  const ingest = {
-    ...{ verify: oauth.identify, rateLimit },
-    works: { [consumeWithdrawalFee.id]: consumeQuote({ quotes, clock }) },
-  }
-  const readiness = readinessChecks({ store, credentials: oauth, feeBasis: fees.current, clock })
+  const works = { [consumeWithdrawalFee.id]: consumeQuote({ quotes, clock }) }
+  const ingest = { verify: oauth.identify, rateLimit, works }
+  const guarded = guardedBy(stores.watch)
+  const readiness = readinessChecks({ ...parts, credentials: oauth, feeBasis: fees.current })
   const operatorUrl = await listenForOperator(operatorHealthRoutes(readiness), sources, opened)
   const server = await buildServer({
     log,
@@ -127,9 +127,9 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     connectionsPerAddressMax: config.connectionsPerAddressMax,
     logsIgnoredParameters: extension !== undefined,
     routes: [
-      ...routesOf(operations, pipeline, handle),
-      ...routesOf(stores.servesOperator ? ingestOperations : [], ingest, handleIngest),
-      ...oauth.routes,
+      ...routesOf(operations, pipeline, handle).map(guarded),
+      ...routesOf(stores.servesOperator ? ingestOperations : [], ingest, handleIngest).map(guarded),
+      ...oauth.routes.map(guarded),
       ...oauth.documents.map(staticDocument),
       ...healthRoutes(readiness),
       ...apiPage(extension?.pageClient),
@@ -144,6 +144,36 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   requireOneIssuer({ config, log }, url, await stores.claimIssuer(url))
   const running = opened.move()
   return { url, operatorUrl, extension, reload: fees.reload, close: () => running.disposeAsync() }
+}
+
+/**
+ * Refuses requests once the store's files are lost. What a request has changed is acknowledged only
+ * if the changed file is still the one at its path.
+ */
+const guardedBy =
+  (watch: StoreWatch | undefined) =>
+  (route: Route): Route =>
+    watch === undefined ? route : whileIntact(route, watch)
+
+function whileIntact(route: Route, watch: StoreWatch): Route {
+  if (route.method === 'GET') {
+    return {
+      ...route,
+      answer: (request) => {
+        watch.requireIntact()
+        return route.answer(request)
+      },
+    }
+  }
+  return {
+    ...route,
+    answer: async (request) => {
+      watch.requireIntact()
+      const answer = await route.answer(request)
+      watch.confirmIntact()
+      return answer
+    },
+  }
 }
 
 /** Listens first and stops last, so that the operator can watch the service start and drain. */

@@ -7,20 +7,22 @@ import { systemClock } from '../platform/clock.ts'
 import { recordKinds, resources } from '../resources/catalogue.ts'
 import { counted } from '../values/counted.ts'
 import { printable } from '../values/printable.ts'
-import { type CommonOptions, configOf, newCommand } from './options.ts'
+import { type CommonOptions, configOf, newCommand, refuseUsage } from './options.ts'
 import { CommandFailed, type Output, printResult } from './output.ts'
 import { openInterruption } from './processes/interruption.ts'
 import { openProgress } from './progress.ts'
-import { withStores } from './with-stores.ts'
+import { type CreateOption, createOption, withStores } from './with-stores.ts'
 
-type ImportOptions = CommonOptions & {
-  readonly customer?: string
-  readonly dryRun?: boolean
-  readonly allowOlder?: boolean
-}
+type ImportOptions = CommonOptions &
+  CreateOption & {
+    readonly customer?: string
+    readonly dryRun?: boolean
+    readonly allowOlder?: boolean
+  }
 
 export function importCommand(output: Output): Command {
-  return newCommand('import', 'Import one file of records, all of it or nothing.')
+  const command = newCommand('import', 'Import one file of records, all of it or nothing.')
+  return command
     .addArgument(new Argument('<kind>', 'The kind of record.').choices(recordKinds))
     .argument('<file>', 'NDJSON (- is stdin), JSON array or CSV, by extension; also with .gz.')
     .option(
@@ -29,7 +31,10 @@ export function importCommand(output: Output): Command {
     )
     .option('--dry-run', 'Check everything and change nothing.')
     .option('--allow-older', 'Accept records that are older than the stored ones.')
+    .option(...createOption)
     .action(async (kind: string, file: string, options: ImportOptions) => {
+      const isBoth = options.create === true && options.dryRun === true
+      refuseUsage(command, isBoth ? 'A dry run changes nothing; leave out --create.' : undefined)
       const report = await importFile(kind, file, options, output)
       printReport(output, file === '-' ? 'stdin' : printable(file, 1000), report, options)
     })

@@ -8,6 +8,7 @@ import { ConfigError } from '../platform/config.ts'
 import { openLog } from '../platform/log.ts'
 import { bannerOf } from '../sandbox/banner.ts'
 import { acme } from '../sandbox/world.ts'
+import { createStore } from '../stores.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
 import { type Output, printResult } from './output.ts'
 import { onHangUp, untilSignalled } from './processes/signals.ts'
@@ -41,6 +42,7 @@ export function sandboxCommand(output: Output): Command {
       const log = openLog(process.env.LOG_LEVEL === undefined ? 'warn' : config.logLevel)
       // Listen for signals first: one may come as soon as the banner has been printed.
       const signalled = untilSignalled(log)
+      await createStore({ config, log, clock: systemClock })
       const { startService } = await import('../service.ts')
       const { openSandbox } = await import('../sandbox/sandbox.ts')
       const service = await startService({

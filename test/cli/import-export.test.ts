@@ -206,6 +206,9 @@ test('export does not create a store at a mistyped path', async () => {
   const path = join(folder, 'mistyped.db')
   const ran = await runBursar(`sqlite:${path}`, ['export', 'statements'])
   assert.equal(ran.code, 2)
-  assert.equal(ran.err, `there is no store at ${path}; import, migrate and serve make one\n`)
+  assert.equal(
+    ran.err,
+    `there is no store at ${path}; check DATABASE_URL and that its volume is mounted, or make a new store with --create\n`,
+  )
   assert.equal(existsSync(path), false)
 })

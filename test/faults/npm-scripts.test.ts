@@ -61,7 +61,7 @@ const isRefused = (url: string): Promise<boolean> =>
     socket.once('connect', () => socket.destroy())
   })
 
-const scripts = [['start'], ['run', '-s', 'bursar', '--', 'serve', '--workers', '2']]
+const scripts = [['start'], ['run', '-s', 'bursar', '--', 'serve', '--create', '--workers', '2']]
 
 for (const words of scripts) {
   describe(`npm ${words.join(' ')}`, () => {

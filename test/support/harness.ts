@@ -8,7 +8,7 @@ import { openLog } from '../../src/platform/log.ts'
 import { openSandbox } from '../../src/sandbox/sandbox.ts'
 import { acme, borealis, type SampleCustomer } from '../../src/sandbox/world.ts'
 import { type ServiceParts, startService } from '../../src/service.ts'
-import { openOperatorStores } from '../../src/stores.ts'
+import { createStore, openOperatorStores } from '../../src/stores.ts'
 import { openTestDatabase, testStore } from './test-database.ts'
 
 /** A sandbox service in this process, over a store of its own. */
@@ -69,6 +69,7 @@ export async function startServiceAt(
     (options.store ?? testStore) === 'postgres'
       ? await openOperatorStores({ config, clock, log })
       : undefined
+  await createStore({ config, clock, log })
   let parts: ServiceParts | undefined
   const service = await startService({
     config,
