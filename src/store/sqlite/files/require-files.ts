@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { ConfigError } from '../../../platform/config.ts'
 import { requirePrivate } from '../../../platform/machine/private-files.ts'
 import { refuseHalfRestored } from '../backup/restore-marker.ts'
+import { isDamaged } from '../database.ts'
 
 /** The two databases of a store, by path. */
 export type StorePaths = { readonly records: string; readonly credentials: string }
@@ -61,6 +62,10 @@ function hasSchema(path: string, schema: string): boolean {
     if (table === undefined) return false
     const step = db.prepare('select 1 from schema_migration where schema = ? limit 1')
     return step.get(schema) !== undefined
+  } catch (error) {
+    // It is there. Whoever opens it next reports the damage.
+    if (isDamaged(error)) return true
+    throw error
   } finally {
     db.close()
   }
