@@ -39,6 +39,8 @@ describe('import', () => {
   test('prints one JSON document and nothing else with --json', async () => {
     const path = join(folder, 'one.ndjson.gz')
     writeFileSync(path, gzipSync(lines([aFiatAccount()])))
+    // A dry run makes no store.
+    await runBursar(await storeOf('json'), ['migrate'])
     const ran = await runBursar(await storeOf('json'), [
       'import',
       'fiat-accounts',
