@@ -6,7 +6,7 @@ import { systemClock } from '../src/platform/clock.ts'
 import type { Config } from '../src/platform/config.ts'
 import { openLog } from '../src/platform/log.ts'
 import { fiatAccount } from '../src/resources/fiat-account.ts'
-import { openOperatorStores } from '../src/stores.ts'
+import { createStore, openOperatorStores } from '../src/stores.ts'
 import { systemRandom } from '../src/vault/random.ts'
 import { aFiatAccount } from '../test/support/records.ts'
 
@@ -30,7 +30,9 @@ export function idOf(at: number): string {
 }
 
 const withStores = async <T>(config: Config, work: (stores: Stores) => Promise<T>): Promise<T> => {
-  const stores = await openOperatorStores({ config, clock: systemClock, log: openLog('silent') })
+  const sources = { config, clock: systemClock, log: openLog('silent') }
+  await createStore(sources)
+  const stores = await openOperatorStores(sources)
   try {
     return await work(stores)
   } finally {

@@ -1,6 +1,14 @@
 #!/usr/bin/env node
-import { programOf } from './cli/help/program.ts'
-import { standardOutput } from './cli/output.ts'
-import { runCommand } from './cli/run-command.ts'
+import { isOutOfDescriptors, outOfDescriptors } from './platform/machine/exhaustion.ts'
 
-await runCommand(programOf(standardOutput), standardOutput)
+try {
+  // Imported here, because reading the modules may be the first call without a free descriptor.
+  const { programOf } = await import('./cli/help/program.ts')
+  const { standardOutput } = await import('./cli/output.ts')
+  const { runCommand } = await import('./cli/run-command.ts')
+  await runCommand(programOf(standardOutput), standardOutput)
+} catch (error) {
+  if (!isOutOfDescriptors(error)) throw error
+  process.stderr.write(`${outOfDescriptors}\n`)
+  process.exitCode = 1
+}

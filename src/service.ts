@@ -16,6 +16,7 @@ import { admit, type Verify } from './http/pipeline/authenticate.ts'
 import { cursorKeysOf } from './http/pipeline/cursor.ts'
 import { handle, handleIngest } from './http/pipeline/handle.ts'
 import { openRateLimit } from './http/pipeline/rate-limit.ts'
+import { whileIntact } from './http/pipeline/while-intact.ts'
 import { buildServer, type Server } from './http/server/server.ts'
 import type { GuessLimiter } from './oauth/clients/guess-limiter.ts'
 import { requireOneIssuer } from './oauth/issuer.ts'
@@ -103,18 +104,17 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     ...(sources.guessLimiter && { limiter: sources.guessLimiter }),
   })
   opened.defer(oauth.close)
-  const parts = { store, credentials, quotes, keyring, config, clock, oauth }
+  const parts = { store, credentials, quotes, keyring, config, clock, oauth, watch: stores.watch }
   const extension = await sources.extend?.(parts)
   const rateLimit = openRateLimit(config.requestsPerSecondMax)
   const pipeline = {
     ...{ verify: oauth.verify, rateLimit, store, cursorKeys: cursorKeysOf(keyring) },
     works: { [createCryptoWithdrawalFee.id]: quoteWork(fees.current, parts) },
   }
-  const ingest = {
-    ...{ verify: oauth.identify, rateLimit },
-    works: { [consumeWithdrawalFee.id]: consumeQuote({ quotes }) },
-  }
-  const readiness = readinessChecks({ store, credentials: oauth, feeBasis: fees.current, clock })
+  const works = { [consumeWithdrawalFee.id]: consumeQuote({ quotes }) }
+  const ingest = { verify: oauth.identify, rateLimit, works }
+  const guarded = whileIntact(stores.watch)
+  const readiness = readinessChecks({ ...parts, credentials: oauth, feeBasis: fees.current })
   const life: Life = { isEnding: false }
   readiness.push(...processChecks(life, log))
   const operatorUrl = await listenForOperator(operatorHealthRoutes(readiness), sources, opened)
@@ -125,9 +125,9 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     connectionsPerAddressMax: config.connectionsPerAddressMax,
     logsIgnoredParameters: extension !== undefined,
     routes: [
-      ...routesOf(operations, pipeline, handle),
-      ...routesOf(stores.servesOperator ? ingestOperations : [], ingest, handleIngest),
-      ...oauth.routes,
+      ...routesOf(operations, pipeline, handle).map(guarded),
+      ...routesOf(stores.servesOperator ? ingestOperations : [], ingest, handleIngest).map(guarded),
+      ...oauth.routes.map(guarded),
       ...oauth.documents.map(staticDocument),
       ...healthRoutes(readiness),
       ...apiPage(extension?.pageClient),

@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs'
 import type { Clock } from './platform/clock.ts'
-import { type Config, ConfigError } from './platform/config.ts'
+import type { Config } from './platform/config.ts'
 import type { Logger } from './platform/log.ts'
 import { readPostgresUrl } from './platform/postgres-url.ts'
 import type { CredentialStore } from './store/credentials.ts'
@@ -21,10 +20,20 @@ import type { Store } from './store/records.ts'
 import { sqliteFiles } from './store/sqlite/backup/store-files.ts'
 import { openSqliteCredentials } from './store/sqlite/credentials.ts'
 import { openSqliteFeeQuotes } from './store/sqlite/fee-quotes.ts'
+import { describingExhaustion } from './store/sqlite/files/describe-exhaustion.ts'
+import { openedFiles } from './store/sqlite/files/opened-files.ts'
+import {
+  besidePath,
+  presentFiles,
+  requireFiles,
+  storePaths,
+} from './store/sqlite/files/require-files.ts'
+import { watchFiles } from './store/sqlite/files/watch-files.ts'
 import { claimIssuer, type IssuerClaim } from './store/sqlite/issuer-claim.ts'
 import { appliedSteps } from './store/sqlite/migrate.ts'
 import { openSqliteStore } from './store/sqlite/open-records.ts'
 import type { StoreFiles } from './store/store-files.ts'
+import type { StoreWatch } from './store/store-watch.ts'
 import type { Keyring } from './vault/keyring.ts'
 import { openVault } from './vault/open.ts'
 import { systemRandom } from './vault/random.ts'
@@ -42,6 +51,10 @@ export type Stores = {
   claimIssuer(issuer: string): Promise<string | undefined>
   /** Whether this process may serve the operator: ingest, and the sweep of old quotes. */
   readonly servesOperator: boolean
+  /** Only a server on the embedded store watches its files. */
+  readonly watch: StoreWatch | undefined
+  /** Throws a StoreUnavailable if the embedded store is not at its path any more. */
+  confirmIntact(): void
   close(): Promise<void>
 }
 
@@ -53,7 +66,7 @@ export type StoreDeps = { readonly config: Config; readonly clock: Clock; readon
  */
 export async function openServiceStores(sources: StoreDeps): Promise<Stores> {
   const primaries = readPostgresUrl(sources.config.databaseUrl)
-  if (primaries === undefined) return embeddedStores(sources)
+  if (primaries === undefined) return embeddedStores(sources, 'watched')
   return postgresStores(sources, await openServiceSessions(sources, primaries))
 }
 
@@ -61,31 +74,54 @@ export async function openServiceStores(sources: StoreDeps): Promise<Stores> {
 export async function openOperatorStores(sources: StoreDeps): Promise<Stores> {
   const { databaseUrl, operatorDatabaseUrl } = sources.config
   const url = operatorDatabaseUrl ?? databaseUrl
-  if (readPostgresUrl(url) === undefined) return embeddedStores(sources)
+  if (readPostgresUrl(url) === undefined) return embeddedStores(sources, 'opened')
   const operator = await openOperatorServers(sources, url)
   const { close } = operator
   return postgresStores(sources, { customers: operator, credentials: operator, operator, close })
 }
 
 /**
+ * Makes an embedded store where there is none, with both its databases. A path that has one of them
+ * stays as it is: the other is lost, and the store must not be opened without it.
+ */
+export async function createStore(sources: StoreDeps): Promise<void> {
+  const { databaseUrl } = sources.config
+  if (readPostgresUrl(databaseUrl) !== undefined) return
+  const present = presentFiles(storePaths(databaseUrl))
+  if (!present.records && !present.credentials) await openAll(sources)
+}
+
+/**
  * Brings the schema up to date and returns the applied steps, such as `records 2`. On PostgreSQL
  * this runs as the owner and grants the roles their rights. Opening the embedded store applies its
- * steps.
+ * steps; `creates` also makes the databases that are missing.
  */
-export async function migrateStores(sources: StoreDeps, roles: Roles): Promise<readonly string[]> {
+export async function migrateStores(
+  sources: StoreDeps,
+  { creates, ...roles }: Roles & { readonly creates: boolean },
+): Promise<readonly string[]> {
   const addresses = readPostgresUrl(sources.config.databaseUrl)
   if (addresses !== undefined) {
     return (await migratePostgres(addresses, roles)).map((id) => `schema ${id}`)
   }
-  const path = sqlitePath(sources.config.databaseUrl)
-  const stepsNow = () => [path, beside(path, 'credentials.db')].flatMap(appliedSteps)
+  const paths = storePaths(sources.config.databaseUrl)
+  if (!creates) requireFiles(paths)
+  const stepsNow = () => [paths.records, paths.credentials].flatMap(appliedSteps)
   const before = new Set(stepsNow())
-  const stores = embeddedStores(sources)
-  stores.records()
-  stores.credentials()
-  stores.quotes()
-  await stores.close()
+  await openAll(sources)
   return stepsNow().filter((step) => !before.has(step))
+}
+
+/** Opens and closes each part of an embedded store, which creates and migrates it. */
+async function openAll(sources: StoreDeps): Promise<void> {
+  const stores = embeddedStores(sources, 'created')
+  try {
+    stores.records()
+    stores.credentials()
+    stores.quotes()
+  } finally {
+    await stores.close()
+  }
 }
 
 /**
@@ -95,7 +131,7 @@ export async function migrateStores(sources: StoreDeps, roles: Roles): Promise<r
 export async function storeFaults(sources: StoreDeps): Promise<readonly string[]> {
   const addresses = readPostgresUrl(sources.config.databaseUrl)
   if (addresses !== undefined) return await withPrimary(addresses, schemaFaults)
-  const stores = embeddedStores(sources)
+  const stores = embeddedStores(sources, 'opened')
   try {
     return [
       ...(await stores.records().integrityFaults()),
@@ -106,25 +142,18 @@ export async function storeFaults(sources: StoreDeps): Promise<readonly string[]
   }
 }
 
-/**
- * Guards read-only commands: a mistyped path must not create an empty store. Throws a ConfigError.
- */
+/** Throws a ConfigError if a database of the embedded store is missing. */
 export function requireStore({ databaseUrl, operatorDatabaseUrl }: Config): void {
   const url = operatorDatabaseUrl ?? databaseUrl
-  if (readPostgresUrl(url) !== undefined) return
-  const path = sqlitePath(url)
-  // `client create` makes the file of credentials alone.
-  if (existsSync(path) || existsSync(beside(path, 'credentials.db'))) return
-  throw new ConfigError(
-    `there is no store at ${sqlitePath(url)}; import, migrate and serve make one`,
-  )
+  if (readPostgresUrl(url) === undefined) requireFiles(storePaths(url))
 }
 
 /** The files of the embedded store. Undefined on PostgreSQL, which has its own tools. */
 export function storeFiles({ databaseUrl, operatorDatabaseUrl }: Config): StoreFiles | undefined {
   const url = operatorDatabaseUrl ?? databaseUrl
   if (readPostgresUrl(url) !== undefined) return undefined
-  return sqliteFiles(sqlitePath(url), beside(sqlitePath(url), 'credentials.db'))
+  const { records, credentials } = storePaths(url)
+  return sqliteFiles(records, credentials)
 }
 
 function postgresStores(sources: StoreDeps, opened: PostgresSessions): Stores {
@@ -143,6 +172,8 @@ function postgresStores(sources: StoreDeps, opened: PostgresSessions): Stores {
     keyring: (store) => openKeyring(sources, store, undefined),
     claimIssuer: customers.claimIssuer,
     servesOperator: operator !== undefined,
+    watch: undefined,
+    confirmIntact: () => {},
     close: async () => {
       await credentials.close()
       await quotes.close()
@@ -152,23 +183,37 @@ function postgresStores(sources: StoreDeps, opened: PostgresSessions): Stores {
 }
 
 /** Clients, keys and quotes have their own file, so that an import never blocks them. */
-function embeddedStores(sources: StoreDeps): Stores {
-  const path = sqlitePath(sources.config.databaseUrl)
-  const records = openOnce(() => openSqliteStore(path, sources.clock))
-  const credentials = openOnce(() => openSqliteCredentials(beside(path, 'credentials.db')))
-  const quotes = openOnce(() => openSqliteFeeQuotes(beside(path, 'credentials.db'), sources.clock))
+function embeddedStores(sources: StoreDeps, mode: 'opened' | 'created' | 'watched'): Stores {
+  const { config, clock, log } = sources
+  const paths = storePaths(config.databaseUrl)
+  if (mode !== 'created') describingExhaustion(() => requireFiles(paths))
+  const files = openedFiles()
+  const noting = <S>(path: string, open: (path: string) => S) => {
+    const opened = describingExhaustion(() => open(path))
+    files.note(path)
+    return opened
+  }
+  const { records: recordsPath, credentials: credentialsPath } = paths
+  const records = openOnce(() => noting(recordsPath, (path) => openSqliteStore(path, clock)))
+  const credentials = openOnce(() => noting(credentialsPath, (path) => openSqliteCredentials(path)))
+  const quotes = openOnce(() => noting(credentialsPath, (path) => openSqliteFeeQuotes(path, clock)))
+  const watch =
+    mode === 'watched' ? watchFiles({ files, written: credentialsPath, log }) : undefined
   let claim: IssuerClaim | undefined
   return {
     records: records.open,
     credentials: credentials.open,
     quotes: quotes.open,
-    keyring: (store) => openKeyring(sources, store, beside(path, 'master-key')),
+    keyring: (store) => openKeyring(sources, store, besidePath(paths.records, 'master-key')),
     claimIssuer: async (issuer) => {
-      claim = await claimIssuer(beside(path, 'issuer.db'), issuer)
+      claim = await claimIssuer(besidePath(paths.records, 'issuer.db'), issuer)
       return claim.other
     },
     servesOperator: true,
+    watch,
+    confirmIntact: files.confirm,
     close: async () => {
+      watch?.stop()
       claim?.release()
       await quotes.close()
       await credentials.close()
@@ -190,22 +235,11 @@ function openOnce<S extends { close(): Promise<void> }>(open: () => S) {
   }
 }
 
-/** `data/bursar.db` → `data/bursar.credentials.db`: the path of a file beside the records. */
-const beside = (path: string, ending: string): string => `${path.replace(/\.db$/, '')}.${ending}`
-
-const sqlitePath = (databaseUrl: string): string => databaseUrl.replace(/^sqlite:/, '')
-
 function openKeyring(
   { config, clock }: StoreDeps,
   store: CredentialStore,
   keyFile: string | undefined,
 ): Promise<Keyring> {
-  return openVault({
-    store,
-    masterKey: config.masterKey,
-    previousMasterKey: config.previousMasterKey,
-    keyFile,
-    clock,
-    random: systemRandom,
-  })
+  const { masterKey, previousMasterKey } = config
+  return openVault({ store, masterKey, previousMasterKey, keyFile, clock, random: systemRandom })
 }

@@ -14,7 +14,7 @@ import { StoreUnavailable } from '../store/unavailable.ts'
 import { counted } from '../values/counted.ts'
 import { type CommonOptions, isPrintable, newCommand, refuseUsage } from './options.ts'
 import { CommandFailed, isoOf, linesOf, type Output, printResult, resultLines } from './output.ts'
-import { existing, type WithCredentials } from './with-stores.ts'
+import { type CreateOption, createOption, type WithCredentials } from './with-stores.ts'
 
 export type CredentialCommandDeps = Pick<Output, 'print' | 'reveal'> & {
   readonly withCredentials: WithCredentials
@@ -30,15 +30,16 @@ export function clientCommand(deps: CredentialCommandDeps): Command {
     .addCommand(disableCommand(deps))
 }
 
-type CreateOptions = CommonOptions & {
-  readonly customer?: string
-  readonly operator?: boolean
-  readonly name: string
-  readonly scope?: string
-  readonly jwks?: string
-  readonly issuer?: string
-  readonly externalId?: string
-}
+type CreateOptions = CommonOptions &
+  CreateOption & {
+    readonly customer?: string
+    readonly operator?: boolean
+    readonly name: string
+    readonly scope?: string
+    readonly jwks?: string
+    readonly issuer?: string
+    readonly externalId?: string
+  }
 
 function createCommand(deps: CredentialCommandDeps): Command {
   const command = newCommand('create', 'Create a client and print its secret once.')
@@ -52,6 +53,7 @@ function createCommand(deps: CredentialCommandDeps): Command {
     .option('--jwks <file>', 'Its public keys, for private_key_jwt instead of a secret.')
     .option('--issuer <url>', 'The trusted issuer of its tokens, instead of Bursar.')
     .option('--external-id <id>', 'The id of the client at that issuer.')
+    .option(...createOption)
   return command.action(async (options: CreateOptions) => {
     refuseUsage(command, faultOfCreate(options))
     const method = await readMethod(command, options)
@@ -110,14 +112,10 @@ async function readMethod(command: Command, options: CreateOptions): Promise<Cli
 function listCommand(deps: CredentialCommandDeps): Command {
   const command = newCommand('list', 'List every client and when it was last used.')
   return command.action((options: CommonOptions) =>
-    deps.withCredentials(
-      options,
-      async ({ store }) => {
-        const clients = await store.listClients()
-        printResult(deps, options, { clients: clients.map(describeListed) }, clients.map(lineOf))
-      },
-      existing,
-    ),
+    deps.withCredentials(options, async ({ store }) => {
+      const clients = await store.listClients()
+      printResult(deps, options, { clients: clients.map(describeListed) }, clients.map(lineOf))
+    }),
   )
 }
 
@@ -128,19 +126,15 @@ function rotateCommand(deps: CredentialCommandDeps): Command {
     .option('--days <number>', 'How long the old secret stays valid: 1 to 90 days.', '7')
     .option('--now', 'End the old secrets, and every token issued so far, at once.')
   return command.action((id: string, options: RotateOptions) =>
-    deps.withCredentials(
-      options,
-      async (access) => {
-        const previousDays = options.now === true ? 0 : readDays(command, options.days)
-        const rotated = await storing(
-          rotateClient(access, id, { previousDays }, (shown) =>
-            reveal(deps, options, shown, { previous_secret_until: isoOf(shown.previousUntil) }),
-          ),
-        )
-        acceptedOf(command, rotated)
-      },
-      existing,
-    ),
+    deps.withCredentials(options, async (access) => {
+      const previousDays = options.now === true ? 0 : readDays(command, options.days)
+      const rotated = await storing(
+        rotateClient(access, id, { previousDays }, (shown) =>
+          reveal(deps, options, shown, { previous_secret_until: isoOf(shown.previousUntil) }),
+        ),
+      )
+      acceptedOf(command, rotated)
+    }),
   )
 }
 
@@ -155,16 +149,12 @@ function disableCommand(deps: CredentialCommandDeps): Command {
   const command = newCommand('disable', 'Disable a client and all its tokens permanently.')
   command.argument('<id>', 'The id of the client.')
   return command.action((id: string, options: CommonOptions) =>
-    deps.withCredentials(
-      options,
-      async (access) => {
-        const client = acceptedOf(command, await disableClient(access, id))
-        const answer = { client_id: client.id, disabled_at: isoOf(client.disabledAt) }
-        const line = `${client.id} is disabled. Every running server refuses it within 10 s.`
-        printResult(deps, options, answer, [line])
-      },
-      existing,
-    ),
+    deps.withCredentials(options, async (access) => {
+      const client = acceptedOf(command, await disableClient(access, id))
+      const answer = { client_id: client.id, disabled_at: isoOf(client.disabledAt) }
+      const line = `${client.id} is disabled. Every running server refuses it within 10 s.`
+      printResult(deps, options, answer, [line])
+    }),
   )
 }
 

@@ -4,7 +4,7 @@ import { recordKinds, resources } from '../resources/catalogue.ts'
 import type { Stores } from '../stores.ts'
 import { printableJson } from '../values/printable.ts'
 import { type CommonOptions, newCommand } from './options.ts'
-import { existing, withStores } from './with-stores.ts'
+import { withStores } from './with-stores.ts'
 
 type ExportOptions = CommonOptions & { readonly customer?: string; readonly array?: boolean }
 
@@ -22,7 +22,7 @@ export function exportCommand(): Command {
         const lines = stores.records().operator.exportLines(resource, options.customer)
         await writeAll(inFormat(lines, options))
       }
-      await withStores(options, write, existing)
+      await withStores(options, write)
     })
 }
 

@@ -12,7 +12,7 @@ import { consumeProblem } from '../withdrawal-fees/fee-problems.ts'
 import { scheduleCommand } from './fee-schedule.ts'
 import { type CommonOptions, configOf, isPrintable, newCommand, refuseUsage } from './options.ts'
 import { CommandFailed, linesOf, type Output, printResult } from './output.ts'
-import { existing, withStores } from './with-stores.ts'
+import { withStores } from './with-stores.ts'
 
 /** `fee show|consume|schedule|check-address`: guaranteed fees, for the withdrawal system. */
 export function feeCommand(output: Output, clock: Clock): Command {
@@ -29,7 +29,7 @@ function showCommand(output: Output): Command {
   command.argument('<id>', 'The id of the fee.')
   return command.action(async (given: string, options: CommonOptions) => {
     const id = readId(command, given)
-    const quote = await withStores(options, (stores) => stores.quotes().operator.find(id), existing)
+    const quote = await withStores(options, (stores) => stores.quotes().operator.find(id))
     if (quote === undefined) throw new CommandFailed(`There is no fee ${id}.`)
     const record = describeQuote(quote)
     printResult(output, options, record, linesOf(record))
@@ -67,7 +67,7 @@ function consumeCommand(output: Output): Command {
       ...(consumedAt !== undefined && { consumedAt }),
     }
     const consume = (stores: Stores) => stores.quotes().operator.consume(request)
-    const consumed = await withStores(options, consume, existing)
+    const consumed = await withStores(options, consume)
     if (consumed.outcome === 'consumed') {
       const record = describeQuote(consumed.quote)
       return printResult(output, options, record, linesOf(record))

@@ -5,7 +5,6 @@ import type { Purpose } from '../vault/purpose-key.ts'
 import type { CredentialCommandDeps } from './client.ts'
 import { type CommonOptions, newCommand } from './options.ts'
 import { isoOf, printResult } from './output.ts'
-import { existing } from './with-stores.ts'
 
 /** `keys list|rotate|rewrap`: the token signing keys, and the master key of the store. */
 export function keysCommand(deps: CredentialCommandDeps): Command {
@@ -19,22 +18,18 @@ export function keysCommand(deps: CredentialCommandDeps): Command {
 function listCommand(deps: CredentialCommandDeps): Command {
   const command = newCommand('list', 'List the token signing keys and their states.')
   return command.action((options: CommonOptions) =>
-    deps.withCredentials(
-      options,
-      async ({ keyring, clock }) => {
-        const keys = describeSigningKeys(keyring, clock()).map(({ key, state }) => ({
-          key_id: key.id,
-          state,
-          created_at: isoOf(key.createdAt),
-          active_from: isoOf(key.activeFrom),
-          revoked_at: isoOf(key.revokedAt),
-          master_key_id: key.masterId,
-        }))
-        const lines = keys.map((key) => `${key.key_id}  ${key.state}  since ${key.active_from}`)
-        printResult(deps, options, { keys }, lines)
-      },
-      existing,
-    ),
+    deps.withCredentials(options, async ({ keyring, clock }) => {
+      const keys = describeSigningKeys(keyring, clock()).map(({ key, state }) => ({
+        key_id: key.id,
+        state,
+        created_at: isoOf(key.createdAt),
+        active_from: isoOf(key.activeFrom),
+        revoked_at: isoOf(key.revokedAt),
+        master_key_id: key.masterId,
+      }))
+      const lines = keys.map((key) => `${key.key_id}  ${key.state}  since ${key.active_from}`)
+      printResult(deps, options, { keys }, lines)
+    }),
   )
 }
 
@@ -69,15 +64,11 @@ function rewrapCommand(deps: CredentialCommandDeps): Command {
     'Wrap every key of the store with BURSAR_MASTER_KEY. It also opens keys wrapped with BURSAR_MASTER_KEY_PREVIOUS.',
   )
   return command.action((options: CommonOptions) =>
-    deps.withCredentials(
-      options,
-      async ({ keyring }) => {
-        const rewrapped = await keyring.rewrap()
-        const { masterId } = keyring.current('token-signing')
-        const line = `Wrapped ${counted(rewrapped, 'key')}. Every key is now wrapped with master key ${masterId}.`
-        printResult(deps, options, { rewrapped, master_key_id: masterId }, [line])
-      },
-      existing,
-    ),
+    deps.withCredentials(options, async ({ keyring }) => {
+      const rewrapped = await keyring.rewrap()
+      const { masterId } = keyring.current('token-signing')
+      const line = `Wrapped ${counted(rewrapped, 'key')}. Every key is now wrapped with master key ${masterId}.`
+      printResult(deps, options, { rewrapped, master_key_id: masterId }, [line])
+    }),
   )
 }

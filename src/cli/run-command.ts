@@ -1,5 +1,6 @@
 import { type Command, CommanderError } from 'commander'
 import { ConfigError } from '../platform/config.ts'
+import { outOfDescriptors } from '../platform/machine/exhaustion.ts'
 import { StoreUnavailable } from '../store/unavailable.ts'
 import { CommandFailed, cannotWrite, type Output } from './output.ts'
 import { openOperatorLog } from './processes/operator-log.ts'
@@ -59,6 +60,9 @@ function sentenceOf(error: unknown): string {
   if (isKnown) return error.message
   const { code, address, port, hostname }: SystemError = error
   switch (code) {
+    case 'EMFILE':
+    case 'ENFILE':
+      return outOfDescriptors
     case 'EADDRINUSE':
       return `${address}:${port} is already in use; choose another port with --port or PORT`
     case 'EADDRNOTAVAIL':

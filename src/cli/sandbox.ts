@@ -8,6 +8,7 @@ import { ConfigError } from '../platform/config.ts'
 import { openLog } from '../platform/log.ts'
 import { bannerOf } from '../sandbox/banner.ts'
 import { acme } from '../sandbox/world.ts'
+import { createStore } from '../stores.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
 import { type Output, printResult } from './output.ts'
 import { logCrashes } from './processes/crashes.ts'
@@ -43,6 +44,7 @@ export function sandboxCommand(output: Output): Command {
       logCrashes(log)
       // Listen for signals first: one may come as soon as the banner has been printed.
       const signalled = untilSignalled(log)
+      await createStore({ config, log, clock: systemClock })
       const { startService } = await import('../service.ts')
       const { openSandbox } = await import('../sandbox/sandbox.ts')
       const service = await startService({

@@ -4,24 +4,28 @@ import { requirePublicUrl, warnOfPlainHttp } from '../oauth/issuer.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import { openLog } from '../platform/log.ts'
+import { createStore } from '../stores.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
 import { type Output, printResult } from './output.ts'
 import { logCrashes } from './processes/crashes.ts'
 import { lameDuckMsAfter, onHangUp, untilSignalled } from './processes/signals.ts'
 import { runAsWorker, type WorkerSide } from './processes/worker.ts'
 import { superviseWorkers } from './processes/workers.ts'
+import { type CreateOption, createOption } from './with-stores.ts'
 
-type ServeOptions = CommonOptions & {
-  readonly host?: string
-  readonly port?: string
-  readonly workers?: string
-}
+type ServeOptions = CommonOptions &
+  CreateOption & {
+    readonly host?: string
+    readonly port?: string
+    readonly workers?: string
+  }
 
 export function serveCommand(output: Output): Command {
   return newCommand('serve', 'Serve the API and print its URL when it is ready.')
     .option('--host <host>', 'The address to listen on.')
     .option('--port <number>', 'The port to listen on; 0 picks a free port.')
     .option('--workers <number>', 'The number of processes that answer requests.')
+    .option(...createOption)
     .action(async (options: ServeOptions) => {
       const { host, port, workers } = options
       const config = configOf(options, {
@@ -34,6 +38,10 @@ export function serveCommand(output: Output): Command {
       logCrashes(log)
       // With workers, this process warns for all of them.
       if (cluster.isPrimary) warnOfPlainHttp(config, log)
+      // A worker that is replaced later must not make a store that the others do not serve.
+      if (options.create === true && cluster.isPrimary) {
+        await createStore({ config, log, clock: systemClock })
+      }
       const announce = (url: string) =>
         printResult(output, options, { url }, [`listening on ${url}`])
       if (config.workers === 1) {

@@ -2,21 +2,32 @@ import type { ClientDeps } from '../oauth/clients/clients.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import { openLog } from '../platform/log.ts'
-import { openOperatorStores, requireStore, type Stores } from '../stores.ts'
+import { createStore, openOperatorStores, type Stores } from '../stores.ts'
 import { systemRandom } from '../vault/random.ts'
 import { type CommonOptions, configOf } from './options.ts'
 
+/** Only `--create` makes a store: elsewhere a mistyped path or an unmounted volume would. */
+export type CreateOption = { readonly create?: boolean }
+export const createOption = [
+  '--create',
+  'Create the embedded store if there is none at its path.',
+] as const
+
 /** Opens the stores as the operator, who sees every customer, and closes them after the work. */
 export async function withStores<T>(
-  options: CommonOptions,
+  options: CommonOptions & CreateOption,
   work: (stores: Stores, config: Config) => Promise<T>,
-  { mustExist = false } = {},
 ): Promise<T> {
   const config = operatorConfigOf(options)
-  if (mustExist) requireStore(config)
-  const stores = await openOperatorStores({ config, clock: systemClock, log: openLog('warn') })
+  const sources = { config, clock: systemClock, log: openLog('warn') }
+  if (options.create === true && config.operatorDatabaseUrl === undefined) {
+    await createStore(sources)
+  }
+  const stores = await openOperatorStores(sources)
   try {
-    return await work(stores, config)
+    const result = await work(stores, config)
+    stores.confirmIntact()
+    return result
   } finally {
     await stores.close()
   }
@@ -33,20 +44,16 @@ export type CredentialAccess = ClientDeps & { readonly trustedIssuers: readonly 
 
 type Work<T> = (access: CredentialAccess) => Promise<T>
 export type WithCredentials = <T>(
-  options: CommonOptions,
+  options: CommonOptions & CreateOption,
   work: Work<T>,
-  store?: { readonly mustExist: boolean },
 ) => Promise<T>
 
-/** For commands that change or show what a store holds: a mistyped path must not make one. */
-export const existing = { mustExist: true } as const
-
-export const withCredentials: WithCredentials = (options, work, requirements) => {
+export const withCredentials: WithCredentials = (options, work) => {
   const withKeys = async (stores: Stores, config: Config) => {
     const store = stores.credentials()
     const keyring = await stores.keyring(store)
     const trustedIssuers = config.trustedIssuers.map(({ issuer }) => issuer)
     return work({ store, keyring, clock: systemClock, random: systemRandom, trustedIssuers })
   }
-  return withStores(options, withKeys, requirements)
+  return withStores(options, withKeys)
 }

@@ -158,6 +158,14 @@ export const limits = {
   storeLogEmptiedMs: 2000,
   /** How often a server looks for the log of a killed import. */
   storeLogCheckedMs: 60_000,
+  /** A server looks so often at the files of its store. A look takes some 40 microseconds. */
+  storeLookMs: 1000,
+  /** Pause between two written pages that test the disk, while all is well: 23 MB a day. */
+  storeWriteProbeMs: 30_000,
+  /** A lock of the credentials that lasts longer is a fault. A commit takes some 10 ms. */
+  storeLockedMs: 3000,
+  /** Less free space is a full disk: a full batch of quotes and its log have about 1 MiB. */
+  storeFreeBytesMin: 4 * 1024 * 1024,
   /** How long a request may wait for a database session, and how many may wait for each. */
   databaseWaitMs: 400,
   databaseWaitingPerSession: 50,

@@ -21,7 +21,7 @@ import { createSampleClient } from '../../src/oauth/clients/clients.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { resources } from '../../src/resources/catalogue.ts'
-import { openOperatorStores, type Stores } from '../../src/stores.ts'
+import { createStore, openOperatorStores, type Stores } from '../../src/stores.ts'
 import { systemRandom } from '../../src/vault/random.ts'
 import { acme, aQuote, aWithdrawal, idOf, wallet } from '../store/support/quotes.ts'
 import { configOf, temporaryFolder } from '../support/harness.ts'
@@ -52,12 +52,12 @@ async function run(name: keyof typeof commands, words: readonly string[], databa
 
 const pathOf = (name: string) => join(folder, name, 'bursar.db')
 const urlOf = (name: string) => `sqlite:${pathOf(name)}`
-const openStores = (name: string): Promise<Stores> =>
-  openOperatorStores({
-    config: configOf({ DATABASE_URL: urlOf(name) }),
-    clock: systemClock,
-    log: openLog('silent'),
-  })
+const openStores = async (name: string): Promise<Stores> => {
+  const config = configOf({ DATABASE_URL: urlOf(name) })
+  const sources = { config, clock: systemClock, log: openLog('silent') }
+  await createStore(sources)
+  return await openOperatorStores(sources)
+}
 
 /** Everything that a store holds, save what a restore changes. */
 async function contentOf(name: string) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { rmSync } from 'node:fs'
+import { existsSync, rmSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import type { Command } from 'commander'
@@ -7,6 +7,7 @@ import { examples } from '../../src/cli/help/examples.ts'
 import { programOf } from '../../src/cli/help/program.ts'
 import { programName } from '../../src/platform/version.ts'
 import { temporaryFolder } from '../support/harness.ts'
+import { creating } from '../support/program.ts'
 
 const folder = temporaryFolder()
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -37,7 +38,7 @@ function openProgram() {
 
 async function printed(name: string, ...words: readonly string[]): Promise<string> {
   const { run, out } = openProgram()
-  await run([...words, '--database', `sqlite:${join(folder, name)}`])
+  await run([...creating(words), '--database', `sqlite:${join(folder, name)}`])
   return out.join('\n')
 }
 
@@ -124,20 +125,74 @@ test('client list and keys rewrap count in the singular and the plural', async (
   assert.match(await printed('counts.db', 'keys', 'rewrap'), /^Wrapped \d+ keys\. /)
 })
 
-test('no command but those that add something makes a store', async () => {
-  for (const words of [
-    'client list',
-    'client rotate x',
-    'client disable x',
-    'keys list',
-    'keys rewrap',
-  ]) {
-    await assert.rejects(printed('mistyped.db', ...words.split(' ')), {
-      message: `there is no store at ${join(folder, 'mistyped.db')}; import, migrate and serve make one`,
-    })
+const anId = '11111111-1111-4111-8111-111111111111'
+const consume = `fee consume ${anId} --customer a --asset BTC --network BITCOIN --address b --amount 1 --withdrawal w`
+
+const opening = [
+  'import fiat-accounts examples/records/fiat-accounts.ndjson',
+  'import fiat-accounts examples/records/fiat-accounts.ndjson --dry-run',
+  ...['export fiat-accounts', 'client create --customer a --name A', 'client list'],
+  ...['client rotate x', 'client disable x', 'keys list', 'keys rotate', 'keys rewrap'],
+  ...[`fee show ${anId}`, consume, 'migrate', 'migrate --check'],
+]
+
+/** What happens without `--create`. */
+const ranAsGiven = async (name: string, words: string): Promise<unknown> => {
+  const { run } = openProgram()
+  return await run([...words.split(' '), '--database', `sqlite:${join(folder, name)}`]).catch(
+    (error: unknown) => (error instanceof Error ? error.message : error),
+  )
+}
+
+test('no command makes a store without --create', async () => {
+  const path = join(folder, 'missing', 'mistyped.db')
+  const sentence = `there is no store at ${path}; check DATABASE_URL and that its volume is mounted, or make a new store with --create`
+  for (const words of opening) {
+    assert.equal(await ranAsGiven('missing/mistyped.db', words), sentence, words)
   }
-  await printed('clients-only.db', 'client', 'create', '--customer', 'a', '--name', 'A')
-  assert.match(await printed('clients-only.db', 'client', 'list'), /^client_/)
+  assert.equal(existsSync(join(folder, 'missing')), false)
+})
+
+test('--create makes both databases, and leaves an existing store as it is', async () => {
+  for (const [at, words] of [
+    'migrate --create',
+    'client create --customer a --name A --create',
+    'import fiat-accounts examples/records/fiat-accounts.ndjson --create',
+  ].entries()) {
+    const name = `made-${at}.db`
+    await printed(name, ...words.split(' '))
+    await printed(name, ...words.split(' '))
+    assert.match(await printed(name, 'migrate', '--check'), /no integrity faults$/, words)
+  }
+  assert.equal((await printed('made-1.db', 'client', 'list')).split('\n').length, 2)
+})
+
+test('half a store is refused, by --create too, until migrate --create completes it', async () => {
+  const [records, credentials] = [join(folder, 'half.db'), join(folder, 'half.credentials.db')]
+  const lose = [
+    (path: string) => rmSync(path),
+    // A full disk or a broken copy leaves such a file, which SQLite takes for a new database.
+    (path: string) => truncateSync(path),
+  ]
+  for (const [lost, kept, what] of [
+    [records, credentials, 'the records of all customers'],
+    [credentials, records, 'the clients, keys and guaranteed fees'],
+  ] as const) {
+    for (const loseFile of lose) {
+      await printed('half.db', 'migrate', '--create')
+      loseFile(lost)
+      const withCreate = 'client create --customer a --name A --create'
+      for (const words of [...opening, withCreate]) {
+        assert.equal(
+          await ranAsGiven('half.db', words),
+          `${lost} is missing or empty, but ${kept} exists. It holds ${what}. Mount its volume or restore a backup. \`bursar migrate --create\` makes an empty one in its place.`,
+          words,
+        )
+      }
+    }
+  }
+  assert.match(await printed('half.db', 'migrate', '--create'), /^up to date; applied /)
+  assert.equal(await printed('half.db', 'client', 'list'), '')
 })
 
 test('client create takes scopes with commas between them', async () => {

@@ -44,6 +44,8 @@ describe('import', () => {
   test('prints one JSON document and nothing else with --json', async () => {
     const path = join(folder, 'one.ndjson.gz')
     writeFileSync(path, gzipSync(lines([aFiatAccount()])))
+    // A dry run makes no store.
+    await runBursar(await storeOf('json'), ['migrate'])
     const ran = await runBursar(await storeOf('json'), [
       'import',
       'fiat-accounts',
@@ -309,6 +311,9 @@ test('export does not create a store at a mistyped path', async () => {
   const path = join(folder, 'mistyped.db')
   const ran = await runBursar(`sqlite:${path}`, ['export', 'statements'])
   assert.equal(ran.code, 2)
-  assert.equal(ran.err, `there is no store at ${path}; import, migrate and serve make one\n`)
+  assert.equal(
+    ran.err,
+    `there is no store at ${path}; check DATABASE_URL and that its volume is mounted, or make a new store with --create\n`,
+  )
   assert.equal(existsSync(path), false)
 })

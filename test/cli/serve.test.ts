@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { freePort } from '../support/free-port.ts'
 import { openPlace, startServiceAt, temporaryFolder } from '../support/harness.ts'
-import { runProgram } from '../support/program.ts'
+import { runProgram, startProgram } from '../support/program.ts'
 
 test('serve reports in one sentence that its port is in use, and exits', async () => {
   const other = createServer()
@@ -52,6 +53,21 @@ test('a second server on a store is refused if its tokens would name another iss
   const url = `http://127.0.0.1:${port}`
   await endsWith(['--port', port], told(url), { code: 2, env: place.env })
   await first.stop()
+})
+
+test('serve refuses a missing store, and makes one with --create', async () => {
+  const path = join(temporaryFolder(), 'data', 'bursar.db')
+  const env = { DATABASE_URL: `sqlite:${path}`, PORT: '0' }
+  const refused = await runProgram(['serve'], { env, mustExist: true })
+  assert.equal(refused.code, 2)
+  assert.equal(
+    refused.errors,
+    `there is no store at ${path}; check DATABASE_URL and that its volume is mounted, or make a new store with --create\n`,
+  )
+  assert.equal(existsSync(dirname(path)), false)
+  const program = startProgram(['serve', '--create'], { env })
+  assert.match(await program.firstLine, /^listening on /)
+  assert.equal(await program.kill(), 0)
 })
 
 async function endsWith(

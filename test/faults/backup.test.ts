@@ -6,7 +6,7 @@ import { createSampleClient } from '../../src/oauth/clients/clients.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { ConfigError } from '../../src/platform/config.ts'
 import { openLog } from '../../src/platform/log.ts'
-import { openOperatorStores, type Stores } from '../../src/stores.ts'
+import { createStore, openOperatorStores, type Stores } from '../../src/stores.ts'
 import { systemRandom } from '../../src/vault/random.ts'
 import { configOf, temporaryFolder } from '../support/harness.ts'
 import { runProgram, startProgram } from '../support/program.ts'
@@ -21,12 +21,12 @@ import { askForToken, secretOf, serve, tokenOf } from './support/cluster.ts'
 const folder = temporaryFolder()
 after(() => rmSync(folder, { recursive: true, force: true }))
 const envOf = (name: string) => ({ DATABASE_URL: `sqlite:${join(folder, `${name}.db`)}` })
-const openStores = (name: string): Promise<Stores> =>
-  openOperatorStores({
-    config: configOf(envOf(name)),
-    clock: systemClock,
-    log: openLog('silent'),
-  })
+const openStores = async (name: string): Promise<Stores> => {
+  const config = configOf(envOf(name))
+  const sources = { config, clock: systemClock, log: openLog('silent') }
+  await createStore(sources)
+  return await openOperatorStores(sources)
+}
 
 const inRecovery =
   'every token is revoked, no client gets one, and no restored fee can be consumed, until the store is reconciled; run `npm run -s bursar -- reconcile`'

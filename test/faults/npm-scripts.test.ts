@@ -76,7 +76,7 @@ const isRefused = (url: string): Promise<boolean> =>
     socket.once('connect', () => socket.destroy())
   })
 
-const serve = ['run', '-s', 'bursar', '--', 'serve']
+const serve = ['run', '-s', 'bursar', '--', 'serve', '--create']
 const scripts = [['start'], serve, [...serve, '--workers', '2']]
 
 for (const words of scripts) {

@@ -21,7 +21,7 @@ for (const store of ['sqlite', 'postgres'] as const) {
       const config = configOf({ ...place.env, BURSAR_PUBLIC_URL: 'http://127.0.0.1:9' })
       const silent = openLog('silent')
       const right = await startService({ config, clock: systemClock, log: silent })
-      t.after(right.close)
+      t.after(() => right.close())
       const stores = await openServiceStores({ config, clock: systemClock, log: silent })
       t.after(stores.close)
       const quotes = stores.quotes()

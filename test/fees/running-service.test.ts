@@ -127,7 +127,7 @@ test('without an accepted schedule the service is ready and reports why it quote
   assert.deepEqual(networks.BITCOIN, { source: 'unavailable', cause, without_fee: { BTC: cause } })
 })
 
-test('fees are degraded where some assets cannot be quoted, and are never reported as failed', async () => {
+test('fees are degraded where some assets cannot be quoted, and failed where no source can be reached', async () => {
   const diverging = { agreed: false, observedAtMicros: now, maxAgeSeconds: 60 } as const
   const rpc = [{ url: 'https://node.example' }]
   for (const [basis, expected] of [
@@ -135,6 +135,9 @@ test('fees are degraded where some assets cannot be quoted, and are never report
     [basisWith({}, { prices: new Map([['ETH', diverging]]) }), 'degraded'],
     [basisWith({ networks: { BITCOIN: { rpc, on_stale: 'fail' } } }), 'degraded'],
     [basisWith({}, { acceptsSample: false }), 'unavailable'],
+    [withoutSources({}), 'failed'],
+    // The operator has not accepted the fees of the other networks, so they are not offered.
+    [withoutSources({ BITCOIN: { rpc, on_stale: 'fail' } }, { acceptsSample: false }), 'failed'],
   ] as const) {
     const checks = readinessChecks({
       store: { ping: async () => {} },
@@ -146,6 +149,13 @@ test('fees are degraded where some assets cannot be quoted, and are never report
     assert.equal(state?.status, expected)
   }
 })
+
+/** Every network, or some, quote by nodes alone, and none has answered. */
+function withoutSources(networks: object, options = {}) {
+  const failing = { rpc: [{ url: 'https://node.example' }], on_stale: 'fail' }
+  const all = Object.fromEntries(cryptoNetworks.map((network) => [network, failing]))
+  return basisWith({ networks: Object.keys(networks).length > 0 ? networks : all }, options)
+}
 
 test('SIGHUP replaces the schedule unless the new one has faults, and logs sources', async (t) => {
   const folder = temporaryFolder()

@@ -88,7 +88,10 @@ describe('the operator’s port', () => {
     assert.equal(called.status, 503)
     assert.equal(called.headers.get('retry-after'), '1')
     assert.equal(called.body.detail, 'not ready: credentials')
-    assert.deepEqual(called.body.meta.checks.credentials, { status: 'failed' })
+    assert.deepEqual(called.body.meta.checks.credentials, {
+      status: 'failed',
+      reason: 'clients, keys and revoked tokens are too old to decide by',
+    })
     assert.deepEqual(called.body.meta.checks.store, { status: 'ok' })
   })
 
@@ -132,11 +135,12 @@ test('requests for /readyz share the check that runs', async () => {
   assert.equal(runs, 2)
 })
 
-test('a 503 of /readyz names the failed parts to the log only', async () => {
+test('a 503 of /readyz names the failed parts and their reasons to the log only', async () => {
   const check = () => Promise.reject(new Error('no database'))
   const routes = healthRoutes([
     { name: 'store', check },
-    { name: 'fees', isOptional: true, check },
+    { name: 'fees', check: async () => ({ status: 'failed', reason: 'no prices' }) },
+    { name: 'other', check: async () => ({ status: 'degraded' }) },
   ])
   const readiness = routes.find(({ path }) => path === '/readyz')
   await assert.rejects(
@@ -145,7 +149,10 @@ test('a 503 of /readyz names the failed parts to the log only', async () => {
       assert.ok(problem instanceof Problem)
       assert.equal(problem.detail, 'the service is not ready; try again shortly')
       assert.equal(problem.meta, undefined)
-      assert.equal((problem.cause as Error).message, 'not ready: store')
+      assert.equal(
+        (problem.cause as Error).message,
+        'not ready: store (no database), fees (no prices)',
+      )
       return true
     },
   )

@@ -14,7 +14,7 @@ import { after, describe, test } from 'node:test'
 import { systemClock } from '../../src/platform/clock.ts'
 import { ConfigError } from '../../src/platform/config.ts'
 import { openLog } from '../../src/platform/log.ts'
-import { openServiceStores } from '../../src/stores.ts'
+import { createStore, openServiceStores } from '../../src/stores.ts'
 import { configOf, temporaryFolder } from '../support/harness.ts'
 
 const folder = temporaryFolder()
@@ -23,7 +23,9 @@ after(() => rmSync(folder, { recursive: true, force: true }))
 /** Opens every part of an embedded store, as a server does, and closes it again. */
 async function openAt(path: string, whileOpen = () => {}): Promise<void> {
   const config = configOf({ DATABASE_URL: `sqlite:${path}` })
-  const stores = await openServiceStores({ config, clock: systemClock, log: openLog('silent') })
+  const sources = { config, clock: systemClock, log: openLog('silent') }
+  await createStore(sources)
+  const stores = await openServiceStores(sources)
   try {
     stores.records()
     stores.quotes()

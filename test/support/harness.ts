@@ -9,7 +9,7 @@ import { openSandbox } from '../../src/sandbox/sandbox.ts'
 import { acme, borealis, type SampleCustomer } from '../../src/sandbox/world.ts'
 import { type ServiceParts, startService } from '../../src/service.ts'
 import { withPrimary } from '../../src/store/postgres/cluster/with-primary.ts'
-import { openOperatorStores } from '../../src/stores.ts'
+import { createStore, openOperatorStores } from '../../src/stores.ts'
 import { addressesOf, openTestDatabase, stoppedClock, testStore } from './test-database.ts'
 
 /** A sandbox service in this process, over a store of its own. */
@@ -80,6 +80,7 @@ export async function startServiceAt(
     (options.store ?? testStore) === 'postgres'
       ? await openOperatorStores({ config, clock, log })
       : undefined
+  await createStore({ config, clock, log })
   let parts: ServiceParts | undefined
   const service = await startService({
     config,

@@ -31,6 +31,17 @@ export type ProgramOptions = {
   readonly stdin?: string
   /** Keeps stdin open, so that the program waits for more. */
   readonly stdinStays?: 'open'
+  /** Leaves out `--create`, which commands get by default because a test's folder is empty. */
+  readonly mustExist?: true
+}
+
+/** The words, with `--create` for a command that may make a store. */
+export function creating(words: readonly string[]): readonly string[] {
+  const [command = '', sub = ''] = words
+  const creates =
+    ['serve', 'import', 'migrate'].includes(command) || `${command} ${sub}` === 'client create'
+  const isGiven = ['--create', '--dry-run', '--help'].some((word) => words.includes(word))
+  return creates && !isGiven ? [...words, '--create'] : words
 }
 
 /** Tests compare the stderr of a command, so they leave out the log line that tells who ran it. */
@@ -38,7 +49,8 @@ const quiet = ([command = '']: readonly string[]): Readonly<Record<string, strin
   ['serve', 'sandbox'].includes(command) ? {} : { LOG_LEVEL: 'warn' }
 
 export function startProgram(words: readonly string[], options: ProgramOptions = {}): Program {
-  const child = spawn(process.execPath, [main, ...words], {
+  const given = options.mustExist === true ? words : creating(words)
+  const child = spawn(process.execPath, [main, ...given], {
     env: { ...inherited, NO_COLOR: '1', BURSAR_LAME_DUCK_MS: '0', ...quiet(words), ...options.env },
     stdio: [options.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   })

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { creating } from './program.ts'
 
 export type Ran = { readonly code: number | null; readonly out: string; readonly err: string }
 
@@ -11,7 +12,7 @@ export async function runBursar(
   // Tests compare stderr, so they leave out the log line of a command.
   { LOG_LEVEL = 'warn' }: { readonly LOG_LEVEL?: string } = {},
 ): Promise<Ran> {
-  const child = spawn(process.execPath, ['src/main.ts', ...words], {
+  const child = spawn(process.execPath, ['src/main.ts', ...creating(words)], {
     env: { ...process.env, LOG_LEVEL, DATABASE_URL: databaseUrl },
     stdio: ['pipe', 'pipe', 'pipe'],
   })

@@ -11,7 +11,7 @@ import { counted } from '../../values/counted.ts'
 import { parseInstant, printInstant } from '../../values/instant.ts'
 import { type CommonOptions, newCommand, refuseUsage } from '../options.ts'
 import { CommandFailed, type Output, printResult } from '../output.ts'
-import { existing, withStores } from '../with-stores.ts'
+import { withStores } from '../with-stores.ts'
 
 type ReconcileOptions = CommonOptions & {
   readonly restoredTo?: string
@@ -37,7 +37,7 @@ export function reconcileCommand(output: Output, clock: Clock): Command {
       if (reconciled === true) await stores.credentials().endRecovery(clock())
       return describe(stores)
     }
-    const described = await withStores(options, change, existing)
+    const described = await withStores(options, change)
     printResult(output, options, documentOf(described), linesOf(described))
   })
 }

@@ -2,10 +2,10 @@
 export const examples: Readonly<Record<string, readonly string[]>> = {
   serve: [
     'serve --host 127.0.0.1 --port 8080',
-    'serve --workers 2 --database sqlite:data/bursar.db',
+    'serve --workers 2 --database sqlite:data/bursar.db --create',
   ],
   sandbox: ['sandbox --port 8080', 'sandbox --data sandbox-data'],
-  migrate: ['migrate', 'migrate --check --database sqlite:data/bursar.db'],
+  migrate: ['migrate', 'migrate --create --database sqlite:data/bursar.db', 'migrate --check'],
   import: [
     'import fiat-accounts examples/records/fiat-accounts.ndjson --dry-run',
     'import statements - --customer northwind < statements.ndjson',

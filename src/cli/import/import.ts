@@ -7,26 +7,28 @@ import { systemClock } from '../../platform/clock.ts'
 import { recordKinds, resources } from '../../resources/catalogue.ts'
 import { counted } from '../../values/counted.ts'
 import { printable } from '../../values/printable.ts'
-import { type CommonOptions, configOf, newCommand } from '../options.ts'
+import { type CommonOptions, configOf, newCommand, refuseUsage } from '../options.ts'
 import { CommandFailed, type Output, printResult } from '../output.ts'
 import { openInterruption } from '../processes/interruption.ts'
 import { operatingUser } from '../processes/operating-user.ts'
-import { withStores } from '../with-stores.ts'
+import { type CreateOption, createOption, withStores } from '../with-stores.ts'
 import { importListCommand } from './list.ts'
 import { openProgress } from './progress.ts'
 
-type ImportOptions = CommonOptions & {
-  readonly customer?: string
-  readonly dryRun?: boolean
-  readonly allowOlder?: boolean
-  readonly expect?: number
-  readonly sha256?: string
-  readonly allowEmpty?: boolean
-}
+type ImportOptions = CommonOptions &
+  CreateOption & {
+    readonly customer?: string
+    readonly dryRun?: boolean
+    readonly allowOlder?: boolean
+    readonly expect?: number
+    readonly sha256?: string
+    readonly allowEmpty?: boolean
+  }
 
 export function importCommand(output: Output): Command {
+  const command = newCommand('import', 'Import one file of records, all of it or nothing.')
   return (
-    newCommand('import', 'Import one file of records, all of it or nothing.')
+    command
       .addArgument(new Argument('<kind>', 'The kind of record.').choices(recordKinds))
       .argument('<file>', 'NDJSON (- is stdin), JSON array or CSV, by extension; also with .gz.')
       .option(
@@ -42,10 +44,13 @@ export function importCommand(output: Output): Command {
         readHash,
       )
       .option('--allow-empty', 'Accept a file without a record.')
+      .option(...createOption)
       // The options of `import list` are its own only if those of `import` end before a command.
       .enablePositionalOptions()
       .addCommand(importListCommand(output))
       .action(async (kind: string, file: string, options: ImportOptions) => {
+        const isBoth = options.create === true && options.dryRun === true
+        refuseUsage(command, isBoth ? 'A dry run changes nothing; leave out --create.' : undefined)
         const report = await importFile(kind, file, options, output)
         printReport(output, file === '-' ? 'stdin' : printable(file, 1000), report, options)
       })

@@ -5,7 +5,7 @@ import { counted } from '../../values/counted.ts'
 import { printable } from '../../values/printable.ts'
 import { type CommonOptions, newCommand, refuseUsage } from '../options.ts'
 import { isoOf, type Output, printResult } from '../output.ts'
-import { existing, withStores } from '../with-stores.ts'
+import { withStores } from '../with-stores.ts'
 
 type ListOptions = CommonOptions & { readonly limit: string }
 
@@ -20,10 +20,8 @@ export function importListCommand(output: Output): Command {
       const isLegal = limit >= 1 && limit <= limits.importsListedMax
       const fault = `--limit must be a whole number from 1 to ${limits.importsListedMax}.`
       refuseUsage(command, isLegal ? undefined : fault)
-      const entries = await withStores(
-        options,
-        (stores) => stores.records().operator.journal(limit),
-        existing,
+      const entries = await withStores(options, (stores) =>
+        stores.records().operator.journal(limit),
       )
       const imports = entries.map(documentOf)
       printResult(output, options, { imports }, entries.map(lineOf))

@@ -1,12 +1,10 @@
 import { Problem } from '../../contract/problem.ts'
 import { jsonAnswer, type Route } from '../../contract/request.ts'
 
-/** A part of readiness. `check` rejects when the part does not work. */
+/** A part of readiness. `check` rejects with the reason when the part does not work. */
 export type ReadinessCheck = {
   readonly name: string
-  /** Without an optional part, the rest of the service still answers. */
-  readonly isOptional?: true
-  /** What the operator sees beside `"status":"ok"`; it may hold another status. */
+  /** What the operator sees beside `"status":"ok"`. The status `failed` also fails the part. */
   readonly check: () => Promise<Readonly<Record<string, unknown>> | undefined>
 }
 
@@ -15,7 +13,7 @@ export type ReadinessCheck = {
  * the answer says no more; the log line of a 503 names the parts.
  */
 export function healthRoutes(checks: readonly ReadinessCheck[]): Route[] {
-  const look = shared(() => runChecks(checks.filter(({ isOptional }) => !isOptional)))
+  const look = shared(() => runChecks(checks))
   return [
     liveness,
     readiness('readiness', async () => {
@@ -23,7 +21,7 @@ export function healthRoutes(checks: readonly ReadinessCheck[]): Route[] {
       if (failed.length === 0) return jsonAnswer({ status: 'ready' }, notStored)
       throw new Problem(503, 'the service is not ready; try again shortly', {
         headers: retrySoon,
-        cause: new Error(`not ready: ${failed.join(', ')}`),
+        cause: causeOf(failed),
       })
     }),
   ]
@@ -38,7 +36,11 @@ export function operatorHealthRoutes(checks: readonly ReadinessCheck[]): Route[]
       const { failed, results } = await look()
       const meta = { pid: process.pid, checks: results }
       if (failed.length === 0) return jsonAnswer({ status: 'ready', ...meta }, notStored)
-      throw new Problem(503, `not ready: ${failed.join(', ')}`, { meta, headers: retrySoon })
+      throw new Problem(503, `not ready: ${failed.map(({ name }) => name).join(', ')}`, {
+        meta,
+        headers: retrySoon,
+        cause: causeOf(failed),
+      })
     }),
   ]
 }
@@ -60,24 +62,34 @@ const readiness = (operation: string, answer: Route['answer']): Route => ({
   answer,
 })
 
+type Failed = { readonly name: string; readonly reason: string }
+
+/** For the log: the parts, each with its reason. */
+const causeOf = (failed: readonly Failed[]): Error =>
+  new Error(`not ready: ${failed.map(({ name, reason }) => `${name} (${reason})`).join(', ')}`)
+
 type Looked = {
-  readonly failed: readonly string[]
+  readonly failed: readonly Failed[]
   readonly results: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 }
 
 async function runChecks(checks: readonly ReadinessCheck[]): Promise<Looked> {
   const parts = await Promise.all(checks.map(runCheck))
   return {
-    failed: parts.filter(({ result }) => result.status === 'failed').map(({ name }) => name),
+    failed: parts
+      .filter(({ result }) => result.status === 'failed')
+      .map(({ name, result }) => ({ name, reason: String(result.reason) })),
     results: Object.fromEntries(parts.map(({ name, result }) => [name, result])),
   }
 }
 
 async function runCheck({ name, check }: ReadinessCheck) {
   try {
-    return { name, result: { status: 'ok', ...(await check()) } }
-  } catch {
-    return { name, result: { status: 'failed' } }
+    const result: Readonly<Record<string, unknown>> = { status: 'ok', ...(await check()) }
+    return { name, result }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'unknown'
+    return { name, result: { status: 'failed', reason } }
   }
 }
 

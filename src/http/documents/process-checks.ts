@@ -7,12 +7,13 @@ export type Life = { isEnding: boolean }
 export const processChecks = (life: Readonly<Life>, log: Logger): ReadinessCheck[] => [
   {
     name: 'process',
-    check: async () =>
-      life.isEnding ? { status: 'failed', cause: 'the process is shutting down' } : undefined,
+    check: async () => {
+      if (life.isEnding) throw new Error('the process is shutting down')
+      return undefined
+    },
   },
   {
     name: 'log',
-    isOptional: true,
     // The log itself cannot tell while nobody reads it.
     check: async () => {
       const { dropped = 0, waitingBytes = 0 } = logStateOf(log) ?? {}

@@ -2,10 +2,13 @@ import { describeNetworks, describeSchedule } from '../../fees/describe-schedule
 import type { FeeBasis } from '../../fees/fee-basis.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Store } from '../../store/records.ts'
+import type { StoreWatch } from '../../store/store-watch.ts'
 import type { ReadinessCheck } from './health.ts'
 
 type ReadinessDeps = {
   readonly store: Pick<Store, 'ping'>
+  /** The files of the embedded store. */
+  readonly watch?: StoreWatch | undefined
   readonly credentials: {
     freshness(): {
       readonly fresh: boolean
@@ -18,11 +21,12 @@ type ReadinessDeps = {
 }
 
 export function readinessChecks(deps: ReadinessDeps): ReadinessCheck[] {
-  const { store, credentials, feeBasis, clock } = deps
+  const { store, watch, credentials, feeBasis, clock } = deps
   return [
     {
       name: 'store',
       check: async () => {
+        watch?.requireReady()
         await store.ping()
         return undefined
       },
@@ -39,10 +43,31 @@ export function readinessChecks(deps: ReadinessDeps): ReadinessCheck[] {
     },
     {
       name: 'fees',
-      isOptional: true,
-      check: async () => feeStates(feeBasis(), clock()),
+      check: async () => {
+        const [basis, now] = [feeBasis(), clock()]
+        const fault = sourceFault(basis, now)
+        const { status, networks } = feeStates(basis, now)
+        return { status, networks, ...(fault !== undefined && { status: 'failed', reason: fault }) }
+      },
     },
   ]
+}
+
+/**
+ * What keeps every fee from being quoted, if it is a node or a price source. Fees that the operator
+ * has not accepted are not offered, and a table that has grown old does not come back by itself.
+ */
+function sourceFault(basis: FeeBasis, now: bigint): string | undefined {
+  const causes = describeSchedule(basis, now)
+    .filter(({ enabled }) => enabled)
+    .map(({ charge }) => ('unavailable' in charge ? charge.unavailable : undefined))
+    .filter((cause) => cause !== 'sample-not-accepted')
+  const isWithoutFee = causes.length > 0 && causes.every((cause) => cause !== undefined)
+  const hasSources =
+    basis.schedule.priceSources.length > 0 ||
+    Object.values(basis.schedule.networks).some(({ endpoints }) => endpoints.length > 0)
+  if (!isWithoutFee || !hasSources) return undefined
+  return `no fee can be quoted: ${[...new Set(causes)].join(', ')}`
 }
 
 /**

@@ -12,7 +12,8 @@ export function problemAnswer(
   const problem = problemOf(ofFramework(error))
   const isUnexpected = problem.status === 500
   trace.problem = problem.slug ?? problem.title
-  trace.cause = problem.cause
+  // A 503 without another cause has its sentence as one, so that the log always says why.
+  trace.cause = problem.cause ?? (problem.status === 503 ? problem : undefined)
   const rendered = isUnexpected ? undefined : render?.(problem)
   return rendered ?? renderProblem(problem, { id, path })
 }

@@ -61,8 +61,8 @@ export function integrityFaults(db: DatabaseSync): readonly string[] {
   return rows.map((row) => String(row.integrity_check)).filter((line) => line !== 'ok')
 }
 
-/** SQLite errors that may be gone at the next attempt: busy, locked, I/O error, full. */
-const passing = new Set([5, 6, 10, 13])
+/** Errors that may pass: busy, locked, read-only, I/O error, full, a file that cannot be opened. */
+const passing = new Set([5, 6, 8, 10, 13, 14])
 
 /** Whether another connection's lock refused a statement. */
 export const isBusy = (error: unknown): boolean => {

@@ -56,7 +56,7 @@ export async function openMonitor(deps: MonitorDeps): Promise<Monitor> {
     if (newest !== undefined && newest.health.timeline >= timeline) {
       usePrimary(newest.server, newest.health)
     } else if (primary !== undefined) {
-      log.warn({ server: primary.label }, 'lost the primary')
+      log.warn({ server: primary.label, reason: whyNone(primaries) }, 'lost the primary')
       primary = undefined
     }
     // Checked after the primary, so that a standby that keeps up has replayed its position.
@@ -75,7 +75,7 @@ export async function openMonitor(deps: MonitorDeps): Promise<Monitor> {
   const checks = repeat(checkAll, await checkAll())
   return {
     primary: () => {
-      if (primary === undefined) throw unavailable('no primary answers')
+      if (primary === undefined) throw unavailable(`no primary answers: ${whyNone(primaries)}`)
       return primary
     },
     reader: (notBefore, failed) => {
@@ -97,6 +97,16 @@ export async function openMonitor(deps: MonitorDeps): Promise<Monitor> {
     },
     stop: checks.stop,
   }
+}
+
+/** Why each of the servers is not the primary. */
+function whyNone(servers: readonly Server[]): string {
+  const reasonOf = (server: Server): string => {
+    const role = server.health()?.role
+    if (role === 'standby') return 'it is a standby'
+    return role === 'primary' ? 'it is an old primary' : (server.failure() ?? 'it was just lost')
+  }
+  return servers.map((server) => `${server.label}: ${reasonOf(server)}`).join(', ')
 }
 
 /** If two servers both claim to be the primary, the later timeline belongs to the promoted one. */

@@ -1,6 +1,6 @@
 import { StoreUnavailable } from '../../unavailable.ts'
 import type { Connection, Query, Row } from '../driver/connection.ts'
-import { unavailable } from '../driver/failure.ts'
+import { isLostSession, unavailable } from '../driver/failure.ts'
 
 /** A bounded set of sessions with one server, and a bounded queue for them. */
 export type Pool = {
@@ -54,7 +54,7 @@ export function openPool(options: PoolOptions): Pool {
       }
     } catch (error) {
       throw deadline.hasPassed() && !(error instanceof StoreUnavailable)
-        ? unavailable('the database took too long', error)
+        ? tooLong(withinMs, error)
         : error
     } finally {
       deadline.clear()
@@ -67,6 +67,12 @@ export function openPool(options: PoolOptions): Pool {
     dropAll: state.dropAll,
     close: state.close,
   }
+}
+
+/** At the deadline the session is dropped, so the loss of the session is not the cause. */
+function tooLong(withinMs: number, error: unknown): StoreUnavailable {
+  const reason = `the database did not answer within ${Math.round(withinMs)} ms`
+  return unavailable(reason, isLostSession(error) ? undefined : error)
 }
 
 function openState({ open, connectionsMax, waitingMax }: PoolOptions) {

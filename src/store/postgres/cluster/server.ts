@@ -3,7 +3,7 @@ import type { Logger } from '../../../platform/log.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
 import { whole } from '../../sql/row.ts'
 import { type Connection, openConnection } from '../driver/connection.ts'
-import { isConnectFailure, isLostSession, isRoleRefused } from '../driver/failure.ts'
+import { isConnectFailure, isLostSession, isRoleRefused, safeMessage } from '../driver/failure.ts'
 import type { RoleCheck } from '../schema/roles.ts'
 import { openPool, type Pool } from './pool.ts'
 
@@ -22,6 +22,10 @@ export type Server = {
   readonly pool: Pool
   /** Undefined while the server is down. */
   health(): Health | undefined
+  /** Why the last health check failed. Undefined if it succeeded. */
+  failure(): string | undefined
+  /** Runs a query over the session of the health check. Rejects if the server does not answer. */
+  ping(): Promise<void>
   /** Why the server is refused, if the role of its URL may not be used. */
   refusal(): string | undefined
   /** Checks the server over a session that no request can take. */
@@ -47,11 +51,9 @@ export type ServerOptions = {
 
 export function openServer(options: ServerOptions): Server {
   const { address, parameters, requireRole, connectionsMax, withinMs, log } = options
+  const connectTimeoutMs = withinMs
   const open = (naming = {}) =>
-    openConnection(address, {
-      parameters: { ...parameters, ...naming },
-      connectTimeoutMs: withinMs,
-    })
+    openConnection(address, { parameters: { ...parameters, ...naming }, connectTimeoutMs })
   let sessionName: string | undefined
   const pool = openPool({
     open,
@@ -64,14 +66,15 @@ export function openServer(options: ServerOptions): Server {
     waitMs: Math.min(limits.databaseWaitMs, withinMs),
     withinMs,
   })
-  // Health checks have a pool of one session, which handles their deadline too.
+  // Health and readiness checks share one session, whose pool handles their deadlines too.
   const checkPool = openPool({
     open: () => open(sessionName === undefined ? {} : { application_name: sessionName }),
     check: requireRole,
-    ...{ connectionsMax: 1, waitingMax: 1, waitMs: withinMs, withinMs },
+    ...{ connectionsMax: 1, waitingMax: 4, waitMs: withinMs, withinMs },
   })
   let health: Health | undefined
   let refusal: string | undefined
+  let failure: string | undefined
   let isOpen = false
   let missed = 0
   const noteRefusal = (reason: string | undefined) => {
@@ -87,23 +90,22 @@ export function openServer(options: ServerOptions): Server {
     address,
     pool,
     health: () => health,
+    failure: () => failure,
+    ping: async () => void (await checkPool.query({ text: 'select 1' })),
     refusal: () => refusal,
     nameSession: (name) => {
       sessionName = name
       checkPool.dropAll()
     },
     checkHealth: async () => {
-      // An idle session may have been cut without the server being down; a new session tells.
-      const retry = (error: unknown) => {
-        if (isLostSession(error) && !isConnectFailure(error)) return checkPool.run(readHealth)
-        throw error
-      }
       try {
-        health = await checkPool.run(readHealth).catch(retry)
+        health = await checkTwice(checkPool)
         missed = 0
+        failure = undefined
         noteRefusal(undefined)
       } catch (error) {
         missed += 1
+        failure = safeMessage(error)
         noteRefusal(isRoleRefused(error) ? error.message : undefined)
         // A refused connection marks the server as down at once, a late answer only if repeated.
         if (!isConnectFailure(error) && missed < CHECKS_MISSED_MAX) return
@@ -124,6 +126,14 @@ export function openServer(options: ServerOptions): Server {
       await pool.close()
     },
   }
+}
+
+/** An idle session may have been cut without the server being down; a new session tells. */
+async function checkTwice(checkPool: Pool): Promise<Health> {
+  return await checkPool.run(readHealth).catch((error: unknown) => {
+    if (isLostSession(error) && !isConnectFailure(error)) return checkPool.run(readHealth)
+    throw error
+  })
 }
 
 /** Another server may have taken over the address since the last check; it could be a standby. */

@@ -15,6 +15,8 @@ export type Servers = {
   onPrimary<T>(work: (connection: Connection) => Promise<T>, withinMs?: number): Promise<T>
   /** Reads from a standby that replayed `notBefore`, else the primary. Retries lost sessions. */
   read<T>(work: ReadWork<T>, options?: ReadOptions): Promise<T>
+  /** Rejects with the reason unless some server that may be read from answers. */
+  ping(): Promise<void>
   /** Whether some server is known to have reached this position of the log. */
   hasReader(notBefore: bigint): boolean
   /** Runs one statement on the primary. Returns its rows by column name. */
@@ -84,6 +86,7 @@ export async function openServers(deps: ServersDeps): Promise<Servers> {
         server.pool.run((connection) => work(connection, server), leftMs(), waitedMs)
       return guarded(() => readAnywhere(monitor, notBefore, leftMs, readFrom))
     },
+    ping: () => guarded(() => pingReader(monitor)),
     hasReader: monitor.hasReader,
     onNewPrimary: monitor.onNewPrimary,
     claimIssuer: async (issuer) => {
@@ -120,6 +123,24 @@ async function readAnywhere<T>(
       return await useServer(monitor, server, readFrom)
     } catch (error) {
       if (!isWorthRetrying(error)) throw error
+      failed.add(server)
+      failure = error
+    }
+  }
+}
+
+/** Asks one server after another over the session of its health check, which no request takes. */
+async function pingReader(monitor: Monitor): Promise<void> {
+  const failed = new Set<Server>()
+  let failure: unknown
+  for (;;) {
+    const server = monitor.reader(0n, failed)
+    // Throws, with why there is no primary.
+    if (server === undefined && failure === undefined) monitor.primary()
+    if (server === undefined) throw failure
+    try {
+      return await server.ping()
+    } catch (error) {
       failed.add(server)
       failure = error
     }

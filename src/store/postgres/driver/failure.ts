@@ -1,3 +1,4 @@
+import { isOutOfDescriptors, outOfDescriptors } from '../../../platform/machine/exhaustion.ts'
 import { StoreUnavailable } from '../../unavailable.ts'
 
 export function unavailable(reason: string, cause?: unknown): StoreUnavailable {
@@ -13,6 +14,7 @@ type Failure = {
 /** An error as text for the log: code and table only where the message may quote stored values. */
 export function safeMessage(error: unknown): string {
   const { code, message, table_name: table } = (error ?? {}) as Failure
+  if (isOutOfDescriptors(error)) return outOfDescriptors
   if (typeof code !== 'string') return error instanceof Error ? error.message : 'unknown'
   const quotesValues = /^(2[0-9]|42P02|P0)/.test(code)
   const where = typeof table === 'string' ? ` on ${table}` : ''
@@ -51,7 +53,7 @@ export const isFull = (error: unknown): boolean => codeOf(error) === '53300'
 /** A later attempt may succeed. */
 export function isPassing(error: unknown): boolean {
   const code = codeOf(error)
-  return passing.test(code) || ofTheSocket.test(code)
+  return passing.test(code) || ofTheSocket.test(code) || isOutOfDescriptors(error)
 }
 
 function codeOf(error: unknown): string {

@@ -4,7 +4,8 @@
  */
 export const readingSessions = (withinMs: number) => ({
   statement_timeout: withinMs,
-  lock_timeout: withinMs,
+  // Before the deadline of the request, so that its failure names the lock, and the session stays.
+  lock_timeout: Math.ceil((withinMs * 4) / 5),
   idle_in_transaction_session_timeout: 10_000,
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',

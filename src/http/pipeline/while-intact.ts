@@ -1,0 +1,32 @@
+import type { Route } from '../../contract/request.ts'
+import type { StoreWatch } from '../../store/store-watch.ts'
+
+/**
+ * Refuses requests once the store's files are lost. What a request has changed is acknowledged only
+ * if the changed file is still the one at its path.
+ */
+export const whileIntact =
+  (watch: StoreWatch | undefined) =>
+  (route: Route): Route =>
+    watch === undefined ? route : guardedBy(watch, route)
+
+function guardedBy(watch: StoreWatch, route: Route): Route {
+  if (route.method === 'GET') {
+    return {
+      ...route,
+      answer: (request) => {
+        watch.requireIntact()
+        return route.answer(request)
+      },
+    }
+  }
+  return {
+    ...route,
+    answer: async (request) => {
+      watch.requireIntact()
+      const answer = await route.answer(request)
+      watch.confirmIntact()
+      return answer
+    },
+  }
+}

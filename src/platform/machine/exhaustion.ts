@@ -1,0 +1,24 @@
+import { closeSync, openSync } from 'node:fs'
+import { devNull } from 'node:os'
+
+const advice =
+  'raise its limit (ulimit -n, LimitNOFILE= of systemd, --ulimit nofile of a container)'
+
+/** What a process can say that may open no more files or sockets. */
+export const outOfDescriptors = `this process may open no more files or connections; ${advice}`
+
+/** Whether the limit of the process or of the machine on open files refused a call. */
+export const isOutOfDescriptors = (error: unknown): boolean => {
+  const { code } = (error ?? {}) as NodeJS.ErrnoException
+  return code === 'EMFILE' || code === 'ENFILE'
+}
+
+/** SQLite does not tell why it cannot open a file, so this opens one. */
+export function hasFreeDescriptor(): boolean {
+  try {
+    closeSync(openSync(devNull, 'r'))
+    return true
+  } catch (error) {
+    return !isOutOfDescriptors(error)
+  }
+}

@@ -1,0 +1,72 @@
+import { existsSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { ConfigError } from '../../../platform/config.ts'
+import { requirePrivate } from '../../../platform/machine/private-files.ts'
+import { refuseHalfRestored } from '../backup/restore-marker.ts'
+import { isDamaged } from '../database.ts'
+
+/** The two databases of a store, by path. */
+export type StorePaths = { readonly records: string; readonly credentials: string }
+
+export function storePaths(databaseUrl: string): StorePaths {
+  const records = databaseUrl.replace(/^sqlite:/, '')
+  return { records, credentials: besidePath(records, 'credentials.db') }
+}
+
+/** `data/bursar.db` → `data/bursar.credentials.db`: the path of a file beside the records. */
+export const besidePath = (path: string, ending: string): string =>
+  `${path.replace(/\.db$/, '')}.${ending}`
+
+/** Whether each database is there and has a schema. An empty file is as good as none. */
+export function presentFiles({ records, credentials }: StorePaths) {
+  for (const path of [records, credentials]) refuseHalfRestored(path)
+  return {
+    records: hasSchema(records, 'records'),
+    credentials: hasSchema(credentials, 'credentials'),
+  }
+}
+
+/**
+ * Throws a ConfigError unless both databases are there. An unmounted volume or a lost file must not
+ * be served as an empty store.
+ */
+export function requireFiles(paths: StorePaths): void {
+  const present = presentFiles(paths)
+  if (present.records && present.credentials) return
+  throw new ConfigError(sentenceFor(paths, present))
+}
+
+function sentenceFor(
+  { records, credentials }: StorePaths,
+  present: ReturnType<typeof presentFiles>,
+): string {
+  if (!present.records && !present.credentials) {
+    return `there is no store at ${records}; check DATABASE_URL and that its volume is mounted, or make a new store with --create`
+  }
+  const advice =
+    'Mount its volume or restore a backup. `bursar migrate --create` makes an empty one in its place.'
+  return present.records
+    ? `${credentials} is missing or empty, but ${records} exists. It holds the clients, keys and guaranteed fees. ${advice}`
+    : `${records} is missing or empty, but ${credentials} exists. It holds the records of all customers. ${advice}`
+}
+
+const WAIT_MS = 2000
+
+function hasSchema(path: string, schema: string): boolean {
+  // Closing the database below may remove its log.
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) requirePrivate(file)
+  if (!existsSync(path)) return false
+  const db = new DatabaseSync(path, { timeout: WAIT_MS })
+  try {
+    const table = db.prepare(`select 1 from sqlite_master where name = 'schema_migration'`).get()
+    if (table === undefined) return false
+    const step = db.prepare('select 1 from schema_migration where schema = ? limit 1')
+    return step.get(schema) !== undefined
+  } catch (error) {
+    // It is there. Whoever opens it next reports the damage.
+    if (isDamaged(error)) return true
+    throw error
+  } finally {
+    db.close()
+  }
+}

@@ -1,0 +1,93 @@
+import { accessSync, constants, statfsSync } from 'node:fs'
+import { limits } from '../../../platform/limits.ts'
+import type { Logger } from '../../../platform/log.ts'
+import { type Schedule, systemSchedule } from '../../../platform/schedule.ts'
+import type { StoreWatch } from '../../store-watch.ts'
+import { StoreUnavailable } from '../../unavailable.ts'
+import type { OpenedFiles } from './opened-files.ts'
+import { openWriteProbe, type WriteProbe } from './write-probe.ts'
+
+export type FileWatch = StoreWatch & { stop(): void }
+
+export type FileWatchDeps = {
+  readonly files: OpenedFiles
+  /** The database that a server writes. */
+  readonly written: string
+  readonly log: Logger
+  readonly schedule?: Pick<Schedule, 'every'>
+}
+
+/** Looks at the files of a store every second, and logs each change of what it finds. */
+export function watchFiles({
+  files,
+  written,
+  log,
+  schedule = systemSchedule,
+}: FileWatchDeps): FileWatch {
+  let probe: WriteProbe | undefined
+  let lost: string | undefined
+  let reported = ''
+  const look = (): readonly string[] => {
+    const fault = files.fault()
+    lost = fault && `${fault}; mount its volume or restore it, then restart this server`
+    if (lost !== undefined) return [lost]
+    return [...files.paths().flatMap(pathFaults), ...writeFaults()]
+  }
+  const writeFaults = (): readonly string[] => {
+    try {
+      probe ??= openWriteProbe(written)
+      const fault = probe.fault(performance.now())
+      return fault === undefined ? [] : [fault]
+    } catch (error) {
+      return [`${written} cannot be opened: ${error instanceof Error ? error.message : 'unknown'}`]
+    }
+  }
+  const report = (faults: readonly string[]) => {
+    const reasons = faults.map(withoutFigures).join('\n')
+    if (reasons === reported) return
+    reported = reasons
+    if (faults.length === 0) log.info('the store is ready again')
+    else log.error({ reasons: faults }, 'the store is not ready')
+  }
+  const lookAndReport = (): readonly string[] => {
+    const faults = look()
+    report(faults)
+    return faults
+  }
+  const requireIntact = () => {
+    if (lost !== undefined) throw new StoreUnavailable(lost)
+  }
+  const stop = schedule.every(limits.storeLookMs, lookAndReport)
+  return {
+    requireIntact,
+    confirmIntact: () => {
+      if (lost === undefined && files.fault() !== undefined) lookAndReport()
+      requireIntact()
+    },
+    requireReady: () => {
+      const faults = lookAndReport()
+      if (faults.length > 0) throw new StoreUnavailable(faults.join('; '))
+    },
+    stop: () => {
+      stop()
+      probe?.close()
+    },
+  }
+}
+
+/** Seconds and bytes change at each look, and are no news. */
+const withoutFigures = (fault: string): string => fault.replaceAll(/\d+/g, '')
+
+function pathFaults(path: string): readonly string[] {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK)
+    const { bavail, bsize, blocks } = statfsSync(path, { bigint: true })
+    const free = bavail * bsize
+    // Some file systems do not tell their size.
+    if (blocks === 0n || free >= BigInt(limits.storeFreeBytesMin)) return []
+    return [`the disk of ${path} is full: ${free} bytes are free; make room`]
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return [`${path} cannot be written (${code}); correct its permissions, or remount its volume`]
+  }
+}

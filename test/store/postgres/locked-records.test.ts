@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { asTenant } from '../../../src/contract/principal.ts'
+import { openLog } from '../../../src/platform/log.ts'
+import { fiatAccount } from '../../../src/resources/fiat-account.ts'
+import { openServers, type Servers } from '../../../src/store/postgres/cluster/servers.ts'
+import { openConnection } from '../../../src/store/postgres/driver/connection.ts'
+import { readingSessions } from '../../../src/store/postgres/driver/sessions.ts'
+import { openPostgresStore } from '../../../src/store/postgres/records/open-records.ts'
+import { anId } from '../../support/records.ts'
+import {
+  addressesOf,
+  anyRole,
+  openTestDatabase,
+  type TestDatabase,
+} from '../../support/test-database.ts'
+
+const WITHIN_MS = 1000
+
+let database: TestDatabase
+let servers: Servers
+
+before(async () => {
+  database = await openTestDatabase()
+  servers = await openServers({
+    primaries: addressesOf(database.url),
+    standbys: [],
+    parameters: readingSessions(WITHIN_MS),
+    requireRole: anyRole,
+    connectionsMax: 1,
+    withinMs: WITHIN_MS,
+    lagMsMax: 2000,
+    log: openLog('silent'),
+  })
+})
+after(async () => {
+  await servers.close()
+  await database.drop()
+})
+
+test('a lock on one kind of record fails its reads by name, and leaves the store ready', async () => {
+  const store = openPostgresStore({ customers: servers, operator: servers }, () => 0n)
+  const [address] = addressesOf(database.superuserUrl)
+  assert.ok(address !== undefined)
+  const other = openConnection(address, { parameters: {}, connectTimeoutMs: 5000 })
+  const tables = ['fiat_account', fiatAccount.full.table].map((table) => `bursar.${table}`)
+  await other.execute(`begin; lock table ${tables.join(', ')} in access exclusive mode`)
+  const read = store.customers.get(asTenant('acme'), fiatAccount.full, anId(1), false)
+  await Promise.all([
+    assert.rejects(read, {
+      name: 'StoreUnavailable',
+      message: 'the database: 55P03: canceling statement due to lock timeout',
+    }),
+    // The read holds the only session of the pool.
+    store.ping(),
+  ])
+  await other.execute('rollback')
+  await other.close()
+})
+
+test('a slow statement is reported with its deadline, and not as a lost session', async () => {
+  await assert.rejects(
+    servers.onPrimary((connection) => connection.execute('select pg_sleep(5)'), 100),
+    { name: 'StoreUnavailable', message: 'the database did not answer within 100 ms' },
+  )
+})

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, describe, test } from 'node:test'
+import { limits } from '../../../src/platform/limits.ts'
+import type { Logger } from '../../../src/platform/log.ts'
+import { openSqliteCredentials } from '../../../src/store/sqlite/credentials.ts'
+import { openedFiles } from '../../../src/store/sqlite/files/opened-files.ts'
+import { watchFiles } from '../../../src/store/sqlite/files/watch-files.ts'
+import { openWriteProbe } from '../../../src/store/sqlite/files/write-probe.ts'
+import { StoreUnavailable } from '../../../src/store/unavailable.ts'
+import { temporaryFolder } from '../../support/harness.ts'
+
+const folder = temporaryFolder()
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+/** A watched store whose looks the test starts, and what it logs. */
+function openWatched(name: string) {
+  const path = join(folder, name)
+  const store = openSqliteCredentials(path)
+  const files = openedFiles()
+  files.note(path)
+  const logged: string[] = []
+  const log = {
+    error: (_: object, message: string) => logged.push(message),
+    info: (message: string) => logged.push(message),
+  } as unknown as Logger
+  let look = () => {}
+  const schedule = {
+    every: (_: number, task: () => void) => {
+      look = task
+      return () => {}
+    },
+  }
+  const watch = watchFiles({ files, written: path, log, schedule })
+  const close = async () => {
+    watch.stop()
+    await store.close()
+  }
+  return { path, watch, logged, look: () => look(), close }
+}
+
+describe('a store whose files are watched', () => {
+  for (const ending of ['', '-wal', '-shm']) {
+    test(`is lost when its file *.db${ending} is deleted or replaced, until it is back`, async () => {
+      const { path, watch, logged, look, close } = openWatched(`lost${ending}.db`)
+      look()
+      watch.requireReady()
+      const file = `${path}${ending}`
+      const advice = 'mount its volume or restore it, then restart this server'
+      renameSync(file, `${file}.away`)
+      for (const [sentence, change] of [
+        [`${file} is missing, but this process has it open; ${advice}`, () => {}],
+        [
+          `${file} was replaced by another file, but this process has the old one open; ${advice}`,
+          () => writeFileSync(file, ''),
+        ],
+      ] as const) {
+        change()
+        look()
+        for (const require of [watch.requireIntact, watch.confirmIntact, watch.requireReady]) {
+          assert.throws(require, new StoreUnavailable(sentence))
+        }
+      }
+      renameSync(`${file}.away`, file)
+      watch.requireReady()
+      watch.confirmIntact()
+      watch.requireIntact()
+      assert.deepEqual(logged, [
+        'the store is not ready',
+        'the store is not ready',
+        'the store is ready again',
+      ])
+      await close()
+    })
+  }
+
+  test('is found lost by the next change that must be acknowledged, before the next look', async () => {
+    const { path, watch, close } = openWatched('change.db')
+    watch.requireReady()
+    rmSync(path)
+    watch.requireIntact()
+    assert.throws(watch.confirmIntact, StoreUnavailable)
+    assert.throws(watch.requireIntact, StoreUnavailable)
+    await close()
+  })
+})
+
+describe('the write probe', () => {
+  test('reports a lock that lasts, but not one that others take in turn', () => {
+    const path = join(folder, 'locked.db')
+    const other = new DatabaseSync(path)
+    other.exec('pragma journal_mode = wal; create table t (a)')
+    const probe = openWriteProbe(path)
+    assert.equal(probe.fault(0), undefined)
+    const [start, past] = [1000, 1000 + limits.storeLockedMs]
+    other.exec('begin immediate; insert into t values (1)')
+    assert.equal(probe.fault(start), undefined)
+    assert.equal(probe.fault(past - 1), undefined)
+    assert.equal(
+      probe.fault(past + 500),
+      `another process has held the lock of ${path} for 3 s; end it, or wait`,
+    )
+    other.exec('commit; begin immediate; insert into t values (2)')
+    assert.equal(probe.fault(past + 1000), undefined, 'the data version has changed')
+    other.exec('commit')
+    assert.equal(probe.fault(past + 1500), undefined)
+    probe.close()
+    other.close()
+  })
+
+  test('writes a page at first and then every half minute, and changes nothing', () => {
+    const path = join(folder, 'probed.db')
+    const other = new DatabaseSync(path)
+    other.exec('pragma journal_mode = wal; create table t (a); pragma user_version = 7')
+    const version = () => other.prepare('pragma data_version').get()?.data_version
+    const probe = openWriteProbe(path)
+    const versions = [version()]
+    for (const now of [0, 1000, limits.storeWriteProbeMs - 1, limits.storeWriteProbeMs]) {
+      assert.equal(probe.fault(now), undefined)
+      versions.push(version())
+    }
+    const [before, ...later] = versions.map(Number)
+    assert.deepEqual(
+      later.map((value) => value - Number(before)),
+      [1, 1, 1, 2],
+    )
+    assert.equal(other.prepare('pragma user_version').get()?.user_version, 7)
+    probe.close()
+    other.close()
+  })
+})
