@@ -28,6 +28,7 @@ import type { Logger } from './platform/log.ts'
 import { isWildcard, urlHost } from './platform/machine/loopback.ts'
 import type { CredentialStore } from './store/credentials.ts'
 import type { FeeQuoteStore } from './store/fee-quotes.ts'
+import { startDamageScan } from './store/integrity/damage-scan.ts'
 import type { Store } from './store/records.ts'
 import { openServiceStores } from './stores.ts'
 import type { Keyring } from './vault/keyring.ts'
@@ -83,7 +84,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   const fees = openFees({ config, environment: process.env, clock, log })
   opened.defer(fees.close)
   const [store, credentials, quotes] = [stores.records(), stores.credentials(), stores.quotes()]
-  if (stores.servesOperator) opened.defer(startQuoteSweep({ quotes, clock, log }))
+  if (stores.servesOperator) opened.defer(startUpkeep({ store, quotes, clock, log }))
   const keyring = await stores.keyring(credentials)
   // A document that is read before the service listens names the right URL, unless the port is 0.
   let url = config.publicUrl ?? urlOf(config.host, String(config.port))
@@ -144,6 +145,21 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   requireOneIssuer({ config, log }, url, await stores.claimIssuer(url))
   const running = opened.move()
   return { url, operatorUrl, extension, reload: fees.reload, close: () => running.disposeAsync() }
+}
+
+/** What runs beside requests. Only the operator may do it, who sees every customer's rows. */
+function startUpkeep({
+  store,
+  quotes,
+  ...shared
+}: Pick<ServiceParts, 'store' | 'quotes' | 'clock'> & Pick<ServiceDeps, 'log'>): () => void {
+  const stops = [
+    startQuoteSweep({ quotes, ...shared }),
+    startDamageScan({ scan: store.damage, log: shared.log }),
+  ]
+  return () => {
+    for (const stop of stops) stop()
+  }
 }
 
 /** Listens first and stops last, so that the operator can watch the service start and drain. */

@@ -5,6 +5,7 @@ import type { Logger } from './platform/log.ts'
 import { readPostgresUrl } from './platform/postgres-url.ts'
 import type { CredentialStore } from './store/credentials.ts'
 import type { FeeQuoteStore } from './store/fee-quotes.ts'
+import type { StoredRows } from './store/integrity/stored-row.ts'
 import { withPrimary } from './store/postgres/cluster/with-primary.ts'
 import { openPostgresCredentials } from './store/postgres/credentials/credentials.ts'
 import { openPostgresFeeQuotes } from './store/postgres/fee-quotes/fee-quotes.ts'
@@ -14,7 +15,7 @@ import {
   type PostgresSessions,
 } from './store/postgres/open-sessions.ts'
 import { openPostgresStore } from './store/postgres/records/open-records.ts'
-import { schemaFaults } from './store/postgres/schema/check-schema.ts'
+import { ownerRows, schemaFaults } from './store/postgres/schema/check-schema.ts'
 import type { Roles } from './store/postgres/schema/grants.ts'
 import { migratePostgres } from './store/postgres/schema/migrate.ts'
 import type { Store } from './store/records.ts'
@@ -89,18 +90,27 @@ export async function migrateStores(sources: StoreDeps, roles: Roles): Promise<r
 }
 
 /**
- * The faults of the store that `migrateStores` opens. PostgreSQL verifies its own pages, so there
- * only the schema is checked, as its owner.
+ * Checks the store that `migrateStores` opens: the schema and, on the embedded store, every page of
+ * the files. Passes the stored records to `verifyRecords`. On PostgreSQL this runs as the owner.
  */
-export async function storeFaults(sources: StoreDeps): Promise<readonly string[]> {
+export async function checkStore<T>(
+  sources: StoreDeps,
+  verifyRecords: (rows: StoredRows) => Promise<T>,
+): Promise<{ readonly faults: readonly string[]; readonly records: T }> {
   const addresses = readPostgresUrl(sources.config.databaseUrl)
-  if (addresses !== undefined) return await withPrimary(addresses, schemaFaults)
+  if (addresses !== undefined) {
+    return await withPrimary(addresses, async (owner) => ({
+      faults: await schemaFaults(owner),
+      records: await verifyRecords(await ownerRows(owner)),
+    }))
+  }
   const stores = embeddedStores(sources)
   try {
-    return [
+    const faults = [
       ...(await stores.records().integrityFaults()),
       ...(await stores.credentials().integrityFaults()),
     ]
+    return { faults, records: await verifyRecords(stores.records().operator.rows) }
   } finally {
     await stores.close()
   }
@@ -130,7 +140,7 @@ export function storeFiles({ databaseUrl, operatorDatabaseUrl }: Config): StoreF
 function postgresStores(sources: StoreDeps, opened: PostgresSessions): Stores {
   const { customers, operator } = opened
   const records = openOnce(() =>
-    openPostgresStore({ customers, operator: operator ?? customers }, sources.clock),
+    openPostgresStore({ customers, operator: operator ?? customers }, sources.clock, sources.log),
   )
   const credentials = openOnce(() => openPostgresCredentials(opened.credentials))
   const quotes = openOnce(() =>
@@ -154,7 +164,7 @@ function postgresStores(sources: StoreDeps, opened: PostgresSessions): Stores {
 /** Clients, keys and quotes have their own file, so that an import never blocks them. */
 function embeddedStores(sources: StoreDeps): Stores {
   const path = sqlitePath(sources.config.databaseUrl)
-  const records = openOnce(() => openSqliteStore(path, sources.clock))
+  const records = openOnce(() => openSqliteStore(path, sources.clock, sources.log))
   const credentials = openOnce(() => openSqliteCredentials(beside(path, 'credentials.db')))
   const quotes = openOnce(() => openSqliteFeeQuotes(beside(path, 'credentials.db')))
   let claim: IssuerClaim | undefined

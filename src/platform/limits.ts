@@ -102,6 +102,16 @@ export const limits = {
   trustedIssuersMax: 100,
   /** An import lists this many faults and counts the rest. */
   faultsReportedMax: 1000,
+  /** Damaged records that a process knows by id. With more, restoring a backup is the answer. */
+  damageListedMax: 100,
+  /** Rows of one step of the scan for damage, about 0.5 ms, and its pauses: 1,000 rows a second. */
+  scanRows: 100,
+  scanRestMs: 100,
+  /** Pause after a round over the whole store, and interval of looking again at known damage. */
+  scanRoundRestMs: 60_000,
+  damageLookMs: 1000,
+  /** Rows that an integrity check holds in memory at a time: about 1 MB. */
+  checkedRowsMax: 500,
   /** Quotes are kept for a quarter, so that reconciliation can tell expired from consumed. */
   quoteKeptDays: 90,
   /** A batch takes a few milliseconds. With the pause, the sweep deletes 5,000 quotes a second. */

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
-import { rmSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import type { Command } from 'commander'
 import { examples } from '../../src/cli/help/examples.ts'
 import { programOf } from '../../src/cli/help/program.ts'
 import { programName } from '../../src/platform/version.ts'
 import { temporaryFolder } from '../support/harness.ts'
+import { aFiatAccount, anId } from '../support/records.ts'
 
 const folder = temporaryFolder()
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -104,7 +106,25 @@ test('migrate says which migrations it applied, and when there was none', async 
   }
   assert.equal(
     await printed('new.db', 'migrate', '--check'),
-    'up to date; there was nothing to apply; no integrity faults',
+    'up to date; there was nothing to apply; no integrity faults in 0 records',
+  )
+})
+
+test('migrate --check names the records whose full form is gone, and no other value', async () => {
+  const file = join(folder, 'emptied.ndjson')
+  writeFileSync(file, JSON.stringify(aFiatAccount()))
+  await printed('emptied.db', 'import', 'fiat-accounts', file)
+  const db = new DatabaseSync(join(folder, 'emptied.db'))
+  db.exec('delete from fiat_account_full')
+  db.close()
+  await assert.rejects(printed('emptied.db', 'migrate', '--check'), {
+    message: `the store is damaged; import the records that this list names again, or restore a backup:
+fiat-accounts ${anId(1)}: the full record is missing`,
+  })
+  await printed('emptied.db', 'import', 'fiat-accounts', file)
+  assert.match(
+    await printed('emptied.db', 'migrate', '--check'),
+    /no integrity faults in 1 record$/,
   )
 })
 

@@ -137,7 +137,7 @@ test('fees are degraded where some assets cannot be quoted, and are never report
     [basisWith({}, { acceptsSample: false }), 'unavailable'],
   ] as const) {
     const checks = readinessChecks({
-      store: { ping: async () => {} },
+      store: { ping: async () => {}, damage: { found: () => [] } },
       credentials: { freshness: () => ({ fresh: true, ageMs: 0 }) },
       feeBasis: () => basis,
       clock: () => now,

@@ -5,7 +5,7 @@ import type { Store } from '../../store/records.ts'
 import type { ReadinessCheck } from './health.ts'
 
 type ReadinessDeps = {
-  readonly store: Pick<Store, 'ping'>
+  readonly store: Pick<Store, 'ping'> & { readonly damage: Pick<Store['damage'], 'found'> }
   readonly credentials: { freshness(): { readonly fresh: boolean; readonly ageMs: number } }
   readonly feeBasis: () => FeeBasis
   readonly clock: Clock
@@ -19,6 +19,13 @@ export function readinessChecks(deps: ReadinessDeps): ReadinessCheck[] {
       check: async () => {
         await store.ping()
         return undefined
+      },
+    },
+    {
+      name: 'integrity',
+      check: async () => {
+        const damaged = store.damage.found().length
+        return damaged === 0 ? undefined : { status: 'failed', damaged }
       },
     },
     {

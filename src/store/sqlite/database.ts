@@ -1,6 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { makePrivateFile, requirePrivate } from '../../platform/machine/private-files.ts'
-import { StoreUnavailable } from '../unavailable.ts'
+import { StoreDamaged, StoreUnavailable } from '../unavailable.ts'
 import { refuseHalfRestored } from './backup/restore-marker.ts'
 
 // Waiting for another process blocks this one, so the wait is short.
@@ -33,8 +33,13 @@ export function prepare(db: DatabaseSync, sql: string): StatementSync {
 
 /** The faults that SQLite finds in the file. Reads the whole file. */
 export function integrityFaults(db: DatabaseSync): readonly string[] {
-  const rows = db.prepare('pragma integrity_check').all()
-  return rows.map((row) => String(row.integrity_check)).filter((line) => line !== 'ok')
+  try {
+    const rows = db.prepare('pragma integrity_check').all()
+    return rows.map((row) => String(row.integrity_check)).filter((line) => line !== 'ok')
+  } catch (error) {
+    if (isDamaged(error)) return [(error as Error).message]
+    throw error
+  }
 }
 
 /** SQLite errors that may be gone at the next attempt: busy, locked, I/O error, full. */
@@ -52,11 +57,15 @@ export const isDamaged = (error: unknown): boolean => {
   return code === 11 || code === 26
 }
 
-/** Runs statements. Throws a StoreUnavailable for an error that may be gone at the next attempt. */
+/**
+ * Runs statements. Throws a StoreUnavailable for an error that may be gone at the next attempt, and
+ * a StoreDamaged where SQLite cannot read the file.
+ */
 export function guarded<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
+    if (isDamaged(error)) throw new StoreDamaged((error as Error).message, { cause: error })
     const code = codeOf(error)
     if (code === undefined || !passing.has(code)) throw error
     throw new StoreUnavailable((error as Error).message, { cause: error })

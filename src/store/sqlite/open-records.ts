@@ -1,6 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Resource } from '../../contract/resource.ts'
 import type { Clock } from '../../platform/clock.ts'
+import { openLog } from '../../platform/log.ts'
+import { resources } from '../../resources/catalogue.ts'
+import { bodyChecksum } from '../integrity/checksum.ts'
+import { openDamageList } from '../integrity/damage.ts'
+import { logDamage, openDamageScan } from '../integrity/damage-scan.ts'
+import { verifiedRecords } from '../integrity/verified-records.ts'
 import type { Store } from '../records.ts'
 import { exportLine, exportQuery } from '../sql/export-line.ts'
 import { numberMigrations, readMigration } from '../sql/migration.ts'
@@ -10,6 +16,7 @@ import { integrityFaults, openDatabase, prepare } from './database.ts'
 import { openLoad } from './load.ts'
 import { inTransaction, migrate } from './migrate.ts'
 import { recordDialect } from './record-dialect.ts'
+import { storedRows } from './stored-rows.ts'
 
 /** The steps of the catalogue. The first also creates the tables that all kinds share. */
 const migrations = numberMigrations(
@@ -22,14 +29,24 @@ const migrations = numberMigrations(
 )
 
 /** The records in one SQLite file. Credentials have another, so an import does not block them. */
-export function openSqliteStore(path: string, clock: Clock): Store {
+export function openSqliteStore(path: string, clock: Clock, log = openLog('silent')): Store {
   const db = openDatabase(path)
   // Enough for the upper levels of every index and the newest pages of the active customers.
   db.exec('pragma cache_size = -65536')
+  db.function('body_checksum', { deterministic: true }, (customerId, body) =>
+    bodyChecksum(String(customerId), String(body)),
+  )
   migrate(db, 'records', migrations)
   const cached = statementCache(db)
+  const damage = openDamageList(logDamage(log))
+  // The scan reads everything, so its small cache must not be that of the readers.
+  let scanned: DatabaseSync | undefined
+  const rows = storedRows(() => {
+    scanned ??= openDatabase(path)
+    return scanned
+  })
   return {
-    customers: customerRecords(cached),
+    customers: verifiedRecords(customerRecords(cached), damage),
     operator: {
       beginLoad: (resource) => openLoad(path, resource, clock),
       async *exportLines(resource, customerId) {
@@ -38,6 +55,7 @@ export function openSqliteStore(path: string, clock: Clock): Store {
       async count(resource) {
         return Number(cached(`select count(*) as n from ${resource.table}`).get()?.n)
       },
+      rows,
       async clear() {
         inTransaction(db, () => {
           for (const table of [...recordTables, 'superseded']) db.exec(`delete from ${table}`)
@@ -46,11 +64,15 @@ export function openSqliteStore(path: string, clock: Clock): Store {
         })
       },
     },
+    damage: openDamageScan(resources, rows, damage),
     async ping() {
       cached('select 1 from fiat_account limit 1').get()
     },
     integrityFaults: async () => integrityFaults(db),
-    close: async () => db.close(),
+    close: async () => {
+      scanned?.close()
+      db.close()
+    },
   }
 }
 

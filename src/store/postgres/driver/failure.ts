@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../../unavailable.ts'
+import { StoreDamaged, StoreUnavailable } from '../../unavailable.ts'
 
 export function unavailable(reason: string, cause?: unknown): StoreUnavailable {
   return new StoreUnavailable(cause === undefined ? reason : `${reason}: ${safeMessage(cause)}`)
@@ -54,6 +54,9 @@ export function isPassing(error: unknown): boolean {
   return passing.test(code) || ofTheSocket.test(code)
 }
 
+/** The server found a page or an index damaged. */
+const isDamage = (error: unknown): boolean => /^XX00[12]$/.test(codeOf(error))
+
 function codeOf(error: unknown): string {
   const { code } = (error ?? {}) as Failure
   return typeof code === 'string' ? code : ''
@@ -66,6 +69,7 @@ export async function guarded<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof StoreUnavailable) throw error
     if (isPassing(error)) throw unavailable('the database', error)
+    if (isDamage(error)) throw new StoreDamaged(safeMessage(error))
     throw isRefusal(error) ? new Error(`the database refused: ${safeMessage(error)}`) : error
   }
 }

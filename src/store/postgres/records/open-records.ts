@@ -1,4 +1,9 @@
 import type { Clock } from '../../../platform/clock.ts'
+import { openLog } from '../../../platform/log.ts'
+import { resources } from '../../../resources/catalogue.ts'
+import { openDamageList } from '../../integrity/damage.ts'
+import { logDamage, openDamageScan } from '../../integrity/damage-scan.ts'
+import { verifiedRecords } from '../../integrity/verified-records.ts'
 import type { Store } from '../../records.ts'
 import { recordTables } from '../../sql/record-migrations.ts'
 import type { Servers } from '../cluster/servers.ts'
@@ -6,6 +11,7 @@ import { inTransaction } from '../cluster/transaction.ts'
 import { customerRecords } from './customer-records.ts'
 import { exportLines } from './export.ts'
 import { openLoad } from './load.ts'
+import { storedRows } from './stored-rows.ts'
 
 export type RecordServers = {
   /** Sessions of role `bursar`. */
@@ -15,9 +21,15 @@ export type RecordServers = {
 }
 
 /** The records on PostgreSQL. The caller opens and closes the servers. */
-export function openPostgresStore({ customers, operator }: RecordServers, clock: Clock): Store {
+export function openPostgresStore(
+  { customers, operator }: RecordServers,
+  clock: Clock,
+  log = openLog('silent'),
+): Store {
+  const damage = openDamageList(logDamage(log))
+  const rows = storedRows(operator)
   return {
-    customers: customerRecords(customers),
+    customers: verifiedRecords(customerRecords(customers), damage),
     operator: {
       beginLoad: (resource) => openLoad(operator, resource, clock),
       exportLines: (resource, customerId) => exportLines(operator, resource, customerId),
@@ -26,6 +38,7 @@ export function openPostgresStore({ customers, operator }: RecordServers, clock:
         const [row] = await operator.query({ text })
         return Number(row?.[0])
       },
+      rows,
       clear: () =>
         inTransaction(operator, async (connection) => {
           for (const table of [...recordTables, 'superseded']) {
@@ -35,6 +48,7 @@ export function openPostgresStore({ customers, operator }: RecordServers, clock:
           await connection.execute('update bursar.revision set changed_at = changed_at + 1')
         }),
     },
+    damage: openDamageScan(resources, rows, damage),
     ping: async () => {
       await customers.read((connection) =>
         connection.query({ text: 'select 1 from bursar.fiat_account limit 1', prepare: true }),

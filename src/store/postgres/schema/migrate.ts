@@ -6,7 +6,8 @@ import { recordMigration } from '../../sql/record-migrations.ts'
 import { transact } from '../cluster/transaction.ts'
 import { withPrimary } from '../cluster/with-primary.ts'
 import type { Connection } from '../driver/connection.ts'
-import { grantStatements, type Roles } from './grants.ts'
+import { checksumFillStep, fillChecksums } from './fill-checksums.ts'
+import { grantStatements, type Roles, refuseHiddenRows } from './grants.ts'
 import { protect, recordDialect } from './record-dialect.ts'
 
 const sqlFile = (name: string): string =>
@@ -24,6 +25,8 @@ export const migrations = numberMigrations([
   sqlFile('0003-fee-quotes.sql'),
   sqlFile('0004-credential-changes.sql'),
   recordMigration(2, recordDialect),
+  recordMigration(3, recordDialect),
+  checksumFillStep,
 ])
 
 /** An arbitrary key, unlikely to be the advisory lock of another program. */
@@ -48,7 +51,10 @@ export async function migratePostgres(
     const last = (await lastStep(owner)) ?? 0
     refuseLaterStep('schema', last, migrations.length)
     const due = migrations.filter(({ id }) => id > last)
+    // The function reads a setting that the fill of the checksums needs.
+    await owner.execute(refuseHiddenRows)
     for (const { id, sql } of due) {
+      if (sql === checksumFillStep) await fillChecksums(owner)
       await transact(owner, () =>
         owner.execute(`${sql}; insert into bursar.schema_migration values (${id}, now())`),
       )
