@@ -5,4 +5,5 @@ import { crc32 } from 'node:zlib'
  * name theirs: a row whose customer has changed must not pass.
  */
 export const bodyChecksum = (customerId: string, body: string | Uint8Array): number =>
-  crc32(body, crc32(customerId))
+  // Both give the same checksum. For text, joining costs less than a second call.
+  typeof body === 'string' ? crc32(customerId + body) : crc32(body, crc32(customerId))

@@ -25,7 +25,7 @@ export type ReadBody =
 /**
  * Answers nothing that is known to be damaged. A get verifies its checksum. A page does so only
  * while a record of its kind is known to be damaged, because that doubles the work of a page; the
- * scan finds the first one (docs/decisions/0051-damage-is-found-by-a-scan.md).
+ * scan finds the first one (docs/decisions/0051-damage-in-lists-is-found-by-a-scan.md).
  */
 export function verifiedRecords(records: ReadRecords, damage: DamageList): CustomerRecords {
   const isIntact = (tenant: Tenant, read: ReadBody) =>
