@@ -31,6 +31,7 @@ import type { Logger } from './platform/log.ts'
 import { isWildcard, urlHost } from './platform/machine/loopback.ts'
 import type { CredentialStore } from './store/credentials.ts'
 import type { FeeQuoteStore } from './store/fee-quotes.ts'
+import { startDamageScan } from './store/integrity/damage-scan.ts'
 import type { Store } from './store/records.ts'
 import { openServiceStores } from './stores.ts'
 import type { Keyring } from './vault/keyring.ts'
@@ -89,7 +90,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   const fees = openFees({ config, environment: process.env, clock, log })
   opened.defer(fees.close)
   const [store, credentials, quotes] = [stores.records(), stores.credentials(), stores.quotes()]
-  if (stores.servesOperator) opened.defer(startQuoteSweep({ quotes, log }))
+  if (stores.servesOperator) opened.defer(startUpkeep({ store, quotes, log }))
   const keyring = await stores.keyring(credentials)
   // A document that is read before the service listens names the right URL, unless the port is 0.
   let url = config.publicUrl ?? urlOf(config.host, String(config.port))
@@ -160,6 +161,18 @@ const closerOf =
     if (drain !== undefined) await server.drain(drain.lameDuckMs)
     await running.disposeAsync()
   }
+
+/** What runs beside requests. Only the operator may do it, who sees every customer's rows. */
+function startUpkeep({
+  store,
+  quotes,
+  log,
+}: Pick<ServiceParts, 'store' | 'quotes'> & Pick<ServiceDeps, 'log'>): () => void {
+  const stops = [startQuoteSweep({ quotes, log }), startDamageScan({ scan: store.damage, log })]
+  return () => {
+    for (const stop of stops) stop()
+  }
+}
 
 /** Listens first and stops last, so that the operator can watch the service start and drain. */
 async function listenForOperator(

@@ -4,6 +4,7 @@ import type { Logger } from './platform/log.ts'
 import { readPostgresUrl } from './platform/postgres-url.ts'
 import type { CredentialStore } from './store/credentials.ts'
 import type { FeeQuoteStore } from './store/fee-quotes.ts'
+import type { StoredRows } from './store/integrity/stored-row.ts'
 import { withPrimary } from './store/postgres/cluster/with-primary.ts'
 import { openPostgresCredentials } from './store/postgres/credentials/credentials.ts'
 import { openPostgresFeeQuotes } from './store/postgres/fee-quotes/fee-quotes.ts'
@@ -13,7 +14,7 @@ import {
   type PostgresSessions,
 } from './store/postgres/open-sessions.ts'
 import { openPostgresStore } from './store/postgres/records/open-records.ts'
-import { schemaFaults } from './store/postgres/schema/check-schema.ts'
+import { ownerRows, schemaFaults } from './store/postgres/schema/check-schema.ts'
 import type { Roles } from './store/postgres/schema/grants.ts'
 import { migratePostgres } from './store/postgres/schema/migrate.ts'
 import type { Store } from './store/records.ts'
@@ -116,27 +117,32 @@ export async function migrateStores(
 async function openAll(sources: StoreDeps): Promise<void> {
   const stores = embeddedStores(sources, 'created')
   try {
-    stores.records()
-    stores.credentials()
-    stores.quotes()
+    for (const open of [stores.records, stores.credentials, stores.quotes]) open()
   } finally {
     await stores.close()
   }
 }
 
 /**
- * The faults of the store that `migrateStores` opens. PostgreSQL verifies its own pages, so there
- * only the schema is checked, as its owner.
+ * Checks the store that `migrateStores` opens: the schema and, on the embedded store, every page of
+ * the files. Passes the stored records to `verifyRecords`. On PostgreSQL this runs as the owner.
  */
-export async function storeFaults(sources: StoreDeps): Promise<readonly string[]> {
+export async function checkStore<T>(
+  sources: StoreDeps,
+  verifyRecords: (rows: StoredRows) => Promise<T>,
+): Promise<{ readonly faults: readonly string[]; readonly records: T }> {
   const addresses = readPostgresUrl(sources.config.databaseUrl)
-  if (addresses !== undefined) return await withPrimary(addresses, schemaFaults)
+  if (addresses !== undefined) {
+    return await withPrimary(addresses, async (owner) => ({
+      faults: await schemaFaults(owner),
+      records: await verifyRecords(await ownerRows(owner)),
+    }))
+  }
   const stores = embeddedStores(sources, 'opened')
   try {
-    return [
-      ...(await stores.records().integrityFaults()),
-      ...(await stores.credentials().integrityFaults()),
-    ]
+    const parts = [stores.records(), stores.credentials()]
+    const faults = await Promise.all(parts.map((part) => part.integrityFaults()))
+    return { faults: faults.flat(), records: await verifyRecords(stores.records().operator.rows) }
   } finally {
     await stores.close()
   }
@@ -152,14 +158,14 @@ export function requireStore({ databaseUrl, operatorDatabaseUrl }: Config): void
 export function storeFiles({ databaseUrl, operatorDatabaseUrl }: Config): StoreFiles | undefined {
   const url = operatorDatabaseUrl ?? databaseUrl
   if (readPostgresUrl(url) !== undefined) return undefined
-  const { records, credentials } = storePaths(url)
-  return sqliteFiles(records, credentials)
+  const paths = storePaths(url)
+  return sqliteFiles(paths.records, paths.credentials)
 }
 
 function postgresStores(sources: StoreDeps, opened: PostgresSessions): Stores {
   const { customers, operator } = opened
   const records = openOnce(() =>
-    openPostgresStore({ customers, operator: operator ?? customers }, sources.clock),
+    openPostgresStore({ customers, operator: operator ?? customers }, sources.clock, sources.log),
   )
   const credentials = openOnce(() => openPostgresCredentials(opened.credentials))
   const quotes = openOnce(() =>
@@ -194,7 +200,7 @@ function embeddedStores(sources: StoreDeps, mode: 'opened' | 'created' | 'watche
     return opened
   }
   const { records: recordsPath, credentials: credentialsPath } = paths
-  const records = openOnce(() => noting(recordsPath, (path) => openSqliteStore(path, clock)))
+  const records = openOnce(() => noting(recordsPath, (path) => openSqliteStore(path, clock, log)))
   const credentials = openOnce(() => noting(credentialsPath, (path) => openSqliteCredentials(path)))
   const quotes = openOnce(() => noting(credentialsPath, (path) => openSqliteFeeQuotes(path, clock)))
   const watch =

@@ -1,7 +1,9 @@
 import type { Command } from 'commander'
+import { verifyStored } from '../intake/verify-stored.ts'
 import { systemClock } from '../platform/clock.ts'
 import { openLog } from '../platform/log.ts'
-import { migrateStores, storeFaults } from '../stores.ts'
+import { resources } from '../resources/catalogue.ts'
+import { checkStore, migrateStores, type StoreDeps } from '../stores.ts'
 import { counted } from '../values/counted.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
 import { CommandFailed, type Output, printResult } from './output.ts'
@@ -25,25 +27,43 @@ export function migrateCommand(output: Output): Command {
       'The PostgreSQL role of the other commands.',
       'bursar_operator',
     )
-    .option('--check', 'Check the integrity of the whole store too.')
+    .option('--check', 'Check the integrity of the whole store and of every stored record too.')
     .option(createOption[0], 'Create the databases of the embedded store that are missing.')
     .action(async (options: MigrateOptions) => {
       const { appRole: app, operatorRole: operator } = options
       const deps = { config: configOf(options), clock: systemClock, log: openLog('warn') }
       const applied = await migrateStores(deps, { app, operator, creates: options.create === true })
-      const faults = options.check === true ? await storeFaults(deps) : []
-      const document = { up_to_date: true, applied, integrity_faults: faults }
-      const isChecked = options.check === true && faults.length === 0
       const summary = `up to date; ${stepsOf(applied)}`
+      if (options.check !== true) {
+        const document = { up_to_date: true, applied, integrity_faults: [] }
+        printResult(output, options, document, [summary])
+        return
+      }
+      const { faults, faultCount, records } = await check(deps)
+      const document = {
+        ...{ up_to_date: true, applied, records_checked: records },
+        ...{ integrity_fault_count: faultCount, integrity_faults: faults },
+      }
+      const isSound = faultCount === 0
       printResult(output, options, document, [
-        isChecked ? `${summary}; no integrity faults` : summary,
+        isSound ? `${summary}; no integrity faults in ${counted(records, 'record')}` : summary,
       ])
-      if (faults.length === 0) return
-      const list = faults.join('\n')
+      if (isSound) return
+      const rest = faultCount - faults.length
+      const list = [...faults, ...(rest === 0 ? [] : [`and ${rest} more`])].join('\n')
       throw new CommandFailed(
-        `the store is damaged; repair what this list names, or restore a backup:\n${list}`,
+        `the store is damaged; import the records that this list names again, or restore a backup:\n${list}`,
       )
     })
+}
+
+async function check(deps: StoreDeps) {
+  const { faults, records } = await checkStore(deps, (rows) => verifyStored(resources, rows))
+  return {
+    records: records.records,
+    faultCount: faults.length + records.faultCount,
+    faults: [...faults, ...records.faults],
+  }
 }
 
 const stepsOf = (applied: readonly string[]): string =>

@@ -115,6 +115,16 @@ export const limits = {
   faultsReportedMax: 1000,
   /** Imports that one list shows: more than a year of daily files of every kind. */
   importsListedMax: 10_000,
+  /** Damaged records that a process knows by id. With more, restoring a backup is the answer. */
+  damageListedMax: 100,
+  /** Rows of one step of the scan for damage, about 0.5 ms, and its pauses: 1,000 rows a second. */
+  scanRows: 100,
+  scanRestMs: 100,
+  /** Pause after a round over the whole store, and interval of looking again at known damage. */
+  scanRoundRestMs: 60_000,
+  damageLookMs: 1000,
+  /** Rows that an integrity check holds in memory at a time: about 1 MB. */
+  checkedRowsMax: 500,
   /** Quotes are kept for a quarter, so that reconciliation can tell expired from consumed. */
   quoteKeptDays: 90,
   /** The longest guarantee. A quote that expires later was issued by a clock that was ahead. */

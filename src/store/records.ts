@@ -1,11 +1,15 @@
 import type { Tenant } from '../contract/principal.ts'
 import type { ListView, RecordFault, Resource, View } from '../contract/resource.ts'
+import type { DamageScan } from './integrity/damage-scan.ts'
+import type { StoredRows } from './integrity/stored-row.ts'
 import type { Position } from './position.ts'
 
 /** The port to the records. `customers` sees one tenant in each call, `operator` every tenant. */
 export type Store = {
   readonly customers: CustomerRecords
   readonly operator: OperatorRecords
+  /** The damaged records that are known, and the search for more. */
+  readonly damage: DamageScan
   /** Resolves when the store answers; rejects with the reason when it does not. */
   ping(): Promise<void>
   /** The faults that an integrity check of the whole store finds. */
@@ -58,6 +62,8 @@ export type OperatorRecords = {
   count(resource: Resource): Promise<number>
   /** The newest entries of the journal of imports, newest first. */
   journal(entriesMax: number): Promise<readonly JournalEntry[]>
+  /** Everything stored of each record, for an integrity check. */
+  readonly rows: StoredRows
   /**
    * Empties the store. Only the sandbox calls it, for its reset. PostgreSQL keeps the journal of
    * imports, which no role may shorten.

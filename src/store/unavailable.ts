@@ -2,3 +2,6 @@
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable'
 }
+
+/** The store answered, but what it holds is damaged. Somebody has to mend it. */
+export class StoreDamaged extends StoreUnavailable {}

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { existsSync, rmSync, truncateSync } from 'node:fs'
+import { existsSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import type { Command } from 'commander'
 import { examples } from '../../src/cli/help/examples.ts'
@@ -8,6 +9,7 @@ import { programOf } from '../../src/cli/help/program.ts'
 import { programName } from '../../src/platform/version.ts'
 import { temporaryFolder } from '../support/harness.ts'
 import { creating } from '../support/program.ts'
+import { aFiatAccount, anId } from '../support/records.ts'
 
 const folder = temporaryFolder()
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -112,7 +114,25 @@ test('migrate says which migrations it applied, and when there was none', async 
   }
   assert.equal(
     await printed('new.db', 'migrate', '--check'),
-    'up to date; there was nothing to apply; no integrity faults',
+    'up to date; there was nothing to apply; no integrity faults in 0 records',
+  )
+})
+
+test('migrate --check names the records whose full form is gone, and no other value', async () => {
+  const file = join(folder, 'emptied.ndjson')
+  writeFileSync(file, JSON.stringify(aFiatAccount()))
+  await printed('emptied.db', 'import', 'fiat-accounts', file)
+  const db = new DatabaseSync(join(folder, 'emptied.db'))
+  db.exec('delete from fiat_account_full')
+  db.close()
+  await assert.rejects(printed('emptied.db', 'migrate', '--check'), {
+    message: `the store is damaged; import the records that this list names again, or restore a backup:
+fiat-accounts ${anId(1)}: the full record is missing`,
+  })
+  await printed('emptied.db', 'import', 'fiat-accounts', file)
+  assert.match(
+    await printed('emptied.db', 'migrate', '--check'),
+    /no integrity faults in 1 record$/,
   )
 })
 
@@ -125,15 +145,15 @@ test('client list and keys rewrap count in the singular and the plural', async (
   assert.match(await printed('counts.db', 'keys', 'rewrap'), /^Wrapped \d+ keys\. /)
 })
 
-const anId = '11111111-1111-4111-8111-111111111111'
-const consume = `fee consume ${anId} --customer a --asset BTC --network BITCOIN --address b --amount 1 --withdrawal w`
+const aFeeId = '11111111-1111-4111-8111-111111111111'
+const consume = `fee consume ${aFeeId} --customer a --asset BTC --network BITCOIN --address b --amount 1 --withdrawal w`
 
 const opening = [
   'import fiat-accounts examples/records/fiat-accounts.ndjson',
   'import fiat-accounts examples/records/fiat-accounts.ndjson --dry-run',
   ...['export fiat-accounts', 'client create --customer a --name A', 'client list'],
   ...['client rotate x', 'client disable x', 'keys list', 'keys rotate', 'keys rewrap'],
-  ...[`fee show ${anId}`, consume, 'migrate', 'migrate --check'],
+  ...[`fee show ${aFeeId}`, consume, 'migrate', 'migrate --check'],
 ]
 
 /** What happens without `--create`. */

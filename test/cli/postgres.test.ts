@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { migrations } from '../../src/store/postgres/schema/migrate.ts'
 import { runProgram, startProgram } from '../support/program.ts'
+import { anId } from '../support/records.ts'
 import { openTestDatabase, type TestDatabase } from '../support/test-database.ts'
 
 /** Sets PostgreSQL up with the program, as an operator does. */
@@ -41,7 +42,7 @@ describe('migrate', () => {
     const whole = await run(words, {})
     assert.deepEqual(whole, {
       code: 0,
-      output: 'up to date; there was nothing to apply; no integrity faults\n',
+      output: 'up to date; there was nothing to apply; no integrity faults in 0 records\n',
       errors: '',
     })
     await database.ask('alter table bursar.statement no force row level security')
@@ -49,6 +50,15 @@ describe('migrate', () => {
     await database.ask('alter table bursar.statement force row level security')
     assert.equal(damaged.code, 1)
     assert.match(damaged.errors, /row-level security of bursar.statement is not forced/)
+    await database.ask(`insert into bursar.fiat_account_full (customer_id, id, deleted, body)
+      values ('acme', '${anId(1)}', false, '{"id"')`)
+    const unpaired = await run(words, {})
+    await database.ask('delete from bursar.fiat_account_full')
+    assert.equal(unpaired.code, 1)
+    assert.match(
+      unpaired.errors,
+      new RegExp(`fiat-accounts ${anId(1)}: the masked record is missing`),
+    )
   })
 
   test('names a missing role', async () => {

@@ -82,8 +82,10 @@ const exported = async (kind = 'fiat-accounts'): Promise<string[]> =>
   (await run(['export', kind])).split('\n').filter((line) => line !== '')
 
 async function assertIntegrity(): Promise<void> {
-  const report = JSON.parse(await run(['migrate', '--check', '--json']))
-  assert.deepEqual(report, { up_to_date: true, applied: [], integrity_faults: [] })
+  const { applied, integrity_faults: faults } = JSON.parse(
+    await run(['migrate', '--check', '--json']),
+  )
+  assert.deepEqual([applied, faults], [[], []])
 }
 
 async function fetchToken(url: string): Promise<string> {

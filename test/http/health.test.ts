@@ -76,7 +76,8 @@ describe('the operator’s port', () => {
     assert.equal(called.headers.get('cache-control'), 'no-store')
     const { checks, ...rest } = called.body
     assert.deepEqual(rest, { status: 'ready', pid: process.pid })
-    assert.deepEqual(Object.keys(checks), ['store', 'credentials', 'fees', 'process', 'log'])
+    const parts = ['store', 'integrity', 'credentials', 'fees', 'process', 'log']
+    assert.deepEqual(Object.keys(checks), parts)
     for (const part of Object.values<{ status: string }>(checks)) assert.equal(part.status, 'ok')
   })
 

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { systemClock } from '../../src/platform/clock.ts'
 import { resources } from '../../src/resources/catalogue.ts'
+import { bodyChecksum } from '../../src/store/integrity/checksum.ts'
 import { withPrimary } from '../../src/store/postgres/cluster/with-primary.ts'
 import {
   migratePostgres,
@@ -294,7 +295,7 @@ const networks = '{"wire":{"fiat_account_owner_address":null},"rtp":{"account_nu
 const bodyOf = (owner: string): string =>
   `{"fiat_network_instructions":${networks},"fiat_account_owner":${owner},"metadata":${hostile}}`
 
-test('an old store answers no null person after its migration, and new entity tags', async () => {
+test('an old store gets checksums by its migration, new entity tags and no null person', async () => {
   const store = await (testStore === 'postgres' ? openOldDatabase(1) : openOldFile(1))
   const { tableName } = store
   const listed = [tableName('fiat_account'), tableName('fiat_deposit_instructions')]
@@ -321,6 +322,12 @@ test('an old store answers no null person after its migration, and new entity ta
       assert.deepEqual(
         bodies.flat(),
         owners.map(([, owner]) => bodyOf(owner)),
+        table,
+      )
+      const checksums = await store.ask(`select checksum from ${table} order by id`)
+      assert.deepEqual(
+        checksums.flat().map(Number),
+        owners.map(([, owner]) => bodyChecksum('acme', bodyOf(owner))),
         table,
       )
     }

@@ -30,6 +30,8 @@ export type TestStore = {
   exported(kind: RecordKind): Promise<RecordInput[]>
   /** The replaced versions of a record, oldest first. */
   superseded(id: string): Promise<{ storedAt: bigint; replacedAt: bigint; body: string }[]>
+  /** Runs SQL past the store, as PostgreSQL's superuser. `bursar.` is removed for the file. */
+  ask(sql: string): Promise<unknown[][]>
   close(): Promise<void>
 }
 
@@ -79,7 +81,7 @@ export const take = (
     ...options,
   })
 
-type Opened = Pick<TestStore, 'store' | 'superseded' | 'close'>
+type Opened = Pick<TestStore, 'store' | 'superseded' | 'ask' | 'close'>
 
 const versionsOf = (table: string, id: string) =>
   `select stored_at, replaced_at, body from ${table} where id = '${id}' order by replaced_at`
@@ -90,6 +92,11 @@ async function openOnSqlite(clock: Clock): Promise<Opened> {
   const store = openSqliteStore(path, clock)
   return {
     store,
+    ask: async (sql) => {
+      using db = new DatabaseSync(path)
+      const rows = db.prepare(sql.replaceAll('bursar.', '')).all()
+      return rows.map((row) => Object.values(row))
+    },
     superseded: async (id) => {
       const db = new DatabaseSync(path)
       const statement = db.prepare(versionsOf('superseded', id))
@@ -124,6 +131,7 @@ async function openOnPostgres(clock: Clock) {
     database,
     customers,
     store: openPostgresStore({ customers, operator }, clock),
+    ask: async (sql: string) => await database.ask(sql),
     superseded: async (id: string) => {
       const rows = await database.ask(versionsOf('bursar.superseded', id))
       return rows.map(versionOf)

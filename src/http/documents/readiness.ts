@@ -3,10 +3,11 @@ import type { FeeBasis } from '../../fees/fee-basis.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Store } from '../../store/records.ts'
 import type { StoreWatch } from '../../store/store-watch.ts'
+import { counted } from '../../values/counted.ts'
 import type { ReadinessCheck } from './health.ts'
 
 type ReadinessDeps = {
-  readonly store: Pick<Store, 'ping'>
+  readonly store: Pick<Store, 'ping'> & { readonly damage: Pick<Store['damage'], 'found'> }
   /** The files of the embedded store. */
   readonly watch?: StoreWatch | undefined
   readonly credentials: {
@@ -29,6 +30,14 @@ export function readinessChecks(deps: ReadinessDeps): ReadinessCheck[] {
         watch?.requireReady()
         await store.ping()
         return undefined
+      },
+    },
+    {
+      name: 'integrity',
+      check: async () => {
+        const damaged = store.damage.found().length
+        if (damaged === 0) return undefined
+        return { status: 'failed', damaged, reason: `${counted(damaged, 'record')} damaged` }
       },
     },
     {

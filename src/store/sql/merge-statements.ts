@@ -26,7 +26,10 @@ export type MergeStatements = {
 }
 
 export function mergeStatements(resource: Resource, dialect: MergeDialect): MergeStatements {
-  const { replaced, replacedInFull, unchanged, storedBody } = rowSets(resource, dialect)
+  const { replaced, replacedInFull, unchanged, storedBody, storedChecksum } = rowSets(
+    resource,
+    dialect,
+  )
   const { tableName, now } = dialect
   const table = tableName(resource.table)
   const full = tableName(fullTable(resource))
@@ -41,7 +44,7 @@ export function mergeStatements(resource: Resource, dialect: MergeDialect): Merg
     supersede: [
       `insert into ${tableName('superseded')}
        select '${resource.kind}', stored.customer_id, stored.id, stored.stored_at, ${now},
-         ${storedBody}, stored.deleted_at, stored.source_version
+         ${storedBody}, stored.deleted_at, stored.source_version, ${storedChecksum}
        from ${replacedInFull}`,
       `delete from ${table} where (customer_id, deleted, position) in (
          select stored.customer_id, stored.deleted, stored.position from ${replaced})`,
@@ -58,8 +61,8 @@ export function mergeStatements(resource: Resource, dialect: MergeDialect): Merg
          else stored.changed_at + 1 end`,
       ...(hasMask
         ? [
-            `insert into ${full} (customer_id, id, deleted, body)
-             select customer_id, id, deleted_at is not null, full_body from staged
+            `insert into ${full} (customer_id, id, deleted, body, checksum)
+             select customer_id, id, deleted_at is not null, full_body, full_checksum from staged
              order by customer_id, id`,
           ]
         : []),
@@ -82,12 +85,26 @@ function rowSets(resource: Resource, { tableName, indexedBy }: MergeDialect) {
        where ${sameId}
          and stored_full.customer_id = stored.customer_id and stored_full.id = stored.id`
   const storedBody = hasMask ? 'stored_full.body' : 'stored.body'
+  const storedChecksum = hasMask ? 'stored_full.checksum' : 'stored.checksum'
+  // Also compares what follows from the body, so that importing a damaged record again mends it.
+  const derived = [
+    ...memberColumns(resource).map((column) => [`stored.${column}`, `staged.${column}`]),
+    [storedChecksum, 'staged.full_checksum'],
+    ...(hasMask
+      ? [
+          ['stored.body', 'staged.masked'],
+          ['stored.checksum', 'staged.masked_checksum'],
+          ['stored_full.deleted', 'stored.deleted'],
+        ]
+      : []),
+  ]
   const unchanged = `${replacedInFull}
          and ${storedBody} = staged.full_body
          and stored.deleted_at is not distinct from staged.deleted_at
          and stored.updated_at is not distinct from staged.updated_at
-         and stored.source_version is not distinct from staged.source_version`
-  return { replaced, replacedInFull, unchanged, storedBody }
+         and stored.source_version is not distinct from staged.source_version
+         ${derived.map(([is, derives]) => `and ${is} is not distinct from ${derives}`).join(' ')}`
+  return { replaced, replacedInFull, unchanged, storedBody, storedChecksum }
 }
 
 const keepDeletions = (table: string): string => `
@@ -101,12 +118,13 @@ const keepDeletions = (table: string): string => `
 /** Inserts in the order of the primary key, which fills the table's pages one after the other. */
 function insertRecords(resource: Resource, { tableName, now }: MergeDialect): string {
   const members = memberColumns(resource).join(', ')
-  const body = resource.mask === undefined ? 'full_body' : 'masked'
+  const [body, checksum] =
+    resource.mask === undefined ? ['full_body', 'full_checksum'] : ['masked', 'masked_checksum']
   return `insert into ${tableName(resource.table)} (
          customer_id, deleted, position, id, ${members}, body,
-         deleted_at, updated_at, source_version, stored_at)
+         deleted_at, updated_at, source_version, stored_at, checksum)
        select customer_id, deleted_at is not null, position, id, ${members}, ${body},
-         deleted_at, updated_at, source_version, ${now}
+         deleted_at, updated_at, source_version, ${now}, ${checksum}
        from staged
        order by customer_id, deleted_at is not null, position`
 }

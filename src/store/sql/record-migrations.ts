@@ -1,11 +1,19 @@
 import { fullTable } from '../../contract/resource.ts'
 import { type RecordKind, resources } from '../../resources/catalogue.ts'
-import { addColumn, createTables, replaceInBodies, type SchemaDialect } from './record-schema.ts'
+import {
+  addChecksum,
+  addColumn,
+  addHistoryChecksum,
+  createTables,
+  replaceInBodies,
+  type SchemaDialect,
+} from './record-schema.ts'
 
 /** A released step is never edited. A new column of a released kind needs an `addColumn` step. */
 export type RecordStep =
   | { readonly createKinds: readonly RecordKind[] }
   | { readonly addColumn: string; readonly kind: RecordKind }
+  | { readonly addChecksums: true }
   | { readonly replaceInBodies: readonly Replacement[]; readonly kinds: readonly RecordKind[] }
 
 /**
@@ -32,6 +40,7 @@ export const recordSteps: readonly RecordStep[] = [
     ],
     kinds: ['fiat-accounts', 'fiat-deposit-instructions'],
   },
+  { addChecksums: true },
 ]
 
 /** The SQL of a step, counted from 1. It creates no column that a later step adds. */
@@ -42,13 +51,18 @@ export function recordMigration(
 ): string {
   const step = steps[number - 1]
   if (step === undefined) throw new RangeError(`There is no step ${number} of records.`)
+  if ('addChecksums' in step) {
+    const filled = recordTables.map((table) => addChecksum(table, dialect))
+    return [...filled, addHistoryChecksum(dialect)].join('')
+  }
+  const hasChecksums = steps.slice(0, number).some((earlier) => 'addChecksums' in earlier)
   const sqlOf = (resource: (typeof resources)[number]): string => {
     if ('addColumn' in step) {
       return step.kind === resource.kind ? addColumn(resource, step.addColumn, dialect) : ''
     }
     if ('replaceInBodies' in step) {
       if (!step.kinds.includes(resource.kind)) return ''
-      return replaceInBodies(resource, step.replaceInBodies, dialect)
+      return replaceInBodies(resource, step.replaceInBodies, { ...dialect, hasChecksums })
     }
     if (!step.createKinds.includes(resource.kind)) return ''
     const laterColumns = steps

@@ -18,6 +18,8 @@ export type SchemaDialect = {
   readonly acrossCustomers: string
   /** A member of the JSON text in `body`, as text. */
   readonly bodyMember: (member: string) => string
+  /** The checksum of a body; null where a program has to compute it. */
+  readonly checksumOf: (body: string) => string
   /** Statements that protect a table by row-level security; empty where there is none. */
   readonly protect: (table: string) => string
   /** Runs a statement that must see the rows of every customer. */
@@ -92,6 +94,20 @@ ${unprotected(
 ${createIndexes(resource, column, true, dialect)}`
 }
 
+/** Adds the checksum of the body to a table and, where SQL can compute it, fills it. */
+export function addChecksum(
+  table: string,
+  { types, tableName, checksumOf }: Pick<SchemaDialect, 'types' | 'tableName' | 'checksumOf'>,
+): string {
+  const checksum = checksumOf('body')
+  const fill = checksum === 'null' ? '' : `update ${tableName(table)} set checksum = ${checksum};`
+  return `\nalter table ${tableName(table)} add column checksum ${types.integer};\n${fill}`
+}
+
+/** Replaced records from before have no checksum. Nobody could tell whether it would be right. */
+export const addHistoryChecksum = ({ types, tableName }: SchemaDialect): string =>
+  `\nalter table ${tableName('superseded')} add column checksum ${types.integer};\n`
+
 /**
  * Replaces text in the bodies of a kind, in both of its views. It raises the revisions of the kind:
  * the bodies change, so a client's entity tag of an old page must not match.
@@ -99,7 +115,12 @@ ${createIndexes(resource, column, true, dialect)}`
 export function replaceInBodies(
   resource: Resource,
   replacements: readonly (readonly [string, string])[],
-  { tableName, unprotected }: SchemaDialect,
+  {
+    tableName,
+    unprotected,
+    checksumOf,
+    hasChecksums,
+  }: SchemaDialect & { readonly hasChecksums: boolean },
 ): string {
   const tables = [...new Set([resource.table, fullTable(resource)])]
   const found = replacements.map(([text]) => `body like '%${text}%'`).join(' or ')
@@ -107,8 +128,11 @@ export function replaceInBodies(
     (body, [text, replacement]) => `replace(${body}, '${text}', '${replacement}')`,
     'body',
   )
+  const checksum = hasChecksums ? `, checksum = ${checksumOf(replaced)}` : ''
   const statements = [
-    ...tables.map((table) => `update ${tableName(table)} set body = ${replaced} where ${found}`),
+    ...tables.map(
+      (table) => `update ${tableName(table)} set body = ${replaced}${checksum} where ${found}`,
+    ),
     `update ${tableName('revision')} set changed_at = changed_at + 1 where kind = '${resource.kind}'`,
   ]
   return `\n${unprotected([...tables, 'revision'], statements.join(';\n'))};\n`

@@ -1,4 +1,5 @@
 import type { Resource } from '../../contract/resource.ts'
+import { bodyChecksum } from '../integrity/checksum.ts'
 import type { MergeReport, StorableRecord } from '../records.ts'
 import type { FoundFaults } from './import/found-faults.ts'
 
@@ -6,7 +7,9 @@ import type { FoundFaults } from './import/found-faults.ts'
 export const stagedColumns = (resource: Resource): readonly string[] => [
   'line',
   ...contentColumns(resource),
+  'full_checksum',
   'masked',
+  'masked_checksum',
   'keeps_deletion',
 ]
 
@@ -37,7 +40,9 @@ export const stagedValues = (record: StorableRecord) => ({
   position: record.position,
   ...record.members,
   full_body: record.full,
+  full_checksum: bodyChecksum(record.customerId, record.full),
   masked: record.masked,
+  masked_checksum: record.masked === null ? null : bodyChecksum(record.customerId, record.masked),
   deleted_at: record.deletedAt ?? null,
   keeps_deletion: record.deletedAt === undefined ? 1 : 0,
   updated_at: record.updatedAt,

@@ -1,7 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { View } from '../../contract/resource.ts'
-import type { CustomerRecords } from '../records.ts'
+import type { ReadRecords } from '../integrity/verified-records.ts'
 import { rangeOf } from '../sql/key-range.ts'
+import { StoreDamaged } from '../unavailable.ts'
 import { guarded } from './database.ts'
 import { pageQuery } from './page-query.ts'
 
@@ -23,7 +24,7 @@ export function statementCache(db: DatabaseSync): (sql: string) => StatementSync
 }
 
 /** Reads for one tenant at a time. Every statement has the tenant as its first condition. */
-export function customerRecords(prepare: (sql: string) => StatementSync): CustomerRecords {
+export function customerRecords(prepare: (sql: string) => StatementSync): ReadRecords {
   return {
     async get(tenant, view, id, includeDeleted) {
       const row = guarded(() =>
@@ -33,12 +34,16 @@ export function customerRecords(prepare: (sql: string) => StatementSync): Custom
           include_deleted: Number(includeDeleted),
         }),
       )
-      return row === undefined ? undefined : String(row.body)
+      if (row === undefined) return undefined
+      return {
+        body: String(row.body),
+        checksum: row.checksum === null ? null : Number(row.checksum),
+      }
     },
 
-    async page(tenant, view, selection) {
+    async page(tenant, view, selection, options) {
       const { limit } = selection
-      const { sql, parameters } = pageQuery(view.resource, selection)
+      const { sql, parameters } = pageQuery(view.resource, selection, options)
       const row = guarded(() =>
         prepare(sql).get({ customer: tenant, ...rangeOf(selection), limit, ...parameters }),
       )
@@ -48,6 +53,10 @@ export function customerRecords(prepare: (sql: string) => StatementSync): Custom
         last: row?.last == null ? undefined : blob(row.last),
         more: row?.more === 1,
         revision: Number(row?.revision ?? 0),
+        checksums:
+          row?.checksums == null
+            ? undefined
+            : { checksums: String(row.checksums), lengths: String(row.lengths) },
       }
     },
   }
@@ -57,11 +66,11 @@ function getQuery(view: View): string {
   const { table, resource } = view
   const index = table === resource.table ? `indexed by ${table}_by_id` : ''
   return `
-    select body from ${table} ${index}
+    select body, checksum from ${table} ${index}
     where customer_id = :customer and id = :id and (deleted = 0 or :include_deleted = 1)`
 }
 
 function blob(value: unknown): Uint8Array {
   if (value instanceof Uint8Array) return value
-  throw new TypeError('SQLite returned a value that is not a blob from a blob column.')
+  throw new StoreDamaged('a blob column holds another value')
 }

@@ -1,7 +1,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { limits } from '../../platform/limits.ts'
 import { makePrivateFile, requirePrivate } from '../../platform/machine/private-files.ts'
-import { StoreUnavailable } from '../unavailable.ts'
+import { StoreDamaged, StoreUnavailable } from '../unavailable.ts'
 import { refuseHalfRestored } from './backup/restore-marker.ts'
 
 /** Opens a database for a process that starts. It may wait, because it serves nobody yet. */
@@ -57,8 +57,13 @@ export function prepare(db: DatabaseSync, sql: string): StatementSync {
 
 /** The faults that SQLite finds in the file. Reads the whole file. */
 export function integrityFaults(db: DatabaseSync): readonly string[] {
-  const rows = db.prepare('pragma integrity_check').all()
-  return rows.map((row) => String(row.integrity_check)).filter((line) => line !== 'ok')
+  try {
+    const rows = db.prepare('pragma integrity_check').all()
+    return rows.map((row) => String(row.integrity_check)).filter((line) => line !== 'ok')
+  } catch (error) {
+    if (isDamaged(error)) return [(error as Error).message]
+    throw error
+  }
 }
 
 /** Errors that may pass: busy, locked, read-only, I/O error, full, a file that cannot be opened. */
@@ -76,7 +81,10 @@ export const isDamaged = (error: unknown): boolean => {
   return code === 11 || code === 26
 }
 
-/** Runs statements. Throws a StoreUnavailable for an error that may be gone at the next attempt. */
+/**
+ * Runs statements. Throws a StoreUnavailable for an error that may be gone at the next attempt, and
+ * a StoreDamaged where SQLite cannot read the file.
+ */
 export function guarded<T>(work: () => T): T {
   try {
     return work()
@@ -87,6 +95,7 @@ export function guarded<T>(work: () => T): T {
 
 /** A StoreUnavailable for an error that may be gone at the next attempt, else the error itself. */
 export function failureOf(error: unknown): unknown {
+  if (isDamaged(error)) return new StoreDamaged((error as Error).message, { cause: error })
   const code = codeOf(error)
   if (code === undefined || !passing.has(code)) return error
   return new StoreUnavailable((error as Error).message, { cause: error })

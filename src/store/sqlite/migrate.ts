@@ -18,9 +18,11 @@ import { emptyLog } from './disk-space.ts'
 export function openMigrated(
   path: string,
   schemas: Readonly<Record<string, readonly Migration[]>>,
+  defineFunctions: (db: DatabaseSync) => void = () => {},
 ): DatabaseSync {
   const db = openDatabase(path)
   try {
+    defineFunctions(db)
     const results = Object.entries(schemas).map(([schema, migrations]) =>
       refuseLocked(path, () => migrate(db, schema, migrations)),
     )

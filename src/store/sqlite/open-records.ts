@@ -2,19 +2,26 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Resource } from '../../contract/resource.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
+import { openLog } from '../../platform/log.ts'
 import { systemSchedule } from '../../platform/schedule.ts'
+import { resources } from '../../resources/catalogue.ts'
+import { bodyChecksum } from '../integrity/checksum.ts'
+import { openDamageList } from '../integrity/damage.ts'
+import { logDamage, openDamageScan } from '../integrity/damage-scan.ts'
+import { verifiedRecords } from '../integrity/verified-records.ts'
 import type { Store } from '../records.ts'
 import { exportLine, exportQuery } from '../sql/export-line.ts'
 import { readJournalEntry, selectJournal } from '../sql/import/journal.ts'
 import { numberMigrations, readMigration, readMigrations } from '../sql/migration.ts'
 import { recordMigration, recordSteps, recordTables } from '../sql/record-migrations.ts'
 import { customerRecords, statementCache } from './customer-records.ts'
-import { integrityFaults, prepare } from './database.ts'
+import { integrityFaults, openWithin, prepare } from './database.ts'
 import { emptyAbandonedLog } from './disk-space.ts'
 import { openLoad } from './load.ts'
 import { openWrites } from './locks.ts'
 import { openMigrated } from './migrate.ts'
 import { recordDialect } from './record-dialect.ts'
+import { storedRows } from './stored-rows.ts'
 
 /** The steps of the catalogue. The first also creates the tables that all kinds share. */
 const migrations = numberMigrations(
@@ -31,16 +38,24 @@ const journalMigrations = readMigrations(new URL('./migrations/import-journal/',
 ])
 
 /** The records in one SQLite file. Credentials have another, so an import does not block them. */
-export function openSqliteStore(path: string, clock: Clock): Store {
-  const db = openMigrated(path, { records: migrations, 'import-journal': journalMigrations })
+export function openSqliteStore(path: string, clock: Clock, log = openLog('silent')): Store {
+  const schemas = { records: migrations, 'import-journal': journalMigrations }
+  const db = openMigrated(path, schemas, defineChecksum)
   // Enough for the upper levels of every index and the newest pages of the active customers.
   db.exec('pragma cache_size = -65536')
   const cached = statementCache(db)
   const write = openWrites(db)
   const tidy = () => emptyAbandonedLog(db, path)
   const stopTidying = systemSchedule.every(limits.storeLogCheckedMs, tidy)
+  const damage = openDamageList(logDamage(log))
+  // The scan reads everything, so its small cache must not be that of the readers.
+  let scanned: DatabaseSync | undefined
+  const rows = storedRows(() => {
+    scanned ??= openWithin(path, 0)
+    return scanned
+  })
   return {
-    customers: customerRecords(cached),
+    customers: verifiedRecords(customerRecords(cached), damage),
     operator: {
       beginLoad: (resource, fileBytes) => openLoad(path, resource, { clock, fileBytes }),
       async *exportLines(resource, customerId) {
@@ -49,6 +64,7 @@ export function openSqliteStore(path: string, clock: Clock): Store {
       async count(resource) {
         return Number(cached(`select count(*) as n from ${resource.table}`).get()?.n)
       },
+      rows,
       journal: async (entriesMax) =>
         prepare(db, selectJournal('import_journal', entriesMax)).all().map(readJournalEntry),
       clear: () =>
@@ -59,6 +75,7 @@ export function openSqliteStore(path: string, clock: Clock): Store {
           db.exec('update revision set changed_at = changed_at + 1')
         }),
     },
+    damage: openDamageScan(resources, rows, damage),
     async ping() {
       cached('select 1 from fiat_account limit 1').get()
     },
@@ -67,10 +84,17 @@ export function openSqliteStore(path: string, clock: Clock): Store {
       stopTidying()
       // An export may have kept an import from emptying the log.
       tidy()
+      scanned?.close()
       db.close()
     },
   }
 }
+
+/** The step that adds checksums to stored records calls this function. */
+const defineChecksum = (db: DatabaseSync): void =>
+  db.function('body_checksum', { deterministic: true }, (customerId, body) =>
+    bodyChecksum(String(customerId), String(body)),
+  )
 
 function* exportLines(
   db: DatabaseSync,

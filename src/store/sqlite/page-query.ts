@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Resource } from '../../contract/resource.ts'
+import { rowChecksum } from '../integrity/page-checksums.ts'
 import type { Selection } from '../records.ts'
 import { bySelectivity, type ColumnFilter, namesOneRecord } from '../sql/filter-order.ts'
 
@@ -19,10 +20,15 @@ export type PageQuery = {
 /** Statements are prepared for these numbers of branches. A branch without a value gets null. */
 const branchCounts = [1, 2, 4, 8, 16, 32, 64, 128]
 
-export function pageQuery(resource: Resource, selection: Selection): PageQuery {
+export function pageQuery(
+  resource: Resource,
+  selection: Selection,
+  { withChecksums = false } = {},
+): PageQuery {
+  const shape = { order: selection.order, checks: withChecksums ? withEach : withNone }
   const [driver, ...residual] = bySelectivity(resource, selection.anyOf)
   if (driver === undefined && !(resource.deletable && selection.includeDeleted)) {
-    return { sql: clusteredPage(resource, selection.order), parameters: {} }
+    return { sql: clusteredPage(resource, shape), parameters: {} }
   }
   const conditions = residual.map(
     ({ column }, at) => `${column} in (select value from json_each(:residual${at}))`,
@@ -35,7 +41,7 @@ export function pageQuery(resource: Resource, selection: Selection): PageQuery {
         ? lookUps(resource, driver)
         : branchesOf(resource, driver)
   return {
-    sql: keyedPage(resource, selection.order, branches.sources, conditions),
+    sql: keyedPage(resource, shape, branches.sources, conditions),
     parameters: {
       ...branches.parameters,
       ...Object.fromEntries(
@@ -89,17 +95,29 @@ const sortWords = { ASC: 'asc', DESC: 'desc' } as const
 const lastOf = { ASC: 'max', DESC: 'min' } as const
 const beyond = { ASC: '>', DESC: '<' } as const
 
+/** The columns that verify a page, in the outer select, the aggregate and the row. */
+type Checks = { readonly selected: string; readonly joined: string; readonly row: string }
+
+const withNone: Checks = { selected: '', joined: '', row: '' }
+const withEach: Checks = {
+  selected: ', checksums, lengths',
+  joined: `, group_concat(${rowChecksum}) as checksums, group_concat(octet_length(body)) as lengths`,
+  row: ', checksum',
+}
+
+type Shape = { readonly order: Selection['order']; readonly checks: Checks }
+
 /** One range of the primary key. Sorting the subquery is cheaper than sorting in group_concat. */
-function clusteredPage({ table, kind }: Resource, order: Selection['order']): string {
+function clusteredPage({ table, kind }: Resource, { order, checks }: Shape): string {
   const live = `from ${table} where customer_id = :customer and deleted = 0`
   return `
     select items, rows, last, rows = :limit and exists (
       select 1 ${live} and ${inRange} and position ${beyond[order]} last
-    ) as more, ${revisionOf(kind)}
+    ) as more, ${revisionOf(kind)}${checks.selected}
     from (
-      select cast(group_concat(body) as blob) as items, count(*) as rows, ${lastOf[order]}(position) as last
+      select cast(group_concat(body) as blob) as items, count(*) as rows, ${lastOf[order]}(position) as last${checks.joined}
       from (
-        select body, position ${live} and ${inRange}
+        select body, position${checks.row} ${live} and ${inRange}
         order by position ${sortWords[order]} limit ${pageSize}
       )
     )`
@@ -108,7 +126,7 @@ function clusteredPage({ table, kind }: Resource, order: Selection['order']): st
 /** Reads keys, one more than the page to know whether records remain; then the page's bodies. */
 function keyedPage(
   { table, kind }: Resource,
-  order: Selection['order'],
+  { order, checks }: Shape,
   sources: readonly string[],
   conditions: readonly string[],
 ): string {
@@ -124,9 +142,9 @@ function keyedPage(
       ${ordered} limit :limit + 1
     )
     select cast(group_concat(body) as blob) as items, count(*) as rows, ${lastOf[order]}(position) as last,
-      (select count(*) from keys) > :limit as more, ${revisionOf(kind)}
+      (select count(*) from keys) > :limit as more, ${revisionOf(kind)}${checks.joined}
     from (
-      select r.body, r.position
+      select r.body, r.position${checks.row}
       from (select deleted, position from keys ${ordered} limit ${pageSize}) as k
       cross join ${table} as r
       where r.customer_id = :customer and r.deleted = k.deleted and r.position = k.position

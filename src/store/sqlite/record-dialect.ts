@@ -14,6 +14,7 @@ export const recordDialect: SchemaDialect = {
   tableOptions: ' strict, without rowid',
   acrossCustomers: '',
   bodyMember: (member) => `json_extract(stored.body, '$.${member}')`,
+  checksumOf: (body) => `body_checksum(customer_id, ${body})`,
   protect: () => '',
   unprotected: (_tables, statement) => statement,
 }

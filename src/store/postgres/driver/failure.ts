@@ -1,5 +1,5 @@
 import { isOutOfDescriptors, outOfDescriptors } from '../../../platform/machine/exhaustion.ts'
-import { StoreUnavailable } from '../../unavailable.ts'
+import { StoreDamaged, StoreUnavailable } from '../../unavailable.ts'
 
 export function unavailable(reason: string, cause?: unknown): StoreUnavailable {
   return new StoreUnavailable(cause === undefined ? reason : `${reason}: ${safeMessage(cause)}`)
@@ -56,6 +56,9 @@ export function isPassing(error: unknown): boolean {
   return passing.test(code) || ofTheSocket.test(code) || isOutOfDescriptors(error)
 }
 
+/** The server found a page or an index damaged. */
+const isDamage = (error: unknown): boolean => /^XX00[12]$/.test(codeOf(error))
+
 function codeOf(error: unknown): string {
   const { code } = (error ?? {}) as Failure
   return typeof code === 'string' ? code : ''
@@ -68,6 +71,7 @@ export async function guarded<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof StoreUnavailable) throw error
     if (isPassing(error)) throw unavailable('the database', error)
+    if (isDamage(error)) throw new StoreDamaged(safeMessage(error))
     throw isRefusal(error) ? new Error(`the database refused: ${safeMessage(error)}`) : error
   }
 }

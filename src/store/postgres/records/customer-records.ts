@@ -1,12 +1,12 @@
 import type { Resource } from '../../../contract/resource.ts'
-import type { CustomerRecords } from '../../records.ts'
+import type { ReadRecords } from '../../integrity/verified-records.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { type GetOne, openGetBatch } from './get-batch.ts'
 import { openPageBatch, type PageOne, readAlone } from './page-batch.ts'
 import { isRange } from './page-query.ts'
 
 /** Every statement sets the tenant of row-level security and filters by it too. */
-export function customerRecords(servers: Servers): CustomerRecords {
+export function customerRecords(servers: Servers): ReadRecords {
   const getOf = oncePer<string, GetOne>((table) => openGetBatch(servers, table))
   const pageOf = {
     ASC: oncePer<Resource, PageOne>((resource) => openPageBatch(servers, resource, 'ASC')),
@@ -14,10 +14,10 @@ export function customerRecords(servers: Servers): CustomerRecords {
   }
   return {
     get: (tenant, { table }, id, includeDeleted) => getOf(table)({ tenant, id, includeDeleted }),
-    page: (tenant, { resource }, selection) =>
-      isRange(resource, selection)
+    page: (tenant, { resource }, selection, options) =>
+      isRange(resource, selection) && !options.withChecksums
         ? pageOf[selection.order](resource)({ tenant, selection })
-        : readAlone(servers, resource, { tenant, selection }),
+        : readAlone(servers, resource, { tenant, selection }, options),
   }
 }
 

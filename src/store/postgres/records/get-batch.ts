@@ -1,5 +1,6 @@
 import type { Tenant } from '../../../contract/principal.ts'
 import { limits } from '../../../platform/limits.ts'
+import type { ReadBody } from '../../integrity/verified-records.ts'
 import { openBatchQueue } from '../../sql/batch-queue.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { type Query, textArray } from '../driver/connection.ts'
@@ -7,18 +8,21 @@ import { tenantSetting } from './row-security.ts'
 
 type AskedGet = { readonly tenant: Tenant; readonly id: string; readonly includeDeleted: boolean }
 
-export type GetOne = (asked: AskedGet) => Promise<string | undefined>
+export type GetOne = (asked: AskedGet) => Promise<ReadBody>
 
 /** Reads records from one table by id, several in one statement. */
 export function openGetBatch(servers: Servers, table: string): GetOne {
-  return openBatchQueue<AskedGet, string | undefined>({
+  return openBatchQueue<AskedGet, ReadBody>({
     name: 'gets',
     run: async (batch, askedAt) => {
       const asked = batch.map(({ request }) => request)
       const query = getQuery(table, asked)
       // The first look-up has waited longest, so its start time bounds the whole batch.
       const rows = await servers.read((connection) => connection.query(query), { askedAt })
-      for (const [at, body] of rows) batch[Number(at) - 1]?.result.resolve(body?.toString('utf8'))
+      for (const [at, body, checksum] of rows) {
+        const read = body && { body, checksum: checksum == null ? null : Number(checksum) }
+        batch[Number(at) - 1]?.result.resolve(read ?? undefined)
+      }
       for (const { result } of batch) result.resolve(undefined)
     },
     weightMax: limits.getsPerStatementMax,
@@ -33,11 +37,11 @@ export function openGetBatch(servers: Servers, table: string): GetOne {
 export function getQuery(table: string, batch: readonly AskedGet[]): Query {
   return {
     text: `
-      select look_up.at::text, record.body
+      select look_up.at::text, record.body, record.checksum::text
       from unnest($1::text[], $2::uuid[], $3::boolean[]) with ordinality as look_up (customer_id, id, include_deleted, at)
       cross join lateral ${tenantSetting('look_up.customer_id')}
       cross join lateral (
-        select body from bursar.${table}
+        select body, checksum from bursar.${table}
         where customer_id = tenant.customer_id and id = look_up.id
           and (deleted = false or look_up.include_deleted)
         limit 1

@@ -1,4 +1,9 @@
 import type { Clock } from '../../../platform/clock.ts'
+import { openLog } from '../../../platform/log.ts'
+import { resources } from '../../../resources/catalogue.ts'
+import { openDamageList } from '../../integrity/damage.ts'
+import { logDamage, openDamageScan } from '../../integrity/damage-scan.ts'
+import { verifiedRecords } from '../../integrity/verified-records.ts'
 import type { Store } from '../../records.ts'
 import { readJournalEntry, selectJournal } from '../../sql/import/journal.ts'
 import { recordTables } from '../../sql/record-migrations.ts'
@@ -7,6 +12,7 @@ import { inTransaction } from '../cluster/transaction.ts'
 import { customerRecords } from './customer-records.ts'
 import { exportLines } from './export.ts'
 import { openLoad } from './load.ts'
+import { storedRows } from './stored-rows.ts'
 
 export type RecordServers = {
   /** Sessions of role `bursar`. */
@@ -16,9 +22,15 @@ export type RecordServers = {
 }
 
 /** The records on PostgreSQL. The caller opens and closes the servers. */
-export function openPostgresStore({ customers, operator }: RecordServers, clock: Clock): Store {
+export function openPostgresStore(
+  { customers, operator }: RecordServers,
+  clock: Clock,
+  log = openLog('silent'),
+): Store {
+  const damage = openDamageList(logDamage(log))
+  const rows = storedRows(operator)
   return {
-    customers: customerRecords(customers),
+    customers: verifiedRecords(customerRecords(customers), damage),
     operator: {
       beginLoad: (resource) => openLoad(operator, resource, clock),
       exportLines: (resource, customerId) => exportLines(operator, resource, customerId),
@@ -27,6 +39,7 @@ export function openPostgresStore({ customers, operator }: RecordServers, clock:
         const [row] = await operator.query({ text })
         return Number(row?.[0])
       },
+      rows,
       journal: async (entriesMax) => {
         const rows = await operator.rows({
           text: selectJournal('bursar.import_journal', entriesMax),
@@ -42,6 +55,7 @@ export function openPostgresStore({ customers, operator }: RecordServers, clock:
           await connection.execute('update bursar.revision set changed_at = changed_at + 1')
         }),
     },
+    damage: openDamageScan(resources, rows, damage),
     ping: customers.ping,
     // PostgreSQL checks its pages itself (data checksums); pg_amcheck needs a superuser.
     integrityFaults: async () => [],

@@ -3,6 +3,7 @@ import type { Resource } from '../../../contract/resource.ts'
 import { openLentBuffers } from '../../../platform/lent-buffers.ts'
 import { limits } from '../../../platform/limits.ts'
 import { largest } from '../../../values/bounds.ts'
+import type { PageChecksums } from '../../integrity/page-checksums.ts'
 import type { Page, Selection } from '../../records.ts'
 import { openBatchQueue, type PendingRequest } from '../../sql/batch-queue.ts'
 import type { Servers } from '../cluster/servers.ts'
@@ -52,14 +53,23 @@ export function openPageBatch(
 }
 
 /** Reads one page with a statement of its own. */
-export async function readAlone(servers: Servers, resource: Resource, asked: AskedPage) {
+export async function readAlone(
+  servers: Servers,
+  resource: Resource,
+  asked: AskedPage,
+  options: { readonly withChecksums: boolean },
+) {
   const { notBefore } = asked.selection
-  const [read] = await readPages(servers, pageQuery(resource, asked), { notBefore })
+  const query = pageQuery(resource, asked, options)
+  const [read] = await readPages(servers, query, { notBefore })
   assert(read !== undefined, 'a page query answers one row')
   return sinceAsked(read[1], asked)
 }
 
-type ReadPage = Page & { readonly logPosition: bigint }
+type ReadPage = Page & {
+  readonly logPosition: bigint
+  readonly checksums: PageChecksums | undefined
+}
 
 /** Each page and its index in the batch. */
 function readPages(
@@ -78,7 +88,7 @@ function readPages(
 }
 
 /** The log position never goes back between pages, even when a promotion has cut the log short. */
-const sinceAsked = (page: ReadPage, { selection }: AskedPage): Page => ({
+const sinceAsked = (page: ReadPage, { selection }: AskedPage): ReadPage => ({
   ...page,
   logPosition: largest(page.logPosition, selection.notBefore ?? 0n),
 })
@@ -96,6 +106,9 @@ function lentCopy(bytes: Buffer): Buffer {
 
 /** The column with the number of the page in its batch. */
 const AT = 6
+/** The columns of a page that is verified. */
+const CHECKSUMS = 7
+const LENGTHS = 8
 
 function pageOf(row: Row): ReadPage {
   const [items] = row
@@ -107,5 +120,9 @@ function pageOf(row: Row): ReadPage {
     more: text(row, 3) === 'true',
     revision: Number(optionalWhole(row, 4) ?? 0n),
     logPosition: whole(row, 5),
+    checksums:
+      row[CHECKSUMS] == null
+        ? undefined
+        : { checksums: text(row, CHECKSUMS), lengths: text(row, LENGTHS) },
   }
 }

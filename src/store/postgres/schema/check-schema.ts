@@ -1,4 +1,8 @@
+import type { StoredRows } from '../../integrity/stored-row.ts'
 import type { Connection } from '../driver/connection.ts'
+import { guarded } from '../driver/failure.ts'
+import { storedRows } from '../records/stored-rows.ts'
+import { seeEveryRow } from './grants.ts'
 import { requireSchema } from './migrate.ts'
 
 /**
@@ -24,4 +28,10 @@ export async function schemaFaults(connection: Connection): Promise<readonly str
   await requireSchema(connection)
   const rows = await connection.query({ text: faultQuery })
   return rows.map(([fault]) => String(fault))
+}
+
+/** The stored records of every customer, for the owner. Locks nothing. */
+export async function ownerRows(connection: Connection): Promise<StoredRows> {
+  await connection.execute(seeEveryRow)
+  return storedRows({ rows: (query) => guarded(() => connection.rows(query)) })
 }

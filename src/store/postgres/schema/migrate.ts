@@ -13,7 +13,8 @@ import { recordMigration } from '../../sql/record-migrations.ts'
 import { transact } from '../cluster/transaction.ts'
 import { withPrimary } from '../cluster/with-primary.ts'
 import type { Connection } from '../driver/connection.ts'
-import { grantStatements, type Roles } from './grants.ts'
+import { checksumFillStep, fillChecksums } from './fill-checksums.ts'
+import { grantStatements, type Roles, refuseHiddenRows } from './grants.ts'
 import { protect, recordDialect } from './record-dialect.ts'
 
 const sqlFile = (name: string): string =>
@@ -34,6 +35,8 @@ export const migrations = numberMigrations([
   sqlFile('0005-clock-of-fee-quotes.sql'),
   sqlFile('0007-import-journal.sql'),
   sqlFile('0008-recovery.sql'),
+  recordMigration(3, recordDialect),
+  checksumFillStep,
 ])
 
 /** An arbitrary key, unlikely to be the advisory lock of another program. */
@@ -62,7 +65,10 @@ export async function migratePostgres(
     refuseEditedStep('schema', applied, migrations)
     await owner.execute(markSteps)
     const due = migrations.filter(({ id }) => id > last)
+    // The function reads a setting that the fill of the checksums needs.
+    await owner.execute(refuseHiddenRows)
     for (const { id, sql, fingerprint } of due) {
+      if (sql === checksumFillStep) await fillChecksums(owner)
       await transact(owner, () =>
         owner.execute(
           `${sql}; insert into bursar.schema_migration values (${id}, now(), '${fingerprint}')`,

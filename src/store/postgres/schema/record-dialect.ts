@@ -19,6 +19,8 @@ export const recordDialect: SchemaDialect = {
   tableOptions: '',
   acrossCustomers: ' where stored_at >= 0',
   bodyMember: (member) => `stored.body::json ->> '${member}'`,
+  // PostgreSQL 15 has no CRC-32, so `fill-checksums.ts` computes it after the step.
+  checksumOf: () => 'null',
   protect,
   unprotected: (tables, statement) => {
     const force = (verb: string) =>

@@ -1,0 +1,96 @@
+import type { Tenant } from '../../contract/principal.ts'
+import type { ListView, View } from '../../contract/resource.ts'
+import type { CustomerRecords, Page, Selection } from '../records.ts'
+import { StoreDamaged } from '../unavailable.ts'
+import { bodyChecksum } from './checksum.ts'
+import type { DamageList } from './damage.ts'
+import { damagedIds, type PageChecksums } from './page-checksums.ts'
+
+/** What an adapter reads, unverified. Rejects with a StoreDamaged where it cannot read. */
+export type ReadRecords = {
+  get(tenant: Tenant, view: View, id: string, includeDeleted: boolean): Promise<ReadBody>
+  /** Adds the checksums of the page's bodies if they are asked for, and the page is not empty. */
+  page(
+    tenant: Tenant,
+    view: ListView,
+    selection: Selection,
+    options: { readonly withChecksums: boolean },
+  ): Promise<Page & { readonly checksums?: PageChecksums | undefined }>
+}
+
+export type ReadBody =
+  | { readonly body: string | Buffer; readonly checksum: number | null }
+  | undefined
+
+/**
+ * Answers nothing that is known to be damaged. A get verifies its checksum. A page does so only
+ * while a record of its kind is known to be damaged, because that doubles the work of a page; the
+ * scan finds the first one (docs/decisions/0051-damage-in-lists-is-found-by-a-scan.md).
+ */
+export function verifiedRecords(records: ReadRecords, damage: DamageList): CustomerRecords {
+  const isIntact = (tenant: Tenant, read: ReadBody) =>
+    read === undefined ||
+    read.checksum === null ||
+    bodyChecksum(tenant, read.body) === read.checksum
+  return {
+    async get(tenant, view, id, includeDeleted) {
+      const { kind } = view.resource
+      const again = () => records.get(tenant, view, id, includeDeleted)
+      const isMended = async () => isIntact(tenant, await again())
+      const read = await again().catch((error: unknown) => {
+        throw noted(damage, { kind, id }, error, isMended)
+      })
+      // The full record of a known pair may be missing, which reads as an unknown id.
+      const known = read === undefined ? damage.errorOf(kind, id) : undefined
+      if (known !== undefined) throw known
+      if (isIntact(tenant, read)) return read === undefined ? undefined : String(read.body)
+      throw damage.note({ kind, id, fault: 'its body does not match its checksum' }, isMended)
+    },
+
+    async page(tenant, view, selection) {
+      const { kind } = view.resource
+      const withChecksums = damage.hasKind(kind)
+      const again = () => records.page(tenant, view, selection, { withChecksums: true })
+      const { checksums, ...page } = await records
+        .page(tenant, view, selection, { withChecksums })
+        .catch((error: unknown) => {
+          throw noted(damage, { kind }, error, async () => {
+            const read = await again()
+            read.release?.()
+            return true
+          })
+        })
+      if (checksums === undefined) return page
+      const [first, ...others] = damagedIds(tenant, page.items, checksums)
+      if (first === undefined) return page
+      page.release?.()
+      for (const id of others) noteBody(id)
+      throw noteBody(first)
+
+      function noteBody(id: string) {
+        return damage.note(
+          { kind, id, fault: 'its body does not match its checksum' },
+          async () => {
+            const read = await again()
+            read.release?.()
+            return (
+              read.checksums === undefined ||
+              damagedIds(tenant, read.items, read.checksums).length === 0
+            )
+          },
+        )
+      }
+    },
+  }
+}
+
+function noted(
+  damage: DamageList,
+  { kind, id }: { readonly kind: string; readonly id?: string },
+  error: unknown,
+  isMended: () => Promise<boolean>,
+): unknown {
+  if (!(error instanceof StoreDamaged)) return error
+  const fault = `the store cannot read it: ${error.message}`
+  return damage.note({ kind, ...(id !== undefined && { id }), fault }, isMended)
+}

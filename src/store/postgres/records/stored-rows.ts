@@ -1,0 +1,39 @@
+import type { StoredRows } from '../../integrity/stored-row.ts'
+import {
+  readStoredRow,
+  rowOfIdQuery,
+  rowsAfterQuery,
+  unpairedQuery,
+} from '../../sql/integrity/stored-row-queries.ts'
+import type { Connection } from '../driver/connection.ts'
+
+const tableName = (table: string): string => `bursar.${table}`
+
+/** Reads rows of every customer, as the operator or in a session of the owner that may. */
+export function storedRows({ rows }: Pick<Connection, 'rows'>): StoredRows {
+  return {
+    after: async (resource, key, rowsMax) => {
+      const names = key === undefined ? ['', '', '', '$1'] : ['$1', '$2', '$3', '$4']
+      const found = await rows({
+        text: rowsAfterQuery(resource, tableName, names, key === undefined),
+        values: [
+          ...(key === undefined ? [] : [key.customerId, key.deleted, key.position]),
+          rowsMax,
+        ],
+      })
+      return found.map((row) => readStoredRow(resource, row))
+    },
+    find: async (resource, customerId, id) => {
+      const text = rowOfIdQuery(resource, tableName, ['$1', '$2::uuid'])
+      const [row] = await rows({ text, values: [customerId, id] })
+      return row === undefined ? undefined : readStoredRow(resource, row)
+    },
+    unpaired: async (resource, rowsMax) => {
+      const found = await rows({
+        text: unpairedQuery(resource, tableName, '$1'),
+        values: [rowsMax],
+      })
+      return found.map(({ id }) => String(id))
+    },
+  }
+}

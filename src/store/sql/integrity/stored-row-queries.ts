@@ -1,0 +1,99 @@
+import { fullTable, type Resource } from '../../../contract/resource.ts'
+import type { StoredRow } from '../../integrity/stored-row.ts'
+import type { NamedRow } from '../row.ts'
+import { memberColumns } from '../staging.ts'
+
+type TableName = (table: string) => string
+
+/** Selects rows of a kind with everything stored of each, and the unmasked record beside it. */
+function rowsQuery(resource: Resource, tableName: TableName, tail: string): string {
+  const members = memberColumns(resource).map((column) => `record.${column} as member_${column}`)
+  const isApart = resource.mask !== undefined
+  const unmasked = ['id', 'deleted', 'body', 'checksum'].map(
+    (column) => `unmasked.${column} as full_${column}`,
+  )
+  return `
+    select record.customer_id, record.id, record.deleted, record.position, record.body,
+      record.checksum, record.deleted_at, record.updated_at, record.source_version,
+      ${[...members, ...(isApart ? unmasked : [])].join(', ')}
+    from ${tableName(resource.table)} as record
+    ${isApart ? `left join ${tableName(fullTable(resource))} as unmasked on unmasked.customer_id = record.customer_id and unmasked.id = record.id` : ''}
+    ${tail}`
+}
+
+/** The parameters are the key (customer, deleted, position), unless it is left out, and a limit. */
+export function rowsAfterQuery(
+  resource: Resource,
+  tableName: TableName,
+  [customer, deleted, position, rowsMax]: readonly string[],
+  isFirst: boolean,
+): string {
+  const after = `where (record.customer_id, record.deleted, record.position)
+      > (${customer}, ${deleted}, ${position})`
+  return rowsQuery(
+    resource,
+    tableName,
+    `${isFirst ? '' : after}
+    order by record.customer_id, record.deleted, record.position limit ${rowsMax}`,
+  )
+}
+
+export const rowOfIdQuery = (
+  resource: Resource,
+  tableName: TableName,
+  [customer, id]: readonly string[],
+): string =>
+  rowsQuery(
+    resource,
+    tableName,
+    `where record.customer_id = ${customer} and record.id = ${id} limit 1`,
+  )
+
+/** Ids of unmasked records that have no masked one. Only for a kind with a mask. */
+export const unpairedQuery = (
+  resource: Resource,
+  tableName: TableName,
+  rowsMax: string,
+): string => `
+    select unmasked.id from ${tableName(fullTable(resource))} as unmasked
+    left join ${tableName(resource.table)} as record
+      on record.customer_id = unmasked.customer_id and record.id = unmasked.id
+    where record.id is null limit ${rowsMax}`
+
+/** Reads a row of these queries. Asserts no type, because a damaged row may hold any value. */
+export function readStoredRow(resource: Resource, row: NamedRow): StoredRow {
+  return {
+    customerId: String(row.customer_id),
+    id: String(row.id),
+    deleted: isTrue(row.deleted),
+    position: row.position instanceof Uint8Array ? row.position : new Uint8Array(0),
+    members: Object.fromEntries(
+      memberColumns(resource).map((column) => {
+        const value = row[`member_${column}`]
+        return [column, value == null ? null : String(value)]
+      }),
+    ),
+    listed: { body: String(row.body), checksum: checksumOf(row.checksum) },
+    unmasked: unmaskedOf(resource, row),
+    deletedAt: wholeOrNull(row.deleted_at),
+    updatedAt: wholeOrNull(row.updated_at),
+    sourceVersion: wholeOrNull(row.source_version),
+  }
+}
+
+function unmaskedOf({ mask }: Resource, row: NamedRow): StoredRow['unmasked'] {
+  if (mask === undefined) return undefined
+  if (row.full_id == null) return null
+  return {
+    body: String(row.full_body),
+    checksum: checksumOf(row.full_checksum),
+    deleted: isTrue(row.full_deleted),
+  }
+}
+
+const wholeOrNull = (value: unknown): bigint | null => (typeof value === 'bigint' ? value : null)
+
+const checksumOf = (value: unknown): number | null => (value == null ? null : Number(value))
+
+/** The stores spell true differently. */
+const isTrue = (value: unknown): boolean => value === true || value === 1n

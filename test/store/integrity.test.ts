@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { asTenant } from '../../src/contract/principal.ts'
+import { verifyStored } from '../../src/intake/verify-stored.ts'
+import { recordKinds, resources } from '../../src/resources/catalogue.ts'
+import { fiatAccount } from '../../src/resources/fiat-account.ts'
+import { worldRecords } from '../../src/sandbox/world.ts'
+import { StoreDamaged } from '../../src/store/unavailable.ts'
+import { openTestStore, type TestStore } from '../support/record-store.ts'
+import { aFiatAccount, anId, aStatement } from '../support/records.ts'
+import { firstPage } from '../support/selection.ts'
+
+let tested: TestStore
+before(async () => {
+  tested = await openTestStore()
+})
+beforeEach(() => tested.store.operator.clear())
+after(() => tested.close())
+
+const verified = () => verifyStored(resources, tested.store.operator.rows)
+
+const number = '123456789012'
+const account = aFiatAccount({
+  fiat_network_instructions: { scb: { account_number: number } },
+  metadata: { note: 'kept' },
+})
+const acme = asTenant(String(account.customer_id))
+
+/** Damage to the row of record 1, and what the check says about it. */
+const damages: readonly (readonly [sql: string, fault: RegExp])[] = [
+  [
+    `update bursar.fiat_account set body = replace(body, 'kept', 'kfpt')`,
+    /masked body does not match its checksum/,
+  ],
+  [
+    `update bursar.fiat_account_full set body = replace(body, 'kept', 'kfpt')`,
+    /full body does not match its checksum/,
+  ],
+  [`update bursar.fiat_account_full set body = '{"id"'`, /its body is no record/],
+  [`update bursar.fiat_account set ref_id = 'other'`, /column ref_id differs/],
+  [`update bursar.fiat_account set updated_at = 1`, /column updated_at differs/],
+  [`update bursar.fiat_account set deleted_at = 1`, /mark and the time of its deletion differ/],
+  [
+    `update bursar.fiat_account_full set deleted = not deleted`,
+    /only one of its two rows is deleted/,
+  ],
+  [`update bursar.fiat_account set checksum = 1`, /masked body does not match its checksum/],
+  [`update bursar.fiat_account_full set checksum = null`, /full body has no checksum/],
+  [`delete from bursar.fiat_account_full`, /the full record is missing/],
+  [`delete from bursar.fiat_account`, /the masked record is missing/],
+]
+
+describe('the check of stored records', () => {
+  test('finds nothing in what imports stored, changed and deleted', async () => {
+    const world = worldRecords()
+    for (const kind of recordKinds) await tested.take(kind, world[kind].slice(-30))
+    await tested.take('fiat-accounts', [account, aFiatAccount({ id: anId(2) })])
+    await tested.take('fiat-accounts', [
+      { ...account, status: 'APPROVED', source_version: 3 },
+      aFiatAccount({ id: anId(2), deleted_at: '2026-02-01T00:00:00.123456Z' }),
+    ])
+    const { records, faults } = await verified()
+    assert.deepEqual(faults, [])
+    assert.ok(records > 10, String(records))
+  })
+
+  test('names each damaged record by kind and id, and no value of it', async () => {
+    for (const [sql, fault] of damages) {
+      await tested.store.operator.clear()
+      await tested.take('fiat-accounts', [account])
+      await tested.ask(sql)
+      const { faults, faultCount } = await verified()
+      assert.equal(faultCount, 1, sql)
+      assert.match(faults[0] ?? '', fault, sql)
+      assert.ok(faults[0]?.startsWith(`fiat-accounts ${anId(1)}: `), faults.join())
+      assert.ok(!/1234|9012|kfpt|other/.test(faults.join()), faults.join())
+    }
+  })
+
+  test('reads past its first batch and finds the one damaged record of 600', async () => {
+    const many = Array.from({ length: 600 }, (_, at) =>
+      aStatement({ id: anId(at + 1), ref_id: `r${at}` }),
+    )
+    await tested.take('statements', many)
+    await tested.ask(`update bursar.statement set body = replace(body, '"r550"', '"r551"')
+      where ref_id = 'r550'`)
+    const { records, faults } = await verified()
+    assert.equal(records, 600)
+    assert.equal(faults.length, 1)
+    assert.match(faults[0] ?? '', new RegExp(`^statements ${anId(551)}: .*checksum.*ref_id`))
+  })
+
+  test('an import of the same record mends it', async () => {
+    for (const [sql] of damages) {
+      // The time of the sort key and the deletion are not the import's to change.
+      if (/deleted_at = 1|deleted = not|from bursar.fiat_account$/.test(sql)) continue
+      await tested.store.operator.clear()
+      await tested.take('fiat-accounts', [account])
+      await tested.ask(sql)
+      const report = await tested.take('fiat-accounts', [account], { allowOlder: true })
+      assert.equal(report.faultCount, 0, sql)
+      assert.deepEqual((await verified()).faults, [], sql)
+    }
+  })
+})
+
+describe('a damaged record', () => {
+  const get = () => tested.store.customers.get(acme, fiatAccount.full, anId(1), false)
+  const page = () => tested.store.customers.page(acme, fiatAccount.brief, firstPage)
+  const found = () => tested.store.damage.found()
+  const scanned = async () => {
+    while (!(await tested.store.damage.scanNext())) assert.ok(true)
+  }
+  beforeEach(async () => {
+    await tested.store.damage.lookAgain()
+    await tested.take('fiat-accounts', [account, aFiatAccount({ id: anId(2) })])
+  })
+
+  test('is refused by a get, once known, and answered again when it is mended', async () => {
+    await tested.ask(`update bursar.fiat_account_full set body = replace(body, 'kept', 'kfpt')`)
+    await assert.rejects(get, StoreDamaged)
+    const fault = 'its body does not match its checksum'
+    assert.deepEqual(found(), [{ kind: 'fiat-accounts', id: anId(1), fault }])
+    await tested.store.damage.lookAgain()
+    assert.equal(found().length, 1)
+    await tested.take('fiat-accounts', [account])
+    await tested.store.damage.lookAgain()
+    assert.deepEqual(found(), [])
+    assert.match(String(await get()), /kept/)
+  })
+
+  test('is found by the scan, and then refused by every list that would show it', async () => {
+    await tested.ask(`update bursar.fiat_account set body = replace(body, 'kept', 'kfpt')`)
+    await scanned()
+    assert.deepEqual(
+      found().map(({ kind, id }) => [kind, id]),
+      [['fiat-accounts', anId(1)]],
+    )
+    for (const selection of [
+      firstPage,
+      { ...firstPage, order: 'ASC' as const },
+      { ...firstPage, includeDeleted: true },
+      { ...firstPage, anyOf: [{ column: 'id', values: [anId(1), anId(2)] }] },
+    ]) {
+      const read = tested.store.customers.page(acme, fiatAccount.brief, selection)
+      await assert.rejects(read, StoreDamaged, JSON.stringify(selection))
+    }
+    const other = { ...firstPage, anyOf: [{ column: 'id', values: [anId(2)] }] }
+    assert.equal((await tested.store.customers.page(acme, fiatAccount.brief, other)).rows, 1)
+    await tested.take('fiat-accounts', [account])
+    await tested.store.damage.lookAgain()
+    assert.deepEqual(found(), [])
+    assert.equal((await page()).rows, 2)
+  })
+
+  test('whose full record is missing is no unknown id once the scan has found it', async () => {
+    await tested.ask(`delete from bursar.fiat_account_full where id = '${anId(1)}'`)
+    await scanned()
+    await assert.rejects(get, StoreDamaged)
+  })
+})
