@@ -157,9 +157,7 @@ export function requireStore({ databaseUrl, operatorDatabaseUrl }: Config): void
 /** The files of the embedded store. Undefined on PostgreSQL, which has its own tools. */
 export function storeFiles({ databaseUrl, operatorDatabaseUrl }: Config): StoreFiles | undefined {
   const url = operatorDatabaseUrl ?? databaseUrl
-  if (readPostgresUrl(url) !== undefined) return undefined
-  const paths = storePaths(url)
-  return sqliteFiles(paths.records, paths.credentials)
+  return readPostgresUrl(url) === undefined ? sqliteFiles(storePaths(url)) : undefined
 }
 
 function postgresStores(sources: StoreDeps, opened: PostgresSessions): Stores {

@@ -4,8 +4,8 @@ import { printable } from '../values/printable.ts'
 import { repeatedMembers } from '../values/scan-json.ts'
 import { limits } from './limits.ts'
 import { jsonFault } from './parse-json.ts'
-import type { Setting } from './setting-kinds.ts'
-import { settings } from './settings.ts'
+import type { Setting } from './settings/setting-kinds.ts'
+import { settings } from './settings/settings.ts'
 
 export type Config = { readonly [K in keyof typeof settings]: SettingValue<(typeof settings)[K]> }
 type SettingValue<S> = S extends Setting<infer T> ? T : never

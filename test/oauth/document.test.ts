@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { clientCommand } from '../../src/cli/client.ts'
 import { keysCommand } from '../../src/cli/keys.ts'
-import { parseTrustedIssuers } from '../../src/platform/trusted-issuers.ts'
+import { parseTrustedIssuers } from '../../src/platform/settings/trusted-issuers.ts'
 import { oauthWorld } from './support/oauth-world.ts'
 
 const page = readFileSync(new URL('../../docs/oauth.md', import.meta.url), 'utf8')

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createClient, disableClient } from '../../src/oauth/clients/clients.ts'
 import type { Refusal } from '../../src/oauth/tokens/refusal.ts'
-import { parseTrustedIssuers, type TrustedIssuer } from '../../src/platform/trusted-issuers.ts'
+import {
+  parseTrustedIssuers,
+  type TrustedIssuer,
+} from '../../src/platform/settings/trusted-issuers.ts'
 import { until } from '../support/until.ts'
 import { assertAccepted, assertRefused } from './support/assert-verified.ts'
 import { acme, oauthWorld } from './support/oauth-world.ts'

@@ -1,7 +1,7 @@
 import type { JWTPayload } from 'jose'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
-import type { TrustedIssuer } from '../../platform/trusted-issuers.ts'
+import type { TrustedIssuer } from '../../platform/settings/trusted-issuers.ts'
 import { type IssuerKeys, type IssuerKeysDeps, openIssuerKeys } from './issuer-keys.ts'
 import type { TokenClaims } from './own-token.ts'
 import { isRefusal, type Refusal } from './refusal.ts'

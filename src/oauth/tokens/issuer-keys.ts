@@ -5,7 +5,7 @@ import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Schedule } from '../../platform/schedule.ts'
-import { isSafeUrl, type TrustedIssuer } from '../../platform/trusted-issuers.ts'
+import { isSafeUrl, type TrustedIssuer } from '../../platform/settings/trusted-issuers.ts'
 
 /** The public keys of one trusted issuer, refreshed in the background. */
 export type IssuerKeys = {

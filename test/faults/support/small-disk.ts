@@ -18,7 +18,10 @@ export type SmallDisk = {
 }
 
 /** Mounts a file system in memory if the user may, else limits the size of the server's files. */
-export function openSmallDisk(): SmallDisk {
+export const openSmallDisk = (): SmallDisk => mountSmallDisk() ?? fileSizeLimit
+
+/** A file system in memory. Undefined if the user may not mount one. */
+export function mountSmallDisk() {
   const folder = mkdtempSync(join(tmpdir(), 'bursar-disk-'))
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=160m,mode=777', 'tmpfs', folder], {
@@ -26,12 +29,12 @@ export function openSmallDisk(): SmallDisk {
     })
   } catch {
     rmdirSync(folder)
-    return fileSizeLimit
+    return undefined
   }
   const ballast = join(folder, 'ballast')
   return {
     folder,
-    kind: 'a small file system',
+    kind: 'a small file system' as const,
     // The small import is sent completely before the server runs out of space.
     tooMany: [8000, 400],
     fill: () => {

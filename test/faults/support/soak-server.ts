@@ -17,6 +17,8 @@ export type SoakServer = {
   killAll(): Promise<void>
   /** Ends the server for good. Resolves with its exit code. */
   stop(): Promise<number | null>
+  /** Kills the server, unless it has ended, and does not start it again. */
+  abandon(): Promise<void>
 }
 
 export async function openSoakServer(
@@ -47,22 +49,28 @@ export async function openSoakServer(
   }
   const running = run()
   const pids = () => workersOf(program.process.pid)
+  const killAll = async () => {
+    const workers = pids()
+    program.process.kill('SIGKILL')
+    for (const pid of workers) process.kill(pid, 'SIGKILL')
+  }
   await untilReady(url)
   return {
     url,
     program: () => program,
     workerPids: pids,
     setClock,
-    killAll: async () => {
-      const workers = pids()
-      program.process.kill('SIGKILL')
-      for (const pid of workers) process.kill(pid, 'SIGKILL')
-    },
+    killAll,
     stop: async () => {
       isStopped = true
       const code = await program.kill('SIGTERM')
       await running
       return code
+    },
+    abandon: async () => {
+      isStopped = true
+      await killAll()
+      await running
     },
   }
 }

@@ -33,6 +33,8 @@ export type TrafficOptions = {
   readonly running: Set<() => Promise<unknown>>
   /** The pause between two requests of a client, which leaves time for the servers. */
   readonly restMs?: number
+  /** Whether a fault explains an answer. Such an answer counts as cut and is not checked. */
+  readonly isExplained?: (answer: Answer) => boolean
 }
 
 type Event = { readonly at: number; readonly outcome: keyof typeof outcomes; readonly ms: number }
@@ -45,6 +47,7 @@ export function startTraffic({
   history,
   running,
   restMs = 3,
+  isExplained = () => false,
 }: TrafficOptions): Traffic {
   const events: Event[] = []
   const wrong: unknown[] = []
@@ -60,7 +63,8 @@ export function startTraffic({
   const ask: Ask = async (customer, path) => {
     const url = nextUrl()
     const startedAt = performance.now()
-    const answer = await send(url, path, { token: tokens.get(customer) })
+    const sent = await send(url, path, { token: tokens.get(customer) })
+    const answer = isExplained(sent) ? explained(sent) : sent
     const endedAt = performance.now()
     if (answer.kind === 'cut') down.add(url)
     const outcome =
@@ -96,6 +100,8 @@ export function startTraffic({
     stop,
   }
 }
+
+const explained = ({ ms }: Answer): Answer => ({ kind: 'cut', code: 'explained', ms })
 
 function tallyOf(events: readonly Event[]): Tally {
   const counts = { ...outcomes }

@@ -11,7 +11,7 @@ import { openCredentialCache } from '../../../src/oauth/tokens/credential-cache.
 import { openTrustedIssuers } from '../../../src/oauth/tokens/external-token.ts'
 import { issueToken } from '../../../src/oauth/tokens/own-token.ts'
 import { openVerifier } from '../../../src/oauth/tokens/verifier.ts'
-import type { TrustedIssuer } from '../../../src/platform/trusted-issuers.ts'
+import type { TrustedIssuer } from '../../../src/platform/settings/trusted-issuers.ts'
 import type { Client, ClientMethod, CredentialStore } from '../../../src/store/credentials.ts'
 import { openVault } from '../../../src/vault/open.ts'
 import { systemRandom } from '../../../src/vault/random.ts'

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { StoreFiles } from '../../store-files.ts'
+import type { StorePaths } from '../files/require-files.ts'
 import { replaceFiles } from './replace-files.ts'
 import { restoreMarker } from './restore-marker.ts'
 import { copySnapshot } from './snapshot.ts'
@@ -8,8 +9,8 @@ import { copySnapshot } from './snapshot.ts'
 /** The default names of the two databases, so that an unpacked backup is a store. */
 const names = ['bursar.db', 'bursar.credentials.db'] as const
 
-/** The files of a store, given the paths of its records and credentials. */
-export function sqliteFiles(records: string, credentials: string): StoreFiles {
+/** The files of the store at these paths. */
+export function sqliteFiles({ records, credentials }: StorePaths): StoreFiles {
   const paths = [records, credentials]
   const inFolder = (folder: string) =>
     paths.map((path, at) => ({ path, inFolder: join(folder, names[at] ?? '') }))

@@ -1,5 +1,5 @@
-import { type LogLevel, logLevels } from './log.ts'
-import { postgresUrlFault, storeUrlFault } from './postgres-url.ts'
+import { type LogLevel, logLevels } from '../log.ts'
+import { postgresUrlFault, storeUrlFault } from '../postgres-url.ts'
 import {
   flag,
   integer,

@@ -1,6 +1,6 @@
-import { printable } from '../values/printable.ts'
-import { limits } from './limits.ts'
-import { parseJson } from './parse-json.ts'
+import { printable } from '../../values/printable.ts'
+import { limits } from '../limits.ts'
+import { parseJson } from '../parse-json.ts'
 
 /** An OAuth 2 server whose access tokens Bursar accepts: one entry of `trustedIssuers`. */
 export type TrustedIssuer = {

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
-import { limits } from './limits.ts'
-import { Secret } from './secret.ts'
+import { limits } from '../limits.ts'
+import { Secret } from '../secret.ts'
 import { parseTrustedIssuers, type TrustedIssuer } from './trusted-issuers.ts'
 
 type Parsed<T> = { readonly value: T } | { readonly fault: string }

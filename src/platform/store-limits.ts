@@ -1,0 +1,84 @@
+/** Limits of the stores: damage, fee quotes, locks, files and sessions. */
+export const storeLimits = {
+  /** Damaged records that a process knows by id. With more, restoring a backup is the answer. */
+  damageListedMax: 100,
+  /** Rows of one step of the scan for damage, about 0.5 ms, and its pauses: 1,000 rows a second. */
+  scanRows: 100,
+  scanRestMs: 100,
+  /** Pause after a round over the whole store, and interval of looking again at known damage. */
+  scanRoundRestMs: 60_000,
+  damageLookMs: 1000,
+  /** Rows that an integrity check holds in memory at a time: about 1 MB. */
+  checkedRowsMax: 500,
+  /** Quotes are kept for a quarter, so that reconciliation can tell expired from consumed. */
+  quoteKeptDays: 90,
+  /** The longest guarantee. A quote that expires later was issued by a clock that was ahead. */
+  quoteLifeSecondsMax: 900,
+  /** A batch takes a few milliseconds, and requests are served in the pause after it. */
+  quoteSweepRows: 500,
+  quoteSweepRestMs: 100,
+  quoteSweepIdleMs: 60_000,
+  /** What one run deletes at most: 14 million quotes a day, but no whole ledger in a moment. */
+  quoteSweepRunRows: 10_000,
+  /** A sweep refuses a clock that is further from its last run, until it was steady for so long. */
+  quoteSweepJumpHours: 24,
+  quoteSweepSteadyDays: 7,
+  /** Two looks at a steady clock are no further apart. A run is due every minute. */
+  quoteSweepLookMinutes: 5,
+  /** Refusals of a sweep from one warning to the next: an hour. */
+  quoteSweepRefusalsPerWarning: 60,
+  /** Restored fees that `reconcile` lists: those that were open at the backup are few. */
+  uncertainFeesMax: 1000,
+  /** Quotes that share a commit. A full commit takes about 10 ms. */
+  quotesPerCommitMax: 1000,
+  /** Quotes that may wait for the current commit, and the deadline of one quote. */
+  quotesWaitingMax: 5000,
+  quoteIssueMs: 5000,
+  /** Consumptions that share a commit, and that may wait for it. A full one takes about 15 ms. */
+  consumptionsPerCommitMax: 500,
+  /** Commits at a time: one that waits for a locked quote does not hold up the others. */
+  consumptionCommitsMax: 4,
+  /** After this time the database ends a consumption whose process has vanished. */
+  consumptionIdleMs: 5000,
+  consumptionsWaitingMax: 5000,
+  /** The embedded store: how long a start, a command or an import waits for a merge to end. */
+  storeLockWaitMs: 60_000,
+  /** How long a write of a server waits for a lock, and the longest pause between attempts. */
+  storeWriteMs: 5000,
+  storeRetryMsMax: 50,
+  /** Writes that may wait for one lock: as many as there are requests in progress. */
+  storeWritesWaitingMax: 5000,
+  /** How much of the write-ahead log stays on disk, and how long an import tries to empty it. */
+  storeLogBytesMax: 64 * 1024 * 1024,
+  storeLogEmptiedMs: 2000,
+  /** How often a server looks for the log of a killed import. */
+  storeLogCheckedMs: 60_000,
+  /** A server looks so often at the files of its store. A look takes some 40 microseconds. */
+  storeLookMs: 1000,
+  /** Pause between two written pages that test the disk, while all is well: 23 MB a day. */
+  storeWriteProbeMs: 30_000,
+  /** A lock of the credentials that lasts longer is a fault. A commit takes some 10 ms. */
+  storeLockedMs: 3000,
+  /** Less free space is a full disk: a full batch of quotes and its log have about 1 MiB. */
+  storeFreeBytesMin: 4 * 1024 * 1024,
+  /** How long a request may wait for a database session, and how many may wait for each. */
+  databaseWaitMs: 400,
+  databaseWaitingPerSession: 50,
+  /** Sessions for look-ups and changes of credentials, apart from those of records. */
+  credentialSessionsMax: 4,
+  /** Interval of the health check of every database server. It finds a new primary and the lag. */
+  databaseHealthCheckIntervalMs: 500,
+  /** Gets that share a statement, statements in flight, and gets that may wait. */
+  getsPerStatementMax: 100,
+  getStatementsMax: 2,
+  getsWaitingMax: 5000,
+  /** The same for pages, counted in rows. Four statements keep two cores busy. */
+  pageRowsPerStatementMax: 800,
+  pageStatementsMax: 4,
+  pagesWaitingMax: 1000,
+  /** Without a primary the lag of a standby is unknown. It is still read from for this long. */
+  databasePrimaryLostMs: 300_000,
+  /** Delay before the listening session is reopened, and pause between two notifications. */
+  databaseListenRetryMs: 500,
+  databaseChangeRestMs: 100,
+} as const
