@@ -25,7 +25,7 @@ import { describingExhaustion } from './store/sqlite/files/describe-exhaustion.t
 import { openedFiles } from './store/sqlite/files/opened-files.ts'
 import {
   besidePath,
-  presentFiles,
+  isVacant,
   requireFiles,
   storePaths,
 } from './store/sqlite/files/require-files.ts'
@@ -88,25 +88,27 @@ export async function openOperatorStores(sources: StoreDeps): Promise<Stores> {
 export async function createStore(sources: StoreDeps): Promise<void> {
   const { databaseUrl } = sources.config
   if (readPostgresUrl(databaseUrl) !== undefined) return
-  const present = presentFiles(storePaths(databaseUrl))
-  if (!present.records && !present.credentials) await openAll(sources)
+  if (isVacant(storePaths(databaseUrl))) await openAll(sources)
 }
+
+type Creation = 'nothing' | 'a whole store' | 'what is missing'
 
 /**
  * Brings the schema up to date and returns the applied steps, such as `records 2`. On PostgreSQL
  * this runs as the owner and grants the roles their rights. Opening the embedded store applies its
- * steps; `creates` also makes the databases that are missing.
+ * steps. `a whole store` is created only where both of its databases are missing.
  */
 export async function migrateStores(
   sources: StoreDeps,
-  { creates, ...roles }: Roles & { readonly creates: boolean },
+  { creates, ...roles }: Roles & { readonly creates: Creation },
 ): Promise<readonly string[]> {
   const addresses = readPostgresUrl(sources.config.databaseUrl)
   if (addresses !== undefined) {
     return (await migratePostgres(addresses, roles)).map((id) => `schema ${id}`)
   }
   const paths = storePaths(sources.config.databaseUrl)
-  if (!creates) requireFiles(paths)
+  const isLegal = creates === 'a whole store' ? isVacant(paths) : creates === 'what is missing'
+  if (!isLegal) requireFiles(paths)
   const stepsNow = () => [paths.records, paths.credentials].flatMap(appliedSteps)
   const before = new Set(stepsNow())
   await openAll(sources)

@@ -14,7 +14,7 @@ import { StoreUnavailable } from '../store/unavailable.ts'
 import { counted } from '../values/counted.ts'
 import { type CommonOptions, isPrintable, newCommand, refuseUsage } from './options.ts'
 import { CommandFailed, isoOf, linesOf, type Output, printResult, resultLines } from './output.ts'
-import { type CreateOption, createOption, type WithCredentials } from './with-stores.ts'
+import { type CreateOption, noCreateOption, type WithCredentials } from './with-stores.ts'
 
 export type CredentialCommandDeps = Pick<Output, 'print' | 'reveal'> & {
   readonly withCredentials: WithCredentials
@@ -53,7 +53,7 @@ function createCommand(deps: CredentialCommandDeps): Command {
     .option('--jwks <file>', 'Its public keys, for private_key_jwt instead of a secret.')
     .option('--issuer <url>', 'The trusted issuer of its tokens, instead of Bursar.')
     .option('--external-id <id>', 'The id of the client at that issuer.')
-    .option(...createOption)
+    .option(...noCreateOption)
   return command.action(async (options: CreateOptions) => {
     refuseUsage(command, faultOfCreate(options))
     const method = await readMethod(command, options)

@@ -7,7 +7,7 @@ import { checkStore, migrateStores, type StoreDeps } from '../stores.ts'
 import { counted } from '../values/counted.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
 import { CommandFailed, type Output, printResult } from './output.ts'
-import { type CreateOption, createOption } from './with-stores.ts'
+import type { CreateOption } from './with-stores.ts'
 
 type MigrateOptions = CommonOptions &
   CreateOption & {
@@ -28,11 +28,14 @@ export function migrateCommand(output: Output): Command {
       'bursar_operator',
     )
     .option('--check', 'Check the integrity of the whole store and of every stored record too.')
-    .option(createOption[0], 'Create the databases of the embedded store that are missing.')
+    .option('--create', 'Make an empty database where one of the embedded store is missing.')
     .action(async (options: MigrateOptions) => {
       const { appRole: app, operatorRole: operator } = options
       const deps = { config: configOf(options), clock: systemClock, log: openLog('warn') }
-      const applied = await migrateStores(deps, { app, operator, creates: options.create === true })
+      const applied = await migrateStores(deps, {
+        ...{ app, operator },
+        creates: creates(options),
+      })
       const summary = `up to date; ${stepsOf(applied)}`
       if (options.check !== true) {
         const document = { up_to_date: true, applied, integrity_faults: [] }
@@ -65,6 +68,10 @@ async function check(deps: StoreDeps) {
     faults: [...faults, ...records.faults],
   }
 }
+
+/** A check only reads. Where one database is left, only `--create` makes the lost one. */
+const creates = ({ create, check: checks }: MigrateOptions) =>
+  create === true ? 'what is missing' : checks === true ? 'nothing' : 'a whole store'
 
 const stepsOf = (applied: readonly string[]): string =>
   applied.length === 0

@@ -11,7 +11,7 @@ import { logCrashes } from './processes/crashes.ts'
 import { lameDuckMsAfter, onHangUp, untilSignalled } from './processes/signals.ts'
 import { runAsWorker, type WorkerSide } from './processes/worker.ts'
 import { superviseWorkers } from './processes/workers.ts'
-import { type CreateOption, createOption } from './with-stores.ts'
+import type { CreateOption } from './with-stores.ts'
 
 type ServeOptions = CommonOptions &
   CreateOption & {
@@ -25,7 +25,7 @@ export function serveCommand(output: Output): Command {
     .option('--host <host>', 'The address to listen on.')
     .option('--port <number>', 'The port to listen on; 0 picks a free port.')
     .option('--workers <number>', 'The number of processes that answer requests.')
-    .option(...createOption)
+    .option('--create', 'Create the embedded store if there is none at its path.')
     .action(async (options: ServeOptions) => {
       const { host, port, workers } = options
       const config = configOf(options, {

@@ -6,11 +6,11 @@ import { createStore, openOperatorStores, type Stores } from '../stores.ts'
 import { systemRandom } from '../vault/random.ts'
 import { type CommonOptions, configOf } from './options.ts'
 
-/** Only `--create` makes a store: elsewhere a mistyped path or an unmounted volume would. */
+/** For commands that create an embedded store where there is none at all. */
 export type CreateOption = { readonly create?: boolean }
-export const createOption = [
-  '--create',
-  'Create the embedded store if there is none at its path.',
+export const noCreateOption = [
+  '--no-create',
+  'Refuse a missing store. A scheduled run must not fill a folder whose volume is not mounted.',
 ] as const
 
 /** Opens the stores as the operator, who sees every customer, and closes them after the work. */

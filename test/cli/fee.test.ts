@@ -16,6 +16,7 @@ const now = (BigInt(Date.now()) / 1000n) * second
 const printed = (at: bigint) => new Date(Number(at / 1000n)).toISOString().replace('.000', '')
 
 before(async () => {
+  await run('migrate')
   const quotes = openSqliteFeeQuotes(join(folder, 'bursar.credentials.db'), () => now)
   await Promise.all([
     quotes.customers.issue(asTenant('acme'), aQuote({ id: idOf(1) }), 10),

@@ -313,7 +313,7 @@ test('export does not create a store at a mistyped path', async () => {
   assert.equal(ran.code, 2)
   assert.equal(
     ran.err,
-    `there is no store at ${path}; check DATABASE_URL and that its volume is mounted, or make a new store with --create\n`,
+    `there is no store at ${path}; check DATABASE_URL and that its volume is mounted, or make a new store with \`bursar migrate\` or \`serve --create\`\n`,
   )
   assert.equal(existsSync(path), false)
 })

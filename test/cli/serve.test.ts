@@ -62,7 +62,7 @@ test('serve refuses a missing store, and makes one with --create', async () => {
   assert.equal(refused.code, 2)
   assert.equal(
     refused.errors,
-    `there is no store at ${path}; check DATABASE_URL and that its volume is mounted, or make a new store with --create\n`,
+    `there is no store at ${path}; check DATABASE_URL and that its volume is mounted, or make a new store with \`bursar migrate\` or \`serve --create\`\n`,
   )
   assert.equal(existsSync(dirname(path)), false)
   const program = startProgram(['serve', '--create'], { env })

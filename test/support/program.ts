@@ -31,17 +31,14 @@ export type ProgramOptions = {
   readonly stdin?: string
   /** Keeps stdin open, so that the program waits for more. */
   readonly stdinStays?: 'open'
-  /** Leaves out `--create`, which commands get by default because a test's folder is empty. */
+  /** Leaves out `--create`, which `serve` gets by default because a test's folder is empty. */
   readonly mustExist?: true
 }
 
-/** The words, with `--create` for a command that may make a store. */
-export function creating(words: readonly string[]): readonly string[] {
-  const [command = '', sub = ''] = words
-  const creates =
-    ['serve', 'import', 'migrate'].includes(command) || `${command} ${sub}` === 'client create'
-  const isGiven = ['--create', '--dry-run', '--help'].some((word) => words.includes(word))
-  return creates && !isGiven ? [...words, '--create'] : words
+/** The words, with `--create` for `serve`, which makes no store without it. */
+function creating(words: readonly string[]): readonly string[] {
+  const isGiven = ['--create', '--help'].some((word) => words.includes(word))
+  return words[0] === 'serve' && !isGiven ? [...words, '--create'] : words
 }
 
 /** Tests compare the stderr of a command, so they leave out the log line that tells who ran it. */

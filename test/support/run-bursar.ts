@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { creating } from './program.ts'
 
 export type Ran = { readonly code: number | null; readonly out: string; readonly err: string }
 
@@ -12,7 +11,7 @@ export async function runBursar(
   // Tests compare stderr, so they leave out the log line of a command.
   { LOG_LEVEL = 'warn' }: { readonly LOG_LEVEL?: string } = {},
 ): Promise<Ran> {
-  const child = spawn(process.execPath, ['src/main.ts', ...creating(words)], {
+  const child = spawn(process.execPath, ['src/main.ts', ...words], {
     env: { ...process.env, LOG_LEVEL, DATABASE_URL: databaseUrl },
     stdio: ['pipe', 'pipe', 'pipe'],
   })

@@ -5,7 +5,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'serve --workers 2 --database sqlite:data/bursar.db --create',
   ],
   sandbox: ['sandbox --port 8080', 'sandbox --data sandbox-data'],
-  migrate: ['migrate', 'migrate --create --database sqlite:data/bursar.db', 'migrate --check'],
+  migrate: ['migrate', 'migrate --check'],
   import: [
     'import fiat-accounts examples/records/fiat-accounts.ndjson --dry-run',
     'import statements - --customer northwind < statements.ndjson',

@@ -7,11 +7,11 @@ import { systemClock } from '../../platform/clock.ts'
 import { recordKinds, resources } from '../../resources/catalogue.ts'
 import { counted } from '../../values/counted.ts'
 import { printable } from '../../values/printable.ts'
-import { type CommonOptions, configOf, newCommand, refuseUsage } from '../options.ts'
+import { type CommonOptions, configOf, newCommand } from '../options.ts'
 import { CommandFailed, type Output, printResult } from '../output.ts'
 import { openInterruption } from '../processes/interruption.ts'
 import { operatingUser } from '../processes/operating-user.ts'
-import { type CreateOption, createOption, withStores } from '../with-stores.ts'
+import { type CreateOption, noCreateOption, withStores } from '../with-stores.ts'
 import { importListCommand } from './list.ts'
 import { openProgress } from './progress.ts'
 
@@ -26,9 +26,8 @@ type ImportOptions = CommonOptions &
   }
 
 export function importCommand(output: Output): Command {
-  const command = newCommand('import', 'Import one file of records, all of it or nothing.')
   return (
-    command
+    newCommand('import', 'Import one file of records, all of it or nothing.')
       .addArgument(new Argument('<kind>', 'The kind of record.').choices(recordKinds))
       .argument('<file>', 'NDJSON (- is stdin), JSON array or CSV, by extension; also with .gz.')
       .option(
@@ -44,13 +43,11 @@ export function importCommand(output: Output): Command {
         readHash,
       )
       .option('--allow-empty', 'Accept a file without a record.')
-      .option(...createOption)
+      .option(...noCreateOption)
       // The options of `import list` are its own only if those of `import` end before a command.
       .enablePositionalOptions()
       .addCommand(importListCommand(output))
       .action(async (kind: string, file: string, options: ImportOptions) => {
-        const isBoth = options.create === true && options.dryRun === true
-        refuseUsage(command, isBoth ? 'A dry run changes nothing; leave out --create.' : undefined)
         const report = await importFile(kind, file, options, output)
         printReport(output, file === '-' ? 'stdin' : printable(file, 1000), report, options)
       })
@@ -71,7 +68,8 @@ async function importFile(
     throw error instanceof UnreadableFile ? new CommandFailed(error.message) : error
   })
   const interruption = openInterruption(output)
-  return withStores(options, async (stores) => {
+  const creates = options.create === true && options.dryRun !== true
+  return withStores({ ...options, create: creates }, async (stores) => {
     const progress = openProgress(file, systemClock)
     interruption.beforeExit(progress.stop)
     try {

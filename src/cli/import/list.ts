@@ -20,7 +20,8 @@ export function importListCommand(output: Output): Command {
       const isLegal = limit >= 1 && limit <= limits.importsListedMax
       const fault = `--limit must be a whole number from 1 to ${limits.importsListedMax}.`
       refuseUsage(command, isLegal ? undefined : fault)
-      const entries = await withStores(options, (stores) =>
+      // The options include those of `import`, which creates a store.
+      const entries = await withStores({ ...options, create: false }, (stores) =>
         stores.records().operator.journal(limit),
       )
       const imports = entries.map(documentOf)

@@ -1,5 +1,6 @@
 import { closeSync, openSync } from 'node:fs'
 import { backup, DatabaseSync } from 'node:sqlite'
+import { StoreDamaged } from '../../unavailable.ts'
 import { guarded, integrityFaults, isDamaged, openDatabase } from '../database.ts'
 
 /** A database file and the path of its copy. */
@@ -19,7 +20,7 @@ export async function copySnapshot(copies: readonly DatabaseCopy[]): Promise<rea
     await copyAll(copies)
     return copies.flatMap(({ to }) => leaveWal(to))
   } catch (error) {
-    if (isDamaged(error)) return [(error as Error).message]
+    if (error instanceof StoreDamaged || isDamaged(error)) return [(error as Error).message]
     throw error
   }
 }

@@ -17,8 +17,14 @@ export function storePaths(databaseUrl: string): StorePaths {
 export const besidePath = (path: string, ending: string): string =>
   `${path.replace(/\.db$/, '')}.${ending}`
 
+/** Whether neither database is there. */
+export function isVacant(paths: StorePaths): boolean {
+  const present = presentFiles(paths)
+  return !present.records && !present.credentials
+}
+
 /** Whether each database is there and has a schema. An empty file is as good as none. */
-export function presentFiles({ records, credentials }: StorePaths) {
+function presentFiles({ records, credentials }: StorePaths) {
   for (const path of [records, credentials]) refuseHalfRestored(path)
   return {
     records: hasSchema(records, 'records'),
@@ -41,7 +47,7 @@ function sentenceFor(
   present: ReturnType<typeof presentFiles>,
 ): string {
   if (!present.records && !present.credentials) {
-    return `there is no store at ${records}; check DATABASE_URL and that its volume is mounted, or make a new store with --create`
+    return `there is no store at ${records}; check DATABASE_URL and that its volume is mounted, or make a new store with \`bursar migrate\` or \`serve --create\``
   }
   const advice =
     'Mount its volume or restore a backup. `bursar migrate --create` makes an empty one in its place.'
