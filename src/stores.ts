@@ -86,9 +86,8 @@ export async function openOperatorStores(sources: StoreDeps): Promise<Stores> {
  * stays as it is: the other is lost, and the store must not be opened without it.
  */
 export async function createStore(sources: StoreDeps): Promise<void> {
-  const { databaseUrl } = sources.config
-  if (readPostgresUrl(databaseUrl) !== undefined) return
-  if (isVacant(storePaths(databaseUrl))) await openAll(sources)
+  const { databaseUrl: url } = sources.config
+  if (readPostgresUrl(url) === undefined && isVacant(storePaths(url))) await openAll(sources)
 }
 
 type Creation = 'nothing' | 'a whole store' | 'what is missing'
