@@ -141,7 +141,7 @@ export const statusGuides: readonly ProblemGuide[] = [
   {
     status: 503,
     meaning:
-      'The service cannot answer now: it is shutting down, has too many requests in progress, or cannot reach a store.',
+      'The service cannot answer now: it has too many requests in progress, cannot reach or read its store, or the store is being restored.',
     remedy: 'Send the request again after the seconds in `Retry-After`.',
   },
 ]

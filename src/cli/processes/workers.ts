@@ -28,8 +28,12 @@ type Pool = {
 type RunningWorker = {
   readonly process: ChildProcess
   readonly url: Promise<string>
+  hasClosedListener: boolean
   readonly ended: Promise<Ending>
 }
+
+/** What a worker tells: that it is ready, or, in a shutdown, that it listens no more. */
+type WorkerMessage = { readonly url: string } | { readonly listener: 'closed' }
 
 type Ending =
   | { readonly pid?: number; readonly code: number | null; readonly signal: NodeJS.Signals | null }
@@ -119,8 +123,11 @@ async function fillSlot(pool: Pool, started: (start: Start) => void): Promise<vo
 async function runWorker(pool: Pool, ready: (url: string) => void): Promise<Ending> {
   const worker = cluster.fork()
   const { pid } = worker.process
-  const url = new Promise<string>((resolve) => {
-    worker.once('message', (message: { readonly url: string }) => resolve(message.url))
+  const { promise: url, resolve: setUrl } = Promise.withResolvers<string>()
+  worker.on('message', (message: WorkerMessage) => {
+    if ('url' in message) return setUrl(message.url)
+    running.hasClosedListener = true
+    tellIfAllClosed(pool)
   })
   const ended = new Promise<Ending>((resolve) => {
     worker.process.once('exit', (code, signal) =>
@@ -131,7 +138,7 @@ async function runWorker(pool: Pool, ready: (url: string) => void): Promise<Endi
       if (pid === undefined) resolve({ err })
     })
   })
-  const running = { process: worker.process, url, ended }
+  const running: RunningWorker = { process: worker.process, url, ended, hasClosedListener: false }
   pool.running.add(running)
   pool.log.info({ pid }, 'starting a worker')
   void url.then((value) => {
@@ -140,7 +147,15 @@ async function runWorker(pool: Pool, ready: (url: string) => void): Promise<Endi
   })
   const ending = await ended
   pool.running.delete(running)
+  tellIfAllClosed(pool)
   return ending
+}
+
+/** A client that is asked to leave while a worker still listens would connect to a closing port. */
+function tellIfAllClosed({ running }: Pool): void {
+  const workers = [...running]
+  if (workers.some(({ hasClosedListener }) => !hasClosedListener)) return
+  for (const { process } of workers) if (process.connected) process.send({ listeners: 'closed' })
 }
 
 /** A worker that fails to start reports the cause on stderr, unless a signal kills it. */

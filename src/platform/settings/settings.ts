@@ -26,7 +26,7 @@ export const settings = {
     env: 'OPERATOR_DATABASE_URL',
     faultOf: postgresUrlFault,
     meaning:
-      'The same PostgreSQL database with the operator’s role. Commands other than `serve` use it instead of `DATABASE_URL`. `serve` offers ingest and deletes old quotes only if it is set.',
+      'The same PostgreSQL database with the operator’s role. Commands other than `serve` use it instead of `DATABASE_URL`. `serve` offers ingest, deletes old quotes and scans records for damage only if it is set.',
   }),
   databaseReadUrls: list([], {
     env: 'DATABASE_READ_URLS',

@@ -33,12 +33,22 @@ export async function drain(
   await untilQuiet(servers)
   const allEnded = servers.closeListeners()
   draining.listenerClosedAt = performance.now()
-  if (cluster.isWorker) await Promise.race([allEnded, delay(limits.listenerSettleMs)])
+  if (cluster.isWorker) {
+    await Promise.race([allEnded, othersClosed(), delay(limits.listenerSettleMsMax)])
+  }
   draining.answersClose = true
   await Promise.race([allEnded, delay(limits.idleGraceMs)])
   // A request that has arrived counts as one.
   await untilRead()
   servers.closeIdle()
+}
+
+/** Tells the first process that this worker has closed the listener. It answers after the last. */
+function othersClosed(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once('message', () => resolve())
+    if (process.connected) process.send?.({ listener: 'closed' })
+  })
 }
 
 /** Waits until nobody has connected for a moment. Clients that never keep a connection go on. */
