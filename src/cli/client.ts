@@ -9,8 +9,9 @@ import {
 } from '../oauth/clients/clients.ts'
 import { readTextFile } from '../platform/config.ts'
 import type { Secret } from '../platform/secret.ts'
+import { commandHint } from '../platform/version.ts'
 import type { Client, ClientMethod, ClientWithSecrets } from '../store/credentials.ts'
-import { StoreUnavailable } from '../store/unavailable.ts'
+import { NothingChanged, StoreUnavailable } from '../store/unavailable.ts'
 import { counted } from '../values/counted.ts'
 import { type CommonOptions, isPrintable, newCommand, refuseUsage } from './options.ts'
 import { CommandFailed, isoOf, linesOf, type Output, printResult, resultLines } from './output.ts'
@@ -179,14 +180,17 @@ async function reveal(
   await output.reveal(resultLines(options, record, lines).join('\n'))
 }
 
-/** The secret may be on the screen by now, so a failure says that it is worth nothing. */
+/** The secret may be on the screen by now, so a failure says whether it may be in force. */
 async function storing<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error
-    const { message } = error
-    throw new CommandFailed(`${message}; a secret that was shown is not in force, so try again`)
+    throw new CommandFailed(
+      error instanceof NothingChanged
+        ? `${error.message}; a secret that was shown is not in force, so try again`
+        : `${error.message}; a client or secret that was shown may be in force: check ${commandHint('client list')}, and disable the client or rotate its secret`,
+    )
   }
 }
 

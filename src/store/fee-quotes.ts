@@ -75,6 +75,13 @@ export type Swept =
   /** The store's clock has jumped from `lastRunAt` to `at`, so nothing was deleted. */
   | { readonly outcome: 'refused'; readonly lastRunAt: bigint; readonly at: bigint }
 
+export type StoreTimes = {
+  /** By the clock of the store. */
+  readonly now: bigint
+  /** When the newest quote was created. Undefined where there is none. */
+  readonly newestQuote: bigint | undefined
+}
+
 /**
  * The port to the guaranteed fees. A change is on disk before its method resolves. The clock of the
  * store judges every time: on PostgreSQL the server's, on the embedded store the machine's. So a
@@ -94,8 +101,9 @@ export type FeeQuoteStore = {
      * one run than `quoteSweepRunRows`, counted over all processes. Deletes no open quote.
      */
     sweep(rowsMax: number): Promise<Swept>
-    /** When the newest quote was created. Undefined where there is none. */
-    newestCreation(): Promise<bigint | undefined>
+    times(): Promise<StoreTimes>
+    /** After a restore the sweep has paused, not jumped: it takes this moment for its last run. */
+    resetSweep(): Promise<void>
     /** Restored quotes that a withdrawal may have consumed after the backup; at most `rowsMax`. */
     uncertain(recovery: Recovery, rowsMax: number): Promise<readonly FeeQuote[]>
     /** Deletes all quotes, for the reset of the sandbox. */

@@ -3,5 +3,8 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable'
 }
 
+/** The store refused the change before it did anything. Other failures may leave it done. */
+export class NothingChanged extends StoreUnavailable {}
+
 /** The store answered, but what it holds is damaged. Somebody has to mend it. */
 export class StoreDamaged extends StoreUnavailable {}

@@ -18,6 +18,7 @@ export function startQuoteSweep({ quotes, log, schedule }: SweepDeps): () => voi
   const { quoteSweepRows, quoteSweepRestMs, quoteSweepIdleMs } = limits
   let deletedInRun = 0
   let refusals = 0
+  let isStopped = false
   const endRun = () => {
     if (deletedInRun > 0) log.info({ deleted: deletedInRun }, 'deleted old fee quotes')
     deletedInRun = 0
@@ -34,13 +35,14 @@ export function startQuoteSweep({ quotes, log, schedule }: SweepDeps): () => voi
         refusals += 1
       }
     } catch (error) {
-      log.warn({ err: error }, 'old fee quotes cannot be deleted')
+      if (!isStopped) log.warn({ err: error }, 'old fee quotes cannot be deleted')
     }
     endRun()
     return quoteSweepIdleMs
   }
   const { stop } = repeat(sweep, quoteSweepRestMs, schedule)
   return () => {
+    isStopped = true
     stop()
     endRun()
   }
@@ -49,5 +51,5 @@ export function startQuoteSweep({ quotes, log, schedule }: SweepDeps): () => voi
 const warnOfJump = (log: Logger, times: { readonly lastRunAt: bigint; readonly at: bigint }) =>
   log.warn(
     { storeTime: printInstant(times.at), lastRunAt: printInstant(times.lastRunAt) },
-    `the clock of the store has jumped, so no old fee quote is deleted; set it right, or wait ${limits.quoteSweepSteadyDays} days if it is right`,
+    `the clock of the store has jumped, or the store was not in use for more than a day, so no old fee quote is deleted; set the clock right, or wait ${limits.quoteSweepSteadyDays} days if it is right`,
   )

@@ -8,6 +8,8 @@ import { decodeProtectedHeader, exportJWK, generateKeyPair } from 'jose'
 import { type CredentialCommandDeps, clientCommand } from '../../src/cli/client.ts'
 import { keysCommand } from '../../src/cli/keys.ts'
 import { Secret } from '../../src/platform/secret.ts'
+import type { CredentialStore } from '../../src/store/credentials.ts'
+import { NothingChanged, StoreUnavailable } from '../../src/store/unavailable.ts'
 import { openVault } from '../../src/vault/open.ts'
 import { systemRandom } from '../../src/vault/random.ts'
 import { assertAccepted, assertRefused } from './support/assert-verified.ts'
@@ -20,12 +22,13 @@ async function commandWorld(context: TestContext) {
   const world = await oauthWorld(context)
   const { clock, place, keyFile } = world
   const reader = { hasLeft: false }
+  const failing: Partial<CredentialStore> = {}
   const run = async (words: string, masters: Masters = {}) => {
     const out: string[] = []
     const errors: string[] = []
     const deps: CredentialCommandDeps = {
       withCredentials: async (_options, work) => {
-        const store = await place.openCredentials()
+        const store = { ...(await place.openCredentials()), ...failing }
         const none = { masterKey: undefined, previousMasterKey: undefined }
         const keyring = await openVault({
           ...{ store, ...none, ...masters, keyFile, clock, random: systemRandom },
@@ -62,7 +65,7 @@ async function commandWorld(context: TestContext) {
   }
   const tokenOf = (client_id: string, client_secret: string) =>
     world.token({ client_id, client_secret })
-  return { ...world, run, tokenOf, reader }
+  return { ...world, run, tokenOf, reader, failing }
 }
 
 const everyCommand = (command: Command): readonly Command[] => [
@@ -98,6 +101,26 @@ test('client create and rotate change nothing if nobody can see the secret', asy
   reader.hasLeft = false
   const { client_secret } = (await run(`client rotate ${acme.id} --now --json`)).json()
   assert.equal((await tokenOf(acme.id, client_secret)).status, 200)
+})
+
+test('client create and rotate say whether a shown secret may be in force after a failure', async (t) => {
+  const { failing, run } = await commandWorld(t)
+  for (const [error, said] of [
+    [
+      new StoreUnavailable('the outcome is unknown'),
+      /unknown; .* may be in force: check `.*client list`/,
+    ],
+    [
+      new NothingChanged('locked'),
+      /^locked; a secret that was shown is not in force, so try again$/,
+    ],
+  ] as const) {
+    const fail = () => Promise.reject(error)
+    Object.assign(failing, { addClient: fail, rotateSecret: fail })
+    for (const words of [create, `client rotate ${acme.id}`]) {
+      await assert.rejects(run(words), { name: 'CommandFailed', message: said }, words)
+    }
+  }
 })
 
 test('client create without --scope grants the read scopes only', async (t) => {

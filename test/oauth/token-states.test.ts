@@ -119,7 +119,11 @@ test('after a restore every request answers 503 until the clients are confirmed;
   ]
   assert.deepEqual(states(), [false, 0])
 
-  await startRecovery(command, clock(), undefined)
+  const quotes = {
+    times: async () => ({ now: clock(), newestQuote: undefined }),
+    resetSweep: async () => {},
+  }
+  await startRecovery({ store: command.store, quotes }, clock())
   await oauth.refresh()
   clock.advance(1)
   const refused = await token()

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { pino } from 'pino'
 import { asTenant } from '../../src/contract/principal.ts'
+import { startRecovery } from '../../src/oauth/clients/recovery.ts'
 import { limits } from '../../src/platform/limits.ts'
 import { systemSchedule } from '../../src/platform/schedule.ts'
 import type { FeeQuoteStore } from '../../src/store/fee-quotes.ts'
@@ -100,7 +101,7 @@ describe('consume', () => {
     await issue(1, -20)
     for (const id of [2, 3, 4]) await issue(id, 0)
     await consume(2, 1)
-    assert.equal(await quotes.operator.newestCreation(), noon)
+    assert.deepEqual(await quotes.operator.times(), { now: at(1), newestQuote: noon })
     const restored = { restoredTo: at(2), restoredAt: at(5), quotesBefore: at(5) }
     await credentials.startRecovery(restored, at(5))
     await issue(5, 6)
@@ -327,12 +328,38 @@ describe('a sweep', () => {
       level: 40,
       storeTime: '2027-03-02T12:00:00Z',
       lastRunAt: '2026-11-22T12:01:00Z',
-      msg: 'the clock of the store has jumped, so no old fee quote is deleted; set it right, or wait 7 days if it is right',
+      msg: 'the clock of the store has jumped, or the store was not in use for more than a day, so no old fee quote is deleted; set the clock right, or wait 7 days if it is right',
     }
     assert.deepEqual(running.logged, [warning], 'one warning an hour')
     await running.turn()
     assert.deepEqual(running.logged, [warning, warning])
     for (const at of [1, 2, 3]) assert.ok(await quotes.operator.find(idOf(at)), `quote ${at}`)
+  })
+
+  test('goes on at once after a restore, which is dated by the clock of the store', async (t) => {
+    const opened = await openTestQuotes(t)
+    const { quotes, place } = opened
+    const credentials = await place.openCredentials()
+    await issueAt(opened, noon, 1, { count: 3 })
+    assert.deepEqual(await quotes.operator.sweep(rows), swept(0))
+    const now = noon + days(100)
+    await place.setClock(now)
+    assert.equal((await quotes.operator.sweep(rows)).outcome, 'refused')
+    await startRecovery({ store: credentials, quotes: quotes.operator }, noon)
+    const { restoredAt, quotesBefore } = (await credentials.readRecovery()) ?? {}
+    assert.deepEqual([restoredAt, quotesBefore], [now, now])
+    assert.deepEqual(await quotes.operator.sweep(rows), swept(3))
+  })
+
+  test('that fails once the stores close says nothing', async () => {
+    const failed = Promise.withResolvers<never>()
+    const operator = { sweep: () => failed.promise } as unknown as FeeQuoteStore['operator']
+    const running = startByHand({ operator } as FeeQuoteStore)
+    running.begin()
+    running.stop()
+    failed.reject(new Error('the store is closed'))
+    await new Promise(setImmediate)
+    assert.deepEqual(running.logged, [])
   })
 
   test('believes a clock that was steady for a week, also if the process restarts', () => {
@@ -391,5 +418,5 @@ function startByHand(quotes: FeeQuoteStore) {
     next()
     while (rests.length === before) await new Promise(setImmediate)
   }
-  return { logged, rests, turn, stop, isStopped: () => isStopped }
+  return { logged, rests, begin: () => next(), turn, stop, isStopped: () => isStopped }
 }

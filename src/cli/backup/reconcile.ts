@@ -20,7 +20,7 @@ type ReconcileOptions = CommonOptions & {
 }
 
 /** `reconcile`: from a restored store to one whose clients and fees are those of today. */
-export function reconcileCommand(output: Output, clock: Clock): Command {
+export function reconcileCommand(output: Output): Command {
   const command = newCommand('reconcile', 'Show or end the recovery of a store after a restore.')
     .option(
       '--restored-to <time>',
@@ -29,12 +29,19 @@ export function reconcileCommand(output: Output, clock: Clock): Command {
     .option('--clients-confirmed', 'Let clients get tokens: those that are listed are right.')
     .option('--reconciled', 'End the recovery: clients and consumed fees are right.')
   return command.action(async (options: ReconcileOptions) => {
-    refuseUsage(command, faultOf(options, clock))
+    refuseUsage(command, faultOf(options))
     const { restoredTo, clientsConfirmed, reconciled } = options
     const change = async (stores: Stores) => {
-      if (restoredTo !== undefined) await start(stores, clock, microsOf(restoredTo))
-      if (clientsConfirmed === true || reconciled === true) await confirm(stores, clock)
-      if (reconciled === true) await stores.credentials().endRecovery(clock())
+      const isConfirmed = clientsConfirmed === true || reconciled === true
+      if (restoredTo === undefined && !isConfirmed) return describe(stores)
+      // The clock of the machine that runs this command may differ from the store's.
+      const { now } = await stores.quotes().operator.times()
+      if (restoredTo !== undefined) {
+        refuseUsage(command, microsOf(restoredTo) <= now ? undefined : notPast)
+        await start(stores, microsOf(restoredTo))
+      }
+      if (isConfirmed) await confirm(stores, () => now)
+      if (reconciled === true) await stores.credentials().endRecovery(now)
       return describe(stores)
     }
     const described = await withStores(options, change)
@@ -42,24 +49,22 @@ export function reconcileCommand(output: Output, clock: Clock): Command {
   })
 }
 
-function faultOf(options: ReconcileOptions, clock: Clock): string | undefined {
+const notPast = '--restored-to must be a past time, such as 2026-11-22T12:00:00Z.'
+
+function faultOf(options: ReconcileOptions): string | undefined {
   const { restoredTo } = options
   const given = [restoredTo, options.clientsConfirmed, options.reconciled]
   if (given.filter((one) => one !== undefined).length > 1) {
     return 'Give one of --restored-to, --clients-confirmed and --reconciled.'
   }
-  if (restoredTo === undefined) return undefined
-  const isPast = parseInstant(restoredTo) !== undefined && microsOf(restoredTo) <= clock()
-  return isPast ? undefined : '--restored-to must be a past time, such as 2026-11-22T12:00:00Z.'
+  return restoredTo === undefined || parseInstant(restoredTo) !== undefined ? undefined : notPast
 }
 
 const microsOf = (time: string): bigint => parseInstant(time)?.micros ?? 0n
 
 /** Refuses tokens and restored fees from here on. */
-export async function start(stores: Stores, clock: Clock, restoredTo: bigint): Promise<void> {
-  const newestQuote = await stores.quotes().operator.newestCreation()
-  await startRecovery({ store: stores.credentials(), clock }, restoredTo, newestQuote)
-}
+export const start = (stores: Stores, restoredTo: bigint): Promise<void> =>
+  startRecovery({ store: stores.credentials(), quotes: stores.quotes().operator }, restoredTo)
 
 async function confirm(stores: Stores, clock: Clock): Promise<void> {
   const store = stores.credentials()

@@ -73,7 +73,7 @@ function prepareStore(config: Config, clock: Clock, { created_at }: Manifest): P
     if (faults.length > 0) throw new CommandFailed(`the backup is damaged:\n${faults.join('\n')}`)
     const restoredTo = parseInstant(created_at)?.micros
     if (restoredTo === undefined) throw new CommandFailed('the backup does not name its time')
-    await start(stores, clock, restoredTo)
+    await start(stores, restoredTo)
   })
 }
 

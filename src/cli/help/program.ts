@@ -30,7 +30,7 @@ export function programOf(output: Output): Command {
     .addCommand(exportCommand())
     .addCommand(backupCommand(output, systemClock))
     .addCommand(restoreCommand(output, systemClock))
-    .addCommand(reconcileCommand(output, systemClock))
+    .addCommand(reconcileCommand(output))
     .addCommand(clientCommand(credentials))
     .addCommand(keysCommand(credentials))
     .addCommand(feeCommand(output, systemClock))

@@ -1,3 +1,4 @@
+import type { FeeQuoteStore } from '../../store/fee-quotes.ts'
 import type { RecoveryStore } from '../../store/recovery.ts'
 import type { Keyring } from '../../vault/keyring.ts'
 import type { ClientDeps } from './clients.ts'
@@ -5,19 +6,23 @@ import { nextSecond } from './clients.ts'
 
 type RecoveryDeps = Pick<ClientDeps, 'clock'> & { readonly store: RecoveryStore }
 
+/** What a recovery needs of the stored quotes. */
+type RestoredQuotes = Pick<FeeQuoteStore['operator'], 'times' | 'resetSweep'>
+
 /**
- * Starts the recovery of a restored store: every token is refused, and no client gets one. Quotes
- * that a process with a fast clock has issued count as restored, too.
+ * Starts the recovery of a restored store: every token is refused, and no client gets one. The
+ * store's clock dates it, as it dates the quotes. Quotes that were issued while a clock was ahead
+ * count as restored, too.
  */
 export async function startRecovery(
-  { store, clock }: RecoveryDeps,
+  { store, quotes }: { readonly store: RecoveryStore; readonly quotes: RestoredQuotes },
   restoredTo: bigint,
-  newestQuote: bigint | undefined,
 ): Promise<void> {
-  const restoredAt = clock()
+  const { now: restoredAt, newestQuote } = await quotes.times()
   const afterNewest = (newestQuote ?? 0n) + 1n
   const quotesBefore = afterNewest > restoredAt ? afterNewest : restoredAt
   await store.startRecovery({ restoredTo, restoredAt, quotesBefore }, nextSecond(restoredAt))
+  await quotes.resetSweep()
 }
 
 /**

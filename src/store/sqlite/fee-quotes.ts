@@ -50,13 +50,18 @@ export function openSqliteFeeQuotes(path: string, clock: Clock): FeeQuoteStore {
   const consume = openConsume(db, find, clock)
   const restored = openRestoredQuotes(db)
   const sweep = openSweep(db, clock)
+  const resetSweep = db.prepare(
+    'update fee_quote_sweep set last_run_at = ?, deleted = 0, refused_at = null, steady_for = 0',
+  )
   return {
     customers: { issue: (customerId, quote, openMax) => issue({ customerId, quote, openMax }) },
     operator: {
       find: (id) => retryWhileLocked(() => find(id)),
       consume: (request) => write(() => consume(request)),
       sweep: (rowsMax) => write(() => sweep(rowsMax)),
-      newestCreation: () => retryWhileLocked(restored.newestCreation),
+      times: () =>
+        retryWhileLocked(() => ({ now: clock(), newestQuote: restored.newestCreation() })),
+      resetSweep: () => write(() => void resetSweep.run(clock())),
       uncertain: (recovery, rowsMax) =>
         retryWhileLocked(() => restored.uncertain(recovery, rowsMax)),
       clear: () => write(() => db.exec('delete from fee_quote')),

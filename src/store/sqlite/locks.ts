@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pausing } from 'node:timers/promises'
 import { limits } from '../../platform/limits.ts'
-import { StoreUnavailable } from '../unavailable.ts'
+import { NothingChanged } from '../unavailable.ts'
 import { failureOf, isBusy } from './database.ts'
 import { inTransaction } from './migrate.ts'
 
@@ -20,7 +20,7 @@ export async function retryWhileLocked<T>(
       return work()
     } catch (error) {
       if (!isBusy(error)) throw failureOf(error)
-      if (performance.now() >= deadline) throw new StoreUnavailable(reason, { cause: error })
+      if (performance.now() >= deadline) throw new NothingChanged(reason, { cause: error })
     }
     await pausing(pauseMs)
   }
@@ -38,11 +38,11 @@ export function openWrites(db: DatabaseSync, waitMs: number = limits.storeWriteM
   let waiting = 0
   return (work, deadline = performance.now() + waitMs) => {
     if (waiting >= limits.storeWritesWaitingMax) {
-      return Promise.reject(new StoreUnavailable('too many writes wait for the database'))
+      return Promise.reject(new NothingChanged('too many writes wait for the database'))
     }
     waiting += 1
     const attempt = () => {
-      if (!db.isOpen) throw new StoreUnavailable('the store was closed while a write waited')
+      if (!db.isOpen) throw new NothingChanged('the store was closed while a write waited')
       return inTransaction(db, work)
     }
     const result = previous.then(() => retryWhileLocked(attempt, deadline))

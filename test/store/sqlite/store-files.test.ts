@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
-import { renameSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import { limits } from '../../../src/platform/limits.ts'
 import type { Logger } from '../../../src/platform/log.ts'
+import { sqliteFiles } from '../../../src/store/sqlite/backup/store-files.ts'
 import { openSqliteCredentials } from '../../../src/store/sqlite/credentials.ts'
+import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import { openedFiles } from '../../../src/store/sqlite/files/opened-files.ts'
+import { storePaths } from '../../../src/store/sqlite/files/require-files.ts'
 import { watchFiles } from '../../../src/store/sqlite/files/watch-files.ts'
 import { openWriteProbe } from '../../../src/store/sqlite/files/write-probe.ts'
 import { StoreUnavailable } from '../../../src/store/unavailable.ts'
@@ -129,5 +132,45 @@ describe('the write probe', () => {
     assert.equal(other.prepare('pragma user_version').get()?.user_version, 7)
     probe.close()
     other.close()
+  })
+})
+
+describe('the files of a prepared store', () => {
+  const prepared = (name: string) => {
+    const [store, staged] = [join(folder, name), join(folder, `${name}-staged`)]
+    mkdirSync(store)
+    mkdirSync(staged)
+    const files = sqliteFiles(storePaths(`sqlite:${join(store, 'bursar.db')}`))
+    const writers = files.names.map((file) => {
+      const db = openDatabase(join(staged, file))
+      db.exec('create table recovery (at integer) strict; insert into recovery values (7)')
+      return db
+    })
+    const close = () => {
+      for (const db of writers) db.close()
+    }
+    return { store, staged, files, close }
+  }
+
+  test('take what is still in their WAL to the places of the store', () => {
+    const { store, staged, files, close } = prepared('merged')
+    const copy = join(folder, 'merged-copy')
+    cpSync(staged, copy, { recursive: true })
+    close()
+    assert.equal(files.replaceFrom(copy), true)
+    assert.deepEqual(readdirSync(store).sort(), [...files.names].sort())
+    for (const file of files.names) {
+      const db = new DatabaseSync(join(store, file))
+      assert.equal(db.prepare('select at from recovery').get()?.at, 7, file)
+      db.close()
+    }
+  })
+
+  test('do not move while their WAL cannot be merged, and nothing changes', () => {
+    const { store, staged, files, close } = prepared('held')
+    assert.throws(() => files.replaceFrom(staged), StoreUnavailable)
+    assert.deepEqual(readdirSync(store), [])
+    close()
+    assert.equal(files.replaceFrom(staged), true)
   })
 })

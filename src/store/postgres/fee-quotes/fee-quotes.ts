@@ -8,7 +8,7 @@ import { inTransaction } from '../cluster/transaction.ts'
 import { openConsume } from './consume-batch.ts'
 import { openIssue } from './issue-batch.ts'
 import { restoredQuotes } from './restored-quotes.ts'
-import { sweepQuotes } from './sweep.ts'
+import { resetSweep, sweepQuotes } from './sweep.ts'
 
 export type FeeQuoteDeps = {
   /** As role `bursar`. */
@@ -36,7 +36,7 @@ const refuse = async (): Promise<never> => {
 }
 const withoutOperator = {
   ...{ find: refuse, consume: refuse, sweep: refuse, clear: refuse },
-  ...{ newestCreation: refuse, uncertain: refuse },
+  ...{ times: refuse, resetSweep: refuse, uncertain: refuse },
 }
 
 function operatorMethods(servers: Servers, withinMs: number): FeeQuoteStore['operator'] {
@@ -49,6 +49,7 @@ function operatorMethods(servers: Servers, withinMs: number): FeeQuoteStore['ope
     },
     consume: openConsume(servers, withinMs),
     sweep: (rowsMax) => sweepQuotes(servers, rowsMax),
+    resetSweep: () => resetSweep(servers),
     ...restoredQuotes(servers),
     clear: () =>
       inTransaction(servers, (connection) => connection.execute('delete from bursar.fee_quote')),

@@ -1,15 +1,16 @@
-import type { FeeQuote } from '../../fee-quotes.ts'
+import type { FeeQuote, StoreTimes } from '../../fee-quotes.ts'
 import type { Recovery } from '../../recovery.ts'
 import { quoteColumns, readQuote } from '../../sql/fee-quotes/fee-quote-rows.ts'
-import { optionalWhole } from '../../sql/row.ts'
+import { optionalWhole, whole } from '../../sql/row.ts'
 import type { Servers } from '../cluster/servers.ts'
 
-/** The newest quote, and the quotes that a lost consumption may have taken. */
+/** The times of a recovery, and the quotes that a lost consumption may have taken. */
 export const restoredQuotes = (servers: Servers) => ({
-  newestCreation: async (): Promise<bigint | undefined> => {
-    const text = 'select max(created_at) as created_at from bursar.fee_quote'
-    const [row] = await servers.rows({ text })
-    return optionalWhole(row ?? {}, 'created_at')
+  times: async (): Promise<StoreTimes> => {
+    const text = `select bursar.clock_microseconds() as now, max(created_at) as created_at
+      from bursar.fee_quote`
+    const [row = {}] = await servers.rows({ text })
+    return { now: whole(row, 'now'), newestQuote: optionalWhole(row, 'created_at') }
   },
   uncertain: async (recovery: Recovery, rowsMax: number): Promise<readonly FeeQuote[]> => {
     const rows = await servers.rows({

@@ -23,6 +23,14 @@ export const sweepQuotes = (servers: Servers, rowsMax: number): Promise<Swept> =
       : { outcome: 'swept', deleted: deleted.length }
   })
 
+/** Waits for a sweep that runs. */
+export const resetSweep = (servers: Servers): Promise<void> =>
+  inTransaction(servers, (connection) => connection.execute(RESET))
+
+const RESET = `
+  update bursar.fee_quote_sweep
+  set last_run_at = bursar.clock_microseconds(), deleted = 0, refused_at = null, steady_for = 0`
+
 const LOCK = `
   select ${sweepColumns}, bursar.clock_microseconds() as now,
     (select created_at from bursar.fee_quote order by id desc limit 1) as newest_at

@@ -9,9 +9,9 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { isBusy } from '../database.ts'
+import { guarded, isBusy } from '../database.ts'
 import { restoreMarker } from './restore-marker.ts'
-import type { DatabaseCopy } from './snapshot.ts'
+import { type DatabaseCopy, leaveWal } from './snapshot.ts'
 
 /**
  * Moves databases to the places of a store. A marker beside each of them keeps others from opening
@@ -19,6 +19,8 @@ import type { DatabaseCopy } from './snapshot.ts'
  * nothing then.
  */
 export function replaceFiles(copies: readonly DatabaseCopy[]): boolean {
+  // Only the database files move. What is in a WAL, such as the recovery, would be lost.
+  for (const { from } of copies) mergeWal(from)
   const markers = copies.map(({ to }) => restoreMarker(to))
   // An interrupted restore has left its markers, and nobody has opened the store since.
   const wasInterrupted = markers.some((marker) => existsSync(marker))
@@ -37,6 +39,15 @@ export function replaceFiles(copies: readonly DatabaseCopy[]): boolean {
   syncFolders(copies)
   removeAll(markers)
   return true
+}
+
+function mergeWal(path: string): void {
+  const db = new DatabaseSync(path)
+  try {
+    guarded(() => leaveWal(db, path))
+  } finally {
+    db.close()
+  }
 }
 
 /**

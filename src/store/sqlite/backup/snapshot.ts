@@ -1,6 +1,6 @@
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { backup, DatabaseSync } from 'node:sqlite'
-import { StoreDamaged } from '../../unavailable.ts'
+import { StoreDamaged, StoreUnavailable } from '../../unavailable.ts'
 import { guarded, integrityFaults, isDamaged, openDatabase } from '../database.ts'
 
 /** A database file and the path of its copy. */
@@ -18,7 +18,7 @@ const PAGES_PER_STEP = 5000
 export async function copySnapshot(copies: readonly DatabaseCopy[]): Promise<readonly string[]> {
   try {
     await copyAll(copies)
-    return copies.flatMap(({ to }) => leaveWal(to))
+    return copies.flatMap(({ to }) => closeCopy(to))
   } catch (error) {
     if (error instanceof StoreDamaged || isDamaged(error)) return [(error as Error).message]
     throw error
@@ -57,12 +57,20 @@ function openSnapshots(paths: readonly string[]): readonly DatabaseSync[] {
   }
 }
 
-function leaveWal(path: string): readonly string[] {
+function closeCopy(path: string): readonly string[] {
   const db = new DatabaseSync(path)
   try {
-    db.exec('pragma journal_mode = delete')
+    leaveWal(db, path)
     return integrityFaults(db)
   } finally {
     db.close()
+  }
+}
+
+/** Moves all that is in the WAL to the database file, which then holds everything by itself. */
+export function leaveWal(db: DatabaseSync, path: string): void {
+  const { journal_mode: mode } = db.prepare('pragma journal_mode = delete').get() ?? {}
+  if (mode !== 'delete' || existsSync(`${path}-wal`)) {
+    throw new StoreUnavailable(`${path} is in use, so that its WAL cannot be merged into it`)
   }
 }
