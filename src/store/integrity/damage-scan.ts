@@ -33,8 +33,9 @@ export function openDamageScan(
   const verify = (resource: Resource, row: StoredRow) => {
     const [fault] = rowFaults(resource, row)
     if (fault === undefined) return
-    damage.note({ kind: resource.kind, id: row.id, fault }, async () => {
-      const now = await rows.find(resource, row.customerId, row.id)
+    const { customerId, id } = row
+    damage.note({ customerId, kind: resource.kind, id, fault }, async () => {
+      const now = await rows.find(resource, customerId, id)
       return now === undefined || rowFaults(resource, now).length === 0
     })
   }

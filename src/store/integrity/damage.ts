@@ -10,16 +10,25 @@ export type Damage = {
   readonly fault: string
 }
 
+/**
+ * Damage as it is met. The customer is compared and never shown. It is absent where a part of the
+ * store cannot be read, which may hold records of several customers.
+ */
+type MetDamage = Damage & { readonly customerId?: string }
+
 /** The damage that this process has found and that nobody has mended yet. */
 export type DamageList = {
   /**
    * Adds damage and reports it, once. Returns the error for the request that met it. `isMended`
    * looks again, and rejects where it cannot tell.
    */
-  note(damage: Damage, isMended: () => Promise<boolean>): StoreDamaged
+  note(damage: MetDamage, isMended: () => Promise<boolean>): StoreDamaged
   found(): readonly Damage[]
-  /** The error for a record that is known to be damaged. */
-  errorOf(kind: string, id: string): StoreDamaged | undefined
+  /**
+   * The error for a record that is known to be damaged. To every other customer its id is unknown,
+   * so none can learn that it exists.
+   */
+  errorOf(customerId: string, kind: string, id: string): StoreDamaged | undefined
   hasKind(kind: string): boolean
   /** Forgets what has been mended. */
   lookAgain(): Promise<void>
@@ -37,9 +46,9 @@ export function openDamageList({ onFound, onMended }: DamageReport): DamageList 
   const errorFor = ({ kind, id, fault }: Damage) =>
     new StoreDamaged(`${kind}${id === undefined ? '' : ` ${id}`}: ${fault}`)
   return {
-    note(damage, isMended) {
+    note({ customerId, ...damage }, isMended) {
       const shown = shownDamage(damage)
-      const key = keyOf(shown.kind, shown.id)
+      const key = keyOf(customerId, shown.kind, shown.id)
       if (!known.has(key) && known.size < limits.damageListedMax) {
         known.set(key, { damage: shown, isMended })
         onFound(shown)
@@ -47,8 +56,8 @@ export function openDamageList({ onFound, onMended }: DamageReport): DamageList 
       return errorFor(shown)
     },
     found: () => [...known.values()].map(({ damage }) => damage),
-    errorOf(kind, id) {
-      const found = known.get(keyOf(kind, id))
+    errorOf(customerId, kind, id) {
+      const found = known.get(keyOf(customerId, kind, id))
       return found && errorFor(found.damage)
     },
     hasKind: (kind) =>
@@ -68,4 +77,6 @@ export function openDamageList({ onFound, onMended }: DamageReport): DamageList 
 const shownDamage = (damage: Damage): Damage =>
   damage.id === undefined ? damage : { ...damage, id: shownId(damage.id) }
 
-const keyOf = (kind: string, id: string | undefined): string => `${kind} ${id ?? ''}`
+/** A customer may have any name, so the text is one that no two keys share. */
+const keyOf = (customerId: string | undefined, kind: string, id: string | undefined): string =>
+  JSON.stringify([customerId, kind, id])
