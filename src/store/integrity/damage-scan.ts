@@ -26,6 +26,7 @@ export function openDamageScan(
 ): DamageScan {
   let at = 0
   let key: RowKey | undefined
+  let verified = () => {}
   const nextKind = () => {
     at += 1
     key = undefined
@@ -41,12 +42,16 @@ export function openDamageScan(
   }
   const readNext = async (resource: Resource) => {
     const from = key
+    if (from === undefined) verified = damage.verifying(resource.kind)
     const read = () => rows.after(resource, from, limits.scanRows)
     try {
       const found = await read()
       for (const row of found) verify(resource, row)
       const last = found.at(-1)
-      if (last === undefined || found.length < limits.scanRows) return nextKind()
+      if (last === undefined || found.length < limits.scanRows) {
+        verified()
+        return nextKind()
+      }
       // A damaged key could lead the scan back to where it was.
       if (from !== undefined && !comesAfter(last, from)) return nextKind()
       key = last
@@ -106,4 +111,8 @@ export const logDamage = (log: Logger) => ({
       'a stored record is damaged; requests for it get 503 until it is imported again or restored',
     ),
   onMended: (damage: Damage) => log.info(damage, 'a damaged record has been mended'),
+  onMore: () =>
+    log.error(
+      'more damaged records were found than are listed; `bursar migrate --check` names the first 1,000',
+    ),
 })
