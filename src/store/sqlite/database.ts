@@ -10,7 +10,7 @@ import { refuseHalfRestored } from './backup/restore-marker.ts'
 export const openDatabase = (path: string): DatabaseSync =>
   refuseLocked(path, () => openWithin(path, limits.storeLockWaitMs))
 
-/** `never` is for one more connection: where the file has vanished, an empty one must not replace it. */
+/** `never` is for a further connection, which must not put an empty file where one vanished. */
 type Creation = { readonly creates: 'if-missing' | 'never' }
 
 /**
