@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { limits } from '../../src/platform/limits.ts'
+import { openLog } from '../../src/platform/log.ts'
 import { resources } from '../../src/resources/catalogue.ts'
 import { type Damage, openDamageList } from '../../src/store/integrity/damage.ts'
-import { openDamageScan } from '../../src/store/integrity/damage-scan.ts'
+import { openDamageScan, startDamageWatch } from '../../src/store/integrity/damage-scan.ts'
 import type { StoredRows } from '../../src/store/integrity/stored-row.ts'
 import { anId } from '../support/records.ts'
 
@@ -78,5 +80,66 @@ describe('a full list of damage', () => {
     assert.equal(list.hasKind('fiat-accounts'), true)
     list.verifying('fiat-accounts')()
     assert.equal(list.hasKind('fiat-accounts'), false)
+  })
+})
+
+describe('the watch over damage', () => {
+  /** Runs the watch for so long, by its own timers. `steps` tell how each step of the scan ends. */
+  async function watched(
+    forMs: number,
+    scans: boolean,
+    steps: readonly ('fails' | 'works')[] = [],
+  ) {
+    let now = 0
+    const due: { at: number; task: () => void }[] = []
+    const warnings: unknown[] = []
+    const warn = (bound: unknown) => void warnings.push(bound)
+    const log = Object.assign(openLog('silent'), { warn })
+    const [looks, stepsAt]: [number[], number[]] = [[], []]
+    let isFailing = false
+    const stop = startDamageWatch({
+      log,
+      scans,
+      damage: {
+        found: () => [{ kind: 'statements', id: anId(1), fault: 'no match' }],
+        lookAgain: async () => void looks.push(now),
+        isFailing: () => isFailing,
+        scanNext: async () => {
+          isFailing = steps[stepsAt.length] === 'fails'
+          stepsAt.push(now)
+          if (isFailing) throw new Error('a lock')
+          return false
+        },
+      },
+      schedule: {
+        after: (delayMs, task) => {
+          due.push({ at: now + delayMs, task })
+          return () => {}
+        },
+        every: () => () => {},
+      },
+    })
+    for (let next = due.shift(); next !== undefined && next.at <= forMs; next = due.shift()) {
+      now = next.at
+      next.task()
+      await setImmediate()
+      due.sort((one, other) => one.at - other.at)
+    }
+    stop()
+    return { looks, stepsAt, warnings: warnings.length }
+  }
+
+  test('looks again at known damage without the right to scan', async () => {
+    const { looks, stepsAt } = await watched(3000, false)
+    assert.deepEqual(looks, [1000, 2000, 3000])
+    assert.deepEqual(stepsAt, [])
+  })
+
+  test('pauses the scan after a failure, and warns once until it has worked again', async () => {
+    const steps = ['fails', 'fails', 'works', 'fails'] as const
+    const { looks, stepsAt, warnings } = await watched(121_200, true, steps)
+    assert.deepEqual(stepsAt, [1000, 61_000, 121_000, 121_100])
+    assert.equal(looks.length, 121)
+    assert.equal(warnings, 2)
   })
 })

@@ -14,8 +14,13 @@ import {
 
 /** The background search for damage, one step at a time. */
 export type DamageScan = Pick<DamageList, 'found' | 'lookAgain'> & {
-  /** Verifies the next stored records. True once every record has been verified. */
+  /**
+   * Verifies the next stored records. True at the end of a round. Rejects where it cannot read; the
+   * next step then goes on with the next kind.
+   */
   scanNext(): Promise<boolean>
+  /** Whether the last step of some kind failed. */
+  isFailing(): boolean
 }
 
 /** Verifies the checksums and the pairs of all records, kind by kind, round after round. */
@@ -27,6 +32,7 @@ export function openDamageScan(
   let at = 0
   let key: RowKey | undefined
   let verified = () => {}
+  const failing = new Set<string>()
   const nextKind = () => {
     at += 1
     key = undefined
@@ -46,6 +52,7 @@ export function openDamageScan(
     const read = () => rows.after(resource, from, limits.scanRows)
     try {
       const found = await read()
+      failing.delete(resource.kind)
       for (const row of found) verify(resource, row)
       const last = found.at(-1)
       if (last === undefined || found.length < limits.scanRows) {
@@ -56,7 +63,12 @@ export function openDamageScan(
       if (from !== undefined && !comesAfter(last, from)) return nextKind()
       key = last
     } catch (error) {
-      if (!(error instanceof StoreDamaged)) throw error
+      if (!(error instanceof StoreDamaged)) {
+        failing.add(resource.kind)
+        nextKind()
+        throw error
+      }
+      failing.delete(resource.kind)
       const fault = `the store cannot read it: ${error.message}`
       damage.note({ kind: resource.kind, fault }, () => read().then(() => true))
       nextKind()
@@ -65,6 +77,7 @@ export function openDamageScan(
   return {
     found: damage.found,
     lookAgain: damage.lookAgain,
+    isFailing: () => failing.size > 0,
     async scanNext() {
       const resource = resources[at]
       if (resource !== undefined) await readNext(resource)
@@ -75,31 +88,45 @@ export function openDamageScan(
   }
 }
 
-type ScanDeps = {
-  readonly scan: DamageScan
+type WatchDeps = {
+  readonly damage: DamageScan
+  /** Whether the process sees every customer's records. Its own reads find damage too. */
+  readonly scans: boolean
   readonly log: Logger
   readonly schedule?: Schedule
 }
 
-/** Scans for as long as the service runs. Returns the function that stops it. */
-export function startDamageScan({ scan, log, schedule }: ScanDeps): () => void {
+/** Looks again at known damage, and scans, while the service runs. Returns what stops it. */
+export function startDamageWatch({ damage, scans, log, schedule }: WatchDeps): () => void {
   let roundEndedAt = Number.NEGATIVE_INFINITY
   let isStopped = false
-  const step = async () => {
-    try {
-      if (scan.found().length > 0) await scan.lookAgain()
-      if (performance.now() - roundEndedAt < limits.scanRoundRestMs) return limits.damageLookMs
-      if (!(await scan.scanNext())) return limits.scanRestMs
-      roundEndedAt = performance.now()
-    } catch (error) {
-      if (!isStopped) log.warn({ err: error }, 'stored records cannot be scanned for damage')
-    }
+  let isTold = false
+  const look = async () => {
+    if (damage.found().length > 0) await damage.lookAgain()
     return limits.damageLookMs
   }
-  const { stop } = repeat(step, limits.damageLookMs, schedule)
+  const step = async () => {
+    if (performance.now() - roundEndedAt < limits.scanRoundRestMs) return limits.damageLookMs
+    try {
+      const isRoundOver = await damage.scanNext()
+      if (!damage.isFailing()) isTold = false
+      if (!isRoundOver) return limits.scanRestMs
+      roundEndedAt = performance.now()
+      return limits.damageLookMs
+    } catch (error) {
+      if (!isStopped && !isTold) {
+        log.warn({ err: error }, 'stored records cannot be scanned for damage')
+      }
+      isTold = true
+      return limits.scanFailedRestMs
+    }
+  }
+  const looks = repeat(look, limits.damageLookMs, schedule)
+  const scan = scans ? repeat(step, limits.damageLookMs, schedule) : undefined
   return () => {
     isStopped = true
-    stop()
+    looks.stop()
+    scan?.stop()
   }
 }
 
