@@ -31,7 +31,7 @@ import type { Logger } from './platform/log.ts'
 import { isWildcard, urlHost } from './platform/machine/loopback.ts'
 import type { CredentialStore } from './store/credentials.ts'
 import type { FeeQuoteStore } from './store/fee-quotes.ts'
-import { startDamageScan } from './store/integrity/damage-scan.ts'
+import { startDamageWatch } from './store/integrity/damage-scan.ts'
 import type { Store } from './store/records.ts'
 import { openServiceStores } from './stores.ts'
 import type { Keyring } from './vault/keyring.ts'
@@ -90,7 +90,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   const fees = openFees({ config, environment: process.env, clock, log })
   opened.defer(fees.close)
   const [store, credentials, quotes] = [stores.records(), stores.credentials(), stores.quotes()]
-  if (stores.servesOperator) opened.defer(startUpkeep({ store, quotes, log }))
+  opened.defer(startUpkeep({ store, quotes, log }, stores.servesOperator))
   const keyring = await stores.keyring(credentials)
   // A document that is read before the service listens names the right URL, unless the port is 0.
   let url = config.publicUrl ?? urlOf(config.host, String(config.port))
@@ -162,15 +162,16 @@ const closerOf =
     await running.disposeAsync()
   }
 
-/** What runs beside requests. Only the operator may do it, who sees every customer's rows. */
-function startUpkeep({
-  store,
-  quotes,
-  log,
-}: Pick<ServiceParts, 'store' | 'quotes'> & Pick<ServiceDeps, 'log'>): () => void {
-  const stops = [startQuoteSweep({ quotes, log }), startDamageScan({ scan: store.damage, log })]
+/** What runs beside requests. The sweep and the scan need the operator, who sees all customers. */
+function startUpkeep(
+  { store, quotes, log }: Pick<ServiceParts, 'store' | 'quotes'> & Pick<ServiceDeps, 'log'>,
+  servesOperator: boolean,
+): () => void {
+  const stopWatch = startDamageWatch({ damage: store.damage, scans: servesOperator, log })
+  const stopSweep = servesOperator ? startQuoteSweep({ quotes, log }) : undefined
   return () => {
-    for (const stop of stops) stop()
+    stopWatch()
+    stopSweep?.()
   }
 }
 

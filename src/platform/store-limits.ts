@@ -8,6 +8,15 @@ export const storeLimits = {
   /** Pause after a round over the whole store, and interval of looking again at known damage. */
   scanRoundRestMs: 60_000,
   damageLookMs: 1000,
+  /** Pause of the scan after a step that failed, such as one that met a lock of a whole table. */
+  scanFailedRestMs: 60_000,
+  /**
+   * PostgreSQL: how long a step waits for a lock, how long its statement runs, and when its session
+   * is dropped. The server ends the statement first, so no session stays there without a client.
+   */
+  scanLockMs: 300,
+  scanStatementMs: 1000,
+  scanStepMs: 2000,
   /** Rows that an integrity check holds in memory at a time: about 1 MB. */
   checkedRowsMax: 500,
   /** Quotes are kept for a quarter, so that reconciliation can tell expired from consumed. */

@@ -158,4 +158,17 @@ describe('a damaged record', () => {
     await scanned()
     await assert.rejects(get, StoreDamaged)
   })
+
+  test('is an unknown id for every other customer, like an id that nobody has', async () => {
+    await tested.ask(`update bursar.fiat_account_full set body = replace(body, 'kept', 'kfpt')`)
+    await assert.rejects(get, StoreDamaged)
+    const other = asTenant('globex')
+    assert.notEqual(other, acme)
+    const read = tested.store.customers.get(other, fiatAccount.full, anId(1), false)
+    assert.equal(await read, undefined)
+    await tested.take('fiat-accounts', [account])
+    await scanned()
+    await tested.store.damage.lookAgain()
+    assert.deepEqual(found(), [])
+  })
 })

@@ -35,16 +35,17 @@ export function verifiedRecords(records: ReadRecords, damage: DamageList): Custo
   return {
     async get(tenant, view, id, includeDeleted) {
       const { kind } = view.resource
+      const record = { customerId: tenant, kind, id }
       const again = () => records.get(tenant, view, id, includeDeleted)
       const isMended = async () => isIntact(tenant, await again())
       const read = await again().catch((error: unknown) => {
-        throw noted(damage, { kind, id }, error, isMended)
+        throw noted(damage, record, error, isMended)
       })
       // The full record of a known pair may be missing, which reads as an unknown id.
-      const known = read === undefined ? damage.errorOf(kind, id) : undefined
+      const known = read === undefined ? damage.errorOf(tenant, kind, id) : undefined
       if (known !== undefined) throw known
       if (isIntact(tenant, read)) return read === undefined ? undefined : String(read.body)
-      throw damage.note({ kind, id, fault: 'its body does not match its checksum' }, isMended)
+      throw damage.note({ ...record, fault: MISMATCH }, isMended)
     },
 
     async page(tenant, view, selection) {
@@ -68,29 +69,28 @@ export function verifiedRecords(records: ReadRecords, damage: DamageList): Custo
       throw noteBody(first)
 
       function noteBody(id: string) {
-        return damage.note(
-          { kind, id, fault: 'its body does not match its checksum' },
-          async () => {
-            const read = await again()
-            read.release?.()
-            return (
-              read.checksums === undefined ||
-              damagedIds(tenant, read.items, read.checksums).length === 0
-            )
-          },
-        )
+        return damage.note({ customerId: tenant, kind, id, fault: MISMATCH }, async () => {
+          const read = await again()
+          read.release?.()
+          return (
+            read.checksums === undefined ||
+            damagedIds(tenant, read.items, read.checksums).length === 0
+          )
+        })
       }
     },
   }
 }
 
+const MISMATCH = 'its body does not match its checksum'
+
 function noted(
   damage: DamageList,
-  { kind, id }: { readonly kind: string; readonly id?: string },
+  part: { readonly kind: string; readonly id?: string; readonly customerId?: string },
   error: unknown,
   isMended: () => Promise<boolean>,
 ): unknown {
   if (!(error instanceof StoreDamaged)) return error
   const fault = `the store cannot read it: ${error.message}`
-  return damage.note({ kind, ...(id !== undefined && { id }), fault }, isMended)
+  return damage.note({ ...part, fault }, isMended)
 }

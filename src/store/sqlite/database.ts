@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
 import { limits } from '../../platform/limits.ts'
 import { makePrivateFile, requirePrivate } from '../../platform/machine/private-files.ts'
 import { StoreDamaged, StoreUnavailable } from '../unavailable.ts'
@@ -8,18 +10,26 @@ import { refuseHalfRestored } from './backup/restore-marker.ts'
 export const openDatabase = (path: string): DatabaseSync =>
   refuseLocked(path, () => openWithin(path, limits.storeLockWaitMs))
 
+/** `never` is for a further connection, which must not put an empty file where one vanished. */
+type Creation = { readonly creates: 'if-missing' | 'never' }
+
 /**
  * Opens or creates a database file, with mode 0600 because it holds account numbers or keys. Throws
  * a ConfigError for one that others can read. WAL lets readers run beside a writer. With
  * `synchronous = full`, a commit survives a power cut. Each statement waits so long for a lock, and
  * blocks the process meanwhile.
  */
-export function openWithin(path: string, lockWaitMs: number): DatabaseSync {
+export function openWithin(
+  path: string,
+  lockWaitMs: number,
+  { creates }: Creation = { creates: 'if-missing' },
+): DatabaseSync {
   if (path !== ':memory:') refuseHalfRestored(path)
   // SQLite copies the mode of the file to its WAL, so the file is created with it here.
-  makePrivateFile(path)
-  for (const beside of [`${path}-wal`, `${path}-shm`]) requirePrivate(beside)
-  const db = new DatabaseSync(path, { timeout: lockWaitMs })
+  if (creates === 'if-missing') makePrivateFile(path)
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) requirePrivate(file)
+  const options = { timeout: lockWaitMs }
+  const db = creates === 'never' ? openExisting(path, options) : new DatabaseSync(path, options)
   try {
     // A page of 8 KB holds a record without overflow pages. Its size is set before the first table.
     db.exec(`
@@ -32,6 +42,18 @@ export function openWithin(path: string, lockWaitMs: number): DatabaseSync {
   } catch (error) {
     db.close()
     throw error
+  }
+}
+
+/** SQLite itself refuses a missing file, so none can vanish between a check and the opening. */
+function openExisting(path: string, options: { readonly timeout: number }): DatabaseSync {
+  const url = pathToFileURL(path)
+  url.searchParams.set('mode', 'rw')
+  try {
+    return new DatabaseSync(url, options)
+  } catch (error) {
+    if (existsSync(path)) throw failureOf(error)
+    throw new StoreUnavailable(`${path} is missing`, { cause: error })
   }
 }
 

@@ -115,7 +115,7 @@ const dialect: MergeDialect = {
 /** Opens a connection for one import: temporary tables and transactions belong to a connection. */
 function openStaging(path: string, resource: Resource): DatabaseSync {
   // The sandbox imports in a server, so nothing waits inside SQLite.
-  const db = openWithin(path, 0)
+  const db = openWithin(path, 0, { creates: 'never' })
   // The cache bounds the memory of sorts. With the default of 2 MB a merge takes twice as long.
   db.exec('pragma temp_store = file; pragma cache_size = -20000')
   // Node binds numbers as reals, so without an integer column line 7 would be reported as 7.0.

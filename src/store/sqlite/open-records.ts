@@ -51,7 +51,7 @@ export function openSqliteStore(path: string, clock: Clock, log = openLog('silen
   // The scan reads everything, so its small cache must not be that of the readers.
   let scanned: DatabaseSync | undefined
   const rows = storedRows(() => {
-    scanned ??= openWithin(path, 0)
+    scanned ??= openWithin(path, 0, { creates: 'never' })
     return scanned
   })
   return {

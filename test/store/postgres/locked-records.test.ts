@@ -5,7 +5,7 @@ import { openLog } from '../../../src/platform/log.ts'
 import { fiatAccount } from '../../../src/resources/fiat-account.ts'
 import { openServers, type Servers } from '../../../src/store/postgres/cluster/servers.ts'
 import { openConnection } from '../../../src/store/postgres/driver/connection.ts'
-import { readingSessions } from '../../../src/store/postgres/driver/sessions.ts'
+import { loadingSessions, readingSessions } from '../../../src/store/postgres/driver/sessions.ts'
 import { openPostgresStore } from '../../../src/store/postgres/records/open-records.ts'
 import { anId } from '../../support/records.ts'
 import {
@@ -23,15 +23,18 @@ let servers: Servers
 before(async () => {
   database = await openTestDatabase()
   servers = await openServers({
-    primaries: addressesOf(database.url),
-    standbys: [],
+    ...serversDeps(),
     parameters: readingSessions(WITHIN_MS),
-    requireRole: anyRole,
-    connectionsMax: 1,
-    withinMs: WITHIN_MS,
-    lagMsMax: 2000,
-    log: openLog('silent'),
   })
+})
+const serversDeps = () => ({
+  primaries: addressesOf(database.url),
+  standbys: [],
+  requireRole: anyRole,
+  connectionsMax: 1,
+  withinMs: WITHIN_MS,
+  lagMsMax: 2000,
+  log: openLog('silent'),
 })
 after(async () => {
   await servers.close()
@@ -56,6 +59,30 @@ test('a lock on one kind of record fails its reads by name, and leaves the store
   ])
   await other.execute('rollback')
   await other.close()
+})
+
+test('a lock ends a step of the scan on the server too, and the scan goes on with the next kind', async () => {
+  const operator = await openServers({ ...serversDeps(), parameters: loadingSessions })
+  const store = openPostgresStore({ customers: servers, operator }, () => 0n)
+  const [address] = addressesOf(database.superuserUrl)
+  assert.ok(address !== undefined)
+  const other = openConnection(address, { parameters: {}, connectTimeoutMs: 5000 })
+  await other.execute('begin; lock table bursar.fiat_account in access exclusive mode')
+  const failures: unknown[] = []
+  const step = () => store.damage.scanNext().catch((error: unknown) => void failures.push(error))
+  while ((await step()) !== true) assert.ok(failures.length <= 1)
+  assert.match(String(failures), /55P03: canceling statement due to lock timeout/)
+  assert.equal(store.damage.isFailing(), true)
+  const waiting = await other.rows({
+    text: `select count(*) as n from pg_stat_activity where wait_event_type = 'Lock'
+      and datname = current_database()`,
+  })
+  assert.equal(Number(waiting[0]?.n), 0)
+  await other.execute('rollback')
+  while ((await step()) !== true) assert.equal(failures.length, 1)
+  assert.equal(store.damage.isFailing(), false)
+  await other.close()
+  await operator.close()
 })
 
 test('a slow statement is reported with its deadline, and not as a lost session', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
@@ -105,4 +105,20 @@ test('a merge is refused for what it writes, so the same file again needs no spa
   assert.equal(await stored(), before)
   await take(store, kind, added)
   assert.equal((await take(fullDisk, kind, added)).unchanged, 200)
+})
+
+test('neither an import nor the scan makes a records file where the store has vanished', async () => {
+  const volume = join(folder, 'volume')
+  const lost = join(volume, 'records.db')
+  const vanishing = openSqliteStore(lost, systemClock)
+  for (const leave of ['folder', 'nothing']) {
+    rmSync(volume, { recursive: true })
+    if (leave === 'folder') mkdirSync(volume, { mode: 0o700 })
+    const missing = { name: 'StoreUnavailable', message: `${lost} is missing` }
+    await assert.rejects(take(vanishing, kind, quotes(1, 1)), missing)
+    await assert.rejects(vanishing.damage.scanNext(), missing)
+    assert.equal(existsSync(lost), false)
+    mkdirSync(volume, { recursive: true, mode: 0o700 })
+  }
+  await vanishing.close()
 })

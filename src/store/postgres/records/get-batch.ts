@@ -1,9 +1,10 @@
 import type { Tenant } from '../../../contract/principal.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { ReadBody } from '../../integrity/verified-records.ts'
-import { openBatchQueue } from '../../sql/batch-queue.ts'
+import { openBatchQueue, type PendingRequest } from '../../sql/batch-queue.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { type Query, textArray } from '../driver/connection.ts'
+import { aloneIfDamaged } from './alone-if-damaged.ts'
 import { tenantSetting } from './row-security.ts'
 
 type AskedGet = { readonly tenant: Tenant; readonly id: string; readonly includeDeleted: boolean }
@@ -12,19 +13,23 @@ export type GetOne = (asked: AskedGet) => Promise<ReadBody>
 
 /** Reads records from one table by id, several in one statement. */
 export function openGetBatch(servers: Servers, table: string): GetOne {
+  const readTogether = async (
+    batch: readonly PendingRequest<AskedGet, ReadBody>[],
+    askedAt: number,
+  ) => {
+    const asked = batch.map(({ request }) => request)
+    const query = getQuery(table, asked)
+    // The first look-up has waited longest, so its start time bounds the whole batch.
+    const rows = await servers.read((connection) => connection.query(query), { askedAt })
+    for (const [at, body, checksum] of rows) {
+      const read = body && { body, checksum: checksum == null ? null : Number(checksum) }
+      batch[Number(at) - 1]?.result.resolve(read ?? undefined)
+    }
+    for (const { result } of batch) result.resolve(undefined)
+  }
   return openBatchQueue<AskedGet, ReadBody>({
     name: 'gets',
-    run: async (batch, askedAt) => {
-      const asked = batch.map(({ request }) => request)
-      const query = getQuery(table, asked)
-      // The first look-up has waited longest, so its start time bounds the whole batch.
-      const rows = await servers.read((connection) => connection.query(query), { askedAt })
-      for (const [at, body, checksum] of rows) {
-        const read = body && { body, checksum: checksum == null ? null : Number(checksum) }
-        batch[Number(at) - 1]?.result.resolve(read ?? undefined)
-      }
-      for (const { result } of batch) result.resolve(undefined)
-    },
+    run: (batch, askedAt) => aloneIfDamaged(batch, (part) => readTogether(part, askedAt)),
     weightMax: limits.getsPerStatementMax,
     runningMax: limits.getStatementsMax,
     startsFullBatches: true,

@@ -12,7 +12,7 @@ import { inTransaction } from '../cluster/transaction.ts'
 import { customerRecords } from './customer-records.ts'
 import { exportLines } from './export.ts'
 import { openLoad } from './load.ts'
-import { storedRows } from './stored-rows.ts'
+import { scannedRows, storedRows } from './stored-rows.ts'
 
 export type RecordServers = {
   /** Sessions of role `bursar`. */
@@ -28,7 +28,6 @@ export function openPostgresStore(
   log = openLog('silent'),
 ): Store {
   const damage = openDamageList(logDamage(log))
-  const rows = storedRows(operator)
   return {
     customers: verifiedRecords(customerRecords(customers), damage),
     operator: {
@@ -39,7 +38,7 @@ export function openPostgresStore(
         const [row] = await operator.query({ text })
         return Number(row?.[0])
       },
-      rows,
+      rows: storedRows(operator),
       journal: async (entriesMax) => {
         const rows = await operator.rows({
           text: selectJournal('bursar.import_journal', entriesMax),
@@ -55,7 +54,7 @@ export function openPostgresStore(
           await connection.execute('update bursar.revision set changed_at = changed_at + 1')
         }),
     },
-    damage: openDamageScan(resources, rows, damage),
+    damage: openDamageScan(resources, scannedRows(operator), damage),
     ping: customers.ping,
     // PostgreSQL checks its pages itself (data checksums); pg_amcheck needs a superuser.
     integrityFaults: async () => [],

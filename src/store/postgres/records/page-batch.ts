@@ -9,6 +9,7 @@ import { openBatchQueue, type PendingRequest } from '../../sql/batch-queue.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { optionalBytes, optionalWhole, text, whole } from '../driver/cells.ts'
 import type { Query, Row } from '../driver/connection.ts'
+import { aloneIfDamaged } from './alone-if-damaged.ts'
 import { type AskedPage, pageQuery, pagesQuery } from './page-query.ts'
 
 export type PageOne = (asked: AskedPage) => Promise<Page>
@@ -39,7 +40,9 @@ export function openPageBatch(
     name: 'pages',
     run: async (batch, askedAt) => {
       // Where no server has replayed the position of the newest cursor, only that page must wait.
-      if (servers.hasReader(newest(batch))) return await readTogether(batch, askedAt)
+      if (servers.hasReader(newest(batch))) {
+        return await aloneIfDamaged(batch, (part) => readTogether(part, askedAt))
+      }
       const alone = batch.map((one) => readTogether([one], askedAt).catch(one.result.reject))
       await Promise.all(alone)
     },

@@ -1,3 +1,4 @@
+import { limits } from '../../../platform/limits.ts'
 import type { StoredRows } from '../../integrity/stored-row.ts'
 import {
   readStoredRow,
@@ -5,6 +6,8 @@ import {
   rowsAfterQuery,
   unpairedQuery,
 } from '../../sql/integrity/stored-row-queries.ts'
+import type { Servers } from '../cluster/servers.ts'
+import { transact } from '../cluster/transaction.ts'
 import type { Connection } from '../driver/connection.ts'
 
 const tableName = (table: string): string => `bursar.${table}`
@@ -37,3 +40,20 @@ export function storedRows({ rows }: Pick<Connection, 'rows'>): StoredRows {
     },
   }
 }
+
+/** The same for the scan, whose steps end soon on the server too, whatever the sessions allow. */
+export const scannedRows = (servers: Servers): StoredRows =>
+  storedRows({
+    rows: (query) =>
+      servers.onPrimary(
+        (connection) =>
+          transact(connection, async () => {
+            await connection.execute(SOON)
+            return await connection.rows(query)
+          }),
+        limits.scanStepMs,
+      ),
+  })
+
+const SOON = `set local lock_timeout = ${limits.scanLockMs};
+  set local statement_timeout = ${limits.scanStatementMs}`

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { limits } from '../../src/platform/limits.ts'
+import { openLog } from '../../src/platform/log.ts'
+import { resources } from '../../src/resources/catalogue.ts'
+import { type Damage, openDamageList } from '../../src/store/integrity/damage.ts'
+import { openDamageScan, startDamageWatch } from '../../src/store/integrity/damage-scan.ts'
+import type { StoredRows } from '../../src/store/integrity/stored-row.ts'
+import { anId } from '../support/records.ts'
+
+/** A list that is full of damaged statements, and what it reported. */
+function fullList() {
+  const reports: string[] = []
+  const mended = new Set<Damage>()
+  const list = openDamageList({
+    onFound: ({ kind }) => reports.push(`found ${kind}`),
+    onMended: ({ kind }) => reports.push(`mended ${kind}`),
+    onMore: () => reports.push('more'),
+  })
+  const note = (kind: string, at: number) => {
+    const damage = { customerId: 'acme', kind, id: anId(at), fault: 'no match' }
+    list.note(damage, async () => mended.has(damage))
+    return () => mended.add(damage)
+  }
+  const mends = Array.from({ length: limits.damageListedMax }, (_, at) => note('statements', at))
+  const mendAll = () => {
+    for (const mend of mends) mend()
+    return list.lookAgain()
+  }
+  return { list, note, mendAll, reports: () => reports.splice(0) }
+}
+
+const noRows: StoredRows = {
+  after: async () => [],
+  find: async () => undefined,
+  unpaired: async () => [],
+}
+
+describe('a full list of damage', () => {
+  test('keeps the kinds of damage that it has no room for, and says once that there is more', () => {
+    const { list, note, reports } = fullList()
+    reports()
+    assert.equal(list.hasKind('fiat-accounts'), false)
+    note('fiat-accounts', 1)
+    note('fiat-accounts', 2)
+    note('deposit-addresses', 3)
+    assert.equal(list.hasKind('fiat-accounts'), true)
+    assert.equal(list.hasKind('deposit-addresses'), true)
+    assert.equal(list.found().length, limits.damageListedMax)
+    assert.deepEqual(reports(), ['more'])
+  })
+
+  test('forgets such a kind once the scan has verified all of it, and not before', async () => {
+    const { list, note, mendAll } = fullList()
+    note('fiat-accounts', 1)
+    await mendAll()
+    assert.deepEqual(list.found(), [])
+    assert.equal(list.hasKind('statements'), false)
+    assert.equal(list.hasKind('fiat-accounts'), true)
+    const failing = openDamageScan(
+      resources,
+      { ...noRows, after: () => Promise.reject(new Error('no answer')) },
+      list,
+    )
+    for (const _ of resources) await failing.scanNext().catch(() => false)
+    assert.equal(list.hasKind('fiat-accounts'), true)
+    const scan = openDamageScan(resources, noRows, list)
+    while (!(await scan.scanNext())) assert.ok(true)
+    assert.equal(list.hasKind('fiat-accounts'), false)
+  })
+
+  test('keeps a kind whose damage was met while the scan verified it', async () => {
+    const { list, note, mendAll } = fullList()
+    note('fiat-accounts', 1)
+    const verified = list.verifying('fiat-accounts')
+    note('fiat-accounts', 2)
+    await mendAll()
+    verified()
+    assert.equal(list.hasKind('fiat-accounts'), true)
+    list.verifying('fiat-accounts')()
+    assert.equal(list.hasKind('fiat-accounts'), false)
+  })
+})
+
+describe('the watch over damage', () => {
+  /** Runs the watch for so long, by its own timers. `steps` tell how each step of the scan ends. */
+  async function watched(
+    forMs: number,
+    scans: boolean,
+    steps: readonly ('fails' | 'works')[] = [],
+  ) {
+    let now = 0
+    const due: { at: number; task: () => void }[] = []
+    const warnings: unknown[] = []
+    const warn = (bound: unknown) => void warnings.push(bound)
+    const log = Object.assign(openLog('silent'), { warn })
+    const [looks, stepsAt]: [number[], number[]] = [[], []]
+    let isFailing = false
+    const stop = startDamageWatch({
+      log,
+      scans,
+      damage: {
+        found: () => [{ kind: 'statements', id: anId(1), fault: 'no match' }],
+        lookAgain: async () => void looks.push(now),
+        isFailing: () => isFailing,
+        scanNext: async () => {
+          isFailing = steps[stepsAt.length] === 'fails'
+          stepsAt.push(now)
+          if (isFailing) throw new Error('a lock')
+          return false
+        },
+      },
+      schedule: {
+        after: (delayMs, task) => {
+          due.push({ at: now + delayMs, task })
+          return () => {}
+        },
+        every: () => () => {},
+      },
+    })
+    for (let next = due.shift(); next !== undefined && next.at <= forMs; next = due.shift()) {
+      now = next.at
+      next.task()
+      await setImmediate()
+      due.sort((one, other) => one.at - other.at)
+    }
+    stop()
+    return { looks, stepsAt, warnings: warnings.length }
+  }
+
+  test('looks again at known damage without the right to scan', async () => {
+    const { looks, stepsAt } = await watched(3000, false)
+    assert.deepEqual(looks, [1000, 2000, 3000])
+    assert.deepEqual(stepsAt, [])
+  })
+
+  test('pauses the scan after a failure, and warns once until it has worked again', async () => {
+    const steps = ['fails', 'fails', 'works', 'fails'] as const
+    const { looks, stepsAt, warnings } = await watched(121_200, true, steps)
+    assert.deepEqual(stepsAt, [1000, 61_000, 121_000, 121_100])
+    assert.equal(looks.length, 121)
+    assert.equal(warnings, 2)
+  })
+})

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { asTenant } from '../../../src/contract/principal.ts'
+import { fiatAccount } from '../../../src/resources/fiat-account.ts'
+import type { Servers } from '../../../src/store/postgres/cluster/servers.ts'
+import { openGetBatch } from '../../../src/store/postgres/records/get-batch.ts'
+import { openPageBatch } from '../../../src/store/postgres/records/page-batch.ts'
+import { StoreDamaged } from '../../../src/store/unavailable.ts'
+import { anId } from '../../support/records.ts'
+import { firstPage } from '../../support/selection.ts'
+
+const damaged = 'globex'
+const tenants = ['acme', damaged, 'initech'].map(asTenant)
+
+/** Servers that cannot read the records of one customer, and what each statement asked for. */
+function damagedServers() {
+  const statements: string[] = []
+  const servers = {
+    hasReader: () => true,
+    read: (work: Parameters<Servers['read']>[0]) =>
+      work(
+        {
+          query: async ({ values }: { readonly values: readonly unknown[] }) => {
+            const asked = JSON.stringify(values)
+            statements.push(asked)
+            if (asked.includes(damaged)) throw new StoreDamaged('XX001: invalid page')
+            const none = [null, '0', null, 'false', '0', '0', '1', null, null]
+            return asked.includes(anId(1)) ? [] : [none.map((text) => text && Buffer.from(text))]
+          },
+        } as never,
+        { reached: () => {} } as never,
+      ),
+  }
+  return { servers: servers as unknown as Servers, statements }
+}
+
+test('a page that PostgreSQL cannot read fails the gets that need it, and no other', async () => {
+  const { servers, statements } = damagedServers()
+  const get = openGetBatch(servers, fiatAccount.full.table)
+  const asked = tenants.map((tenant) => get({ tenant, id: anId(1), includeDeleted: false }))
+  const results = await Promise.allSettled(asked)
+  assert.deepEqual(
+    results.map((result) => (result.status === 'rejected' ? result.reason.name : 'read')),
+    ['read', 'StoreUnavailable', 'read'],
+  )
+  assert.equal(statements.length, 4)
+})
+
+test('it fails the pages of lists that need it, and no other', async () => {
+  const { servers, statements } = damagedServers()
+  const page = openPageBatch(servers, fiatAccount.brief.resource, 'ASC')
+  const asked = tenants.map((tenant) => page({ tenant, selection: { ...firstPage, limit: 5 } }))
+  const results = await Promise.allSettled(asked)
+  assert.deepEqual(
+    results.map((result) => (result.status === 'rejected' ? result.reason.name : 'read')),
+    ['read', 'StoreUnavailable', 'read'],
+  )
+  assert.equal(statements.length, 4)
+})
