@@ -104,6 +104,30 @@ describe('the check of stored records', () => {
   })
 })
 
+/** What an export reads; the masked body and the derived columns are not in it. */
+const damagesOfExport = [
+  `update bursar.fiat_account_full set body = replace(body, 'kept', 'kfpt')`,
+  `update bursar.fiat_account_full set checksum = 1`,
+  `delete from bursar.fiat_account_full`,
+  `delete from bursar.fiat_account`,
+]
+
+test('an export refuses a damaged record by kind and id', async () => {
+  for (const sql of damagesOfExport) {
+    await tested.store.operator.clear()
+    await tested.take('fiat-accounts', [account, aFiatAccount({ id: anId(2) })])
+    await tested.ask(`${sql} where id = '${anId(1)}'`)
+    await assert.rejects(tested.exported('fiat-accounts'), (error) => {
+      assert.ok(error instanceof StoreDamaged, sql)
+      assert.match(error.message, new RegExp(`^fiat-accounts ${anId(1)}: `), sql)
+      return !error.message.includes('kfpt')
+    })
+  }
+  await tested.take('statements', [aStatement({ id: anId(1), ref_id: 'kept' })])
+  await tested.ask(`update bursar.statement set body = replace(body, 'kept', 'kfpt')`)
+  await assert.rejects(tested.exported('statements'), StoreDamaged)
+})
+
 describe('a damaged record', () => {
   const get = () => tested.store.customers.get(acme, fiatAccount.full, anId(1), false)
   const page = () => tested.store.customers.page(acme, fiatAccount.brief, firstPage)
