@@ -60,6 +60,7 @@ type Place = {
 
 function openFile(): Place {
   const db = new DatabaseSync(':memory:')
+  db.function('body_checksum', (customer, body) => bodyChecksum(String(customer), String(body)))
   return {
     dialect: sqliteDialect,
     run: async (sql) => db.exec(sql),
@@ -98,6 +99,7 @@ const releasedSteps: Readonly<Record<'sqlite' | 'postgres', readonly string[]>> 
   sqlite: [
     'records 1 008514b752b282e9',
     'records 2 9d870c806dbe269f',
+    'records 3 e967c071290c3bb9',
     'credentials 1 0ac241aabe6a6d8b',
     'credentials 2 264d847919e245c2',
     'fee-quotes 1 f786aa4076c36396',
@@ -166,6 +168,26 @@ test('PostgreSQL refuses a step that was edited after it had been applied', asyn
   }
 })
 
+test('PostgreSQL fills missing checksums at every migration', async () => {
+  if (testStore !== 'postgres') return
+  const database = await openTestDatabase()
+  try {
+    // An import by an earlier version that outlived the migration stores no checksum.
+    for (const customer of ['acme', 'globex']) {
+      await database.ask(`insert into bursar.fiat_account_full (customer_id, id, deleted, body)
+        values ('${customer}', 'aaaaaaaa-0000-4000-8000-000000000001', false, '{}')`)
+    }
+    assert.deepEqual(await migratePostgres(addressesOf(database.ownerUrl), roles), [])
+    const filled = await database.ask(
+      'select customer_id, checksum::int8::text from bursar.fiat_account_full order by 1',
+    )
+    const expected = ['acme', 'globex'].map((name) => [name, String(bodyChecksum(name, '{}'))])
+    assert.deepEqual(filled, expected)
+  } finally {
+    await database.drop()
+  }
+})
+
 describe('the steps of records', () => {
   test('create every kind of the catalogue once', () => {
     const created = recordSteps.flatMap((step) => ('createKinds' in step ? step.createKinds : []))
@@ -197,6 +219,26 @@ describe('the steps of records', () => {
       assert.deepEqual(await place.ask(`select status from ${table}`), [['PAID']])
       const indexes = (await place.ask(place.indexes)).flat()
       assert.ok(indexes.includes('statement_by_status'), indexes.join(', '))
+    } finally {
+      await place.close()
+    }
+  })
+
+  test('give a kind that comes after the checksums its tables with checksums', async () => {
+    const place = await openPlace()
+    const { dialect } = place
+    const released: readonly RecordStep[] = [
+      { createKinds: ['statements'] },
+      { addChecksums: true },
+    ]
+    const next: readonly RecordStep[] = [...released, { createKinds: ['fiat-accounts'] }]
+    try {
+      await place.run(`create table ${dialect.tableName('superseded')} (body text not null)`)
+      for (const at of next.keys()) await place.run(recordMigration(at + 1, dialect, next))
+      for (const table of ['statement', 'fiat_account', 'fiat_account_full', 'superseded']) {
+        assert.deepEqual(await place.ask(`select checksum from ${dialect.tableName(table)}`), [])
+      }
+      assert.equal(recordMigration(2, dialect, next), recordMigration(2, dialect, released))
     } finally {
       await place.close()
     }

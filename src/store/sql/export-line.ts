@@ -1,11 +1,16 @@
 import { fullTable, type Resource } from '../../contract/resource.ts'
 import { printInstant } from '../../values/instant.ts'
+import { bodyChecksum } from '../integrity/checksum.ts'
+import { shownId } from '../integrity/stored-row.ts'
+import { StoreDamaged } from '../unavailable.ts'
 
 /** A stored record as export reads it. Times are in microseconds. */
 export type StoredRecord = {
   readonly customerId: string
-  /** The unmasked record. */
-  readonly body: string
+  readonly id: string
+  /** The unmasked record; null where its row is missing. */
+  readonly body: string | null
+  readonly checksum: number | null
   readonly deletedAt: bigint | null
   readonly sourceVersion: bigint | null
 }
@@ -18,24 +23,58 @@ export function exportQuery(
 ): string {
   const full = fullTable(resource)
   const isApart = full !== resource.table
+  const exported = isApart ? 'unmasked' : 'record'
   return `
-    select record.customer_id, ${isApart ? 'unmasked' : 'record'}.body as body,
+    select record.customer_id, record.id, ${exported}.body as body, ${exported}.checksum as checksum,
       record.deleted_at, record.source_version
     from ${tableName(resource.table)} as record
-    ${isApart ? `join ${tableName(full)} as unmasked using (customer_id, id)` : ''}
+    ${isApart ? `left join ${tableName(full)} as unmasked on ${samePair}` : ''}
     ${customerParameter === undefined ? '' : `where record.customer_id = ${customerParameter}`}
     order by record.customer_id, record.deleted, record.position`
 }
 
-/** One line of JSON that import accepts: the unmasked record with its withheld members. */
+const samePair = 'unmasked.customer_id = record.customer_id and unmasked.id = record.id'
+
+/** Selects an id whose masked record is missing, so that the export would leave it out. */
+export function unlistedQuery(
+  resource: Resource,
+  tableName: (table: string) => string,
+  customerParameter: string | undefined,
+): string {
+  return `
+    select unmasked.id from ${tableName(fullTable(resource))} as unmasked
+    where ${customerParameter === undefined ? '' : `unmasked.customer_id = ${customerParameter} and`}
+      not exists (select 1 from ${tableName(resource.table)} as record where ${samePair})
+    limit 1`
+}
+
+/** Throws a StoreDamaged if the query of unlisted ids has found one. */
+export function refuseUnlisted({ kind }: Resource, id: unknown): void {
+  if (id != null) throw damaged(kind, String(id), 'the masked record is missing')
+}
+
+const damaged = (kind: string, id: string, fault: string) =>
+  new StoreDamaged(
+    `${kind} ${shownId(id)}: ${fault}; the export is incomplete; import this record again or restore a backup`,
+  )
+
+/**
+ * One line of JSON that import accepts: the unmasked record with its withheld members. Throws a
+ * StoreDamaged for a record that is not as it was imported, because an import would take it.
+ */
 export function exportLine(resource: Resource, record: StoredRecord): string {
+  const { kind } = resource
+  const { customerId, id, body, checksum } = record
+  if (body === null) throw damaged(kind, id, 'the full record is missing')
+  if (checksum !== null && bodyChecksum(customerId, body) !== checksum)
+    throw damaged(kind, id, 'its body does not match its checksum')
   const withheld = {
-    customer_id: record.customerId,
+    customer_id: customerId,
     deleted_at: record.deletedAt === null ? null : printInstant(record.deletedAt),
     source_version: record.sourceVersion === null ? null : Number(record.sourceVersion),
   }
   const pairs = Object.entries(withheld)
     .filter(([member, value]) => value !== null && resource.withheldMembers.includes(member))
     .map(([member, value]) => `,${JSON.stringify(member)}:${JSON.stringify(value)}`)
-  return `${record.body.slice(0, -1)}${pairs.join('')}}`
+  return `${body.slice(0, -1)}${pairs.join('')}}`
 }

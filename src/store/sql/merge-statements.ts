@@ -20,7 +20,7 @@ export type MergeStatements = {
   readonly dropUnchanged: string
   /** How many staged records are left, and how many of them replace a stored one. */
   readonly countRemaining: string
-  /** Moves the records that will be replaced to `superseded`. */
+  /** Moves what will be replaced to `superseded`; `insert` deletes the unmasked records. */
   readonly supersede: readonly string[]
   readonly insert: readonly string[]
 }
@@ -48,9 +48,6 @@ export function mergeStatements(resource: Resource, dialect: MergeDialect): Merg
        from ${replacedInFull}`,
       `delete from ${table} where (customer_id, deleted, position) in (
          select stored.customer_id, stored.deleted, stored.position from ${replaced})`,
-      ...(hasMask
-        ? [`delete from ${full} where (customer_id, id) in (select customer_id, id from staged)`]
-        : []),
     ],
     insert: [
       insertRecords(resource, dialect),
@@ -61,6 +58,8 @@ export function mergeStatements(resource: Resource, dialect: MergeDialect): Merg
          else stored.changed_at + 1 end`,
       ...(hasMask
         ? [
+            // An unmasked record whose masked one was lost replaces nothing, but has the same key.
+            `delete from ${full} where (customer_id, id) in (select customer_id, id from staged)`,
             `insert into ${full} (customer_id, id, deleted, body, checksum)
              select customer_id, id, deleted_at is not null, full_body, full_checksum from staged
              order by customer_id, id`,

@@ -43,7 +43,7 @@ export const recordSteps: readonly RecordStep[] = [
   { addChecksums: true },
 ]
 
-/** The SQL of a step, counted from 1. It creates no column that a later step adds. */
+/** The SQL of a step, counted from 1. It creates no column that a later step adds to its tables. */
 export function recordMigration(
   number: number,
   dialect: SchemaDialect,
@@ -51,11 +51,12 @@ export function recordMigration(
 ): string {
   const step = steps[number - 1]
   if (step === undefined) throw new RangeError(`There is no step ${number} of records.`)
+  const earlier = steps.slice(0, number - 1)
   if ('addChecksums' in step) {
-    const filled = recordTables.map((table) => addChecksum(table, dialect))
+    const filled = tablesAfter(earlier).map((table) => addChecksum(table, dialect))
     return [...filled, addHistoryChecksum(dialect)].join('')
   }
-  const hasChecksums = steps.slice(0, number).some((earlier) => 'addChecksums' in earlier)
+  const hasChecksums = earlier.some((other) => 'addChecksums' in other)
   const sqlOf = (resource: (typeof resources)[number]): string => {
     if ('addColumn' in step) {
       return step.kind === resource.kind ? addColumn(resource, step.addColumn, dialect) : ''
@@ -70,12 +71,19 @@ export function recordMigration(
       .flatMap((later) =>
         'addColumn' in later && later.kind === resource.kind ? [later.addColumn] : [],
       )
-    return createTables(resource, laterColumns, dialect)
+    return createTables(resource, laterColumns, { ...dialect, hasChecksums })
   }
   return resources.map(sqlOf).join('')
 }
 
+/** A later kind must change no earlier step: a store refuses a step that differs from its own. */
+function tablesAfter(steps: readonly RecordStep[]): readonly string[] {
+  const created = steps.flatMap((step) => ('createKinds' in step ? step.createKinds : []))
+  return resources.filter(({ kind }) => created.includes(kind)).flatMap(tablesOf)
+}
+
+const tablesOf = (resource: (typeof resources)[number]): readonly string[] =>
+  resource.mask === undefined ? [resource.table] : [resource.table, fullTable(resource)]
+
 /** The tables that hold stored records of any kind. */
-export const recordTables: readonly string[] = resources.flatMap((resource) =>
-  resource.mask === undefined ? [resource.table] : [resource.table, fullTable(resource)],
-)
+export const recordTables: readonly string[] = resources.flatMap(tablesOf)

@@ -26,6 +26,9 @@ export type SchemaDialect = {
   readonly unprotected: (tables: readonly string[], statement: string) => string
 }
 
+/** The dialect, and whether the tables have checksums at the step that asks. */
+type SchemaAt = SchemaDialect & { readonly hasChecksums: boolean }
+
 /**
  * Creates the tables of one kind. The primary key is the order of a page. Every index that serves a
  * customer starts with the customer; `_identity` guards what is unique across customers. Kinds
@@ -34,7 +37,7 @@ export type SchemaDialect = {
 export function createTables(
   resource: Resource,
   laterColumns: readonly string[],
-  dialect: SchemaDialect,
+  dialect: SchemaAt,
 ): string {
   const { table, exclusive } = resource
   const { types, tableName, tableOptions, acrossCustomers, protect } = dialect
@@ -53,7 +56,7 @@ create table ${name} (
   deleted_at ${types.integer},
   updated_at ${types.integer},
   source_version ${types.integer},
-  stored_at ${types.storedAt},
+  stored_at ${types.storedAt},${checksumColumn(dialect)}
   primary key (customer_id, deleted, position)
 )${tableOptions};
 create unique index ${table}_identity on ${name} (id)${acrossCustomers};
@@ -68,16 +71,19 @@ ${resource.mask === undefined ? '' : createFullTable(fullTable(resource), dialec
 /** Lists do not read this table of unmasked records, so they cannot leak one. */
 const createFullTable = (
   table: string,
-  { types, tableName, tableOptions, protect }: SchemaDialect,
+  { types, tableName, tableOptions, protect, hasChecksums }: SchemaAt,
 ): string => `
 create table ${tableName(table)} (
   customer_id ${types.key} not null,
   id ${types.id} not null,
   deleted ${types.boolean} not null,
-  body text not null,
+  body text not null,${checksumColumn({ types, hasChecksums })}
   primary key (customer_id, id)
 )${tableOptions};
 ${protect(table)}`
+
+const checksumColumn = ({ types, hasChecksums }: Pick<SchemaAt, 'types' | 'hasChecksums'>) =>
+  hasChecksums ? `\n  checksum ${types.integer},` : ''
 
 /** Adds a filter column to a kind that has been released, and fills it from the stored records. */
 export function addColumn(resource: Resource, column: string, dialect: SchemaDialect): string {
@@ -115,12 +121,7 @@ export const addHistoryChecksum = ({ types, tableName }: SchemaDialect): string 
 export function replaceInBodies(
   resource: Resource,
   replacements: readonly (readonly [string, string])[],
-  {
-    tableName,
-    unprotected,
-    checksumOf,
-    hasChecksums,
-  }: SchemaDialect & { readonly hasChecksums: boolean },
+  { tableName, unprotected, checksumOf, hasChecksums }: SchemaAt,
 ): string {
   const tables = [...new Set([resource.table, fullTable(resource)])]
   const found = replacements.map(([text]) => `body like '%${text}%'`).join(' or ')

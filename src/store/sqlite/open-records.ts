@@ -10,12 +10,12 @@ import { openDamageList } from '../integrity/damage.ts'
 import { logDamage, openDamageScan } from '../integrity/damage-scan.ts'
 import { verifiedRecords } from '../integrity/verified-records.ts'
 import type { Store } from '../records.ts'
-import { exportLine, exportQuery } from '../sql/export-line.ts'
+import { exportLine, exportQuery, refuseUnlisted, unlistedQuery } from '../sql/export-line.ts'
 import { readJournalEntry, selectJournal } from '../sql/import/journal.ts'
 import { numberMigrations, readMigration, readMigrations } from '../sql/migration.ts'
 import { recordMigration, recordSteps, recordTables } from '../sql/record-migrations.ts'
 import { customerRecords, statementCache } from './customer-records.ts'
-import { integrityFaults, openWithin, prepare } from './database.ts'
+import { failureOf, integrityFaults, openWithin, prepare } from './database.ts'
 import { emptyAbandonedLog } from './disk-space.ts'
 import { openLoad } from './load.ts'
 import { openWrites } from './locks.ts'
@@ -102,14 +102,25 @@ function* exportLines(
   customerId: string | undefined,
 ): Iterable<string> {
   const parameter = customerId === undefined ? undefined : '?'
-  const statement = prepare(db, exportQuery(resource, recordDialect.tableName, parameter))
-  const rows = customerId === undefined ? statement.iterate() : statement.iterate(customerId)
-  for (const row of rows) {
-    yield exportLine(resource, {
-      customerId: String(row.customer_id),
-      body: String(row.body),
-      deletedAt: typeof row.deleted_at === 'bigint' ? row.deleted_at : null,
-      sourceVersion: typeof row.source_version === 'bigint' ? row.source_version : null,
-    })
+  const values = customerId === undefined ? [] : [customerId]
+  const { tableName } = recordDialect
+  try {
+    if (resource.mask !== undefined) {
+      const unlisted = prepare(db, unlistedQuery(resource, tableName, parameter)).get(...values)
+      refuseUnlisted(resource, unlisted?.id)
+    }
+    const rows = prepare(db, exportQuery(resource, tableName, parameter)).iterate(...values)
+    for (const row of rows) {
+      yield exportLine(resource, {
+        customerId: String(row.customer_id),
+        id: String(row.id),
+        body: row.body === null ? null : String(row.body),
+        checksum: row.checksum === null ? null : Number(row.checksum),
+        deletedAt: typeof row.deleted_at === 'bigint' ? row.deleted_at : null,
+        sourceVersion: typeof row.source_version === 'bigint' ? row.source_version : null,
+      })
+    }
+  } catch (error) {
+    throw failureOf(error)
   }
 }

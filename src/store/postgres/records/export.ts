@@ -1,5 +1,5 @@
 import type { Resource } from '../../../contract/resource.ts'
-import { exportLine, exportQuery } from '../../sql/export-line.ts'
+import { exportLine, exportQuery, refuseUnlisted, unlistedQuery } from '../../sql/export-line.ts'
 import { holdSession } from '../cluster/hold-session.ts'
 import type { Servers } from '../cluster/servers.ts'
 import type { Row } from '../driver/connection.ts'
@@ -17,10 +17,15 @@ export async function* exportLines(
   try {
     const { connection } = session
     await connection.execute('begin transaction isolation level repeatable read read only')
-    await connection.query({
-      text: `declare records no scroll cursor for ${exportQuery(resource, (name) => `bursar.${name}`, customerId === undefined ? undefined : '$1')}`,
-      ...(customerId !== undefined && { values: [customerId] }),
-    })
+    const parameter = customerId === undefined ? undefined : '$1'
+    const values = customerId === undefined ? [] : [customerId]
+    if (resource.mask !== undefined) {
+      const text = unlistedQuery(resource, tableName, parameter)
+      const [unlisted] = await connection.query({ text, values })
+      refuseUnlisted(resource, unlisted?.[0])
+    }
+    const text = exportQuery(resource, tableName, parameter)
+    await connection.query({ text: `declare records no scroll cursor for ${text}`, values })
     for (;;) {
       const rows = await connection.query({ text: `fetch ${FETCHED_AT_ONCE} from records` })
       for (const row of rows) yield lineOf(resource, row)
@@ -32,10 +37,15 @@ export async function* exportLines(
   }
 }
 
-function lineOf(resource: Resource, [customerId, body, deletedAt, sourceVersion]: Row): string {
+const tableName = (table: string): string => `bursar.${table}`
+
+function lineOf(resource: Resource, row: Row): string {
+  const [customerId, id, body, checksum, deletedAt, sourceVersion] = row
   return exportLine(resource, {
     customerId: String(customerId),
-    body: String(body),
+    id: String(id),
+    body: body == null ? null : String(body),
+    checksum: checksum == null ? null : Number(checksum),
     deletedAt: deletedAt == null ? null : BigInt(String(deletedAt)),
     sourceVersion: sourceVersion == null ? null : BigInt(String(sourceVersion)),
   })

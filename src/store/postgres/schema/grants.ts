@@ -80,7 +80,7 @@ export function grantStatements({ app, operator }: Roles): string {
  * `--enable-row-security` would be empty and succeed. A session that says so reads every row: the
  * owner could lift the policies anyway, but that would lock the tables.
  */
-export const refuseHiddenRows = `
+const refuseHiddenRows = `
   create or replace function bursar.refuse_hidden_rows() returns boolean language plpgsql
   set search_path = pg_catalog as $refuse$
   begin
@@ -94,7 +94,7 @@ export const refuseHiddenRows = `
 export const seeEveryRow = `set bursar.sees_every_row = 'on'`
 
 /** PostgreSQL evaluates the policy for rows that no other policy shows. Migrations suspend it. */
-export const ownerPolicy = (table: string): string => `
+const ownerPolicy = (table: string): string => `
   do $refuse$ begin
     if not exists (
       select 1 from pg_policies where schemaname = 'bursar' and tablename = '${table}'

@@ -14,7 +14,7 @@ import { transact } from '../cluster/transaction.ts'
 import { withPrimary } from '../cluster/with-primary.ts'
 import type { Connection } from '../driver/connection.ts'
 import { checksumFillStep, fillChecksums } from './fill-checksums.ts'
-import { grantStatements, type Roles, refuseHiddenRows } from './grants.ts'
+import { grantStatements, type Roles } from './grants.ts'
 import { protect, recordDialect } from './record-dialect.ts'
 
 const sqlFile = (name: string): string =>
@@ -43,8 +43,9 @@ export const migrations = numberMigrations([
 const MIGRATION_LOCK = '4725690212845'
 
 /**
- * Brings the schema up to date as its owner, one transaction a step, and grants the roles their
- * rights. Returns the ids of the applied steps. Only one process migrates at a time.
+ * Brings the schema up to date as its owner, one transaction a step, grants the roles their rights,
+ * and fills missing checksums. Returns the ids of the applied steps. Only one process migrates at a
+ * time.
  */
 export async function migratePostgres(
   addresses: readonly ServerAddress[],
@@ -65,10 +66,7 @@ export async function migratePostgres(
     refuseEditedStep('schema', applied, migrations)
     await owner.execute(markSteps)
     const due = migrations.filter(({ id }) => id > last)
-    // The function reads a setting that the fill of the checksums needs.
-    await owner.execute(refuseHiddenRows)
     for (const { id, sql, fingerprint } of due) {
-      if (sql === checksumFillStep) await fillChecksums(owner)
       await transact(owner, () =>
         owner.execute(
           `${sql}; insert into bursar.schema_migration values (${id}, now(), '${fingerprint}')`,
@@ -76,6 +74,7 @@ export async function migratePostgres(
       )
     }
     await transact(owner, () => owner.execute(grantStatements(roles)))
+    await fillChecksums(owner)
     return due.map(({ id }) => id)
   })
 }
