@@ -66,6 +66,7 @@ if (isLong) {
       for (const line of usages.stop()) t.diagnostic(line)
       assert.equal(await server.stop(), 0)
     } finally {
+      t.diagnostic(`the end of the log: ${server.program().errors().slice(-1500)}`)
       for (const [name, times] of recoveries) t.diagnostic(`${name}: ${recoveryOf(times)}`)
       faults.close()
       await stopClients().catch(() => {})
