@@ -12,13 +12,14 @@ const WRONG_USAGE = 2
 /** Runs the command that the process's arguments name, and sets the exit code. */
 export async function runCommand(program: Command, output: Output): Promise<void> {
   throwInsteadOfExiting(program)
-  // A reader such as `head` may close the pipe early. That is not a failure.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0)
-    output.tell(cannotWrite(error))
-    process.exit(FAILED)
-  })
   const logCommand = openOperatorLog(program)
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    // A reader such as `head` may close the pipe early. That is not a failure.
+    const isFailure = error.code !== 'EPIPE'
+    if (isFailure) output.tell(`${cannotWrite(error)}; check what was done before you repeat it`)
+    logCommand(isFailure ? FAILED : 0)
+    process.exit(isFailure ? FAILED : 0)
+  })
   let exitCode = 0
   try {
     await program.parseAsync()

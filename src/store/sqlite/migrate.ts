@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { limits } from '../../platform/limits.ts'
 import {
   type AppliedStep,
   lastOf,
@@ -113,8 +114,11 @@ const hasFingerprints = (db: DatabaseSync): boolean => {
 
 /** The steps that a file has, such as `records 2`. Empty for a file that does not exist. */
 export function appliedSteps(path: string): readonly string[] {
-  if (!existsSync(path)) return []
-  const db = new DatabaseSync(path)
+  return existsSync(path) ? refuseLocked(path, () => readSteps(path)) : []
+}
+
+function readSteps(path: string): readonly string[] {
+  const db = new DatabaseSync(path, { timeout: limits.storeLockWaitMs })
   try {
     if (!hasSteps(db)) return []
     const rows = db.prepare('select schema, id from schema_migration order by schema, id').all()

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -9,9 +11,10 @@ import { sqliteFiles } from '../../../src/store/sqlite/backup/store-files.ts'
 import { openSqliteCredentials } from '../../../src/store/sqlite/credentials.ts'
 import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import { openedFiles } from '../../../src/store/sqlite/files/opened-files.ts'
-import { storePaths } from '../../../src/store/sqlite/files/require-files.ts'
+import { isVacant, storePaths } from '../../../src/store/sqlite/files/require-files.ts'
 import { watchFiles } from '../../../src/store/sqlite/files/watch-files.ts'
 import { openWriteProbe } from '../../../src/store/sqlite/files/write-probe.ts'
+import { appliedSteps } from '../../../src/store/sqlite/migrate.ts'
 import { StoreUnavailable } from '../../../src/store/unavailable.ts'
 import { temporaryFolder } from '../../support/harness.ts'
 
@@ -133,6 +136,24 @@ describe('the write probe', () => {
     probe.close()
     other.close()
   })
+})
+
+test('the first looks at a store wait for a process that has locked it', async () => {
+  const name = join(folder, 'locked')
+  const paths = storePaths(`sqlite:${name}.db`)
+  await openSqliteCredentials(paths.credentials).close()
+  const holdFor = async (ms: number) => {
+    const hold = `const db = new (require('node:sqlite').DatabaseSync)(process.argv[1])
+      db.exec('pragma locking_mode = exclusive; begin exclusive; create table t${ms} (a)')
+      console.log('locked')
+      setTimeout(() => db.close(), ${ms})`
+    const child = spawn(process.execPath, ['-e', hold, paths.credentials])
+    await once(child.stdout, 'data')
+  }
+  await holdFor(300)
+  assert.ok(appliedSteps(paths.credentials).includes('credentials 1'))
+  await holdFor(100)
+  assert.equal(isVacant(paths), false)
 })
 
 describe('the files of a prepared store', () => {

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { ConfigError } from '../../../platform/config.ts'
+import { limits } from '../../../platform/limits.ts'
 import { requirePrivate } from '../../../platform/machine/private-files.ts'
 import { refuseHalfRestored } from '../backup/restore-marker.ts'
-import { isDamaged } from '../database.ts'
+import { isDamaged, refuseLocked } from '../database.ts'
 
 /** The two databases of a store, by path. */
 export type StorePaths = { readonly records: string; readonly credentials: string }
@@ -56,13 +57,16 @@ function sentenceFor(
     : `${records} is missing or empty, but ${credentials} exists. It holds the records of all customers. ${advice}`
 }
 
-const WAIT_MS = 2000
-
 function hasSchema(path: string, schema: string): boolean {
   // Closing the database below may remove its log.
   for (const file of [path, `${path}-wal`, `${path}-shm`]) requirePrivate(file)
   if (!existsSync(path)) return false
-  const db = new DatabaseSync(path, { timeout: WAIT_MS })
+  // After a crash, the first to open the file locks it until it has read the whole log.
+  return refuseLocked(path, () => holdsSchema(path, schema))
+}
+
+function holdsSchema(path: string, schema: string): boolean {
+  const db = new DatabaseSync(path, { timeout: limits.storeLockWaitMs })
   try {
     const table = db.prepare(`select 1 from sqlite_master where name = 'schema_migration'`).get()
     if (table === undefined) return false
