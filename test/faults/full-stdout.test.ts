@@ -55,5 +55,8 @@ test('no client gets a secret that nobody has seen', async () => {
 
 test('a command that cannot write its result says why and exits with 1', async () => {
   const { code, errors } = await runUnread(['client', 'list'], 'full disk')
-  assert.deepEqual([code, errors], [1, 'stdout cannot be written (ENOSPC)\n'])
+  assert.deepEqual(
+    [code, errors],
+    [1, 'stdout cannot be written (ENOSPC); check what was done before you repeat it\n'],
+  )
 })

@@ -139,7 +139,7 @@ describe('the write probe', () => {
 })
 
 test('the first looks at a store wait for a process that has locked it', async () => {
-  const name = join(folder, 'locked')
+  const name = join(folder, 'held')
   const paths = storePaths(`sqlite:${name}.db`)
   await openSqliteCredentials(paths.credentials).close()
   const holdFor = async (ms: number) => {
