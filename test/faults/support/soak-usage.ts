@@ -11,7 +11,7 @@ export function followUsage(pids: () => readonly number[]) {
       if (usage !== undefined) samples.set(pid, [...(samples.get(pid) ?? []), usage])
     }
   }
-  const timer = setInterval(sample, 10_000)
+  const timer = setInterval(sample, 10_000).unref()
   return {
     stop: (): string[] => {
       clearInterval(timer)
