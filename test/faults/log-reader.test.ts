@@ -27,7 +27,7 @@ async function startUnread(kind: (typeof kinds)[number], words: readonly string[
   // Both ends are open until the test ends, so that opening one waits for nobody.
   if (kind === 'a pipe') await once(spawn('mkfifo', [fifo]), 'exit')
   const log = kind === 'a pipe' ? openSync(fifo, 'r+') : ('pipe' as const)
-  const child = spawn(process.execPath, [main, ...words, '--port', '0', '--json'], {
+  const child = spawn(process.execPath, [main, ...words, '--create', '--port', '0', '--json'], {
     env: {
       ...{ PATH, LOG_LEVEL: 'info', BURSAR_LAME_DUCK_MS: '0', NODE_OPTIONS: options },
       ...{ DATABASE_URL: `sqlite:${join(folder, 'bursar.db')}`, BURSAR_OPERATOR_PORT: '0' },
