@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { startService } from '../../src/service.ts'
-import { openServiceStores } from '../../src/stores.ts'
+import { createStore, openServiceStores } from '../../src/stores.ts'
 import { acme, aQuote, aWithdrawal, idOf } from '../store/support/quotes.ts'
 import { configOf, openPlace } from '../support/harness.ts'
 
@@ -20,6 +20,7 @@ for (const store of ['sqlite', 'postgres'] as const) {
       t.after(place.remove)
       const config = configOf({ ...place.env, BURSAR_PUBLIC_URL: 'http://127.0.0.1:9' })
       const silent = openLog('silent')
+      await createStore({ config, clock: systemClock, log: silent })
       const right = await startService({ config, clock: systemClock, log: silent })
       t.after(() => right.close())
       const stores = await openServiceStores({ config, clock: systemClock, log: silent })
