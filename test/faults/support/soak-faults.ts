@@ -61,7 +61,8 @@ export function openFaults(deps: FaultDeps) {
         for (let opened = 0; opened < 300; opened += 1) {
           const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
           socket.on('error', () => {})
-          socket.on('close', () => {
+          // The peer stays half open, as one that never closes.
+          socket.once('end', () => {
             closedByServer += 1
           })
           socket.resume()
