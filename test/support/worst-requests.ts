@@ -181,6 +181,10 @@ export const strangersRequests: readonly WorstRequest[] = [
     bytes: bytesOf({ target: list, headers: [header] }),
   })),
   {
+    name: 'a path that cannot be decoded and a long X-Forwarded-For',
+    bytes: bytesOf({ target: '/%zz', headers: [`x-forwarded-for: ${long('127.0.0.1,')}`] }),
+  },
+  {
     name: 'a wrong method on a long path',
     bytes: bytesOf({ method: 'POST', target: `${get}${long('a')}` }),
   },

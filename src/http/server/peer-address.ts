@@ -7,9 +7,10 @@ import type { Logger } from '../../platform/log.ts'
  * value is a key and a log field, so anything but an address is replaced by the socket's.
  */
 export function peerAddress(raw: FastifyRequest): string {
+  const { ip } = raw
   // Nearly always an address alone. Only a proxy adds a port.
-  if (isIP(raw.ip) !== 0) return raw.ip
-  const [, address = ''] = /^\[?([^\]]*?)\]?(?::\d+)?$/.exec(raw.ip.slice(0, 64)) ?? []
+  if (isIP(ip) !== 0) return ip
+  const [, address = ''] = /^\[?([^\]]*?)\]?(?::\d+)?$/.exec(ip.slice(0, 64)) ?? []
   return isIP(address) === 0 ? (raw.socket.remoteAddress ?? '') : address
 }
 
@@ -22,7 +23,8 @@ export function warnOfUntrustedProxy(log: Logger): (raw: FastifyRequest) => void
   return (raw) => {
     if (hasWarned || raw.headers['x-forwarded-for'] === undefined) return
     const peer = raw.socket.remoteAddress
-    if (raw.ip !== peer) return
+    // The address is the socket's for text that is not an address too, which a trusted proxy sent.
+    if (raw.address !== peer || raw.ip !== peer) return
     hasWarned = true
     log.warn(
       { peer, setting: 'BURSAR_TRUSTED_PROXIES' },

@@ -20,6 +20,8 @@ import { openUnknownRoute } from './unknown-route.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     trace: Trace
+    /** The caller's IP address. */
+    address: string
   }
 }
 
@@ -63,7 +65,7 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
     forceCloseConnections: 'idle',
     frameworkErrors: (error, raw, reply) => {
       // Framework errors pass no hook, so this does the work of the hooks.
-      raw.trace = {}
+      identify(raw)
       reply.headers(commonHeaders(raw))
       sendProblem(error, raw, reply)
       logServed(options, raw, reply)
@@ -73,6 +75,7 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
   })
   const draining: Draining = { answersClose: false, listenerClosedAt: undefined }
   server.decorateRequest('trace')
+  server.decorateRequest('address')
   takeBodiesAsBytes(server)
   addHooks(server, options, draining, bounds)
   if (options.corsOrigins.length > 0) {
@@ -141,14 +144,10 @@ function addHooks(
   const unknownRoute = openUnknownRoute(server)
   const warn = warnOfUntrustedProxy(options.log)
   server.addHook('onRequest', (raw, reply, done) => {
-    raw.trace = {}
-    cutForwardedFor(raw.headers)
+    identify(raw)
     warn(raw)
     reply.headers(commonHeaders(raw))
-    done(
-      headerRefusal(raw, unknownRoute) ??
-        bounds.admit(peerAddress(raw), pathOf(raw.url), reply.raw),
-    )
+    done(headerRefusal(raw, unknownRoute) ?? bounds.admit(raw.address, pathOf(raw.url), reply.raw))
   })
   server.addHook('onSend', (_raw, reply, _payload, done) => {
     if (draining.answersClose) reply.header('connection', 'close')
@@ -159,6 +158,13 @@ function addHooks(
     done()
   })
   server.setErrorHandler((error, raw, reply) => sendProblem(error, raw, reply))
+}
+
+/** Reads the address once, since Fastify compares each forwarded one with every trusted proxy. */
+function identify(raw: FastifyRequest): void {
+  raw.trace = {}
+  cutForwardedFor(raw.headers)
+  raw.address = peerAddress(raw)
 }
 
 const commonHeaders = (raw: FastifyRequest) => ({
@@ -180,7 +186,7 @@ function logServed(
     method: raw.method,
     status: reply.statusCode,
     durationMs: reply.elapsedTime,
-    address: peerAddress(raw),
+    address: raw.address,
   })
 }
 
@@ -196,7 +202,7 @@ function requestOf(raw: FastifyRequest): Request {
     headers: raw.headers,
     rawHeaders: raw.raw.rawHeaders,
     body: Buffer.isBuffer(raw.body) ? raw.body : Buffer.alloc(0),
-    address: peerAddress(raw),
+    address: raw.address,
     id: raw.id,
     trace: raw.trace,
   }
