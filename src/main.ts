@@ -5,8 +5,8 @@ try {
   // Imported here, because reading the modules may be the first call without a free descriptor.
   const { programOf } = await import('./cli/help/program.ts')
   const { standardOutput } = await import('./cli/output.ts')
-  const { runCommand } = await import('./cli/run-command.ts')
-  await runCommand(programOf(standardOutput), standardOutput)
+  const { runProcess } = await import('./cli/run-command.ts')
+  await runProcess(programOf(standardOutput), standardOutput)
 } catch (error) {
   if (!isOutOfDescriptors(error)) throw error
   process.stderr.write(`${outOfDescriptors}\n`)

@@ -1,16 +1,15 @@
-import { once } from 'node:events'
 import { Argument, type Command } from 'commander'
 import { recordKinds, resources } from '../resources/catalogue.ts'
-import type { Stores } from '../stores.ts'
 import { printableJson } from '../values/printable.ts'
 import { type CommonOptions, newCommand } from './options.ts'
+import type { Output } from './output.ts'
 import { withStores } from './with-stores.ts'
 
 type ExportOptions = CommonOptions & { readonly customer?: string; readonly array?: boolean }
 
 const description = 'Export records as NDJSON, which import reads.'
 
-export function exportCommand(): Command {
+export function exportCommand({ write }: Output): Command {
   return newCommand('export', description)
     .addArgument(new Argument('<kind>', 'The kind of record.').choices(recordKinds))
     .option('--customer <id>', 'Export the records of this customer only.')
@@ -18,11 +17,10 @@ export function exportCommand(): Command {
     .action(async (kind: string, options: ExportOptions) => {
       const resource = resources.find((candidate) => candidate.kind === kind)
       if (resource === undefined) return
-      const write = async (stores: Stores) => {
+      await withStores(options, async (stores) => {
         const lines = stores.records().operator.exportLines(resource, options.customer)
-        await writeAll(inFormat(lines, options))
-      }
-      await withStores(options, write)
+        for await (const piece of inFormat(lines, options)) await write(piece)
+      })
     })
 }
 
@@ -47,11 +45,4 @@ async function* asArray(
   }
   const isEmpty = separator !== ',\n'
   yield isEmpty ? start + end : `\n${end}`
-}
-
-/** Waits for a slow reader, so that memory stays bounded. */
-async function writeAll(pieces: AsyncIterable<string>): Promise<void> {
-  for await (const piece of pieces) {
-    if (!process.stdout.write(piece)) await once(process.stdout, 'drain')
-  }
 }

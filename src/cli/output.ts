@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { writeSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { printableJson, printableLines } from '../values/printable.ts'
@@ -6,6 +7,8 @@ import { printableJson, printableLines } from '../values/printable.ts'
 export type Output = {
   /** Prints the result to stdout. */
   readonly print: (text: string) => void
+  /** Writes a piece of a long result to stdout. Resolves when a slow reader has room for more. */
+  readonly write: (piece: string) => Promise<void>
   /** Prints what is shown once. Rejects unless the system has taken all of it. */
   readonly reveal: (text: string) => Promise<void>
   /** Prints progress, faults and hints to stderr. */
@@ -14,6 +17,9 @@ export type Output = {
 
 export const standardOutput: Output = {
   print: (text) => void process.stdout.write(`${printableLines(text)}\n`),
+  write: async (piece) => {
+    if (!process.stdout.write(piece)) await once(process.stdout, 'drain')
+  },
   reveal: (text) => writeOut(Buffer.from(`${printableLines(text)}\n`)),
   tell: (text) => void process.stderr.write(`${printableLines(text)}\n`),
 }

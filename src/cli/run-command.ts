@@ -10,8 +10,7 @@ const FAILED = 1
 const WRONG_USAGE = 2
 
 /** Runs the command that the process's arguments name, and sets the exit code. */
-export async function runCommand(program: Command, output: Output): Promise<void> {
-  throwInsteadOfExiting(program)
+export async function runProcess(program: Command, output: Output): Promise<void> {
   const logCommand = openOperatorLog(program)
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     // A reader such as `head` may close the pipe early. That is not a failure.
@@ -20,16 +19,26 @@ export async function runCommand(program: Command, output: Output): Promise<void
     logCommand(isFailure ? FAILED : 0)
     process.exit(isFailure ? FAILED : 0)
   })
-  let exitCode = 0
+  const exitCode = await runCommand(program, process.argv.slice(2), output)
+  // A server that ended its workers has set it.
+  if (exitCode !== 0) process.exitCode = exitCode
+  logCommand(Number(process.exitCode ?? 0))
+}
+
+/** Runs the command that the words name. Resolves with the exit code, after it told of a fault. */
+export async function runCommand(
+  program: Command,
+  words: readonly string[],
+  output: Output,
+): Promise<number> {
+  throwInsteadOfExiting(program)
   try {
-    await program.parseAsync()
-    exitCode = Number(process.exitCode ?? 0)
+    await program.parseAsync(words, { from: 'user' })
+    return 0
   } catch (error) {
     if (!(error instanceof CommanderError)) output.tell(sentenceOf(error))
-    exitCode = exitCodeOf(error)
-    process.exitCode = exitCode
+    return exitCodeOf(error)
   }
-  logCommand(exitCode)
 }
 
 function throwInsteadOfExiting(command: Command): void {

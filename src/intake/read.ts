@@ -29,14 +29,12 @@ export type RecordFile = {
 export async function openRecordFile(
   path: string,
   schema: TSchema,
-  { silenceSecondsMax }: { readonly silenceSecondsMax: number },
+  { stdin, silenceSecondsMax }: { readonly stdin: Readable; readonly silenceSecondsMax: number },
 ): Promise<RecordFile> {
   const fromStdin = path === '-'
   const bytesTotal = fromStdin ? undefined : await sizeOf(path)
   const read = fromStdin ? readNdjson : readerOf(path)
-  const source: Readable = fromStdin
-    ? process.stdin
-    : createReadStream(path, { highWaterMark: 1 << 20 })
+  const source: Readable = fromStdin ? stdin : createReadStream(path, { highWaterMark: 1 << 20 })
   const hash = createHash('sha256')
   let bytesRead = 0
   source.on('data', (chunk) => {

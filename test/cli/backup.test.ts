@@ -27,6 +27,7 @@ import { acme, aQuote, aWithdrawal, idOf, wallet } from '../store/support/quotes
 import { configOf, temporaryFolder } from '../support/harness.ts'
 import { take } from '../support/record-store.ts'
 import { aDepositAddress, aFiatAccount, anId } from '../support/records.ts'
+import { collectOutput } from '../support/run-bursar.ts'
 
 const folder = temporaryFolder()
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -38,16 +39,11 @@ const commands = {
 
 /** Runs a command in this process. */
 async function run(name: keyof typeof commands, words: readonly string[], database: string) {
-  const out: string[] = []
-  const told: string[] = []
-  const output = {
-    print: (text: string) => out.push(text),
-    tell: (text: string) => told.push(text),
-    reveal: async () => {},
-  }
+  const { output, printed } = collectOutput()
   const command = commands[name](output, systemClock)
   await command.parseAsync([...words, '--database', database], { from: 'user' })
-  return { out: out.join('\n'), told: told.join('\n') }
+  const { out, err } = printed()
+  return { out: out.trimEnd(), told: err.trimEnd() }
 }
 
 const pathOf = (name: string) => join(folder, name, 'bursar.db')

@@ -9,6 +9,7 @@ import { programOf } from '../../src/cli/help/program.ts'
 import { programName } from '../../src/platform/version.ts'
 import { temporaryFolder } from '../support/harness.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
+import { collectOutput } from '../support/run-bursar.ts'
 
 const folder = temporaryFolder()
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -18,29 +19,19 @@ const everyCommand = (command: Command): readonly Command[] => [
   ...command.commands.flatMap(everyCommand),
 ]
 
-/** The program in this process: no exit, and its output in arrays. */
+/** The program in this process, which throws instead of an exit. */
 function openProgram() {
-  const out: string[] = []
-  const errors: string[] = []
-  const program = programOf({
-    print: (text) => out.push(text),
-    reveal: async (text) => void out.push(text),
-    tell: (text) => errors.push(text),
-  })
-  for (const command of everyCommand(program)) {
-    command.exitOverride().configureOutput({
-      writeOut: (text) => out.push(text),
-      writeErr: (text) => errors.push(text),
-    })
-  }
+  const { output, printed } = collectOutput()
+  const program = programOf(output)
+  for (const command of everyCommand(program)) command.exitOverride()
   const run = (words: readonly string[]) => program.parseAsync(words, { from: 'user' })
-  return { program, run, out, errors }
+  return { program, run, printed }
 }
 
 async function printed(name: string, ...words: readonly string[]): Promise<string> {
-  const { run, out } = openProgram()
+  const { run, printed } = openProgram()
   await run([...words, '--database', `sqlite:${join(folder, name)}`])
-  return out.join('\n')
+  return printed().out.trimEnd()
 }
 
 const pathOf = (command: Command): string =>
@@ -54,7 +45,7 @@ describe('the help', () => {
 
   for (const path of leaves.map(pathOf)) {
     test(`of ${path} has an example that the command accepts`, async () => {
-      const { program, run, out } = openProgram()
+      const { program, run, printed } = openProgram()
       const given = examples[path] ?? []
       assert.notEqual(given.length, 0, 'it has no example')
       for (const example of given) {
@@ -70,7 +61,8 @@ describe('the help', () => {
         assert.deepEqual(seen, [path], example)
       }
       await assert.rejects(run([...path.split(' '), '--help']), { exitCode: 0 })
-      assert.ok(out.join('').includes(`\n  ${programName()} ${given[0]}\n`), out.join(''))
+      const { out } = printed()
+      assert.ok(out.includes(`\n  ${programName()} ${given[0]}\n`), out)
     })
   }
 
@@ -232,12 +224,12 @@ test('client create takes scopes with commas between them', async () => {
 })
 
 test('a hint names the program as it was started, and an unknown id without controls', async () => {
-  const { run, errors } = openProgram()
+  const { run, printed: printedBy } = openProgram()
   const store = `sqlite:${join(folder, 'hint.db')}`
   await printed('hint.db', 'migrate')
   await assert.rejects(run(['client', 'disable', 'x\u001b[2J', '--database', store]))
   assert.equal(
-    errors.join(''),
+    printedBy().err,
     'There is no client x\\u{1b}[2J. `npm run -s bursar -- client list` shows them all.\n',
   )
 })
@@ -253,9 +245,9 @@ test('wrong usage points to the help of its command', async () => {
       /unknown command 'lst'\n\(Did you mean list\?\)\nSee .* -- client --help\n$/,
     ],
   ] as const) {
-    const { run, errors } = openProgram()
+    const { run, printed } = openProgram()
     await assert.rejects(run(words))
-    const told = errors.join('')
+    const told = printed().err
     if (typeof error === 'string') assert.equal(told, error)
     else assert.match(told, error)
   }

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { after, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { worldRecords } from '../../src/sandbox/world.ts'
 import { openPlace, temporaryFolder } from '../support/harness.ts'
+import { runProgram, startProgram } from '../support/program.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
 import { runBursar } from '../support/run-bursar.ts'
 import { testStore } from '../support/test-database.ts'
@@ -33,12 +32,12 @@ const sha256Of = (content: string | Uint8Array) =>
 
 describe('import', () => {
   test('imports NDJSON from standard input and prints the counts', async () => {
-    const ran = await runBursar(
-      await storeOf('stdin'),
-      ['import', 'fiat-accounts', '-'],
-      lines([aFiatAccount()]),
-    )
-    assert.deepEqual(ran, { code: 0, out: '1 record: 1 added, 0 changed, 0 unchanged\n', err: '' })
+    const ran = await runProgram(['import', 'fiat-accounts', '-'], {
+      env: { DATABASE_URL: await storeOf('stdin') },
+      stdin: lines([aFiatAccount()]),
+    })
+    const output = '1 record: 1 added, 0 changed, 0 unchanged\n'
+    assert.deepEqual(ran, { code: 0, output, errors: '' })
   })
 
   test('prints one JSON document and nothing else with --json', async () => {
@@ -140,16 +139,13 @@ describe('import', () => {
 
   test('ends when its input is silent for too long, and changes nothing', async () => {
     const BURSAR_IMPORT_SILENCE_SECONDS_MAX = '1'
-    const child = spawn(process.execPath, ['src/main.ts', 'import', 'fiat-accounts', '-'], {
-      env: {
-        ...{ ...process.env, LOG_LEVEL: 'warn', BURSAR_IMPORT_SILENCE_SECONDS_MAX },
-        DATABASE_URL: await storeOf('silent'),
-      },
+    const program = startProgram(['import', 'fiat-accounts', '-'], {
+      env: { BURSAR_IMPORT_SILENCE_SECONDS_MAX, DATABASE_URL: await storeOf('silent') },
+      stdin: lines([aFiatAccount()]),
+      stdinStays: 'open',
     })
-    child.stdin.write(lines([aFiatAccount()]))
-    const [[code], err] = await Promise.all([once(child, 'close'), text(child.stderr)])
     assert.deepEqual(
-      [code, err],
+      [await program.ended, program.errors()],
       [
         1,
         'stdin: sent nothing for 1 second; does its writer hang? BURSAR_IMPORT_SILENCE_SECONDS_MAX allows more\nstdin: 1 fault; nothing was changed\n',
@@ -233,15 +229,15 @@ test('a command logs what ran, who ran it and how it ended, and no value of an o
   const words = ['export', 'statements', '--customer', 'CANARY']
   const place = await storeOf('logged')
   await runBursar(place, ['import', 'fiat-accounts', '-'], lines([aFiatAccount()]))
-  const ran = await runBursar(place, words, '', { LOG_LEVEL: 'info' })
-  const { level, time, msg, ...line } = JSON.parse(ran.err)
+  const { errors } = await runProgram(words, { env: { LOG_LEVEL: 'info', DATABASE_URL: place } })
+  const { level, time, msg, ...line } = JSON.parse(errors)
   assert.deepEqual([level, typeof time, msg], ['info', 'string', 'operator command'])
   assert.deepEqual(line, {
     ...{ command: 'export', arguments: ['statements'], user: userInfo().username },
     ...(testStore === 'postgres' && { role: 'bursar_operator' }),
     ...{ outcome: 'done', exitCode: 0 },
   })
-  assert.equal(ran.err.includes('CANARY'), false)
+  assert.equal(errors.includes('CANARY'), false)
 })
 
 test('export --customer prints one customer’s records, --json one object, --array what import reads', async () => {

@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { migrations } from '../../src/store/postgres/schema/migrate.ts'
 import { runProgram, startProgram } from '../support/program.ts'
 import { anId } from '../support/records.ts'
+import { runBursar } from '../support/run-bursar.ts'
 import { openTestDatabase, type TestDatabase } from '../support/test-database.ts'
 
 /** Sets PostgreSQL up with the program, as an operator does. */
@@ -16,8 +17,10 @@ before(async () => {
 })
 after(() => database.drop())
 
-const run = (words: readonly string[], env: Readonly<Record<string, string>>) =>
-  runProgram(words, { env: { BURSAR_MASTER_KEY: masterKey, LOG_LEVEL: 'warn', PORT: '0', ...env } })
+const run = (
+  words: readonly string[],
+  { DATABASE_URL = '', ...env }: Readonly<Record<string, string>>,
+) => runBursar(DATABASE_URL, words, '', { BURSAR_MASTER_KEY: masterKey, PORT: '0', ...env })
 
 const as = (role: string) => database.url.replace('//bursar@', `//${role}@`)
 
@@ -27,9 +30,9 @@ describe('migrate', () => {
     const runs = await Promise.all(
       [1, 2, 3].map(() => run(['migrate', '--json'], { DATABASE_URL: database.ownerUrl })),
     )
-    const applied = runs.map(({ code, output, errors }) => {
-      assert.equal(code, 0, errors)
-      return JSON.parse(output).applied
+    const applied = runs.map(({ code, out, err }) => {
+      assert.equal(code, 0, err)
+      return JSON.parse(out).applied
     })
     assert.deepEqual(
       applied.toSorted((a, b) => a.length - b.length),
@@ -42,41 +45,38 @@ describe('migrate', () => {
     const whole = await run(words, {})
     assert.deepEqual(whole, {
       code: 0,
-      output: 'up to date; there was nothing to apply; no integrity faults in 0 records\n',
-      errors: '',
+      out: 'up to date; there was nothing to apply; no integrity faults in 0 records\n',
+      err: '',
     })
     await database.ask('alter table bursar.statement no force row level security')
     const damaged = await run(words, {})
     await database.ask('alter table bursar.statement force row level security')
     assert.equal(damaged.code, 1)
-    assert.match(damaged.errors, /row-level security of bursar.statement is not forced/)
+    assert.match(damaged.err, /row-level security of bursar.statement is not forced/)
     await database.ask(`insert into bursar.fiat_account_full (customer_id, id, deleted, body)
       values ('acme', '${anId(1)}', false, '{"id"')`)
     const unpaired = await run(words, {})
     await database.ask('delete from bursar.fiat_account_full')
     assert.equal(unpaired.code, 1)
-    assert.match(
-      unpaired.errors,
-      new RegExp(`fiat-accounts ${anId(1)}: the masked record is missing`),
-    )
+    assert.match(unpaired.err, new RegExp(`fiat-accounts ${anId(1)}: the masked record is missing`))
   })
 
   test('names a missing role', async () => {
     const words = ['migrate', '--app-role', 'nobody_yet']
-    const { code, errors } = await run(words, { DATABASE_URL: database.ownerUrl })
+    const { code, err } = await run(words, { DATABASE_URL: database.ownerUrl })
     assert.equal(code, 2)
-    assert.match(errors, /no role nobody_yet. Make it \(create role nobody_yet login/)
+    assert.match(err, /no role nobody_yet. Make it \(create role nobody_yet login/)
   })
 
   test('does not block readers when it runs again', async () => {
     let isReading = true
     const reader = database
-      .ask('select pg_sleep(4), (select count(*) from bursar.fiat_account)')
+      .ask('select pg_sleep(2), (select count(*) from bursar.fiat_account)')
       .finally(() => {
         isReading = false
       })
-    const { code, errors } = await run(['migrate'], { DATABASE_URL: database.ownerUrl })
-    assert.deepEqual([code, isReading], [0, true], errors)
+    const { code, err } = await run(['migrate'], { DATABASE_URL: database.ownerUrl })
+    assert.deepEqual([code, isReading], [0, true], err)
     await reader
   })
 })
@@ -119,9 +119,9 @@ describe('serve', () => {
   ]
   for (const [what, env, told] of refusals) {
     test(`refuses ${what}, in one sentence`, async () => {
-      const { code, errors } = await run(['serve'], env())
-      assert.deepEqual([code, errors.trim().split('\n').length], [2, 1], errors)
-      assert.match(errors, told)
+      const { code, err } = await run(['serve'], env())
+      assert.deepEqual([code, err.trim().split('\n').length], [2, 1], err)
+      assert.match(err, told)
     })
   }
 
@@ -135,18 +135,18 @@ describe('serve', () => {
       await database.ask(`insert into bursar.schema_migration values (${id}, now())`)
     }
     assert.deepEqual([tooNew.code, tooOld.code], [2, 2])
-    assert.match(tooNew.errors, /at step 99.*Run the version that wrote it, or a later one/)
+    assert.match(tooNew.err, /at step 99.*Run the version that wrote it, or a later one/)
     assert.match(
-      tooOld.errors,
+      tooOld.err,
       /at step 2 of \d+. Run `npm run -s bursar -- migrate` with the URL of the database's owner/,
     )
   })
 
   test('exits with one sentence if no server answers', async () => {
     const url = database.url.replace(/:\d+\//, ':1/')
-    const { code, errors } = await run(['serve'], { DATABASE_URL: url })
+    const { code, err } = await run(['serve'], { DATABASE_URL: url })
     assert.equal(code, 1)
-    assert.match(errors, /^no primary: 127.0.0.1:1: ECONNREFUSED/)
+    assert.match(err, /^no primary: 127.0.0.1:1: ECONNREFUSED/)
   })
 
   test('offers ingest only if the operator’s URL is set', async () => {
@@ -176,9 +176,9 @@ test('a command with the customers’ login names the role that it needs', async
     ['client', 'list'],
     ['keys', 'list'],
   ]) {
-    const { code, errors } = await run(words, { DATABASE_URL: database.url })
+    const { code, err } = await run(words, { DATABASE_URL: database.url })
     assert.equal(code, 2, words.join(' '))
-    assert.match(errors, /Set OPERATOR_DATABASE_URL/)
+    assert.match(err, /Set OPERATOR_DATABASE_URL/)
   }
 })
 
@@ -186,7 +186,9 @@ test('no message quotes the password of a URL', async () => {
   const secret = 'canary-password'
   const url = database.url.replace('//bursar@', `//stranger:${secret}@`)
   for (const given of [url, url.replace('postgres:', 'postgras:'), `${url}?nonsense=1`]) {
-    const { errors, output } = await run(['serve'], { DATABASE_URL: given })
+    const { errors, output } = await runProgram(['serve'], {
+      env: { BURSAR_MASTER_KEY: masterKey, PORT: '0', DATABASE_URL: given },
+    })
     assert.ok(!`${errors}${output}`.includes(secret), errors)
   }
 })

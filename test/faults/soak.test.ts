@@ -57,6 +57,7 @@ if (isLong) {
         await passing(Math.max(0, nextAt - performance.now()))
       }
       await untilHolds('silent connections are closed', () => faults.silentLeft() === 0, 60_000)
+      await untilHolds('the processes are old enough to be judged', usages.isReady, 90_000)
       const { answered, refused, cut, walks } = await stopClients()
       t.diagnostic(`${answered} answers, ${walks} walks, ${refused} refused, ${cut} cut`)
       t.diagnostic(`${JSON.stringify(writes.counts())}, ${imports.count()} imports`)

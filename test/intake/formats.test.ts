@@ -15,7 +15,7 @@ import { resourceOf } from '../support/record-store.ts'
 const folder = temporaryFolder()
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-const silence = { silenceSecondsMax: 60 }
+const silence = { stdin: process.stdin, silenceSecondsMax: 60 }
 
 async function entriesOf(
   name: string,

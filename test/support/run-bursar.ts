@@ -1,31 +1,52 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { Readable } from 'node:stream'
+import { programOf } from '../../src/cli/help/program.ts'
+import type { Output } from '../../src/cli/output.ts'
+import { runCommand } from '../../src/cli/run-command.ts'
+import { printableLines } from '../../src/values/printable.ts'
 
-export type Ran = { readonly code: number | null; readonly out: string; readonly err: string }
+export type Ran = { readonly code: number; readonly out: string; readonly err: string }
 
-/** Runs a command of the program in its own process over the given store. */
+/**
+ * Runs a command in this process over the given store, since a process of its own starts slowly.
+ * What is about signals, pipes or log lines needs `runProgram`.
+ */
 export async function runBursar(
   databaseUrl: string,
   words: readonly string[],
   stdin: string | Uint8Array = '',
-  // Tests compare stderr, so they leave out the log line of a command.
-  { LOG_LEVEL = 'warn' }: { readonly LOG_LEVEL?: string } = {},
+  env: Readonly<Record<string, string>> = {},
 ): Promise<Ran> {
-  const child = spawn(process.execPath, ['src/main.ts', ...words], {
-    env: { ...process.env, LOG_LEVEL, DATABASE_URL: databaseUrl },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  })
-  const printed = { out: '', err: '' }
-  // A multi-byte character may be split between two chunks; the decoder joins it.
-  child.stdout.setEncoding('utf8')
-  child.stderr.setEncoding('utf8')
-  child.stdout.on('data', (chunk) => {
-    printed.out += chunk
-  })
-  child.stderr.on('data', (chunk) => {
-    printed.err += chunk
-  })
-  child.stdin.end(stdin)
-  const [code] = await once(child, 'close')
-  return { code, ...printed }
+  const { output, printed } = collectOutput()
+  const program = programOf(output, Readable.from([Buffer.from(stdin)]))
+  const before = process.env
+  const listening = signals.map((signal) => process.listeners(signal))
+  process.env = { ...before, LOG_LEVEL: 'silent', DATABASE_URL: databaseUrl, ...env }
+  try {
+    const code = await runCommand(program, words, output)
+    return { code, ...printed() }
+  } finally {
+    process.env = before
+    // `serve` listens for signals, and still does when it refuses to start.
+    for (const [at, signal] of signals.entries()) {
+      for (const listener of process.listeners(signal)) {
+        if (!listening[at]?.includes(listener)) process.off(signal, listener)
+      }
+    }
+  }
+}
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** An output that keeps what a command writes, in the form in which it reaches the streams. */
+export function collectOutput() {
+  const out: string[] = []
+  const err: string[] = []
+  const print = (text: string) => void out.push(`${printableLines(text)}\n`)
+  const output: Output = {
+    print,
+    write: async (piece) => void out.push(piece),
+    reveal: async (text) => print(text),
+    tell: (text) => void err.push(`${printableLines(text)}\n`),
+  }
+  return { output, printed: () => ({ out: out.join(''), err: err.join('') }) }
 }

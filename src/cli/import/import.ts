@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import { Argument, type Command, InvalidArgumentError } from 'commander'
 import { type ImportReport, importEntries } from '../../intake/import-file.ts'
 import { UnreadableFile } from '../../intake/lines.ts'
@@ -25,7 +26,7 @@ type ImportOptions = CommonOptions &
     readonly allowEmpty?: boolean
   }
 
-export function importCommand(output: Output): Command {
+export function importCommand(output: Output, stdin: Readable): Command {
   return (
     newCommand('import', 'Import one file of records, all of it or nothing.')
       .addArgument(new Argument('<kind>', 'The kind of record.').choices(recordKinds))
@@ -48,7 +49,7 @@ export function importCommand(output: Output): Command {
       .enablePositionalOptions()
       .addCommand(importListCommand(output))
       .action(async (kind: string, file: string, options: ImportOptions) => {
-        const report = await importFile(kind, file, options, output)
+        const report = await importFile(kind, file, options, { output, stdin })
         printReport(output, file === '-' ? 'stdin' : printable(file, 1000), report, options)
       })
   )
@@ -58,13 +59,13 @@ async function importFile(
   kind: string,
   path: string,
   options: ImportOptions,
-  output: Output,
+  { output, stdin }: { readonly output: Output; readonly stdin: Readable },
 ): Promise<ImportReport> {
   const resource = resources.find((candidate) => candidate.kind === kind)
   if (resource === undefined) throw new CommandFailed(`unknown kind ${kind}`)
   const config = configOf(options)
-  const silence = { silenceSecondsMax: config.importSilenceSecondsMax }
-  const file = await openRecordFile(path, resource.record, silence).catch((error: unknown) => {
+  const source = { stdin, silenceSecondsMax: config.importSilenceSecondsMax }
+  const file = await openRecordFile(path, resource.record, source).catch((error: unknown) => {
     throw error instanceof UnreadableFile ? new CommandFailed(error.message) : error
   })
   const interruption = openInterruption(output)
