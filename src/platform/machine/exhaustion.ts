@@ -13,12 +13,15 @@ export const isOutOfDescriptors = (error: unknown): boolean => {
   return code === 'EMFILE' || code === 'ENFILE'
 }
 
-/** SQLite does not tell why it cannot open a file, so this opens one. */
-export function hasFreeDescriptor(): boolean {
+/** Whether the process may open this many files more. */
+export function hasFreeDescriptors(count: number): boolean {
+  const opened: number[] = []
   try {
-    closeSync(openSync(devNull, 'r'))
+    while (opened.length < count) opened.push(openSync(devNull, 'r'))
     return true
   } catch (error) {
     return !isOutOfDescriptors(error)
+  } finally {
+    for (const descriptor of opened) closeSync(descriptor)
   }
 }

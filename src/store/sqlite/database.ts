@@ -5,6 +5,7 @@ import { limits } from '../../platform/limits.ts'
 import { makePrivateFile, requirePrivate } from '../../platform/machine/private-files.ts'
 import { StoreDamaged, StoreUnavailable } from '../unavailable.ts'
 import { refuseHalfRestored } from './backup/restore-marker.ts'
+import { exhaustionOf } from './files/describe-exhaustion.ts'
 
 /** Opens a database for a process that starts. It may wait, because it serves nobody yet. */
 export const openDatabase = (path: string): DatabaseSync =>
@@ -41,7 +42,7 @@ export function openWithin(
     return db
   } catch (error) {
     db.close()
-    throw error
+    throw exhaustionOf(error) ?? error
   }
 }
 
@@ -57,12 +58,12 @@ function openExisting(path: string, options: { readonly timeout: number }): Data
   }
 }
 
-/** Runs the work of a command or a start. Throws a StoreUnavailable if it waited in vain. */
+/** Runs the work of a command or a start. A wait in vain, or too few descriptors, is told. */
 export function refuseLocked<T>(path: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    if (!isBusy(error)) throw error
+    if (!isBusy(error)) throw exhaustionOf(error) ?? error
     throw new StoreUnavailable(
       `another process, such as an import, has locked ${path} for ${limits.storeLockWaitMs / 1000} s; wait until it has ended, then run this again`,
       { cause: error },
@@ -120,7 +121,7 @@ export function failureOf(error: unknown): unknown {
   if (isDamaged(error)) return new StoreDamaged((error as Error).message, { cause: error })
   const code = codeOf(error)
   if (code === undefined || !passing.has(code)) return error
-  return new StoreUnavailable((error as Error).message, { cause: error })
+  return exhaustionOf(error) ?? new StoreUnavailable((error as Error).message, { cause: error })
 }
 
 /** Whether the disk fails or is full, or a limit of this process forbids the write. */

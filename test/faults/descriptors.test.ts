@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { temporaryFolder } from '../support/harness.ts'
+
+/** Runs commands that may open few files. */
+
+const folder = temporaryFolder()
+after(() => rmSync(folder, { recursive: true, force: true }))
+const env = {
+  ...process.env,
+  LOG_LEVEL: 'warn',
+  DATABASE_URL: `sqlite:${join(folder, 'bursar.db')}`,
+}
+const sentence =
+  'this process may open no more files or connections; raise its limit (ulimit -n, LimitNOFILE= of systemd, --ulimit nofile of a container)\n'
+
+/** Node itself needs more descriptors than this, and fails in ways of its own with fewer. */
+const NODE_NEEDS = 22
+
+for (const words of [
+  'client list',
+  'import fiat-accounts examples/records/fiat-accounts.ndjson',
+  'migrate --check',
+]) {
+  test(`${words} says that it may open too few files, or succeeds`, () => {
+    execFileSync(process.execPath, ['src/main.ts', 'migrate'], { env })
+    let refusals = 0
+    for (let limit = NODE_NEEDS; limit <= 40; limit += 1) {
+      const script = `ulimit -n ${limit}; exec "${process.execPath}" src/main.ts ${words}`
+      const ran = spawnSync('bash', ['-c', script], { env, encoding: 'utf8' })
+      if (ran.status === 0) break
+      assert.deepEqual([ran.status, ran.stderr], [1, sentence], `with ${limit} descriptors`)
+      refusals += 1
+    }
+    assert.ok(refusals > 0 && refusals < 40 - NODE_NEEDS, `${refusals} refusals`)
+  })
+}
