@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { asTenant } from '../../src/contract/principal.ts'
+import type { ListView } from '../../src/contract/resource.ts'
 import { recordKinds } from '../../src/resources/catalogue.ts'
 import { fiatAccount } from '../../src/resources/fiat-account.ts'
+import { statement } from '../../src/resources/statement.ts'
 import { worldRecords } from '../../src/sandbox/world.ts'
 import { openTestStore, type TestStore } from '../support/record-store.ts'
 import {
@@ -12,6 +14,7 @@ import {
   aStatement,
   someDepositInstructions,
 } from '../support/records.ts'
+import { firstPage } from '../support/selection.ts'
 import { testStore } from '../support/test-database.ts'
 
 let tested: TestStore
@@ -41,6 +44,28 @@ describe('an import', () => {
       stored.map(({ status }) => status),
       ['PENDING', 'APPROVED', 'PENDING'],
     )
+  })
+
+  test('changes the revision of the customers and the kind whose records change', async () => {
+    const revisionOf = async (customer: string, view: ListView) => {
+      const { customers } = tested.store
+      return (await customers.page(asTenant(customer), view, firstPage)).revision
+    }
+    const revisions = async () => [
+      await revisionOf('acme', fiatAccount.brief),
+      await revisionOf('borealis', fiatAccount.brief),
+      await revisionOf('acme', statement.full),
+    ]
+    const others = [aFiatAccount({ id: anId(2), customer_id: 'borealis' })]
+    await tested.take('fiat-accounts', [aFiatAccount(), ...others])
+    await tested.take('statements', [aStatement()])
+    const before = await revisions()
+    await tested.take('fiat-accounts', [aFiatAccount({ status: 'APPROVED' }), ...others])
+    const [accounts, ...rest] = await revisions()
+    assert.ok(Number(accounts) > Number(before[0]), `${before[0]} -> ${accounts}`)
+    assert.deepEqual(rest, before.slice(1))
+    await tested.take('fiat-accounts', [aFiatAccount({ status: 'APPROVED' }), ...others])
+    assert.deepEqual(await revisions(), [accounts, ...rest], 'nothing changed')
   })
 
   test('counts an equal record in another spelling as unchanged', async () => {

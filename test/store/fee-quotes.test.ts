@@ -382,6 +382,11 @@ describe('a sweep', () => {
     assert.deepEqual(state, { ...first, lastRunAt: now, deleted: 0 })
     const jumped = look({ ...first, refusedAt: noon - days(50), steadyFor: days(6) }, now)
     assert.equal(jumped.state.steadyFor, 0n, 'another jump starts again')
+    const looked = { ...first, lastRunAt: noon - days(100), refusedAt: noon, steadyFor: hour }
+    const pauseMax = minutes(limits.quoteSweepLookMinutes)
+    const steadyAfter = (pause: bigint) => look(looked, noon + pause).state.steadyFor
+    assert.equal(steadyAfter(pauseMax), hour + pauseMax)
+    assert.equal(steadyAfter(pauseMax + 1n), hour, 'a longer pause does not count')
   })
 
   test('deletes in one run at most what is left of it, over all processes', () => {
