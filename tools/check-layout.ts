@@ -40,6 +40,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     ...['contract', 'vault', 'values', 'platform', 'stores'],
   ],
   stores: ['store', 'store/sql', 'store/sqlite', 'store/postgres', 'vault', 'values', 'platform'],
+  bin: ['main'],
   main: ['cli', 'stores', 'store', 'contract', 'vault', 'platform'],
 }
 

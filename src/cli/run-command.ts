@@ -19,10 +19,18 @@ export async function runProcess(program: Command, output: Output): Promise<void
     logCommand(isFailure ? FAILED : 0)
     process.exit(isFailure ? FAILED : 0)
   })
-  const exitCode = await runCommand(program, process.argv.slice(2), output)
+  const exitCode = await runCommand(program, wordsOf(process.argv.slice(2)), output)
   // A server that ended its workers has set it.
   if (exitCode !== 0) process.exitCode = exitCode
   logCommand(Number(process.exitCode ?? 0))
+}
+
+/** Without a command, the program starts the sandbox, which takes the options. */
+function wordsOf(words: readonly string[]): readonly string[] {
+  const [first] = words
+  const isCommand = first !== undefined && !first.startsWith('-')
+  const asksAboutProgram = ['-h', '--help', '-V', '--version'].includes(first ?? '')
+  return isCommand || asksAboutProgram ? words : ['sandbox', ...words]
 }
 
 /** Runs the command that the words name. Resolves with the exit code, after it told of a fault. */

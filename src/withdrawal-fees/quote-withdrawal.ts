@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { randomUUIDv7 } from 'node:crypto'
+import { v7 as timeOrderedUuid } from 'uuid'
 import type { BodyInput, Work } from '../contract/operation.ts'
 import type { Principal } from '../contract/principal.ts'
 import type { AddressPolicy } from '../fees/addresses/address-check.ts'
@@ -32,7 +32,7 @@ export function quoteWithdrawal(deps: QuoteDeps): Work<Principal> {
     if (!quoted.ok) throw quoteProblem(quoted, request)
     trace.fee = { asset: request.asset, network: request.network, ...quoted.origin }
     const quote: NewFeeQuote = {
-      id: randomUUIDv7(),
+      id: timeOrderedUuid(),
       clientId: caller.clientId,
       asset: request.asset,
       network: request.network,

