@@ -1,3 +1,4 @@
+import { abortable, onAbort } from './abort.ts'
 import {
   AuthenticationError,
   BursarError,
@@ -5,7 +6,7 @@ import {
   errorOf,
   UnknownParameterError,
 } from './errors.ts'
-import { abortable, mayRepeatRead, type RetryOptions, wait, waitAfter } from './retry.ts'
+import { mayRepeatRead, type RetryOptions, wait, waitAfter } from './retry.ts'
 import type { Tokens } from './tokens.ts'
 
 export type Fetch = (input: Request | URL, init?: RequestInit) => Promise<Response>
@@ -90,9 +91,7 @@ async function sendOnce<T>(
   signal: AbortSignal | undefined,
 ): Promise<Received<T>> {
   const attempt = new AbortController()
-  const abort = () => attempt.abort(signal?.reason)
-  if (signal?.aborted) abort()
-  signal?.addEventListener('abort', abort, { once: true })
+  const stop = onAbort(signal, () => attempt.abort(signal?.reason))
   const timer = setTimeout(() => attempt.abort(), timeoutMs)
   let isSent = false
   try {
@@ -111,7 +110,7 @@ async function sendOnce<T>(
     throw new ConnectionError(detail, error)
   } finally {
     clearTimeout(timer)
-    signal?.removeEventListener('abort', abort)
+    stop()
   }
 }
 

@@ -82,14 +82,13 @@ export class ConnectionError extends BursarError {
   /** False if the request surely did not reach the server. */
   readonly wasSent: boolean
 
-  constructor(detail: string, cause: unknown) {
+  constructor(what: string, cause: unknown) {
+    const codes = codesOf(cause)
+    const detail = codes.length === 0 ? what : `${what} (${codes.join(', ')})`
     // The message of a SyntaxError quotes the body, which may hold account numbers.
-    super({
-      detail,
-      title: 'Connection Error',
-      cause: cause instanceof SyntaxError ? undefined : cause,
-    })
-    this.wasSent = !codesOf(cause).some((code) => unsentCodes.has(code))
+    const kept = cause instanceof SyntaxError ? undefined : cause
+    super({ detail, title: 'Connection Error', cause: kept })
+    this.wasSent = !codes.some((code) => unsentCodes.has(code))
   }
 }
 

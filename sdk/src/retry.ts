@@ -1,3 +1,4 @@
+import { abortable } from './abort.ts'
 import { type BursarError, ConnectionError } from './errors.ts'
 
 /** How often and how late a request is repeated. */
@@ -47,23 +48,4 @@ export const wait = (ms: number, signal: AbortSignal | undefined): Promise<void>
     timer = setTimeout(resolve, ms)
   })
   return abortable(waiting, signal).finally(() => clearTimeout(timer))
-}
-
-/** The promise's outcome, or the signal's reason if it is aborted first. */
-export async function abortable<T>(
-  promise: Promise<T>,
-  signal: AbortSignal | undefined,
-): Promise<T> {
-  if (signal === undefined) return promise
-  let abort = () => {}
-  const aborted = new Promise<never>((_resolve, reject) => {
-    abort = () => reject(signal.reason)
-    if (signal.aborted) abort()
-    else signal.addEventListener('abort', abort, { once: true })
-  })
-  try {
-    return await Promise.race([aborted, promise])
-  } finally {
-    signal.removeEventListener('abort', abort)
-  }
 }

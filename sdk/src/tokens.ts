@@ -14,6 +14,8 @@ const LIFE_SECONDS_DEFAULT = 300
 const RENEWAL_MS_MAX = 60_000
 const RENEWAL_SHARE = 0.2
 
+const bearerToken = /^[\w.~+/-]+=*$/
+
 type Held = { readonly token: string; readonly renewAt: number; readonly expiresAt: number }
 
 export function openTokens(fetchToken: () => Promise<AccessToken>, now: () => number): Tokens {
@@ -22,6 +24,10 @@ export function openTokens(fetchToken: () => Promise<AccessToken>, now: () => nu
 
   const renew = async () => {
     const { access_token: token, expires_in } = await fetchToken()
+    // Checked here, because the error of a malformed header would quote the token.
+    if (typeof token !== 'string' || !bearerToken.test(token)) {
+      throw new TypeError('the access_token is no token of RFC 6750')
+    }
     // A string of digits is taken too, because some issuers send one.
     const seconds = Number(expires_in)
     const lifeMs = (seconds > 0 ? seconds : LIFE_SECONDS_DEFAULT) * 1000

@@ -104,10 +104,12 @@ describe('a read is repeated', () => {
     })
   }
 
-  test('after an attempt that took too long', async () => {
-    failures = [() => {}]
+  test('after an attempt that took too long, with its body or without', async () => {
+    const silent: Answering = () => {}
+    const stalled: Answering = (response) => response.write('{"id":')
+    failures = [silent, stalled]
     assert.equal((await clientOf({ timeoutMs: 200 }).fiatAccounts.get(id)).id, id)
-    assert.equal(seen.length, 3)
+    assert.deepEqual(seen, ['token', 'GET t1', 'GET t1', 'GET t1'])
   })
 
   test('five times in all, and then throws the last error', async () => {
@@ -187,6 +189,7 @@ describe('a fee is requested', () => {
     await assert.rejects(client.cryptoWithdrawalFees.create(withdrawal), (error) => {
       assert.ok(error instanceof ConnectionError)
       assert.equal(error.wasSent, false)
+      assert.match(error.detail, /\(ECONNREFUSED\)$/)
       return true
     })
     assert.equal(attempts, 5)
@@ -254,6 +257,21 @@ describe('the token', () => {
 })
 
 describe('an aborted signal ends a call at once, with its reason', () => {
+  test('and may be shared by many calls, without a warning', async (t) => {
+    const warn = t.mock.method(process, 'emitWarning', () => {})
+    const controller = new AbortController()
+    const client = clientOf()
+    failures = Array.from({ length: 30 }, (_, at) => () => {
+      if (at === 29) controller.abort(reason)
+    })
+    const { signal } = controller
+    const calls = Array.from({ length: 30 }, () => client.fiatAccounts.get(id, { signal }))
+    for (const { status, ...rest } of await Promise.allSettled(calls)) {
+      assert.deepEqual([status, rest], ['rejected', { reason }])
+    }
+    assert.equal(warn.mock.callCount(), 0)
+  })
+
   const reason = new Error('enough')
   const isReason = (error: unknown) => error === reason
 

@@ -126,4 +126,15 @@ describe('a token', () => {
     answer(900)
     assert.equal(await next, 't2')
   })
+
+  test('that no header can hold is refused, without the token in the error', async () => {
+    for (const token of ['', 'se\ncret', 'secret\n', 'se cret', JSON.parse('null')]) {
+      const tokens = openTokens(
+        async () => ({ access_token: token }),
+        () => 0,
+      )
+      const message = 'the access_token is no token of RFC 6750'
+      await assert.rejects(tokens.current(), { name: 'TypeError', message })
+    }
+  })
 })
