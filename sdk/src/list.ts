@@ -9,17 +9,17 @@ export type Page<T> = {
 /** A list that requests its pages while it is read. Each loop starts anew. */
 export type List<T> = AsyncIterable<T> & { pages(): AsyncIterable<Page<T>> }
 
-/** The list that starts at a cursor; a server that repeats a cursor is stopped. */
+/** A list by its pages; without a cursor, `readPage` reads the first one. */
 export function listOf<T>(
   readPage: (cursor: string | undefined) => Promise<Page<T>>,
-  first: string | undefined,
   signal: AbortSignal | undefined,
 ): List<T> {
   async function* pages() {
-    let cursor = first
+    let cursor: string | undefined
     do {
       const page: Page<T> = await readPage(cursor)
       yield page
+      // Such a server would keep the loop going for ever.
       if (page.nextPageCursor !== undefined && page.nextPageCursor === cursor) {
         throw new Error('the server answered the cursor of the same page again')
       }

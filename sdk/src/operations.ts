@@ -103,5 +103,5 @@ const listsOf =
       const { data, requestId } = await call(send({ query }), mayRepeatRead, signal)
       return { items: itemsOf(data), nextPageCursor: data.next_page_cursor, requestId }
     }
-    return listOf(readPage, filters.page_cursor, signal)
+    return listOf(readPage, signal)
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { inspect } from 'node:util'
 import {
@@ -15,7 +16,7 @@ import { waitAfter } from '../../sdk/src/retry.ts'
 import { freePort } from '../support/free-port.ts'
 
 /** A server that fails as told, which the service cannot be made to do; then it succeeds. */
-type Answering = (response: ServerResponse, request: IncomingMessage) => void
+type Answering = (response: ServerResponse, request: IncomingMessage) => unknown
 
 const id = '11111111-1111-4111-8111-111111111111'
 const withdrawal = {
@@ -47,12 +48,15 @@ const shortBody: Answering = (response) => {
   response.end('{"account_number":"5730008846",')
 }
 
+const foreignBody: Answering = (response) => {
+  response.end('5730008846 is no JSON')
+}
+
 const server = createServer((request, response) => {
   const isToken = request.url === '/oauth2/token'
   const failure = (isToken ? tokenFailures : failures).shift()
   const { authorization = '' } = request.headers
   seen.push(isToken ? 'token' : `${request.method} ${authorization.replace('Bearer ', '')}`)
-  request.resume()
   if (failure !== undefined) failure(response, request)
   else if (isToken) {
     const count = seen.filter((what) => what === 'token').length
@@ -147,7 +151,7 @@ describe('a read is repeated', () => {
 })
 
 test('a cut answer is thrown without a part of it', async () => {
-  for (const failure of [cutBody, shortBody]) {
+  for (const failure of [cutBody, shortBody, foreignBody]) {
     failures = [failure]
     await assert.rejects(clientOf({ maxAttempts: 1 }).fiatAccounts.get(id), (error) => {
       assert.ok(error instanceof ConnectionError)
@@ -156,6 +160,18 @@ test('a cut answer is thrown without a part of it', async () => {
       return true
     })
   }
+})
+
+test('a list ends with an error if the server answers the same cursor again', async () => {
+  failures = ['a', 'b', 'b', 'b'].map((next_page_cursor) => (response) => {
+    json(response, { items: [{ id: next_page_cursor }], next_page_cursor })
+  })
+  const read: string[] = []
+  const reading = (async () => {
+    for await (const page of clientOf().fiatAccounts.list()) read.push(page.id)
+  })()
+  await assert.rejects(reading, /cursor of the same page/)
+  assert.deepEqual(read, ['a', 'b', 'b'])
 })
 
 describe('a fee is requested', () => {
@@ -243,6 +259,28 @@ describe('the token', () => {
     assert.deepEqual(seen, ['token'])
   })
 
+  test('is requested with client_secret_basic, and with the scopes that are asked for', async () => {
+    const asked: string[] = []
+    failures = [
+      async (response, request) => {
+        asked.push(`${request.method} ${request.url}`)
+        asked.push(atob(request.headers.authorization?.replace('Basic ', '') ?? ''))
+        asked.push(await text(request))
+        json(response, { access_token: 'own', expires_in: 900 })
+      },
+    ]
+    const client = createBursar({
+      ...{ baseUrl, tokenUrl: `${baseUrl}/token`, scopes: ['read:a', 'read:b'] },
+      ...{ clientId: 'a:b c', clientSecret: 'é&+%' },
+    })
+    await client.fiatAccounts.get(id)
+    assert.deepEqual(asked, [
+      'POST /token',
+      'a%3Ab+c:%C3%A9%26%2B%25',
+      'grant_type=client_credentials&scope=read%3Aa+read%3Ab',
+    ])
+  })
+
   test('can come from a function, which is called once for concurrent calls', async () => {
     let count = 0
     const fetchToken = async () => {
@@ -305,16 +343,18 @@ describe('an aborted signal ends a call at once, with its reason', () => {
 
   test('while it waits for a token, which the other callers still get', async () => {
     const controller = new AbortController()
+    let answer = () => {}
     tokenFailures = [
       (response) => {
+        answer = () => json(response, { access_token: 'late', expires_in: 900 })
         controller.abort(reason)
-        setTimeout(() => json(response, { access_token: 'late', expires_in: 900 }), 20)
       },
     ]
     const client = clientOf()
     const aborted = client.fiatAccounts.get(id, { signal: controller.signal })
     const other = client.fiatAccounts.get(id)
     await assert.rejects(aborted, isReason)
+    answer()
     assert.equal((await other).id, id)
     assert.deepEqual(seen, ['token', 'GET late'])
   })
