@@ -1,4 +1,5 @@
 import type { Send } from './calls.ts'
+import { errorOf } from './errors.ts'
 import type { AccessToken } from './tokens.ts'
 
 /** For programs that can keep a secret. */
@@ -28,7 +29,8 @@ export function tokenRequest(credentials: ClientCredentials, baseUrl: string): S
       }),
     })
     const body = parsed(await response.text())
-    return { response, error: body, data: isAccessToken(body) ? body : undefined }
+    if (!response.ok) throw errorOf(response, body, true)
+    return { response, data: isAccessToken(body) ? body : undefined }
   }
 }
 

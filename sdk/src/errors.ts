@@ -111,17 +111,17 @@ function codesOf(error: unknown): string[] {
 }
 
 /** The error that an answer stands for: a problem, an error of OAuth, or a foreign body. */
-export function errorOf(response: Response, body: unknown): BursarError {
+export function errorOf(response: Response, body: unknown, isTokenEndpoint = false): BursarError {
   const { status } = response
   const problem = partsOf(body)
-  const oauthError = textOf(problem.error)
   const { meta } = problem
-  const isOAuth = oauthError !== undefined && (status === 400 || status === 401)
-  const ErrorClass = isOAuth ? AuthenticationError : classOf(status)
+  // A 404 of the token endpoint must not look like a record that is missing.
+  const isRefusal = isTokenEndpoint && status < 500 && status !== 429
+  const ErrorClass = isRefusal ? AuthenticationError : classOf(status)
   return new ErrorClass({
     status,
     type: textOf(problem.type),
-    title: oauthError ?? textOf(problem.title) ?? `HTTP ${status}`,
+    title: textOf(problem.title) ?? textOf(problem.error) ?? `HTTP ${status}`,
     detail:
       textOf(problem.detail) ??
       textOf(problem.error_description) ??

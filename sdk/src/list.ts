@@ -1,3 +1,5 @@
+import { BursarError } from './errors.ts'
+
 /** One page of a list. */
 export type Page<T> = {
   readonly items: readonly T[]
@@ -21,7 +23,8 @@ export function listOf<T>(
       yield page
       // Such a server would keep the loop going for ever.
       if (page.nextPageCursor !== undefined && page.nextPageCursor === cursor) {
-        throw new Error('the server answered the cursor of the same page again')
+        const detail = 'the server answered the cursor of the same page again'
+        throw new BursarError({ detail, requestId: page.requestId })
       }
       cursor = page.nextPageCursor
     } while (cursor !== undefined)

@@ -170,7 +170,7 @@ test('a list ends with an error if the server answers the same cursor again', as
   const reading = (async () => {
     for await (const page of clientOf().fiatAccounts.list()) read.push(page.id)
   })()
-  await assert.rejects(reading, /cursor of the same page/)
+  await assert.rejects(reading, { name: 'BursarError', message: /cursor of the same page/ })
   assert.deepEqual(read, ['a', 'b', 'b'])
 })
 
@@ -254,6 +254,14 @@ describe('the token', () => {
       assert.ok(error instanceof AuthenticationError)
       const { status, title, detail } = error
       assert.deepEqual([status, title, detail], [400, 'invalid_scope', 'no scope is left'])
+      return true
+    })
+    assert.deepEqual(seen, ['token'])
+    seen = []
+    tokenFailures = [status(404)]
+    await assert.rejects(clientOf().fiatAccounts.get(id), (error) => {
+      assert.ok(error instanceof AuthenticationError)
+      assert.equal(error.status, 404)
       return true
     })
     assert.deepEqual(seen, ['token'])
