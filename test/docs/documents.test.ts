@@ -101,7 +101,7 @@ test('the README lists every operation with its path and scope', () => {
 })
 
 test('every link from a document to a file has a target', () => {
-  const documents = globSync(['*.md', 'docs/**/*.md'])
+  const documents = globSync(['*.md', 'docs/**/*.md', 'sdk/*.md'])
   const broken = documents.flatMap((document) =>
     [...read(document).matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g)].flatMap(([, target = '']) =>
       existsSync(join(dirname(document), target)) ? [] : [`${document}: ${target}`],

@@ -1,33 +1,17 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { apiPageScript } from '../../tools/api-page-script.ts'
+import { chromiumFlags, chromiumPath, isChromiumMissing } from '../support/chromium.ts'
 import { freePort } from '../support/free-port.ts'
 import { startTestService } from '../support/harness.ts'
 import { longTest } from '../support/long.ts'
 import { rawRequest } from '../support/raw-request.ts'
-
-const chromiumPath = process.env.BURSAR_CHROMIUM ?? '/usr/bin/chromium'
-const isMissing = !existsSync(chromiumPath)
-if (isMissing && process.env.CI === 'true') {
-  throw new Error(`${chromiumPath} is missing; CI must not skip the API page`)
-}
-
-const flags = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
 
 /** The service knows itself by another name than the browser: a mapped port of `localhost`. */
 async function startMapped() {
@@ -108,14 +92,14 @@ describe('the files of the API page', () => {
   })
 })
 
-describe('the API page', { skip: isMissing ? `${chromiumPath} is missing` : false }, () => {
+describe('the API page', { skip: isChromiumMissing ? `${chromiumPath} is missing` : false }, () => {
   let browser: Browser
   let page: Page
   const requested: URL[] = []
   const errors: string[] = []
 
   before(async () => {
-    browser = await chromium.launch({ executablePath: chromiumPath, args: flags })
+    browser = await chromium.launch({ executablePath: chromiumPath, args: chromiumFlags })
     page = await browser.newPage({ viewport: { width: 1400, height: 1000 } })
     page.setDefaultTimeout(30_000)
     page.on('request', (request) => requested.push(new URL(request.url())))

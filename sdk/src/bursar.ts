@@ -1,0 +1,67 @@
+import type { Fetch } from './calls.ts'
+import type { ClientCredentials } from './client-credentials.ts'
+import type { List } from './list.ts'
+import type { components, operations } from './schema.ts'
+import type { AccessToken } from './tokens.ts'
+
+type Schemas = components['schemas']
+type Query<Id extends keyof operations> = NonNullable<operations[Id]['parameters']['query']>
+
+export type BursarOptions = {
+  /** The address of the API, without `/v2`. */
+  readonly baseUrl: string
+  /** How often a request is sent at most; 5 by default. */
+  readonly maxAttempts?: number
+  /** The delay before the second attempt, doubled for each further one; 1000 by default. */
+  readonly retryDelayMs?: number
+  /** How long one attempt may take; 30,000 by default. */
+  readonly timeoutMs?: number
+  readonly fetch?: Fetch
+} & (ClientCredentials | OwnTokens)
+
+/** For browsers, which get a token from their own server, and for other grants. */
+export type OwnTokens = { readonly fetchToken: () => Promise<AccessToken> }
+
+export type RequestOptions = { readonly signal?: AbortSignal | undefined }
+
+/** A client of the API; it has one method for each operation. */
+export type Bursar = {
+  readonly fiatAccounts: {
+    get(id: string, options?: RequestOptions & Query<'getFiatAccount'>): Promise<FiatAccount>
+    list(query?: Query<'listFiatAccounts'>, options?: RequestOptions): List<FiatAccountListItem>
+  }
+  readonly fiatDepositInstructions: {
+    get(id: string, options?: RequestOptions): Promise<FiatDepositInstructions>
+    list(
+      query?: Query<'listFiatDepositInstructions'>,
+      options?: RequestOptions,
+    ): List<FiatDepositInstructions>
+  }
+  readonly depositAddresses: {
+    list(query?: Query<'listDepositAddresses'>, options?: RequestOptions): List<DepositAddress>
+  }
+  readonly statements: {
+    list(query: Query<'listStatements'>, options?: RequestOptions): List<Statement>
+  }
+  readonly issuerQuotes: {
+    list(
+      query?: Query<'listIssuerQuoteExecutions'>,
+      options?: RequestOptions,
+    ): List<IssuerQuoteExecution>
+  }
+  readonly cryptoWithdrawalFees: {
+    create(
+      request: CreateCryptoWithdrawalFeeRequest,
+      options?: RequestOptions,
+    ): Promise<CryptoWithdrawalFee>
+  }
+}
+
+export type FiatAccount = Schemas['FiatAccount']
+export type FiatAccountListItem = Schemas['FiatAccountListItem']
+export type FiatDepositInstructions = Schemas['FiatDepositInstructions']
+export type DepositAddress = Schemas['DepositAddress']
+export type Statement = Schemas['Statement']
+export type IssuerQuoteExecution = Schemas['IssuerQuoteExecution']
+export type CreateCryptoWithdrawalFeeRequest = Schemas['CreateCryptoWithdrawalFeeRequest']
+export type CryptoWithdrawalFee = Schemas['CryptoWithdrawalFee']

@@ -1,0 +1,18 @@
+export type * from './bursar.ts'
+export type { ClientCredentials } from './client-credentials.ts'
+export { createBursar } from './create-bursar.ts'
+export {
+  AuthenticationError,
+  BadRequestError,
+  BursarError,
+  ConnectionError,
+  NotFoundError,
+  type ParameterFault,
+  PermissionError,
+  RateLimitError,
+  ServerError,
+  UnknownParameterError,
+} from './errors.ts'
+export type { List, Page } from './list.ts'
+export type { components, operations, paths } from './schema.ts'
+export type { AccessToken } from './tokens.ts'

@@ -1,0 +1,51 @@
+import { abortable } from './abort.ts'
+import { type BursarError, ConnectionError } from './errors.ts'
+
+/** How often and how late a request is repeated. */
+export type RetryOptions = {
+  readonly maxAttempts: number
+  readonly retryDelayMs: number
+}
+
+/** A longer `Retry-After` is thrown instead, so that no call hangs for minutes. */
+const RETRY_AFTER_SECONDS_MAX = 60
+
+const repeatedStatuses = [429, 502, 503, 504]
+
+/** A read may be repeated after any failure that another attempt may cure. */
+export const mayRepeatRead = (error: BursarError): boolean =>
+  error instanceof ConnectionError ||
+  (error.status !== undefined && repeatedStatuses.includes(error.status))
+
+/** A write is repeated only if the server surely did not take it. */
+export const mayRepeatWrite = (error: BursarError): boolean =>
+  error.status === 429 || (error instanceof ConnectionError && !error.wasSent)
+
+/**
+ * The milliseconds before the next attempt, or undefined if there is none. Jitter of up to one
+ * delay keeps clients that failed together from returning together.
+ */
+export function waitAfter(
+  error: BursarError,
+  failures: number,
+  { maxAttempts, retryDelayMs }: RetryOptions,
+  random = Math.random(),
+): number | undefined {
+  const { retryAfterSeconds } = error
+  if (failures >= maxAttempts) return undefined
+  if (retryAfterSeconds !== undefined && retryAfterSeconds > RETRY_AFTER_SECONDS_MAX) {
+    return undefined
+  }
+  const leastMs =
+    retryAfterSeconds === undefined ? retryDelayMs * 2 ** (failures - 1) : retryAfterSeconds * 1000
+  return leastMs + random * retryDelayMs
+}
+
+/** Resolves after the time, or rejects with the signal's reason as soon as it is aborted. */
+export const wait = (ms: number, signal: AbortSignal | undefined): Promise<void> => {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const waiting = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms)
+  })
+  return abortable(waiting, signal).finally(() => clearTimeout(timer))
+}
