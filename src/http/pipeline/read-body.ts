@@ -1,3 +1,4 @@
+import type { Field } from '../../contract/fields.ts'
 import type { Body, BodyInput } from '../../contract/operation.ts'
 import { echo, type ParameterFault, type Problem } from '../../contract/problem.ts'
 import { limits } from '../../platform/limits.ts'
@@ -20,7 +21,7 @@ export function readBody(body: Body, bytes: Uint8Array): BodyInput {
       }
       continue
     }
-    const reading = refusalOfText(raw) ?? field.read(String(raw))
+    const reading = refusalOf(raw, field.json) ?? field.read(String(raw))
     if ('value' in reading) values.set(parameter, reading.value)
     else faults.push({ parameter, ...reading, sentence: field.sentence })
   }
@@ -30,6 +31,19 @@ export function readBody(body: Body, bytes: Uint8Array): BodyInput {
 }
 
 type Refusal = Pick<ParameterFault, 'code' | 'reason'>
+
+function refusalOf(raw: unknown, json: Field<string>['json']): Refusal | undefined {
+  if (json === 'boolean') {
+    return typeof raw === 'boolean'
+      ? undefined
+      : { code: 'wrong_type', reason: 'must be a boolean' }
+  }
+  if (json === 'integer') {
+    const reason = 'must be a whole number'
+    return Number.isSafeInteger(raw) ? undefined : { code: 'wrong_type', reason }
+  }
+  return refusalOfText(raw)
+}
 
 function refusalOfText(raw: unknown): Refusal | undefined {
   if (typeof raw !== 'string') return { code: 'wrong_type', reason: 'must be a JSON string' }
