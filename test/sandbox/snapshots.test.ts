@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { readdirSync, statSync } from 'node:fs'
+import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { openMovableClock } from '../../src/platform/clock.ts'
 import { limits } from '../../src/platform/limits.ts'
-import { acme, fetchToken } from '../support/harness.ts'
+import { acme, fetchToken, openPlace, startServiceAt } from '../support/harness.ts'
 import { withdrawal } from '../support/operation-calls.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
 import {
@@ -109,5 +110,24 @@ describe('a snapshot', () => {
     assert.equal(files().length, 2 * (limits.sandboxSnapshotsMax - ids.length))
     assert.equal((await restore(ids[0] ?? '')).status, 404)
     assert.equal((await restore('7')).body.detail, "id must be uuid, given '7'")
+  })
+
+  test('ends with the sandbox, and the next one deletes what a killed one has left', async () => {
+    const place = await openPlace('sqlite')
+    const folder = dirname(place.commandUrl.replace('sqlite:', ''))
+    const files = () => readdirSync(folder).filter((name) => name.includes('.snapshot-'))
+    const kept = { ...place, remove: async () => {} }
+    const start = () => startServiceAt(kept, { control: openMovableClock(), store: 'sqlite' })
+    const first = await start()
+    await first.call('/sandbox/snapshots', { as: null, method: 'POST' })
+    const left = files()
+    assert.equal(left.length, 2)
+    await first.stop()
+    assert.deepEqual(files(), [])
+    for (const file of left) writeFileSync(join(folder, file), '', { mode: 0o600 })
+    const second = await start()
+    assert.deepEqual(files(), [])
+    await second.stop()
+    await place.remove()
   })
 })

@@ -24,7 +24,7 @@ export function openSandboxState(paths: StorePaths, clock: Clock): SandboxState 
   const [records, credentials] = [open(paths.records), open(paths.credentials)]
   const [writeRecords, writeCredentials] = [openWrites(records), openWrites(credentials)]
   const addRecords = openAddRecords(records)
-  const snapshots = openSnapshots(paths, { records, credentials })
+  const { dropAll, ...snapshots } = openSnapshots(paths, { records, credentials })
   return {
     addRecords: async (added) => {
       try {
@@ -50,6 +50,7 @@ export function openSandboxState(paths: StorePaths, clock: Clock): SandboxState 
     },
     ...snapshots,
     close: async () => {
+      dropAll()
       records.close()
       credentials.close()
     },

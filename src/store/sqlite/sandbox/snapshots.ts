@@ -1,4 +1,5 @@
-import { rmSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { makePrivateFile } from '../../../platform/machine/private-files.ts'
 import type { SandboxState } from '../../sandbox-state.ts'
@@ -7,7 +8,9 @@ import { retryWhileLocked } from '../locks.ts'
 import { inTransaction } from '../migrate.ts'
 
 type Databases = Readonly<Record<keyof StorePaths, DatabaseSync>>
-type Snapshots = Pick<SandboxState, 'saveSnapshot' | 'restoreSnapshot' | 'dropSnapshot'>
+type Snapshots = Pick<SandboxState, 'saveSnapshot' | 'restoreSnapshot' | 'dropSnapshot'> & {
+  readonly dropAll: () => void
+}
 
 /**
  * Snapshots as files beside the databases. Each call runs in one turn of the event loop, so no
@@ -20,7 +23,17 @@ export function openSnapshots(paths: StorePaths, databases: Databases): Snapshot
   const drop = (id: string) => {
     for (const name of names) rmSync(fileOf(name, id), { force: true })
   }
+  const dropAll = () => {
+    const folder = dirname(paths.records)
+    const starts = names.map((name) => basename(besidePath(paths[name], 'snapshot-')))
+    for (const file of readdirSync(folder)) {
+      if (starts.some((start) => file.startsWith(start))) rmSync(join(folder, file))
+    }
+  }
+  // A process that was killed leaves its own, and nobody knows their ids any more.
+  dropAll()
   return {
+    dropAll,
     saveSnapshot: async (id) => {
       try {
         for (const name of names) {
