@@ -3,9 +3,12 @@ import { request } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { sandboxOperations } from '../../src/operations/sandbox/index.ts'
+import { listSandboxRequests } from '../../src/operations/sandbox/requests.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { limits } from '../../src/platform/limits.ts'
 import { openLog } from '../../src/platform/log.ts'
+import { openCustomers } from '../../src/sandbox/control/customers.ts'
+import { openRequests } from '../../src/sandbox/control/requests.ts'
 import { requestLine } from '../../src/sandbox/request-line.ts'
 import { startService } from '../../src/service.ts'
 import { createStore } from '../../src/stores.ts'
@@ -48,7 +51,7 @@ describe('GET /sandbox/requests', () => {
     assert.equal(body.requests[1].request_id, 'mine')
   })
 
-  test('keeps the last 1,000, a request that was cut once', async () => {
+  test('lists a request that was cut, once', async () => {
     const as = await sandbox.customer()
     const path = `/sandbox/requests?customer_id=${as.customerId}`
     const token = await sandbox.tokenOf(as)
@@ -63,13 +66,27 @@ describe('GET /sandbox/requests', () => {
         ['/oauth2/token', undefined],
       ],
     )
-    for (let at = 0; at < 10; at += 1) {
-      const calls = Array.from({ length: 101 }, () => sandbox.call(accounts, { token }))
-      await Promise.all(calls)
+  })
+
+  test('keeps the last 1,000 requests of each customer', async () => {
+    const customers = await openCustomers(sandbox.parts)
+    const requests = openRequests(customers, systemClock)
+    const note = (customer: string, id: number) =>
+      requests.note({ trace: { customer }, method: 'GET', status: 200, durationMs: 1, id: `${id}` })
+    note('borealis', 0)
+    for (let id = 0; id <= limits.sandboxRequestsKept; id += 1) note('acme', id)
+    const list = async (customer: string) => {
+      const parameters = new Map([['customer_id', customer]])
+      const given = { parameters, body: new Map(), bytes: Buffer.alloc(0), trace: {} }
+      const answer = await requests.works[listSandboxRequests.id]?.(given)
+      assert.ok(answer !== undefined && 'requests' in answer && Array.isArray(answer.requests))
+      return answer.requests.map(({ request_id }) => request_id)
     }
-    const { requests } = (await sandbox.control('GET', path)).body
-    assert.equal(requests.length, limits.sandboxRequestsKept)
-    assert.ok(requests.every((one: Record<string, unknown>) => one.fault === undefined))
+    const told = await list('acme')
+    assert.deepEqual([told.length, told[0], told.at(-1)], [1000, '1000', '1'])
+    assert.deepEqual(await list('borealis'), ['0'])
+    requests.forget('acme')
+    assert.deepEqual(await list('acme'), [])
   })
 
   test('needs a customer that exists', async () => {
@@ -122,6 +139,28 @@ describe('a page of another site', () => {
       assert.equal(await statusFor(name), 200, name)
     }
   })
+})
+
+test('a mistyped parameter or member is refused, since it could reach every worker', async () => {
+  const query = await sandbox.control('DELETE', '/sandbox/faults?custmer_id=x')
+  assert.deepEqual(
+    [query.status, query.body.detail],
+    [400, 'custmer_id is unknown here; the parameters are: customer_id'],
+  )
+  const member = await sandbox.control('POST', '/sandbox/customers', { sed: 'x' })
+  assert.deepEqual(
+    [member.status, member.body.meta.errors],
+    [
+      400,
+      [
+        {
+          parameter: 'sed',
+          code: 'unknown_value',
+          reason: 'is unknown here; the members are seed, records',
+        },
+      ],
+    ],
+  )
 })
 
 test('a server offers no call that controls a sandbox', async () => {

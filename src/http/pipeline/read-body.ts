@@ -25,7 +25,7 @@ export function readBody(body: Body, bytes: Uint8Array): BodyInput {
     if ('value' in reading) values.set(parameter, reading.value)
     else faults.push({ parameter, ...reading, sentence: field.sentence })
   }
-  faults.push(...choiceFaults(body, given))
+  faults.push(...choiceFaults(body, given), ...unknownFaults(body, given))
   if (faults.length > 0) throw invalidParameters(faults)
   return values
 }
@@ -52,6 +52,18 @@ function refusalOfText(raw: unknown): Refusal | undefined {
   return raw.isWellFormed()
     ? undefined
     : { code: 'not_utf8', reason: 'must be well-formed Unicode' }
+}
+
+function unknownFaults(
+  { closed, members }: Body,
+  given: Readonly<Record<string, unknown>>,
+): readonly ParameterFault[] {
+  if (closed !== true) return []
+  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(members, name))
+  const reason = `is unknown here; the members are ${Object.keys(members).join(', ')}`
+  return unknown
+    .slice(0, limits.ignoredNamesMax)
+    .map((name) => ({ parameter: echo(name), code: 'unknown_value', reason }))
 }
 
 function choiceFaults(

@@ -33,6 +33,7 @@ export const moveSandboxClock = sandboxOperation({
   method: 'POST',
   path: '/sandbox/clock',
   body: {
+    closed: true,
     members: {
       now: described(moment, 'The time from now on: from 2000 to 2099.'),
       advance_seconds: described(

@@ -12,6 +12,7 @@ export const createSandboxCustomer = sandboxOperation({
   method: 'POST',
   path: '/sandbox/customers',
   body: {
+    closed: true,
     members: {
       seed: described(text, 'What every id derives from. Random where it is absent.'),
       records: described(

@@ -35,6 +35,7 @@ export const createSandboxFault = sandboxOperation({
   method: 'POST',
   path: '/sandbox/faults',
   body: {
+    closed: true,
     members: {
       customer_id: customerField,
       operation: described(

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
+import type { Problem } from '../../contract/problem.ts'
 import { type Answer, jsonAnswer, type Request, type Route } from '../../contract/request.ts'
 import type {
   ControlInput,
   ControlWorks,
   SandboxOperation,
 } from '../../contract/sandbox-operation.ts'
+import { invalidParameters } from '../../http/pipeline/invalid-parameters.ts'
 import { parseQuery } from '../../http/pipeline/parse-query.ts'
 import { readBody } from '../../http/pipeline/read-body.ts'
 import { validateControl } from '../../http/pipeline/validate.ts'
@@ -36,7 +38,8 @@ export function controlRoutes(
 
 function readInput(operation: SandboxOperation, request: Request): ControlInput {
   const { values, ignored } = parseQuery(request.rawQuery, operation.query)
-  if (ignored.length > 0) request.trace.ignoredParameters = ignored
+  // A mistyped filter would delete the faults of every worker.
+  if (ignored.length > 0) throw unknownParameters(operation, ignored)
   const parameters = validateControl(operation, request.parameters, values)
   const { body } = operation
   const isLeftOut = operation.bodyOptional === true && request.body.length === 0
@@ -47,6 +50,15 @@ function readInput(operation: SandboxOperation, request: Request): ControlInput 
     bytes: request.body,
     trace: request.trace,
   }
+}
+
+function unknownParameters({ query }: SandboxOperation, names: readonly string[]): Problem {
+  const known = Object.keys(query)
+  const parameters = known.length === 0 ? 'none' : known.join(', ')
+  const reason = `is unknown here; the parameters are: ${parameters}`
+  return invalidParameters(
+    names.map((parameter) => ({ parameter, code: 'unknown_value' as const, reason })),
+  )
 }
 
 function answerOf({ status }: SandboxOperation, value: object | undefined): Answer {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { setImmediate as turn } from 'node:timers/promises'
 import { echo, Problem } from '../../contract/problem.ts'
 import type { Resource } from '../../contract/resource.ts'
 import type { ControlInput, ControlWorks } from '../../contract/sandbox-operation.ts'
@@ -59,9 +60,16 @@ function resourceOf(parameters: ControlInput['parameters']): Resource {
   return resource
 }
 
+/** Between two pieces the requests of other workers get their turn. */
 async function* chunksOf(bytes: Buffer): AsyncIterable<Uint8Array> {
-  yield bytes
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+    yield bytes.subarray(at, at + PIECE_BYTES)
+    await turn()
+  }
 }
+
+/** Some 150 records, which take a few milliseconds. */
+const PIECE_BYTES = 64 * 1024
 
 /** The importer's faults, each with its line. The sentence has the first. */
 function refusedRecords({ faults, faultCount }: ImportReport): Problem {
