@@ -14,9 +14,10 @@ import { readinessChecks } from './http/documents/readiness.ts'
 import { staticDocument } from './http/documents/static-document.ts'
 import { admit, type Verify } from './http/pipeline/authenticate.ts'
 import { cursorKeysOf } from './http/pipeline/cursor.ts'
-import { handle, handleIngest } from './http/pipeline/handle.ts'
+import { handle, handleIngest, type Interfere } from './http/pipeline/handle.ts'
 import { openRateLimit } from './http/pipeline/rate-limit.ts'
 import { whileIntact } from './http/pipeline/while-intact.ts'
+import type { Served } from './http/server/request-log.ts'
 import { buildServer, type Server } from './http/server/server.ts'
 import type { GuessLimiter } from './oauth/clients/guess-limiter.ts'
 import { requireOneIssuer } from './oauth/issuer.ts'
@@ -33,6 +34,7 @@ import type { CredentialStore } from './store/credentials.ts'
 import type { FeeQuoteStore } from './store/fee-quotes.ts'
 import { startDamageWatch } from './store/integrity/damage-scan.ts'
 import type { Store } from './store/records.ts'
+import type { SandboxState } from './store/sandbox-state.ts'
 import { openServiceStores } from './stores.ts'
 import type { Keyring } from './vault/keyring.ts'
 import { consumeQuote } from './withdrawal-fees/consume-quote.ts'
@@ -58,6 +60,8 @@ export type ServiceDeps = {
   readonly config: Config
   readonly log: Logger
   readonly clock: Clock
+  /** Measures ages where the sandbox moves `clock`, as its tests tell it to. */
+  readonly ageClock?: Clock
   /** Called once the stores are open; the sandbox adds its routes here. */
   readonly extend?: (parts: ServiceParts) => Promise<ServiceExtension>
   readonly guessLimiter?: GuessLimiter
@@ -70,11 +74,21 @@ export type ServiceParts = {
   readonly keyring: Keyring
   readonly config: Config
   readonly clock: Clock
-  readonly oauth: Pick<OAuth, 'refresh'>
+  readonly oauth: Pick<OAuth, 'refresh' | 'reload'>
+  /** Where the service listens, once it does. */
+  readonly url: () => string
+  /** Absent on PostgreSQL. */
+  readonly sandbox: (() => SandboxState) | undefined
 }
 
 export type ServiceExtension = {
   readonly routes: readonly Route[]
+  readonly interfere?: Interfere
+  /** Learns of every request that was served. */
+  readonly served?: (served: Served) => void
+  /** Whether `served` prints requests, so that the log need not name ignored parameters. */
+  readonly printsRequests?: boolean
+  readonly close?: () => void
   readonly pageClient: PageClient
   /** How many records of each kind there are. */
   readonly records: Readonly<Record<string, number>>
@@ -95,22 +109,22 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   // A document that is read before the service listens names the right URL, unless the port is 0.
   let url = config.publicUrl ?? urlOf(config.host, String(config.port))
   const oauth = await openOAuth({
-    store: credentials,
-    keyring,
-    config,
-    issuer: () => url,
-    clock,
-    log,
+    ...{ store: credentials, keyring, config, log },
+    ...{ issuer: () => url, clock, ageClock: sources.ageClock },
     rateLimit: openRateLimit(config.oauthRequestsPerSecondMax),
     ...(sources.guessLimiter && { limiter: sources.guessLimiter }),
   })
   opened.defer(oauth.close)
-  const parts = { store, credentials, quotes, keyring, config, clock, oauth, watch: stores.watch }
+  const parts = {
+    ...{ store, credentials, quotes, keyring, config, clock, oauth },
+    ...{ watch: stores.watch, sandbox: stores.sandbox, url: () => url },
+  }
   const extension = await sources.extend?.(parts)
   const rateLimit = openRateLimit(config.requestsPerSecondMax)
   const pipeline = {
     ...{ verify: oauth.verify, rateLimit, store, cursorKeys: cursorKeysOf(keyring) },
     works: { [createCryptoWithdrawalFee.id]: quoteWork(fees.current, parts) },
+    interfere: extension?.interfere,
   }
   const works = { [consumeWithdrawalFee.id]: consumeQuote({ quotes }) }
   const ingest = { verify: oauth.identify, rateLimit, works }
@@ -124,7 +138,8 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
     connectionsPerAddressMax: config.connectionsPerAddressMax,
-    logsIgnoredParameters: extension !== undefined,
+    logsIgnoredParameters: extension !== undefined && extension.printsRequests !== true,
+    served: extension?.served,
     routes: [
       ...routesOf(operations, pipeline, handle).map(guarded),
       ...routesOf(stores.servesOperator ? ingestOperations : [], ingest, handleIngest).map(guarded),
@@ -138,6 +153,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     ],
   })
   opened.defer(server.close)
+  opened.defer(() => extension?.close?.())
   const listening = await server.listen(config.host, config.port)
   url = config.publicUrl ?? urlOf(config.host, new URL(listening).port)
   requireOneIssuer({ config, log }, url, await stores.claimIssuer(url))

@@ -1,6 +1,7 @@
 import type { Clock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
 import type { Logger } from './platform/log.ts'
+import { openOnce } from './platform/open-once.ts'
 import { readPostgresUrl } from './platform/postgres-url.ts'
 import type { CredentialStore } from './store/credentials.ts'
 import type { FeeQuoteStore } from './store/fee-quotes.ts'
@@ -18,6 +19,7 @@ import { ownerRows, schemaFaults } from './store/postgres/schema/check-schema.ts
 import type { Roles } from './store/postgres/schema/grants.ts'
 import { migratePostgres } from './store/postgres/schema/migrate.ts'
 import type { Store } from './store/records.ts'
+import type { SandboxState } from './store/sandbox-state.ts'
 import { sqliteFiles } from './store/sqlite/backup/store-files.ts'
 import { openSqliteCredentials } from './store/sqlite/credentials.ts'
 import { openSqliteFeeQuotes } from './store/sqlite/fee-quotes.ts'
@@ -33,6 +35,7 @@ import { watchFiles } from './store/sqlite/files/watch-files.ts'
 import { claimIssuer, type IssuerClaim } from './store/sqlite/issuer-claim.ts'
 import { appliedSteps } from './store/sqlite/migrate.ts'
 import { openSqliteStore } from './store/sqlite/open-records.ts'
+import { openSandboxState } from './store/sqlite/sandbox/sandbox-state.ts'
 import type { StoreFiles } from './store/store-files.ts'
 import type { StoreWatch } from './store/store-watch.ts'
 import type { Keyring } from './vault/keyring.ts'
@@ -44,6 +47,8 @@ export type Stores = {
   records(): Store
   credentials(): CredentialStore
   quotes(): FeeQuoteStore
+  /** What the tests of a sandbox may do. Only the embedded store has it. */
+  readonly sandbox: (() => SandboxState) | undefined
   keyring(credentials: CredentialStore): Promise<Keyring>
   /**
    * Declares that this process serves the store under an issuer. Resolves with the issuer of
@@ -174,6 +179,7 @@ function postgresStores(sources: StoreDeps, opened: PostgresSessions): Stores {
     records: records.open,
     credentials: credentials.open,
     quotes: quotes.open,
+    sandbox: undefined,
     keyring: (store) => openKeyring(sources, store, undefined),
     claimIssuer: customers.claimIssuer,
     servesOperator: operator !== undefined,
@@ -202,6 +208,7 @@ function embeddedStores(sources: StoreDeps, mode: 'opened' | 'created' | 'watche
   const records = openOnce(() => noting(recordsPath, (path) => openSqliteStore(path, clock, log)))
   const credentials = openOnce(() => noting(credentialsPath, (path) => openSqliteCredentials(path)))
   const quotes = openOnce(() => noting(credentialsPath, (path) => openSqliteFeeQuotes(path, clock)))
+  const sandbox = openOnce(() => openSandboxState(paths, clock))
   const watch =
     mode === 'watched' ? watchFiles({ files, written: credentialsPath, log }) : undefined
   let claim: IssuerClaim | undefined
@@ -209,6 +216,7 @@ function embeddedStores(sources: StoreDeps, mode: 'opened' | 'created' | 'watche
     records: records.open,
     credentials: credentials.open,
     quotes: quotes.open,
+    sandbox: sandbox.open,
     keyring: (store) => openKeyring(sources, store, besidePath(paths.records, 'master-key')),
     claimIssuer: async (issuer) => {
       claim = await claimIssuer(besidePath(paths.records, 'issuer.db'), issuer)
@@ -220,22 +228,10 @@ function embeddedStores(sources: StoreDeps, mode: 'opened' | 'created' | 'watche
     close: async () => {
       watch?.stop()
       claim?.release()
+      await sandbox.close()
       await quotes.close()
       await credentials.close()
       await records.close()
-    },
-  }
-}
-
-function openOnce<S extends { close(): Promise<void> }>(open: () => S) {
-  let opened: S | undefined
-  return {
-    open: (): S => {
-      opened ??= open()
-      return opened
-    },
-    close: async () => {
-      await opened?.close()
     },
   }
 }

@@ -28,8 +28,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'withdrawal-fees': ['store', 'fees', 'contract', 'values', 'platform'],
   http: ['operations', 'store', 'fees', 'contract', 'vault', 'values', 'platform'],
   sandbox: [
-    ...['http', 'intake', 'oauth', 'store', 'resources', 'contract', 'fees', 'vault'],
-    ...['values', 'platform', 'service'],
+    ...['http', 'intake', 'oauth', 'store', 'operations', 'resources', 'contract', 'fees'],
+    ...['vault', 'values', 'platform', 'service'],
   ],
   cli: [
     ...['sandbox', 'withdrawal-fees', 'intake', 'oauth', 'store', 'resources', 'contract', 'fees'],

@@ -1,17 +1,19 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { ingestApi, openApiDocument } from '../src/http/documents/openapi.ts'
+import { ingestApi, openApiDocument, sandboxApi } from '../src/http/documents/openapi.ts'
 import { operations } from '../src/operations/index.ts'
 import { ingestOperations } from '../src/operations/ingest/index.ts'
+import { sandboxOperations } from '../src/operations/sandbox/index.ts'
 import { version } from '../src/platform/version.ts'
 
 /**
- * Checks that `openapi.json` and `openapi-ingest.json` equal the documents that the service serves
- * at its default address. `--write` replaces the files.
+ * Checks that `openapi.json`, `openapi-ingest.json` and `openapi-sandbox.json` equal the documents
+ * that the service serves at its default address. `--write` replaces the files.
  */
 const url = 'http://127.0.0.1:8080'
 const documents = {
   'openapi.json': openApiDocument(operations, version, url),
   'openapi-ingest.json': openApiDocument(ingestOperations, version, url, ingestApi),
+  'openapi-sandbox.json': openApiDocument(sandboxOperations, version, url, sandboxApi),
 }
 
 for (const [name, document] of Object.entries(documents)) {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { unlimitedGuesses } from '../oauth/clients/guess-limiter.ts'
-import { systemClock } from '../platform/clock.ts'
+import { openMovableClock, systemClock } from '../platform/clock.ts'
 import { ConfigError } from '../platform/config.ts'
 import { openLog } from '../platform/log.ts'
 import { bannerOf } from '../sandbox/banner.ts'
@@ -47,8 +47,11 @@ export function sandboxCommand(output: Output): Command {
       await createStore({ config, log, clock: systemClock })
       const { startService } = await import('../service.ts')
       const { openSandbox } = await import('../sandbox/sandbox.ts')
+      const clock = openMovableClock()
+      const print = process.env.LOG_LEVEL === undefined ? terminalLine() : undefined
       const service = await startService({
-        ...{ config, log, clock: systemClock, extend: openSandbox },
+        ...{ config, log, clock: clock.now, ageClock: systemClock },
+        extend: (parts) => openSandbox(parts, { clock, ...(print && { print }) }),
         guessLimiter: unlimitedGuesses,
       })
       onHangUp(log, service.reload)
@@ -62,3 +65,7 @@ export function sandboxCommand(output: Output): Command {
       discard()
     })
 }
+
+/** Someone who sets LOG_LEVEL wants the log's own lines. */
+const terminalLine = (): ((line: string) => void) | undefined =>
+  process.stderr.isTTY ? (line) => process.stderr.write(`${line}\n`) : undefined

@@ -10,6 +10,8 @@ export type Field<T> = {
   readonly description?: string
   /** The whole sentence of a refused value, where `detail` has a fixed one. */
   readonly sentence?: string
+  /** What a body holds, if not a JSON string. The parser gets it as text. */
+  readonly json?: 'integer' | 'boolean'
   readonly read: (raw: string) => Reading<T>
 }
 
@@ -95,6 +97,24 @@ export const flag: Field<boolean> = {
     const value = flagForms.get(raw)
     return value === undefined ? { code: 'malformed', reason: 'must be true or false' } : { value }
   },
+}
+
+/** A whole number of a body, kept as text. */
+export const wholeNumber = (minimum: number, maximum: number): Field<string> => ({
+  schema: Type.Integer({ minimum, maximum }),
+  json: 'integer',
+  read: (raw) =>
+    Number(raw) >= minimum && Number(raw) <= maximum
+      ? { value: raw }
+      : { code: 'out_of_range', reason: `must be between ${minimum} and ${maximum}` },
+})
+
+/** A member of a body whose only value is true. */
+export const onlyTrue: Field<string> = {
+  schema: Type.Boolean({ const: true }),
+  json: 'boolean',
+  read: (raw) =>
+    raw === 'true' ? { value: raw } : { code: 'unknown_value', reason: 'must be true' },
 }
 
 /** The forms of Go's `strconv.ParseBool`. Python's clients, for one, send `True`. */

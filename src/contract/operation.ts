@@ -62,10 +62,12 @@ export type ListOperation = Common<`/v2/${string}`, Scope> & {
   readonly view: ListView
 }
 
-/** A JSON object in a request. Unknown members are ignored, and null means absent. */
+/** A JSON object in a request. Unknown members are ignored unless it is closed; null is absent. */
 export type Body = {
   readonly members: Readonly<Record<string, Field<string>>>
   readonly required: readonly string[]
+  /** Refuses unknown members. Only calls without clients of other versions may. */
+  readonly closed?: true
   readonly oneOf?: {
     readonly members: readonly [string, string]
     readonly both: string

@@ -12,7 +12,7 @@ export type Request = {
   readonly headers: IncomingHttpHeaders
   /** Name, value, name, value, …: the only place where a repeated header shows. */
   readonly rawHeaders: readonly string[]
-  /** At most `limits.bodyBytesMax` bytes. */
+  /** At most `limits.bodyBytesMax` bytes, or as many as its route takes. */
   readonly body: Buffer
   /** The caller's IP address. */
   readonly address: string
@@ -28,6 +28,10 @@ export type Trace = {
   ignoredParameters?: readonly string[]
   operation?: string
   client?: string
+  /** Whose request it is, for the sandbox alone: no log names a customer. */
+  customer?: string
+  /** What a test has told the sandbox to do to this request. */
+  fault?: InjectedFault
   rows?: number
   problem?: string
   /** Why a token was refused, for the log alone. */
@@ -37,6 +41,9 @@ export type Trace = {
   /** The cause of a 500 or 503, for the log alone. */
   cause?: unknown
 }
+
+/** What happens to a request. A cut or truncated answer is the server's work. */
+export type InjectedFault = 'status' | 'delay' | 'cut' | 'truncated' | 'expired_token'
 
 /** Counts a request of a key and notes the `RateLimit-*` headers. Throws a 429 over the limit. */
 export type RateLimit = (key: string, trace: Trace) => Promise<void>
@@ -52,11 +59,13 @@ export type Answer = {
 
 /** One method and path, and the function that answers it. `:name` in a path is a parameter. */
 export type Route = {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   /** The operation's name in the log. */
   readonly operation: string
   readonly answer: (request: Request) => Answer | Promise<Answer>
+  /** The largest body, if it is not `limits.bodyBytesMax`. */
+  readonly bodyBytesMax?: number
   /** Renders a problem in another format than problem+json, or leaves it: undefined. */
   readonly renderProblem?: (problem: Problem) => Answer | undefined
   /** Throws what needs no body, for a caller that sends its body only after 100 Continue. */

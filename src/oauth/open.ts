@@ -20,6 +20,8 @@ export type OAuthDeps = {
   /** The public URL. A function, because the port may be known only after listening. */
   readonly issuer: () => string
   readonly clock: Clock
+  /** Measures how old the known credentials are, where tests move `clock`. */
+  readonly ageClock?: Clock | undefined
   readonly log: Logger
   readonly schedule?: Schedule
   readonly rateLimit: RateLimit
@@ -35,6 +37,8 @@ export type OAuth = Verifier & {
   freshness(): Freshness
   /** Reads changed credentials now instead of at the next poll. */
   refresh(): Promise<void>
+  /** Reads everything, after the store has gone back to an earlier state. */
+  reload(): Promise<void>
   /** Stops polling. The caller closes the store. */
   close(): void
 }
@@ -54,6 +58,7 @@ export async function openOAuth({ config, ...given }: OAuthDeps): Promise<OAuth>
     refresh: async () => {
       await Promise.all([cache.refresh(), issuers.refresh()])
     },
+    reload: cache.reload,
     close: () => {
       cache.close()
       issuers.close()

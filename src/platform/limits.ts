@@ -170,4 +170,20 @@ export const limits = {
   issuerTimeoutMs: 5000,
   issuerAnswerBytesMax: 262_144,
   issuerKeysMax: 100,
+  /** Records of one call of the sandbox: ten times its own, and held in memory whole. */
+  sandboxRecordsBytesMax: 16 * 1024 * 1024,
+  /** Customers of a sandbox: a test run has one for each test. Bounds all that follows. */
+  sandboxCustomersMax: 2000,
+  /** Each is a copy of both databases, some 5 MB. */
+  sandboxSnapshotsMax: 20,
+  /** Faults of one customer, and requests of one fault. A test plans a few. */
+  sandboxFaultsMax: 100,
+  sandboxFaultTimesMax: 10_000,
+  /** Clients give up after 30 s at most, and Retry-After is rarely longer than an hour. */
+  sandboxDelayMsMax: 30_000,
+  sandboxRetryAfterMax: 3600,
+  /** Ten years: past every life of a token, a fee and a key. */
+  sandboxAdvanceSecondsMax: 315_360_000,
+  /** Requests of one customer that the sandbox lists, about 200 bytes each. */
+  sandboxRequestsKept: 1000,
 } as const

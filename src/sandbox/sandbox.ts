@@ -1,39 +1,60 @@
-import { jsonAnswer } from '../contract/request.ts'
 import type { RecordInput } from '../contract/resource.ts'
 import { customerScopes } from '../contract/scopes.ts'
 import { importEntries } from '../intake/import-file.ts'
 import type { Entry } from '../intake/lines.ts'
 import { recordRules } from '../intake/record-rules.ts'
 import { createSampleClient } from '../oauth/clients/clients.ts'
+import { sandboxReset } from '../operations/sandbox/reset.ts'
+import type { MovableClock } from '../platform/clock.ts'
 import { resources } from '../resources/catalogue.ts'
 import type { ServiceExtension, ServiceParts } from '../service.ts'
 import { systemRandom } from '../vault/random.ts'
+import { controlRoutes } from './control/handle-control.ts'
+import { openControl } from './control/open-control.ts'
+import { requestLine } from './request-line.ts'
 import { acme, sampleCustomers, worldRecords } from './world.ts'
 
-/** Imports the sample records and adds `POST /sandbox/reset`, which restores them. */
-export async function openSandbox(parts: ServiceParts): Promise<ServiceExtension> {
+export type SandboxOptions = {
+  /** The clock of the service, for tests to move. Without it there is only the reset. */
+  readonly clock?: MovableClock
+  /** Prints a line for each request. */
+  readonly print?: (line: string) => void
+}
+
+/** Imports the sample records and adds the calls under `/sandbox`, by which tests control it. */
+export async function openSandbox(
+  parts: ServiceParts,
+  { clock, print }: SandboxOptions = {},
+): Promise<ServiceExtension> {
   // Records kept from an earlier run may have been edited. Only a reset overwrites them.
   const isKept = Object.values(await countRecords(parts)).some((count) => count > 0)
   if (!isKept) await fillRecords(parts)
   await fillClients(parts)
-  return {
-    pageClient: acme,
-    records: await countRecords(parts),
-    routes: [
-      {
-        method: 'POST',
-        path: '/sandbox/reset',
-        operation: 'sandboxReset',
-        answer: async () => {
-          await parts.store.operator.clear()
-          await parts.quotes.operator.clear()
-          await fillRecords(parts)
-          await fillClients(parts)
-          return jsonAnswer({ records: await countRecords(parts) }, { 'cache-control': 'no-store' })
-        },
-      },
-    ],
+  const shown = { pageClient: acme, records: await countRecords(parts) }
+  const reset = () => resetSandbox(parts)
+  const state = clock === undefined ? undefined : parts.sandbox?.()
+  if (clock === undefined || state === undefined) {
+    const works = { [sandboxReset.id]: reset }
+    return { ...shown, routes: controlRoutes([sandboxReset], works, parts.url) }
   }
+  const control = await openControl({ parts, state, clock, reset })
+  return {
+    ...shown,
+    ...control,
+    printsRequests: print !== undefined,
+    served: (served) => {
+      control.served(served)
+      print?.(requestLine(served, new Date()))
+    },
+  }
+}
+
+async function resetSandbox(parts: ServiceParts): Promise<object> {
+  await parts.store.operator.clear()
+  await parts.quotes.operator.clear()
+  await fillRecords(parts)
+  await fillClients(parts)
+  return { records: await countRecords(parts) }
 }
 
 /** How many records of each kind the store holds. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Clock, systemClock } from '../../src/platform/clock.ts'
+import { type Clock, type MovableClock, systemClock } from '../../src/platform/clock.ts'
 import { type Config, loadConfig } from '../../src/platform/config.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { openSandbox } from '../../src/sandbox/sandbox.ts'
@@ -48,6 +48,8 @@ export { acme, borealis }
 export type ServiceOptions = {
   readonly env?: Readonly<Record<string, string>>
   readonly clock?: Clock
+  /** Opens the calls under `/sandbox`; the service follows this clock. */
+  readonly control?: MovableClock
   /** The adapter of this run by default. */
   readonly store?: typeof testStore
 }
@@ -66,7 +68,8 @@ export async function startServiceAt(
 ): Promise<TestService> {
   const config = configOf({ ...place.env, ...options.env })
   const log = openLog('silent')
-  const clock = options.clock ?? systemClock
+  const { control } = options
+  const clock = options.clock ?? control?.now ?? systemClock
   const clockChanged = async () => {
     const { superuserUrl } = place
     if (superuserUrl === undefined) return
@@ -86,9 +89,10 @@ export async function startServiceAt(
     config,
     log,
     clock,
+    ...(control && { ageClock: systemClock }),
     extend: (opened) => {
       parts = { ...opened, ...(operator && { credentials: operator.credentials() }) }
-      return openSandbox(parts)
+      return openSandbox(parts, control && { clock: control })
     },
   })
   if (parts === undefined) throw new Error('the service opened without its parts')

@@ -2,20 +2,24 @@ import { Type } from 'typebox'
 import { about, component } from '../../contract/members.ts'
 import type { IngestOperation, ListOperation, Operation } from '../../contract/operation.ts'
 import { faultCodes } from '../../contract/problem.ts'
+import type { SandboxOperation } from '../../contract/sandbox-operation.ts'
 import { limits } from '../../platform/limits.ts'
 import { examplesOf } from './openapi-examples.ts'
 import { addComponent, type Components, capitalised, plainSchema } from './openapi-schemas.ts'
 
+type Documented = Operation | IngestOperation | SandboxOperation
+
 /** The responses of an operation: its answer, and every problem with its examples. */
-export function responsesOf(
-  operation: Operation | IngestOperation,
-  components: Components,
-): object {
+export function responsesOf(operation: Documented, components: Components): object {
   const { id, kind, view } = operation
+  const status = kind === 'control' ? operation.status : 200
+  if (view === undefined) {
+    return { [status]: { description: 'Done.' }, ...problemResponses(operation, components) }
+  }
   const record = addComponent(view.name, plainSchema(view.schema, components), components)
   const schema = kind === 'list' ? pageSchema(operation, record, components) : record
   return {
-    200: {
+    [status]: {
       description: 'OK',
       headers: {
         'X-Request-Id': {
@@ -67,21 +71,12 @@ const examplesFor = (id: string, status: number): object => {
   return examples === undefined ? {} : { examples }
 }
 
-function problemResponses(operation: Operation | IngestOperation, components: Components): object {
-  const plain: Readonly<Record<number, string>> = {
-    400: 'A parameter is not of its form; `meta.errors` names each.',
-    401: 'The access token is missing, invalid, expired or revoked.',
-    403: `The token lacks the scope ${operation.scope}.`,
-    429: 'Too many requests; wait as Retry-After says.',
-    431: 'The request line and headers are too long; split long filters over several requests.',
-    500: 'Something broke on our side.',
-    503: 'Not able to answer now; try again as Retry-After says.',
-    ...('body' in operation && { 413: 'The body has more than 16 KiB.' }),
-  }
+function problemResponses(operation: Documented, components: Components): object {
+  const plain = operation.kind === 'control' ? ofControl : plainProblems(operation)
   const declared = operation.problems
-  const statuses = [...Object.keys(plain), ...Object.keys(declared)].map(Number)
+  const statuses = new Set([...Object.keys(plain), ...Object.keys(declared)].map(Number))
   const schema = plainSchema(problemSchema, components)
-  const responses = statuses.map((status) => {
+  const responses = [...statuses].map((status) => {
     const types = declared[status]?.types?.map((slug) => `/problems/${slug}`)
     return [
       status,
@@ -93,6 +88,29 @@ function problemResponses(operation: Operation | IngestOperation, components: Co
     ]
   })
   return Object.fromEntries(responses)
+}
+
+type Descriptions = Readonly<Record<number, string>>
+
+const ofControl: Descriptions = {
+  400: 'A parameter or a member is not of its form; `meta.errors` names each.',
+  403: 'A page of another site has sent the request.',
+  413: 'The body is too large.',
+  500: 'Something broke on our side.',
+  503: 'Not able to answer now; try again as Retry-After says.',
+}
+
+function plainProblems(operation: Operation | IngestOperation): Descriptions {
+  return {
+    400: 'A parameter is not of its form; `meta.errors` names each.',
+    401: 'The access token is missing, invalid, expired or revoked.',
+    403: `The token lacks the scope ${operation.scope}.`,
+    429: 'Too many requests; wait as Retry-After says.',
+    431: 'The request line and headers are too long; split long filters over several requests.',
+    500: 'Something broke on our side.',
+    503: 'Not able to answer now; try again as Retry-After says.',
+    ...('body' in operation && { 413: 'The body has more than 16 KiB.' }),
+  }
 }
 
 const parameterFault = component(

@@ -76,6 +76,7 @@ export function bodySchema(name: string, body: Body, components: Components): ob
   const { members, required, oneOf } = body
   const objectOf = (names: readonly string[], mandatory: readonly string[]): object => ({
     type: 'object',
+    ...(body.closed === true && { additionalProperties: false }),
     required: mandatory,
     properties: Object.fromEntries(
       names.map((member) => [member, fieldSchema(members[member], components)]),

@@ -1,11 +1,12 @@
 import type { ArrayField, Field } from '../../contract/fields.ts'
 import type { Body, IngestOperation, Operation } from '../../contract/operation.ts'
+import type { SandboxOperation } from '../../contract/sandbox-operation.ts'
 import { readScopes } from '../../contract/scopes.ts'
 import { examplesOf } from './openapi-examples.ts'
 import { responsesOf } from './openapi-responses.ts'
 import { bodySchema, type Components, capitalised, plainSchema } from './openapi-schemas.ts'
 
-type Documented = Operation | IngestOperation
+type Documented = Operation | IngestOperation | SandboxOperation
 
 type About = {
   readonly title: string
@@ -29,6 +30,14 @@ export const ingestApi: About = {
   scopes: [],
 }
 
+/** Only a sandbox has these calls, and serves this document. */
+export const sandboxApi: About = {
+  title: 'Bursar sandbox',
+  description:
+    'How tests control a sandbox: customers of their own, records, snapshots, faults, the clock, and the requests that were served. These calls take no token.',
+  scopes: [],
+}
+
 /** Renders OpenAPI 3.1 from the schemas that validate requests. `version` is the program's. */
 export function openApiDocument(
   operations: readonly Documented[],
@@ -37,10 +46,15 @@ export function openApiDocument(
   { title, description, scopes }: About = customerApi,
 ): object {
   const components: Components = new Map()
-  const paths = operations.map((operation) => [
-    operation.path.replaceAll(/:([a-z]+)/g, '{$1}'),
-    { [operation.method.toLowerCase()]: operationObject(operation, components) },
-  ])
+  const paths: Record<string, Record<string, object>> = {}
+  for (const operation of operations) {
+    const path = operation.path.replaceAll(/:([a-z]+)/g, '{$1}')
+    paths[path] = {
+      ...paths[path],
+      [operation.method.toLowerCase()]: operationObject(operation, components),
+    }
+  }
+  const hasScopes = operations.some((operation) => 'scope' in operation)
   return {
     openapi: '3.1.0',
     info: {
@@ -51,12 +65,14 @@ export function openApiDocument(
     },
     servers: [{ url: publicUrl }],
     tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
-    paths: Object.fromEntries(paths),
+    paths,
     components: {
       schemas: Object.fromEntries(
         [...components].toSorted(([one], [other]) => (one < other ? -1 : 1)),
       ),
-      securitySchemes: { oauth2: securityScheme(operations, scopes, publicUrl) },
+      ...(hasScopes && {
+        securitySchemes: { oauth2: securityScheme(operations, scopes, publicUrl) },
+      }),
     },
   }
 }
@@ -66,7 +82,10 @@ function securityScheme(
   scopes: readonly string[],
   publicUrl: string,
 ): object {
-  const used = new Set<string>([...scopes, ...operations.map(({ scope }) => scope)])
+  const used = new Set<string>([
+    ...scopes,
+    ...operations.flatMap((operation) => ('scope' in operation ? [operation.scope] : [])),
+  ])
   return {
     type: 'oauth2',
     flows: {
@@ -87,9 +106,12 @@ function operationObject(operation: Documented, components: Components): object 
     summary: titleOf(operation.id),
     description: operation.summary,
     tags: [operation.tag],
-    security: [{ oauth2: [operation.scope] }],
+    security: 'scope' in operation ? [{ oauth2: [operation.scope] }] : [],
     parameters: parametersOf(operation, components),
-    ...('body' in operation && { requestBody: requestBody(operation, components) }),
+    ...('body' in operation &&
+      operation.body !== undefined && {
+        requestBody: requestBody(operation, operation.body, components),
+      }),
     responses: responsesOf(operation, components),
   }
 }
@@ -97,20 +119,40 @@ function operationObject(operation: Documented, components: Components): object 
 /** `listFiatAccounts` → `List Fiat Accounts`, the operation's name in the contract. */
 const titleOf = (id: string): string => capitalised(id.replace(/[A-Z]/g, (letter) => ` ${letter}`))
 
-function requestBody({ id, body }: Extract<Documented, { body: Body }>, components: Components) {
+function requestBody(
+  { id, ...operation }: Documented,
+  body: Body | 'ndjson',
+  components: Components,
+): object {
+  if (body === 'ndjson') return ndjsonBody
   const schema = bodySchema(`${capitalised(id)}Request`, body, components)
   const { bodies } = examplesOf(id)
   const examples = Object.keys(bodies).length === 0 ? {} : { examples: bodies }
-  return { required: true, content: { 'application/json': { schema, ...examples } } }
+  const required = !('bodyOptional' in operation && operation.bodyOptional === true)
+  return { required, content: { 'application/json': { schema, ...examples } } }
 }
 
-function parametersOf({ id, path, query, required }: Documented, components: Components): object[] {
+const ndjsonBody = {
+  required: true,
+  description: 'One record a line, as `bursar import` reads them.',
+  content: { 'application/x-ndjson': { schema: { type: 'string' } } },
+}
+
+function parametersOf(operation: Documented, components: Components): object[] {
+  const { id, path, query, required } = operation
   const examples = examplesOf(id).parameters
   const exampleOf = (name: string): object => (name in examples ? { example: examples[name] } : {})
   const inQuery = Object.entries(query).map(([name, field]) => ({
     ...queryParameter(name, field, required.includes(name), components),
     ...exampleOf(name),
   }))
+  if ('parameters' in operation) {
+    const inPath = Object.entries(operation.parameters).map(([name, field]) => ({
+      ...queryParameter(name, field, true, components),
+      in: 'path',
+    }))
+    return [...inPath, ...inQuery]
+  }
   return path.includes('/:id') ? [{ ...pathId, ...exampleOf('id') }, ...inQuery] : inQuery
 }
 

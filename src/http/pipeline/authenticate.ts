@@ -40,13 +40,15 @@ export async function authenticate<C extends Caller>(
   const caller = await verify(token)
   if (typeof caller === 'string') {
     request.trace.refusal = caller
-    throw caller === 'expired'
-      ? invalidToken('the access token has expired; get a new one', 'the access token has expired')
-      : invalidToken(notValid)
+    throw caller === 'expired' ? expiredToken() : invalidToken(notValid)
   }
   request.trace.client = caller.clientId
+  if (caller.tenant !== null) request.trace.customer = caller.tenant
   return caller
 }
+
+export const expiredToken = (): Problem =>
+  invalidToken('the access token has expired; get a new one', 'the access token has expired')
 
 /** Throws what the pipeline would throw before it reads a body. */
 export async function admit(

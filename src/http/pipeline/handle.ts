@@ -9,7 +9,13 @@ import type {
 } from '../../contract/operation.ts'
 import type { Caller, Principal } from '../../contract/principal.ts'
 import { echo, Problem } from '../../contract/problem.ts'
-import { type Answer, jsonAnswer, type RateLimit, type Request } from '../../contract/request.ts'
+import {
+  type Answer,
+  jsonAnswer,
+  type RateLimit,
+  type Request,
+  type Trace,
+} from '../../contract/request.ts'
 import type { Page, Store } from '../../store/records.ts'
 import { unlessMatched } from '../server/respond.ts'
 import { authenticate, requireScope, type Verify } from './authenticate.ts'
@@ -29,7 +35,12 @@ export type PipelineDeps = AdmissionDeps<Principal> & {
   readonly store: Pick<Store, 'customers'>
   readonly cursorKeys: CursorKeys
   readonly works: Works<Principal>
+  /** Where tests make requests fail. Only the sandbox has it. */
+  readonly interfere?: Interfere | undefined
 }
+
+/** Delays a request, throws a Problem, or notes in its trace how the server breaks its answer. */
+export type Interfere = (operation: string, principal: Principal, trace: Trace) => Promise<void>
 
 /** What the pipeline of the operator's API needs. */
 export type IngestDeps = AdmissionDeps<Caller> & { readonly works: Works }
@@ -42,6 +53,7 @@ export async function handle(
 ): Promise<Answer> {
   const principal = await authenticate(request, deps.verify)
   await deps.rateLimit(principal.clientId, request.trace)
+  await deps.interfere?.(operation.id, principal, request.trace)
   requireScope(principal, operation.scope)
   const query = readQuery(operation, request)
   switch (operation.kind) {

@@ -1,3 +1,4 @@
+import type { Field } from '../../contract/fields.ts'
 import type { Body, BodyInput } from '../../contract/operation.ts'
 import { echo, type ParameterFault, type Problem } from '../../contract/problem.ts'
 import { limits } from '../../platform/limits.ts'
@@ -20,16 +21,29 @@ export function readBody(body: Body, bytes: Uint8Array): BodyInput {
       }
       continue
     }
-    const reading = refusalOfText(raw) ?? field.read(String(raw))
+    const reading = refusalOf(raw, field.json) ?? field.read(String(raw))
     if ('value' in reading) values.set(parameter, reading.value)
     else faults.push({ parameter, ...reading, sentence: field.sentence })
   }
-  faults.push(...choiceFaults(body, given))
+  faults.push(...choiceFaults(body, given), ...unknownFaults(body, given))
   if (faults.length > 0) throw invalidParameters(faults)
   return values
 }
 
 type Refusal = Pick<ParameterFault, 'code' | 'reason'>
+
+function refusalOf(raw: unknown, json: Field<string>['json']): Refusal | undefined {
+  if (json === 'boolean') {
+    return typeof raw === 'boolean'
+      ? undefined
+      : { code: 'wrong_type', reason: 'must be a boolean' }
+  }
+  if (json === 'integer') {
+    const reason = 'must be a whole number'
+    return Number.isSafeInteger(raw) ? undefined : { code: 'wrong_type', reason }
+  }
+  return refusalOfText(raw)
+}
 
 function refusalOfText(raw: unknown): Refusal | undefined {
   if (typeof raw !== 'string') return { code: 'wrong_type', reason: 'must be a JSON string' }
@@ -38,6 +52,18 @@ function refusalOfText(raw: unknown): Refusal | undefined {
   return raw.isWellFormed()
     ? undefined
     : { code: 'not_utf8', reason: 'must be well-formed Unicode' }
+}
+
+function unknownFaults(
+  { closed, members }: Body,
+  given: Readonly<Record<string, unknown>>,
+): readonly ParameterFault[] {
+  if (closed !== true) return []
+  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(members, name))
+  const reason = `is unknown here; the members are ${Object.keys(members).join(', ')}`
+  return unknown
+    .slice(0, limits.ignoredNamesMax)
+    .map((name) => ({ parameter: echo(name), code: 'unknown_value', reason }))
 }
 
 function choiceFaults(

@@ -8,6 +8,7 @@ import type {
 } from '../../contract/operation.ts'
 import type { ParameterFault } from '../../contract/problem.ts'
 import { echo } from '../../contract/problem.ts'
+import type { SandboxOperation } from '../../contract/sandbox-operation.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Selection } from '../../store/records.ts'
 import { largest, smallest } from '../../values/bounds.ts'
@@ -53,6 +54,32 @@ export function validatePathId(
   const reading = uuid.read(given ?? '')
   if ('value' in reading) return reading.value
   throw invalidParameters([{ parameter: 'id', ...reading }])
+}
+
+/**
+ * The parameters of a call of the sandbox, in its path and in its query. The router has decoded
+ * those of the path. Throws a 400 that names every fault.
+ */
+export function validateControl(
+  operation: Pick<SandboxOperation, 'parameters' | 'query' | 'required'>,
+  path: Readonly<Record<string, string>>,
+  query: RawQuery,
+): ReadonlyMap<string, string | boolean> {
+  const { values, faults } = readParameters(operation.query, query)
+  const given = new Map<string, string | boolean>()
+  for (const [name, value] of values)
+    if (typeof value !== 'object') given.set(name, value as string)
+  for (const [parameter, field] of Object.entries(operation.parameters)) {
+    const reading = field.read(path[parameter] ?? '')
+    if ('value' in reading) given.set(parameter, reading.value)
+    else faults.unshift({ parameter, ...reading })
+  }
+  for (const parameter of operation.required) {
+    if (query.has(parameter)) continue
+    faults.push({ parameter, code: 'missing', reason: 'must be set' })
+  }
+  if (faults.length > 0) throw invalidParameters(faults)
+  return given
 }
 
 /** A list's typed input. `filters` is their canonical form, to which a cursor is bound. */

@@ -22,7 +22,8 @@ export function headerRefusal(
   // The router has decoded this path already, so decoding cannot fail here.
   if (request.is404) return unknownRoute(decodeURIComponent(pathOf(request.url)))
   // The body of a read is ignored, whatever it is.
-  return method === 'GET' || method === 'HEAD' ? undefined : bodyFault(headers)
+  if (method === 'GET' || method === 'HEAD') return undefined
+  return bodyFault(headers, request.routeOptions.bodyLimit)
 }
 
 type Headers = FastifyRequest['headers']
@@ -31,7 +32,7 @@ type Headers = FastifyRequest['headers']
 export const expectsContinue = ({ expect }: Headers): boolean =>
   expect !== undefined && /(?:^|\W)100-continue(?:$|\W)/i.test(expect)
 
-function bodyFault(headers: Headers): Problem | undefined {
+function bodyFault(headers: Headers, bytesMax: number): Problem | undefined {
   const coding = headers['content-encoding'] ?? ''
   const isLong = coding.length > limits.contentTypeLengthMax
   const codings = isLong ? ['unknown'] : coding.toLowerCase().split(',')
@@ -44,11 +45,11 @@ function bodyFault(headers: Headers): Problem | undefined {
   if (transfer !== undefined && transfer.trim().toLowerCase() !== 'chunked') {
     return new Problem(501, 'the only Transfer-Encoding of a body is chunked')
   }
-  return Number(headers['content-length'] ?? 0) > limits.bodyBytesMax ? bodyTooLarge() : undefined
+  return Number(headers['content-length'] ?? 0) > bytesMax ? bodyTooLarge(bytesMax) : undefined
 }
 
-export const bodyTooLarge = (): Problem =>
-  new Problem(413, `the body must have at most ${limits.bodyBytesMax} bytes`)
+export const bodyTooLarge = (bytesMax: number = limits.bodyBytesMax): Problem =>
+  new Problem(413, `the body must have at most ${bytesMax} bytes`)
 
 export const headersTooLarge = (): Problem =>
   new Problem(

@@ -12,8 +12,9 @@ import { type Draining, drain } from './connections/drain.ts'
 import { openNodeServers } from './connections/node-server.ts'
 import { peerAddress, warnOfUntrustedProxy } from './peer-address.ts'
 import { problemAnswer } from './problem-answer.ts'
-import { expectsContinue, headerRefusal } from './refusals.ts'
-import { logRequest } from './request-log.ts'
+import { bodyTooLarge, expectsContinue, headerRefusal } from './refusals.ts'
+import { logRequest, type Served } from './request-log.ts'
+import { breakOff, send } from './send.ts'
 import { takeBodiesAsBytes } from './take-bodies.ts'
 import { openUnknownRoute } from './unknown-route.ts'
 
@@ -34,6 +35,8 @@ export type ServerOptions = {
   readonly connectionsPerAddressMax?: number
   /** Names of parameters are the caller's text, so only the sandbox logs them. */
   readonly logsIgnoredParameters?: boolean
+  /** Learns of every request that was served. */
+  readonly served?: ((served: Served) => void) | undefined
 }
 
 export type Server = {
@@ -92,7 +95,7 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
     })
   }
   const compress = openCompression()
-  for (const route of options.routes) addRoute(server, route, compress)
+  for (const route of options.routes) addRoute(server, route, compress, options)
   return {
     listen: async (host, port) => server.listen({ host, port }),
     drain: (lameDuckMs) => drain(nodeServers, draining, lameDuckMs),
@@ -110,18 +113,29 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
   }
 }
 
-function addRoute(server: FastifyInstance, route: Route, compress: Compress): void {
+function addRoute(
+  server: FastifyInstance,
+  route: Route,
+  compress: Compress,
+  options: ServerOptions,
+): void {
   server.route({
     method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
     // Fastify's own HEAD route would give a 304 a Content-Length.
     exposeHeadRoute: false,
     url: route.path,
+    bodyLimit: route.bodyBytesMax ?? limits.bodyBytesMax,
     ...(route.method !== 'GET' && { preParsing: allowBody(route) }),
     handler: async (raw, reply) => {
       const request = requestOf(raw)
       request.trace.operation = route.operation
       const answer = await answerOf(route, request)
-      return send(reply, await compress(answer, raw.headers['accept-encoding']))
+      const compressed = await compress(answer, raw.headers['accept-encoding'])
+      const { fault } = request.trace
+      if (fault !== 'cut' && fault !== 'truncated') return send(reply, compressed)
+      breakOff(reply, compressed, fault)
+      logServed(options, raw, reply)
+      return reply
     },
   })
 }
@@ -157,7 +171,10 @@ function addHooks(
     logServed(options, raw, reply)
     done()
   })
-  server.setErrorHandler((error, raw, reply) => sendProblem(error, raw, reply))
+  server.setErrorHandler((error: { readonly statusCode?: number }, raw, reply) => {
+    const isTooLarge = error.statusCode === 413
+    return sendProblem(isTooLarge ? bodyTooLarge(raw.routeOptions.bodyLimit) : error, raw, reply)
+  })
 }
 
 /** Reads the address once, since Fastify compares each forwarded one with every trusted proxy. */
@@ -175,11 +192,11 @@ const commonHeaders = (raw: FastifyRequest) => ({
 })
 
 function logServed(
-  { log, logsIgnoredParameters = false }: ServerOptions,
+  { log, logsIgnoredParameters = false, served }: ServerOptions,
   raw: FastifyRequest,
   reply: FastifyReply,
 ): void {
-  logRequest(log, {
+  const request: Served = {
     trace: raw.trace,
     logsIgnoredParameters,
     id: raw.id,
@@ -187,10 +204,10 @@ function logServed(
     status: reply.statusCode,
     durationMs: reply.elapsedTime,
     address: raw.address,
-  })
+  }
+  logRequest(log, request)
+  served?.(request)
 }
-
-const identity = (body: string): string => body
 
 function requestOf(raw: FastifyRequest): Request {
   const cut = raw.url.indexOf('?')
@@ -206,23 +223,6 @@ function requestOf(raw: FastifyRequest): Request {
     id: raw.id,
     trace: raw.trace,
   }
-}
-
-const ignoredHeader = ({ ignoredParameters }: Trace): Record<string, string> =>
-  ignoredParameters === undefined ? {} : { 'x-ignored-parameters': ignoredParameters.join(', ') }
-
-function send(reply: FastifyReply, answer: Answer): FastifyReply {
-  // Without a body, as in a 304, there is no content type.
-  if (answer.body !== undefined) reply.header('content-type', 'application/json')
-  reply
-    .code(answer.status)
-    .headers(reply.request.trace.limitHeaders ?? {})
-    .headers(ignoredHeader(reply.request.trace))
-    .headers(answer.headers)
-  if (answer.sent !== undefined) reply.raw.once('finish', answer.sent)
-  // Without a serializer Fastify would add a charset to the content type, which JSON does not
-  // define.
-  return reply.serializer(identity).send(answer.body)
 }
 
 const sendProblem = (error: unknown, raw: FastifyRequest, reply: FastifyReply): FastifyReply =>

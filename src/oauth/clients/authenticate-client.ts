@@ -41,6 +41,7 @@ export async function authenticateClient(
   let found: ClientWithSecrets | undefined
   try {
     found = await store.findClient(clientId)
+    if (typeof found?.customerId === 'string') request.trace.customer = found.customerId
     const client = await verifyClient(found, presented, deps)
     if (client !== undefined) {
       await deps.rateLimit(`client ${client.id}`, request.trace)

@@ -35,6 +35,8 @@ export type CredentialCache = {
   requireFresh(): void
   /** Reads what has changed since the last refresh. Rejects if the store cannot be read. */
   refresh(): Promise<void>
+  /** Reads everything, after the store has gone back to an earlier state. */
+  reload(): Promise<void>
   /** Refreshes for an unknown key id, at a limited rate: anyone can send one. */
   refreshForUnknownKey(): Promise<void>
   close(): void
@@ -44,6 +46,8 @@ export type CredentialCacheDeps = {
   readonly store: CredentialStore
   readonly keyring: Keyring
   readonly clock: Clock
+  /** Measures ages, where tests move `clock`. */
+  readonly ageClock?: Clock | undefined
   readonly log: Logger
   readonly schedule: Schedule
   readonly ageSecondsMax: number
@@ -57,25 +61,27 @@ export const externalKey = (issuer: string, externalId: string): string =>
 
 /** Reads every credential, then keeps up with the changes. Rejects if the store cannot be read. */
 export async function openCredentialCache(deps: CredentialCacheDeps): Promise<CredentialCache> {
-  const { store, clock, log } = deps
+  const { store, clock, log, ageClock = clock } = deps
   const known = await openKnownCredentials(deps)
   let readAt = clock()
-  let confirmedAt = readAt
+  let confirmedAt = ageClock()
+  let isStale = false
   let failure: { readonly error: unknown } | undefined
   const logRecovery = openRecoveryLog(log)
   logRecovery(known.current().recovery)
 
   // If the clock jumped either way, the true age is unknown; the distance fails closed.
-  const ageMs = () => Math.abs(Number((clock() - confirmedAt) / 1000n))
+  const ageMs = () => Math.abs(Number((ageClock() - confirmedAt) / 1000n))
   const isFresh = () => ageMs() <= deps.ageSecondsMax * 1000
   const update = async () => {
-    const startedAt = clock()
+    const [startedAt, begunAt, readsAll] = [clock(), ageClock(), isStale]
+    isStale = false
     // When the clock goes back, denied tokens that had expired count again.
-    if (startedAt < readAt) await known.readAll()
+    if (readsAll || startedAt < readAt) await known.readAll()
     else if ((await store.revision()) !== known.revision()) await known.readChanges()
     logRecovery(known.current().recovery)
     readAt = startedAt
-    confirmedAt = startedAt
+    confirmedAt = begunAt
   }
   const poll = async () => {
     try {
@@ -106,6 +112,10 @@ export async function openCredentialCache(deps: CredentialCacheDeps): Promise<Cr
       requireClients(known.current().recovery)
     },
     refresh,
+    reload: () => {
+      isStale = true
+      return refresh()
+    },
     refreshForUnknownKey: () => {
       // Requests within the interval share one refresh and wait for its result.
       const now = performance.now()

@@ -1,0 +1,55 @@
+import type { TSchema } from 'typebox'
+import type { Field } from './fields.ts'
+import type { Body, BodyInput, DeclaredProblem } from './operation.ts'
+import type { Trace } from './request.ts'
+
+/** A call by which tests control a sandbox. It has no caller and no scope, and `serve` has none. */
+export type SandboxOperation = {
+  readonly kind: 'control'
+  readonly id: string
+  readonly summary: string
+  readonly tag: string
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly path: `/sandbox/${string}`
+  /** The parameters in the path. */
+  readonly parameters: Readonly<Record<string, Field<string>>>
+  readonly query: Readonly<Record<string, Field<string> | Field<boolean>>>
+  /** The query parameters that must be set. */
+  readonly required: readonly string[]
+  /** A JSON object, or records as NDJSON. */
+  readonly body?: Body | 'ndjson'
+  /** The body may be left out. */
+  readonly bodyOptional?: boolean
+  readonly status: 200 | 201 | 204
+  /** What it answers; absent for a 204. */
+  readonly view?: { readonly name: string; readonly schema: TSchema }
+  readonly problems: Readonly<Record<number, DeclaredProblem>>
+}
+
+type Plain = 'kind' | 'parameters' | 'query' | 'required' | 'problems'
+
+export const sandboxOperation = (
+  declaration: Omit<SandboxOperation, Plain> & Partial<Pick<SandboxOperation, Plain>>,
+): SandboxOperation => ({
+  parameters: {},
+  query: {},
+  required: [],
+  problems: {},
+  ...declaration,
+  kind: 'control',
+})
+
+/** Does what a call declares and returns the JSON value to answer, or throws a Problem. */
+export type ControlWork = (input: ControlInput) => Promise<object | undefined>
+
+export type ControlInput = {
+  /** The parameters of the path and of the query that were set. */
+  readonly parameters: ReadonlyMap<string, string | boolean>
+  readonly body: BodyInput
+  /** The body as it was sent, for records. */
+  readonly bytes: Buffer
+  readonly trace: Trace
+}
+
+/** The works of the calls, by the operation's id. */
+export type ControlWorks = Readonly<Record<string, ControlWork>>

@@ -1,0 +1,59 @@
+import { Type } from 'typebox'
+import { described, type Field, instant, onlyTrue, wholeNumber } from '../../contract/fields.ts'
+import { about } from '../../contract/members.ts'
+import { sandboxOperation } from '../../contract/sandbox-operation.ts'
+import { limits } from '../../platform/limits.ts'
+import { momentMember } from './members.ts'
+
+/** A time, kept as it was sent. */
+const moment: Field<string> = {
+  schema: instant.schema,
+  read: (raw) => {
+    const reading = instant.read(raw)
+    return 'value' in reading ? { value: raw } : reading
+  },
+}
+
+const view = {
+  name: 'SandboxClock',
+  schema: Type.Object(
+    {
+      now: momentMember('The time of the sandbox.'),
+      is_real: about('Whether it is the time of the machine.', Type.Boolean()),
+    },
+    { description: 'The clock of the sandbox.' },
+  ),
+}
+
+export const moveSandboxClock = sandboxOperation({
+  id: 'moveSandboxClock',
+  summary:
+    'Moves the time for every customer: tokens and fees expire. Time goes on from there. Exactly one member must be given.',
+  tag: 'Clock',
+  method: 'POST',
+  path: '/sandbox/clock',
+  body: {
+    closed: true,
+    members: {
+      now: described(moment, 'The time from now on: from 2000 to 2099.'),
+      advance_seconds: described(
+        wholeNumber(1, limits.sandboxAdvanceSecondsMax),
+        'How far time jumps forward.',
+      ),
+      real: described(onlyTrue, 'Takes the time of the machine again.'),
+    },
+    required: [],
+  },
+  status: 200,
+  view,
+})
+
+export const readSandboxClock = sandboxOperation({
+  id: 'readSandboxClock',
+  summary: 'Reads the time of the sandbox.',
+  tag: 'Clock',
+  method: 'GET',
+  path: '/sandbox/clock',
+  status: 200,
+  view,
+})

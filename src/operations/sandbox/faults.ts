@@ -1,0 +1,109 @@
+import { Type } from 'typebox'
+import { described, enumOf, wholeNumber } from '../../contract/fields.ts'
+import { about, uuidMember } from '../../contract/members.ts'
+import { sandboxOperation } from '../../contract/sandbox-operation.ts'
+import { limits } from '../../platform/limits.ts'
+import { operations } from '../index.ts'
+import { customerField, customerMember } from './members.ts'
+
+export const faultKinds = ['status', 'delay', 'cut', 'truncated', 'expired_token'] as const
+
+const operationIds = operations.map(({ id }) => id)
+
+const whole = (description: string) => about(description, Type.Integer())
+
+const fault = Type.Object(
+  {
+    id: about('Identifier of the fault.', uuidMember),
+    customer_id: customerMember,
+    operation: Type.Optional(about('The operation; absent for every one.', Type.String())),
+    kind: about('What happens.', Type.Enum([...faultKinds])),
+    status: Type.Optional(whole('The status that is answered.')),
+    retry_after: Type.Optional(whole('The seconds of `Retry-After`.')),
+    delay_ms: Type.Optional(whole('How long a request waits first.')),
+    times: whole('How many requests it was made for.'),
+    remaining: whole('How many requests it still awaits.'),
+  },
+  { description: 'What happens to the next requests of a customer.' },
+)
+
+export const createSandboxFault = sandboxOperation({
+  id: 'createSandboxFault',
+  summary:
+    'Makes the next requests of one customer fail. Of several faults that match, the oldest comes first.',
+  tag: 'Faults',
+  method: 'POST',
+  path: '/sandbox/faults',
+  body: {
+    closed: true,
+    members: {
+      customer_id: customerField,
+      operation: described(
+        enumOf(operationIds),
+        'The operation that fails, by its `operationId`. Every one where it is absent.',
+      ),
+      kind: described(
+        enumOf(faultKinds),
+        '`status`: a problem with this status. `delay`: the answer is late. `cut`: the connection closes without an answer. `truncated`: it closes in the middle of the body. `expired_token`: 401, as for a token that has expired.',
+      ),
+      status: {
+        ...described(wholeNumber(429, 503), 'For the kind `status`: 429, 500 or 503.'),
+        schema: Type.Integer({ enum: [429, 500, 503] }),
+        read: (raw) =>
+          ['429', '500', '503'].includes(raw)
+            ? { value: raw }
+            : { code: 'unknown_value', reason: 'must be 429, 500 or 503' },
+      },
+      retry_after: described(
+        wholeNumber(0, limits.sandboxRetryAfterMax),
+        'The seconds of `Retry-After`, for the statuses 429 and 503. By default 1.',
+      ),
+      delay_ms: described(
+        wholeNumber(0, limits.sandboxDelayMsMax),
+        'How long each request waits first, whatever its fault.',
+      ),
+      times: described(
+        wholeNumber(1, limits.sandboxFaultTimesMax),
+        'How many requests fail. By default 1.',
+      ),
+    },
+    required: ['customer_id', 'kind'],
+  },
+  status: 201,
+  problems: {
+    404: { description: 'The sandbox has no such customer.' },
+    409: { description: 'The customer has as many faults as it may. Delete some.' },
+  },
+  view: { name: 'SandboxFault', schema: fault },
+})
+
+const query = {
+  customer_id: described(customerField, 'Only faults of this customer.'),
+}
+
+export const listSandboxFaults = sandboxOperation({
+  id: 'listSandboxFaults',
+  summary: 'Lists the faults that still await requests, oldest first.',
+  tag: 'Faults',
+  method: 'GET',
+  path: '/sandbox/faults',
+  query,
+  status: 200,
+  view: {
+    name: 'SandboxFaults',
+    schema: Type.Object(
+      { faults: about('The faults.', Type.Array(fault)) },
+      { description: 'Faults of the sandbox.' },
+    ),
+  },
+})
+
+export const deleteSandboxFaults = sandboxOperation({
+  id: 'deleteSandboxFaults',
+  summary: 'Deletes the faults of one customer, or of all.',
+  tag: 'Faults',
+  method: 'DELETE',
+  path: '/sandbox/faults',
+  query,
+  status: 204,
+})

@@ -1,0 +1,23 @@
+import { Type } from 'typebox'
+import { described, type Field, mustBeOneOf, text, uuid } from '../../contract/fields.ts'
+import { about, timestampMember } from '../../contract/members.ts'
+import { recordKinds } from '../../resources/catalogue.ts'
+
+/** Members that several calls of the sandbox have. */
+export const customerField = described(text, 'The customer, as its creation has answered it.')
+
+export const customerMember = about('The customer.', Type.String())
+
+export const momentMember = (description: string) => about(description, timestampMember)
+
+/** A kind of record in a path, as the command line spells it. */
+export const kindField: Field<string> = {
+  schema: Type.Enum([...recordKinds]),
+  description: 'The kind of record, as `bursar import` spells it.',
+  read: (raw) =>
+    recordKinds.some((kind) => kind === raw)
+      ? { value: raw }
+      : { code: 'unknown_value', reason: mustBeOneOf(recordKinds) },
+}
+
+export const snapshotField = described(uuid, 'The snapshot.')

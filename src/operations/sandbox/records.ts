@@ -1,0 +1,56 @@
+import { Type } from 'typebox'
+import { described, flag, uuid } from '../../contract/fields.ts'
+import { about } from '../../contract/members.ts'
+import { sandboxOperation } from '../../contract/sandbox-operation.ts'
+import { customerField, kindField } from './members.ts'
+
+const count = (description: string) => about(description, Type.Integer({ minimum: 0 }))
+
+export const putSandboxRecords = sandboxOperation({
+  id: 'putSandboxRecords',
+  summary:
+    'Adds and replaces records by the rules of `bursar import`. One fault, and nothing changes.',
+  tag: 'Records',
+  method: 'PUT',
+  path: '/sandbox/records/:kind',
+  parameters: { kind: kindField },
+  query: {
+    customer_id: described(
+      customerField,
+      'The customer of records without a `customer_id`. Naming another one is a fault.',
+    ),
+    allow_older: described(flag, 'Lets a record replace one that is newer.'),
+  },
+  body: 'ndjson',
+  status: 200,
+  problems: {
+    400: {
+      description:
+        'A parameter or a record is refused. `meta.faults` names line, member and reason of each fault.',
+    },
+    404: { description: 'The sandbox has no such customer.' },
+  },
+  view: {
+    name: 'SandboxRecords',
+    schema: Type.Object(
+      {
+        added: count('Records that are new.'),
+        changed: count('Records that were replaced.'),
+        unchanged: count('Records that were stored like this.'),
+      },
+      { description: 'What became of the records.' },
+    ),
+  },
+})
+
+export const deleteSandboxRecord = sandboxOperation({
+  id: 'deleteSandboxRecord',
+  summary:
+    'Removes a record with its history, as if it had never been. To mark a fiat account as deleted, put it with `deleted_at`.',
+  tag: 'Records',
+  method: 'DELETE',
+  path: '/sandbox/records/:kind/:id',
+  parameters: { kind: kindField, id: described(uuid, 'The record’s identifier.') },
+  status: 204,
+  problems: { 404: { description: 'There is no record of this kind with this id.' } },
+})

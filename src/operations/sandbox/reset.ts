@@ -1,0 +1,24 @@
+import { Type } from 'typebox'
+import { about } from '../../contract/members.ts'
+import { sandboxOperation } from '../../contract/sandbox-operation.ts'
+
+export const sandboxReset = sandboxOperation({
+  id: 'sandboxReset',
+  summary: 'Deletes all records and fees, and restores the sample records and their clients.',
+  tag: 'Reset',
+  method: 'POST',
+  path: '/sandbox/reset',
+  status: 200,
+  view: {
+    name: 'SandboxReset',
+    schema: Type.Object(
+      {
+        records: about(
+          'How many records of each kind there are.',
+          Type.Record(Type.String(), Type.Integer()),
+        ),
+      },
+      { description: 'What the sandbox holds after the reset.' },
+    ),
+  },
+})

@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto'
+import { echo, Problem } from '../../contract/problem.ts'
+import type { ControlWorks } from '../../contract/sandbox-operation.ts'
+import { customerScopes } from '../../contract/scopes.ts'
+import { renderRecord } from '../../intake/render.ts'
+import { createSampleClient } from '../../oauth/clients/clients.ts'
+import { createSandboxCustomer, deleteSandboxCustomer } from '../../operations/sandbox/customers.ts'
+import { limits } from '../../platform/limits.ts'
+import { resources } from '../../resources/catalogue.ts'
+import type { ServiceParts } from '../../service.ts'
+import type { SandboxState } from '../../store/sandbox-state.ts'
+import { systemRandom } from '../../vault/random.ts'
+import { drawBytes } from '../seeded.ts'
+import { type SampleCustomer, sampleRecords } from '../world.ts'
+
+/** The customers that the sandbox has: those of its clients. */
+export type Customers = {
+  has(customerId: string): boolean
+  /** Throws a 404 for a customer that the sandbox does not have. */
+  require(customerId: string): Promise<void>
+  add(customerId: string): void
+  remove(customerId: string): void
+  count(): number
+  /** Reads the clients again, after the store has changed as a whole. */
+  reload(): Promise<void>
+}
+
+export async function openCustomers({
+  credentials,
+}: Pick<ServiceParts, 'credentials'>): Promise<Customers> {
+  const known = new Set<string>()
+  const customers: Customers = {
+    has: (customerId) => known.has(customerId),
+    require: async (customerId) => {
+      // `client create` may have made it while the sandbox runs.
+      if (!known.has(customerId)) await customers.reload()
+      if (!known.has(customerId)) throw noSuchCustomer(customerId)
+    },
+    add: (customerId) => void known.add(customerId),
+    remove: (customerId) => void known.delete(customerId),
+    count: () => known.size,
+    reload: async () => {
+      const clients = await credentials.listClients()
+      known.clear()
+      for (const { customerId } of clients) if (customerId !== null) known.add(customerId)
+    },
+  }
+  await customers.reload()
+  return customers
+}
+
+const noSuchCustomer = (customerId: string) =>
+  new Problem(404, `no customer found for customer_id: '${echo(customerId)}'`)
+
+type CustomerDeps = {
+  readonly parts: ServiceParts
+  readonly state: SandboxState
+  readonly customers: Customers
+  /** Called when a customer is gone, so that nothing of it stays. */
+  readonly forget: (customerId: string) => void
+}
+
+export function customerWorks({ parts, state, customers, forget }: CustomerDeps): ControlWorks {
+  return {
+    [createSandboxCustomer.id]: async ({ body }) => {
+      const seed = body.get('seed') ?? randomUUID()
+      const made = customerOf(seed)
+      const { customerId } = made
+      if (customers.has(customerId)) throw alreadyThere(customerId)
+      if (customers.count() >= limits.sandboxCustomersMax) throw tooManyCustomers()
+      if (body.get('records') === 'sample' && !(await addSample(state, customerId))) {
+        throw new Problem(
+          409,
+          'a record of this seed is in the sandbox already; use another seed, or delete the record',
+        )
+      }
+      await addClient(parts, made)
+      await parts.oauth.refresh()
+      customers.add(customerId)
+      const { clientId, clientSecret } = made
+      return { customer_id: customerId, client_id: clientId, client_secret: clientSecret, seed }
+    },
+    [deleteSandboxCustomer.id]: async ({ parameters }) => {
+      const customerId = String(parameters.get('customer'))
+      await customers.require(customerId)
+      await state.removeCustomer(customerId)
+      await parts.oauth.reload()
+      customers.remove(customerId)
+      forget(customerId)
+      return undefined
+    },
+  }
+}
+
+/** Names differ from those of operators' clients, and derive from the seed alone. */
+const customerOf = (seed: string): SampleCustomer => ({
+  customerId: `customer_${draw(`customer of seed ${seed}`, 10)}`,
+  clientId: `client_${draw(`client of seed ${seed}`, 10)}`,
+  clientSecret: `bursar_sandbox_secret_${draw(`secret of seed ${seed}`, 16)}`,
+})
+
+const draw = (name: string, bytes: number): string => drawBytes(name).toString('hex', 0, bytes)
+
+const alreadyThere = (customerId: string): Problem =>
+  new Problem(409, `the customer of this seed exists; delete ${customerId} first, or use another`, {
+    meta: { customer_id: customerId },
+  })
+
+const tooManyCustomers = (): Problem =>
+  new Problem(
+    409,
+    `the sandbox has ${limits.sandboxCustomersMax} customers; delete those that no test uses`,
+  )
+
+const addSample = (state: SandboxState, customerId: string): Promise<boolean> => {
+  const records = sampleRecords(customerId)
+  return state.addRecords(
+    resources.map((resource) => ({
+      resource,
+      records: records[resource.kind].map((record, at) => renderRecord(resource, record, at + 1)),
+    })),
+  )
+}
+
+async function addClient(
+  { credentials, keyring, clock }: ServiceParts,
+  { customerId, clientId, clientSecret }: SampleCustomer,
+): Promise<void> {
+  await createSampleClient(
+    { store: credentials, keyring, clock, random: systemRandom },
+    {
+      id: clientId,
+      secret: clientSecret,
+      customerId,
+      name: `Sandbox client of ${customerId}`,
+      scopes: customerScopes,
+    },
+  )
+}

@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pausing } from 'node:timers/promises'
+import type { BodyInput } from '../../contract/operation.ts'
+import { Problem } from '../../contract/problem.ts'
+import type { InjectedFault } from '../../contract/request.ts'
+import type { ControlWorks } from '../../contract/sandbox-operation.ts'
+import { expiredToken } from '../../http/pipeline/authenticate.ts'
+import type { Interfere } from '../../http/pipeline/handle.ts'
+import { invalidParameters } from '../../http/pipeline/invalid-parameters.ts'
+import {
+  createSandboxFault,
+  deleteSandboxFaults,
+  faultKinds,
+  listSandboxFaults,
+} from '../../operations/sandbox/faults.ts'
+import { limits } from '../../platform/limits.ts'
+import type { Customers } from './customers.ts'
+
+export type Fault = {
+  readonly id: string
+  readonly customerId: string
+  readonly operation: string | undefined
+  readonly kind: InjectedFault
+  readonly status: number | undefined
+  readonly retryAfter: number | undefined
+  readonly delayMs: number | undefined
+  readonly times: number
+  readonly remaining: number
+}
+
+export type Faults = {
+  readonly works: ControlWorks
+  readonly interfere: Interfere
+  forget(customerId: string): void
+  save(): readonly Fault[]
+  restore(faults: readonly Fault[]): void
+  /** Ends the delays that are running. */
+  close(): void
+}
+
+export function openFaults(customers: Customers): Faults {
+  // By customer, oldest first. A fault is replaced as its requests come.
+  const waiting = new Map<string, Fault[]>()
+  const closing = new AbortController()
+  const all = () => [...waiting.values()].flat()
+  const take = (customerId: string, operation: string): Fault | undefined => {
+    const own = waiting.get(customerId) ?? []
+    const at = own.findIndex((each) => [undefined, operation].includes(each.operation))
+    const fault = own[at]
+    if (fault === undefined) return undefined
+    const left = { ...fault, remaining: fault.remaining - 1 }
+    own.splice(at, 1, ...(left.remaining > 0 ? [left] : []))
+    return fault
+  }
+  return {
+    works: {
+      [createSandboxFault.id]: async ({ body }) => {
+        const fault = readFault(body)
+        await customers.require(fault.customerId)
+        const own = waiting.get(fault.customerId) ?? []
+        if (own.length >= limits.sandboxFaultsMax) throw tooManyFaults()
+        waiting.set(fault.customerId, [...own, fault])
+        return shown(fault)
+      },
+      [listSandboxFaults.id]: async ({ parameters }) => {
+        const customerId = parameters.get('customer_id')
+        const found = typeof customerId === 'string' ? waiting.get(customerId) : all()
+        return { faults: (found ?? []).map(shown) }
+      },
+      [deleteSandboxFaults.id]: async ({ parameters }) => {
+        const customerId = parameters.get('customer_id')
+        if (typeof customerId === 'string') waiting.delete(customerId)
+        else waiting.clear()
+        return undefined
+      },
+    },
+    interfere: async (operation, { tenant }, trace) => {
+      const fault = take(tenant, operation)
+      if (fault === undefined) return
+      trace.fault = fault.kind
+      if (fault.delayMs !== undefined) await delay(fault.delayMs, closing.signal)
+      if (fault.kind === 'status') throw problemOf(fault)
+      if (fault.kind === 'expired_token') throw expiredToken()
+    },
+    forget: (customerId) => void waiting.delete(customerId),
+    save: all,
+    restore: (faults) => {
+      waiting.clear()
+      for (const [customerId, own] of Map.groupBy(faults, (fault) => fault.customerId)) {
+        waiting.set(customerId, own)
+      }
+    },
+    close: () => closing.abort(),
+  }
+}
+
+async function delay(ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await pausing(ms, undefined, { signal })
+  } catch (error) {
+    const headers = { 'retry-after': '1' }
+    throw new Problem(503, 'the sandbox is closing', { headers, cause: error })
+  }
+}
+
+function problemOf({ status = 500, retryAfter = 1 }: Fault): Problem {
+  const headers = status === 500 ? {} : { 'retry-after': String(retryAfter) }
+  return new Problem(status, 'a fault that POST /sandbox/faults has asked for', { headers })
+}
+
+const tooManyFaults = (): Problem =>
+  new Problem(
+    409,
+    `the customer has ${limits.sandboxFaultsMax} faults; delete some with DELETE /sandbox/faults`,
+  )
+
+/** Which member each kind of fault needs, and which it may have besides. */
+function readFault(body: BodyInput): Fault {
+  const kind = faultKinds.find((name) => name === body.get('kind')) ?? 'status'
+  const number = (member: string) => {
+    const text = body.get(member)
+    return text === undefined ? undefined : Number(text)
+  }
+  const [status, delayMs] = [number('status'), number('delay_ms')]
+  refuseMember('status', kind === 'status', status, `a fault of kind ${kind}`)
+  refuseMember('delay_ms', kind === 'delay' || undefined, delayMs, '')
+  const retryAfter = number('retry_after')
+  if (retryAfter !== undefined && status !== 429 && status !== 503) {
+    throw conflicting('retry_after', 'must not be set without the status 429 or 503')
+  }
+  const times = number('times') ?? 1
+  return {
+    ...{ id: randomUUID(), customerId: body.get('customer_id') ?? '' },
+    ...{ operation: body.get('operation'), kind, status, retryAfter, delayMs },
+    ...{ times, remaining: times },
+  }
+}
+
+/** `needed` is undefined where the member may be set or not. */
+function refuseMember(
+  parameter: string,
+  needed: boolean | undefined,
+  value: number | undefined,
+  excluding: string,
+): void {
+  if (needed === true && value === undefined) {
+    throw invalidParameters([{ parameter, code: 'missing', reason: 'must be set for this kind' }])
+  }
+  if (needed === false && value !== undefined) {
+    throw conflicting(parameter, `must not be set for ${excluding}`)
+  }
+}
+
+const conflicting = (parameter: string, reason: string): Problem =>
+  invalidParameters([{ parameter, code: 'conflicting', reason }])
+
+const shown = (fault: Fault) => ({
+  id: fault.id,
+  customer_id: fault.customerId,
+  operation: fault.operation,
+  kind: fault.kind,
+  status: fault.status,
+  retry_after: fault.retryAfter,
+  delay_ms: fault.delayMs,
+  times: fault.times,
+  remaining: fault.remaining,
+})

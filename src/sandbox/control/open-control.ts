@@ -1,0 +1,74 @@
+import type { Route } from '../../contract/request.ts'
+import type { ControlWorks } from '../../contract/sandbox-operation.ts'
+import { sandboxOpenApiRoute } from '../../http/documents/openapi-routes.ts'
+import type { Interfere } from '../../http/pipeline/handle.ts'
+import type { Served } from '../../http/server/request-log.ts'
+import { sandboxOperations } from '../../operations/sandbox/index.ts'
+import { sandboxReset } from '../../operations/sandbox/reset.ts'
+import type { MovableClock } from '../../platform/clock.ts'
+import type { ServiceParts } from '../../service.ts'
+import type { SandboxState } from '../../store/sandbox-state.ts'
+import { clockWorks } from './clock.ts'
+import { customerWorks, openCustomers } from './customers.ts'
+import { openFaults } from './faults.ts'
+import { controlRoutes } from './handle-control.ts'
+import { recordWorks } from './records.ts'
+import { openRequests } from './requests.ts'
+import { snapshotWorks } from './snapshots.ts'
+
+export type Control = {
+  readonly routes: readonly Route[]
+  readonly interfere: Interfere
+  served(served: Served): void
+  close(): void
+}
+
+type ControlDeps = {
+  readonly parts: ServiceParts
+  readonly state: SandboxState
+  readonly clock: MovableClock
+  readonly reset: () => Promise<object>
+}
+
+/** The calls by which tests control the sandbox, and what they need to know of each request. */
+export async function openControl({ parts, state, clock, reset }: ControlDeps): Promise<Control> {
+  const customers = await openCustomers(parts)
+  const faults = openFaults(customers)
+  const requests = openRequests(customers, clock.now)
+  // The sweep of old quotes would take the new time for a defect. Denied tokens and keys are judged
+  // by it as well.
+  const moved = async () => {
+    await parts.quotes.operator.resetSweep()
+    await parts.oauth.refresh()
+  }
+  // A sandbox whose data are kept was perhaps stopped at another time than it is now.
+  await moved()
+  const restored = async () => {
+    await parts.oauth.reload()
+    await customers.reload()
+    await moved()
+  }
+  const forget = (customerId: string) => {
+    faults.forget(customerId)
+    requests.forget(customerId)
+  }
+  const works: ControlWorks = {
+    ...customerWorks({ parts, state, customers, forget }),
+    ...recordWorks({ parts, state, customers }),
+    ...snapshotWorks({ state, clock, faults, restored }),
+    ...clockWorks(clock, moved),
+    ...faults.works,
+    ...requests.works,
+    [sandboxReset.id]: async () => {
+      const answer = await reset()
+      await customers.reload()
+      return answer
+    },
+  }
+  return {
+    routes: [...controlRoutes(sandboxOperations, works, parts.url), sandboxOpenApiRoute(parts.url)],
+    interfere: faults.interfere,
+    served: requests.note,
+    close: faults.close,
+  }
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { setImmediate as turn } from 'node:timers/promises'
+import { echo, Problem } from '../../contract/problem.ts'
+import type { Resource } from '../../contract/resource.ts'
+import type { ControlInput, ControlWorks } from '../../contract/sandbox-operation.ts'
+import { type ImportReport, importEntries } from '../../intake/import-file.ts'
+import { readNdjson } from '../../intake/lines.ts'
+import { recordRules } from '../../intake/record-rules.ts'
+import { deleteSandboxRecord, putSandboxRecords } from '../../operations/sandbox/records.ts'
+import { limits } from '../../platform/limits.ts'
+import { resources } from '../../resources/catalogue.ts'
+import type { ServiceParts } from '../../service.ts'
+import type { LineFault } from '../../store/records.ts'
+import type { SandboxState } from '../../store/sandbox-state.ts'
+import type { Customers } from './customers.ts'
+
+type RecordDeps = {
+  readonly parts: Pick<ServiceParts, 'store' | 'config'>
+  readonly state: SandboxState
+  readonly customers: Customers
+}
+
+export function recordWorks({ parts, state, customers }: RecordDeps): ControlWorks {
+  const rules = recordRules(parts.config)
+  return {
+    [putSandboxRecords.id]: async ({ parameters, bytes }) => {
+      const customerId = parameters.get('customer_id')
+      if (typeof customerId === 'string') await customers.require(customerId)
+      const report = await importEntries(
+        parts.store,
+        resourceOf(parameters),
+        readNdjson(chunksOf(bytes)),
+        {
+          dryRun: false,
+          allowOlder: parameters.get('allow_older') === true,
+          expected: { mayBeEmpty: true },
+          ...(typeof customerId === 'string' && { customerId }),
+          rules,
+        },
+      )
+      if (report.faultCount > 0) throw refusedRecords(report)
+      if (report.records === 0) {
+        throw new Problem(400, 'the body has no record; send one JSON object a line')
+      }
+      const { added, changed, unchanged } = report
+      return { added, changed, unchanged }
+    },
+    [deleteSandboxRecord.id]: async ({ parameters }) => {
+      const resource = resourceOf(parameters)
+      const id = String(parameters.get('id'))
+      if (await state.removeRecord(resource, id)) return undefined
+      throw new Problem(404, `no ${resource.noun} found for id: '${echo(id)}'`)
+    },
+  }
+}
+
+function resourceOf(parameters: ControlInput['parameters']): Resource {
+  const resource = resources.find(({ kind }) => kind === parameters.get('kind'))
+  assert(resource !== undefined, 'the declaration of the path requires a kind')
+  return resource
+}
+
+/** Between two pieces the requests of other workers get their turn. */
+async function* chunksOf(bytes: Buffer): AsyncIterable<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+    yield bytes.subarray(at, at + PIECE_BYTES)
+    await turn()
+  }
+}
+
+/** Some 150 records, which take a few milliseconds. */
+const PIECE_BYTES = 64 * 1024
+
+/** The importer's faults, each with its line. The sentence has the first. */
+function refusedRecords({ faults, faultCount }: ImportReport): Problem {
+  const told = faults.slice(0, limits.filterEntriesMax).map(inTermsOfQuery)
+  const [first] = told
+  const others = faultCount > 1 ? `; meta.faults has all ${faultCount} faults` : ''
+  const detail = `line ${first?.line}: ${first?.member} ${first?.reason}${others}`
+  return new Problem(400, detail, { meta: { fault_count: faultCount, faults: told } })
+}
+
+/** The importer's reasons name options of the command line, and a file. */
+const inTermsOfQuery = ({ line, member, reason }: LineFault): LineFault => ({
+  line,
+  member: member === 'file' ? 'body' : member,
+  reason: reason
+    .replace('--allow-older takes', 'allow_older=true takes')
+    .replace('that --customer names', 'that customer_id names in the query'),
+})

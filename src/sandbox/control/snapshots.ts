@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto'
+import { Problem } from '../../contract/problem.ts'
+import type { ControlWorks } from '../../contract/sandbox-operation.ts'
+import {
+  createSandboxSnapshot,
+  deleteSandboxSnapshot,
+  restoreSandboxSnapshot,
+} from '../../operations/sandbox/snapshots.ts'
+import type { MovableClock } from '../../platform/clock.ts'
+import { limits } from '../../platform/limits.ts'
+import type { SandboxState } from '../../store/sandbox-state.ts'
+import { printInstant } from '../../values/instant.ts'
+import type { Fault, Faults } from './faults.ts'
+
+type Snapshot = {
+  readonly createdAt: bigint
+  readonly offset: bigint
+  readonly faults: readonly Fault[]
+}
+
+type SnapshotDeps = {
+  readonly state: SandboxState
+  readonly clock: MovableClock
+  readonly faults: Pick<Faults, 'save' | 'restore'>
+  /** Called after a restore, since memory knows the state from before it. */
+  readonly restored: () => Promise<void>
+}
+
+/** The databases are saved as files; faults and the clock exist in memory only. */
+export function snapshotWorks({ state, clock, faults, restored }: SnapshotDeps): ControlWorks {
+  const saved = new Map<string, Snapshot>()
+  const find = (id: string): Snapshot => {
+    const found = saved.get(id)
+    if (found !== undefined) return found
+    throw new Problem(404, `no snapshot found for id: '${id}'`)
+  }
+  return {
+    [createSandboxSnapshot.id]: async () => {
+      if (saved.size >= limits.sandboxSnapshotsMax) throw tooManySnapshots()
+      const id = randomUUID()
+      const snapshot = { createdAt: clock.now(), offset: clock.offset(), faults: faults.save() }
+      await state.saveSnapshot(id)
+      saved.set(id, snapshot)
+      return shown(id, snapshot)
+    },
+    [restoreSandboxSnapshot.id]: async ({ parameters }) => {
+      const id = String(parameters.get('id'))
+      const snapshot = find(id)
+      await state.restoreSnapshot(id)
+      faults.restore(snapshot.faults)
+      clock.setOffset(snapshot.offset)
+      await restored()
+      return shown(id, snapshot)
+    },
+    [deleteSandboxSnapshot.id]: async ({ parameters }) => {
+      const id = String(parameters.get('id'))
+      find(id)
+      await state.dropSnapshot(id)
+      saved.delete(id)
+      return undefined
+    },
+  }
+}
+
+const shown = (id: string, { createdAt }: Snapshot) => ({ id, created_at: printInstant(createdAt) })
+
+const tooManySnapshots = (): Problem =>
+  new Problem(409, `the sandbox has ${limits.sandboxSnapshotsMax} snapshots; delete one`)

@@ -1,0 +1,19 @@
+import type { Served } from '../http/server/request-log.ts'
+import { printable } from '../values/printable.ts'
+
+/** One line for a person at a terminal. It has no query, since one may hold account references. */
+export function requestLine({ trace, method, status, durationMs }: Served, at: Date): string {
+  const { operation = 'no operation', customer = '-', problem, fault, ignoredParameters } = trace
+  return [
+    at.toTimeString().slice(0, 8),
+    String(status),
+    method.padEnd(6),
+    operation.padEnd(26),
+    printable(customer, 40).padEnd(30),
+    `${durationMs.toFixed(1)} ms`.padStart(9),
+    ...(trace.rows === undefined ? [] : [`${trace.rows} rows`]),
+    ...(problem === undefined ? [] : [problem]),
+    ...(fault === undefined ? [] : [`fault: ${fault}`]),
+    ...(ignoredParameters === undefined ? [] : [`ignored: ${ignoredParameters.join(', ')}`]),
+  ].join('  ')
+}

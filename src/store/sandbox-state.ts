@@ -1,0 +1,27 @@
+import type { Resource } from '../contract/resource.ts'
+import type { StorableRecord } from './records.ts'
+
+/** New records of one kind, rendered. */
+export type NewRecords = {
+  readonly resource: Resource
+  readonly records: readonly StorableRecord[]
+}
+
+/**
+ * What tests may do to the embedded store of a sandbox, past the rules that hold for customers and
+ * operators. No other command opens it.
+ */
+export type SandboxState = {
+  /** Adds records that exist nowhere yet, in one transaction. False if one of them does exist. */
+  addRecords(added: readonly NewRecords[]): Promise<boolean>
+  /** Removes a record and its history. False if there is none with this id. */
+  removeRecord(resource: Resource, id: string): Promise<boolean>
+  /** Removes everything of a customer: records, history, fee quotes, clients and secrets. */
+  removeCustomer(customerId: string): Promise<void>
+  /** Copies both databases as they are at this moment. */
+  saveSnapshot(id: string): Promise<void>
+  /** Puts back both databases. Entity tags and revisions of credentials never repeat. */
+  restoreSnapshot(id: string): Promise<void>
+  dropSnapshot(id: string): Promise<void>
+  close(): Promise<void>
+}

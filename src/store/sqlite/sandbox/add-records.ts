@@ -1,0 +1,63 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { fullTable, type Resource } from '../../../contract/resource.ts'
+import type { StorableRecord } from '../../records.ts'
+import type { NewRecords } from '../../sandbox-state.ts'
+import { memberColumns, stagedValues } from '../../sql/staging.ts'
+
+/** Inserts records without a staging table, which takes half of the time of few records. */
+export function openAddRecords(
+  db: DatabaseSync,
+): (added: readonly NewRecords[], now: bigint) => void {
+  const prepared = new Map<string, ReturnType<typeof prepareInserts>>()
+  const insertsOf = (resource: Resource) => {
+    const known = prepared.get(resource.kind) ?? prepareInserts(db, resource)
+    prepared.set(resource.kind, known)
+    return known
+  }
+  return (added, now) => {
+    for (const { resource, records } of added) {
+      const inserts = insertsOf(resource)
+      for (const record of records) inserts.insert(record, now)
+      for (const customerId of new Set(records.map((record) => record.customerId))) {
+        inserts.raise(customerId, now)
+      }
+    }
+  }
+}
+
+function prepareInserts(db: DatabaseSync, resource: Resource) {
+  const members = memberColumns(resource)
+  const listed = [
+    ...['customer_id', 'deleted', 'position', 'id', ...members, 'body', 'deleted_at'],
+    ...['updated_at', 'source_version', 'stored_at', 'checksum'],
+  ]
+  const unmasked = ['customer_id', 'id', 'deleted', 'body', 'checksum']
+  const insertInto = (table: string, columns: readonly string[]) =>
+    db.prepare(
+      `insert into ${table} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
+    )
+  const intoList = insertInto(resource.table, listed)
+  const hasMask = resource.mask !== undefined
+  const intoFull = hasMask ? insertInto(fullTable(resource), unmasked) : undefined
+  const raise = db.prepare(
+    `insert into revision values (?1, ?2, ?3) on conflict (customer_id, kind) do update
+     set changed_at = max(changed_at + 1, excluded.changed_at)`,
+  )
+  return {
+    insert: (record: StorableRecord, now: bigint) => {
+      const { customerId, id, position, deletedAt = null, updatedAt, sourceVersion } = record
+      const deleted = deletedAt === null ? 0 : 1
+      const values = stagedValues(record)
+      const [body, checksum] = hasMask
+        ? [values.masked, values.masked_checksum]
+        : [values.full_body, values.full_checksum]
+      intoList.run(
+        ...[customerId, deleted, position, id],
+        ...members.map((column) => record.members[column] ?? null),
+        ...[body, deletedAt, updatedAt, sourceVersion, now, checksum],
+      )
+      intoFull?.run(customerId, id, deleted, values.full_body, values.full_checksum)
+    },
+    raise: (customerId: string, now: bigint) => raise.run(customerId, resource.kind, now),
+  }
+}

@@ -1,0 +1,98 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { fullTable, type Resource } from '../../../contract/resource.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import { limits } from '../../../platform/limits.ts'
+import type { SandboxState } from '../../sandbox-state.ts'
+import { recordTables } from '../../sql/record-migrations.ts'
+import { openWithin } from '../database.ts'
+import type { StorePaths } from '../files/require-files.ts'
+import { openWrites } from '../locks.ts'
+import { openAddRecords } from './add-records.ts'
+import { openSnapshots } from './snapshots.ts'
+
+/** Connections of its own to both databases of a sandbox, which the server has opened before. */
+export function openSandboxState(paths: StorePaths, clock: Clock): SandboxState {
+  const open = (path: string) => {
+    const db = openWithin(path, 0, { creates: 'never' })
+    // A test does not wait for the disk: after a power cut its last writes may be gone. Connections
+    // of the server move the log to the file.
+    db.exec(
+      'pragma synchronous = normal; pragma temp_store = memory; pragma wal_autocheckpoint = 0',
+    )
+    return db
+  }
+  const [records, credentials] = [open(paths.records), open(paths.credentials)]
+  const [writeRecords, writeCredentials] = [openWrites(records), openWrites(credentials)]
+  const addRecords = openAddRecords(records)
+  const { dropAll, ...snapshots } = openSnapshots(paths, { records, credentials })
+  return {
+    addRecords: async (added) => {
+      try {
+        await writeRecords(() => {
+          addRecords(added, clock())
+        }, patient())
+        return true
+      } catch (error) {
+        if (isTaken(error)) return false
+        throw error
+      }
+    },
+    removeRecord: (resource, id) =>
+      writeRecords(() => removeRecord(records, resource, id, clock()), patient()),
+    removeCustomer: async (customerId) => {
+      // Clients first, so that no request of theirs finds half of the records.
+      await writeCredentials(() => removeCredentials(credentials, customerId), patient())
+      await writeRecords(() => {
+        for (const table of [...recordTables, 'superseded', 'revision']) {
+          records.prepare(`delete from ${table} where customer_id = ?`).run(customerId)
+        }
+      }, patient())
+    },
+    ...snapshots,
+    close: async () => {
+      dropAll()
+      records.close()
+      credentials.close()
+    },
+  }
+}
+
+/** Hundreds of workers may write at once, and a test rather waits than fails. */
+const patient = () => performance.now() + limits.requestTimeoutMs
+
+/** A unique index or a primary key refused a row. */
+const isTaken = (error: unknown): boolean =>
+  ((error as { errcode?: unknown }).errcode as number | undefined) === UNIQUE ||
+  ((error as { errcode?: unknown }).errcode as number | undefined) === PRIMARY_KEY
+
+/** SQLITE_CONSTRAINT_UNIQUE and SQLITE_CONSTRAINT_PRIMARYKEY. */
+const [UNIQUE, PRIMARY_KEY] = [2067, 1555]
+
+function removeRecord(db: DatabaseSync, resource: Resource, id: string, now: bigint): boolean {
+  const { table, kind } = resource
+  const found = db.prepare(`select customer_id from ${table} where id = ?`).get(id)
+  if (found === undefined) return false
+  const customerId = String(found.customer_id)
+  for (const name of new Set([table, fullTable(resource)])) {
+    db.prepare(`delete from ${name} where customer_id = ? and id = ?`).run(customerId, id)
+  }
+  const history = 'delete from superseded where customer_id = ? and kind = ? and id = ?'
+  db.prepare(history).run(customerId, kind, id)
+  // The page has another content, so it must have another entity tag.
+  const raise = `update revision set changed_at = max(changed_at + 1, ?)
+    where customer_id = ? and kind = ?`
+  db.prepare(raise).run(now, customerId, kind)
+  return true
+}
+
+function removeCredentials(db: DatabaseSync, customerId: string): void {
+  const clients = '(select id from client where customer_id = ?)'
+  db.exec('update revision set value = value + 1')
+  for (const sql of [
+    `delete from client_secret where client_id in ${clients}`,
+    `delete from used_assertion where client_id in ${clients}`,
+    'delete from fee_quote where customer_id = ?',
+    'delete from client where customer_id = ?',
+  ])
+    db.prepare(sql).run(customerId)
+}

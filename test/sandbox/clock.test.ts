@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { SampleCustomer } from '../../src/sandbox/world.ts'
+import { assertProblem } from '../support/assert-answer.ts'
+import { fetchToken } from '../support/harness.ts'
+import { withdrawal } from '../support/operation-calls.ts'
+import { type ControlledSandbox, startControlledSandbox } from '../support/sandbox-control.ts'
+
+const accounts = '/v2/transfer/fiat-accounts'
+const clock = '/sandbox/clock'
+let sandbox: ControlledSandbox
+let as: SampleCustomer
+
+before(async () => {
+  sandbox = await startControlledSandbox({ BURSAR_FEE_QUOTES_OPEN_MAX: '1' })
+  as = await sandbox.customer()
+})
+after(() => sandbox.stop())
+
+const move = (body: object) => sandbox.control('POST', clock, body)
+const quote = (token: string) =>
+  sandbox.call('/v2/transfer/fees/crypto-withdrawal', {
+    token,
+    method: 'POST',
+    body: JSON.stringify(withdrawal),
+  })
+
+describe('POST /sandbox/clock', () => {
+  test('goes on from the given time, and back to the time of the machine', async () => {
+    const moved = await move({ now: '2031-05-06T07:08:09Z' })
+    assert.equal(moved.status, 200)
+    assert.equal(moved.body.is_real, false)
+    const aheadMs = () => Date.parse(moved.body.now) - Date.parse('2031-05-06T07:08:09Z')
+    assert.ok(aheadMs() >= 0 && aheadMs() < 5000)
+    const later = await sandbox.control('GET', clock)
+    assert.ok(Date.parse(later.body.now) >= Date.parse(moved.body.now))
+    const real = await move({ real: true })
+    assert.equal(real.body.is_real, true)
+    assert.ok(Math.abs(Date.parse(real.body.now) - Date.now()) < 5000)
+  })
+
+  test('lets tokens expire, and new ones work at once at any time', async () => {
+    const token = await fetchToken(sandbox.url, as)
+    assert.equal((await sandbox.call(accounts, { token })).status, 200)
+    await move({ advance_seconds: 3600 })
+    assertProblem(await sandbox.call(accounts, { token }), {
+      status: 401,
+      detail: 'the access token has expired; get a new one',
+      instance: accounts,
+      headers: {
+        'www-authenticate':
+          'Bearer error="invalid_token", error_description="the access token has expired"',
+      },
+    })
+    for (const now of ['2000-01-01T00:00:00Z', '2099-12-31T00:00:00Z']) {
+      await move({ now })
+      const here = await fetchToken(sandbox.url, as)
+      assert.equal((await sandbox.call(accounts, { token: here })).status, 200, now)
+      assert.equal((await sandbox.call('/readyz', { as: null })).status, 200, now)
+    }
+    await move({ real: true })
+    assert.equal((await sandbox.call(accounts, { token })).status, 200)
+  })
+
+  test('lets fees expire, and the sweep takes no move for a defect of the clock', async () => {
+    const first = await quote(await fetchToken(sandbox.url, as))
+    assert.equal(first.status, 200)
+    assert.equal((await quote(await fetchToken(sandbox.url, as))).status, 429)
+    const request = {
+      id: first.body.id,
+      customerId: as.customerId,
+      asset: withdrawal.asset,
+      network: withdrawal.crypto_network,
+      address: withdrawal.destination_address,
+      amount: withdrawal.amount,
+      withdrawal: 'w-1',
+    }
+    const { consume, sweep } = sandbox.parts.quotes.operator
+    await move({ advance_seconds: 901 })
+    assert.equal((await consume(request)).outcome, 'expired')
+    assert.equal((await quote(await fetchToken(sandbox.url, as))).status, 200)
+    assert.deepEqual(await sweep(500), { outcome: 'swept', deleted: 0 })
+    await move({ advance_seconds: 100 * 86_400 })
+    assert.deepEqual(await sweep(500), { outcome: 'swept', deleted: 2 })
+    await move({ real: true })
+    assert.deepEqual(await sweep(500), { outcome: 'swept', deleted: 0 })
+  })
+
+  test('names what is wrong with a move, and stays where it is', async () => {
+    const cases: readonly (readonly [object, string, string])[] = [
+      [{}, 'body', 'body must have one of now, advance_seconds, real'],
+      [{ now: 'noon' }, 'now', 'now must be an RFC 3339 date-time such as 2026-01-31T09:30:00Z'],
+      [{ now: '1999-12-31T23:59:59Z' }, 'now', 'now must give a time from 2000 to 2099'],
+      [{ advance_seconds: 1.5 }, 'advance_seconds', 'advance_seconds must be a whole number'],
+      [
+        { advance_seconds: -1 },
+        'advance_seconds',
+        'advance_seconds must be between 1 and 315360000',
+      ],
+      [{ real: false }, 'real', 'real must be true'],
+      [{ advance_seconds: 1, real: true }, 'real', 'real must not be set beside advance_seconds'],
+    ]
+    for (const [body, parameter, detail] of cases) {
+      const called = await move(body)
+      assert.deepEqual([called.status, called.body.detail], [400, detail])
+      assert.equal(called.body.meta.errors[0].parameter, parameter)
+    }
+    assert.equal((await sandbox.control('GET', clock)).body.is_real, true)
+  })
+})

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { assertProblem } from '../support/assert-answer.ts'
+import { fetchToken } from '../support/harness.ts'
+import { lists, pathOf, withdrawal } from '../support/operation-calls.ts'
+import { itemsOf } from '../support/read-all-pages.ts'
+import { aFiatAccount } from '../support/records.ts'
+import {
+  accountIds,
+  type ControlledSandbox,
+  ndjson,
+  startControlledSandbox,
+} from '../support/sandbox-control.ts'
+
+let sandbox: ControlledSandbox
+
+before(async () => {
+  sandbox = await startControlledSandbox()
+})
+after(() => sandbox.stop())
+
+const accounts = '/v2/transfer/fiat-accounts'
+
+describe('POST /sandbox/customers', () => {
+  test('creates a customer without records, whose client may call every operation', async () => {
+    const created = await sandbox.control('POST', '/sandbox/customers')
+    assert.equal(created.status, 201)
+    assert.equal(created.headers.get('cache-control'), 'no-store')
+    assert.deepEqual(Object.keys(created.body), [
+      'customer_id',
+      'client_id',
+      'client_secret',
+      'seed',
+    ])
+    const { customer_id: customerId, client_id: clientId, client_secret } = created.body
+    const as = { customerId, clientId, clientSecret: client_secret }
+    for (const list of lists) {
+      const called = await sandbox.call(pathOf(list, [], customerId), { as })
+      assert.deepEqual([called.status, itemsOf(list, called)], [200, []], list.id)
+    }
+    const body = JSON.stringify(withdrawal)
+    const path = '/v2/transfer/fees/crypto-withdrawal'
+    assert.equal((await sandbox.call(path, { as, method: 'POST', body })).status, 200)
+  })
+
+  test('gives the same seed the same ids and records in every sandbox', async () => {
+    const other = await startControlledSandbox()
+    const wanted = { seed: 'one seed', records: 'sample' }
+    const pages = []
+    for (const each of [sandbox, other]) {
+      const as = await each.customer(wanted)
+      const bodies = []
+      for (const list of lists) {
+        bodies.push(itemsOf(list, await each.call(pathOf(list, [], as.customerId), { as })))
+      }
+      pages.push({ as, bodies })
+    }
+    await other.stop()
+    assert.deepEqual(pages[0], pages[1])
+    assert.deepEqual(
+      pages[0]?.bodies.map((items) => items.length).toSorted((a, b) => a - b),
+      [10, 12, 100, 100, 100],
+    )
+  })
+
+  test('gives each seed ids and records of its own', async () => {
+    const ids = new Set<string>()
+    for (let at = 0; at < 8; at += 1) {
+      const as = await sandbox.customer({ seed: `own ${at}`, records: 'sample' })
+      for (const id of accountIds(await sandbox.call(accounts, { as }))) ids.add(id)
+      ids.add(as.customerId).add(as.clientId).add(as.clientSecret)
+    }
+    assert.equal(ids.size, 8 * (100 + 3))
+  })
+
+  test('refuses a seed whose customer exists, and names the customer', async () => {
+    const { customerId } = await sandbox.customer({ seed: 'twice' })
+    assertProblem(await sandbox.control('POST', '/sandbox/customers', { seed: 'twice' }), {
+      status: 409,
+      detail: `the customer of this seed exists; delete ${customerId} first, or use another`,
+      instance: '/sandbox/customers',
+      meta: { customer_id: customerId },
+    })
+  })
+
+  test('names every member at fault', async () => {
+    assertProblem(
+      await sandbox.control('POST', '/sandbox/customers', { seed: 3, records: 'all' }),
+      {
+        status: 400,
+        detail: 'seed must be a JSON string; records must be none or sample',
+        instance: '/sandbox/customers',
+        meta: {
+          errors: [
+            { parameter: 'seed', code: 'wrong_type', reason: 'must be a JSON string' },
+            { parameter: 'records', code: 'unknown_value', reason: 'must be none or sample' },
+          ],
+        },
+      },
+    )
+  })
+
+  test('gives each client a rate limit of its own', async () => {
+    const limited = await startControlledSandbox({ BURSAR_REQUESTS_PER_SECOND_MAX: '1' })
+    const [busy, calm] = [await limited.customer(), await limited.customer()]
+    const statuses = []
+    for (const as of [busy, busy, busy, calm]) {
+      statuses.push((await limited.call(accounts, { as })).status)
+    }
+    await limited.stop()
+    assert.ok(statuses.includes(429))
+    assert.equal(statuses.at(-1), 200)
+  })
+})
+
+describe('DELETE /sandbox/customers/{customer}', () => {
+  test('removes a customer with its token, secret and records, and frees its seed', async () => {
+    const wanted = { seed: 'removed', records: 'sample' }
+    const as = await sandbox.customer(wanted)
+    const neighbour = await sandbox.customer({ records: 'sample' })
+    const token = await sandbox.tokenOf(as)
+    const path = `/sandbox/customers/${as.customerId}`
+    const deleted = await sandbox.control('DELETE', path)
+    assert.deepEqual([deleted.status, deleted.text], [204, ''])
+    assert.equal((await sandbox.call(accounts, { token })).status, 401)
+    await assert.rejects(fetchToken(sandbox.url, as), /invalid_client/)
+    assert.equal((await sandbox.control('DELETE', path)).status, 404)
+    assert.deepEqual(await sandbox.customer(wanted), as)
+    const again = await fetchToken(sandbox.url, as)
+    assert.equal(accountIds(await sandbox.call(accounts, { token: again })).length, 100)
+    assert.equal(accountIds(await sandbox.call(accounts, { as: neighbour })).length, 100)
+  })
+})
+
+test('200 customers that are created at once serve 200 workers without cross-talk', async () => {
+  const workers = Array.from({ length: 200 }, (_, at) => at)
+  const results = await Promise.all(
+    workers.map(async (at) => {
+      const as = await sandbox.customer({ seed: `worker ${at}` })
+      const own = aFiatAccount({
+        id: `bbbbbbbb-0000-4000-8000-${String(at).padStart(12, '0')}`,
+        customer_id: as.customerId,
+      })
+      await sandbox.control('PUT', '/sandbox/records/fiat-accounts', ndjson(own))
+      const times = 1 + (at % 3)
+      const status = [429, 500, 503][at % 3]
+      const fault = { customer_id: as.customerId, kind: 'status', status, times }
+      await sandbox.control('POST', '/sandbox/faults', fault)
+      const seen = []
+      for (let call = 0; call < 4; call += 1) {
+        const called = await sandbox.call(accounts, { as })
+        seen.push(called.status === 200 ? accountIds(called) : called.status)
+      }
+      const list = await sandbox.control('GET', `/sandbox/requests?customer_id=${as.customerId}`)
+      return { seen, noted: list.body.requests.length }
+    }),
+  )
+  const expected = workers.map((at) => {
+    const failed = Array.from({ length: 1 + (at % 3) }, () => [429, 500, 503][at % 3])
+    const id = `bbbbbbbb-0000-4000-8000-${String(at).padStart(12, '0')}`
+    const read = Array.from({ length: 4 - failed.length }, () => [id])
+    // The token, and four reads.
+    return { seen: [...failed, ...read], noted: 5 }
+  })
+  assert.deepEqual(results, expected)
+})

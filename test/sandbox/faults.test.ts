@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { limits } from '../../src/platform/limits.ts'
+import type { SampleCustomer } from '../../src/sandbox/world.ts'
+import { assertProblem } from '../support/assert-answer.ts'
+import { rawSocket } from '../support/raw-request.ts'
+import { type ControlledSandbox, startControlledSandbox } from '../support/sandbox-control.ts'
+
+const accounts = '/v2/transfer/fiat-accounts'
+const addresses = '/v2/transfer/deposit-addresses'
+let sandbox: ControlledSandbox
+let as: SampleCustomer
+
+before(async () => {
+  sandbox = await startControlledSandbox()
+  as = await sandbox.customer({ seed: 'faults', records: 'sample' })
+})
+after(() => sandbox.stop())
+
+const inject = async (fault: object) => {
+  const created = await sandbox.control('POST', '/sandbox/faults', {
+    customer_id: as.customerId,
+    ...fault,
+  })
+  assert.equal(created.status, 201, created.text)
+  return created.body
+}
+const read = (path: string = accounts) => sandbox.call(path, { as })
+const faults = async (query = '') => (await sandbox.control('GET', `/sandbox/faults${query}`)).body
+
+describe('a fault', () => {
+  for (const [status, retryAfter] of [
+    [429, 7],
+    [500, undefined],
+    [503, undefined],
+  ] as const) {
+    test(`answers ${status} to the next requests and to no further one`, async () => {
+      await inject({
+        kind: 'status',
+        status,
+        times: 2,
+        ...(retryAfter && { retry_after: retryAfter }),
+      })
+      const expected = {
+        status,
+        detail: 'a fault that POST /sandbox/faults has asked for',
+        instance: accounts,
+        ...(status !== 500 && { headers: { 'retry-after': String(retryAfter ?? 1) } }),
+      }
+      assertProblem(await read(), expected)
+      assertProblem(await read(), expected)
+      assert.equal((await read()).status, 200)
+    })
+  }
+
+  test('answers as if the token had expired', async () => {
+    await inject({ kind: 'expired_token' })
+    assertProblem(await read(), {
+      status: 401,
+      detail: 'the access token has expired; get a new one',
+      instance: accounts,
+      headers: {
+        'www-authenticate':
+          'Bearer error="invalid_token", error_description="the access token has expired"',
+      },
+    })
+    assert.equal((await read()).status, 200)
+  })
+
+  test('delays an answer', async () => {
+    await inject({ kind: 'delay', delay_ms: 300 })
+    const [startedAt, called] = [performance.now(), await read()]
+    assert.equal(called.status, 200)
+    assert.ok(performance.now() - startedAt >= 295)
+  })
+
+  test('closes the connection without an answer, or in the middle of the body', async () => {
+    const token = await sandbox.tokenOf(as)
+    const request = `GET ${accounts} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n`
+    await inject({ kind: 'cut' })
+    assert.equal(await rawSocket(sandbox.url, request), '')
+    await inject({ kind: 'truncated' })
+    const [head = '', body = ''] = (await rawSocket(sandbox.url, request)).split('\r\n\r\n')
+    assert.match(head, /^HTTP\/1\.1 200 OK/)
+    const length = Number(/^content-length: (\d+)$/im.exec(head)?.[1])
+    assert.equal(Buffer.from(body, 'latin1').length > 0, true)
+    assert.ok(body.length < length)
+    assert.equal((await read()).status, 200)
+  })
+
+  test('meets one operation of one customer', async () => {
+    const neighbour = await sandbox.customer()
+    await inject({ kind: 'status', status: 503, operation: 'listDepositAddresses' })
+    assert.equal((await read()).status, 200)
+    assert.equal((await sandbox.call(addresses, { as: neighbour })).status, 200)
+    assert.equal((await read(addresses)).status, 503)
+    assert.equal((await read(addresses)).status, 200)
+  })
+
+  test('comes in the order in which they were made', async () => {
+    await inject({ kind: 'status', status: 500 })
+    await inject({ kind: 'status', status: 503, operation: 'listFiatAccounts' })
+    assert.deepEqual(
+      [(await read()).status, (await read()).status, (await read()).status],
+      [500, 503, 200],
+    )
+  })
+})
+
+describe('GET and DELETE /sandbox/faults', () => {
+  test('show what is left of each fault, and delete those of one customer', async () => {
+    const neighbour = await sandbox.customer()
+    const own = await inject({ kind: 'status', status: 503, times: 3 })
+    const other = { customer_id: neighbour.customerId, kind: 'cut' }
+    const { body } = await sandbox.control('POST', '/sandbox/faults', other)
+    await read()
+    assert.deepEqual(await faults(), { faults: [{ ...own, remaining: 2 }, body] })
+    assert.deepEqual(await faults(`?customer_id=${neighbour.customerId}`), { faults: [body] })
+    const path = `/sandbox/faults?customer_id=${as.customerId}`
+    assert.equal((await sandbox.control('DELETE', path)).status, 204)
+    assert.deepEqual(await faults(), { faults: [body] })
+    assert.equal((await sandbox.control('DELETE', '/sandbox/faults')).status, 204)
+    assert.deepEqual(await faults(), { faults: [] })
+  })
+})
+
+describe('POST /sandbox/faults', () => {
+  test('names what is wrong with a fault', async () => {
+    const whole = { customer_id: as.customerId, kind: 'status', status: 503 }
+    const cases: readonly (readonly [object, string])[] = [
+      [
+        { ...whole, kind: 'explode' },
+        'kind must be status, delay, cut, truncated or expired_token',
+      ],
+      [{ ...whole, status: 502 }, 'status must be 429, 500 or 503'],
+      [{ ...whole, status: '503' }, 'status must be a whole number'],
+      [{ ...whole, status: undefined }, 'status must be set for this kind'],
+      [{ ...whole, kind: 'cut' }, 'status must not be set for a fault of kind cut'],
+      [{ ...whole, kind: 'delay', status: undefined }, 'delay_ms must be set for this kind'],
+      [{ ...whole, delay_ms: 30_001 }, 'delay_ms must be between 0 and 30000'],
+      [{ ...whole, times: 0 }, 'times must be between 1 and 10000'],
+      [
+        { ...whole, status: 500, retry_after: 1 },
+        'retry_after must not be set without the status 429 or 503',
+      ],
+      [{ kind: 'cut' }, 'customer_id must be set'],
+    ]
+    for (const [fault, detail] of cases) {
+      const called = await sandbox.control('POST', '/sandbox/faults', fault)
+      assert.deepEqual([called.status, called.body.detail], [400, detail])
+      assert.equal(called.body.meta.errors[0].parameter, detail.split(' ')[0])
+    }
+    const mistyped = { ...whole, operation: 'listFiatAccount' }
+    const { body } = await sandbox.control('POST', '/sandbox/faults', mistyped)
+    assert.match(body.detail, /^operation must be getFiatAccount, .* or createCryptoWithdrawalFee$/)
+    assertProblem(
+      await sandbox.control('POST', '/sandbox/faults', { ...whole, customer_id: 'x' }),
+      {
+        status: 404,
+        detail: "no customer found for customer_id: 'x'",
+        instance: '/sandbox/faults',
+      },
+    )
+  })
+
+  test('refuses more faults than a customer may have', async () => {
+    const fault = { customer_id: (await sandbox.customer()).customerId, kind: 'cut' }
+    for (let at = 0; at < limits.sandboxFaultsMax; at += 1) {
+      await sandbox.control('POST', '/sandbox/faults', fault)
+    }
+    assertProblem(await sandbox.control('POST', '/sandbox/faults', fault), {
+      status: 409,
+      detail: 'the customer has 100 faults; delete some with DELETE /sandbox/faults',
+      instance: '/sandbox/faults',
+    })
+  })
+})

@@ -1,0 +1,42 @@
+import { openMovableClock } from '../../src/platform/clock.ts'
+import type { SampleCustomer } from '../../src/sandbox/world.ts'
+import { type Called, startTestService, type TestService } from './harness.ts'
+import type { Item } from './read-all-pages.ts'
+
+/** A sandbox that tests control, on the embedded store. */
+export type ControlledSandbox = TestService & {
+  /** Calls a path under `/sandbox`. Text is sent as it is, anything else as JSON. */
+  control(method: string, path: string, body?: unknown): Promise<Called>
+  /** Creates a customer of its own. */
+  customer(wanted?: object): Promise<SampleCustomer>
+}
+
+export async function startControlledSandbox(
+  env: Readonly<Record<string, string>> = {},
+): Promise<ControlledSandbox> {
+  const service = await startTestService({ control: openMovableClock(), env, store: 'sqlite' })
+  const control: ControlledSandbox['control'] = (method, path, body) =>
+    service.call(path, {
+      as: null,
+      method,
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+  return {
+    ...service,
+    control,
+    customer: async (wanted = {}) => {
+      const { status, text, body } = await control('POST', '/sandbox/customers', wanted)
+      if (status !== 201) throw new Error(`no customer: ${text}`)
+      const { customer_id: customerId, client_id: clientId, client_secret: clientSecret } = body
+      return { customerId, clientId, clientSecret }
+    },
+  }
+}
+
+/** Records as NDJSON. */
+export const ndjson = (...records: readonly object[]): string =>
+  records.map((record) => `${JSON.stringify(record)}\n`).join('')
+
+/** The ids of the first page of fiat accounts. */
+export const accountIds = ({ body }: Called): readonly string[] =>
+  body.items.map(({ id }: Item) => id)
