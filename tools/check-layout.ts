@@ -31,6 +31,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     ...['http', 'intake', 'oauth', 'store', 'operations', 'resources', 'contract', 'fees'],
     ...['vault', 'values', 'platform', 'service'],
   ],
+  testing: [...['sandbox', 'oauth', 'platform', 'service', 'stores']],
   cli: [
     ...['sandbox', 'withdrawal-fees', 'intake', 'oauth', 'store', 'resources', 'contract', 'fees'],
     ...['vault', 'values', 'platform', 'service', 'stores'],

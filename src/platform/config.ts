@@ -13,8 +13,8 @@ type SettingValue<S> = S extends Setting<infer T> ? T : never
 export type ConfigInput = {
   readonly flags?: Readonly<Partial<Record<keyof Config, string>>>
   readonly env: Readonly<Record<string, string | undefined>>
-  /** The path of `--config`. By default `bursar.config.json` is read if it exists. */
-  readonly file?: string | undefined
+  /** The path of `--config`. By default `bursar.config.json` is read if it exists; with null, none. */
+  readonly file?: string | null | undefined
 }
 
 /** Every fault of the configuration, one line each. A line names the source of the value. */
@@ -80,7 +80,8 @@ function misspeltVariables(env: ConfigInput['env']): string[] {
 
 const kubernetesVariable = /^BURSAR_([A-Z0-9]+_)*(SERVICE_HOST|(SERVICE_)?PORT(_[A-Z0-9_]+)?)$/
 
-function readConfigFile(path: string | undefined): { values: FileValues; faults: string[] } {
+function readConfigFile(path: string | null | undefined): { values: FileValues; faults: string[] } {
+  if (path === null) return { values: {}, faults: [] }
   const file = path ?? 'bursar.config.json'
   const name = printable(file, 1000)
   const read = readTextFile(file)
