@@ -49,6 +49,8 @@ describe('a snapshot', () => {
       assert.deepEqual([restored.status, restored.body.id], [200, id])
       // The client of a customer from after the snapshot is gone.
       await assert.rejects(fetchToken(sandbox.url, later), /invalid_client/)
+      const ofLater = `/sandbox/requests?customer_id=${later.customerId}`
+      assert.equal((await sandbox.control('GET', ofLater)).status, 404)
       assert.deepEqual((await sandbox.control('GET', '/sandbox/faults')).body, faults)
       assert.equal((await sandbox.call(accounts, { token })).status, 503)
       const again = await sandbox.call(accounts, { token })
