@@ -94,6 +94,13 @@ describe('a snapshot', () => {
     assert.deepEqual([...new Set((await Promise.all(reading)).flat())], [200])
   })
 
+  test('can be restored often without filling the disk with the log', async () => {
+    const id = await save()
+    for (let round = 0; round < 12; round += 1) await restore(id)
+    const path = sandbox.parts.config.databaseUrl.replace('sqlite:', '')
+    assert.ok(statSync(`${path}-wal`).size < 40_000_000)
+  })
+
   test('is a private file that goes with it, and there are only so many', async () => {
     const folder = dirname(sandbox.parts.config.databaseUrl.replace('sqlite:', ''))
     const files = () => readdirSync(folder).filter((name) => name.includes('snapshot'))
