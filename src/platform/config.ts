@@ -13,7 +13,7 @@ type SettingValue<S> = S extends Setting<infer T> ? T : never
 export type ConfigInput = {
   readonly flags?: Readonly<Partial<Record<keyof Config, string>>>
   readonly env: Readonly<Record<string, string | undefined>>
-  /** The path of `--config`. By default `bursar.config.json` is read if it exists; with null, none. */
+  /** The path of `--config`. By default `bursar.config.json` if it exists; null for no file. */
   readonly file?: string | null | undefined
 }
 

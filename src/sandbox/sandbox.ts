@@ -19,7 +19,7 @@ export type SandboxOptions = {
   readonly clock?: MovableClock
   /** Prints a line for each request. */
   readonly print?: (line: string) => void
-  /** Leaves out Acme and Borealis until a reset. Tests that make their own customers start sooner. */
+  /** Leaves out Acme and Borealis until a reset. Tests with their own customers start sooner. */
   readonly startsEmpty?: true
 }
 

@@ -49,6 +49,8 @@ describe('a snapshot', () => {
       assert.deepEqual([restored.status, restored.body.id], [200, id])
       // The client of a customer from after the snapshot is gone.
       await assert.rejects(fetchToken(sandbox.url, later), /invalid_client/)
+      const ofLater = `/sandbox/requests?customer_id=${later.customerId}`
+      assert.equal((await sandbox.control('GET', ofLater)).status, 404)
       assert.deepEqual((await sandbox.control('GET', '/sandbox/faults')).body, faults)
       assert.equal((await sandbox.call(accounts, { token })).status, 503)
       const again = await sandbox.call(accounts, { token })
@@ -90,6 +92,13 @@ describe('a snapshot', () => {
     for (let round = 0; round < 5; round += 1) await restore(await save())
     isDone = true
     assert.deepEqual([...new Set((await Promise.all(reading)).flat())], [200])
+  })
+
+  test('can be restored often without filling the disk with the log', async () => {
+    const id = await save()
+    for (let round = 0; round < 12; round += 1) await restore(id)
+    const path = sandbox.parts.config.databaseUrl.replace('sqlite:', '')
+    assert.ok(statSync(`${path}-wal`).size < 40_000_000)
   })
 
   test('is a private file that goes with it, and there are only so many', async () => {

@@ -46,6 +46,7 @@ export async function openControl({ parts, state, clock, reset }: ControlDeps): 
   const restored = async () => {
     await parts.oauth.reload()
     await customers.reload()
+    requests.prune()
     await moved()
   }
   const forget = (customerId: string) => {

@@ -10,6 +10,8 @@ export type Requests = {
   readonly works: ControlWorks
   note(served: Served): void
   forget(customerId: string): void
+  /** Forgets the customers that are gone since a restore. */
+  prune(): void
 }
 
 /** Keeps the last requests of each customer, oldest first. */
@@ -32,6 +34,11 @@ export function openRequests(customers: Customers, clock: Clock): Requests {
       if (own.length > limits.sandboxRequestsKept) own.shift()
     },
     forget: (customerId) => void kept.delete(customerId),
+    prune: () => {
+      for (const customerId of kept.keys()) {
+        if (!customers.has(customerId)) kept.delete(customerId)
+      }
+    },
   }
 }
 
