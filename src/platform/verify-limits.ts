@@ -2,6 +2,8 @@
 export const verifyLimits = {
   /** A page of 1,000 accounts has about 0.5 MB. */
   verifyAnswerBytesMax: 8 * 1024 * 1024,
+  /** Legal answers have 8 levels. */
+  verifyDepthMax: 50,
   /** The contract states no time. Clients are told to wait for 10 s. */
   verifyTimeoutMs: 10_000,
   /** The whole run. After it, the statements that are left are not testable. */

@@ -58,7 +58,7 @@ async function exchangeOf(
     }
     const text = body.toString('utf8')
     const { status, headers } = response
-    return { request, status, headers, text, body: parseJson(text) }
+    return { request, status, headers, text, body: shallow(parseJson(text)) }
   } catch (error) {
     if (error instanceof Broken) throw error
     if (signal.aborted) throw new Broken(`no answer came within ${timeoutMs / 1000} s`, { request })
@@ -66,6 +66,17 @@ async function exchangeOf(
     if (reason !== undefined) throw new Unreachable(reason)
     throw new Broken(`the connection broke off (${codeOf(error) ?? 'unknown fault'})`, { request })
   }
+}
+
+/** Undefined for JSON so deep that comparing it could exhaust the stack. */
+function shallow(body: unknown): unknown {
+  let level: readonly unknown[] = [body]
+  for (let depth = 0; depth < limits.verifyDepthMax && level.length > 0; depth += 1) {
+    level = level.flatMap((value) =>
+      typeof value === 'object' && value !== null ? Object.values(value) : [],
+    )
+  }
+  return level.length === 0 ? body : undefined
 }
 
 /** The sentence for a fault of the network or of TLS, or undefined if the server broke off. */

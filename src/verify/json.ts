@@ -17,4 +17,7 @@ export function textOf(value: unknown, name: string): string | undefined {
 /** The id of a record, or an empty text, which equals no id. */
 export const idOf = (item: Item): string => textOf(item, 'id') ?? ''
 
+/** An id for a path. The target chose it, so it may hold any character. */
+export const pathIdOf = (item: Item): string => encodeURIComponent(idOf(item))
+
 export const present = <T>(value: T | undefined): value is T => value !== undefined

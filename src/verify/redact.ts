@@ -19,13 +19,22 @@ const digits = /(?<![\w.-])\d{7,}(?![\w.-])/g
  * account numbers masked but for four digits, and cut.
  */
 export function redact(text: string, secrets: readonly string[]): string {
+  return printable(removed(withoutMembers(text), secrets), limits.verifyShownLengthMax)
+}
+
+function withoutMembers(text: string): string {
   const parsed = parseJson(text)
-  const shown = parsed === undefined ? text : JSON.stringify(parsed, replaced)
-  return printable(removed(shown, secrets), limits.verifyShownLengthMax)
+  if (parsed === undefined) return text
+  try {
+    return JSON.stringify(parsed, replaced)
+  } catch {
+    // Nested too deeply for the stack.
+    return REMOVED
+  }
 }
 
 /** The text without the secrets and tokens in it. */
-export function removed(text: string, secrets: readonly string[]): string {
+function removed(text: string, secrets: readonly string[]): string {
   const without = secrets.reduce((rest, secret) => rest.replaceAll(secret, REMOVED), text)
   return without.replace(jwt, REMOVED).replace(digits, masked)
 }

@@ -111,7 +111,7 @@ function cursorOf({ body }: Exchange): string | undefined {
 async function walkList(session: Session, list: List): Promise<Walk> {
   const { items } = await session.sample(list)
   need(items.length > 1, itHas(items))
-  const limit = Math.ceil(items.length / 4)
+  const limit = Math.min(Math.ceil(items.length / 4), limits.pageSizeMax)
   const pages: WalkedPage[] = []
   let cursor: string | undefined
   do {

@@ -88,11 +88,12 @@ async function run(statement: Statement, context: Context, list: List | undefine
   return list && statement.checkList(context, list)
 }
 
-/** `it has no record (statements, deposit addresses)`: one note for each reason. */
+/** `statements, deposit addresses: it has no record`: one note for each reason. */
 function sameNotes(outcomes: readonly Outcome[]): readonly string[] {
   const noted = outcomes.filter(({ note }) => note !== undefined)
   return [...Map.groupBy(noted, ({ note }) => note ?? '')].map(([note, of]) => {
     const names = of.flatMap(({ list }) => list ?? [])
-    return names.length === 0 ? note : `${names.join(', ')}: ${note}`
+    const isEverywhere = of.length === outcomes.length
+    return isEverywhere || names.length === 0 ? note : `${names.join(', ')}: ${note}`
   })
 }

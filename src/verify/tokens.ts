@@ -23,9 +23,14 @@ export type Tokens = {
   introspectedCustomer(): Promise<string | undefined>
 }
 
-/** The token in an answer, or undefined: an empty one is none. */
-export const tokenOf = ({ body }: Exchange): string | undefined =>
-  textOf(body, 'access_token') || undefined
+/** RFC 6750, section 2.1: other text fits in no Authorization header. */
+const bearerForm = /^[\w.~+/-]+=*$/
+
+/** The token in an answer, or undefined. */
+export function tokenOf({ body }: Exchange): string | undefined {
+  const token = textOf(body, 'access_token') ?? ''
+  return bearerForm.test(token) ? token : undefined
+}
 
 /** Gets the first token. Throws `Unreachable` if there is none, since nothing can be checked. */
 export async function openTokens(

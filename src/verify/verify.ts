@@ -1,7 +1,8 @@
 import { limits } from '../platform/limits.ts'
 import { catalogue } from './catalogue.ts'
-import { openSend } from './exchange.ts'
-import { redact, removed } from './redact.ts'
+import { openSend, type Send } from './exchange.ts'
+import { present, textOf } from './json.ts'
+import { redact } from './redact.ts'
 import { openSession } from './session.ts'
 import { type Context, type Fault, type Finding, findingOf } from './statement.ts'
 import { basicOf, type Credentials, openTokens } from './tokens.ts'
@@ -45,7 +46,14 @@ type ReportedFault = {
 export async function verifyTarget(options: VerifyOptions): Promise<readonly Result[]> {
   const { target, tokenUrl, client, otherClient, customer, allowFees } = options
   const run = AbortSignal.timeout(limits.verifyRunMs)
-  const send = openSend(run, options.requestTimeoutMs ?? limits.verifyTimeoutMs)
+  const hidden = new Set(secretsOf([client, otherClient].filter(present)))
+  const plainSend = openSend(run, options.requestTimeoutMs ?? limits.verifyTimeoutMs)
+  const send: Send = async (url, call) => {
+    const exchange = await plainSend(url, call)
+    const token = textOf(exchange.body, 'access_token')
+    if (token !== undefined && token !== '') hidden.add(token)
+    return exchange
+  }
   const open = async (credentials: Credentials, named?: string) =>
     openSession({
       target,
@@ -56,22 +64,23 @@ export async function verifyTarget(options: VerifyOptions): Promise<readonly Res
   const session = await open(client, customer)
   const other = otherClient && (await open(otherClient))
   const context: Context = { session, other, send, tokenUrl, client, allowFees }
-  const secrets = [client, otherClient].flatMap((one) =>
-    one === undefined ? [] : [one.secret, encodeURIComponent(one.secret), basicOf(one).slice(6)],
-  )
-  const tokens = [session, other].flatMap((one) => one?.tokens.all ?? [])
-  const hidden = [...secrets, ...tokens].filter((text) => text !== '')
   const results: Result[] = []
   for (const statement of catalogue.filter(({ id }) => isChosen(id, options.only))) {
     const finding: Finding = run.aborted
       ? { statement, verdict: 'not testable', faults: [], notes: ['the time for the run is over'] }
       : await findingOf(statement, context)
-    const result = resultOf(finding, hidden)
+    const result = resultOf(finding, [...hidden])
     results.push(result)
     options.report?.(result)
   }
   return results
 }
+
+/** The secrets in every form in which a request carries them. */
+const secretsOf = (clients: readonly Credentials[]): readonly string[] =>
+  clients
+    .flatMap((one) => [one.secret, encodeURIComponent(one.secret), basicOf(one).slice(6)])
+    .filter((secret) => secret !== '')
 
 /** Whether a word is a statement's id or its group, such as `paging`. */
 export const isWordOf = (word: string, id: string): boolean =>
@@ -83,8 +92,14 @@ const isChosen = (id: string, only: readonly string[] | undefined): boolean =>
 function resultOf({ statement, verdict, faults, notes }: Finding, hidden: readonly string[]) {
   const { id, says, source } = statement
   const reported = (fault: Fault) => reportedOf(fault, hidden)
-  const shownNotes = notes.map((note) => removed(note, hidden))
-  return { id, verdict, says, source, notes: shownNotes, faults: faults.map(reported) }
+  return {
+    id,
+    verdict,
+    says,
+    source,
+    notes: notes.map((note) => redact(note, hidden)),
+    faults: faults.map(reported),
+  }
 }
 
 function reportedOf({ list, says, evidence }: Fault, hidden: readonly string[]): ReportedFault {

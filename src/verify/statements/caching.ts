@@ -1,4 +1,4 @@
-import { idOf } from '../json.ts'
+import { pathIdOf } from '../json.ts'
 import { itHas } from '../session.ts'
 import type { Statement } from '../statement.ts'
 import { hold, need } from '../verdicts.ts'
@@ -40,7 +40,7 @@ export const cachingStatements: readonly Statement[] = [
         const { items } = await session.sample(list)
         const [item] = items
         need(item !== undefined, itHas(items))
-        const alone = await session.call(`${list.path}/${idOf(item)}`)
+        const alone = await session.call(`${list.path}/${pathIdOf(item)}`)
         need(alone.status === 200, `it answers HTTP ${alone.status}`)
         const caching = alone.headers.get('cache-control') ?? ''
         hold(caching.includes('no-store'), 'Cache-Control must be no-store', alone)

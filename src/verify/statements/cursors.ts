@@ -1,6 +1,7 @@
+import { idOf } from '../json.ts'
 import type { List } from '../lists.ts'
 import { lists } from '../lists.ts'
-import type { Query, Session } from '../session.ts'
+import { itHas, type Query, type Session } from '../session.ts'
 import type { Statement } from '../statement.ts'
 import { hold, need } from '../verdicts.ts'
 
@@ -24,9 +25,12 @@ export const cursorStatements: readonly Statement[] = [
     says: 'An empty page_cursor means the first page.',
     source: 'bursar',
     checkList: async ({ session }, list) => {
-      await session.sample(list)
+      const { items } = await session.sample(list)
+      const [first] = items
+      need(first !== undefined, itHas(items))
       const answered = await session.list(list, { page_cursor: '', limit: '1' })
       hold(answered.status === 200, 'the status must be 200', answered)
+      hold(answered.text.includes(idOf(first)), 'it is not the first page', answered)
     },
   },
   {

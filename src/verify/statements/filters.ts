@@ -40,6 +40,7 @@ export const filterStatements: readonly Statement[] = [
     checkList: async ({ session }, list) => {
       const { items } = await session.sample(list)
       const every = await session.items(list, { include_deleted: 'true', limit: '1000' })
+      need(every.items.length > 0, itHas(every.items))
       const shown = new Set(every.items.map(idOf))
       // Deleted accounts may push the oldest of the sample off the page.
       const missing = upTo(every, items, list).find((item) => !shown.has(idOf(item)))

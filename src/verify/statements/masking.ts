@@ -1,6 +1,6 @@
 import { limits } from '../../platform/limits.ts'
 import type { Exchange } from '../exchange.ts'
-import { type Item, idOf, isItem, memberOf, textOf } from '../json.ts'
+import { type Item, idOf, isItem, memberOf, pathIdOf, textOf } from '../json.ts'
 import { fiatAccounts } from '../lists.ts'
 import { masked } from '../redact.ts'
 import { itHas, type Session } from '../session.ts'
@@ -152,7 +152,7 @@ async function readAlone(
   const chosen = items.filter(isWanted).slice(0, limits.verifyReadsMax)
   const read: ReadAlone[] = []
   for (const item of chosen) {
-    const alone = await session.call(`${fiatAccounts.path}/${idOf(item)}`)
+    const alone = await session.call(`${fiatAccounts.path}/${pathIdOf(item)}`)
     if (alone.status === 200) read.push({ item, alone })
   }
   return read

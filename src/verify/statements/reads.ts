@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { limits } from '../../platform/limits.ts'
-import { type Item, idOf, isItem } from '../json.ts'
+import { type Item, idOf, isItem, pathIdOf } from '../json.ts'
 import { fiatAccounts, fiatDepositInstructions } from '../lists.ts'
 import { itHas, type Session } from '../session.ts'
 import type { Statement } from '../statement.ts'
@@ -18,7 +18,7 @@ export const readStatements: readonly Statement[] = [
       const { items } = await session.sample(list)
       need(items.length > 0, itHas(items))
       for (const item of items.slice(0, limits.verifyReadsMax)) {
-        const alone = await session.call(`${list.path}/${idOf(item)}`)
+        const alone = await session.call(`${list.path}/${pathIdOf(item)}`)
         hold(alone.status === 200, 'the status must be 200', alone)
         hold(isItem(alone.body), 'the body must be an object', alone)
         const isSame = isDeepStrictEqual(unmaskable(alone.body), unmaskable(item))
@@ -35,7 +35,7 @@ export const readStatements: readonly Statement[] = [
       const { items } = await session.sample(list)
       need(items.length > 0, itHas(items))
       for (const item of items.slice(0, limits.verifyReadsMax)) {
-        const alone = await session.call(`${list.path}/${idOf(item)}`)
+        const alone = await session.call(`${list.path}/${pathIdOf(item)}`)
         hold(alone.status === 200, 'the status must be 200', alone)
         hold(isDeepStrictEqual(alone.body, item), 'the record differs from its list item', alone)
       }
@@ -64,7 +64,7 @@ export const readStatements: readonly Statement[] = [
     checkList: async ({ session }, list) => {
       const deleted = (await deletedOf(session, 'DESC')) ?? (await deletedOf(session, 'ASC'))
       need(deleted !== undefined, 'no account is deleted')
-      const path = `${list.path}/${idOf(deleted)}`
+      const path = `${list.path}/${pathIdOf(deleted)}`
       const hidden = await session.call(path)
       hold(hidden.status === 404, 'the status must be 404', hidden)
       const shown = await session.call(`${path}?include_deleted=true`)

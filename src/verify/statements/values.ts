@@ -1,4 +1,4 @@
-import { type Item, idOf, memberOf } from '../json.ts'
+import { type Item, idOf, memberOf, pathIdOf } from '../json.ts'
 import { depositAddresses, type List } from '../lists.ts'
 import { itHas } from '../session.ts'
 import type { FaultKind } from '../shapes/shape.ts'
@@ -31,7 +31,7 @@ export const valueStatements: readonly Statement[] = [
         const { items } = await session.sample(list)
         need(items.length > 0, itHas(items))
         for (const item of items.slice(0, 3)) {
-          const alone = await session.call(`${list.path}/${idOf(item)}`)
+          const alone = await session.call(`${list.path}/${pathIdOf(item)}`)
           need(alone.status === 200, `it answers HTTP ${alone.status}`)
           const found = list
             .shape(alone.body, 'body')
