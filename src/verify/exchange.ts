@@ -89,7 +89,10 @@ function unreachable(error: unknown, { host, hostname }: URL): string | undefine
   if (['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'].includes(code)) {
     return `${host} cannot be reached (${code}); check that the server runs there`
   }
-  if (/CERT|SIGNATURE|ISSUER|ALTNAME/.test(code)) {
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    return `the certificate of ${host} is for another name (${code}); check the host in the URL`
+  }
+  if (/CERT|SIGNATURE|ISSUER/.test(code)) {
     return `the certificate of ${host} is not trusted (${code}); name its authority in NODE_EXTRA_CA_CERTS`
   }
   if (/SSL|TLS|EPROTO/.test(code)) {

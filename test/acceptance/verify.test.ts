@@ -5,7 +5,9 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { operations } from '../../src/operations/index.ts'
 import { catalogue } from '../../src/verify/catalogue.ts'
+import { lists } from '../../src/verify/lists.ts'
 import {
   acme,
   borealis,
@@ -279,6 +281,27 @@ test('docs/verifying.md has a row for each group of statements', () => {
   assert.equal(new Set(catalogue.map(({ id }) => id)).size, catalogue.length)
 })
 
+test('the statements know every list of the API, its filters and its bounds', () => {
+  const shared = ['limit', 'order', 'order_by', 'page_cursor', 'customer_id', 'include_deleted']
+  const parametersOf = (query: object) =>
+    Object.keys(query).filter((name) => !shared.includes(name))
+  assert.deepEqual(
+    lists.map((list) => [
+      list.path,
+      list.scope,
+      parametersOf({ ...list.filters, ...list.additions, ...list.bounds }).toSorted(),
+    ]),
+    operations
+      .filter((operation) => operation.kind === 'list')
+      .map(({ path, scope, query }) => [path, scope, parametersOf(query).toSorted()])
+      .toSorted(
+        ([a], [b]) => pathsOf(lists).indexOf(String(a)) - pathsOf(lists).indexOf(String(b)),
+      ),
+  )
+})
+
+const pathsOf = (of: readonly { readonly path: string }[]) => of.map(({ path }) => path)
+
 describe('exit code 2', () => {
   const saying = async (words: readonly string[], expected: RegExp) => {
     const ran = await verify(words)
@@ -323,6 +346,18 @@ describe('exit code 2', () => {
     )
   })
 
+  test('means a target that goes away during the run', async () => {
+    await using server = await listening((_, answer) => {
+      answer.setHeader('connection', 'close')
+      answer.end('{"access_token":"opaque-token"}')
+      server.stop()
+    })
+    await saying(
+      ['--target', server.url, ...of(acme), '--json'],
+      / cannot be reached \(ECONNREFUSED\)/,
+    )
+  })
+
   test('means a client that gets no token', async () => {
     const wrong = ['--client-id', acme.clientId, '--client-secret', 'wrong']
     await saying(
@@ -346,8 +381,11 @@ async function listening(listener: RequestListener) {
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}`,
+    /** Takes no new connection. */
+    stop: () => void server.close(),
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections()
+      if (!server.listening) return
       server.close()
       await once(server, 'close')
     },
