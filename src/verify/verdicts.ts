@@ -31,6 +31,11 @@ export function hold(condition: boolean, says: string, evidence: Evidence): asse
   if (!condition) throw new Broken(says, evidence)
 }
 
+/** The contract shows no status codes of errors. Bursar's own are statements about problems. */
+export function isRefusal({ status }: Evidence): boolean {
+  return status !== undefined && status >= 400 && status < 500
+}
+
 /** Throws `NotTestable` unless the condition holds. */
 export function need(condition: boolean, reason: string): asserts condition {
   if (!condition) throw new NotTestable(reason)

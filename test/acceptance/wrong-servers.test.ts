@@ -133,7 +133,7 @@ const wrongServers: readonly WrongServerCase[] = [
   },
   {
     fault: 'answers short pages',
-    breaks: ['paging.full-pages', 'paging.last-cursor'],
+    breaks: ['paging.short-page', 'paging.full-pages', 'paging.last-cursor'],
     request: (asked) =>
       withUrl(asked, (query) => {
         const limit = Number(query.get('limit'))
@@ -250,7 +250,9 @@ const wrongServers: readonly WrongServerCase[] = [
   },
   {
     fault: 'ignores the scope of a token',
-    breaks: ['authorization.scope', 'authorization.fee-scope'],
+    breaks: [
+      ...['authorization.scope', 'authorization.scope-challenge', 'authorization.fee-scope'],
+    ],
     answer: ({ status }, asked, again) =>
       status === 403 ? again(withToken(asked, foreignToken)) : {},
   },

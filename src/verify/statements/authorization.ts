@@ -2,25 +2,26 @@ import { randomUUID } from 'node:crypto'
 import type { Exchange } from '../exchange.ts'
 import { feePath, feeScope, type List, lists } from '../lists.ts'
 import type { Context, Statement } from '../statement.ts'
-import { hold, need } from '../verdicts.ts'
+import { hold, isRefusal, need } from '../verdicts.ts'
 
 /** Contract, section 5: every request carries a bearer token with the operation's scope. */
 export const authorizationStatements: readonly Statement[] = [
   {
     id: 'authorization.required',
-    says: 'A list without an Authorization header is answered 401 and no record.',
+    says: 'A list without an Authorization header is refused.',
     source: 'contract',
     checkList: async (context, list) => {
       const answered = await context.session.call(list.path, { token: null })
-      hold(answered.status === 401, 'the status must be 401', answered)
+      hold(isRefusal(answered), 'it must be refused', answered)
     },
   },
   {
     id: 'authorization.challenge',
-    says: 'The 401 without a header has WWW-Authenticate Bearer without an error code.',
+    says: 'Without a header the answer is 401 with WWW-Authenticate Bearer and no error code.',
     source: 'bursar',
     check: async ({ session }) => {
       const answered = await session.call(lists[0]?.path ?? '', { token: null })
+      hold(answered.status === 401, 'the status must be 401', answered)
       const challenge = answered.headers.get('www-authenticate') ?? ''
       hold(/^bearer\b/i.test(challenge), 'WWW-Authenticate must be Bearer', answered)
       hold(!challenge.includes('error='), 'WWW-Authenticate must have no error code', answered)
@@ -49,27 +50,27 @@ export const authorizationStatements: readonly Statement[] = [
   },
   {
     id: 'authorization.scope',
-    says: 'A list answers 403 to a token without its scope.',
+    says: 'A list refuses a token without its scope.',
     source: 'contract',
     checkList: async (context, list) => {
       const answered = await withoutScope(context, list)
-      hold(answered.status === 403, 'the status must be 403', answered)
+      hold(isRefusal(answered), 'it must be refused', answered)
     },
   },
   {
     id: 'authorization.scope-challenge',
-    says: 'The 403 has WWW-Authenticate with insufficient_scope.',
+    says: 'Without the scope the answer is 403 with insufficient_scope in WWW-Authenticate.',
     source: 'bursar',
     checkList: async (context, list) => {
       const answered = await withoutScope(context, list)
-      need(answered.status === 403, `it answers HTTP ${answered.status} instead`)
+      hold(answered.status === 403, 'the status must be 403', answered)
       challenges(answered, 'insufficient_scope')
     },
   },
   {
     id: 'authorization.fee-scope',
     says: 'The fee operation answers 403 to a token without its scope.',
-    source: 'contract',
+    source: 'bursar',
     check: async ({ session, allowFees }) => {
       need(allowFees, 'creating fees was not allowed (--allow-fees)')
       const scope = session.tokens.scopes?.find((own) => own !== feeScope)

@@ -4,7 +4,7 @@ import { textOf } from '../json.ts'
 import { feePath, feeScope } from '../lists.ts'
 import { withdrawalFee } from '../shapes/records.ts'
 import type { Context, Statement } from '../statement.ts'
-import { hold, need } from '../verdicts.ts'
+import { hold, isRefusal, need } from '../verdicts.ts'
 
 /** Guaranteed fees. Each accepted request stores one, so the operator must allow it. */
 export const feeStatements: readonly Statement[] = [
@@ -44,22 +44,22 @@ export const feeStatements: readonly Statement[] = [
       }
     },
   },
-  refusal('fees.one-figure', 'Both or neither of amount and total is answered 400.', [
+  refusal('fees.one-figure', 'Both or neither of amount and total is refused.', [
     { amount: '100', total: '100' },
     {},
   ]),
-  refusal('fees.figures', 'A figure that is no decimal string above 0 is answered 400.', [
+  refusal('fees.figures', 'A figure that is no decimal string above 0 is refused.', [
     ...['0', '-1', '1e3', '5.', ' 1', '+1', ''].map((amount) => ({ amount })),
     { amount: 100 },
   ]),
-  refusal('fees.networks', 'A network that does not exist is answered 400.', [
+  refusal('fees.networks', 'A network that does not exist is refused.', [
     { amount: '100', crypto_network: 'NO_SUCH_NETWORK' },
   ]),
-  refusal('fees.required', 'A request without asset or destination_address is answered 400.', [
+  refusal('fees.required', 'A request without asset or destination_address is refused.', [
     { amount: '100', asset: undefined },
     { amount: '100', destination_address: undefined },
   ]),
-  refusal('fees.body', 'A body that is no JSON object is answered 400.', [[], 'text', 1]),
+  refusal('fees.body', 'A body that is no JSON object is refused.', [[], 'text', 1]),
 ]
 
 /** Withdrawals that an implementation is likely to support. */
@@ -86,8 +86,8 @@ function refusal(id: string, says: string, bodies: readonly unknown[]): Statemen
         const isMembers = typeof body === 'object' && !Array.isArray(body)
         const sent = isMembers ? { ...withdrawals[0], ...body } : body
         const answered = await post(context, sent)
-        const says = `the status must be 400 for ${JSON.stringify(body)}`
-        hold(answered.status === 400, says, answered)
+        const says = `it must be refused with ${JSON.stringify(body)}`
+        hold(isRefusal(answered), says, answered)
       }
     },
   }

@@ -1,5 +1,5 @@
 import { idOf, memberOf } from '../json.ts'
-import type { List } from '../lists.ts'
+import { issuerQuotes, type List, lists } from '../lists.ts'
 import { itHas, type Session, type WalkedPage } from '../session.ts'
 import type { Statement } from '../statement.ts'
 import { hold, need } from '../verdicts.ts'
@@ -57,20 +57,18 @@ export const pagingStatements: readonly Statement[] = [
       hold(page.items.length === 100, `the page has ${page.items.length} records`, page.exchange)
     },
   },
-  {
-    id: 'paging.full-pages',
-    says: 'Every page but the last has limit records.',
-    source: 'contract',
-    checkList: async ({ session }, list) => {
-      const { limit, pages } = await session.walk(list)
-      const continued = pages.filter(({ cursor }) => cursor !== undefined)
-      need(continued.length > 0, 'no page has a next_page_cursor')
-      for (const { items, exchange } of continued) {
-        const says = `a page of ${items.length} records has a next_page_cursor`
-        hold(items.length >= limit, says, exchange)
-      }
-    },
-  },
+  fullPages(
+    'paging.short-page',
+    'A page of issuer quotes with fewer than limit records has no next page.',
+    'contract',
+    [issuerQuotes],
+  ),
+  fullPages(
+    'paging.full-pages',
+    'Every page but the last has limit records, in the other lists too.',
+    'bursar',
+    lists.filter((list) => list !== issuerQuotes),
+  ),
   {
     id: 'paging.last-cursor',
     says: 'The last page has no next_page_cursor: neither null nor an empty text.',
@@ -132,6 +130,29 @@ export const pagingStatements: readonly Statement[] = [
     },
   },
 ]
+
+function fullPages(
+  id: string,
+  says: string,
+  source: Statement['source'],
+  of: readonly List[],
+): Statement {
+  return {
+    id,
+    says,
+    source,
+    lists: of,
+    checkList: async ({ session }, list) => {
+      const { limit, pages } = await session.walk(list)
+      const continued = pages.filter(({ cursor }) => cursor !== undefined)
+      need(continued.length > 0, 'no page has a next_page_cursor')
+      for (const { items, exchange } of continued) {
+        const fault = `a page of ${items.length} records has a next_page_cursor`
+        hold(items.length >= limit, fault, exchange)
+      }
+    },
+  }
+}
 
 /** The records of the sample that no page has and that are still there afterwards. */
 async function lostOf(session: Session, list: List, pages: readonly WalkedPage[]) {

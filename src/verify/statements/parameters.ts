@@ -4,7 +4,7 @@ import { idOf } from '../json.ts'
 import { fiatAccounts, type List, lists, statements } from '../lists.ts'
 import { itHas, type Query, type Session } from '../session.ts'
 import type { Statement } from '../statement.ts'
-import { hold, need } from '../verdicts.ts'
+import { hold, isRefusal, need } from '../verdicts.ts'
 
 const timed = lists.filter(({ bounds }) => Object.keys(bounds).length > 0)
 const ordered = lists.filter(({ path }) => !['/v2/statements', '/v2/issuer-quotes'].includes(path))
@@ -13,7 +13,7 @@ const ordered = lists.filter(({ path }) => !['/v2/statements', '/v2/issuer-quote
 export const parameterStatements: readonly Statement[] = [
   {
     id: 'parameters.limit',
-    says: 'A limit outside 1 to 1000, or one that is no number, is answered 400.',
+    says: 'A limit outside 1 to 1000, or one that is no number, is refused.',
     source: 'contract',
     checkList: async ({ session }, list) => {
       for (const limit of ['1001', '0', '-1', 'ten']) await isRefused(session, list, { limit })
@@ -27,7 +27,7 @@ export const parameterStatements: readonly Statement[] = [
   },
   {
     id: 'parameters.order',
-    says: 'An order other than ASC or DESC is answered 400.',
+    says: 'An order other than ASC or DESC is refused.',
     source: 'contract',
     checkList: async ({ session }, list) => {
       for (const order of ['sideways', 'asc']) await isRefused(session, list, { order })
@@ -45,7 +45,7 @@ export const parameterStatements: readonly Statement[] = [
   },
   {
     id: 'parameters.status',
-    says: 'A status that does not exist is answered 400.',
+    says: 'A status that does not exist is refused.',
     source: 'contract',
     lists: lists.filter(({ filters }) => Object.values(filters).includes('status')),
     checkList: async ({ session }, list) => {
@@ -55,7 +55,7 @@ export const parameterStatements: readonly Statement[] = [
   },
   {
     id: 'parameters.dates',
-    says: 'A bound that is no RFC 3339 date-time is answered 400.',
+    says: 'A bound that is no RFC 3339 date-time is refused.',
     source: 'contract',
     lists: timed,
     checkList: async ({ session }, list) => {
@@ -68,13 +68,13 @@ export const parameterStatements: readonly Statement[] = [
   },
   {
     id: 'parameters.record-ids',
-    says: 'A record id in a filter that is no UUID is answered 400.',
+    says: 'A record id in a filter that is no UUID is refused.',
     source: 'bursar',
     checkList: ({ session }, list) => isRefused(session, list, { [list.ids]: 'no-uuid' }),
   },
   {
     id: 'parameters.entries',
-    says: 'An identifier filter takes 100 entries, and 101 are answered 400.',
+    says: 'An identifier filter takes 100 entries, and 101 are refused.',
     source: 'contract',
     lists: lists.filter(({ entriesMax }) => entriesMax === 100),
     checkList: async ({ session }, list) => {
@@ -85,12 +85,12 @@ export const parameterStatements: readonly Statement[] = [
   },
   {
     id: 'parameters.customer-id',
-    says: 'List Statements without customer_id is answered 400.',
+    says: 'List Statements without customer_id is refused.',
     source: 'contract',
     check: async ({ session }) => {
       session.needScope(statements.scope)
       const answered = await session.call(statements.path)
-      hold(answered.status === 400, 'the status must be 400', answered)
+      hold(isRefusal(answered), 'it must be refused', answered)
     },
   },
   {
@@ -117,7 +117,7 @@ export const parameterStatements: readonly Statement[] = [
   },
   {
     id: 'parameters.repeated',
-    says: 'A parameter of one value that is given twice, or is empty, is answered 400.',
+    says: 'A parameter of one value that is given twice, or is empty, is refused.',
     source: 'bursar',
     checkList: async ({ session }, list) => {
       await isRefused(session, list, { limit: ['1', '1'] })
@@ -159,7 +159,7 @@ async function isRefused(session: Session, list: List, query: Query): Promise<vo
   session.needScope(list.scope)
   await session.sample(list)
   const answered = await session.list(list, query)
-  hold(answered.status === 400, 'the status must be 400', answered)
+  hold(isRefusal(answered), 'it must be refused', answered)
 }
 
 async function isAccepted(session: Session, list: List, query: Query): Promise<Exchange> {

@@ -61,6 +61,16 @@ export const problemStatements: readonly Statement[] = [
       }),
   },
   {
+    id: 'problems.bad-request',
+    says: 'A list with a malformed parameter is answered 400.',
+    source: 'bursar',
+    checkList: async ({ session }, list) => {
+      session.needScope(list.scope)
+      const answered = await session.list(list, { limit: '0' })
+      hold(answered.status === 400, 'the status must be 400', answered)
+    },
+  },
+  {
     id: 'problems.unknown-path',
     says: 'An unknown path is answered 404.',
     source: 'bursar',

@@ -4,7 +4,7 @@ import { type Item, idOf, isItem, pathIdOf } from '../json.ts'
 import { fiatAccounts, fiatDepositInstructions } from '../lists.ts'
 import { itHas, type Session } from '../session.ts'
 import type { Statement } from '../statement.ts'
-import { hold, need } from '../verdicts.ts'
+import { hold, isRefusal, need } from '../verdicts.ts'
 import { upTo } from './filters.ts'
 
 /** Single reads: the same records as in the lists. */
@@ -58,7 +58,7 @@ export const readStatements: readonly Statement[] = [
   },
   {
     id: 'reads.deleted',
-    says: 'A deleted account is answered 404 alone, and 200 with include_deleted=true.',
+    says: 'A deleted account is refused alone, and answered 200 with include_deleted=true.',
     source: 'contract',
     lists: [fiatAccounts],
     checkList: async ({ session }, list) => {
@@ -66,7 +66,7 @@ export const readStatements: readonly Statement[] = [
       need(deleted !== undefined, 'no account is deleted')
       const path = `${list.path}/${pathIdOf(deleted)}`
       const hidden = await session.call(path)
-      hold(hidden.status === 404, 'the status must be 404', hidden)
+      hold(isRefusal(hidden), 'it must be refused', hidden)
       const shown = await session.call(`${path}?include_deleted=true`)
       hold(shown.status === 200, 'the status must be 200', shown)
     },
