@@ -7,7 +7,7 @@ const REMOVED = '[removed]'
 /** Members that hold credentials, and members that name a person or a bank account. */
 const credentials = /token$|secret|assertion|password/i
 const numbers = /^(account_number|account_no|iban|wallet_address)$/i
-const names = /^(first_name|last_name)$/i
+const names = /^(first_name|last_name|name|address[12]|zip_code)$/i
 
 /** A JWT, wherever it stands. */
 const jwt = /ey[\w-]{8,}\.[\w-]+\.[\w-]*/g

@@ -178,7 +178,13 @@ describe('a broken statement', () => {
       answer: ({ text }, { headers, url }) => {
         if (!url.pathname.startsWith('/v2/')) return {}
         const token = headers.get('authorization') ?? ''
-        const said = { secret, account_number: '5730008846', said: `${token} ${secret}`, token }
+        const said = {
+          secret,
+          account_number: '5730008846',
+          address1: '20 Harbour Way',
+          said: `${token} ${secret}`,
+          token,
+        }
         return {
           status: 418,
           text: JSON.stringify({ ...said, first_name: 'Ada', also: '99887766', text }),
@@ -198,7 +204,15 @@ describe('a broken statement', () => {
       assert.equal(ran.code, 1)
       const shown = ran.out + ran.err
       assert.ok(shown.includes('[removed]') && shown.includes('XXXXXX8846'), shown)
-      for (const hidden of [secret, 'eyJ', '5730008846', '99887766', 'Ada', 'Authorization: ']) {
+      for (const hidden of [
+        secret,
+        'eyJ',
+        '5730008846',
+        '99887766',
+        'Ada',
+        'Harbour',
+        'Authorization: ',
+      ]) {
         assert.ok(!shown.includes(hidden), `${hidden} in ${shown}`)
       }
     }

@@ -306,3 +306,19 @@ for (const { fault, breaks, isWide, ...wrong } of wrongServers) {
     )
   })
 }
+
+test('names a server that does not answer in time', async () => {
+  await using server = await startWrongServer(service.url, {
+    answer: (_, asked) => (isList(asked, 'issuer-quotes') ? new Promise(() => {}) : {}),
+  })
+  const results = await verifyAt(server.url, { only: ['paging.envelope'], requestTimeoutMs: 1000 })
+  const faults = results.flatMap((result) => result.faults)
+  assert.deepEqual(faults, [
+    {
+      list: 'issuer quote executions',
+      says: 'no answer came within 1 s',
+      request: `GET ${server.url}/v2/issuer-quotes?limit=1`,
+      answer: 'none',
+    },
+  ])
+})
