@@ -43,6 +43,8 @@ function runIn(node: string): void {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   })
   forwardSignals(child)
+  // Whoever started this command over a channel, such as a test, is gone.
+  process.once('disconnect', () => child.kill())
   child.on('exit', (code, signal) => {
     process.exitCode = code ?? 128 + (signal === null ? 0 : constants.signals[signal])
   })

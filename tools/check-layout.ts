@@ -27,6 +27,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   oauth: ['store', 'contract', 'vault', 'values', 'platform'],
   'withdrawal-fees': ['store', 'fees', 'contract', 'values', 'platform'],
   http: ['operations', 'store', 'fees', 'contract', 'vault', 'values', 'platform'],
+  verify: ['values', 'platform'],
   sandbox: [
     ...['http', 'intake', 'oauth', 'store', 'operations', 'resources', 'contract', 'fees'],
     ...['vault', 'values', 'platform', 'service'],
@@ -34,7 +35,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   testing: [...['sandbox', 'oauth', 'platform', 'service', 'stores']],
   cli: [
     ...['sandbox', 'withdrawal-fees', 'intake', 'oauth', 'store', 'resources', 'contract', 'fees'],
-    ...['vault', 'values', 'platform', 'service', 'stores'],
+    ...['verify', 'vault', 'values', 'platform', 'service', 'stores'],
   ],
   service: [
     ...['http', 'withdrawal-fees', 'oauth', 'intake', 'operations', 'resources', 'store', 'fees'],

@@ -26,7 +26,7 @@ export async function fetchBounded(url: string, request: BoundedRequest): Promis
 }
 
 /** Returns undefined for a body over the limit; leaving the loop closes the connection. */
-async function readBody(response: Response, bytesMax: number): Promise<Buffer | undefined> {
+export async function readBody(response: Response, bytesMax: number): Promise<Buffer | undefined> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of response.body ?? []) {

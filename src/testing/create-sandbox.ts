@@ -73,7 +73,7 @@ export type SandboxOptions = CustomerOptions & {
 /** The first Node that runs the sandbox itself. On an older one it gets a process of its own. */
 const IN_PROCESS_MAJOR_MIN = 24
 
-/** Starts a sandbox with one customer. Ends with `close`, or at the end of an `await using` block. */
+/** Starts a sandbox with one customer. It ends with `close`, or with an `await using` block. */
 export async function createSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const [major = 0] = process.versions.node.split('.').map(Number)
   const { url, close } =

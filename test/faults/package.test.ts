@@ -79,6 +79,26 @@ describe('the package', () => {
     })
   }
 
+  for (const version of ['20.19.6', process.versions.node]) {
+    test(`starts a sandbox from a test on Node ${version}, and ends with it`, () => {
+      const script = `import { createSandbox } from 'bursar/testing'
+        const sandbox = await createSandbox({ seed: 'shop', records: 'sample' })
+        const { clientId, clientSecret } = sandbox.client
+        const answer = await fetch(sandbox.url + '/oauth2/token', { method: 'POST', headers: {
+          authorization: 'Basic ' + btoa(clientId + ':' + clientSecret) },
+          body: new URLSearchParams({ grant_type: 'client_credentials' }) })
+        const { access_token: token } = await answer.json()
+        const page = await fetch(sandbox.url + '/v2/transfer/fiat-accounts?limit=2',
+          { headers: { authorization: 'Bearer ' + token } })
+        const { items } = await page.json()
+        await sandbox.close()
+        console.log(items.length, await fetch(sandbox.url).catch(() => 'closed'))`
+      const words = ['--input-type=module', '--eval', script]
+      const ran = spawnSync(nodeOf(version), words, { cwd: app, encoding: 'utf8' })
+      assert.deepEqual([ran.stdout, ran.stderr], ['2 closed\n', ''])
+    })
+  }
+
   test('ends its own Node when the process that started it is killed', async () => {
     const sandbox = spawn(nodeOf('20.19.6'), [command, '--port', '0', '--json'], { cwd: app })
     const [line] = await once(createInterface(sandbox.stdout), 'line')

@@ -14,6 +14,7 @@ import { migrateCommand } from '../migrate.ts'
 import type { Output } from '../output.ts'
 import { sandboxCommand } from '../sandbox.ts'
 import { serveCommand } from '../serve.ts'
+import { verifyCommand } from '../verify.ts'
 import { withCredentials } from '../with-stores.ts'
 import { examples } from './examples.ts'
 
@@ -34,6 +35,7 @@ export function programOf(output: Output, stdin: Readable = process.stdin): Comm
     .addCommand(clientCommand(credentials))
     .addCommand(keysCommand(credentials))
     .addCommand(feeCommand(output, systemClock))
+    .addCommand(verifyCommand(output))
   complete(program, '', output)
   return program
 }

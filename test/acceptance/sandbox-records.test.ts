@@ -5,9 +5,9 @@ import { promisify } from 'node:util'
 import { type Program, startProgram } from '../support/program.ts'
 
 /**
- * A strict client written from the contract alone. It imports nothing of the service and uses HTTP
- * only, so it can test another implementation: BURSAR_ACCEPTANCE_URL names one with the sandbox's
- * records. One invalid value makes its whole page fail.
+ * What the sandbox shows to the tests of other people, read over HTTP only. BURSAR_ACCEPTANCE_URL
+ * names another server with the sandbox's records. `bursar verify` checks what holds for any
+ * records.
  */
 
 let program: Program | undefined
@@ -36,100 +36,6 @@ const borealis: Client = {
   secret: 'bursar_sandbox_secret_of_borealis',
 }
 
-// --- Decoders: each takes a value and its position, and throws if the value is malformed.
-
-type Decoder = (value: unknown, at: string) => void
-
-class Malformed extends Error {
-  constructor(at: string, expected: string, value: unknown) {
-    super(`${at} must be ${expected}, but is ${JSON.stringify(value)}`)
-  }
-}
-
-const text: Decoder = (value, at) => {
-  if (typeof value !== 'string') throw new Malformed(at, 'a string', value)
-}
-
-const nonEmpty: Decoder = (value, at) => {
-  text(value, at)
-  if (value === '') throw new Malformed(at, 'a string that is not empty', value)
-}
-
-const matching =
-  (pattern: RegExp, meaning: string): Decoder =>
-  (value, at) => {
-    text(value, at)
-    if (!pattern.test(String(value))) throw new Malformed(at, meaning, value)
-  }
-
-const uuid = matching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'a UUID in lower case')
-const amount = matching(/^[0-9]*\.?[0-9]+$/, 'a decimal string that is not negative')
-const signedAmount = matching(/^-?[0-9]*\.?[0-9]+$/, 'a decimal string')
-const memo = matching(/^[A-Z0-9]{16}$/, '16 characters of A-Z and 0-9')
-const maskedNumber = matching(/^X*.{0,4}$/u, 'masked but for four characters')
-
-const dateForm = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{3}|\.\d{6})?Z$/
-
-/** UTC with Z and 0, 3 or 6 fraction digits, the fewest that keep the exact time. */
-const dateTime: Decoder = (value, at) => {
-  matching(dateForm, 'a date-time in UTC with 0, 3 or 6 fraction digits')(value, at)
-  const printed = String(value)
-  if (Number.isNaN(Date.parse(printed))) throw new Malformed(at, 'a date that exists', value)
-  if (/000Z$/.test(printed) && printed.includes('.')) {
-    throw new Malformed(at, 'printed with the fewest digits', value)
-  }
-}
-
-const oneOf =
-  (...members: readonly string[]): Decoder =>
-  (value, at) => {
-    if (!members.includes(value as string)) throw new Malformed(at, members.join(' or '), value)
-  }
-
-const arrayOf =
-  (each: Decoder): Decoder =>
-  (value, at) => {
-    if (!Array.isArray(value)) throw new Malformed(at, 'an array', value)
-    for (const [index, item] of value.entries()) each(item, `${at}[${index}]`)
-  }
-
-type Members = Readonly<Record<string, Decoder>>
-
-/** Requires the mandatory members and refuses unknown ones. */
-const object =
-  (required: Members, optional: Members = {}): Decoder =>
-  (value, at) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw new Malformed(at, 'an object', value)
-    }
-    for (const name of Object.keys(required)) {
-      if (!Object.hasOwn(value, name)) throw new Malformed(`${at}.${name}`, 'there', undefined)
-    }
-    for (const [name, inner] of Object.entries(value)) {
-      const decoder = required[name] ?? optional[name]
-      if (decoder === undefined) throw new Malformed(`${at}.${name}`, 'known', inner)
-      decoder(inner, `${at}.${name}`)
-    }
-  }
-
-const metadata =
-  (pairsMax: number, lengthMax: number): Decoder =>
-  (value, at) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw new Malformed(at, 'an object', value)
-    }
-    const pairs = Object.entries(value)
-    if (pairs.length > pairsMax) throw new Malformed(at, `at most ${pairsMax} pairs`, value)
-    for (const [key, inner] of pairs) {
-      text(inner, `${at}.${key}`)
-      if (key.length > lengthMax || inner.length > lengthMax) {
-        throw new Malformed(`${at}.${key}`, `at most ${lengthMax} characters`, inner)
-      }
-    }
-  }
-
-// --- The contract, section 2, and the members that the decisions, section 4, require.
-
 const cryptoNetworks = [
   'BITCOIN',
   'ETHEREUM',
@@ -153,157 +59,6 @@ const statementStatuses = [
 const quoteStatuses = ['PENDING', 'COMPLETE', 'FAILED'] as const
 const fiatNetworks = ['wire', 'cbit', 'dbs_act', 'cubix', 'scb', 'rtp'] as const
 
-const ascii = matching(/^[ -~]*$/, 'of ASCII characters')
-const address = object(
-  { country: nonEmpty },
-  { address1: ascii, address2: ascii, city: ascii, province: ascii, zip_code: ascii },
-)
-const country = object({ country: nonEmpty })
-
-const routing = (bankAddress: Decoder): Decoder =>
-  object({
-    routing_number_type: oneOf('ABA', 'SWIFT'),
-    routing_number: nonEmpty,
-    bank_name: nonEmpty,
-    bank_address: bankAddress,
-  })
-
-/** In the rtp network only the number is required. */
-const rtpRouting = (bankAddress: Decoder): Decoder =>
-  object(
-    { routing_number: nonEmpty },
-    { routing_number_type: oneOf('ABA', 'SWIFT'), bank_name: nonEmpty, bank_address: bankAddress },
-  )
-
-const networks = (where: Decoder, accountNumber: Decoder, inWire: Members = {}): Decoder =>
-  object(
-    {},
-    {
-      wire: object(
-        {
-          account_number: accountNumber,
-          fiat_account_owner_address: where,
-          routing_details: routing(where),
-        },
-        { intermediary_routing_details: routing(where), ...inWire },
-      ),
-      cbit: object({ wallet_address: nonEmpty }),
-      dbs_act: object({ account_number: accountNumber }),
-      cubix: object({ account_id: nonEmpty }),
-      scb: object({ account_number: accountNumber }),
-      rtp: object(
-        { account_number: accountNumber, routing_details: rtpRouting(where) },
-        { fiat_account_owner_address: where },
-      ),
-    },
-  )
-
-const owner = object(
-  {},
-  {
-    person_details: object({ first_name: nonEmpty, last_name: nonEmpty }),
-    institution_details: object({ name: nonEmpty }),
-  },
-)
-const withheldOwner = object({})
-
-const accountOptional: Members = {
-  ref_id: nonEmpty,
-  identity_id: nonEmpty,
-  account_id: nonEmpty,
-  metadata: metadata(6, 100),
-  updated_at: dateTime,
-}
-
-const fiatAccount = object(
-  {
-    id: uuid,
-    status: oneOf(...fiatAccountStatuses),
-    fiat_network_instructions: networks(address, nonEmpty),
-    created_at: dateTime,
-  },
-  { ...accountOptional, fiat_account_owner: owner },
-)
-
-const listedAccount = object(
-  {
-    id: uuid,
-    status: oneOf(...fiatAccountStatuses),
-    fiat_network_instructions: networks(country, maskedNumber, {
-      status: oneOf(...fiatAccountStatuses),
-      metadata: metadata(6, 100),
-    }),
-    created_at: dateTime,
-  },
-  { ...accountOptional, fiat_account_owner: withheldOwner },
-)
-
-const depositInstructions = object(
-  {
-    id: uuid,
-    profile_id: nonEmpty,
-    customer_id: nonEmpty,
-    identity_id: nonEmpty,
-    status: oneOf('VALID', 'DEPRECATED'),
-    memo_id: memo,
-    fiat_network_instructions: networks(address, nonEmpty),
-    created_at: dateTime,
-  },
-  {
-    account_id: nonEmpty,
-    ref_id: nonEmpty,
-    fiat_account_owner: owner,
-    metadata: metadata(50, 500),
-  },
-)
-
-const depositAddress = object(
-  {
-    id: uuid,
-    profile_id: nonEmpty,
-    customer_id: nonEmpty,
-    crypto_network: oneOf(...cryptoNetworks),
-    address: nonEmpty,
-    conversion_target_asset: oneOf('NO_CONVERSION', 'USD'),
-    compatible_crypto_networks: arrayOf(oneOf(...cryptoNetworks)),
-    created_at: dateTime,
-  },
-  { identity_id: nonEmpty, account_id: nonEmpty, ref_id: nonEmpty, metadata: metadata(50, 500) },
-)
-
-const statement = object(
-  {
-    id: uuid,
-    customer_id: nonEmpty,
-    type: oneOf('STATEMENT_TYPE_USDG_REWARD'),
-    product: oneOf('USDG_REWARDS'),
-    status: oneOf(...statementStatuses),
-    statement_balances: arrayOf(
-      object({ asset: nonEmpty, amount_paid: amount, total_amount_owed: amount }),
-    ),
-    period_start: dateTime,
-    period_end: dateTime,
-    created_at: dateTime,
-  },
-  { ref_id: nonEmpty, metadata: metadata(50, 500), generated_at: dateTime, paid_at: dateTime },
-)
-
-const issuerQuote = object(
-  {
-    id: uuid,
-    created_at: dateTime,
-    asset_type: nonEmpty,
-    principal: amount,
-    fee: amount,
-    status: oneOf(...quoteStatuses),
-    token_fee: amount,
-    token_price: amount,
-    token_principal: signedAmount,
-    profile_id: nonEmpty,
-  },
-  { ref_id: nonEmpty },
-)
-
 // --- The client: a token, pages, records.
 
 const tokens = new Map<string, Promise<string>>()
@@ -326,18 +81,10 @@ async function fetchToken(id: string, secret: string): Promise<string> {
   const response = await fetch(`${url}/oauth2/token`, { method: 'POST', body: form })
   assert.equal(response.status, 200)
   const body = (await response.json()) as Record<string, unknown>
-  object({
-    access_token: nonEmpty,
-    token_type: oneOf('bearer'),
-    expires_in: (value, at) => {
-      if (typeof value !== 'number') throw new Malformed(at, 'a number', value)
-    },
-    scope: nonEmpty,
-  })(body, 'token')
   return String(body.access_token)
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the decoders have checked the record
+// biome-ignore lint/suspicious/noExplicitAny: `bursar verify` checks the shape of records
 type Json = Record<string, any>
 
 async function read(client: Client, path: string): Promise<Json> {
@@ -352,8 +99,6 @@ async function read(client: Client, path: string): Promise<Json> {
 type List = {
   readonly path: string
   readonly envelope: string
-  readonly item: Decoder
-  readonly sortedBy: string
   readonly query?: (client: Client) => string
 }
 
@@ -361,56 +106,39 @@ const lists: Readonly<Record<string, List>> = {
   'fiat accounts': {
     path: '/v2/transfer/fiat-accounts',
     envelope: 'items',
-    item: listedAccount,
-    sortedBy: 'created_at',
   },
   'fiat accounts, deleted ones too': {
     path: '/v2/transfer/fiat-accounts',
     envelope: 'items',
-    item: listedAccount,
-    sortedBy: 'created_at',
     query: () => 'include_deleted=true&',
   },
   statements: {
     path: '/v2/statements',
     envelope: 'statements',
-    item: statement,
-    sortedBy: 'period_start',
     query: ({ customer }) => `customer_id=${customer}&`,
   },
   'fiat deposit instructions': {
     path: '/v2/transfer/fiat-deposit-instructions',
     envelope: 'items',
-    item: depositInstructions,
-    sortedBy: 'created_at',
   },
   'deposit addresses': {
     path: '/v2/transfer/deposit-addresses',
     envelope: 'items',
-    item: depositAddress,
-    sortedBy: 'created_at',
   },
   'issuer quote executions': {
     path: '/v2/issuer-quotes',
     envelope: 'issuer_quote_executions',
-    item: issuerQuote,
-    sortedBy: 'created_at',
   },
 }
 
-/** Reads every page of a list and decodes each before it requests the next. */
+/** Reads every page of a list. */
 async function readAll(client: Client, list: List, limit = 100): Promise<Json[]> {
-  const page = object({ [list.envelope]: arrayOf(list.item) }, { next_page_cursor: nonEmpty })
   const items: Json[] = []
   let cursor: string | undefined
   do {
     const query = `${list.query?.(client) ?? ''}limit=${limit}&page_cursor=${cursor ?? ''}`
     const body = await read(client, `${list.path}?${query}`)
-    page(body, list.path)
     const found: Json[] = body[list.envelope]
-    assert.ok(found.length <= limit)
-    // Contract, section 4.6: only the last page may be shorter than the limit.
-    assert.equal(found.length < limit && body.next_page_cursor !== undefined, false)
     items.push(...found)
     cursor = body.next_page_cursor
   } while (cursor !== undefined)
@@ -422,53 +150,6 @@ const listNamed = (name: string): List => {
   assert.ok(list !== undefined)
   return list
 }
-
-const sortable = (printed: string): string => {
-  const [whole = '', fraction = ''] = printed.replace('Z', '').split('.')
-  return `${whole}.${fraction.padEnd(6, '0')}`
-}
-
-for (const client of [acme, borealis]) {
-  describe(client.customer, () => {
-    for (const [name, list] of Object.entries(lists)) {
-      test(`every page of ${name} decodes, with each record once and in order`, async () => {
-        const items = await readAll(client, list)
-        assert.ok(items.length > 0)
-        const keys = items.map((item) => `${sortable(item[list.sortedBy])} ${item.id}`)
-        assert.deepEqual(keys, keys.toSorted().toReversed())
-        assert.equal(new Set(keys).size, keys.length)
-        const whole = await readAll(client, list, 1000)
-        assert.deepEqual(whole, items)
-        for (const { customer_id = client.customer } of items) {
-          assert.equal(customer_id, client.customer)
-        }
-      })
-    }
-
-    test('every fiat account decodes alone and equals its list item, apart from masking', async () => {
-      const listed = await readAll(client, listNamed('fiat accounts'), 1000)
-      for (const item of listed.slice(0, 200)) {
-        const account = await read(client, `/v2/transfer/fiat-accounts/${item.id}`)
-        fiatAccount(account, item.id)
-        const { fiat_network_instructions: _, fiat_account_owner: __, ...plain } = account
-        const { fiat_network_instructions: ___, fiat_account_owner: ____, ...shown } = item
-        assert.deepEqual(shown, plain)
-        assert.deepEqual(numbersOf(item), numbersOf(account).map(masked))
-      }
-    })
-
-    test('all deposit instructions decode alone and equal their list items', async () => {
-      for (const item of await readAll(client, listNamed('fiat deposit instructions'), 1000)) {
-        const alone = await read(client, `/v2/transfer/fiat-deposit-instructions/${item.id}`)
-        depositInstructions(alone, item.id)
-        assert.deepEqual(alone, item)
-      }
-    })
-  })
-}
-
-const masked = (number: string): string =>
-  number.length <= 4 ? 'X'.repeat(number.length) : 'X'.repeat(number.length - 4) + number.slice(-4)
 
 const numbersOf = ({ fiat_network_instructions: given }: Json): string[] =>
   fiatNetworks.flatMap((network) => given[network]?.account_number ?? [])
@@ -629,7 +310,6 @@ describe('the sandbox', () => {
         client,
         `/v2/transfer/fiat-accounts/${first?.id}?include_deleted=true`,
       )
-      fiatAccount(shown, String(first?.id))
       assert.equal('deleted_at' in shown, false)
     }
   })
@@ -642,18 +322,6 @@ describe('the sandbox', () => {
     )
     assert.ok(found.some((given) => Object.values(given).includes('')))
   })
-})
-
-test('a created_at sent back as a filter matches its record', async () => {
-  for (const name of ['fiat accounts', 'deposit addresses', 'fiat deposit instructions']) {
-    const { path } = listNamed(name)
-    const { items } = await read(acme, `${path}?limit=30`)
-    for (const { created_at, id } of items) {
-      const found = await read(acme, `${path}?created_at.eq=${created_at}`)
-      assert.ok(found.items.some((item: Json) => item.id === id))
-      assert.ok(found.items.every((item: Json) => item.created_at === created_at))
-    }
-  }
 })
 
 const hasRequests = spawnSync('python3', ['-c', 'import requests']).status === 0

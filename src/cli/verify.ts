@@ -1,0 +1,131 @@
+import { Command, Option } from 'commander'
+import { counted } from '../values/counted.ts'
+import { catalogue } from '../verify/catalogue.ts'
+import { Unreachable } from '../verify/verdicts.ts'
+import { isWordOf, type Result, verifyTarget } from '../verify/verify.ts'
+import { refuseUsage } from './options.ts'
+import { CommandFailed, type Output, resultLines } from './output.ts'
+
+type VerifyCommandOptions = {
+  readonly target: string
+  readonly tokenUrl?: string
+  readonly clientId: string
+  readonly clientSecret?: string
+  readonly otherClientId?: string
+  readonly otherClientSecret?: string
+  readonly customer?: string
+  readonly allowFees?: boolean
+  readonly only?: readonly string[]
+  readonly json?: boolean
+}
+
+/** A secret in the environment does not show in the list of processes. */
+const secretVariable = 'VERIFY_CLIENT_SECRET'
+const otherSecretVariable = 'VERIFY_OTHER_CLIENT_SECRET'
+
+export function verifyCommand(output: Output): Command {
+  return new Command('verify')
+    .description('Check the statements of the API’s contract against a running server.')
+    .requiredOption('--target <url>', 'The base URL of the server, before /v2.')
+    .requiredOption('--client-id <id>', 'A client of the customer whose records are read.')
+    .addOption(
+      new Option('--client-secret <secret>', 'The secret of the client.').env(secretVariable),
+    )
+    .option('--other-client-id <id>', 'A client of another customer, to check isolation.')
+    .addOption(
+      new Option('--other-client-secret <secret>', 'The secret of that client.').env(
+        otherSecretVariable,
+      ),
+    )
+    .option('--token-url <url>', 'The token endpoint (default: TARGET/oauth2/token).')
+    .option('--customer <id>', 'The customer id; without it, records or introspection name it.')
+    .option('--allow-fees', 'Also check the fee operation, which stores guaranteed fees.')
+    .option('--only <ids...>', 'Check only these statements, or groups such as paging.')
+    .option('--json', 'Print one JSON object to stdout and nothing else.')
+    .action(async (options: VerifyCommandOptions, command: Command) => {
+      refuseUsage(command, usageFault(options))
+      const target = options.target.replace(/\/+$/, '')
+      const print = (line: string) => options.json !== true && output.print(line)
+      const results = await verifyTarget({
+        target,
+        tokenUrl: options.tokenUrl ?? `${target}/oauth2/token`,
+        client: { id: options.clientId, secret: options.clientSecret ?? '' },
+        otherClient: otherOf(options),
+        customer: options.customer,
+        allowFees: options.allowFees === true,
+        ...(options.only !== undefined && { only: options.only }),
+        report: (result) => linesOf(result).forEach(print),
+      }).catch((error: unknown) => {
+        if (!(error instanceof Unreachable)) throw error
+        return command.error(error.message, { exitCode: 2 })
+      })
+      const document = documentOf(target, results)
+      for (const line of resultLines(options, document, [summaryOf(document)])) output.print(line)
+      const broken = results.filter(({ verdict }) => verdict === 'broken').map(({ id }) => id)
+      if (broken.length > 0) {
+        const verb = broken.length === 1 ? 'is' : 'are'
+        throw new CommandFailed(
+          `${counted(broken.length, 'statement')} ${verb} broken: ${broken.join(', ')}`,
+        )
+      }
+    })
+}
+
+function usageFault(options: VerifyCommandOptions): string | undefined {
+  const { target, tokenUrl = target, clientSecret = '', otherClientId, otherClientSecret } = options
+  for (const [name, url] of Object.entries({ '--target': target, '--token-url': tokenUrl })) {
+    const fault = urlFault(url)
+    if (fault !== undefined) return `${name} ${fault}`
+  }
+  const unknown = options.only?.find((word) => !catalogue.some(({ id }) => isWordOf(word, id)))
+  if (unknown !== undefined) return `--only ${unknown}: there is no such statement or group`
+  if (clientSecret === '') return `--client-secret must be given, or ${secretVariable} set`
+  const hasOtherSecret = otherClientSecret !== undefined && otherClientSecret !== ''
+  if (otherClientId !== undefined && !hasOtherSecret) {
+    return `--other-client-id needs --other-client-secret, or ${otherSecretVariable}`
+  }
+  return undefined
+}
+
+/** The fault does not repeat the URL, which may hold a password. */
+function urlFault(text: string): string | undefined {
+  const url = URL.parse(text)
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
+    return 'must be a URL such as https://api.example.com'
+  }
+  if (url.username !== '' || url.password !== '') return 'must have no user and no password'
+  return url.search === '' && url.hash === '' ? undefined : 'must have no query and no fragment'
+}
+
+const otherOf = ({ otherClientId: id, otherClientSecret: secret }: VerifyCommandOptions) =>
+  id === undefined || secret === undefined ? undefined : { id, secret }
+
+/** One line, and for each fault what was seen, the request and the answer. */
+function linesOf({ id, verdict, says, source, notes, faults }: Result): readonly string[] {
+  const why = notes.length === 0 ? '' : ` (${notes.join('; ')})`
+  const own =
+    verdict === 'broken' && source === 'bursar' ? ' (Bursar’s rule, not the contract’s)' : ''
+  return [
+    `${verdict.padEnd(12)}  ${id}: ${says}${own}${why}`,
+    ...faults.flatMap((fault) => [
+      `    ${fault.list === undefined ? '' : `${fault.list}: `}${fault.says}`,
+      `    request: ${fault.request}`,
+      `    answer: ${fault.answer}`,
+    ]),
+  ]
+}
+
+function documentOf(target: string, statements: readonly Result[]) {
+  const count = (verdict: Result['verdict']) =>
+    statements.filter((statement) => statement.verdict === verdict).length
+  return {
+    target,
+    held: count('held'),
+    broken: count('broken'),
+    not_testable: count('not testable'),
+    statements,
+  }
+}
+
+const summaryOf = (document: ReturnType<typeof documentOf>): string =>
+  `${counted(document.statements.length, 'statement')}: ${document.held} held, ${document.broken} broken, ${document.not_testable} not testable`

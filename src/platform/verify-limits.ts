@@ -1,0 +1,20 @@
+/** Limits of `verify`, which reads the answers of a server that nobody has checked. */
+export const verifyLimits = {
+  /** A page of 1,000 accounts has about 0.5 MB. */
+  verifyAnswerBytesMax: 8 * 1024 * 1024,
+  /** Legal answers have 8 levels. */
+  verifyDepthMax: 50,
+  /** The contract states no time. Clients are told to wait for 10 s. */
+  verifyTimeoutMs: 10_000,
+  /** The whole run. After it, the statements that are left are not testable. */
+  verifyRunMs: 5 * 60 * 1000,
+  /** How long a `Retry-After` may make the run wait, and how often for one request. */
+  verifyRetryAfterSecondsMax: 10,
+  verifyRetriesMax: 3,
+  /** Pages of one walk. Four pages cover the sample; a few more show a walk that does not end. */
+  verifyPagesMax: 6,
+  /** Records of a kind that are read alone, to compare them with their list. */
+  verifyReadsMax: 5,
+  /** What a report shows of a request and an answer: one or two lines of a terminal. */
+  verifyShownLengthMax: 240,
+} as const

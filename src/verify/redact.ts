@@ -1,0 +1,54 @@
+import { limits } from '../platform/limits.ts'
+import { parseJson } from '../platform/parse-json.ts'
+import { printable } from '../values/printable.ts'
+
+const REMOVED = '[removed]'
+
+/** Members that hold credentials, and members that name a person or a bank account. */
+const credentials = /token$|secret|assertion|password/i
+const numbers = /^(account_number|account_no|iban|wallet_address)$/i
+const names = /^(first_name|last_name|name|address[12]|zip_code)$/i
+
+/** A JWT, wherever it stands. */
+const jwt = /ey[\w-]{8,}\.[\w-]+\.[\w-]*/g
+/** Seven digits or more in a row, unless they belong to a UUID, an amount or a longer word. */
+const digits = /(?<![\w.-])\d{7,}(?![\w.-])/g
+
+/**
+ * One line of a request or an answer for a report: without the given secrets, without tokens, with
+ * account numbers masked but for four digits, and cut.
+ */
+export function redact(text: string, secrets: readonly string[]): string {
+  return printable(removed(withoutMembers(text), secrets), limits.verifyShownLengthMax)
+}
+
+function withoutMembers(text: string): string {
+  const parsed = parseJson(text)
+  if (parsed === undefined) return text
+  try {
+    return JSON.stringify(parsed, replaced)
+  } catch {
+    // Nested too deeply for the stack.
+    return REMOVED
+  }
+}
+
+/** The text without the secrets and tokens in it. */
+function removed(text: string, secrets: readonly string[]): string {
+  const without = secrets.reduce((rest, secret) => rest.replaceAll(secret, REMOVED), text)
+  return without.replace(jwt, REMOVED).replace(digits, masked)
+}
+
+function replaced(name: string, value: unknown): unknown {
+  if (typeof value !== 'string' && typeof value !== 'number') return value
+  if (credentials.test(name)) return REMOVED
+  if (names.test(name)) return REMOVED
+  return numbers.test(name) ? masked(String(value)) : value
+}
+
+/** List Fiat Accounts masks a number in this way. Four characters or fewer are masked whole. */
+export function masked(number: string): string {
+  const characters = [...number]
+  const shown = characters.length <= 4 ? 0 : 4
+  return characters.map((each, at) => (at < characters.length - shown ? 'X' : each)).join('')
+}

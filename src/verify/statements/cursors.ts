@@ -1,0 +1,94 @@
+import { idOf } from '../json.ts'
+import type { List } from '../lists.ts'
+import { lists } from '../lists.ts'
+import { itHas, type Query, type Session } from '../session.ts'
+import type { Statement } from '../statement.ts'
+import { hold, need } from '../verdicts.ts'
+
+/** Cursors: opaque, tamper-evident, and good for the list that they were issued for. */
+export const cursorStatements: readonly Statement[] = [
+  {
+    id: 'cursors.form',
+    says: 'A cursor is unpadded base64url.',
+    source: 'bursar',
+    checkList: async ({ session }, list) => {
+      const { pages } = await session.walk(list)
+      const [first] = pages
+      const cursor = await cursorOf(session, list)
+      if (first !== undefined) {
+        hold(/^[\w-]+$/.test(cursor), 'next_page_cursor has other characters', first.exchange)
+      }
+    },
+  },
+  {
+    id: 'cursors.empty',
+    says: 'An empty page_cursor means the first page.',
+    source: 'bursar',
+    checkList: async ({ session }, list) => {
+      const { items } = await session.sample(list)
+      const [first] = items
+      need(first !== undefined, itHas(items))
+      const answered = await session.list(list, { page_cursor: '', limit: '1' })
+      hold(answered.status === 200, 'the status must be 200', answered)
+      hold(answered.text.includes(idOf(first)), 'it is not the first page', answered)
+    },
+  },
+  {
+    id: 'cursors.altered',
+    says: 'An altered or invented cursor is answered 400.',
+    source: 'bursar',
+    checkList: async ({ session }, list) => {
+      const cursor = await cursorOf(session, list)
+      const middle = Math.floor(cursor.length / 2)
+      const other = cursor[middle] === 'A' ? 'B' : 'A'
+      const altered = `${cursor.slice(0, middle)}${other}${cursor.slice(middle + 1)}`
+      for (const page_cursor of [altered, cursor.slice(0, -4), 'invented']) {
+        await isRefused(session, list, { page_cursor })
+      }
+    },
+  },
+  {
+    id: 'cursors.order',
+    says: 'A cursor with another order than its own is answered 400.',
+    source: 'bursar',
+    checkList: async ({ session }, list) => {
+      const page_cursor = await cursorOf(session, list)
+      await isRefused(session, list, { page_cursor, order: 'ASC' })
+    },
+  },
+  {
+    id: 'cursors.filters',
+    says: 'A cursor with other filters than its own is answered 400.',
+    source: 'bursar',
+    checkList: async ({ session }, list) => {
+      const page_cursor = await cursorOf(session, list)
+      await isRefused(session, list, { page_cursor, [list.ids]: crypto.randomUUID() })
+    },
+  },
+  {
+    id: 'cursors.list',
+    says: 'A cursor of one list is answered 400 by another.',
+    source: 'bursar',
+    checkList: async ({ session }, list) => {
+      const page_cursor = await cursorOf(session, list)
+      const { scopes } = session.tokens
+      const another = lists.find((one) => one !== list && (scopes?.includes(one.scope) ?? true))
+      need(another !== undefined, 'the client can read no other list')
+      await session.sample(another)
+      await isRefused(session, another, { page_cursor })
+    },
+  },
+]
+
+/** The cursor of a first page. */
+export async function cursorOf(session: Session, list: List): Promise<string> {
+  const { pages } = await session.walk(list)
+  const cursor = pages[0]?.cursor
+  need(cursor !== undefined, 'its first page has no next_page_cursor')
+  return cursor
+}
+
+async function isRefused(session: Session, list: List, query: Query): Promise<void> {
+  const answered = await session.list(list, query)
+  hold(answered.status === 400, 'the status must be 400', answered)
+}

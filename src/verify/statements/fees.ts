@@ -1,0 +1,122 @@
+import { parseInstant } from '../../values/instant.ts'
+import type { Exchange } from '../exchange.ts'
+import { textOf } from '../json.ts'
+import { feePath, feeScope } from '../lists.ts'
+import { withdrawalFee } from '../shapes/records.ts'
+import type { Context, Statement } from '../statement.ts'
+import { hold, isRefusal, need } from '../verdicts.ts'
+
+/** Guaranteed fees. Each accepted request stores one, so the operator must allow it. */
+export const feeStatements: readonly Statement[] = [
+  {
+    id: 'fees.answer',
+    says: 'A fee is answered 200 with every member of the contract, and echoes the withdrawal.',
+    source: 'contract',
+    check: async (context) => {
+      const { request, answered } = await quoted(context, { amount: '100.50' })
+      const [fault] = withdrawalFee(answered.body, 'body').filter(
+        ({ kind }) => kind !== 'unknown members',
+      )
+      hold(fault === undefined, fault?.says ?? '', answered)
+      for (const name of ['asset', 'destination_address', 'crypto_network'] as const) {
+        hold(textOf(answered.body, name) === request[name], `${name} differs`, answered)
+      }
+      const expires = parseInstant(textOf(answered.body, 'expires_at') ?? '')?.micros ?? 0n
+      hold(expires > BigInt(Date.now()) * 1000n, 'expires_at is not in the future', answered)
+      const caching = answered.headers.get('cache-control') ?? ''
+      hold(caching.includes('no-store'), 'Cache-Control must be no-store', answered)
+    },
+  },
+  {
+    id: 'fees.sum',
+    says: 'amount plus fee is exactly total, and the caller’s figure is answered as it was sent.',
+    source: 'bursar',
+    check: async (context) => {
+      for (const figure of ['amount', 'total'] as const) {
+        const { answered } = await quoted(context, { [figure]: '100.50' })
+        const isEchoed = textOf(answered.body, figure) === '100.50'
+        hold(isEchoed, `${figure} must be answered as it was sent`, answered)
+        const [amount, fee, total] = ['amount', 'fee', 'total'].map((name) =>
+          unitsOf(textOf(answered.body, name)),
+        )
+        const areThere = amount !== undefined && fee !== undefined && total !== undefined
+        hold(areThere && amount + fee === total, 'amount plus fee is not total', answered)
+      }
+    },
+  },
+  refusal('fees.one-figure', 'Both or neither of amount and total is refused.', [
+    { amount: '100', total: '100' },
+    {},
+  ]),
+  refusal('fees.figures', 'A figure that is no decimal string above 0 is refused.', [
+    ...['0', '-1', '1e3', '5.', ' 1', '+1', ''].map((amount) => ({ amount })),
+    { amount: 100 },
+  ]),
+  refusal('fees.networks', 'A network that does not exist is refused.', [
+    { amount: '100', crypto_network: 'NO_SUCH_NETWORK' },
+  ]),
+  refusal('fees.required', 'A request without asset or destination_address is refused.', [
+    { amount: '100', asset: undefined },
+    { amount: '100', destination_address: undefined },
+  ]),
+  refusal('fees.body', 'A body that is no JSON object is refused.', [[], 'text', 1]),
+]
+
+/** Withdrawals that an implementation is likely to support. */
+const withdrawals = [
+  {
+    asset: 'USDC',
+    crypto_network: 'ETHEREUM',
+    destination_address: '0xF0Aa84466e353E5390be37FE2934301c07c19a55',
+  },
+  {
+    asset: 'BTC',
+    crypto_network: 'BITCOIN',
+    destination_address: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+  },
+] as const
+
+function refusal(id: string, says: string, bodies: readonly unknown[]): Statement {
+  return {
+    id,
+    says,
+    source: 'contract',
+    check: async (context) => {
+      for (const body of bodies) {
+        const isMembers = typeof body === 'object' && !Array.isArray(body)
+        const sent = isMembers ? { ...withdrawals[0], ...body } : body
+        const answered = await post(context, sent)
+        const says = `it must be refused with ${JSON.stringify(body)}`
+        hold(isRefusal(answered), says, answered)
+      }
+    },
+  }
+}
+
+/** Asks for a fee. Not testable if the server guarantees none for any of the withdrawals. */
+async function quoted(context: Context, figure: Readonly<Record<string, string>>) {
+  let last = ''
+  for (const request of withdrawals) {
+    const answered = await post(context, { ...request, ...figure })
+    const hasNone = [400, 503].includes(answered.status)
+    hold(answered.status === 200 || hasNone, 'the status must be 200', answered)
+    if (!hasNone) return { request, answered }
+    last = `HTTP ${answered.status}`
+  }
+  need(false, `the server guarantees no fee for USDC on ETHEREUM or BTC on BITCOIN (${last})`)
+}
+
+async function post({ session, allowFees }: Context, body: unknown): Promise<Exchange> {
+  need(allowFees, 'creating fees was not allowed (--allow-fees)')
+  session.needScope(feeScope)
+  const headers = { 'content-type': 'application/json' }
+  return session.call(feePath, { method: 'POST', headers, body: JSON.stringify(body) })
+}
+
+/** Decimal text in units of 36 decimals, or undefined. */
+function unitsOf(figure: string | undefined): bigint | undefined {
+  if (figure === undefined || !/^[0-9]*\.?[0-9]+$/.test(figure)) return undefined
+  const [whole = '', fraction = ''] = figure.split('.')
+  if (figure.length > 100 || fraction.length > 36) return undefined
+  return BigInt(`${whole}${fraction.padEnd(36, '0')}`)
+}

@@ -1,0 +1,159 @@
+import { limits } from '../../platform/limits.ts'
+import type { Exchange } from '../exchange.ts'
+import { type Item, idOf, isItem, memberOf, pathIdOf, textOf } from '../json.ts'
+import { fiatAccounts } from '../lists.ts'
+import { masked } from '../redact.ts'
+import { itHas, type Session } from '../session.ts'
+import type { Statement } from '../statement.ts'
+import { hold, need } from '../verdicts.ts'
+
+const numbered = ['wire', 'dbs_act', 'scb', 'rtp'] as const
+const accounts = [fiatAccounts] as const
+
+/** List Fiat Accounts masks what Get Fiat Account shows. */
+export const maskingStatements: readonly Statement[] = [
+  {
+    id: 'masking.account-numbers',
+    says: 'List Fiat Accounts shows the last four characters of an account number and X before.',
+    source: 'bursar',
+    lists: accounts,
+    checkList: async ({ session }, list) => {
+      const { exchange, items } = await session.sample(list)
+      const numbers = items.flatMap((item) => numbersOf(item).map((each) => ({ item, ...each })))
+      need(numbers.length > 0, 'no account has an account number')
+      for (const { item, network, number } of numbers) {
+        const says = `${network}.account_number of ${idOf(item)} is not masked`
+        hold(isMasked(number), says, exchange)
+      }
+    },
+  },
+  {
+    id: 'masking.length',
+    says: 'A masked account number has the length and the last characters of the number.',
+    source: 'bursar',
+    lists: accounts,
+    checkList: async ({ session }) => {
+      const read = await readAlone(session, (item) => numbersOf(item).length > 0)
+      need(read.length > 0, 'no account has an account number')
+      for (const { item, alone } of read) {
+        const full = new Map(numbersOf(alone.body).map((each) => [each.network, each.number]))
+        for (const { network, number } of numbersOf(item)) {
+          const whole = full.get(network) ?? ''
+          const isSame = [...whole].length === [...number].length && endOf(whole, number)
+          hold(isSame, `${network}.account_number differs beyond the mask`, alone)
+        }
+      }
+    },
+  },
+  {
+    id: 'masking.full-read',
+    says: 'Get Fiat Account shows account numbers, owners and addresses without masking.',
+    source: 'bursar',
+    lists: accounts,
+    checkList: async ({ session }) => {
+      const read = await readAlone(session, (item) => numbersOf(item).length > 0)
+      need(read.length > 0, 'no account has an account number')
+      for (const { alone } of read) {
+        for (const { network, number } of numbersOf(alone.body)) {
+          hold(!isMasked(number), `${network}.account_number is masked`, alone)
+        }
+      }
+    },
+  },
+  {
+    id: 'masking.owner',
+    says: 'List Fiat Accounts withholds the owner: fiat_account_owner is {}.',
+    source: 'bursar',
+    lists: accounts,
+    checkList: async ({ session }, list) => {
+      const { exchange, items } = await session.sample(list)
+      const owners = items.filter((item) => 'fiat_account_owner' in item)
+      need(owners.length > 0, 'no account has an owner')
+      for (const item of owners) {
+        const owner = memberOf(item, 'fiat_account_owner')
+        const isEmpty = isItem(owner) && Object.keys(owner).length === 0
+        hold(isEmpty, `fiat_account_owner of ${idOf(item)} is not {}`, exchange)
+      }
+    },
+  },
+  {
+    id: 'masking.addresses',
+    says: 'List Fiat Accounts shows of every address its country only.',
+    source: 'bursar',
+    lists: accounts,
+    checkList: async ({ session }, list) => {
+      const { exchange, items } = await session.sample(list)
+      const found = items.flatMap((item) => addressesOf(item).map((address) => ({ item, address })))
+      need(found.length > 0, 'no account has an address')
+      for (const { item, address } of found) {
+        const isCountry = Object.keys(address).every((name) => name === 'country')
+        hold(isCountry, `an address of ${idOf(item)} has more than its country`, exchange)
+      }
+    },
+  },
+  {
+    id: 'masking.wire',
+    says: 'In lists, wire repeats status and metadata of its account.',
+    source: 'bursar',
+    lists: accounts,
+    checkList: async ({ session }, list) => {
+      const { exchange, items } = await session.sample(list)
+      const wired = items.filter((item) => isItem(networkOf(item, 'wire')))
+      need(wired.length > 0, 'no account has a wire network')
+      for (const item of wired) {
+        const wire = networkOf(item, 'wire')
+        const isSame = ['status', 'metadata'].every(
+          (name) => JSON.stringify(memberOf(wire, name)) === JSON.stringify(memberOf(item, name)),
+        )
+        hold(isSame, `wire of ${idOf(item)} differs from its account`, exchange)
+      }
+    },
+  },
+]
+
+const networkOf = (item: unknown, network: string): unknown =>
+  memberOf(memberOf(item, 'fiat_network_instructions'), network)
+
+const numbersOf = (item: unknown) =>
+  numbered.flatMap((network) => {
+    const number = textOf(networkOf(item, network), 'account_number')
+    return number === undefined ? [] : [{ network, number }]
+  })
+
+/** X but for four characters at most; four characters or fewer are X alone. */
+function isMasked(number: string): boolean {
+  return masked(number) === number
+}
+
+/** The last four characters are the same, where more than four are there. */
+const endOf = (whole: string, shown: string): boolean =>
+  [...whole].length <= 4 || whole.slice(-4) === shown.slice(-4)
+
+function addressesOf(item: Item): readonly Item[] {
+  return ['wire', 'rtp'].flatMap((name) => {
+    const network = networkOf(item, name)
+    return [
+      memberOf(network, 'fiat_account_owner_address'),
+      memberOf(memberOf(network, 'routing_details'), 'bank_address'),
+      memberOf(memberOf(network, 'intermediary_routing_details'), 'bank_address'),
+    ].filter(isItem)
+  })
+}
+
+type ReadAlone = { readonly item: Item; readonly alone: Exchange }
+
+/** A few accounts of the list, each read alone. */
+async function readAlone(
+  session: Session,
+  isWanted: (item: Item) => boolean,
+): Promise<readonly ReadAlone[]> {
+  const { items } = await session.sample(fiatAccounts)
+  need(items.length > 0, itHas(items))
+  const chosen = items.filter(isWanted).slice(0, limits.verifyReadsMax)
+  const read: ReadAlone[] = []
+  for (const item of chosen) {
+    const alone = await session.call(`${fiatAccounts.path}/${pathIdOf(item)}`)
+    if (alone.status === 200) read.push({ item, alone })
+  }
+  return read
+}

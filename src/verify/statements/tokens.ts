@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto'
+import type { Exchange } from '../exchange.ts'
+import { memberOf, textOf } from '../json.ts'
+import { lists } from '../lists.ts'
+import type { Context, Statement } from '../statement.ts'
+import { askerOf, basicOf, tokenOf } from '../tokens.ts'
+import { hold, need } from '../verdicts.ts'
+
+/** The token endpoint: RFC 6749 with client credentials. */
+export const tokenStatements: readonly Statement[] = [
+  {
+    id: 'tokens.body',
+    says: 'A token is issued for client credentials in a form, urlencoded or multipart.',
+    source: 'bursar',
+    check: async ({ session }) => {
+      for (const by of ['body', 'multipart'] as const) {
+        const answered = await session.tokens.ask({}, by)
+        const how = by === 'body' ? 'an urlencoded form' : 'a multipart form'
+        hold(
+          answered.status === 200 && tokenOf(answered) !== undefined,
+          `${how} is refused`,
+          answered,
+        )
+      }
+    },
+  },
+  {
+    id: 'tokens.answer',
+    says: 'A token is answered with token_type bearer, expires_in, scope and Cache-Control no-store.',
+    source: 'bursar',
+    check: async ({ session }) => {
+      const answered = await session.tokens.ask({})
+      const type = textOf(answered.body, 'token_type')?.toLowerCase()
+      hold(type === 'bearer', 'token_type must be bearer', answered)
+      const life = memberOf(answered.body, 'expires_in')
+      hold(Number.isInteger(life) && Number(life) > 0, 'expires_in must be a number', answered)
+      hold(textOf(answered.body, 'scope') !== undefined, 'scope is missing', answered)
+      const caching = answered.headers.get('cache-control') ?? ''
+      hold(caching.includes('no-store'), 'Cache-Control must be no-store', answered)
+    },
+  },
+  {
+    id: 'tokens.wrong-secret',
+    says: 'A wrong secret and an unknown client are answered 401 invalid_client alike.',
+    source: 'bursar',
+    check: async ({ send, tokenUrl, client }) => {
+      const secret = `wrong_${randomUUID()}`
+      const wrong = await askerOf(send, tokenUrl, { ...client, secret })({})
+      isOAuthError(wrong, 401, 'invalid_client')
+      const challenge = wrong.headers.get('www-authenticate') ?? ''
+      hold(/^basic\b/i.test(challenge), 'WWW-Authenticate must be Basic after Basic', wrong)
+      const unknown = await askerOf(send, tokenUrl, { id: `unknown_${randomUUID()}`, secret })({})
+      hold(
+        unknown.status === wrong.status && unknown.text === wrong.text,
+        'an unknown client is answered otherwise than a wrong secret',
+        unknown,
+      )
+    },
+  },
+  {
+    id: 'tokens.two-methods',
+    says: 'Credentials by Basic and in the body at once are answered 400 invalid_request.',
+    source: 'bursar',
+    check: async ({ send, tokenUrl, client }) => {
+      const fields = { grant_type: 'client_credentials', client_id: client.id }
+      const body = new URLSearchParams({ ...fields, client_secret: client.secret })
+      const headers = { authorization: basicOf(client) }
+      const answered = await send(tokenUrl, { method: 'POST', headers, body })
+      isOAuthError(answered, 400, 'invalid_request')
+    },
+  },
+  {
+    id: 'tokens.grant-type',
+    says: 'Another grant type is answered 400 unsupported_grant_type.',
+    source: 'bursar',
+    check: async ({ session }) => {
+      const answered = await session.tokens.ask({ grant_type: 'password' })
+      isOAuthError(answered, 400, 'unsupported_grant_type')
+    },
+  },
+  {
+    id: 'tokens.scope',
+    says: 'A token has the one scope that was asked for; unknown scopes beside it are dropped.',
+    source: 'bursar',
+    check: async (context) => {
+      const scope = ownScope(context)
+      const answered = await context.session.tokens.ask({ scope: `${scope} no:such_scope` })
+      hold(answered.status === 200, 'the request is refused', answered)
+      const granted = textOf(answered.body, 'scope')
+      hold(granted === scope, `the scope must be '${scope}'`, answered)
+    },
+  },
+  {
+    id: 'tokens.unknown-scope',
+    says: 'A request for unknown scopes only is answered 400 invalid_scope.',
+    source: 'bursar',
+    check: async ({ session }) =>
+      isOAuthError(await session.tokens.ask({ scope: 'no:such_scope' }), 400, 'invalid_scope'),
+  },
+]
+
+/** A scope of the contract that the client has. */
+function ownScope({ session }: Context): string {
+  const { scopes } = session.tokens
+  const own = lists.map(({ scope }) => scope).find((scope) => scopes?.includes(scope) ?? true)
+  need(own !== undefined, 'the client has no read scope')
+  return own
+}
+
+function isOAuthError(answered: Exchange, status: number, error: string): void {
+  const isIt = answered.status === status && textOf(answered.body, 'error') === error
+  hold(isIt, `the answer must be ${status} with the error ${error}`, answered)
+}

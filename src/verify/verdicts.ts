@@ -1,0 +1,42 @@
+/** What a fault was seen in: an exchange, or a request that got no answer. */
+export type Evidence = {
+  readonly request: string
+  readonly status?: number
+  readonly text?: string
+}
+
+/** The target breaks the statement. The message says how, without account numbers and secrets. */
+export class Broken extends Error {
+  override readonly name = 'Broken'
+  readonly evidence: Evidence
+
+  constructor(message: string, evidence: Evidence) {
+    super(message)
+    this.evidence = evidence
+  }
+}
+
+/** The target's records, or the options, do not suffice to check the statement. */
+export class NotTestable extends Error {
+  override readonly name = 'NotTestable'
+}
+
+/** Nothing can be checked: no connection, or no token. The message says what to change. */
+export class Unreachable extends Error {
+  override readonly name = 'Unreachable'
+}
+
+/** Throws `Broken` unless the condition holds. */
+export function hold(condition: boolean, says: string, evidence: Evidence): asserts condition {
+  if (!condition) throw new Broken(says, evidence)
+}
+
+/** The contract shows no status codes of errors. Bursar's own are statements about problems. */
+export function isRefusal({ status }: Evidence): boolean {
+  return status !== undefined && status >= 400 && status < 500
+}
+
+/** Throws `NotTestable` unless the condition holds. */
+export function need(condition: boolean, reason: string): asserts condition {
+  if (!condition) throw new NotTestable(reason)
+}
