@@ -14,6 +14,8 @@ const MAJOR_MIN = 24
 /** The Node that the tests run in. */
 const MAJOR_TESTED = 26
 
+const PARENT_CHECK_MS = 500
+
 const [major = 0] = process.versions.node.split('.').map(Number)
 const own = major < MAJOR_TESTED ? ownNode() : undefined
 if (own !== undefined) runIn(own)
@@ -46,9 +48,19 @@ function runIn(node: string): void {
   // Whoever started this command over a channel, such as a test, is gone.
   process.channel?.unref()
   process.once('disconnect', () => child.kill())
+  endWithNpx(child)
   child.on('exit', (code, signal) => {
     process.exitCode = code ?? 128 + (signal === null ? 0 : constants.signals[signal])
   })
+}
+
+/** npx passes a signal to its shell only, which dies of it and leaves this process behind. */
+function endWithNpx(child: ChildProcess): void {
+  if (process.env.npm_lifecycle_event !== 'npx') return
+  const parent = process.ppid
+  setInterval(() => {
+    if (process.ppid !== parent) child.kill('SIGINT')
+  }, PARENT_CHECK_MS).unref()
 }
 
 function forwardSignals(child: ChildProcess): void {

