@@ -40,8 +40,11 @@ const beforeAuthentication = (network: number): readonly WorstRequest[] => [
   ...strangersTokenRequests(network),
 ]
 
+/** Together they take about two seconds, longer than other tests keep both processors busy. */
+const ROUNDS = 20
+
 /**
- * Fails with each request that costs more than `msMax`, beside its page, in three rounds. The first
+ * Fails with each request that costs more than `msMax`, beside its page, in every round. The first
  * measures the processor's speed once; the others measure it beside each request that they repeat,
  * since the processor may have become busier.
  */
@@ -50,7 +53,7 @@ async function assertCost(
   msMax: number,
 ): Promise<void> {
   let dear: ReadonlyMap<string, string> | undefined
-  for (const round of [1, 2, 3]) {
+  for (let round = 1; round <= ROUNDS && dear?.size !== 0; round += 1) {
     const slowAtStart = await slowness()
     const found = new Map<string, string>()
     for (const { name, bytes, page } of requestsOf(round)) {
