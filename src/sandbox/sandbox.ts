@@ -1,14 +1,12 @@
 import type { RecordInput } from '../contract/resource.ts'
-import { customerScopes } from '../contract/scopes.ts'
 import { importEntries } from '../intake/import-file.ts'
 import type { Entry } from '../intake/lines.ts'
 import { recordRules } from '../intake/record-rules.ts'
-import { createSampleClient } from '../oauth/clients/clients.ts'
 import { sandboxReset } from '../operations/sandbox/reset.ts'
 import type { MovableClock } from '../platform/clock.ts'
 import { resources } from '../resources/catalogue.ts'
 import type { ServiceExtension, ServiceParts } from '../service.ts'
-import { systemRandom } from '../vault/random.ts'
+import { addClient } from './control/customers.ts'
 import { controlRoutes } from './control/handle-control.ts'
 import { openControl } from './control/open-control.ts'
 import { requestLine } from './request-line.ts'
@@ -90,18 +88,7 @@ async function* entriesOf(records: readonly RecordInput[]): AsyncIterable<Entry>
   for (const [at, value] of records.entries()) yield { line: at + 1, value }
 }
 
-async function fillClients({ credentials, keyring, clock, oauth }: ServiceParts): Promise<void> {
-  for (const { customerId, clientId, clientSecret } of sampleCustomers) {
-    await createSampleClient(
-      { store: credentials, keyring, clock, random: systemRandom },
-      {
-        id: clientId,
-        secret: clientSecret,
-        customerId,
-        name: `Sandbox client of ${customerId}`,
-        scopes: customerScopes,
-      },
-    )
-  }
-  await oauth.refresh()
+async function fillClients(parts: ServiceParts): Promise<void> {
+  for (const customer of sampleCustomers) await addClient(parts, customer)
+  await parts.oauth.refresh()
 }

@@ -122,7 +122,8 @@ const addSample = (state: SandboxState, customerId: string): Promise<boolean> =>
   )
 }
 
-async function addClient(
+/** Creates a customer’s client. Running servers know it after `oauth.refresh`. */
+export async function addClient(
   { credentials, keyring, clock }: ServiceParts,
   { customerId, clientId, clientSecret }: SampleCustomer,
 ): Promise<void> {
