@@ -1,25 +1,10 @@
-import type { Clock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
-import type { Logger } from './platform/log.ts'
 import { openOnce } from './platform/open-once.ts'
 import { readPostgresUrl } from './platform/postgres-url.ts'
 import type { CredentialStore } from './store/credentials.ts'
-import type { FeeQuoteStore } from './store/fee-quotes.ts'
 import type { StoredRows } from './store/integrity/stored-row.ts'
-import { withPrimary } from './store/postgres/cluster/with-primary.ts'
-import { openPostgresCredentials } from './store/postgres/credentials/credentials.ts'
-import { openPostgresFeeQuotes } from './store/postgres/fee-quotes/fee-quotes.ts'
-import {
-  openOperatorServers,
-  openServiceSessions,
-  type PostgresSessions,
-} from './store/postgres/open-sessions.ts'
-import { openPostgresStore } from './store/postgres/records/open-records.ts'
-import { ownerRows, schemaFaults } from './store/postgres/schema/check-schema.ts'
+import type { OpenedStores, StoreDeps } from './store/opened-stores.ts'
 import type { Roles } from './store/postgres/schema/grants.ts'
-import { migratePostgres } from './store/postgres/schema/migrate.ts'
-import type { Store } from './store/records.ts'
-import type { SandboxState } from './store/sandbox-state.ts'
 import { sqliteFiles } from './store/sqlite/backup/store-files.ts'
 import { openSqliteCredentials } from './store/sqlite/credentials.ts'
 import { openSqliteFeeQuotes } from './store/sqlite/fee-quotes.ts'
@@ -37,34 +22,19 @@ import { appliedSteps } from './store/sqlite/migrate.ts'
 import { openSqliteStore } from './store/sqlite/open-records.ts'
 import { openSandboxState } from './store/sqlite/sandbox/sandbox-state.ts'
 import type { StoreFiles } from './store/store-files.ts'
-import type { StoreWatch } from './store/store-watch.ts'
 import type { Keyring } from './vault/keyring.ts'
 import { openVault } from './vault/open.ts'
 import { systemRandom } from './vault/random.ts'
 
-/** The stores of one database, each opened at its first use. No other file names an adapter. */
-export type Stores = {
-  records(): Store
-  credentials(): CredentialStore
-  quotes(): FeeQuoteStore
-  /** What the tests of a sandbox may do. Only the embedded store has it. */
-  readonly sandbox: (() => SandboxState) | undefined
+/** The stores of one database and the keys that they keep. No other file names an adapter. */
+export type Stores = OpenedStores & {
   keyring(credentials: CredentialStore): Promise<Keyring>
-  /**
-   * Declares that this process serves the store under an issuer. Resolves with the issuer of
-   * another live process, if it differs.
-   */
-  claimIssuer(issuer: string): Promise<string | undefined>
-  /** Whether this process may serve the operator: ingest, and the sweep of old quotes. */
-  readonly servesOperator: boolean
-  /** Only a server on the embedded store watches its files. */
-  readonly watch: StoreWatch | undefined
-  /** Throws a StoreUnavailable if the embedded store is not at its path any more. */
-  confirmIntact(): void
-  close(): Promise<void>
 }
 
-export type StoreDeps = { readonly config: Config; readonly clock: Clock; readonly log: Logger }
+export type { StoreDeps }
+
+/** The PostgreSQL half, which only its users load. */
+const loadPostgres = () => import('./store/postgres/open-stores.ts')
 
 /**
  * Opens a server's stores: DATABASE_URL and its standbys for customers, OPERATOR_DATABASE_URL for
@@ -73,7 +43,8 @@ export type StoreDeps = { readonly config: Config; readonly clock: Clock; readon
 export async function openServiceStores(sources: StoreDeps): Promise<Stores> {
   const primaries = readPostgresUrl(sources.config.databaseUrl)
   if (primaries === undefined) return embeddedStores(sources, 'watched')
-  return postgresStores(sources, await openServiceSessions(sources, primaries))
+  const { openServicePostgres } = await loadPostgres()
+  return withKeyring(sources, await openServicePostgres(sources, primaries))
 }
 
 /** Opens the stores of every other command, which sees all customers. */
@@ -81,9 +52,8 @@ export async function openOperatorStores(sources: StoreDeps): Promise<Stores> {
   const { databaseUrl, operatorDatabaseUrl } = sources.config
   const url = operatorDatabaseUrl ?? databaseUrl
   if (readPostgresUrl(url) === undefined) return embeddedStores(sources, 'opened')
-  const operator = await openOperatorServers(sources, url)
-  const { close } = operator
-  return postgresStores(sources, { customers: operator, credentials: operator, operator, close })
+  const { openOperatorPostgres } = await loadPostgres()
+  return withKeyring(sources, await openOperatorPostgres(sources, url))
 }
 
 /**
@@ -108,6 +78,7 @@ export async function migrateStores(
 ): Promise<readonly string[]> {
   const addresses = readPostgresUrl(sources.config.databaseUrl)
   if (addresses !== undefined) {
+    const { migratePostgres } = await loadPostgres()
     return (await migratePostgres(addresses, roles)).map((id) => `schema ${id}`)
   }
   const paths = storePaths(sources.config.databaseUrl)
@@ -139,10 +110,7 @@ export async function checkStore<T>(
 ): Promise<{ readonly faults: readonly string[]; readonly records: T }> {
   const addresses = readPostgresUrl(sources.config.databaseUrl)
   if (addresses !== undefined) {
-    return await withPrimary(addresses, async (owner) => ({
-      faults: await schemaFaults(owner),
-      records: await verifyRecords(await ownerRows(owner)),
-    }))
+    return await (await loadPostgres()).checkPostgres(addresses, verifyRecords)
   }
   const stores = embeddedStores(sources, 'opened')
   try {
@@ -166,33 +134,6 @@ export function storeFiles({ databaseUrl, operatorDatabaseUrl }: Config): StoreF
   return readPostgresUrl(url) === undefined ? sqliteFiles(storePaths(url)) : undefined
 }
 
-function postgresStores(sources: StoreDeps, opened: PostgresSessions): Stores {
-  const { customers, operator } = opened
-  const records = openOnce(() =>
-    openPostgresStore({ customers, operator: operator ?? customers }, sources.clock, sources.log),
-  )
-  const credentials = openOnce(() => openPostgresCredentials(opened.credentials))
-  const quotes = openOnce(() =>
-    openPostgresFeeQuotes({ customers, operator, withinMs: sources.config.databaseTimeoutMs }),
-  )
-  return {
-    records: records.open,
-    credentials: credentials.open,
-    quotes: quotes.open,
-    sandbox: undefined,
-    keyring: (store) => openKeyring(sources, store, undefined),
-    claimIssuer: customers.claimIssuer,
-    servesOperator: operator !== undefined,
-    watch: undefined,
-    confirmIntact: () => {},
-    close: async () => {
-      await credentials.close()
-      await quotes.close()
-      await opened.close()
-    },
-  }
-}
-
 /** Clients, keys and quotes have their own file, so that an import never blocks them. */
 function embeddedStores(sources: StoreDeps, mode: 'opened' | 'created' | 'watched'): Stores {
   const { config, clock, log } = sources
@@ -212,12 +153,11 @@ function embeddedStores(sources: StoreDeps, mode: 'opened' | 'created' | 'watche
   const watch =
     mode === 'watched' ? watchFiles({ files, written: credentialsPath, log }) : undefined
   let claim: IssuerClaim | undefined
-  return {
+  const stores: OpenedStores = {
     records: records.open,
     credentials: credentials.open,
     quotes: quotes.open,
     sandbox: sandbox.open,
-    keyring: (store) => openKeyring(sources, store, besidePath(paths.records, 'master-key')),
     claimIssuer: async (issuer) => {
       claim = await claimIssuer(besidePath(paths.records, 'issuer.db'), issuer)
       return claim.other
@@ -234,13 +174,13 @@ function embeddedStores(sources: StoreDeps, mode: 'opened' | 'created' | 'watche
       await records.close()
     },
   }
+  return withKeyring(sources, stores, besidePath(paths.records, 'master-key'))
 }
 
-function openKeyring(
-  { config, clock }: StoreDeps,
-  store: CredentialStore,
-  keyFile: string | undefined,
-): Promise<Keyring> {
+/** Adds the keys. Only the embedded store makes a key file, where no key is configured. */
+function withKeyring(sources: StoreDeps, stores: OpenedStores, keyFile?: string): Stores {
+  const { clock, config } = sources
   const { masterKey, previousMasterKey } = config
-  return openVault({ store, masterKey, previousMasterKey, keyFile, clock, random: systemRandom })
+  const keys = { masterKey, previousMasterKey, keyFile, clock, random: systemRandom }
+  return { ...stores, keyring: (store) => openVault({ store, ...keys }) }
 }

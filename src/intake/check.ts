@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Compile } from 'typebox/schema'
 import type { RecordFault, RecordInput, RecordRules, Resource } from '../contract/resource.ts'
 import { boundsFaults, isWithinBounds, joinMembers as join } from './record-bounds.ts'
 
@@ -18,7 +18,7 @@ export function recordCheck(resource: Resource, rules: RecordRules): RecordCheck
     const record = value as RecordInput
     const faults = schema.Check(value)
       ? []
-      : uniqueFaults(schema.Errors(value).flatMap((error) => faultsOf(error, resource)))
+      : uniqueFaults(schema.Errors(value)[1].flatMap((error) => faultsOf(error, resource)))
     // The resource's checks also run on invalid records; they ignore members of the wrong type.
     const ofText = isPlain(record) ? [] : textFaults(record, '')
     const all = [...faults, ...ofText, ...resource.check(record, rules)]

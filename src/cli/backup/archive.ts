@@ -3,7 +3,7 @@ import { chmodSync, createReadStream, readFileSync, statSync, writeFileSync } fr
 import { join } from 'node:path'
 import type { ReadEntry } from 'tar'
 import { type Static, Type } from 'typebox'
-import { Check } from 'typebox/value'
+import { Check } from 'typebox/schema'
 import { parseJson } from '../../platform/parse-json.ts'
 import { version } from '../../platform/version.ts'
 import { CommandFailed } from '../output.ts'

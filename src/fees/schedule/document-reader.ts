@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { Errors } from 'typebox/value'
+import { Errors } from 'typebox/schema'
 import { limits } from '../../platform/limits.ts'
 import { printable } from '../../values/printable.ts'
 
@@ -87,7 +87,7 @@ export const leaf = <S extends TSchema>(schema: S): Reader<Static<S>> =>
         `${path} must have at most ${limits.configurationTextLengthMax} characters`,
       )
     }
-    const errors = Errors(schema, given)
+    const [, errors] = Errors(schema, given)
     if (errors.length === 0) return { value: given as Static<S> }
     if (Type.IsUnion(schema)) {
       return fault(pass, `${path} is none of the values that may stand here`)

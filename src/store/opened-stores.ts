@@ -1,0 +1,31 @@
+import type { Clock } from '../platform/clock.ts'
+import type { Config } from '../platform/config.ts'
+import type { Logger } from '../platform/log.ts'
+import type { CredentialStore } from './credentials.ts'
+import type { FeeQuoteStore } from './fee-quotes.ts'
+import type { Store } from './records.ts'
+import type { SandboxState } from './sandbox-state.ts'
+import type { StoreWatch } from './store-watch.ts'
+
+/** The stores of one database, each opened at its first use. */
+export type OpenedStores = {
+  records(): Store
+  credentials(): CredentialStore
+  quotes(): FeeQuoteStore
+  /** What the tests of a sandbox may do. Only the embedded store has it. */
+  readonly sandbox: (() => SandboxState) | undefined
+  /**
+   * Declares that this process serves the store under an issuer. Resolves with the issuer of
+   * another live process, if it differs.
+   */
+  claimIssuer(issuer: string): Promise<string | undefined>
+  /** Whether this process may serve the operator: ingest, and the sweep of old quotes. */
+  readonly servesOperator: boolean
+  /** Only a server on the embedded store watches its files. */
+  readonly watch: StoreWatch | undefined
+  /** Throws a StoreUnavailable if the embedded store is not at its path any more. */
+  confirmIntact(): void
+  close(): Promise<void>
+}
+
+export type StoreDeps = { readonly config: Config; readonly clock: Clock; readonly log: Logger }

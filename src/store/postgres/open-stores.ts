@@ -1,0 +1,64 @@
+import { openOnce } from '../../platform/open-once.ts'
+import type { ServerAddress } from '../../platform/postgres-url.ts'
+import type { StoredRows } from '../integrity/stored-row.ts'
+import type { OpenedStores, StoreDeps } from '../opened-stores.ts'
+import { withPrimary } from './cluster/with-primary.ts'
+import { openPostgresCredentials } from './credentials/credentials.ts'
+import { openPostgresFeeQuotes } from './fee-quotes/fee-quotes.ts'
+import { openOperatorServers, openServiceSessions, type PostgresSessions } from './open-sessions.ts'
+import { openPostgresStore } from './records/open-records.ts'
+import { ownerRows, schemaFaults } from './schema/check-schema.ts'
+
+export { migratePostgres } from './schema/migrate.ts'
+
+/** Opens a server's stores: one role for customers, another for the operator. */
+export async function openServicePostgres(
+  sources: StoreDeps,
+  primaries: readonly ServerAddress[],
+): Promise<OpenedStores> {
+  return postgresStores(sources, await openServiceSessions(sources, primaries))
+}
+
+/** Opens the stores of a command, which sees all customers. */
+export async function openOperatorPostgres(sources: StoreDeps, url: string): Promise<OpenedStores> {
+  const operator = await openOperatorServers(sources, url)
+  const { close } = operator
+  return postgresStores(sources, { customers: operator, credentials: operator, operator, close })
+}
+
+/** Checks the schema and passes the stored records to `verifyRecords`, as the owner. */
+export function checkPostgres<T>(
+  addresses: readonly ServerAddress[],
+  verifyRecords: (rows: StoredRows) => Promise<T>,
+): Promise<{ readonly faults: readonly string[]; readonly records: T }> {
+  return withPrimary(addresses, async (owner) => ({
+    faults: await schemaFaults(owner),
+    records: await verifyRecords(await ownerRows(owner)),
+  }))
+}
+
+function postgresStores(sources: StoreDeps, opened: PostgresSessions): OpenedStores {
+  const { customers, operator } = opened
+  const records = openOnce(() =>
+    openPostgresStore({ customers, operator: operator ?? customers }, sources.clock, sources.log),
+  )
+  const credentials = openOnce(() => openPostgresCredentials(opened.credentials))
+  const quotes = openOnce(() =>
+    openPostgresFeeQuotes({ customers, operator, withinMs: sources.config.databaseTimeoutMs }),
+  )
+  return {
+    records: records.open,
+    credentials: credentials.open,
+    quotes: quotes.open,
+    sandbox: undefined,
+    claimIssuer: customers.claimIssuer,
+    servesOperator: operator !== undefined,
+    watch: undefined,
+    confirmIntact: () => {},
+    close: async () => {
+      await credentials.close()
+      await quotes.close()
+      await opened.close()
+    },
+  }
+}
