@@ -15,6 +15,7 @@ import { staticDocument } from './http/documents/static-document.ts'
 import { admit, type Verify } from './http/pipeline/authenticate.ts'
 import { cursorKeysOf } from './http/pipeline/cursor.ts'
 import { handle, handleIngest, type Interfere } from './http/pipeline/handle.ts'
+import { openPageCache } from './http/pipeline/page-cache.ts'
 import { openRateLimit } from './http/pipeline/rate-limit.ts'
 import { whileIntact } from './http/pipeline/while-intact.ts'
 import type { Served } from './http/server/request-log.ts'
@@ -28,6 +29,7 @@ import { consumeWithdrawalFee } from './operations/ingest/consume-withdrawal-fee
 import { ingestOperations } from './operations/ingest/index.ts'
 import type { Clock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
+import { limits } from './platform/limits.ts'
 import type { Logger } from './platform/log.ts'
 import { isWildcard, urlHost } from './platform/machine/loopback.ts'
 import type { CredentialStore } from './store/credentials.ts'
@@ -123,6 +125,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   const rateLimit = openRateLimit(config.requestsPerSecondMax)
   const pipeline = {
     ...{ verify: oauth.verify, rateLimit, store, cursorKeys: cursorKeysOf(keyring) },
+    pages: openPageCache(limits.keptPagesBytesMax),
     works: { [createCryptoWithdrawalFee.id]: quoteWork(fees.current, parts) },
     interfere: extension?.interfere,
   }

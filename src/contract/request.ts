@@ -55,6 +55,9 @@ export type Answer = {
   readonly body: Uint8Array | string | undefined
   /** Called when the operating system has taken every byte; until then nobody may change them. */
   readonly sent?: () => void
+  /** The body in each coding that was sent before, and what keeps a further one. */
+  readonly coded?: ReadonlyMap<string, Uint8Array>
+  readonly keepCoded?: (coding: string, body: Uint8Array) => void
 }
 
 /** One method and path, and the function that answers it. `:name` in a path is a parameter. */

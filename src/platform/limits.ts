@@ -8,6 +8,8 @@ export const limits = {
   /** Contract, section 8. Statements have the same limit. */
   pageSizeMax: 1000,
   pageSizeDefault: 100,
+  /** Answers of lists that are kept in memory, of each process. */
+  keptPagesBytesMax: 32 * 1024 * 1024,
   /** Contract, section 8: entries of one identifier filter. */
   filterEntriesMax: 100,
   /** Entries of a filter that the contract does not limit: as many as a page has records. */

@@ -21,6 +21,11 @@ export type CustomerRecords = {
   /** The stored text of one record. Undefined if it is unknown, of another tenant, or deleted. */
   get(tenant: Tenant, view: View, id: string, includeDeleted: boolean): Promise<string | undefined>
   page(tenant: Tenant, view: ListView, selection: Selection): Promise<Page>
+  /**
+   * The revision of a tenant's records of one kind, as `page` would answer it. Undefined while a
+   * record of the kind is known to be damaged: then every page must be verified.
+   */
+  revision(tenant: Tenant, resource: Resource): Promise<string | undefined>
 }
 
 /** Which records a page shows. Values of one filter are joined by OR, filters by AND. */
@@ -46,7 +51,7 @@ export type Page = {
   readonly rows: number
   readonly last: Position | undefined
   readonly more: boolean
-  readonly revision: number
+  readonly revision: string
   /** The position in the store's log, in bytes. Absent where the store has no replicas. */
   readonly logPosition?: bigint
 }

@@ -2,6 +2,7 @@ import { isIPv6 } from 'node:net'
 
 /** An IPv4 address unchanged, an IPv6 address as its /64: one subscriber holds all of it. */
 export function networkOf(address: string): string {
+  if (!address.includes(':') && !address.includes('%')) return address
   const [plain = ''] = address.split('%')
   if (!isIPv6(plain)) return plain
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)

@@ -126,6 +126,38 @@ const isRefused = (url: string) =>
   )
 
 describe('serve --workers', () => {
+  test('answers a change to the next read of every worker, which has kept the page', async () => {
+    const { program, url } = await serve()
+    const token = await fetchToken(url)
+    /** The first account of every page, once each worker has answered at least three of them. */
+    const readByAll = async () => {
+      const refs = new Set<string>()
+      const before = linesOf(program, 'request').length
+      await until('each worker answers', async () => {
+        const pages = await Promise.all(
+          Array.from({ length: 16 }, () =>
+            rawRequest(url, '/v2/transfer/fiat-accounts?limit=3', {
+              headers: ['authorization', `Bearer ${token}`],
+            }),
+          ),
+        )
+        for (const { text } of pages) refs.add(JSON.parse(text).items[0].ref_id)
+        const by = Map.groupBy(linesOf(program, 'request').slice(before), ({ pid }) => pid)
+        return by.size === count && [...by.values()].every((lines) => lines.length >= 3)
+      })
+      return [...refs]
+    }
+    for (let at = 0; at < 5; at += 1) {
+      await readByAll()
+      const created_at = '2099-01-01T00:00:00Z'
+      const record = aFiatAccount({ id: idOf(9999), ref_id: `changed-${at}`, created_at })
+      const words = ['import', 'fiat-accounts', '-']
+      const imported = await runProgram(words, { env, stdin: JSON.stringify(record) })
+      assert.equal(imported.code, 0, imported.errors)
+      assert.deepEqual(await readByAll(), [`changed-${at}`])
+    }
+  })
+
   test('prints one line when all are ready, also on a new store, and every worker has the same issuer', async () => {
     const { program, url } = await serve({
       DATABASE_URL: `sqlite:${join(temporaryFolder(), 'new.db')}`,

@@ -177,6 +177,20 @@ describe('a damaged record', () => {
     assert.equal((await page()).rows, 2)
   })
 
+  test('leaves no revision that a page read before it, or while it is known, may have', async () => {
+    const revision = () => tested.store.customers.revision(acme, fiatAccount.resource)
+    const before = await revision()
+    assert.equal((await page()).revision, before)
+    await tested.ask(`update bursar.fiat_account set body = replace(body, 'kept', 'kfpt')`)
+    await scanned()
+    assert.equal(await revision(), undefined)
+    // Mended without an import, as by a restored page of the disk.
+    await tested.ask(`update bursar.fiat_account set body = replace(body, 'kfpt', 'kept')`)
+    await tested.store.damage.lookAgain()
+    assert.notEqual(await revision(), before)
+    assert.equal((await page()).revision, await revision())
+  })
+
   test('is none that only has no checksum, which an earlier version may have stored', async () => {
     await tested.ask('update bursar.fiat_account set checksum = null')
     await tested.ask('update bursar.fiat_account_full set checksum = null')

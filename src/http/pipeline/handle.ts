@@ -17,10 +17,11 @@ import {
   type Trace,
 } from '../../contract/request.ts'
 import type { Page, Store } from '../../store/records.ts'
-import { unlessMatched } from '../server/respond.ts'
+import { isMatch, notModified, unlessMatched } from '../server/respond.ts'
 import { authenticate, requireScope, type Verify } from './authenticate.ts'
 import type { CursorKeys } from './cursor.ts'
-import { closePage, openPage } from './page.ts'
+import { closePage, etagOf, openPage, pageHeaders } from './page.ts'
+import type { PageCache } from './page-cache.ts'
 import { parseQuery, type RawQuery } from './parse-query.ts'
 import { readBody } from './read-body.ts'
 import { validateGet, validateList, validatePathId } from './validate.ts'
@@ -34,6 +35,7 @@ type AdmissionDeps<C extends Caller> = {
 export type PipelineDeps = AdmissionDeps<Principal> & {
   readonly store: Pick<Store, 'customers'>
   readonly cursorKeys: CursorKeys
+  readonly pages: PageCache
   readonly works: Works<Principal>
   /** Where tests make requests fail. Only the sandbox has it. */
   readonly interfere?: Interfere | undefined
@@ -55,13 +57,13 @@ export async function handle(
   await deps.rateLimit(principal.clientId, request.trace)
   await deps.interfere?.(operation.id, principal, request.trace)
   requireScope(principal, operation.scope)
-  const query = readQuery(operation, request)
   switch (operation.kind) {
     case 'get':
-      return await handleGet(operation, request, query, principal, deps)
+      return await handleGet(operation, request, principal, deps)
     case 'list':
-      return await handleList(operation, request, query, principal, deps)
+      return await handleList(operation, request, principal, deps)
     case 'write':
+      readQuery(operation, request)
       return await handleWrite(operation, request, principal, deps.works)
   }
 }
@@ -88,11 +90,12 @@ function readQuery(operation: Operation | IngestOperation, request: Request): Ra
 
 async function handleGet(
   operation: GetOperation,
-  { parameters, trace }: Request,
-  query: RawQuery,
+  request: Request,
   { tenant }: Principal,
   { store }: PipelineDeps,
 ): Promise<Answer> {
+  const { parameters, trace } = request
+  const query = readQuery(operation, request)
   const { id, includeDeleted } = validateGet(operation, parameters.id ?? '', query)
   const body = await store.customers.get(tenant, operation.view, id, includeDeleted)
   if (body === undefined) throw new Problem(404, operation.unknownId(echo(id)))
@@ -100,21 +103,48 @@ async function handleGet(
   return { status: 200, headers: { 'cache-control': 'no-store' }, body }
 }
 
+/**
+ * A page that was kept is answered while its tag is that of the current revision, and so is a 304.
+ * Neither reads the page. A page after a cursor is always read: the cursor's key may be revoked,
+ * and a replica may be behind the page before.
+ */
 async function handleList(
   operation: ListOperation,
   request: Request,
-  query: RawQuery,
   principal: Principal,
-  { store, cursorKeys }: PipelineDeps,
+  { store, cursorKeys, pages }: PipelineDeps,
 ): Promise<Answer> {
-  const input = validateList(operation, query)
+  const { trace } = request
+  const heldTag = request.headers['if-none-match']
+  const tagOf = (revision: string) => etagOf(operation, principal, request, revision, cursorKeys)
+  const key = `${operation.id} ${request.rawQuery} ${principal.tenant}`
+  const kept = pages.find(key)
+  if (kept !== undefined && kept.answer.headers.etag === (await currentTag())) {
+    trace.rows = kept.rows
+    if (kept.ignored !== undefined) trace.ignoredParameters = kept.ignored
+    return unlessMatched(kept.answer, heldTag)
+  }
+  const input = validateList(operation, readQuery(operation, request))
   const selection = openPage(operation, principal, input, cursorKeys)
-  const page = input.namedTenants.every((named) => named === principal.tenant)
+  const isOwn = input.namedTenants.every((named) => named === principal.tenant)
+  const mayKeep = isOwn && selection.after === undefined
+  if (mayKeep && kept === undefined && heldTag !== undefined) {
+    const etag = await currentTag()
+    if (etag !== undefined && isMatch(etag, heldTag)) return notModified(pageHeaders(etag))
+  }
+  const page = isOwn
     ? await store.customers.page(principal.tenant, operation.view, selection)
     : emptyPage
-  request.trace.rows = page.rows
-  const answer = closePage(operation, principal, input, page, cursorKeys)
-  return unlessMatched(answer, request.headers['if-none-match'])
+  trace.rows = page.rows
+  const etag = tagOf(page.revision)
+  const answer = closePage(operation, principal, input, page, etag, cursorKeys)
+  if (mayKeep) pages.keep(key, { answer, rows: page.rows, ignored: trace.ignoredParameters })
+  return unlessMatched(answer, heldTag)
+
+  async function currentTag(): Promise<string | undefined> {
+    const revision = await store.customers.revision(principal.tenant, operation.view.resource)
+    return revision && tagOf(revision)
+  }
 }
 
 async function handleWrite<C extends Caller>(
@@ -135,5 +165,5 @@ const emptyPage: Page = {
   rows: 0,
   last: undefined,
   more: false,
-  revision: 0,
+  revision: '0',
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { ListOperation } from '../../contract/operation.ts'
 import type { Principal } from '../../contract/principal.ts'
 import type { ParameterFault } from '../../contract/problem.ts'
-import type { Answer } from '../../contract/request.ts'
+import type { Answer, Request } from '../../contract/request.ts'
 import { openLentBuffers } from '../../platform/lent-buffers.ts'
 import { version } from '../../platform/version.ts'
 import type { Page, Selection } from '../../store/records.ts'
@@ -38,6 +38,7 @@ export function closePage(
   principal: Principal,
   input: ListInput,
   page: Page,
+  etag: string,
   keys: CursorKeys,
 ): Answer {
   const next =
@@ -56,10 +57,7 @@ export function closePage(
   page.release?.()
   return {
     status: 200,
-    headers: {
-      'cache-control': 'private, no-cache',
-      etag: etagOf(operation, principal.tenant, page, keys.current().id),
-    },
+    headers: pageHeaders(etag),
     body,
     sent: () => bodies.takeBack(body),
   }
@@ -67,15 +65,21 @@ export function closePage(
 
 const bodies = openLentBuffers()
 
+export const pageHeaders = (etag: string) => ({ 'cache-control': 'private, no-cache', etag })
+
 /**
- * A tag of what may change in the answer to one URL: the program's version, the tenant, the
- * revision of its records, where the page ends, and the cursor key, which may be revoked. A client
- * compares tags of one URL only, so the URL is not part of it. The tag is weak, because each cursor
- * is sealed anew: the bytes differ, the meaning does not.
+ * A tag of the request and of what may change in its answer: the program's version, the revision
+ * of the tenant's records, and the cursor key, which may be revoked. So it takes no page to make.
+ * The tag is weak, because each cursor is sealed anew: the bytes differ, the meaning does not.
  */
-function etagOf(operation: ListOperation, tenant: string, page: Page, keyId: string): string {
-  const end = page.last === undefined ? '' : Buffer.from(page.last).toString('base64url')
-  const what = [version, operation.id, page.revision, tenant, page.rows, end, page.more, keyId]
+export function etagOf(
+  { id }: ListOperation,
+  { tenant }: Principal,
+  { rawQuery }: Pick<Request, 'rawQuery'>,
+  revision: string,
+  keys: CursorKeys,
+): string {
+  const what = [version, id, rawQuery, revision, tenant, keys.current().id]
   return `W/"${hash('sha1', JSON.stringify(what), 'base64url')}"`
 }
 

@@ -20,7 +20,10 @@ export function pathRefusal(url: string): Problem | undefined {
 }
 
 /** The router ends a path at a fragment too, which no client should send. */
-export const pathOf = (url: string): string => url.split(/[?#]/, 1)[0] ?? ''
+export function pathOf(url: string): string {
+  const end = url.search(/[?#]/)
+  return end < 0 ? url : url.slice(0, end)
+}
 
 const isTooLong = (url: string): boolean =>
   url.length > limits.pathLengthMax && pathOf(url).length > limits.pathLengthMax

@@ -24,8 +24,8 @@ export function openCompression(
       const coded = await coders[coding](body)
       // The page's buffer may be lent again: the answer is a copy now.
       answer.sent?.()
-      const headers = { ...answer.headers, 'content-encoding': coding }
-      return { status: answer.status, headers, body: coded }
+      answer.keepCoded?.(coding, coded)
+      return codedAnswer(answer, coding, coded)
     } finally {
       bytesInProgress -= body.length
     }
@@ -33,11 +33,18 @@ export function openCompression(
   return (answer, acceptEncoding) => {
     const coding = isWorthwhile(answer) ? negotiateCoding(acceptEncoding, offered) : undefined
     if (coding === undefined || answer.body === undefined) return answer
+    const known = answer.coded?.get(coding)
+    if (known !== undefined) return codedAnswer(answer, coding, known)
     if (bytesInProgress + lengthOf(answer.body) > bytesInProgressMax) return answer
     const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body
     return compressBody(answer, body, coding)
   }
 }
+
+const codedAnswer = ({ status, headers }: Answer, coding: Coding, body: Uint8Array): Answer => ({
+  ...{ status, body },
+  headers: { ...headers, 'content-encoding': coding },
+})
 
 /** The cheapest first. */
 const offered: readonly Coding[] = ['zstd', 'br', 'gzip']

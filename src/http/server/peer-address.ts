@@ -8,6 +8,7 @@ import type { Logger } from '../../platform/log.ts'
  */
 export function peerAddress(raw: FastifyRequest): string {
   const { ip } = raw
+  if (ip === raw.socket.remoteAddress) return ip
   // Nearly always an address alone. Only a proxy adds a port.
   if (isIP(ip) !== 0) return ip
   const [, address = ''] = /^\[?([^\]]*?)\]?(?::\d+)?$/.exec(ip.slice(0, 64)) ?? []

@@ -73,12 +73,18 @@ function hostFault(rawHeaders: readonly string[], httpVersion: string): string |
     : 'the Host header must be a host name or an address, and a port where it is not the usual one'
 }
 
+/** Nearly every request names the same host as the one before. */
+let lastHost: string | undefined
+
 function isHost(host: string): boolean {
+  if (host === lastHost) return true
   if (host.length > HOST_LENGTH_MAX) return false
   const [, address, name, port] = hostForm.exec(host) ?? []
   const isName = name !== undefined && !(name.includes('%') && /%(?![0-9a-f]{2})/i.test(name))
   const isNamed = address === undefined ? isName : isIPv6(address)
-  return isNamed && Number(port ?? 0) <= 65_535
+  const isValid = isNamed && Number(port ?? 0) <= 65_535
+  if (isValid) lastHost = host
+  return isValid
 }
 
 /** A DNS name has at most 253 characters. */

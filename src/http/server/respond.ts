@@ -54,15 +54,20 @@ const uriReference = (path: string): string =>
 
 /** Answers 304 where the caller holds this very page (RFC 9110 section 13.1.2, weak comparison). */
 export function unlessMatched(answer: Answer, ifNoneMatch: string | undefined): Answer {
-  const etag = answer.headers.etag
-  if (etag === undefined || ifNoneMatch === undefined) return answer
-  // A condition may be ignored: the answer is then sent whole.
-  if (ifNoneMatch.length > limits.entityTagsLengthMax) return answer
-  const opaque = (tag: string) => tag.trim().replace(/^W\//, '')
-  const isMatch = ifNoneMatch
-    .split(',')
-    .some((tag) => tag.trim() === '*' || opaque(tag) === opaque(etag))
-  if (!isMatch) return answer
+  const { headers } = answer
+  if (headers.etag === undefined || !isMatch(headers.etag, ifNoneMatch)) return answer
   answer.sent?.()
-  return { status: 304, headers: answer.headers, body: undefined }
+  return notModified(headers)
+}
+
+export const notModified = (headers: Answer['headers']): Answer => ({
+  ...{ status: 304, headers },
+  body: undefined,
+})
+
+/** Whether `If-None-Match` names the tag. A condition may be ignored: the answer is then whole. */
+export function isMatch(etag: string, ifNoneMatch: string | undefined): boolean {
+  if (ifNoneMatch === undefined || ifNoneMatch.length > limits.entityTagsLengthMax) return false
+  const opaque = (tag: string) => tag.trim().replace(/^W\//, '')
+  return ifNoneMatch.split(',').some((tag) => tag.trim() === '*' || opaque(tag) === opaque(etag))
 }

@@ -29,6 +29,8 @@ export type DamageList = {
    * so none can learn that it exists.
    */
   errorOf(customerId: string, kind: string, id: string): StoreDamaged | undefined
+  /** How often damage was met. What was read before may be damaged, even if it is mended now. */
+  met(): number
   /** Whether damage of this kind is known, listed or not. */
   hasKind(kind: string): boolean
   /**
@@ -53,6 +55,7 @@ export function openDamageList({ onFound, onMended, onMore }: DamageReport): Dam
   const known = new Map<string, Known>()
   /** How often damage of a kind was met that the list had no room for. */
   const unlisted = new Map<string, number>()
+  let met = 0
   const errorFor = ({ kind, id, fault }: Damage) =>
     new StoreDamaged(`${kind}${id === undefined ? '' : ` ${id}`}: ${fault}`)
   const isListed = (kind: string) => [...known.values()].some((one) => one.damage.kind === kind)
@@ -61,6 +64,7 @@ export function openDamageList({ onFound, onMended, onMore }: DamageReport): Dam
       const shown = shownDamage(damage)
       const key = keyOf(customerId, shown.kind, shown.id)
       if (known.has(key)) return errorFor(shown)
+      met += 1
       if (known.size < limits.damageListedMax) {
         known.set(key, { damage: shown, isMended })
         onFound(shown)
@@ -75,6 +79,7 @@ export function openDamageList({ onFound, onMended, onMore }: DamageReport): Dam
       const found = known.get(keyOf(customerId, kind, id))
       return found && errorFor(found.damage)
     },
+    met: () => met,
     hasKind: (kind) => unlisted.has(kind) || (known.size > 0 && isListed(kind)),
     verifying(kind) {
       const before = unlisted.get(kind)

@@ -1,5 +1,5 @@
 import type { Tenant } from '../../contract/principal.ts'
-import type { ListView, View } from '../../contract/resource.ts'
+import type { ListView, Resource, View } from '../../contract/resource.ts'
 import type { CustomerRecords, Page, Selection } from '../records.ts'
 import { StoreDamaged } from '../unavailable.ts'
 import { bodyChecksum } from './checksum.ts'
@@ -15,8 +15,12 @@ export type ReadRecords = {
     view: ListView,
     selection: Selection,
     options: { readonly withChecksums: boolean },
-  ): Promise<Page & { readonly checksums?: PageChecksums | undefined }>
+  ): Promise<UnverifiedPage & { readonly checksums?: PageChecksums | undefined }>
+  /** What the page of such a tenant and kind has as its revision. */
+  revision(tenant: Tenant, resource: Resource): Promise<number>
 }
+
+export type UnverifiedPage = Omit<Page, 'revision'> & { readonly revision: number }
 
 export type ReadBody =
   | { readonly body: string | Buffer; readonly checksum: number | null }
@@ -50,9 +54,10 @@ export function verifiedRecords(records: ReadRecords, damage: DamageList): Custo
 
     async page(tenant, view, selection) {
       const { kind } = view.resource
+      const metBefore = damage.met()
       const withChecksums = damage.hasKind(kind)
       const again = () => records.page(tenant, view, selection, { withChecksums: true })
-      const { checksums, ...page } = await records
+      const { checksums, ...read } = await records
         .page(tenant, view, selection, { withChecksums })
         .catch((error: unknown) => {
           throw noted(damage, { kind }, error, async () => {
@@ -61,6 +66,7 @@ export function verifiedRecords(records: ReadRecords, damage: DamageList): Custo
             return true
           })
         })
+      const page = { ...read, revision: `${read.revision}.${metBefore}` }
       if (checksums === undefined) return page
       const [first, ...others] = damagedIds(tenant, page.items, checksums)
       if (first === undefined) return page
@@ -78,6 +84,12 @@ export function verifiedRecords(records: ReadRecords, damage: DamageList): Custo
           )
         })
       }
+    },
+
+    async revision(tenant, resource) {
+      const metBefore = damage.met()
+      if (damage.hasKind(resource.kind)) return undefined
+      return `${await records.revision(tenant, resource)}.${metBefore}`
     },
   }
 }

@@ -59,6 +59,11 @@ export function customerRecords(prepare: (sql: string) => StatementSync): ReadRe
             : { checksums: String(row.checksums), lengths: String(row.lengths) },
       }
     },
+
+    async revision(tenant, { kind }) {
+      const sql = 'select changed_at from revision where customer_id = ? and kind = ?'
+      return Number(guarded(() => prepare(sql).get(tenant, kind))?.changed_at ?? 0)
+    },
   }
 }
 

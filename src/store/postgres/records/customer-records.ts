@@ -4,6 +4,7 @@ import type { Servers } from '../cluster/servers.ts'
 import { type GetOne, openGetBatch } from './get-batch.ts'
 import { openPageBatch, type PageOne, readAlone } from './page-batch.ts'
 import { isRange } from './page-query.ts'
+import { openRevisionBatch } from './revision-batch.ts'
 
 /** Every statement sets the tenant of row-level security and filters by it too. */
 export function customerRecords(servers: Servers): ReadRecords {
@@ -12,7 +13,9 @@ export function customerRecords(servers: Servers): ReadRecords {
     ASC: oncePer<Resource, PageOne>((resource) => openPageBatch(servers, resource, 'ASC')),
     DESC: oncePer<Resource, PageOne>((resource) => openPageBatch(servers, resource, 'DESC')),
   }
+  const revisionOf = openRevisionBatch(servers)
   return {
+    revision: (tenant, { kind }) => revisionOf({ tenant, kind }),
     get: (tenant, { table }, id, includeDeleted) => getOf(table)({ tenant, id, includeDeleted }),
     page: (tenant, { resource }, selection, options) =>
       isRange(resource, selection) && !options.withChecksums

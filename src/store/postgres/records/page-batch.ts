@@ -4,7 +4,8 @@ import { openLentBuffers } from '../../../platform/lent-buffers.ts'
 import { limits } from '../../../platform/limits.ts'
 import { largest } from '../../../values/bounds.ts'
 import type { PageChecksums } from '../../integrity/page-checksums.ts'
-import type { Page, Selection } from '../../records.ts'
+import type { UnverifiedPage } from '../../integrity/verified-records.ts'
+import type { Selection } from '../../records.ts'
 import { openBatchQueue, type PendingRequest } from '../../sql/batch-queue.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { optionalBytes, optionalWhole, text, whole } from '../driver/cells.ts'
@@ -12,7 +13,7 @@ import type { Query, Row } from '../driver/connection.ts'
 import { aloneIfDamaged } from './alone-if-damaged.ts'
 import { type AskedPage, pageQuery, pagesQuery } from './page-query.ts'
 
-export type PageOne = (asked: AskedPage) => Promise<Page>
+export type PageOne = (asked: AskedPage) => Promise<UnverifiedPage>
 
 /** Reads pages of one kind in one order. Pages that wait at the same time share a statement. */
 export function openPageBatch(
@@ -21,7 +22,7 @@ export function openPageBatch(
   order: Selection['order'],
 ): PageOne {
   const readTogether = async (
-    batch: readonly PendingRequest<AskedPage, Page>[],
+    batch: readonly PendingRequest<AskedPage, UnverifiedPage>[],
     askedAt: number,
   ) => {
     const pages = batch.map(({ request }) => request)
@@ -36,7 +37,7 @@ export function openPageBatch(
       pending?.result.resolve(sinceAsked(page, pending.request))
     }
   }
-  return openBatchQueue<AskedPage, Page>({
+  return openBatchQueue<AskedPage, UnverifiedPage>({
     name: 'pages',
     run: async (batch, askedAt) => {
       // Where no server has replayed the position of the newest cursor, only that page must wait.
@@ -69,7 +70,7 @@ export async function readAlone(
   return sinceAsked(read[1], asked)
 }
 
-type ReadPage = Page & {
+type ReadPage = UnverifiedPage & {
   readonly logPosition: bigint
   readonly checksums: PageChecksums | undefined
 }
