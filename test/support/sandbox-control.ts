@@ -13,8 +13,9 @@ export type ControlledSandbox = TestService & {
 
 export async function startControlledSandbox(
   env: Readonly<Record<string, string>> = {},
+  clock = openMovableClock(),
 ): Promise<ControlledSandbox> {
-  const service = await startTestService({ control: openMovableClock(), env, store: 'sqlite' })
+  const service = await startTestService({ control: clock, env, store: 'sqlite' })
   const control: ControlledSandbox['control'] = (method, path, body) =>
     service.call(path, {
       as: null,

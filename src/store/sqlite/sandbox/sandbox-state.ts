@@ -42,9 +42,12 @@ export function openSandboxState(paths: StorePaths, clock: Clock): SandboxState 
       // Clients first, so that no request of theirs finds half of the records.
       await writeCredentials(() => removeCredentials(credentials, customerId), patient())
       await writeRecords(() => {
-        for (const table of [...recordTables, 'superseded', 'revision']) {
+        for (const table of [...recordTables, 'superseded']) {
           records.prepare(`delete from ${table} where customer_id = ?`).run(customerId)
         }
+        // The same seed may create the customer again, at a time that was set back.
+        const raise = 'update revision set changed_at = changed_at + 1 where customer_id = ?'
+        records.prepare(raise).run(customerId)
       }, patient())
     },
     ...snapshots,

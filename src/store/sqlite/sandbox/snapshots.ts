@@ -62,7 +62,10 @@ type Continuation = {
   readonly after: string
 }
 
-/** A page after the restore must not have the entity tag of an earlier page with other records. */
+/**
+ * A page after the restore must not have the revision of an earlier page with other records. So the
+ * revisions stay, also those of customers that the snapshot does not have, and rise.
+ */
 const afterRecords: Continuation = {
   before: 'select coalesce(max(changed_at), 0) as newest from revision',
   after: 'update revision set changed_at = ? + 1',
@@ -85,7 +88,7 @@ function restore(db: DatabaseSync, file: string, { before, after }: Continuation
       const value = newest.get()?.newest
       const tables = db.prepare(`
         select name from main.sqlite_schema
-        where type = 'table' and name not like 'sqlite\\_%' escape '\\'`)
+        where type = 'table' and name not like 'sqlite\\_%' escape '\\' and name <> 'revision'`)
       for (const { name } of tables.all()) {
         // SQLite copies the pages of an empty table whole where both have one schema.
         db.exec(`delete from main."${name}"`)
