@@ -4,8 +4,8 @@ import { cpus } from 'node:os'
 
 const last = cpus().length - 1
 
-/** Core lists for taskset: one core for the service, the others for load and database. */
-export const cores = { own: '0', others: last === 0 ? '0' : `1-${last}`, all: `0-${last}` }
+/** Core lists for taskset: one core for the server, the others for the load and the database. */
+export const cores = { server: '0', load: last === 0 ? '0' : `1-${last}` }
 
 /** Pins a process, its threads and its children to cores. Later children inherit the pin. */
 export function pinToCores(where: string, pid: number): void {

@@ -1,17 +1,26 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { cores } from './cores.ts'
 
 export type Listening = { readonly url: string; readonly pid: number; stop(): Promise<void> }
 
-/** Starts a server with this Node in its own process and waits for the line with its URL. */
+type StartOptions = {
+  readonly env?: Readonly<Record<string, string>>
+  /** A program instead of this Node. */
+  readonly program?: string
+}
+
+/** Starts a server on the core of servers and waits for the line with its URL. */
 export async function startProcess(
   words: readonly string[],
-  env: Readonly<Record<string, string>> = {},
+  { env = {}, program = process.execPath }: StartOptions = {},
 ): Promise<Listening> {
-  const child = spawn(process.execPath, words, {
+  const child = spawn('taskset', ['-c', cores.server, program, ...words], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  // A measurement that fails must not leave its servers behind.
+  process.once('exit', () => child.kill('SIGKILL'))
   const url = await urlOf(child)
   return {
     url,
@@ -21,6 +30,12 @@ export async function startProcess(
       if (child.exitCode === null) await once(child, 'exit')
     },
   }
+}
+
+/** What a script prints that runs alone on the core of servers. */
+export function pinnedOutput(words: readonly string[]): string {
+  const pinned = ['-c', cores.server, process.execPath, ...words]
+  return execFileSync('taskset', pinned, { encoding: 'utf8' })
 }
 
 function urlOf(child: ChildProcess): Promise<string> {

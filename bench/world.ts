@@ -6,19 +6,30 @@ import { systemClock } from '../src/platform/clock.ts'
 import type { Config } from '../src/platform/config.ts'
 import { openLog } from '../src/platform/log.ts'
 import { fiatAccount } from '../src/resources/fiat-account.ts'
-import { createStore, openOperatorStores } from '../src/stores.ts'
+import { createStore, openOperatorStores, type Stores } from '../src/stores.ts'
 import { systemRandom } from '../src/vault/random.ts'
 import { aFiatAccount } from '../test/support/records.ts'
 
 export const CUSTOMERS = 50
+/** The customer with nine tenths of the records. */
+export const BIG = 'customer-big'
 
-/** One of the interleaved accounts of 50 customers, about 700 bytes. */
-export function account(at: number, customerId = `customer-${at % CUSTOMERS}`) {
+/** The owner of the record: every tenth belongs to one of 50 equal customers. */
+export const customerOf = (at: number): string =>
+  at % 10 === 0 ? `customer-${(at / 10) % CUSTOMERS}` : BIG
+
+const FIRST_MS = 1_700_000_000_000
+
+/** When the record was created, in microseconds. */
+export const microsOf = (at: number): bigint => BigInt(FIRST_MS + at * 1000) * 1000n
+
+/** One of the interleaved accounts, about 700 bytes. */
+export function account(at: number, customerId = customerOf(at)) {
   return aFiatAccount({
     id: idOf(at),
     customer_id: customerId,
     ref_id: `ref-${at}`,
-    created_at: new Date(1_700_000_000_000 + at * 1000).toISOString(),
+    created_at: new Date(FIRST_MS + at * 1000).toISOString(),
     metadata: { label: 'x'.repeat(60), second: 'y'.repeat(60) },
   })
 }
@@ -29,7 +40,10 @@ export function idOf(at: number): string {
   return `${spread}-0000-4000-8000-${String(at).padStart(12, '0')}`
 }
 
-const withStores = async <T>(config: Config, work: (stores: Stores) => Promise<T>): Promise<T> => {
+export async function withStores<T>(
+  config: Config,
+  work: (stores: Stores) => Promise<T>,
+): Promise<T> {
   const sources = { config, clock: systemClock, log: openLog('silent') }
   await createStore(sources)
   const stores = await openOperatorStores(sources)
@@ -39,7 +53,6 @@ const withStores = async <T>(config: Config, work: (stores: Stores) => Promise<T
     await stores.close()
   }
 }
-type Stores = Awaited<ReturnType<typeof openOperatorStores>>
 
 export async function fill(config: Config, entries: AsyncIterable<Entry>): Promise<number> {
   return await withStores(config, async (stores) => {
@@ -52,15 +65,8 @@ export async function fill(config: Config, entries: AsyncIterable<Entry>): Promi
   })
 }
 
-type Range = { readonly firstAt?: number; readonly customerId?: string }
-
-export async function* accounts(
-  count: number,
-  { firstAt = 0, customerId }: Range = {},
-): AsyncIterable<Entry> {
-  for (let at = 0; at < count; at += 1) {
-    yield { line: at + 1, value: account(firstAt + at, customerId) }
-  }
+export async function* accounts(count: number): AsyncIterable<Entry> {
+  for (let at = 0; at < count; at += 1) yield { line: at + 1, value: account(at) }
 }
 
 type ClientOptions = { readonly customerId?: string; readonly scopes?: readonly string[] }

@@ -1,41 +1,90 @@
-import { execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { cores } from './cores.ts'
 
-export type WrkOptions = {
-  readonly folder: string
-  readonly seconds: number
-  readonly connections: number
-  /** The cores to pin wrk to. */
-  readonly on?: string
+/** A request of the load. Its token is one of `Load.tokens`. */
+export type LoadRequest = {
+  readonly path: string
+  readonly body?: string
+  /** The first token by default. */
+  readonly token?: number
 }
 
+export type Load = {
+  readonly url: string
+  readonly tokens: readonly string[]
+  readonly requests: readonly LoadRequest[]
+  readonly headers?: Readonly<Record<string, string>>
+  readonly seconds: number
+  readonly connections?: number
+}
+
+/** Requests a second, and latencies in milliseconds. */
+export type LoadResult = {
+  readonly rate: number
+  readonly mean: number
+  readonly p50: number
+  readonly p99: number
+}
+
+/** Each request is formatted once, so that the generator costs little. */
+const script = `
+local requests, at = {}, 0
+function init(args)
+  local headers, tokens = {}, {}
+  for line in io.lines(args[1]) do
+    local kind, first, rest = line:match("^(%S+) (%S+) ?(.*)$")
+    if kind == "header" then headers[first] = rest
+    elseif kind == "token" then tokens[#tokens + 1] = first
+    else
+      local path, token = first, tonumber(kind)
+      if tokens[token] then headers["authorization"] = "Bearer " .. tokens[token] end
+      local body = rest ~= "" and rest or nil
+      requests[#requests + 1] = wrk.format(body and "POST" or "GET", path, headers, body)
+    end
+  end
+end
+function request()
+  at = at % #requests + 1
+  return requests[at]
+end
+function done(summary, latency)
+  local failed = summary.errors
+  io.write(string.format('{"requests":%d,"micros":%d,"failed":%d,"mean":%f,"p50":%f,"p99":%f}',
+    summary.requests, summary.duration,
+    failed.connect + failed.read + failed.write + failed.timeout + failed.status,
+    latency.mean, latency:percentile(50), latency:percentile(99)))
+end
+`
+
 /**
- * A load generator that returns the requests per second of wrk. On two cores the generator takes
- * its share, and one in JavaScript takes most of a core. For the same reason the Lua script formats
- * each request once.
+ * Sends the requests in turn with wrk on a core of its own. On a shared core, and above all in
+ * JavaScript, the generator would take part of what it measures.
  */
-export function openWrk({ folder, seconds, connections, on = cores.all }: WrkOptions) {
-  return (url: string, token: string, paths: readonly string[]): number => {
-    const script = join(folder, 'paths.lua')
-    writeFileSync(
-      script,
-      `local paths = { ${paths.map((path) => `"${path}"`).join(', ')} }
-       local at = 0
-       local requests = {}
-       function init()
-         for i, path in ipairs(paths) do requests[i] = wrk.format("GET", path) end
-       end
-       function request()
-         at = at % #requests + 1
-         return requests[at]
-       end`,
-    )
-    const load = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '-s', script]
-    const words = ['-c', on, 'wrk', ...load, '-H', `authorization: Bearer ${token}`, url]
-    const output = execFileSync('taskset', words, { encoding: 'utf8' })
-    if (/Non-2xx|Socket errors/.test(output)) throw new Error(output)
-    return Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1])
+export async function runWrk(load: Load): Promise<LoadResult> {
+  const { url, tokens, requests, headers = {}, seconds, connections = 32 } = load
+  const scriptFile = join(tmpdir(), 'bursar-bench.lua')
+  const requestFile = join(tmpdir(), 'bursar-bench.txt')
+  const lines = [
+    ...Object.entries(headers).map(([name, value]) => `header ${name} ${value}`),
+    ...tokens.map((token) => `token ${token}`),
+    ...requests.map(({ path, body = '', token = 0 }) => `${token + 1} ${path} ${body}`),
+  ]
+  writeFileSync(scriptFile, script)
+  writeFileSync(requestFile, `${lines.join('\n')}\n`)
+  const words = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '-s', scriptFile, url]
+  const { stdout } = await promisify(execFile)('taskset', [
+    ...['-c', cores.load, 'wrk', ...words, '--', requestFile],
+  ])
+  const found = JSON.parse(/\{.*\}/.exec(stdout)?.[0] ?? '{}')
+  if (!(found.requests > 0) || found.failed > 0) throw new Error(stdout)
+  return {
+    rate: (found.requests * 1_000_000) / found.micros,
+    mean: found.mean / 1000,
+    p50: found.p50 / 1000,
+    p99: found.p99 / 1000,
   }
 }

@@ -14,7 +14,8 @@ import { exportLine, exportQuery, refuseUnlisted, unlistedQuery } from '../sql/e
 import { readJournalEntry, selectJournal } from '../sql/import/journal.ts'
 import { numberMigrations, readMigration, readMigrations } from '../sql/migration.ts'
 import { recordMigration, recordSteps, recordTables } from '../sql/record-migrations.ts'
-import { customerRecords, statementCache } from './customer-records.ts'
+import { customerRecords, statementCache } from './customers/customer-records.ts'
+import { openReadInTurn } from './customers/read-in-turn.ts'
 import { failureOf, integrityFaults, openWithin, prepare } from './database.ts'
 import { emptyAbandonedLog } from './disk-space.ts'
 import { openLoad } from './load.ts'
@@ -55,7 +56,7 @@ export function openSqliteStore(path: string, clock: Clock, log = openLog('silen
     return scanned
   })
   return {
-    customers: verifiedRecords(customerRecords(cached), damage),
+    customers: verifiedRecords(customerRecords(cached, openReadInTurn(db)), damage),
     operator: {
       beginLoad: (resource, fileBytes) => openLoad(path, resource, { clock, fileBytes }),
       async *exportLines(resource, customerId) {

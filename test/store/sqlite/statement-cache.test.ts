@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { statementCache } from '../../../src/store/sqlite/customer-records.ts'
+import { statementCache } from '../../../src/store/sqlite/customers/customer-records.ts'
 
 test('keeps the most recently used statements', () => {
   const db = new DatabaseSync(':memory:')

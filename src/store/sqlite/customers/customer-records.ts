@@ -1,10 +1,11 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { View } from '../../contract/resource.ts'
-import type { ReadRecords } from '../integrity/verified-records.ts'
-import { rangeOf } from '../sql/key-range.ts'
-import { StoreDamaged } from '../unavailable.ts'
-import { guarded } from './database.ts'
+import type { View } from '../../../contract/resource.ts'
+import type { ReadRecords } from '../../integrity/verified-records.ts'
+import { rangeOf } from '../../sql/key-range.ts'
+import { StoreDamaged } from '../../unavailable.ts'
+import { guarded } from '../database.ts'
 import { pageQuery } from './page-query.ts'
+import type { ReadInTurn } from './read-in-turn.ts'
 
 /** More than all clients use at a time. A prepared statement takes up to 300 KB. */
 const STATEMENTS_MAX = 100
@@ -24,10 +25,14 @@ export function statementCache(db: DatabaseSync): (sql: string) => StatementSync
 }
 
 /** Reads for one tenant at a time. Every statement has the tenant as its first condition. */
-export function customerRecords(prepare: (sql: string) => StatementSync): ReadRecords {
+export function customerRecords(
+  prepare: (sql: string) => StatementSync,
+  readInTurn: ReadInTurn,
+): ReadRecords {
+  const read = <T>(work: () => T) => readInTurn(() => guarded(work))
   return {
     async get(tenant, view, id, includeDeleted) {
-      const row = guarded(() =>
+      const row = await read(() =>
         prepare(getQuery(view)).get({
           customer: tenant,
           id,
@@ -44,7 +49,7 @@ export function customerRecords(prepare: (sql: string) => StatementSync): ReadRe
     async page(tenant, view, selection, options) {
       const { limit } = selection
       const { sql, parameters } = pageQuery(view.resource, selection, options)
-      const row = guarded(() =>
+      const row = await read(() =>
         prepare(sql).get({ customer: tenant, ...rangeOf(selection), limit, ...parameters }),
       )
       return {
@@ -62,7 +67,7 @@ export function customerRecords(prepare: (sql: string) => StatementSync): ReadRe
 
     async revision(tenant, { kind }) {
       const sql = 'select changed_at from revision where customer_id = ? and kind = ?'
-      return Number(guarded(() => prepare(sql).get(tenant, kind))?.changed_at ?? 0)
+      return Number((await read(() => prepare(sql).get(tenant, kind)))?.changed_at ?? 0)
     },
   }
 }

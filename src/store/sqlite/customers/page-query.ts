@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import type { Resource } from '../../contract/resource.ts'
-import { rowChecksum } from '../integrity/page-checksums.ts'
-import type { Selection } from '../records.ts'
-import { bySelectivity, type ColumnFilter, namesOneRecord } from '../sql/filter-order.ts'
+import type { Resource } from '../../../contract/resource.ts'
+import { rowChecksum } from '../../integrity/page-checksums.ts'
+import type { Selection } from '../../records.ts'
+import { bySelectivity, type ColumnFilter, namesOneRecord } from '../../sql/filter-order.ts'
 
 /**
  * Reads one page. The text depends on the filters only, so it is prepared once for each

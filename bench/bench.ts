@@ -1,0 +1,52 @@
+import { rmSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { openEmbedded } from './embedded.ts'
+import { openPostgres } from './postgres.ts'
+import { type Row, report, say, writeResults } from './report.ts'
+import { importRows } from './rows/imports.ts'
+import { memoryRow } from './rows/memory.ts'
+import { readRows } from './rows/reads.ts'
+import { writeRows } from './rows/writes.ts'
+
+/**
+ * Compares the service with what bounds it, side by side: `npm run bench`. The load is wrk's, on a
+ * core of its own.
+ *
+ *     --store embedded|postgres|postgres-shared   --quick   --rows TEXT (rows with this text)
+ */
+const { values } = parseArgs({
+  options: {
+    store: { type: 'string', default: 'embedded' },
+    quick: { type: 'boolean', default: false },
+    rows: { type: 'string', default: '' },
+  },
+})
+const [rounds, seconds] = values.quick ? [3, 1] : [5, 3]
+const records = Number(process.env.RECORDS ?? (values.quick ? 50_000 : 200_000))
+
+const isPostgres = values.store.startsWith('postgres')
+const store = isPostgres
+  ? await openPostgres(records, values.store === 'postgres-shared')
+  : await openEmbedded(records)
+try {
+  say(`Node ${process.version}, ${records} records, ${rounds} rounds of ${seconds} s`)
+  const { config, service, world } = store
+  const selected = ({ name }: Row) => name.includes(values.rows)
+  const measure = async (rows: readonly Row[]) => {
+    for (const row of rows.filter(selected)) await report(row, rounds)
+  }
+  await measure([memoryRow('memory of an idle server', service, 'VmRSS', 90)])
+  await measure(await readRows({ world, service, seconds }))
+  await measure(await writeRows({ config, service, seconds, goal: world.goals.quote }))
+  await measure([memoryRow('memory under load', service, 'VmHWM', 220)])
+  if (!isPostgres) await measure(importRows({ folder: world.folder, records }))
+  if (!values.quick && values.rows === '') writeResults(values.store, { records, rounds, seconds })
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.stack : error}\n`)
+  process.exitCode = 1
+} finally {
+  await store.stop()
+  rmSync(store.world.folder, { recursive: true })
+  // What is left are references, which end with this process.
+  process.exit()
+}

@@ -1,0 +1,102 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { encodeAddress } from '../../src/sandbox/encode-address.ts'
+import { aDepositAddress } from '../../test/support/records.ts'
+import { pinnedOutput, startProcess } from '../process.ts'
+import type { Row } from '../report.ts'
+import { customerOf, idOf, microsOf } from '../world.ts'
+
+type Imports = { readonly folder: string; readonly records: number }
+
+/** Imports of deposit addresses into a new embedded store, what they take, and its next start. */
+export function importRows({ folder, records }: Imports): readonly Row[] {
+  const file = join(folder, 'deposit-addresses.ndjson')
+  const store = join(folder, 'import', 'store.db')
+  const env = { DATABASE_URL: `sqlite:${store}`, LOG_LEVEL: 'silent' }
+  let used = { seconds: 0, megabytes: 0 }
+  const importAll = () => {
+    rmSync(dirname(store), { recursive: true, force: true })
+    used = timed(['src/main.ts', 'import', 'deposit-addresses', file], env)
+    return used
+  }
+  const write = () => writeFileSync(file, addressLines(records))
+  const bytesOf = (path: string) => statSync(path).size
+  return [
+    {
+      ...{ name: `import of ${records} deposit addresses`, goal: 0.6, unit: '/s' },
+      reference: '/s bulk insert',
+      measure: async (round) => {
+        if (round === 0) write()
+        const { seconds } = importAll()
+        return {
+          ours: records / seconds,
+          theirs: Number(pinnedOutput(['bench/servers/sqlite-bulk.ts', store])),
+        }
+      },
+    },
+    {
+      ...{ name: 'bytes on disk', goal: 2, atMost: true, unit: 'MB', rounds: 1 },
+      reference: 'MB of NDJSON',
+      measure: async () => ({
+        ours:
+          readdirSync(dirname(store)).reduce(
+            (sum, name) => sum + bytesOf(join(dirname(store), name)),
+            0,
+          ) / 1e6,
+        theirs: bytesOf(file) / 1e6,
+      }),
+    },
+    {
+      ...{ name: 'memory of an import', goal: 1, atMost: true, unit: 'MB', rounds: 1 },
+      reference: 'MB goal',
+      measure: async () => ({ ours: used.megabytes, theirs: 250 }),
+    },
+    {
+      ...{ name: 'start to ready', goal: 1, atMost: true, unit: 'ms' },
+      reference: 'ms goal',
+      measure: async () => {
+        const startedAt = performance.now()
+        const service = await startProcess(['src/main.ts', 'serve'], { env: { ...env, PORT: '0' } })
+        const { status } = await fetch(`${service.url}/readyz`)
+        const ours = performance.now() - startedAt
+        await service.stop()
+        if (status !== 200) throw new Error(`/readyz answers ${status}`)
+        return { ours, theirs: 400 }
+      },
+    },
+  ]
+}
+
+/** Runs a command on any core. GNU time measures it. */
+function timed(words: readonly string[], env: Readonly<Record<string, string>>) {
+  const script = `{ "${process.execPath}" ${words.join(' ')} >/dev/null; } 2>&1`
+  const program = ['-f', 'used %e %M', 'bash', '-c', script]
+  const output = execFileSync('bash', ['-c', `/usr/bin/time "$@" 2>&1`, 'time', ...program], {
+    env: { ...process.env, ...env },
+    encoding: 'utf8',
+  })
+  const [, seconds, kilobytes] = /used ([\d.]+) (\d+)/.exec(output) ?? []
+  if (seconds === undefined) throw new Error(output)
+  return { seconds: Number(seconds), megabytes: Number(kilobytes) / 1000 }
+}
+
+function addressLines(records: number): string {
+  const lines: string[] = []
+  const payload = Buffer.alloc(32, 7)
+  for (let at = 0; at < records; at += 1) {
+    payload.writeUInt32BE(at)
+    lines.push(
+      JSON.stringify(
+        aDepositAddress({
+          ...{ id: idOf(at), customer_id: customerOf(at), ref_id: `ref-${at}` },
+          address: encodeAddress('ETHEREUM', payload),
+          ...{ profile_id: `profile-${at % 100}`, account_id: `account-${at % 1000}` },
+          ...{ identity_id: `identity-${at % 1000}` },
+          created_at: new Date(Number(microsOf(at) / 1000n)).toISOString(),
+        }),
+      ),
+    )
+  }
+  return `${lines.join('\n')}\n`
+}

@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs'
+import type { Listening } from '../process.ts'
+import type { Row } from '../report.ts'
+
+/** The memory of a server: idle right after its start, and at its peak so far. */
+export function memoryRow(
+  name: string,
+  { pid }: Listening,
+  field: 'VmRSS' | 'VmHWM',
+  goal: number,
+): Row {
+  return {
+    ...{ name, goal: 1, atMost: true, unit: 'MB', reference: 'MB goal', rounds: 1 },
+    measure: async () => {
+      const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+      const kilobytes = new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]
+      return { ours: Number(kilobytes) / 1000, theirs: goal }
+    },
+  }
+}

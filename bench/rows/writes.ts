@@ -1,0 +1,72 @@
+import { customerScopes } from '../../src/contract/scopes.ts'
+import type { Config } from '../../src/platform/config.ts'
+import { encodeAddress } from '../../src/sandbox/encode-address.ts'
+import { fetchToken } from '../../test/support/harness.ts'
+import { type Listening, pinnedOutput, startProcess } from '../process.ts'
+import type { Row } from '../report.ts'
+import { makeClient } from '../world.ts'
+import { runWrk } from '../wrk.ts'
+
+/** The cost of a quote grows with the client's open ones, so many clients ask. */
+const CLIENTS = 300
+const FEES = '/v2/transfer/fees/crypto-withdrawal'
+
+type Writes = {
+  readonly config: Config
+  readonly service: Listening
+  readonly seconds: number
+  readonly goal: number
+}
+
+/** Fee quotes, each on disk before it is answered, and tokens. */
+export async function writeRows({ config, service, seconds, goal }: Writes): Promise<Row[]> {
+  const clients: Awaited<ReturnType<typeof makeClient>>[] = []
+  for (let at = 0; at < CLIENTS; at += 1) {
+    clients.push(await makeClient(config, { scopes: customerScopes }))
+  }
+  const tokens: string[] = []
+  for (const client of clients) tokens.push(await fetchToken(service.url, client))
+  const bare = await startProcess(['bench/servers/bare-post-server.ts'])
+  const quotes = Array.from({ length: 3000 }, (_, at) => ({
+    path: FEES,
+    body: quoteBody(at),
+    token: at % CLIENTS,
+  }))
+  const json = { 'content-type': 'application/json' }
+  const quoteRate = async (url: string) =>
+    (await runWrk({ url, tokens, requests: quotes, headers: json, seconds, connections: 64 })).rate
+  const [client] = clients
+  const basic = {
+    authorization: `Basic ${btoa(`${client?.clientId}:${client?.clientSecret}`)}`,
+    'content-type': 'application/x-www-form-urlencoded',
+  }
+  const body = 'grant_type=client_credentials'
+  const askToken = { url: service.url, tokens: [], headers: basic, seconds }
+  return [
+    {
+      ...{ name: 'fee quote, durable', goal, reference: '/s bare POST', unit: '/s' },
+      measure: async () => ({
+        theirs: await quoteRate(bare.url),
+        ours: await quoteRate(service.url),
+      }),
+    },
+    {
+      ...{ name: 'token', goal: 0.6, reference: '/s ES256 signatures', unit: '/s' },
+      measure: async () => ({
+        theirs: Number(pinnedOutput(['bench/servers/signatures.ts', String(seconds)])),
+        ours: (await runWrk({ ...askToken, requests: [{ path: '/oauth2/token', body }] })).rate,
+      }),
+    },
+  ]
+}
+
+function quoteBody(at: number): string {
+  const payload = Buffer.alloc(32, 7)
+  payload.writeUInt32BE(at + 1)
+  return JSON.stringify({
+    asset: 'BTC',
+    crypto_network: 'BITCOIN',
+    destination_address: encodeAddress('BITCOIN', payload),
+    amount: `${1 + at}.125`,
+  })
+}

@@ -1,0 +1,43 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { limits } from '../../../platform/limits.ts'
+
+/** Runs a read with the others of the same turn of the event loop. Rejects with what it throws. */
+export type ReadInTurn = <T>(read: () => T) => Promise<T>
+
+type Waiting = { readonly run: () => void; readonly reject: (error: unknown) => void }
+
+/**
+ * Runs the reads that were requested in one turn of the event loop one after the other, in one
+ * transaction. The transaction takes the lock once. Above all, the processor's caches then hold the
+ * code of SQLite for all of the reads, where reads and answers in turns would replace each other's
+ * (docs/decisions/0061-reads-of-one-turn-run-together.md). Answers are sent after a few
+ * milliseconds of reads, so that the first ones do not wait for all.
+ */
+export function openReadInTurn(db: DatabaseSync): ReadInTurn {
+  const waiting: Waiting[] = []
+  const readSome = () => {
+    const until = performance.now() + limits.readsTogetherMs
+    try {
+      db.exec('begin')
+      do waiting.shift()?.run()
+      while (waiting.length > 0 && performance.now() < until)
+      // An error of the disk may have ended the transaction.
+      if (db.isTransaction) db.exec('commit')
+    } catch (error) {
+      for (const { reject } of waiting.splice(0)) reject(error)
+    }
+    if (waiting.length > 0) setImmediate(readSome)
+  }
+  return (read) => {
+    const { promise, resolve, reject } = Promise.withResolvers<ReturnType<typeof read>>()
+    const run = () => {
+      try {
+        resolve(read())
+      } catch (error) {
+        reject(error)
+      }
+    }
+    if (waiting.push({ run, reject }) === 1) setImmediate(readSome)
+    return promise
+  }
+}
