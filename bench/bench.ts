@@ -1,8 +1,10 @@
+import { execFileSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { openEmbedded } from './embedded.ts'
 import { openPostgres } from './postgres.ts'
 import { type Row, report, say, writeResults } from './report.ts'
+import { duringImportRow } from './rows/during-import.ts'
 import { importRows } from './rows/imports.ts'
 import { memoryRow } from './rows/memory.ts'
 import { readRows } from './rows/reads.ts'
@@ -10,7 +12,7 @@ import { writeRows } from './rows/writes.ts'
 
 /**
  * Compares the service with what bounds it, side by side: `npm run bench`. The load is wrk's, on a
- * core of its own.
+ * core of its own. The service is the built one, as the package installs it.
  *
  *     --store embedded|postgres|postgres-shared   --quick   --rows TEXT (rows with this text)
  */
@@ -24,6 +26,7 @@ const { values } = parseArgs({
 const [rounds, seconds] = values.quick ? [3, 1] : [5, 3]
 const records = Number(process.env.RECORDS ?? (values.quick ? 50_000 : 200_000))
 
+execFileSync(process.execPath, ['tools/build-package.ts'])
 const isPostgres = values.store.startsWith('postgres')
 const store = isPostgres
   ? await openPostgres(records, values.store === 'postgres-shared')
@@ -39,7 +42,10 @@ try {
   await measure(await readRows({ world, service, seconds }))
   await measure(await writeRows({ config, service, seconds, goal: world.goals.quote }))
   await measure([memoryRow('memory under load', service, 'VmHWM', 220)])
-  if (!isPostgres) await measure(importRows({ folder: world.folder, records }))
+  if (!isPostgres) {
+    await measure([duringImportRow({ config, world, service, seconds, records: 5 * records })])
+    await measure(importRows({ folder: world.folder, records }))
+  }
   if (!values.quick && values.rows === '') writeResults(values.store, { records, rounds, seconds })
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.stack : error}\n`)

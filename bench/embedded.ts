@@ -22,12 +22,16 @@ export type OpenedStore = {
 }
 
 /** Fills an embedded store and starts a server on it. */
-export async function openEmbedded(records: number): Promise<OpenedStore> {
+export async function openEmbedded(
+  records: number,
+): Promise<OpenedStore & { readonly filledMs: number }> {
   const folder = temporaryFolder()
   const file = join(folder, 'bench.db')
   const config = configOf({ DATABASE_URL: `sqlite:${file}` })
+  const startedAt = performance.now()
   await fill(config, accounts(records))
-  const service = await startProcess(['src/main.ts', 'serve'], {
+  const filledMs = performance.now() - startedAt
+  const service = await startProcess(['dist/main.js', 'serve'], {
     env: { DATABASE_URL: config.databaseUrl, ...serverEnv },
   })
   const sqlRate = async (limit: number, seconds: number) => {
@@ -39,5 +43,5 @@ export async function openEmbedded(records: number): Promise<OpenedStore> {
     { config, url: service.url, records },
     { folder, goals, sqlRate },
   )
-  return { config, world, service, stop: service.stop }
+  return { config, world, service, filledMs, stop: service.stop }
 }

@@ -46,7 +46,7 @@ export async function openPostgres(records: number, sharesCore: boolean): Promis
   const superuser = server.url('postgres', DATABASE)
   execFileSync(tool('psql'), ['-X', '-q', '-c', 'vacuum analyze', superuser])
   pinToCores(sharesCore ? cores.server : cores.load, server.process.pid ?? 0)
-  const service = await startProcess(['src/main.ts', 'serve'], {
+  const service = await startProcess(['dist/main.js', 'serve'], {
     env: { ...env, ...serverEnv },
   })
   const sqlRate = async (limit: number, seconds: number) =>

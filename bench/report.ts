@@ -17,7 +17,7 @@ export type Measured = { readonly ours: number; readonly theirs: number }
 
 const done: object[] = []
 
-/** Measures a row in alternating rounds. Prints the median of its ratios, its spread and its goal. */
+/** Measures a row in alternating rounds. Prints its median ratio, the spread and the goal. */
 export async function report(row: Row, rounds: number): Promise<void> {
   const measured: Measured[] = []
   for (let round = 0; round < (row.rounds ?? rounds); round += 1) {

@@ -17,7 +17,7 @@ export function importRows({ folder, records }: Imports): readonly Row[] {
   let used = { seconds: 0, megabytes: 0 }
   const importAll = () => {
     rmSync(dirname(store), { recursive: true, force: true })
-    used = timed(['src/main.ts', 'import', 'deposit-addresses', file], env)
+    used = timed(['dist/main.js', 'import', 'deposit-addresses', file], env)
     return used
   }
   const write = () => writeFileSync(file, addressLines(records))
@@ -57,7 +57,9 @@ export function importRows({ folder, records }: Imports): readonly Row[] {
       reference: 'ms goal',
       measure: async () => {
         const startedAt = performance.now()
-        const service = await startProcess(['src/main.ts', 'serve'], { env: { ...env, PORT: '0' } })
+        const service = await startProcess(['dist/main.js', 'serve'], {
+          env: { ...env, PORT: '0' },
+        })
         const { status } = await fetch(`${service.url}/readyz`)
         const ours = performance.now() - startedAt
         await service.stop()
@@ -81,7 +83,7 @@ function timed(words: readonly string[], env: Readonly<Record<string, string>>) 
   return { seconds: Number(seconds), megabytes: Number(kilobytes) / 1000 }
 }
 
-function addressLines(records: number): string {
+export function addressLines(records: number): string {
   const lines: string[] = []
   const payload = Buffer.alloc(32, 7)
   for (let at = 0; at < records; at += 1) {

@@ -77,6 +77,8 @@ export const storeLimits = {
   credentialSessionsMax: 4,
   /** Interval of the health check of every database server. It finds a new primary and the lag. */
   databaseHealthCheckIntervalMs: 500,
+  /** New rows of an empty table from which building its indexes afterwards pays. */
+  indexesBuiltAfterRowsMin: 10_000,
   /** How long the reads of one turn of the event loop take before the first answers are sent. */
   readsTogetherMs: 5,
   /** Gets that share a statement, statements in flight, and gets that may wait. */

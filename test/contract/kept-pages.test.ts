@@ -7,7 +7,7 @@ import { acme, borealis, startTestService, type TestService } from '../support/h
 import { entriesOf, rules } from '../support/record-store.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
 
-/** First pages that are requested again are answered from memory while their revision is current. */
+/** First pages that are requested again come from memory while their revision is current. */
 
 const list = '/v2/transfer/fiat-accounts'
 

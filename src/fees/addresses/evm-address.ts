@@ -47,8 +47,16 @@ export const mixedCaseEvmAddress = (address: string): string =>
 /** Encodes 20 bytes in EIP-55 form. */
 export const encodeEvmAddress = (payload: Uint8Array): string => `0x${mixCase(bytesToHex(payload))}`
 
-/** EIP-55: a letter is upper case if that digit of the text's keccak-256 is 8 or more. */
+/** The spelling of an address is asked for right after its check, which needs the same digest. */
+let latest = { lower: '', mixed: '' }
+
 function mixCase(lower: string): string {
+  if (lower !== latest.lower) latest = { lower, mixed: digestCase(lower) }
+  return latest.mixed
+}
+
+/** EIP-55: a letter is upper case if that digit of the text's keccak-256 is 8 or more. */
+function digestCase(lower: string): string {
   const hash = bytesToHex(keccak_256(Buffer.from(lower, 'ascii')))
   let mixed = ''
   for (let index = 0; index < lower.length; index++) {

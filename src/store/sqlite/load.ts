@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { Resource } from '../../contract/resource.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
@@ -14,6 +14,7 @@ import {
 import { insertJournal, journalValues } from '../sql/import/journal.ts'
 import { type MergeDialect, mergeStatements } from '../sql/merge-statements.ts'
 import { dropRepeats, refused, stagedColumns, stagedValues } from '../sql/staging.ts'
+import { buildingIndexes } from './build-indexes.ts'
 import { openWithin } from './database.ts'
 import {
   emptyLog,
@@ -53,15 +54,17 @@ export async function openLoad(
   const space = checkSpace(db, () => spaceFor(path, fileBytes, freeBytes))
   let hasMerged = false
   const columns = stagedColumns(resource)
-  const values = columns.map((column) => `:${column}`)
   const insert = db.prepare(
-    `insert into staged (${columns.join(', ')}) values (${values.join(', ')})`,
+    `insert into staged (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
   )
   const conflicts = conflictQueries(resource, dialect)
   db.exec('begin')
   return {
     stage(record) {
-      tellFullDisk(STAGING, () => insert.run(stagedValues(record)))
+      const values: Readonly<Record<string, SQLInputValue>> = stagedValues(record)
+      // By position: SQLite would look up each name.
+      const inOrder = columns.map((column) => values[column] ?? null)
+      tellFullDisk(STAGING, () => insert.run(...inOrder))
       space.add(record)
       return undefined
     },
@@ -161,12 +164,14 @@ function mergeStaged(
   if (!dryRun) {
     // A changed record is stored beside its previous version.
     space.requireForMerge(Number(counts?.remaining) + changed)
-    for (const sql of [...(changed > 0 ? merge.supersede : []), ...merge.insert]) {
-      const statement = db.prepare(sql)
-      // Only some of the statements have the parameter.
-      statement.setAllowUnknownNamedParameters(true)
-      statement.run({ now: storedAt })
-    }
+    buildingIndexes(db, resource.table, added, () => {
+      for (const sql of [...(changed > 0 ? merge.supersede : []), ...merge.insert]) {
+        const statement = db.prepare(sql)
+        // Only some of the statements have the parameter.
+        statement.setAllowUnknownNamedParameters(true)
+        statement.run({ now: storedAt })
+      }
+    })
     if (origin !== undefined) {
       const values = journalValues(resource.kind, storedAt, origin, { added, changed })
       db.prepare(insertJournal('import_journal', () => '?')).run(...values)
