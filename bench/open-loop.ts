@@ -15,7 +15,7 @@ export type OpenLoop = {
 export type Latencies = { readonly p50: number; readonly p99: number; readonly rate: number }
 
 /**
- * Sends requests at a fixed rate on the core of loads, and counts the time from when each should
+ * Sends requests at a fixed rate on the core of loads. Each latency begins when its request should
  * have been sent, so that a pause of the server is not left out.
  */
 export async function openLoop({ url, token, path, rate, seconds }: OpenLoop): Promise<Latencies> {

@@ -19,8 +19,8 @@ import { openReadWorld } from './rows/read-world.ts'
 import { accounts, BIG, customerOf, fill, idOf, microsOf } from './world.ts'
 
 const DATABASE = 'bursar_template'
-/** Scripts of pgbench, each with another page. */
-const SCRIPTS = 200
+/** Scripts of pgbench, each with another page. It takes at most 128. */
+const SCRIPTS = 100
 
 /**
  * Fills a database of Debian's PostgreSQL, which operators use, and starts a server on it. The
