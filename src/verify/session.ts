@@ -94,11 +94,16 @@ function queryOf(query: Query): string {
 
 function sampleOf(exchange: Exchange, list: List): Sample {
   const found = memberOf(exchange.body, list.envelope)
-  const isAbsent = list.isMentionedOnly === true && exchange.status === 404
-  need(!isAbsent, 'the target does not have the list, whose path the contract does not show')
+  needList(exchange, list)
   need(exchange.status === 200 && Array.isArray(found), `it answers HTTP ${exchange.status}`)
   const items = found.filter(isItem)
   return { exchange, items, isWhole: cursorOf(exchange) === undefined }
+}
+
+/** Not testable where the target may do without the list. */
+export function needList({ status }: Exchange, list: List): void {
+  const isAbsent = list.isMentionedOnly === true && status === 404
+  need(!isAbsent, 'the target does not have the list, whose path the contract does not show')
 }
 
 /** The next cursor. Null and an empty text end a walk too; one statement is about them. */

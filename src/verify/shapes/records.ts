@@ -1,3 +1,4 @@
+import { decimalPattern } from '../../values/decimal.ts'
 import { parseInstant, printInstant } from '../../values/instant.ts'
 import {
   anyText,
@@ -31,7 +32,7 @@ const time = textThat(
   },
   'a date-time in UTC with Z and the fewest of 0, 3 or 6 fraction digits',
 )
-const amountForm = /^[0-9]*\.?[0-9]+$/
+const amountForm = new RegExp(decimalPattern)
 const amount = textThat('amounts', (value) => amountForm.test(value), 'a decimal string')
 const signedAmount = textThat(
   'amounts',

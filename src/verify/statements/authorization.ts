@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Exchange } from '../exchange.ts'
 import { feePath, feeScope, type List, lists } from '../lists.ts'
+import type { Session } from '../session.ts'
 import type { Context, Statement } from '../statement.ts'
 import { hold, isRefusal, need } from '../verdicts.ts'
 
@@ -73,10 +74,7 @@ export const authorizationStatements: readonly Statement[] = [
     source: 'bursar',
     check: async ({ session, allowFees }) => {
       need(allowFees, 'creating fees was not allowed (--allow-fees)')
-      const scope = session.tokens.scopes?.find((own) => own !== feeScope)
-      need(scope !== undefined, 'the client has no other scope')
-      const token = await session.tokens.withScope(scope)
-      need(token !== undefined, 'no token with one scope is issued')
+      const token = await tokenWithout(session, feeScope)
       const answered = await session.call(feePath, { method: 'POST', body: '{}', token })
       hold(answered.status === 403, 'the status must be 403', answered)
     },
@@ -85,11 +83,15 @@ export const authorizationStatements: readonly Statement[] = [
 
 /** A request with a token for another scope of the client. */
 async function withoutScope({ session }: Context, list: List): Promise<Exchange> {
-  const scope = session.tokens.scopes?.find((own) => own !== list.scope)
+  return session.list(list, {}, { token: await tokenWithout(session, list.scope) })
+}
+
+async function tokenWithout({ tokens }: Session, missing: string): Promise<string> {
+  const scope = tokens.scopes?.find((own) => own !== missing)
   need(scope !== undefined, 'the client has no other scope')
-  const token = await session.tokens.withScope(scope)
+  const token = await tokens.withScope(scope)
   need(token !== undefined, 'no token with one scope is issued')
-  return session.list(list, {}, { token })
+  return token
 }
 
 function challenges(answered: Exchange, error: string): void {

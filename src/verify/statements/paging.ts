@@ -1,6 +1,6 @@
 import { idOf, memberOf } from '../json.ts'
 import { issuerQuotes, type List, lists } from '../lists.ts'
-import { itHas, type Session, type WalkedPage } from '../session.ts'
+import { itHas, needList, type Session, type WalkedPage } from '../session.ts'
 import type { Statement } from '../statement.ts'
 import { hold, need } from '../verdicts.ts'
 import { upTo } from './filters.ts'
@@ -14,8 +14,7 @@ export const pagingStatements: readonly Statement[] = [
     checkList: async ({ session }, list) => {
       session.needScope(list.scope)
       const answered = await session.list(list, { limit: '1' })
-      const isAbsent = list.isMentionedOnly === true && answered.status === 404
-      need(!isAbsent, 'the target does not have the list, whose path the contract does not show')
+      needList(answered, list)
       hold(answered.status === 200, 'the status must be 200', answered)
       const type = answered.headers.get('content-type') ?? ''
       hold(/^application\/json\b/.test(type), 'it is not application/json', answered)

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { limits } from '../../platform/limits.ts'
+import type { Exchange } from '../exchange.ts'
 import { type Item, idOf, isItem, pathIdOf } from '../json.ts'
-import { fiatAccounts, fiatDepositInstructions } from '../lists.ts'
+import { fiatAccounts, fiatDepositInstructions, type List } from '../lists.ts'
 import { itHas, type Session } from '../session.ts'
 import type { Statement } from '../statement.ts'
 import { hold, isRefusal, need } from '../verdicts.ts'
@@ -14,32 +15,22 @@ export const readStatements: readonly Statement[] = [
     says: 'Get Fiat Account answers the record of its list, apart from masking.',
     source: 'contract',
     lists: [fiatAccounts],
-    checkList: async ({ session }, list) => {
-      const { items } = await session.sample(list)
-      need(items.length > 0, itHas(items))
-      for (const item of items.slice(0, limits.verifyReadsMax)) {
-        const alone = await session.call(`${list.path}/${pathIdOf(item)}`)
-        hold(alone.status === 200, 'the status must be 200', alone)
+    checkList: ({ session }, list) =>
+      readEach(session, list, (item, alone) => {
         hold(isItem(alone.body), 'the body must be an object', alone)
         const isSame = isDeepStrictEqual(unmaskable(alone.body), unmaskable(item))
         hold(isSame, 'the record differs from its list item beyond masking', alone)
-      }
-    },
+      }),
   },
   {
     id: 'reads.deposit-instructions',
     says: 'Get Fiat Deposit Instructions answers the record as its list does.',
     source: 'bursar',
     lists: [fiatDepositInstructions],
-    checkList: async ({ session }, list) => {
-      const { items } = await session.sample(list)
-      need(items.length > 0, itHas(items))
-      for (const item of items.slice(0, limits.verifyReadsMax)) {
-        const alone = await session.call(`${list.path}/${pathIdOf(item)}`)
-        hold(alone.status === 200, 'the status must be 200', alone)
+    checkList: ({ session }, list) =>
+      readEach(session, list, (item, alone) => {
         hold(isDeepStrictEqual(alone.body, item), 'the record differs from its list item', alone)
-      }
-    },
+      }),
   },
   {
     id: 'reads.id-case',
@@ -72,6 +63,21 @@ export const readStatements: readonly Statement[] = [
     },
   },
 ]
+
+/** Reads the newest records of a list alone, and checks each. */
+async function readEach(
+  session: Session,
+  list: List,
+  check: (item: Item, alone: Exchange) => void,
+): Promise<void> {
+  const { items } = await session.sample(list)
+  need(items.length > 0, itHas(items))
+  for (const item of items.slice(0, limits.verifyReadsMax)) {
+    const alone = await session.call(`${list.path}/${pathIdOf(item)}`)
+    hold(alone.status === 200, 'the status must be 200', alone)
+    check(item, alone)
+  }
+}
 
 /** A deleted account among the first thousand in an order. */
 async function deletedOf(session: Session, order: 'ASC' | 'DESC'): Promise<Item | undefined> {
