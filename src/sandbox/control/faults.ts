@@ -122,8 +122,11 @@ function readFault(body: BodyInput): Fault {
     return text === undefined ? undefined : Number(text)
   }
   const [status, delayMs] = [number('status'), number('delay_ms')]
-  refuseMember('status', kind === 'status', status, `a fault of kind ${kind}`)
-  refuseMember('delay_ms', kind === 'delay' || undefined, delayMs, '')
+  if (kind === 'status' && status === undefined) throw missing('status')
+  if (kind === 'delay' && delayMs === undefined) throw missing('delay_ms')
+  if (kind !== 'status' && status !== undefined) {
+    throw conflicting('status', `must not be set for a fault of kind ${kind}`)
+  }
   const retryAfter = number('retry_after')
   if (retryAfter !== undefined && status !== 429 && status !== 503) {
     throw conflicting('retry_after', 'must not be set without the status 429 or 503')
@@ -136,20 +139,8 @@ function readFault(body: BodyInput): Fault {
   }
 }
 
-/** `needed` is undefined where the member may be set or not. */
-function refuseMember(
-  parameter: string,
-  needed: boolean | undefined,
-  value: number | undefined,
-  excluding: string,
-): void {
-  if (needed === true && value === undefined) {
-    throw invalidParameters([{ parameter, code: 'missing', reason: 'must be set for this kind' }])
-  }
-  if (needed === false && value !== undefined) {
-    throw conflicting(parameter, `must not be set for ${excluding}`)
-  }
-}
+const missing = (parameter: string): Problem =>
+  invalidParameters([{ parameter, code: 'missing', reason: 'must be set for this kind' }])
 
 const conflicting = (parameter: string, reason: string): Problem =>
   invalidParameters([{ parameter, code: 'conflicting', reason }])

@@ -37,7 +37,7 @@ export function openSandboxState(paths: StorePaths, clock: Clock): SandboxState 
       }
     },
     removeRecord: (resource, id) =>
-      writeRecords(() => removeRecord(records, resource, id, clock()), patient()),
+      writeRecords(() => removeRecord(records, resource, id), patient()),
     removeCustomer: async (customerId) => {
       // Clients first, so that no request of theirs finds half of the records.
       await writeCredentials(() => removeCredentials(credentials, customerId), patient())
@@ -46,8 +46,7 @@ export function openSandboxState(paths: StorePaths, clock: Clock): SandboxState 
           records.prepare(`delete from ${table} where customer_id = ?`).run(customerId)
         }
         // The same seed may create the customer again, at a time that was set back.
-        const raise = 'update revision set changed_at = changed_at + 1 where customer_id = ?'
-        records.prepare(raise).run(customerId)
+        records.prepare(raiseRevisions).run(customerId)
       }, patient())
     },
     ...snapshots,
@@ -62,15 +61,16 @@ export function openSandboxState(paths: StorePaths, clock: Clock): SandboxState 
 /** Hundreds of workers may write at once, and a test rather waits than fails. */
 const patient = () => performance.now() + limits.requestTimeoutMs
 
+const raiseRevisions = 'update revision set changed_at = changed_at + 1 where customer_id = ?'
+
 /** A unique index or a primary key refused a row. */
 const isTaken = (error: unknown): boolean =>
-  ((error as { errcode?: unknown }).errcode as number | undefined) === UNIQUE ||
-  ((error as { errcode?: unknown }).errcode as number | undefined) === PRIMARY_KEY
+  constraints.includes((error as { readonly errcode?: unknown }).errcode)
 
 /** SQLITE_CONSTRAINT_UNIQUE and SQLITE_CONSTRAINT_PRIMARYKEY. */
-const [UNIQUE, PRIMARY_KEY] = [2067, 1555]
+const constraints: readonly unknown[] = [2067, 1555]
 
-function removeRecord(db: DatabaseSync, resource: Resource, id: string, now: bigint): boolean {
+function removeRecord(db: DatabaseSync, resource: Resource, id: string): boolean {
   const { table, kind } = resource
   const found = db.prepare(`select customer_id from ${table} where id = ?`).get(id)
   if (found === undefined) return false
@@ -81,9 +81,7 @@ function removeRecord(db: DatabaseSync, resource: Resource, id: string, now: big
   const history = 'delete from superseded where customer_id = ? and kind = ? and id = ?'
   db.prepare(history).run(customerId, kind, id)
   // The page has another content, so it must have another entity tag.
-  const raise = `update revision set changed_at = max(changed_at + 1, ?)
-    where customer_id = ? and kind = ?`
-  db.prepare(raise).run(now, customerId, kind)
+  db.prepare(`${raiseRevisions} and kind = ?`).run(customerId, kind)
   return true
 }
 
