@@ -1,10 +1,8 @@
 import type { Tenant } from '../../../contract/principal.ts'
-import { limits } from '../../../platform/limits.ts'
 import type { ReadBody } from '../../integrity/verified-records.ts'
-import { openBatchQueue, type PendingRequest } from '../../sql/batch-queue.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { type Query, textArray } from '../driver/connection.ts'
-import { aloneIfDamaged } from './alone-if-damaged.ts'
+import { openLookUps } from './look-up-batch.ts'
 import { tenantSetting } from './row-security.ts'
 
 type AskedGet = { readonly tenant: Tenant; readonly id: string; readonly includeDeleted: boolean }
@@ -12,31 +10,14 @@ type AskedGet = { readonly tenant: Tenant; readonly id: string; readonly include
 export type GetOne = (asked: AskedGet) => Promise<ReadBody>
 
 /** Reads records from one table by id, several in one statement. */
-export function openGetBatch(servers: Servers, table: string): GetOne {
-  const readTogether = async (
-    batch: readonly PendingRequest<AskedGet, ReadBody>[],
-    askedAt: number,
-  ) => {
-    const asked = batch.map(({ request }) => request)
-    const query = getQuery(table, asked)
-    // The first look-up has waited longest, so its start time bounds the whole batch.
-    const rows = await servers.read((connection) => connection.query(query), { askedAt })
-    for (const [at, body, checksum] of rows) {
-      const read = body && { body, checksum: checksum == null ? null : Number(checksum) }
-      batch[Number(at) - 1]?.result.resolve(read ?? undefined)
-    }
-    for (const { result } of batch) result.resolve(undefined)
-  }
-  return openBatchQueue<AskedGet, ReadBody>({
+export const openGetBatch = (servers: Servers, table: string): GetOne =>
+  openLookUps<AskedGet, ReadBody>(servers, {
     name: 'gets',
-    run: (batch, askedAt) => aloneIfDamaged(batch, (part) => readTogether(part, askedAt)),
-    weightMax: limits.getsPerStatementMax,
-    runningMax: limits.getStatementsMax,
-    startsFullBatches: true,
-    waitingMax: limits.getsWaitingMax,
-    waitMs: limits.databaseWaitMs,
+    queryOf: (batch) => getQuery(table, batch),
+    read: ([, body, checksum]) =>
+      body ? { body, checksum: checksum == null ? null : Number(checksum) } : undefined,
+    absent: undefined,
   })
-}
 
 /** Reads each row while the setting of row-level security names the tenant of that get only. */
 export function getQuery(table: string, batch: readonly AskedGet[]): Query {
