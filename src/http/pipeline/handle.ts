@@ -63,7 +63,6 @@ export async function handle(
     case 'list':
       return await handleList(operation, request, principal, deps)
     case 'write':
-      readQuery(operation, request)
       return await handleWrite(operation, request, principal, deps.works)
   }
 }
@@ -77,7 +76,6 @@ export async function handleIngest(
   const caller = await authenticate(request, deps.verify)
   await deps.rateLimit(caller.clientId, request.trace)
   requireScope(caller, operation.scope)
-  readQuery(operation, request)
   return await handleWrite(operation, request, caller, deps.works)
 }
 
@@ -149,10 +147,12 @@ async function handleList(
 
 async function handleWrite<C extends Caller>(
   operation: WriteOperation | IngestOperation,
-  { path, parameters, body, trace }: Request,
+  request: Request,
   caller: C,
   works: Works<C>,
 ): Promise<Answer> {
+  const { path, parameters, body, trace } = request
+  readQuery(operation, request)
   const work = works[operation.id]
   assert(work !== undefined, `service.ts binds no work to ${operation.id}, asked for at ${path}`)
   const id = validatePathId(operation, parameters.id)

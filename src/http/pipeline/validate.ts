@@ -65,7 +65,7 @@ export function validateControl(
   path: Readonly<Record<string, string>>,
   query: RawQuery,
 ): ReadonlyMap<string, string | boolean> {
-  const { values, faults } = readParameters(operation.query, query)
+  const { values, faults } = readParameters(operation.query, query, operation.required)
   const given = new Map<string, string | boolean>()
   for (const [name, value] of values)
     if (typeof value !== 'object') given.set(name, value as string)
@@ -73,10 +73,6 @@ export function validateControl(
     const reading = field.read(path[parameter] ?? '')
     if ('value' in reading) given.set(parameter, reading.value)
     else faults.unshift({ parameter, ...reading })
-  }
-  for (const parameter of operation.required) {
-    if (query.has(parameter)) continue
-    faults.push({ parameter, code: 'missing', reason: 'must be set' })
   }
   if (faults.length > 0) throw invalidParameters(faults)
   return given
@@ -92,12 +88,7 @@ export type ListInput = {
 }
 
 export function validateList(operation: ListOperation, query: RawQuery): ListInput {
-  const { values, faults } = readParameters(operation.query, query)
-  for (const parameter of operation.required) {
-    if (!values.has(parameter) && !faults.some((fault) => fault.parameter === parameter)) {
-      faults.push({ parameter, code: 'missing', reason: 'must be set' })
-    }
-  }
+  const { values, faults } = readParameters(operation.query, query, operation.required)
   if (faults.length > 0) throw invalidParameters(faults)
   return listInput(operation, values)
 }
@@ -178,6 +169,7 @@ type AnyField = Field<string> | Field<number> | Field<boolean> | Field<Instant> 
 function readParameters(
   fields: Readonly<Record<string, AnyField>>,
   query: RawQuery,
+  required: readonly string[] = [],
 ): { values: Map<string, Value>; faults: ParameterFault[] } {
   const values = new Map<string, Value>()
   const faults: ParameterFault[] = []
@@ -187,6 +179,9 @@ function readParameters(
     const reading = 'each' in field ? readEach(parameter, field, raw) : readOnce(field, raw)
     if ('reason' in reading) faults.push({ parameter, ...reading })
     else values.set(parameter, reading.value)
+  }
+  for (const parameter of required) {
+    if (!query.has(parameter)) faults.push({ parameter, code: 'missing', reason: 'must be set' })
   }
   return { values, faults }
 }
