@@ -9,7 +9,7 @@ import { cores } from '../cores.ts'
 export async function startNginx(
   folder: string,
   bodies: Readonly<Record<string, string>>,
-): Promise<{ readonly url: string; stop(): void }> {
+): Promise<{ readonly url: string }> {
   for (const [name, body] of Object.entries(bodies)) {
     writeFileSync(join(folder, `${name}.json`), body, { mode: 0o644 })
   }
@@ -30,5 +30,5 @@ export async function startNginx(
   process.once('exit', () => child.kill())
   const url = `http://127.0.0.1:${port}`
   while (!(await fetch(url).then(Boolean, () => false))) await pausing(20)
-  return { url, stop: () => child.kill('SIGTERM') }
+  return { url }
 }

@@ -4,7 +4,11 @@ import { limits } from '../../src/platform/limits.ts'
 import type { SampleCustomer } from '../../src/sandbox/world.ts'
 import { assertProblem } from '../support/assert-answer.ts'
 import { rawSocket } from '../support/raw-request.ts'
-import { type ControlledSandbox, startControlledSandbox } from '../support/sandbox-control.ts'
+import {
+  type ControlledSandbox,
+  expiredAnswer,
+  startControlledSandbox,
+} from '../support/sandbox-control.ts'
 
 const accounts = '/v2/transfer/fiat-accounts'
 const addresses = '/v2/transfer/deposit-addresses'
@@ -55,15 +59,7 @@ describe('a fault', () => {
 
   test('answers as if the token had expired', async () => {
     await inject({ kind: 'expired_token' })
-    assertProblem(await read(), {
-      status: 401,
-      detail: 'the access token has expired; get a new one',
-      instance: accounts,
-      headers: {
-        'www-authenticate':
-          'Bearer error="invalid_token", error_description="the access token has expired"',
-      },
-    })
+    assertProblem(await read(), expiredAnswer(accounts))
     assert.equal((await read()).status, 200)
   })
 

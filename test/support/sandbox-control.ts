@@ -34,6 +34,17 @@ export async function startControlledSandbox(
   }
 }
 
+/** What a request with an expired token of a customer is answered, at a path. */
+export const expiredAnswer = (instance: string) => ({
+  status: 401,
+  detail: 'the access token has expired; get a new one',
+  instance,
+  headers: {
+    'www-authenticate':
+      'Bearer error="invalid_token", error_description="the access token has expired"',
+  },
+})
+
 /** Records as NDJSON. */
 export const ndjson = (...records: readonly object[]): string =>
   records.map((record) => `${JSON.stringify(record)}\n`).join('')
