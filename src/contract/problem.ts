@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http'
+import { STATUS_CODES } from '../platform/machine/node-http.ts'
 
 export type ProblemGuide = {
   readonly status: number

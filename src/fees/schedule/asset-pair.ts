@@ -1,4 +1,4 @@
-import Type from 'typebox'
+import { Type } from 'typebox'
 import { largest } from '../../values/bounds.ts'
 import { parseDecimal } from '../../values/decimal.ts'
 import { type CryptoNetwork, isCryptoNetwork } from '../../values/network.ts'

@@ -1,4 +1,4 @@
-import Type, { type Static, type TSchema } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { Errors } from 'typebox/schema'
 import { limits } from '../../platform/limits.ts'
 import { printable } from '../../values/printable.ts'

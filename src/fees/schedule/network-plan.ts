@@ -1,4 +1,4 @@
-import Type from 'typebox'
+import { Type } from 'typebox'
 import { largest } from '../../values/bounds.ts'
 import type { CryptoNetwork } from '../../values/network.ts'
 import type { AddressKind } from '../addresses/address-check.ts'

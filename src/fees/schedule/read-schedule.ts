@@ -1,4 +1,4 @@
-import Type from 'typebox'
+import { Type } from 'typebox'
 import { limits } from '../../platform/limits.ts'
 import { parseInstant } from '../../values/instant.ts'
 import { type CryptoNetwork, cryptoNetworks, isCryptoNetwork } from '../../values/network.ts'

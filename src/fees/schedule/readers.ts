@@ -1,4 +1,4 @@
-import Type from 'typebox'
+import { Type } from 'typebox'
 import { Secret } from '../../platform/secret.ts'
 import { parseDecimal } from '../../values/decimal.ts'
 import {

@@ -15,7 +15,7 @@ import { problemAnswer } from './problem-answer.ts'
 import { bodyTooLarge, expectsContinue, headerRefusal } from './refusals.ts'
 import { logRequest, type Served } from './request-log.ts'
 import { breakOff, send } from './send.ts'
-import { takeBodiesAsBytes } from './take-bodies.ts'
+import { takeBodiesAsBytes, withoutSchemas } from './take-bodies.ts'
 import { openUnknownRoute } from './unknown-route.ts'
 
 declare module 'fastify' {
@@ -61,6 +61,7 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
     bodyLimit: limits.bodyBytesMax,
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     ...boundedRouting,
+    schemaController: withoutSchemas,
     serverFactory: nodeServers.open,
     genReqId: (raw) => requestId(raw.headers['x-request-id']),
     requestIdHeader: false,

@@ -23,3 +23,12 @@ export function takeBodiesAsBytes(server: FastifyInstance): void {
 
 /** RFC 9110 section 8.3.1, without its parameters. */
 const mediaType = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(;|$)/
+
+/** No route has a schema of the framework, so its compilers need not be loaded. */
+export const withoutSchemas = {
+  compilersFactory: { buildValidator: refuseSchema, buildSerializer: refuseSchema },
+}
+
+function refuseSchema(): never {
+  throw new Error('a route has a schema, which only the pipeline checks')
+}

@@ -1,9 +1,10 @@
-import { createServer, type RequestListener, type Server } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { Problem } from '../../../contract/problem.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { Logger } from '../../../platform/log.ts'
+import { createServer } from '../../../platform/machine/node-http.ts'
 import {
   answerOnSocket,
   brokenRequestAnswerer,
