@@ -100,12 +100,16 @@ export function metadataMember(pairsMax: number, keyLengthMax: number, valueLeng
   })
 }
 
-/** An object of the contract. Import refuses unknown members rather than lose them. */
+/**
+ * An object of the contract. Import refuses unknown members rather than lose them. With
+ * `nullIsFault` it refuses a null, which otherwise means an absent member where that is optional.
+ */
 export function objectMember<const P extends Readonly<Record<string, TSchema>>>(
   properties: P,
   reason = 'must be an object',
+  more: { readonly nullIsFault?: true } = {},
 ) {
-  return Type.Object(properties, { additionalProperties: false, ...withReason(reason) })
+  return Type.Object(properties, { additionalProperties: false, ...withReason(reason), ...more })
 }
 
 /** An object or null: a pair of types and no union, so that faults inside keep their reasons. */

@@ -15,15 +15,50 @@ export function recordCheck(resource: Resource, rules: RecordRules): RecordCheck
       return { faults: [{ member: 'record', reason: 'must be a JSON object' }] }
     }
     if (!isWithinBounds(value)) return { faults: boundsFaults(value) }
-    const record = value as RecordInput
-    const faults = schema.Check(value)
-      ? []
-      : uniqueFaults(schema.Errors(value)[1].flatMap((error) => faultsOf(error, resource)))
+    const isValid = schema.Check(value)
+    // Only a record that is not valid yet can have a null to leave out.
+    const record = (isValid ? value : withoutNulls(resource.record, value)) as RecordInput
+    const faults =
+      isValid || schema.Check(record)
+        ? []
+        : uniqueFaults(schema.Errors(record)[1].flatMap((error) => faultsOf(error, resource)))
     // The resource's checks also run on invalid records; they ignore members of the wrong type.
     const ofText = isPlain(record) ? [] : textFaults(record, '')
     const all = [...faults, ...ofText, ...resource.check(record, rules)]
     return all.length === 0 ? { record } : { faults: uniqueFaults(all) }
   }
+}
+
+type Members = {
+  readonly type?: string | readonly string[]
+  readonly required?: readonly string[]
+  readonly properties?: Readonly<Record<string, TSchema>>
+  readonly items?: TSchema
+  readonly nullIsFault?: true
+}
+
+const refusesOrTakesNull = ({ type, nullIsFault }: Members): boolean =>
+  nullIsFault === true || [type].flat().includes('null')
+
+/** Leaves out each member that is null, optional, and may not be null: it means an absent one. */
+function withoutNulls(schema: TSchema, value: unknown): unknown {
+  const { required = [], properties, items } = schema as Members
+  if (Array.isArray(value) && items !== undefined) {
+    return value.map((item) => withoutNulls(items, item))
+  }
+  if (typeof value !== 'object' || value === null || properties === undefined) return value
+  const isAbsent = (member: string, child: unknown) =>
+    child === null &&
+    Object.hasOwn(properties, member) &&
+    !required.includes(member) &&
+    !refusesOrTakesNull(properties[member] as Members)
+  const kept = Object.entries(value).filter(([member, child]) => !isAbsent(member, child))
+  return Object.fromEntries(
+    kept.map(([member, child]) => {
+      const own = Object.hasOwn(properties, member) ? properties[member] : undefined
+      return [member, own === undefined ? child : withoutNulls(own, child)]
+    }),
+  )
 }
 
 type SchemaError = {

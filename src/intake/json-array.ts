@@ -24,7 +24,7 @@ export async function* readJsonArray(chunks: AsyncIterable<Uint8Array>): AsyncIt
       const role = step(state, byte)
       const isEnd = before === 1 && state.depth === 0
       if (role === 'separator' || isEnd) {
-        const entry = parseJson(startLine, Uint8Array.from(element))
+        const entry = parseJson(startLine, Uint8Array.from(element, onOneLine))
         if (entry !== undefined) yield entry
         else if (!isEnd || afterComma) {
           yield { line: state.line, reason: 'has a comma without a record' }
@@ -50,6 +50,9 @@ export async function* readJsonArray(chunks: AsyncIterable<Uint8Array>): AsyncIt
   if (!state.started) throw new UnreadableFile('is empty; it must hold one JSON array')
   if (!state.ended) throw new UnreadableFile('the JSON array has no end; is the file complete?')
 }
+
+/** JSON has line ends between its tokens only, where a blank means the same. */
+const onOneLine = (byte: number): number => (byte === code.newline || byte === 0x0d ? 0x20 : byte)
 
 const startState = () => ({
   ...{ depth: 0, inString: false, escaped: false, line: 1 },

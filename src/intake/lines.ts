@@ -5,18 +5,35 @@ import { jsonFault } from '../platform/parse-json.ts'
 import { repeatedMembers } from '../values/scan-json.ts'
 
 /** One value of a file and the line that it starts on, or the fault of that line. */
-export type Entry =
-  | { readonly line: number; readonly value: unknown }
-  | { readonly line: number; readonly reason: string }
+export type Entry = {
+  readonly line: number
+  /** As it came. It may share the memory of what is read next. */
+  readonly raw?: string | Uint8Array
+} & ({ readonly value: unknown } | { readonly reason: string })
+
+/**
+ * Begins each line of a file of rejected records that is a note, such as a reason. The first line
+ * is one, and only a file that begins with it may have more.
+ */
+export const NOTE = '#~ '
+const NOTE_BYTES = Buffer.from(NOTE)
 
 const NEWLINE = 0x0a
 
-/** Reads newline-delimited JSON. Skips blank lines. Memory holds one line at a time. */
+/**
+ * Reads newline-delimited JSON. Skips blank lines, and the notes of a file of rejected records.
+ * Memory holds one line at a time.
+ */
 export async function* readNdjson(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Entry> {
   let line = 0
   let blankLines = 0
+  let hasNotes = false
   for await (const bytes of splitLines(chunks)) {
     line += 1
+    const isNote =
+      bytes[0] === NOTE_BYTES[0] && NOTE_BYTES.equals(bytes.subarray(0, NOTE_BYTES.length))
+    if (line === 1) hasNotes = isNote
+    if (isNote && hasNotes) continue
     const entry = parseJson(line, bytes)
     blankLines = entry === undefined ? blankLines + 1 : 0
     if (blankLines > limits.blankLinesMax) throw tooManyBlankLines(line)
@@ -65,10 +82,11 @@ export class UnreadableFile extends Error {
 
 /** Returns undefined for a blank line. */
 export function parseJson(line: number, bytes: Uint8Array): Entry | undefined {
+  const place = { line, raw: bytes }
   if (bytes.length > limits.recordBytesMax) {
-    return { line, reason: `must have at most ${limits.recordBytesMax} bytes` }
+    return { ...place, reason: `must have at most ${limits.recordBytesMax} bytes` }
   }
-  if (!isUtf8(bytes)) return { line, reason: 'is not UTF-8' }
+  if (!isUtf8(bytes)) return { ...place, reason: 'is not UTF-8' }
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
   const json = (line === 1 ? text.replace(/^\uFEFF/, '') : text).trim()
   if (json === '') return undefined
@@ -76,9 +94,9 @@ export function parseJson(line: number, bytes: Uint8Array): Entry | undefined {
   try {
     value = JSON.parse(json)
   } catch (error) {
-    return { line, reason: `is not JSON: ${jsonFault(error)}` }
+    return { ...place, reason: `is not JSON: ${jsonFault(error)}` }
   }
   const [member] = repeatedMembers(json, value)
-  if (member === undefined) return { line, value }
-  return { line, reason: `names the member ${echo(member)} twice` }
+  if (member === undefined) return { ...place, value }
+  return { ...place, reason: `names the member ${echo(member)} twice` }
 }

@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream'
 import type { TSchema } from 'typebox'
 import { printable } from '../values/printable.ts'
 import { readContent } from './content.ts'
-import { readCsv } from './csv/read-csv.ts'
+import { type CsvOptions, readCsv } from './csv/read-csv.ts'
 import { readJsonArray } from './json-array.ts'
 import { type Entry, readNdjson, UnreadableFile } from './lines.ts'
 import { endedBySilence } from './silence.ts'
@@ -20,6 +20,13 @@ export type RecordFile = {
   readonly bytesRead: () => number
   /** The SHA-256 of the bytes before decompression, in hex. For after the last entry. */
   readonly sha256: () => Promise<string>
+  /** The header line of CSV as it came, once it was read. */
+  readonly header: () => string | undefined
+}
+
+type Source = Pick<CsvOptions, 'delimiter' | 'nullText'> & {
+  readonly stdin: Readable
+  readonly silenceSecondsMax: number
 }
 
 /**
@@ -29,34 +36,52 @@ export type RecordFile = {
 export async function openRecordFile(
   path: string,
   schema: TSchema,
-  { stdin, silenceSecondsMax }: { readonly stdin: Readable; readonly silenceSecondsMax: number },
+  { stdin, silenceSecondsMax, delimiter, nullText }: Source,
 ): Promise<RecordFile> {
   const fromStdin = path === '-'
   const bytesTotal = fromStdin ? undefined : await sizeOf(path)
   const read = fromStdin ? readNdjson : readerOf(path)
-  const source: Readable = fromStdin ? stdin : createReadStream(path, { highWaterMark: 1 << 20 })
+  let header: string | undefined
+  const onHeader = (line: string) => {
+    header = line
+  }
   const hash = createHash('sha256')
   let bytesRead = 0
-  source.on('data', (chunk) => {
-    bytesRead += chunk.length
-    hash.update(chunk)
-  })
-  source.pause()
+  let opened: Readable | undefined
+  // When it is read, because an import of many files must not open all of them at once.
+  const open = (): Readable => {
+    if (opened !== undefined) return opened
+    opened = fromStdin ? stdin : createReadStream(path, { highWaterMark: 1 << 20 })
+    opened.on('data', (chunk) => {
+      bytesRead += chunk.length
+      hash.update(chunk)
+    })
+    return opened.pause()
+  }
   const file = { name: basename(path), bytesTotal, bytesRead: () => bytesRead }
-  const content = readContent(source, { isGzip: path.endsWith('.gz'), bytesRead: file.bytesRead })
-  const silence = { source, secondsMax: silenceSecondsMax }
   return {
     ...file,
-    entries: read(endedBySilence(content, silence), schema),
+    header: () => header,
+    entries: (async function* () {
+      const silence = { source: open(), secondsMax: silenceSecondsMax }
+      const isGzip = path.endsWith('.gz')
+      const content = readContent(open(), { isGzip, bytesRead: file.bytesRead })
+      yield* read(endedBySilence(content, silence), schema, { delimiter, nullText, onHeader })
+    })(),
     sha256: async () => {
       // Padding may follow the end of what is compressed.
-      for await (const _rest of endedBySilence(source, silence));
+      const silence = { source: open(), secondsMax: silenceSecondsMax }
+      for await (const _rest of endedBySilence(open(), silence));
       return hash.digest('hex')
     },
   }
 }
 
-type Reader = (chunks: AsyncIterable<Uint8Array>, schema: TSchema) => AsyncIterable<Entry>
+type Reader = (
+  chunks: AsyncIterable<Uint8Array>,
+  schema: TSchema,
+  options: CsvOptions,
+) => AsyncIterable<Entry>
 
 const readers: ReadonlyMap<string, Reader> = new Map([
   ['ndjson', readNdjson],

@@ -25,6 +25,7 @@ const address = component(
       zip_code: Type.Optional(about('The postal code.', textMember())),
     },
     'must be an address with at least a country, not null',
+    { nullIsFault: true },
   ),
 )
 

@@ -78,7 +78,12 @@ export type OperatorRecords = {
 
 /** A checked and rendered record that an import stages. */
 export type StorableRecord = {
+  /** Its line; those of several files are numbered through. */
   readonly line: number
+  /** The number of its file in this import. 0 by default. */
+  readonly file?: number
+  /** As it came, where `merge` is to pass on the records that it rejects. */
+  readonly raw?: string | undefined
   readonly customerId: string
   readonly id: string
   readonly position: Position
@@ -96,6 +101,8 @@ export type StorableRecord = {
 export type RecordLoad = {
   /** Returns a promise when the store cannot keep up; await it before staging the next record. */
   stage(record: StorableRecord): Promise<void> | undefined
+  /** The faults that `merge` would find, without a transaction. */
+  check(options: Pick<MergeOptions, 'allowOlder'>): Promise<FoundFaults>
   /** Checks and merges the records in one transaction. A fault or a dry run changes nothing. */
   merge(options: MergeOptions): Promise<MergeReport>
   /** Drops the staged records. May be called at any time, more than once. */
@@ -105,8 +112,18 @@ export type RecordLoad = {
 export type MergeOptions = {
   readonly dryRun: boolean
   readonly allowOlder: boolean
-  /** What the journal notes about the input. Without it, it has no entry of the import. */
-  readonly origin?: ImportOrigin | undefined
+  /** What the journal notes about each file. Without it, it has no entry of the import. */
+  readonly origins?: readonly ImportOrigin[] | undefined
+  /** Takes each record that conflicts, and the others are merged. Without it, none is. */
+  readonly reject?: ((rejected: RejectedRecord) => void) | undefined
+}
+
+/** A staged record that conflicts with another or with a stored one. */
+export type RejectedRecord = {
+  readonly file: number
+  readonly line: number
+  readonly raw: string
+  readonly faults: readonly RecordFault[]
 }
 
 /** Who imports which file. */
@@ -118,8 +135,6 @@ export type ImportOrigin = {
   /** The user of the operating system, and the user who ran sudo. */
   readonly user: string
   readonly sudoUser: string | undefined
-  /** Equal records included. */
-  readonly records: number
 }
 
 /** One import as the journal keeps it, written in the transaction of its merge. */
@@ -129,6 +144,8 @@ export type JournalEntry = ImportOrigin & {
   readonly kind: string
   /** The role of the database. Undefined where there is none. */
   readonly role: string | undefined
+  /** Equal records included, rejected ones left out. */
+  readonly records: number
   readonly added: number
   readonly changed: number
   readonly unchanged: number
@@ -137,9 +154,13 @@ export type JournalEntry = ImportOrigin & {
 export type LineFault = RecordFault & { readonly line: number }
 
 /** `faults` are the first ones, in the order of their lines. `faultCount` counts all of them. */
-export type MergeReport = {
+export type FoundFaults = {
   readonly faults: readonly LineFault[]
   readonly faultCount: number
+}
+
+export type MergeReport = FoundFaults & {
+  readonly rejected: number
   readonly added: number
   readonly changed: number
   readonly unchanged: number

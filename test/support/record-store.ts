@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { RecordInput, RecordRules, Resource } from '../../src/contract/resource.ts'
 import {
-  type ImportOptions,
+  type EntryOptions,
   type ImportReport,
   importEntries,
 } from '../../src/intake/import-file.ts'
@@ -25,7 +25,7 @@ export type TestStore = {
   take(
     kind: RecordKind,
     records: readonly unknown[],
-    options?: Partial<ImportOptions>,
+    options?: Partial<EntryOptions>,
   ): Promise<ImportReport>
   exported(kind: RecordKind): Promise<RecordInput[]>
   /** The replaced versions of a record, oldest first. */
@@ -72,7 +72,7 @@ export const take = (
   store: Store,
   kind: RecordKind,
   records: readonly unknown[],
-  options: Partial<ImportOptions> = {},
+  options: Partial<EntryOptions> = {},
 ): Promise<ImportReport> =>
   importEntries(store, resourceOf(kind), entriesOf(records), {
     dryRun: false,

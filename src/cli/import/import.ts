@@ -1,19 +1,17 @@
 import type { Readable } from 'node:stream'
-import { Argument, type Command, InvalidArgumentError } from 'commander'
-import { type ImportReport, importEntries } from '../../intake/import-file.ts'
-import { UnreadableFile } from '../../intake/lines.ts'
-import { openRecordFile } from '../../intake/read.ts'
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
+import { type ImportReport, importFiles } from '../../intake/import-file.ts'
 import { recordRules } from '../../intake/record-rules.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { recordKinds, resources } from '../../resources/catalogue.ts'
-import { counted } from '../../values/counted.ts'
-import { printable } from '../../values/printable.ts'
-import { type CommonOptions, configOf, newCommand } from '../options.ts'
-import { CommandFailed, type Output, printResult } from '../output.ts'
+import { type CommonOptions, configOf, newCommand, refuseUsage } from '../options.ts'
+import { CommandFailed, type Output } from '../output.ts'
 import { openInterruption } from '../processes/interruption.ts'
 import { operatingUser } from '../processes/operating-user.ts'
 import { type CreateOption, noCreateOption, withStores } from '../with-stores.ts'
 import { importListCommand } from './list.ts'
+import { type Inputs, openInputs, openRejects, type Rejects } from './open-inputs.ts'
+import { printReport } from './print-report.ts'
 import { openProgress } from './progress.ts'
 
 type ImportOptions = CommonOptions &
@@ -21,6 +19,10 @@ type ImportOptions = CommonOptions &
     readonly customer?: string
     readonly dryRun?: boolean
     readonly allowOlder?: boolean
+    readonly onError: 'refuse' | 'skip'
+    readonly rejects?: string
+    readonly delimiter?: string
+    readonly null?: string
     readonly expect?: number
     readonly sha256?: string
     readonly allowEmpty?: boolean
@@ -28,16 +30,34 @@ type ImportOptions = CommonOptions &
 
 export function importCommand(output: Output, stdin: Readable): Command {
   return (
-    newCommand('import', 'Import one file of records, all of it or nothing.')
+    newCommand('import', 'Import files of records, all of them or nothing.')
       .addArgument(new Argument('<kind>', 'The kind of record.').choices(recordKinds))
-      .argument('<file>', 'NDJSON (- is stdin), JSON array or CSV, by extension; also with .gz.')
+      .argument(
+        '<file...>',
+        'NDJSON (- is stdin), JSON array or CSV, by extension; also with .gz. A quoted pattern is every file that it matches.',
+      )
       .option(
         '--customer <id>',
         'The customer of records that name none. A record of another customer is refused.',
       )
       .option('--dry-run', 'Check everything and change nothing.')
       .option('--allow-older', 'Accept records that are older than the stored ones.')
-      .option('--expect <number>', 'Refuse a file with another number of records.', readCount)
+      .addOption(
+        new Option(
+          '--on-error <what>',
+          'What to do with a record that has a fault: refuse everything, or skip the record and write it to a file of rejected records.',
+        )
+          .choices(['refuse', 'skip'])
+          .default('refuse'),
+      )
+      .option('--rejects <folder>', 'The folder of that file (default: that of the input).')
+      .option(
+        '--delimiter <character>',
+        'What separates the cells of CSV; tab is one.',
+        readDelimiter,
+      )
+      .option('--null <text>', 'The cell of CSV that means null, or an absent member.')
+      .option('--expect <number>', 'Refuse another number of records.', readCount)
       .option(
         '--sha256 <hex>',
         'Refuse a file with another checksum, which sha256sum prints.',
@@ -48,51 +68,98 @@ export function importCommand(output: Output, stdin: Readable): Command {
       // The options of `import list` are its own only if those of `import` end before a command.
       .enablePositionalOptions()
       .addCommand(importListCommand(output))
-      .action(async (kind: string, file: string, options: ImportOptions) => {
-        const report = await importFile(kind, file, options, { output, stdin })
-        printReport(output, file === '-' ? 'stdin' : printable(file, 1000), report, options)
+      .action(async (kind: string, files: string[], options: ImportOptions, command: Command) => {
+        refuseUsage(command, usageFault(files, options))
+        await runImport(kind, files, options, { output, stdin })
       })
   )
 }
 
-async function importFile(
+function usageFault(files: readonly string[], options: ImportOptions): string | undefined {
+  if (files.filter((file) => file === '-').length > 1) return 'Standard input can be read once.'
+  if (options.sha256 !== undefined && files.length > 1) return '--sha256 is of one file.'
+  if (options.rejects !== undefined && options.onError !== 'skip') {
+    return '--rejects needs --on-error skip.'
+  }
+  return undefined
+}
+
+type Deps = { readonly output: Output; readonly stdin: Readable }
+
+async function runImport(
   kind: string,
-  path: string,
+  patterns: readonly string[],
   options: ImportOptions,
-  { output, stdin }: { readonly output: Output; readonly stdin: Readable },
-): Promise<ImportReport> {
+  { output, stdin }: Deps,
+): Promise<void> {
   const resource = resources.find((candidate) => candidate.kind === kind)
   if (resource === undefined) throw new CommandFailed(`unknown kind ${kind}`)
-  const config = configOf(options)
-  const source = { stdin, silenceSecondsMax: config.importSilenceSecondsMax }
-  const file = await openRecordFile(path, resource.record, source).catch((error: unknown) => {
-    throw error instanceof UnreadableFile ? new CommandFailed(error.message) : error
+  const startedAt = systemClock()
+  const inputs = await openInputs(patterns, resource.record, {
+    ...{ stdin, silenceSecondsMax: configOf(options).importSilenceSecondsMax },
+    ...{ delimiter: options.delimiter, nullText: options.null },
   })
+  const rejects = options.onError === 'skip' ? openRejects(inputs, options.rejects) : undefined
+  const report = await importInputs(resource, inputs, rejects, options, output).catch(
+    (error: unknown) => {
+      rejects?.discard()
+      throw error
+    },
+  )
+  // A file that cannot be read refuses everything, so its rejected records are not all.
+  if (report.faultCount > 0) rejects?.discard()
+  const seconds = Number((systemClock() - startedAt) / 10_000n) / 100
+  const written = report.faultCount > 0 ? undefined : rejects?.end()
+  const { paths } = inputs
+  printReport(output, report, { ...options, paths, seconds, rejects: written })
+}
+
+async function importInputs(
+  resource: (typeof resources)[number],
+  inputs: Inputs,
+  rejects: Rejects | undefined,
+  options: ImportOptions,
+  output: Output,
+): Promise<ImportReport> {
   const interruption = openInterruption(output)
   const creates = options.create === true && options.dryRun !== true
-  return withStores({ ...options, create: creates }, async (stores) => {
-    const progress = openProgress(file, systemClock)
-    interruption.beforeExit(progress.stop)
+  return withStores({ ...options, create: creates }, async (stores, config) => {
+    const progress = openProgress(inputs, systemClock)
+    interruption.beforeExit(() => {
+      progress.stop()
+      rejects?.discard()
+    })
+    const isCompressed = inputs.paths.some((path) => path.endsWith('.gz'))
     try {
-      return await importEntries(stores.records(), resource, file.entries, {
+      const user = operatingUser()
+      const files = inputs.files.map(({ entries, name, sha256 }) => {
+        return { entries, origin: { ...user, file: name, sha256 } }
+      })
+      return await importFiles(stores.records(), resource, files, {
         customerId: options.customer,
         dryRun: options.dryRun === true,
         allowOlder: options.allowOlder === true,
-        origin: { ...operatingUser(), file: file.name, sha256: file.sha256 },
         expected: {
           records: options.expect,
           sha256: options.sha256,
           mayBeEmpty: options.allowEmpty === true,
         },
         rules: recordRules(config),
-        fileBytes: path.endsWith('.gz') ? undefined : file.bytesTotal,
+        fileBytes: isCompressed ? undefined : inputs.bytesTotal,
         onProgress: progress.update,
         onMerge: options.dryRun === true ? undefined : interruption.changesBegin,
+        reject: rejects?.add,
       })
     } finally {
       progress.stop()
     }
   }).finally(interruption.close)
+}
+
+function readDelimiter(text: string): string {
+  if (text === 'tab') return '\t'
+  if (/^[\x20-\x7e\t]$/.test(text) && !/["#\w]/.test(text)) return text
+  throw new InvalidArgumentError('It must be one character such as ; or |, or the word tab.')
 }
 
 function readCount(text: string): number {
@@ -103,26 +170,4 @@ function readCount(text: string): number {
 function readHash(text: string): string {
   if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase()
   throw new InvalidArgumentError('It must be 64 hexadecimal digits.')
-}
-
-function printReport(
-  output: Output,
-  name: string,
-  report: ImportReport,
-  options: ImportOptions,
-): void {
-  const { faults, faultCount, ...counts } = report
-  for (const { line, member, reason } of faults) {
-    output.tell(line === 0 ? `${name}: ${reason}` : `${name}:${line}: ${member}: ${reason}`)
-  }
-  if (faultCount > faults.length) output.tell(`and ${faultCount - faults.length} more`)
-  const { dryRun = false } = options
-  const { records, added, changed, unchanged } = counts
-  const note = dryRun ? ' (dry run: nothing was changed)' : ''
-  const line = `${counted(records, 'record')}: ${added} added, ${changed} changed, ${unchanged} unchanged${note}`
-  const document = { ...counts, dry_run: dryRun, fault_count: faultCount, faults }
-  printResult(output, options, document, faultCount > 0 ? [] : [line])
-  if (faultCount > 0) {
-    throw new CommandFailed(`${name}: ${counted(faultCount, 'fault')}; nothing was changed`)
-  }
 }

@@ -40,7 +40,8 @@ export function addComponent(name: string, schema: object, components: Component
 }
 
 function plainKeywords(node: Node, components: Components): object {
-  const { reason: _, patternProperties, additionalProperties, ...keywords } = node
+  const { reason: _, nullIsFault: _fault, ...shown } = node
+  const { patternProperties, additionalProperties, ...keywords } = shown
   const inner = (value: unknown): unknown => plain(value as Node, components)
   const [values] = Object.values((patternProperties ?? {}) as Node)
   return {

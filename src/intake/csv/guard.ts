@@ -1,13 +1,17 @@
 import { limits } from '../../platform/limits.ts'
 import { longerThanRecord, tooManyBlankLines, UnreadableFile } from '../lines.ts'
 
-const code = { quote: 0x22, comma: 0x2c, newline: 0x0a, carriageReturn: 0x0d } as const
+const code = { quote: 0x22, newline: 0x0a, carriageReturn: 0x0d } as const
 
 /**
  * Refuses a header or row with too many bytes or cells, and too many blank lines, before the CSV
- * parser holds them in memory. Only quotes, commas and line ends matter for that.
+ * parser holds them in memory. Only quotes, delimiters and line ends matter for that.
  */
-export async function* guardCsv(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+export async function* guardCsv(
+  chunks: AsyncIterable<Uint8Array>,
+  delimiter: string,
+): AsyncIterable<Uint8Array> {
+  const delimiterByte = delimiter.charCodeAt(0)
   let isHeader = true
   let isQuoted = false
   let line = 1
@@ -31,7 +35,7 @@ export async function* guardCsv(chunks: AsyncIterable<Uint8Array>): AsyncIterabl
       lineEnds = 0
       bytes += 1
       if (byte === code.quote) isQuoted = !isQuoted
-      else if (byte === code.comma && !isQuoted) cells += 1
+      else if (byte === delimiterByte && !isQuoted) cells += 1
       if (bytes > (isHeader ? limits.csvHeaderBytesMax : limits.recordBytesMax)) {
         throw tooLong(isHeader, startLine, isQuoted)
       }

@@ -13,9 +13,17 @@ export type SchemaNode = {
 }
 
 /** Reads the header. Its faults are reported once, for the file, instead of once for each row. */
-export function readHeader(header: readonly string[], schema: TSchema): readonly Column[] {
-  if (header.length === 1 && /[;\t|]/.test(header[0] ?? '')) {
-    throw new UnreadableFile('the header is one column; cells must be separated by commas', 1)
+export function readHeader(
+  header: readonly string[],
+  schema: TSchema,
+  delimiter: string,
+): readonly Column[] {
+  if (header.length === 1 && /[,;\t|]/.test(header[0] ?? '')) {
+    const by = delimiter === ',' ? 'commas' : `--delimiter ${printable(delimiter)}`
+    throw new UnreadableFile(
+      `the header is one column; cells must be separated by ${by}; --delimiter names another character`,
+      1,
+    )
   }
   const names = new Set<string>()
   for (const name of header) {

@@ -3,7 +3,7 @@ import { CsvError, parse } from 'csv-parse'
 import type { TSchema } from 'typebox'
 import { limits } from '../../platform/limits.ts'
 import { counted } from '../../values/counted.ts'
-import { type Entry, UnreadableFile } from '../lines.ts'
+import { type Entry, NOTE, UnreadableFile } from '../lines.ts'
 import { refuseOtherEncodings } from './encoding.ts'
 import { guardCsv } from './guard.ts'
 import { type Column, readHeader, type SchemaNode } from './header.ts'
@@ -11,17 +11,23 @@ import { type Column, readHeader, type SchemaNode } from './header.ts'
 /**
  * Reads CSV with a header line. A dotted column is a nested member; a number in it is the index of
  * an array's item (`statement_balances.0.asset`). The text after `metadata.` is one key. An empty
- * cell is an absent member. The cell `null` is null where the member may be null.
+ * cell is an absent member. The cell `null` is null where the member may be null. Without a
+ * delimiter, commas separate the cells.
  */
 export async function* readCsv(
   chunks: AsyncIterable<Uint8Array>,
   schema: TSchema,
+  { delimiter = ',', nullText, onHeader }: CsvOptions = {},
 ): AsyncIterable<Entry> {
+  const { hasNotes, content } = await beginOf(chunks)
   const parser = compose(
-    refuseOtherEncodings(guardCsv(chunks)),
+    refuseOtherEncodings(guardCsv(content, delimiter)),
     parse({
       bom: true,
       info: true,
+      raw: true,
+      delimiter,
+      ...(hasNotes && { comment: NOTE, comment_no_infix: true }),
       skip_empty_lines: true,
       // Otherwise the parser stops at a row of another length instead of reporting it as a fault.
       relax_column_count: true,
@@ -30,11 +36,15 @@ export async function* readCsv(
   )
   let columns: readonly Column[] | undefined
   try {
-    for await (const { record: cells, info } of parser as AsyncIterable<CsvRow>) {
-      const line = info.lines
-      if (columns === undefined) columns = readHeader(cells, schema)
-      else if (cells.length === columns.length) yield { line, value: nest(columns, cells, schema) }
-      else yield { line, reason: otherLength(cells, columns) }
+    for await (const { record: cells, info, raw: given } of parser as AsyncIterable<CsvRow>) {
+      const raw = given.replace(/^[\r\n]+|[\r\n]+$/g, '')
+      const place = { line: info.lines, raw }
+      if (columns === undefined) {
+        columns = readHeader(cells, schema, delimiter)
+        onHeader?.(raw)
+      } else if (cells.length === columns.length) {
+        yield { ...place, value: nest(columns, cells, schema, nullText) }
+      } else yield { ...place, reason: otherLength(cells, columns) }
     }
   } catch (error) {
     throw error instanceof CsvError ? unreadable(error) : error
@@ -42,7 +52,32 @@ export async function* readCsv(
   if (columns === undefined) throw new UnreadableFile('is empty; CSV starts with a header line')
 }
 
-type CsvRow = { readonly record: readonly string[]; readonly info: { readonly lines: number } }
+export type CsvOptions = {
+  /** One character. A comma by default. */
+  readonly delimiter?: string | undefined
+  /** The cell that is null where a member may be null, and else absent. */
+  readonly nullText?: string | undefined
+  /** Takes the header line as it came. */
+  readonly onHeader?: (header: string) => void
+}
+
+type CsvRow = {
+  readonly record: readonly string[]
+  readonly info: { readonly lines: number }
+  readonly raw: string
+}
+
+/** Whether the content is a file of rejected records, whose notes are left out. */
+async function beginOf(chunks: AsyncIterable<Uint8Array>) {
+  const iterator = chunks[Symbol.asyncIterator]()
+  const first = await iterator.next()
+  const start = first.done === true ? '' : Buffer.from(first.value.subarray(0, 3)).toString()
+  const content = (async function* () {
+    if (first.done !== true) yield first.value
+    yield* { [Symbol.asyncIterator]: () => iterator }
+  })()
+  return { hasNotes: start === NOTE, content }
+}
 
 const otherLength = (cells: readonly string[], columns: readonly Column[]): string =>
   `has ${counted(cells.length, 'cell')}, the header has ${columns.length}`
@@ -62,11 +97,17 @@ const faults: Readonly<Record<string, string>> = {
 
 type Node = { [member: string]: Node | string | number | null }
 
-function nest(columns: readonly Column[], cells: readonly string[], schema: TSchema): unknown {
+function nest(
+  columns: readonly Column[],
+  cells: readonly string[],
+  schema: TSchema,
+  nullText: string | undefined,
+): unknown {
   const root: Node = Object.create(null)
   for (const [at, { path, schema: leaf }] of columns.entries()) {
     const cell = cells[at] ?? ''
-    if (cell !== '') parentOf(root, path)[path.at(-1) ?? ''] = typed(cell, leaf)
+    const value = memberOf(cell, leaf, nullText)
+    if (value !== undefined) parentOf(root, path)[path.at(-1) ?? ''] = value
   }
   return shape(root, schema as SchemaNode)
 }
@@ -83,9 +124,16 @@ function parentOf(root: Node, path: readonly string[]): Node {
   return parent
 }
 
-function typed(cell: string, schema: SchemaNode): string | number | null {
+/** Undefined is an absent member. */
+function memberOf(
+  cell: string,
+  schema: SchemaNode,
+  nullText: string | undefined,
+): string | number | null | undefined {
   const types = [schema.type ?? 'string'].flat()
-  if (cell === 'null' && types.includes('null')) return null
+  const isNull = cell === (nullText ?? 'null')
+  if (isNull && types.includes('null')) return null
+  if (cell === '' || (isNull && nullText !== undefined)) return undefined
   if (types.includes('integer') && /^-?\d{1,16}$/.test(cell)) return Number(cell)
   return cell
 }

@@ -18,8 +18,8 @@ export type MergeStatements = {
   /** Copies stored deletions to staged records that mention none. Not for kinds without them. */
   readonly keepDeletions: string | undefined
   readonly dropUnchanged: string
-  /** How many staged records are left, and how many of them replace a stored one. */
-  readonly countRemaining: string
+  /** How many staged records of each file replace a stored one. */
+  readonly countReplaced: string
   /** Moves what will be replaced to `superseded`; `insert` deletes the unmasked records. */
   readonly supersede: readonly string[]
   readonly insert: readonly string[]
@@ -39,8 +39,8 @@ export function mergeStatements(resource: Resource, dialect: MergeDialect): Merg
     keepDeletions: resource.deletable ? keepDeletions(table) : undefined,
     dropUnchanged: `
       delete from staged where sequence in (select staged.sequence from ${unchanged})`,
-    countRemaining: `
-      select (select count(*) from staged) as remaining, (select count(*) from ${replaced}) as replaced`,
+    countReplaced: `
+      select staged.file, count(*) as records from ${replaced} group by staged.file`,
     supersede: [
       `insert into ${tableName('superseded')}
        select '${resource.kind}', stored.customer_id, stored.id, stored.stored_at, ${now},

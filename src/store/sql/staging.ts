@@ -1,11 +1,12 @@
 import type { Resource } from '../../contract/resource.ts'
 import { bodyChecksum } from '../integrity/checksum.ts'
-import type { MergeReport, StorableRecord } from '../records.ts'
-import type { FoundFaults } from './import/found-faults.ts'
+import type { FoundFaults, MergeReport, StorableRecord } from '../records.ts'
 
 /** The columns of the temporary table `staged`, besides `sequence`, the number in the file. */
 export const stagedColumns = (resource: Resource): readonly string[] => [
+  'file',
   'line',
+  'raw',
   ...contentColumns(resource),
   'full_checksum',
   'masked',
@@ -34,7 +35,9 @@ export const memberColumns = ({ columns, exclusive }: Resource): readonly string
 
 /** A record's values by those columns. */
 export const stagedValues = (record: StorableRecord) => ({
+  file: record.file ?? 0,
   line: record.line,
+  raw: record.raw ?? null,
   customer_id: record.customerId,
   id: record.id,
   position: record.position,
@@ -57,5 +60,5 @@ export const dropRepeats = `
 
 export const refused = (found: FoundFaults): MergeReport => ({
   ...found,
-  ...{ added: 0, changed: 0, unchanged: 0 },
+  ...{ rejected: 0, added: 0, changed: 0, unchanged: 0 },
 })

@@ -2,16 +2,30 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { Resource } from '../../contract/resource.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
-import type { MergeOptions, MergeReport, RecordLoad } from '../records.ts'
+import type {
+  FoundFaults,
+  MergeOptions,
+  MergeReport,
+  RecordLoad,
+  RejectedRecord,
+} from '../records.ts'
 import { conflictQueries } from '../sql/import/conflict-queries.ts'
 import {
+  type CountedFiles,
+  filesOf,
+  reportOf,
+  stagedByFile,
+  sumOf,
+} from '../sql/import/file-counts.ts'
+import {
   countConflicts,
-  type FoundFaults,
   firstConflicts,
   isCutOff,
   joinFaults,
+  noFaults,
 } from '../sql/import/found-faults.ts'
 import { insertJournal, journalValues } from '../sql/import/journal.ts'
+import { type RejectedRow, rejectedCollector, rejection } from '../sql/import/rejection.ts'
 import { type MergeDialect, mergeStatements } from '../sql/merge-statements.ts'
 import { dropRepeats, refused, stagedColumns, stagedValues } from '../sql/staging.ts'
 import { buildingIndexes } from './build-indexes.ts'
@@ -68,20 +82,23 @@ export async function openLoad(
       space.add(record)
       return undefined
     },
+    async check({ allowOlder }) {
+      endStaging(db)
+      return faultsOf(db, [...conflicts.withinFile, ...conflicts.withStore(allowOlder)])
+    },
     async merge(options) {
-      db.exec('commit')
-      tellFullDisk(STAGING, () => db.exec('create index temp.staged_by_id on staged (id)'))
-      const within = faultsOf(db, [conflicts.repeatedIds, ...conflicts.withinFile])
-      if (within.faultCount > 0) return refused(within)
-      db.exec(dropRepeats)
+      endStaging(db)
+      const { reject } = options
+      const withStore = conflicts.withStore(options.allowOlder)
+      // Before it locks the store, unless what is stored decides which record is rejected.
+      const within = reject === undefined ? faultsOf(db, conflicts.withinFile) : noFaults
       const merge = () => {
-        const faults = faultsOf(db, [
-          ...conflicts.withStore,
-          ...(options.allowOlder ? [] : [conflicts.olderThanStored]),
-        ])
-        if (faults.faultCount > 0) return refused(faults)
+        const found = joinFaults([within, reject ? noFaults : faultsOf(db, withStore)])
+        if (found.faultCount > 0) return refused(found)
+        const all = [...conflicts.withinFile, ...withStore]
+        const rejected = reject === undefined ? 0 : rejectConflicts(db, all, reject)
         hasMerged = true
-        return mergeStaged(db, resource, { ...options, storedAt: clock(), space })
+        return mergeStaged(db, resource, { ...options, storedAt: clock(), space, rejected })
       }
       const place = `the disk of ${path}`
       return afterOthers(() => tellFullDisk(place, () => inTransaction(db, merge)))
@@ -122,9 +139,18 @@ function openStaging(path: string, resource: Resource): DatabaseSync {
   // The cache bounds the memory of sorts. With the default of 2 MB a merge takes twice as long.
   db.exec('pragma temp_store = file; pragma cache_size = -20000')
   // Node binds numbers as reals, so without an integer column line 7 would be reported as 7.0.
-  const columns = stagedColumns(resource).map((name) => (name === 'line' ? 'line integer' : name))
+  const whole = new Set(['file', 'line'])
+  const columns = stagedColumns(resource).map((name) =>
+    whole.has(name) ? `${name} integer` : name,
+  )
   db.exec(`create temp table staged (sequence integer primary key, ${columns.join(', ')})`)
   return db
+}
+
+/** Once every record is staged. */
+function endStaging(db: DatabaseSync): void {
+  db.exec('commit')
+  tellFullDisk(STAGING, () => db.exec('create index temp.staged_by_id on staged (id)'))
 }
 
 function faultsOf(db: DatabaseSync, queries: readonly string[]): FoundFaults {
@@ -141,29 +167,63 @@ function faultsOf(db: DatabaseSync, queries: readonly string[]): FoundFaults {
   return joinFaults(found)
 }
 
-type MergeParts = Omit<MergeOptions, 'allowOlder'> & {
+/** Leaves out what conflicts. A record may conflict only once another one is left out. */
+function rejectConflicts(
+  db: DatabaseSync,
+  queries: readonly string[],
+  reject: (rejected: RejectedRecord) => void,
+): number {
+  db.exec(rejection.create)
+  const fill = rejection.fill(queries)
+  let rejected = 0
+  for (let found = -1; found !== 0; rejected += found) {
+    db.exec(fill)
+    const collector = rejectedCollector(reject)
+    for (const row of db.prepare(rejection.select).iterate()) {
+      const [file, line] = [Number(row.file), Number(row.line)]
+      const [member, reason, raw] = [row.member, row.reason, row.raw].map(String)
+      collector.add({ file, line, member, reason, raw } as RejectedRow)
+    }
+    found = collector.end()
+    db.exec(`${rejection.remove}; ${rejection.empty}`)
+  }
+  return rejected
+}
+
+type MergeParts = Omit<MergeOptions, 'allowOlder' | 'reject'> & {
   readonly storedAt: bigint
   readonly space: ImportSpace
+  readonly rejected: number
 }
 
 function mergeStaged(
   db: DatabaseSync,
   resource: Resource,
-  { storedAt, dryRun, origin, space }: MergeParts,
+  { storedAt, dryRun, origins, space, rejected }: MergeParts,
 ): MergeReport {
   const merge = mergeStatements(resource, dialect)
+  const byFile = (sql: string): CountedFiles =>
+    new Map(
+      db
+        .prepare(sql)
+        .all()
+        .map((row) => [Number(row.file), Number(row.records)]),
+    )
+  const staged = byFile(stagedByFile)
+  db.exec(dropRepeats)
+  const ids = sumOf(byFile(stagedByFile))
   const hasReplaced = db.prepare(merge.hasReplaced).get()?.has_replaced === 1
-  let unchanged = 0
   if (hasReplaced) {
     if (merge.keepDeletions !== undefined) db.exec(merge.keepDeletions)
-    unchanged = Number(db.prepare(merge.dropUnchanged).run().changes)
+    db.exec(merge.dropUnchanged)
   }
-  const counts = db.prepare(merge.countRemaining).get()
-  const changed = Number(counts?.replaced)
-  const added = Number(counts?.remaining) - changed
+  const replaced: CountedFiles = hasReplaced ? byFile(merge.countReplaced) : new Map()
+  const counted = { staged, remaining: byFile(stagedByFile), replaced }
+  const report = reportOf(counted, { ids, rejected })
+  const { added, changed } = report
   if (!dryRun) {
     // A changed record is stored beside its previous version.
-    space.requireForMerge(Number(counts?.remaining) + changed)
+    space.requireForMerge(added + 2 * changed)
     buildingIndexes(db, resource.table, added, () => {
       for (const sql of [...(changed > 0 ? merge.supersede : []), ...merge.insert]) {
         const statement = db.prepare(sql)
@@ -172,10 +232,10 @@ function mergeStaged(
         statement.run({ now: storedAt })
       }
     })
-    if (origin !== undefined) {
-      const values = journalValues(resource.kind, storedAt, origin, { added, changed })
+    for (const [origin, counts] of filesOf(origins, counted)) {
+      const values = journalValues(resource.kind, storedAt, origin, counts)
       db.prepare(insertJournal('import_journal', () => '?')).run(...values)
     }
   }
-  return { faults: [], faultCount: 0, added, changed, unchanged }
+  return report
 }

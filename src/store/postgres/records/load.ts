@@ -1,20 +1,30 @@
 import type { Resource } from '../../../contract/resource.ts'
 import type { Clock } from '../../../platform/clock.ts'
-import type { MergeOptions, MergeReport, RecordLoad } from '../../records.ts'
+import type {
+  FoundFaults,
+  MergeOptions,
+  MergeReport,
+  RecordLoad,
+  RejectedRecord,
+} from '../../records.ts'
 import { conflictQueries } from '../../sql/import/conflict-queries.ts'
 import {
+  type CountedFiles,
+  filesOf,
+  reportOf,
+  stagedByFile,
+  sumOf,
+} from '../../sql/import/file-counts.ts'
+import {
   countConflicts,
-  type FoundFaults,
   firstConflicts,
   isCutOff,
   joinFaults,
+  noFaults,
 } from '../../sql/import/found-faults.ts'
 import { insertJournal, journalValues } from '../../sql/import/journal.ts'
-import {
-  type MergeDialect,
-  type MergeStatements,
-  mergeStatements,
-} from '../../sql/merge-statements.ts'
+import { type RejectedRow, rejectedCollector, rejection } from '../../sql/import/rejection.ts'
+import { type MergeDialect, mergeStatements } from '../../sql/merge-statements.ts'
 import { dropRepeats, refused, stagedColumns } from '../../sql/staging.ts'
 import { holdSession } from '../cluster/hold-session.ts'
 import type { Servers } from '../cluster/servers.ts'
@@ -42,14 +52,22 @@ export async function openLoad(
     throw error
   })
   let sequence = 0
+  const endStaging = async () => {
+    await copy.end()
+    await connection.execute('analyze staged')
+  }
   return {
     stage: (record) => {
       sequence += 1
       return copy.write(copyLine(columns, sequence, record))
     },
+    check: async ({ allowOlder }) => {
+      await endStaging()
+      const { withinFile, withStore } = conflictQueries(resource, dialect)
+      return await faultsOf(connection, [...withinFile, ...withStore(allowOlder)])
+    },
     merge: async (options) => {
-      await copy.end()
-      await connection.execute('analyze staged')
+      await endStaging()
       return await mergeStaged(connection, resource, { ...options, storedAt: clock() })
     },
     close: session.drop,
@@ -66,7 +84,9 @@ async function openStaging(connection: Connection, staged: readonly string[]) {
 
 const types: Readonly<Record<string, string>> = {
   sequence: 'bigint',
-  line: 'integer',
+  file: 'integer',
+  line: 'bigint',
+  raw: 'text',
   id: 'uuid',
   position: 'bytea',
   full_body: 'text',
@@ -90,12 +110,13 @@ const dialect: MergeDialect = {
 async function mergeStaged(
   connection: Connection,
   resource: Resource,
-  { dryRun, allowOlder, origin, storedAt }: MergeOptions & { readonly storedAt: bigint },
+  options: MergeOptions & { readonly storedAt: bigint },
 ): Promise<MergeReport> {
+  const { dryRun, allowOlder, origins, reject, storedAt } = options
   const conflicts = conflictQueries(resource, dialect)
   const merge = mergeStatements(resource, dialect)
-  const { faults: within, ids } = await checkFile(connection, conflicts)
-  if (within.faultCount > 0) return refused(within)
+  // Before it locks the table, unless what is stored decides which record is rejected.
+  const within = reject === undefined ? await faultsOf(connection, conflicts.withinFile) : noFaults
   return await transact(connection, async () => {
     // Readers go on; another import of this kind waits until this transaction ends.
     await connection.execute(
@@ -103,50 +124,74 @@ async function mergeStaged(
     )
     const [replaces] = await connection.query({ text: merge.hasReplaced })
     const hasReplaced = String(replaces?.[0]) === 't'
-    const faults = await faultsOf(connection, [
-      ...conflicts.withStore,
-      ...(hasReplaced && !allowOlder ? [conflicts.olderThanStored] : []),
-    ])
-    if (faults.faultCount > 0) return refused(faults)
-    const { remaining, changed } = hasReplaced
-      ? await dropUnchanged(connection, merge)
-      : { remaining: ids, changed: 0 }
-    for (const text of dryRun ? [] : [...(changed > 0 ? merge.supersede : []), ...merge.insert]) {
+    // Only a stored version can make another one older.
+    const withStore = conflicts.withStore(allowOlder || !hasReplaced)
+    const found = joinFaults([within, reject ? noFaults : await faultsOf(connection, withStore)])
+    if (found.faultCount > 0) return refused(found)
+    const all = [...conflicts.withinFile, ...withStore]
+    const rejected = reject === undefined ? 0 : await rejectConflicts(connection, all, reject)
+    const staged = await byFile(connection, stagedByFile)
+    await connection.execute(dropRepeats)
+    const ids = sumOf(await byFile(connection, stagedByFile))
+    if (hasReplaced) {
+      if (merge.keepDeletions !== undefined) await connection.execute(merge.keepDeletions)
+      await connection.execute(merge.dropUnchanged)
+    }
+    const replaced = hasReplaced ? await byFile(connection, merge.countReplaced) : new Map()
+    const counted = { staged, remaining: await byFile(connection, stagedByFile), replaced }
+    const report = reportOf(counted, { ids, rejected })
+    const statements = [...(report.changed > 0 ? merge.supersede : []), ...merge.insert]
+    for (const text of dryRun ? [] : statements) {
       // Only some of the statements have the parameter.
       await connection.query({ text, values: text.includes(dialect.now) ? [storedAt] : [] })
     }
-    const counts = { added: remaining - changed, changed, unchanged: ids - remaining }
-    if (!dryRun && origin !== undefined) {
+    for (const [origin, counts] of dryRun ? [] : filesOf(origins, counted)) {
       await connection.query({
         text: insertJournal(dialect.tableName('import_journal'), (number) => `$${number}`),
         values: journalValues(resource.kind, storedAt, origin, counts),
       })
     }
-    return { faults: [], faultCount: 0, ...counts }
+    return report
   })
 }
 
-/** The faults within the file and its number of different ids. Drops repeats if it has no fault. */
-async function checkFile(
-  connection: Connection,
-  { repeatedIds, withinFile }: ReturnType<typeof conflictQueries>,
-) {
-  const [row] = await connection.query({ text: 'select count(distinct id), count(*) from staged' })
-  const [ids = 0, records = 0] = (row ?? []).map(Number)
-  const hasRepeats = ids < records
-  const faults = await faultsOf(connection, [...(hasRepeats ? [repeatedIds] : []), ...withinFile])
-  if (faults.faultCount === 0 && hasRepeats) await connection.execute(dropRepeats)
-  return { faults, ids }
+async function byFile(connection: Connection, text: string): Promise<CountedFiles> {
+  const rows = await connection.query({ text })
+  return new Map(rows.map(([file, records]) => [Number(file), Number(records)]))
 }
 
-/** Leaves the staged records that add or change something, and counts them. */
-async function dropUnchanged(connection: Connection, merge: MergeStatements) {
-  if (merge.keepDeletions !== undefined) await connection.execute(merge.keepDeletions)
-  await connection.execute(merge.dropUnchanged)
-  const [counts] = await connection.query({ text: merge.countRemaining })
-  const [remaining = 0, changed = 0] = (counts ?? []).map(Number)
-  return { remaining, changed }
+/** Leaves out what conflicts. A record may conflict only once another one is left out. */
+async function rejectConflicts(
+  connection: Connection,
+  queries: readonly string[],
+  reject: (rejected: RejectedRecord) => void,
+): Promise<number> {
+  await connection.execute(rejection.create)
+  const fill = rejection.fill(queries)
+  let rejected = 0
+  for (let found = -1; found !== 0; rejected += found) {
+    await connection.execute(fill)
+    const collector = rejectedCollector(reject)
+    await connection.execute(`declare conflicting cursor for ${rejection.select}`)
+    for (let isEnd = false; !isEnd; ) {
+      const rows = await connection.query({ text: `fetch ${REJECTED_AT_ONCE} from conflicting` })
+      for (const [file, line, ...texts] of rows) {
+        const [member, reason, raw] = texts.map(String)
+        collector.add({
+          ...{ file: Number(file), line: Number(line) },
+          ...({ member, reason, raw } as RejectedRow),
+        })
+      }
+      isEnd = rows.length < REJECTED_AT_ONCE
+    }
+    found = collector.end()
+    await connection.execute(`close conflicting; ${rejection.remove}; ${rejection.empty}`)
+  }
+  return rejected
 }
+
+/** Bounds the memory of a file that conflicts everywhere. */
+const REJECTED_AT_ONCE = 500
 
 async function faultsOf(connection: Connection, queries: readonly string[]): Promise<FoundFaults> {
   const found: FoundFaults[] = []

@@ -3,19 +3,20 @@ import type { MergeDialect } from '../merge-statements.ts'
 import { contentColumns } from '../staging.ts'
 
 type ConflictQueries = {
-  /** Empty where every id of the file appears once. */
-  readonly repeatedIds: string
+  /** The first finds ids that are repeated with other content. */
   readonly withinFile: readonly string[]
-  readonly withStore: readonly string[]
-  readonly olderThanStored: string
+  readonly withStore: (allowOlder: boolean) => readonly string[]
 }
 
-/** Each query returns one row (line, member, reason) for each staged record to refuse. */
+/**
+ * Each query returns one row (line, member, reason) for each staged record to refuse. A reason
+ * names other lines as `{line 7}`, since only the import knows which file has it.
+ */
 export function conflictQueries(resource: Resource, dialect: MergeDialect): ConflictQueries {
   const ownedMembers = resource.exclusive?.members.join(' and ') ?? ''
   return {
-    repeatedIds: repeatedIds(resource),
     withinFile: [
+      repeatedIds(resource),
       repeatedKey({ member: 'ref_id', key: ['customer_id', 'ref_id'], whose: otherRecord }),
       ...resource.uniqueMembers.map((member) =>
         repeatedKey({ member, key: [member], whose: otherRecord }),
@@ -24,10 +25,12 @@ export function conflictQueries(resource: Resource, dialect: MergeDialect): Conf
         ? []
         : [repeatedKey({ member: ownedMembers, key: ['exclusive_key'], whose: otherCustomer })]),
     ],
-    withStore: storedConflicts(resource, ownedMembers).map((conflict) =>
-      storedConflict(resource, dialect, conflict),
-    ),
-    olderThanStored: olderThanStored(resource, dialect),
+    withStore: (allowOlder) => [
+      ...storedConflicts(resource, ownedMembers).map((conflict) =>
+        storedConflict(resource, dialect, conflict),
+      ),
+      ...(allowOlder ? [] : [olderThanStored(resource, dialect)]),
+    ],
   }
 }
 
@@ -38,7 +41,7 @@ function repeatedIds(resource: Resource): string {
     .join(' or ')
   return `
     select later.line, 'id' as member,
-      'stands in line ' || earliest.line || ' too, with other content' as reason
+      'stands in {line ' || earliest.line || '} too, with other content' as reason
     from (
       select id, min(sequence) as sequence from staged group by id having count(*) > 1
     ) as repeated
@@ -61,7 +64,7 @@ type RepeatedKey = {
 /** A key that records of several owners share within the file. */
 const repeatedKey = ({ member, key, whose }: RepeatedKey): string => `
     select staged.line, '${member}' as member,
-      'stands in line ' || repeated.first_line || ' too, in ${whose.text}' as reason
+      'stands in {line ' || repeated.first_line || '} too, in ${whose.text}' as reason
     from (
       select ${key.join(', ')}, min(line) as first_line, min(sequence) as first_sequence
       from staged where ${key.at(-1)} is not null

@@ -1,8 +1,7 @@
 import { limits } from '../../../platform/limits.ts'
-import type { LineFault, MergeReport } from '../../records.ts'
+import type { FoundFaults, LineFault } from '../../records.ts'
 
-/** The first faults that some queries found, and how many they found. */
-export type FoundFaults = Pick<MergeReport, 'faults' | 'faultCount'>
+export const noFaults: FoundFaults = { faults: [], faultCount: 0 }
 
 /** The faults of several queries as one, the first lines first. */
 export const joinFaults = (found: readonly FoundFaults[]): FoundFaults => ({

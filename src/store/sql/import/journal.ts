@@ -1,5 +1,6 @@
-import type { ImportOrigin, JournalEntry, MergeReport } from '../../records.ts'
+import type { ImportOrigin, JournalEntry } from '../../records.ts'
 import { type NamedRow, optionalText, text, whole } from '../row.ts'
+import type { FileCounts } from './file-counts.ts'
 
 /** What the operator writes. On PostgreSQL the server adds the role. */
 const written = [
@@ -25,8 +26,8 @@ export const insertJournal = (table: string, parameter: (number: number) => stri
 export const journalValues = (
   kind: string,
   storedAt: bigint,
-  { file, sha256, user, sudoUser, records }: ImportOrigin,
-  { added, changed }: Pick<MergeReport, 'added' | 'changed'>,
+  { file, sha256, user, sudoUser }: ImportOrigin,
+  { records, added, changed }: FileCounts,
 ): (string | bigint | number | null)[] => [
   ...[storedAt, kind, file, sha256, user, sudoUser ?? null],
   // Repeats within the file count as unchanged, as in the report.

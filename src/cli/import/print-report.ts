@@ -1,0 +1,58 @@
+import type { ImportFault, ImportReport } from '../../intake/import-file.ts'
+import { counted } from '../../values/counted.ts'
+import { printable } from '../../values/printable.ts'
+import { CommandFailed, type Output, printResult } from '../output.ts'
+
+type Printed = {
+  readonly paths: readonly string[]
+  readonly seconds: number
+  /** The files of rejected records, by the number of the input. Undefined if none was asked for. */
+  readonly rejects: ReadonlyMap<number, string> | undefined
+  readonly dryRun?: boolean | undefined
+  readonly json?: boolean | undefined
+}
+
+/** Prints what an import did. Throws a CommandFailed if it was refused. */
+export function printReport(output: Output, report: ImportReport, printed: Printed): void {
+  const { paths, rejects, dryRun = false } = printed
+  const { faults, faultCount, files, ...counts } = report
+  const names = paths.map((path) => (path === '-' ? 'stdin' : printable(path, 1000)))
+  const nameOf = ({ file = 0 }: ImportFault) => names[file]
+  for (const fault of faults) {
+    const { line, member, reason } = fault
+    const name = nameOf(fault)
+    output.tell(line === 0 ? `${name}: ${reason}` : `${name}:${line}: ${member}: ${reason}`)
+  }
+  if (faultCount > faults.length) output.tell(`and ${faultCount - faults.length} more`)
+  for (const [file, path] of rejects ?? []) {
+    const rejected = counted(files[file]?.rejected ?? 0, 'rejected record')
+    output.tell(`${names[file]}: ${rejected}, in ${printable(path, 1000)} with the reasons`)
+  }
+  const document = {
+    ...counts,
+    seconds: printed.seconds,
+    dry_run: dryRun,
+    files: files.map(({ records, rejected, sha256 }, at) => ({
+      ...{ file: paths[at], records, rejected, sha256: sha256 ?? null },
+      ...(rejects?.has(at) && { rejects: rejects.get(at) }),
+    })),
+    fault_count: faultCount,
+    faults: faults.map(({ file, ...fault }) => ({
+      ...(file !== undefined && { file: paths[file] }),
+      ...fault,
+    })),
+  }
+  printResult(output, printed, document, faultCount > 0 ? [] : [lineOf(report, printed)])
+  if (faultCount > 0) {
+    const what = names.length === 1 ? names[0] : counted(names.length, 'file')
+    throw new CommandFailed(`${what}: ${counted(faultCount, 'fault')}; nothing was changed`)
+  }
+}
+
+function lineOf(report: ImportReport, { paths, rejects, dryRun }: Printed): string {
+  const { records, added, changed, unchanged, rejected } = report
+  const ofFiles = paths.length === 1 ? '' : ` in ${counted(paths.length, 'file')}`
+  const ofRejects = rejects === undefined ? '' : `, ${rejected} rejected`
+  const note = dryRun === true ? ' (dry run: nothing was changed)' : ''
+  return `${counted(records, 'record')}${ofFiles}: ${added} added, ${changed} changed, ${unchanged} unchanged${ofRejects}${note}`
+}

@@ -1,0 +1,49 @@
+import type { ImportOrigin, MergeReport } from '../../records.ts'
+
+/** How many staged records each file has, by its number. A file without one has no entry. */
+export type CountedFiles = ReadonlyMap<number, number>
+
+/** What an import did with the records of one file, equal ones included. */
+export type FileCounts = {
+  readonly records: number
+  readonly added: number
+  readonly changed: number
+}
+
+export const stagedByFile = 'select file, count(*) as records from staged group by file'
+
+type Counted = {
+  /** Without those that were rejected. */
+  readonly staged: CountedFiles
+  /** Those that add or change a stored record. */
+  readonly remaining: CountedFiles
+  /** Those that change one. */
+  readonly replaced: CountedFiles
+}
+
+function countsOfFile(file: number, { staged, remaining, replaced }: Counted): FileCounts {
+  const [records = 0, left = 0, changed = 0] = [staged, remaining, replaced].map((of) =>
+    of.get(file),
+  )
+  return { records, added: left - changed, changed }
+}
+
+/** The report of a merge that went well. Equal repeats within the files are not counted here. */
+export function reportOf(
+  { remaining, replaced }: Counted,
+  { ids, rejected }: { readonly ids: number; readonly rejected: number },
+): MergeReport {
+  const [left, changed] = [sumOf(remaining), sumOf(replaced)]
+  const counts = { rejected, added: left - changed, changed, unchanged: ids - left }
+  return { faults: [], faultCount: 0, ...counts }
+}
+
+export const sumOf = (counted: CountedFiles): number =>
+  [...counted.values()].reduce((sum, records) => sum + records, 0)
+
+/** The journal's entries: one for each file, or none where nobody says who imports. */
+export const filesOf = (
+  origins: readonly ImportOrigin[] = [],
+  counted: Counted,
+): readonly (readonly [ImportOrigin, FileCounts])[] =>
+  origins.map((origin, file) => [origin, countsOfFile(file, counted)])
