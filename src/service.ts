@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { IngestOperation, Operation } from './contract/operation.ts'
+import type { IngestOperation, Operation, Works } from './contract/operation.ts'
 import type { Caller } from './contract/principal.ts'
 import type { Answer, Request, Route } from './contract/request.ts'
 import { addressPolicy } from './fees/addresses/address-policy.ts'
@@ -26,6 +26,7 @@ import { type OAuth, openOAuth } from './oauth/open.ts'
 import { createCryptoWithdrawalFee } from './operations/create-crypto-withdrawal-fee.ts'
 import { operations } from './operations/index.ts'
 import { consumeWithdrawalFee } from './operations/ingest/consume-withdrawal-fee.ts'
+import { getWithdrawalFee } from './operations/ingest/get-withdrawal-fee.ts'
 import { ingestOperations } from './operations/ingest/index.ts'
 import type { Clock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
@@ -40,6 +41,7 @@ import type { SandboxState } from './store/sandbox-state.ts'
 import { openServiceStores } from './stores.ts'
 import type { Keyring } from './vault/keyring.ts'
 import { consumeQuote } from './withdrawal-fees/consume-quote.ts'
+import { findQuote } from './withdrawal-fees/find-quote.ts'
 import { quoteWithdrawal } from './withdrawal-fees/quote-withdrawal.ts'
 import { startQuoteSweep } from './withdrawal-fees/sweep-quotes.ts'
 
@@ -129,8 +131,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     works: { [createCryptoWithdrawalFee.id]: quoteWork(fees.current, parts) },
     interfere: extension?.interfere,
   }
-  const works = { [consumeWithdrawalFee.id]: consumeQuote({ quotes }) }
-  const ingest = { verify: oauth.identify, rateLimit, works }
+  const ingest = { verify: oauth.identify, rateLimit, store, works: ingestWorks(quotes) }
   const guarded = whileIntact(stores.watch)
   const readiness = readinessChecks({ ...parts, credentials: oauth, feeBasis: fees.current })
   const life: Life = { isEnding: false }
@@ -172,6 +173,11 @@ const quoteWork = (basis: () => FeeBasis, { quotes, clock, config }: ServicePart
     policy: { ...addressPolicy(config), quick: true },
     openMax: config.feeQuotesOpenMax,
   })
+
+const ingestWorks = (quotes: FeeQuoteStore): Works => ({
+  [consumeWithdrawalFee.id]: consumeQuote({ quotes }),
+  [getWithdrawalFee.id]: findQuote({ quotes }),
+})
 
 const closerOf =
   (life: Life, server: Server, running: AsyncDisposableStack): Service['close'] =>

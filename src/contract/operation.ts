@@ -88,8 +88,22 @@ type Write<Path extends string, AnyScope extends string> = Common<Path, AnyScope
 
 export type WriteOperation = Write<`/v2/${string}`, Scope>
 
+type IngestWrite = Write<`/ingest/v1/${string}`, OperatorScope>
+
+/** Looks something up for the operator. `service.ts` binds its work to it. */
+type IngestRead = Omit<IngestWrite, 'kind' | 'method' | 'body'> & {
+  readonly kind: 'read'
+  readonly method: 'GET'
+}
+
+/** Reads one stored record, whoever owns it. */
+export type IngestRecord = Omit<IngestRead, 'kind'> & {
+  readonly kind: 'record'
+  readonly resource: Resource
+}
+
 /** An operation of the operator's own systems, out of reach of every customer's client. */
-export type IngestOperation = Write<`/ingest/v1/${string}`, OperatorScope>
+export type IngestOperation = IngestWrite | IngestRead | IngestRecord
 
 export type Operation = GetOperation | ListOperation | WriteOperation
 
@@ -144,18 +158,28 @@ export function getOperation<const Query extends Readonly<Record<string, Field<b
   return { ...declaration, kind: 'get', method: 'GET', problems, required: [] }
 }
 
-type DeclaredWrite<W extends WriteOperation | IngestOperation> = Omit<W, Plain> & {
+type DeclaredWork<W extends WriteOperation | IngestOperation> = Omit<W, Plain> & {
   readonly problems: W['problems']
 }
 
-export const writeOperation = (declaration: DeclaredWrite<WriteOperation>): WriteOperation => ({
+export const writeOperation = (declaration: DeclaredWork<WriteOperation>): WriteOperation => ({
   ...declaration,
   ...plainWrite,
 })
 
-export const ingestOperation = (declaration: DeclaredWrite<IngestOperation>): IngestOperation => ({
+export const ingestOperation = (declaration: DeclaredWork<IngestWrite>): IngestOperation => ({
   ...declaration,
   ...plainWrite,
+})
+
+export const ingestRead = (declaration: DeclaredWork<IngestRead>): IngestOperation => ({
+  ...declaration,
+  ...{ kind: 'read', method: 'GET', query: {}, required: [] },
+})
+
+export const ingestRecord = (declaration: DeclaredWork<IngestRecord>): IngestOperation => ({
+  ...declaration,
+  ...{ kind: 'record', method: 'GET', query: {}, required: [] },
 })
 
 const plainWrite = { kind: 'write', method: 'POST', query: {}, required: [] } as const

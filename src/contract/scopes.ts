@@ -10,7 +10,7 @@ export const readScopes = [
 export const customerScopes = [...readScopes, 'fee:write_crypto_withdrawal_fee'] as const
 
 /** Scopes of the operator's clients, for `/ingest/v1` only. No customer's client may have one. */
-export const operatorScopes = ['ingest:consume_fee'] as const
+export const operatorScopes = ['ingest:consume_fee', 'ingest:read_record', 'ingest:search'] as const
 
 export type Scope = (typeof customerScopes)[number]
 export type OperatorScope = (typeof operatorScopes)[number]

@@ -64,6 +64,8 @@ export type OperatorRecords = {
   beginLoad(resource: Resource, fileBytes?: number): Promise<RecordLoad>
   /** Every record as one line of JSON that import accepts, by customer and then in order. */
   exportLines(resource: Resource, customerId: string | undefined): AsyncIterable<string>
+  /** A record of any customer, also a deleted one. Rejects with a StoreDamaged if it is damaged. */
+  find(resource: Resource, id: string): Promise<FoundRecord | undefined>
   count(resource: Resource): Promise<number>
   /** The newest entries of the journal of imports, newest first. */
   journal(entriesMax: number): Promise<readonly JournalEntry[]>
@@ -75,6 +77,9 @@ export type OperatorRecords = {
    */
   clear(): Promise<void>
 }
+
+/** A record as one line of JSON that import accepts. Each change gives another `version`. */
+export type FoundRecord = { readonly line: string; readonly version: string }
 
 /** A checked and rendered record that an import stages. */
 export type StorableRecord = {

@@ -1,6 +1,12 @@
 import type { FeeQuote } from '../store/fee-quotes.ts'
 import { printInstant } from '../values/instant.ts'
 
+/** What has become of a fee. `now` is of the store's clock, which judges every fee. */
+export const stateOf = (quote: FeeQuote, now: bigint): 'OPEN' | 'CONSUMED' | 'EXPIRED' => {
+  if (quote.consumption !== undefined) return 'CONSUMED'
+  return now < quote.expiresAt ? 'OPEN' : 'EXPIRED'
+}
+
 /** A guaranteed fee as the operator sees it, over HTTP and on the command line. */
 export const describeQuote = (quote: FeeQuote) => ({
   id: quote.id,

@@ -33,8 +33,10 @@ export function responsesOf(operation: Documented, components: Components): obje
       },
       content: { 'application/json': { schema, ...examplesFor(id, 200) } },
     },
-    ...(kind === 'list' && {
-      304: { description: 'The page is the one that If-None-Match names.' },
+    ...((kind === 'list' || kind === 'record') && {
+      304: {
+        description: `The ${kind === 'list' ? 'page' : 'record'} is the one that If-None-Match names.`,
+      },
     }),
     ...problemResponses(operation, components),
   }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import type {
+  BodyInput,
   GetOperation,
   IngestOperation,
+  IngestRecord,
   ListOperation,
   Operation,
   Works,
@@ -45,7 +47,10 @@ export type PipelineDeps = AdmissionDeps<Principal> & {
 export type Interfere = (operation: string, principal: Principal, trace: Trace) => Promise<void>
 
 /** What the pipeline of the operator's API needs. */
-export type IngestDeps = AdmissionDeps<Caller> & { readonly works: Works }
+export type IngestDeps = AdmissionDeps<Caller> & {
+  readonly store: Pick<Store, 'operator'>
+  readonly works: Works
+}
 
 /** The request pipeline of `/v2`. Each step is one line, and any of them may throw a Problem. */
 export async function handle(
@@ -63,7 +68,7 @@ export async function handle(
     case 'list':
       return await handleList(operation, request, principal, deps)
     case 'write':
-      return await handleWrite(operation, request, principal, deps.works)
+      return await handleWork(operation, request, principal, deps.works)
   }
 }
 
@@ -76,7 +81,26 @@ export async function handleIngest(
   const caller = await authenticate(request, deps.verify)
   await deps.rateLimit(caller.clientId, request.trace)
   requireScope(caller, operation.scope)
-  return await handleWrite(operation, request, caller, deps.works)
+  return operation.kind === 'record'
+    ? await handleRecord(operation, request, deps.store)
+    : await handleWork(operation, request, caller, deps.works)
+}
+
+/** The record as import accepts it, with the tag of its version. */
+async function handleRecord(
+  operation: IngestRecord,
+  request: Request,
+  store: IngestDeps['store'],
+): Promise<Answer> {
+  readQuery(operation, request)
+  const id = validatePathId(operation, request.parameters.id)
+  const { resource } = operation
+  const found = await store.operator.find(resource, id)
+  if (found === undefined) throw new Problem(404, `no ${resource.noun} found for id: '${id}'`)
+  request.trace.rows = 1
+  const headers = { 'cache-control': 'no-store', etag: `"${found.version}"` }
+  const answer = { status: 200, headers, body: found.line }
+  return unlessMatched(answer, request.headers['if-none-match'])
 }
 
 /** The values of the declared parameters. The answer names the others, whatever it is. */
@@ -145,8 +169,8 @@ async function handleList(
   }
 }
 
-async function handleWrite<C extends Caller>(
-  operation: WriteOperation | IngestOperation,
+async function handleWork<C extends Caller>(
+  operation: Exclude<WriteOperation | IngestOperation, IngestRecord>,
   request: Request,
   caller: C,
   works: Works<C>,
@@ -156,9 +180,11 @@ async function handleWrite<C extends Caller>(
   const work = works[operation.id]
   assert(work !== undefined, `service.ts binds no work to ${operation.id}, asked for at ${path}`)
   const id = validatePathId(operation, parameters.id)
-  const input = readBody(operation.body, body)
+  const input = operation.kind === 'read' ? noBody : readBody(operation.body, body)
   return jsonAnswer(await work({ caller, id, body: input, trace }), { 'cache-control': 'no-store' })
 }
+
+const noBody: BodyInput = new Map()
 
 const emptyPage: Page = {
   items: new Uint8Array(0),

@@ -47,7 +47,7 @@ function readId(
 
 /** The path id of a write, or '' where its path has none. Throws a 400 for no UUID. */
 export function validatePathId(
-  { path }: WriteOperation | IngestOperation,
+  { path }: Pick<WriteOperation | IngestOperation, 'path'>,
   given: string | undefined,
 ): string {
   if (!path.includes('/:id')) return ''

@@ -1,13 +1,8 @@
 import { Type } from 'typebox'
 import { described, figure, memberOf, text, unread, worded } from '../../contract/fields.ts'
-import {
-  about,
-  amountMember,
-  cryptoNetworkMember,
-  timestampMember,
-  uuidMember,
-} from '../../contract/members.ts'
+import { cryptoNetworkMember } from '../../contract/members.ts'
 import { ingestOperation } from '../../contract/operation.ts'
+import { guaranteedFeeMembers } from './guaranteed-fee-members.ts'
 
 export const consumeWithdrawalFee = ingestOperation({
   id: 'consumeWithdrawalFee',
@@ -50,22 +45,8 @@ export const consumeWithdrawalFee = ingestOperation({
   },
   view: {
     name: 'ConsumedFee',
-    schema: Type.Object(
-      {
-        id: about('Identifier of the guaranteed fee.', uuidMember),
-        customer_id: about('Whose withdrawal it is.', Type.String()),
-        asset: about('Currency that is withdrawn.', Type.String()),
-        crypto_network: about('The network of the withdrawal.', cryptoNetworkMember),
-        destination_address: about('Where the withdrawal goes.', Type.String()),
-        amount: about('What arrives; amount plus fee is total.', amountMember),
-        fee: about('The guaranteed fee, in the asset.', amountMember),
-        total: about('What is paid in all, the fee included.', amountMember),
-        created_at: about('When the fee was quoted.', timestampMember),
-        expires_at: about('Until when the fee is guaranteed.', timestampMember),
-        withdrawal: Type.Optional(about('The withdrawal that has the fee.', Type.String())),
-        consumed_at: Type.Optional(about('When the withdrawal took the fee.', timestampMember)),
-      },
-      { description: 'A guaranteed fee and the withdrawal that has taken it.' },
-    ),
+    schema: Type.Object(guaranteedFeeMembers, {
+      description: 'A guaranteed fee and the withdrawal that has taken it.',
+    }),
   },
 })

@@ -2,6 +2,7 @@ import { fullTable, type Resource } from '../../contract/resource.ts'
 import { printInstant } from '../../values/instant.ts'
 import { bodyChecksum } from '../integrity/checksum.ts'
 import { shownId } from '../integrity/stored-row.ts'
+import type { FoundRecord } from '../records.ts'
 import { StoreDamaged } from '../unavailable.ts'
 
 /** A stored record as export reads it. Times are in microseconds. */
@@ -13,24 +14,37 @@ export type StoredRecord = {
   readonly checksum: number | null
   readonly deletedAt: bigint | null
   readonly sourceVersion: bigint | null
+  readonly storedAt: bigint
 }
 
 /** Selects all records of a kind, or those of one customer, by customer and then in list order. */
-export function exportQuery(
+export const exportQuery = (
   resource: Resource,
   tableName: (table: string) => string,
   customerParameter: string | undefined,
-): string {
+): string => `
+    ${storedQuery(resource, tableName)}
+    ${customerParameter === undefined ? '' : `where record.customer_id = ${customerParameter}`}
+    order by record.customer_id, record.deleted, record.position`
+
+/** Selects the record with an id, whoever owns it. The last condition is for its index. */
+export const findQuery = (
+  resource: Resource,
+  tableName: (table: string) => string,
+  idParameter: string,
+): string => `
+    ${storedQuery(resource, tableName)}
+    where record.id = ${idParameter} and record.stored_at >= 0`
+
+function storedQuery(resource: Resource, tableName: (table: string) => string): string {
   const full = fullTable(resource)
   const isApart = full !== resource.table
   const exported = isApart ? 'unmasked' : 'record'
   return `
     select record.customer_id, record.id, ${exported}.body as body, ${exported}.checksum as checksum,
-      record.deleted_at, record.source_version
+      record.deleted_at, record.source_version, record.stored_at
     from ${tableName(resource.table)} as record
-    ${isApart ? `left join ${tableName(full)} as unmasked on ${samePair}` : ''}
-    ${customerParameter === undefined ? '' : `where record.customer_id = ${customerParameter}`}
-    order by record.customer_id, record.deleted, record.position`
+    ${isApart ? `left join ${tableName(full)} as unmasked on ${samePair}` : ''}`
 }
 
 const samePair = 'unmasked.customer_id = record.customer_id and unmasked.id = record.id'
@@ -57,6 +71,13 @@ const damaged = (kind: string, id: string, fault: string) =>
   new StoreDamaged(
     `${kind} ${shownId(id)}: ${fault}; the export is incomplete; import this record again or restore a backup`,
   )
+
+/** The record that `findQuery` has selected. */
+export const foundRecord = (resource: Resource, record: StoredRecord): FoundRecord => ({
+  line: exportLine(resource, record),
+  // Two versions that were stored at one moment differ in their bodies.
+  version: `${record.storedAt.toString(36)}-${(record.checksum ?? 0).toString(36)}`,
+})
 
 /**
  * One line of JSON that import accepts: the unmasked record with its withheld members. Throws a

@@ -25,7 +25,7 @@ export const freeBytesOf: FreeBytes = (folder) => {
 
 export type ImportSpace = {
   /** Notes a staged record. */
-  add(record: Pick<StorableRecord, 'full' | 'masked'>): void
+  add(record: Pick<StorableRecord, 'full' | 'masked' | 'raw'>): void
   /** Checks before a merge that writes so many of the staged records. */
   requireForMerge(recordsWritten: number): void
 }
@@ -39,15 +39,18 @@ export function spaceFor(path: string, fileBytes: number, freeBytes: FreeBytes):
   requireSpace(path, fileBytes * SPACE_PER_FILE_BYTE, freeBytes)
   let records = 0
   let staged = 0
+  // What is staged to be written elsewhere, should the record be rejected.
+  let stagedRaw = 0
   let checked = 0
   return {
-    add: ({ full, masked }) => {
+    add: ({ full, masked, raw }) => {
       records += 1
       staged += full.length + (masked?.length ?? 0)
-      if (staged - checked < STAGED_BYTES_PER_CHECK) return
-      checked = staged
+      stagedRaw += raw?.length ?? 0
+      if (staged + stagedRaw - checked < STAGED_BYTES_PER_CHECK) return
+      checked = staged + stagedRaw
       // The temporary files may be on this disk. Index and sort will take as much again.
-      requireSpace(path, staged, freeBytes)
+      requireSpace(path, checked, freeBytes)
     },
     requireForMerge: (recordsWritten) => {
       const recordBytes = staged / Math.max(1, records) + BYTES_BESIDE_BODIES

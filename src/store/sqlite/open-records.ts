@@ -10,10 +10,19 @@ import { openDamageList } from '../integrity/damage.ts'
 import { logDamage, openDamageScan } from '../integrity/damage-scan.ts'
 import { verifiedRecords } from '../integrity/verified-records.ts'
 import type { Store } from '../records.ts'
-import { exportLine, exportQuery, refuseUnlisted, unlistedQuery } from '../sql/export-line.ts'
+import {
+  exportLine,
+  exportQuery,
+  findQuery,
+  foundRecord,
+  refuseUnlisted,
+  type StoredRecord,
+  unlistedQuery,
+} from '../sql/export-line.ts'
 import { readJournalEntry, selectJournal } from '../sql/import/journal.ts'
 import { numberMigrations, readMigration, readMigrations } from '../sql/migration.ts'
 import { recordMigration, recordSteps, recordTables } from '../sql/record-migrations.ts'
+import { type NamedRow, optionalText, optionalWhole, text, whole } from '../sql/row.ts'
 import { customerRecords, statementCache } from './customers/customer-records.ts'
 import { openReadInTurn } from './customers/read-in-turn.ts'
 import { failureOf, integrityFaults, openWithin, prepare } from './database.ts'
@@ -61,6 +70,10 @@ export function openSqliteStore(path: string, clock: Clock, log = openLog('silen
       beginLoad: (resource, fileBytes) => openLoad(path, resource, { clock, fileBytes }),
       async *exportLines(resource, customerId) {
         yield* exportLines(db, resource, customerId)
+      },
+      find: async (resource, id) => {
+        const row = prepare(db, findQuery(resource, recordDialect.tableName, '?')).get(id)
+        return row === undefined ? undefined : foundRecord(resource, storedRecord(row))
       },
       async count(resource) {
         return Number(cached(`select count(*) as n from ${resource.table}`).get()?.n)
@@ -112,16 +125,19 @@ function* exportLines(
     }
     const rows = prepare(db, exportQuery(resource, tableName, parameter)).iterate(...values)
     for (const row of rows) {
-      yield exportLine(resource, {
-        customerId: String(row.customer_id),
-        id: String(row.id),
-        body: row.body === null ? null : String(row.body),
-        checksum: row.checksum === null ? null : Number(row.checksum),
-        deletedAt: typeof row.deleted_at === 'bigint' ? row.deleted_at : null,
-        sourceVersion: typeof row.source_version === 'bigint' ? row.source_version : null,
-      })
+      yield exportLine(resource, storedRecord(row))
     }
   } catch (error) {
     throw failureOf(error)
   }
 }
+
+const storedRecord = (row: NamedRow): StoredRecord => ({
+  customerId: text(row, 'customer_id'),
+  id: text(row, 'id'),
+  body: optionalText(row, 'body') ?? null,
+  checksum: row.checksum === null ? null : Number(row.checksum),
+  deletedAt: optionalWhole(row, 'deleted_at') ?? null,
+  sourceVersion: optionalWhole(row, 'source_version') ?? null,
+  storedAt: whole(row, 'stored_at'),
+})

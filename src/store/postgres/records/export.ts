@@ -1,5 +1,14 @@
 import type { Resource } from '../../../contract/resource.ts'
-import { exportLine, exportQuery, refuseUnlisted, unlistedQuery } from '../../sql/export-line.ts'
+import type { FoundRecord } from '../../records.ts'
+import {
+  exportLine,
+  exportQuery,
+  findQuery,
+  foundRecord,
+  refuseUnlisted,
+  type StoredRecord,
+  unlistedQuery,
+} from '../../sql/export-line.ts'
 import { holdSession } from '../cluster/hold-session.ts'
 import type { Servers } from '../cluster/servers.ts'
 import type { Row } from '../driver/connection.ts'
@@ -28,7 +37,7 @@ export async function* exportLines(
     await connection.query({ text: `declare records no scroll cursor for ${text}`, values })
     for (;;) {
       const rows = await connection.query({ text: `fetch ${FETCHED_AT_ONCE} from records` })
-      for (const row of rows) yield lineOf(resource, row)
+      for (const row of rows) yield exportLine(resource, storedRecord(row))
       if (rows.length < FETCHED_AT_ONCE) return
     }
   } finally {
@@ -39,14 +48,28 @@ export async function* exportLines(
 
 const tableName = (table: string): string => `bursar.${table}`
 
-function lineOf(resource: Resource, row: Row): string {
-  const [customerId, id, body, checksum, deletedAt, sourceVersion] = row
-  return exportLine(resource, {
+/** A record of any customer, from the primary, so that it is not an older version. */
+export async function findRecord(
+  servers: Servers,
+  resource: Resource,
+  id: string,
+): Promise<FoundRecord | undefined> {
+  const [row] = await servers.query({
+    text: findQuery(resource, tableName, '$1::uuid'),
+    values: [id],
+  })
+  return row === undefined ? undefined : foundRecord(resource, storedRecord(row))
+}
+
+function storedRecord(row: Row): StoredRecord {
+  const [customerId, id, body, checksum, deletedAt, sourceVersion, storedAt] = row
+  return {
     customerId: String(customerId),
     id: String(id),
     body: body == null ? null : String(body),
     checksum: checksum == null ? null : Number(checksum),
     deletedAt: deletedAt == null ? null : BigInt(String(deletedAt)),
     sourceVersion: sourceVersion == null ? null : BigInt(String(sourceVersion)),
-  })
+    storedAt: BigInt(String(storedAt)),
+  }
 }

@@ -10,7 +10,7 @@ import { recordTables } from '../../sql/record-migrations.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { inTransaction } from '../cluster/transaction.ts'
 import { customerRecords } from './customer-records.ts'
-import { exportLines } from './export.ts'
+import { exportLines, findRecord } from './export.ts'
 import { openLoad } from './load.ts'
 import { scannedRows, storedRows } from './stored-rows.ts'
 
@@ -33,6 +33,7 @@ export function openPostgresStore(
     operator: {
       beginLoad: (resource) => openLoad(operator, resource, clock),
       exportLines: (resource, customerId) => exportLines(operator, resource, customerId),
+      find: (resource, id) => findRecord(operator, resource, id),
       count: async (resource) => {
         const text = `select count(*) from bursar.${resource.table}`
         const [row] = await operator.query({ text })

@@ -1,0 +1,30 @@
+import { Type } from 'typebox'
+import { about, component, enumMember } from '../../contract/members.ts'
+import { ingestRead } from '../../contract/operation.ts'
+import { guaranteedFeeMembers } from './guaranteed-fee-members.ts'
+
+export const getWithdrawalFee = ingestRead({
+  id: 'getWithdrawalFee',
+  summary: 'Returns a guaranteed fee of any customer: its state, its terms and its withdrawal.',
+  tag: 'Fees',
+  path: '/ingest/v1/fees/:id',
+  scope: 'ingest:search',
+  problems: { 404: { description: 'There is no such fee.' } },
+  view: {
+    name: 'GuaranteedFeeState',
+    schema: Type.Object(
+      {
+        ...guaranteedFeeMembers,
+        state: about(
+          'Consumed by a withdrawal, else expired by the clock of the store, else open.',
+          component(
+            'FeeState',
+            'What has become of a guaranteed fee.',
+            enumMember(['OPEN', 'CONSUMED', 'EXPIRED']),
+          ),
+        ),
+      },
+      { description: 'A guaranteed fee, and what has become of it.' },
+    ),
+  },
+})

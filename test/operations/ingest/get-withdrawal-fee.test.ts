@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { createSampleClient } from '../../../src/oauth/clients/clients.ts'
+import { systemRandom } from '../../../src/vault/random.ts'
+import { assertProblem } from '../../support/assert-answer.ts'
+import { fetchToken, startTestService, type TestService } from '../../support/harness.ts'
+import { withdrawal } from '../../support/operation-calls.ts'
+import { anId } from '../../support/records.ts'
+
+const noon = BigInt(Date.parse('2026-11-22T12:00:00Z')) * 1000n
+let aheadSeconds = 0n
+let service: TestService
+let payouts: string
+let support: string
+
+before(async () => {
+  service = await startTestService({ clock: () => noon + aheadSeconds * 1_000_000n })
+  payouts = await operatorToken('payouts', ['ingest:consume_fee'])
+  support = await operatorToken('support', ['ingest:search'])
+})
+after(() => service.stop())
+
+async function operatorToken(id: string, scopes: readonly string[]): Promise<string> {
+  const { credentials, keyring, clock, oauth } = service.parts
+  const secret = `${id}_secret`
+  await createSampleClient(
+    { store: credentials, keyring, clock, random: systemRandom },
+    { id, secret, customerId: null, name: id, scopes },
+  )
+  await oauth.refresh()
+  return fetchToken(service.url, { customerId: '', clientId: id, clientSecret: secret })
+}
+
+const quote = async (): Promise<string> => {
+  const { body } = await service.call('/v2/transfer/fees/crypto-withdrawal', {
+    method: 'POST',
+    body: JSON.stringify(withdrawal),
+  })
+  return body.id
+}
+const find = (id: string, token = support) => service.call(`/ingest/v1/fees/${id}`, { token })
+
+/** The verifier must not find its clients too old. */
+async function moveTo(seconds: bigint): Promise<void> {
+  aheadSeconds = seconds
+  await service.clockChanged()
+  await service.parts.oauth.refresh()
+}
+
+test('answers the terms of a fee and what has become of it', async () => {
+  const id = await quote()
+  const open = await find(id.toUpperCase())
+  assert.deepEqual([open.status, open.headers.get('cache-control')], [200, 'no-store'])
+  const terms = {
+    id,
+    customer_id: 'acme',
+    ...withdrawal,
+    fee: '2.99',
+    total: '102.99',
+    created_at: '2026-11-22T12:00:00Z',
+    expires_at: '2026-11-22T12:10:00Z',
+  }
+  assert.deepEqual(open.body, { ...terms, state: 'OPEN' })
+  const consumed = await quote()
+  const payout = { customer_id: 'acme', ...withdrawal, withdrawal: 'payout-7' }
+  const path = `/ingest/v1/fees/${consumed}/consume`
+  const body = JSON.stringify(payout)
+  assert.equal((await service.call(path, { method: 'POST', body, token: payouts })).status, 200)
+  await moveTo(600n)
+  assert.deepEqual((await find(id)).body, { ...terms, state: 'EXPIRED' })
+  const { state, withdrawal: reference, consumed_at } = (await find(consumed)).body
+  assert.deepEqual([state, reference, consumed_at], ['CONSUMED', 'payout-7', terms.created_at])
+  await moveTo(0n)
+})
+
+test('answers 404 for an unknown fee and 400 for an id that is none', async () => {
+  assertProblem(await find(anId(1)), {
+    ...{ status: 404, detail: `no fee found for id: '${anId(1)}'` },
+    instance: `/ingest/v1/fees/${anId(1)}`,
+  })
+  assert.equal((await find('7')).body.detail, "id must be uuid, given '7'")
+})
+
+test('needs the scope to search, which no customer can have', async () => {
+  const id = await quote()
+  assert.equal((await find(id, payouts)).status, 403)
+  const ofCustomer = await service.call(`/ingest/v1/fees/${id}`)
+  assert.equal(ofCustomer.status, 403)
+})
