@@ -1,7 +1,9 @@
+import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../src/platform/config.ts'
 import { configOf, temporaryFolder } from '../test/support/harness.ts'
 import { type Listening, pinnedOutput, startProcess } from './process.ts'
+import type { ImportTarget } from './rows/imports.ts'
 import { openReadWorld, type ReadWorld } from './rows/read-world.ts'
 import { accounts, fill } from './world.ts'
 
@@ -16,6 +18,9 @@ export const serverEnv = {
 
 export type OpenedStore = {
   readonly config: Config
+  /** What a command needs to use the store. */
+  readonly env: Readonly<Record<string, string>>
+  readonly imports: ImportTarget
   readonly world: ReadWorld
   readonly service: Listening
   stop(): Promise<void>
@@ -31,8 +36,9 @@ export async function openEmbedded(
   const startedAt = performance.now()
   await fill(config, accounts(records))
   const filledMs = performance.now() - startedAt
+  const env = { DATABASE_URL: config.databaseUrl }
   const service = await startProcess(['dist/main.js', 'serve'], {
-    env: { DATABASE_URL: config.databaseUrl, ...serverEnv },
+    env: { ...env, ...serverEnv },
   })
   const sqlRate = async (limit: number, seconds: number) => {
     const words = ['bench/servers/sqlite-pages.ts', file, records, limit, seconds]
@@ -43,5 +49,22 @@ export async function openEmbedded(
     { config, url: service.url, records },
     { folder, goals, sqlRate },
   )
-  return { config, world, service, filledMs, stop: service.stop }
+  const imports = importTarget(join(folder, 'import'))
+  return { config, env, imports, world, service, filledMs, stop: service.stop }
+}
+
+/** A new store for each import. */
+function importTarget(folder: string): ImportTarget {
+  const file = join(folder, 'store.db')
+  return {
+    env: { DATABASE_URL: `sqlite:${file}` },
+    bulk: 'bulk insert',
+    goals: { bytes: 2, startMs: 400 },
+    reset: () => rmSync(folder, { recursive: true, force: true }),
+    bulkRate: () => Number(pinnedOutput(['bench/servers/sqlite-bulk.ts', file])),
+    bytes: () => {
+      const sizes = readdirSync(folder).map((name) => statSync(join(folder, name)).size)
+      return sizes.reduce((sum, size) => sum + size, 0)
+    },
+  }
 }

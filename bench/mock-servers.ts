@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pausing } from 'node:timers/promises'
+import { freePort } from '../test/support/free-port.ts'
 import { acme, callUrl, fetchToken, temporaryFolder } from '../test/support/harness.ts'
 import { measure } from './distribution.ts'
 import { account } from './world.ts'
@@ -40,7 +40,7 @@ export async function measureMockServers(folder: string, times: number): Promise
     wordsOf: (port: string) => readonly string[],
   ): Promise<void> {
     await measure(`${name}, start to first page`, times, async () => {
-      const port = await freePort()
+      const port = String(await freePort())
       const DATABASE_URL = `sqlite:${join(temporaryFolder(), 'sandbox.db')}`
       const env = { ...process.env, DATABASE_URL }
       const child = spawn(process.execPath, wordsOf(port), { stdio: 'ignore', env })
@@ -63,12 +63,3 @@ const succeeds = (work: () => Promise<void>): Promise<boolean> =>
     () => true,
     () => false,
   )
-
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address !== null ? String(address.port) : ''
-}

@@ -15,6 +15,7 @@ import { prepareServer } from '../test/support/test-database.ts'
 import { cores, pinToCores } from './cores.ts'
 import { type OpenedStore, serverEnv } from './embedded.ts'
 import { startProcess } from './process.ts'
+import type { ImportTarget } from './rows/imports.ts'
 import { openReadWorld } from './rows/read-world.ts'
 import { accounts, BIG, customerOf, fill, idOf, microsOf } from './world.ts'
 
@@ -26,7 +27,10 @@ const SCRIPTS = 100
  * Fills a database of Debian's PostgreSQL, which operators use, and starts a server on it. The
  * database shares its core with the load, or with the server where `sharesCore` is set.
  */
-export async function openPostgres(records: number, sharesCore: boolean): Promise<OpenedStore> {
+export async function openPostgres(
+  records: number,
+  sharesCore: boolean,
+): Promise<OpenedStore & { readonly superuser: string }> {
   const folder = temporaryFolder()
   const server = await startPostgres({
     version: process.env.BURSAR_TEST_POSTGRES === 'newest' ? 'newest' : 'debian',
@@ -58,12 +62,55 @@ export async function openPostgres(records: number, sharesCore: boolean): Promis
   )
   return {
     config,
+    env,
+    superuser,
+    imports: importTarget({ folder, env, superuser }),
     world,
     service,
     stop: async () => {
       await service.stop()
       await server.stop()
     },
+  }
+}
+
+type Target = {
+  readonly folder: string
+  readonly env: Readonly<Record<string, string>>
+  readonly superuser: string
+}
+
+/** The database of the reads. COPY fills an empty table with the same columns and indexes. */
+function importTarget({ folder, env, superuser }: Target): ImportTarget {
+  const psql = (...commands: readonly string[]) => {
+    const words = commands.flatMap((command) => ['-c', command])
+    const options = ['-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1']
+    return execFileSync(tool('psql'), [...options, ...words, superuser], { encoding: 'utf8' })
+  }
+  const rows = join(folder, 'deposit-addresses.copy')
+  const columns = psql(
+    `select string_agg(attname, ',') from pg_attribute
+     where attrelid = 'bursar.deposit_address'::regclass and attnum > 0
+       and attgenerated = '' and not attisdropped`,
+  ).trim()
+  return {
+    env,
+    bulk: 'COPY',
+    goals: { bytes: 3, startMs: 500 },
+    reset: () => psql('truncate bursar.deposit_address'),
+    bulkRate: () => {
+      // The order of the file that was imported.
+      const select = `select ${columns} from bursar.deposit_address order by right(id::text, 12)`
+      psql(
+        'drop table if exists copied',
+        'create table copied (like bursar.deposit_address including all)',
+        `\\copy (${select}) to ${rows}`,
+      )
+      const startedAt = performance.now()
+      psql(`\\copy copied (${columns}) from ${rows}`)
+      return (Number(psql('select count(*) from copied')) * 1000) / (performance.now() - startedAt)
+    },
+    bytes: () => Number(psql("select pg_total_relation_size('bursar.deposit_address')")),
   }
 }
 

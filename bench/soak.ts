@@ -1,17 +1,21 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { openEmbedded } from './embedded.ts'
 import { openLoop } from './open-loop.ts'
+import { openPostgres } from './postgres.ts'
 import { say } from './report.ts'
 import { runWrk } from './wrk.ts'
 
 /**
  * Lists of 100 at half of the peak rate for ten minutes, or MINUTES. Prints memory, descriptors and
- * latencies of each minute, which should be flat: `node bench/soak.ts`
+ * latencies of each minute, which should be flat: `node bench/soak.ts`, or with `postgres`.
  */
 const MINUTES = Number(process.env.MINUTES ?? 10)
 const path = '/v2/transfer/fiat-accounts?limit=100&order=ASC'
 
-const { world, service, stop } = await openEmbedded(200_000)
+const records = 200_000
+const isPostgres = process.argv[2] === 'postgres'
+const store = isPostgres ? await openPostgres(records, false) : await openEmbedded(records)
+const { world, service, stop } = store
 const [token = ''] = world.tokens
 const load = { url: service.url, tokens: [token] }
 const peak = await runWrk({ ...load, requests: world.pages(100), seconds: 10 })

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Config } from '../../src/platform/config.ts'
 import { cores } from '../cores.ts'
 import { openLoop } from '../open-loop.ts'
 import type { Listening } from '../process.ts'
@@ -12,7 +11,8 @@ import { addressLines } from './imports.ts'
 import type { ReadWorld } from './read-world.ts'
 
 type Parts = {
-  readonly config: Config
+  /** Of the store that the service reads. */
+  readonly env: Readonly<Record<string, string>>
   readonly world: ReadWorld
   readonly service: Listening
   readonly seconds: number
@@ -20,7 +20,7 @@ type Parts = {
 }
 
 /** Lists of 100 at half of their peak while deposit addresses are imported into the same store. */
-export function duringImportRow({ config, world, service, seconds, records }: Parts): Row {
+export function duringImportRow({ env, world, service, seconds, records }: Parts): Row {
   const file = join(world.folder, 'during.ndjson')
   const path = '/v2/transfer/fiat-accounts?limit=100&order=ASC'
   return {
@@ -35,7 +35,7 @@ export function duringImportRow({ config, world, service, seconds, records }: Pa
       // The load shares that core and goes first, or its own delays would be measured.
       const pinned = ['-c', cores.load, 'nice', '-n', '19', process.execPath]
       const importing = spawn('taskset', [...pinned, ...words], {
-        env: { ...process.env, DATABASE_URL: config.databaseUrl, LOG_LEVEL: 'silent' },
+        env: { ...process.env, ...env, LOG_LEVEL: 'silent' },
         stdio: 'ignore',
       })
       const ended = once(importing, 'exit')

@@ -1,51 +1,58 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { encodeAddress } from '../../src/sandbox/encode-address.ts'
 import { aDepositAddress } from '../../test/support/records.ts'
-import { pinnedOutput, startProcess } from '../process.ts'
+import { startProcess } from '../process.ts'
 import type { Row } from '../report.ts'
 import { customerOf, idOf, microsOf } from '../world.ts'
 
-type Imports = { readonly folder: string; readonly records: number }
+/** The store that the rows fill, and what bounds it. */
+export type ImportTarget = {
+  readonly env: Readonly<Record<string, string>>
+  /** How the reference inserts the same rows into the same table with the same indexes. */
+  readonly bulk: string
+  /** Bytes of the store for each byte of the file, and milliseconds until a server is ready. */
+  readonly goals: { readonly bytes: number; readonly startMs: number }
+  /** Empties the store before an import. */
+  reset(): void
+  /** Rows a second of the reference. */
+  bulkRate(): number
+  /** Bytes of the deposit addresses with their indexes. */
+  bytes(): number
+}
 
-/** Imports of deposit addresses into a new embedded store, what they take, and its next start. */
-export function importRows({ folder, records }: Imports): readonly Row[] {
+type Imports = {
+  readonly folder: string
+  readonly records: number
+  readonly target: ImportTarget
+}
+
+/** Imports of deposit addresses into an empty table, what they take, and the next start. */
+export function importRows({ folder, records, target }: Imports): readonly Row[] {
   const file = join(folder, 'deposit-addresses.ndjson')
-  const store = join(folder, 'import', 'store.db')
-  const env = { DATABASE_URL: `sqlite:${store}`, LOG_LEVEL: 'silent' }
+  const env = { ...target.env, LOG_LEVEL: 'silent' }
   let used = { seconds: 0, megabytes: 0 }
   const importAll = () => {
-    rmSync(dirname(store), { recursive: true, force: true })
+    target.reset()
     used = timed(['dist/main.js', 'import', 'deposit-addresses', file], env)
     return used
   }
   const write = () => writeFileSync(file, addressLines(records))
-  const bytesOf = (path: string) => statSync(path).size
   return [
     {
       ...{ name: `import of ${records} deposit addresses`, goal: 0.6, unit: '/s' },
-      reference: '/s bulk insert',
+      reference: `/s ${target.bulk}`,
       measure: async (round) => {
         if (round === 0) write()
         const { seconds } = importAll()
-        return {
-          ours: records / seconds,
-          theirs: Number(pinnedOutput(['bench/servers/sqlite-bulk.ts', store])),
-        }
+        return { ours: records / seconds, theirs: target.bulkRate() }
       },
     },
     {
-      ...{ name: 'bytes on disk', goal: 2, atMost: true, unit: 'MB', rounds: 1 },
+      ...{ name: 'bytes on disk', goal: target.goals.bytes, atMost: true, unit: 'MB', rounds: 1 },
       reference: 'MB of NDJSON',
-      measure: async () => ({
-        ours:
-          readdirSync(dirname(store)).reduce(
-            (sum, name) => sum + bytesOf(join(dirname(store), name)),
-            0,
-          ) / 1e6,
-        theirs: bytesOf(file) / 1e6,
-      }),
+      measure: async () => ({ ours: target.bytes() / 1e6, theirs: statSync(file).size / 1e6 }),
     },
     {
       ...{ name: 'memory of an import', goal: 1, atMost: true, unit: 'MB', rounds: 1 },
@@ -64,7 +71,7 @@ export function importRows({ folder, records }: Imports): readonly Row[] {
         const ours = performance.now() - startedAt
         await service.stop()
         if (status !== 200) throw new Error(`/readyz answers ${status}`)
-        return { ours, theirs: 400 }
+        return { ours, theirs: target.goals.startMs }
       },
     },
   ]
