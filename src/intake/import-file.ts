@@ -99,7 +99,6 @@ export async function importFiles(
         .map((fault) => (inputs.length === 1 ? fault : { ...fault, ...lines.placeOf(fault.line) })),
       faultCount: ofForm.faultCount + faultCount,
     })
-    const rejectedOf = (file: number) => files[file]?.rejected ?? 0
     if (ofForm.faultCount > 0) {
       const conflicts = files.every(({ isWhole }) => isWhole) && reject === undefined
       const found = inPlace(conflicts ? await load.check({ allowOlder }) : noFaults)
@@ -120,7 +119,7 @@ export async function importFiles(
           reject({ ...rest, ...place, faults: rest.faults.map(lines.readable) })
         }),
     })
-    const rejected = files.reduce((sum, _file, at) => sum + rejectedOf(at), 0)
+    const rejected = files.reduce((sum, file) => sum + file.rejected, 0)
     const stored = merged.added + merged.changed
     const unchanged = merged.faultCount > 0 ? 0 : records - rejected - stored
     return { ...merged, ...inPlace(merged), records, rejected, unchanged, files }
