@@ -1,5 +1,6 @@
 import type { GetOperation, ListOperation, Operation } from '../../src/contract/operation.ts'
 import { operations } from '../../src/operations/index.ts'
+import type { TestService } from './harness.ts'
 
 /** Queries and paths for tests that loop over the operations. */
 
@@ -49,3 +50,12 @@ export const withdrawal = {
   destination_address: '0xF0Aa84466e353E5390be37FE2934301c07c19a55',
   amount: '100',
 } as const
+
+/** Quotes the fee of `withdrawal` and returns its id. */
+export async function quoteFee({ call }: Pick<TestService, 'call'>): Promise<string> {
+  const { body } = await call('/v2/transfer/fees/crypto-withdrawal', {
+    method: 'POST',
+    body: JSON.stringify(withdrawal),
+  })
+  return body.id
+}

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { createSampleClient } from '../../../src/oauth/clients/clients.ts'
 import { ingestOperations } from '../../../src/operations/ingest/index.ts'
-import { systemRandom } from '../../../src/vault/random.ts'
 import { assertProblem, errorOf } from '../../support/assert-answer.ts'
-import { acme, fetchToken, startTestService, type TestService } from '../../support/harness.ts'
-import { pathOf, reads, withdrawal } from '../../support/operation-calls.ts'
+import { acme, startTestService, type TestService } from '../../support/harness.ts'
+import { pathOf, quoteFee, reads, withdrawal } from '../../support/operation-calls.ts'
+import { operatorToken } from '../../support/operator-token.ts'
 
 const noon = BigInt(Date.parse('2026-11-22T12:00:00Z')) * 1000n
 let aheadSeconds = 0n
@@ -14,28 +13,11 @@ let operator: string
 
 before(async () => {
   service = await startTestService({ clock: () => noon + aheadSeconds * 1_000_000n })
-  operator = await operatorToken(['ingest:consume_fee'])
+  operator = await operatorToken(service, 'payouts', ['ingest:consume_fee'])
 })
 after(() => service.stop())
 
-async function operatorToken(scopes: readonly string[]): Promise<string> {
-  const { credentials, keyring, clock, oauth } = service.parts
-  const [id, secret] = ['payouts', 'payouts_secret']
-  await createSampleClient(
-    { store: credentials, keyring, clock, random: systemRandom },
-    { id, secret, customerId: null, name: 'Payouts', scopes },
-  )
-  await oauth.refresh()
-  return fetchToken(service.url, { customerId: '', clientId: id, clientSecret: secret })
-}
-
-const quote = async (): Promise<string> => {
-  const { body } = await service.call('/v2/transfer/fees/crypto-withdrawal', {
-    method: 'POST',
-    body: JSON.stringify(withdrawal),
-  })
-  return body.id
-}
+const quote = () => quoteFee(service)
 
 const payout = { customer_id: 'acme', ...withdrawal, withdrawal: 'payout-7' }
 

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { createSampleClient } from '../../../src/oauth/clients/clients.ts'
-import { systemRandom } from '../../../src/vault/random.ts'
 import { assertProblem } from '../../support/assert-answer.ts'
-import { fetchToken, startTestService, type TestService } from '../../support/harness.ts'
+import { startTestService, type TestService } from '../../support/harness.ts'
+import { operatorToken } from '../../support/operator-token.ts'
 import { take } from '../../support/record-store.ts'
 import { aDepositAddress, aFiatAccount, anId } from '../../support/records.ts'
 
@@ -12,20 +11,9 @@ let token: string
 
 before(async () => {
   service = await startTestService()
-  token = await operatorToken('support', ['ingest:read_record'])
+  token = await operatorToken(service, 'support', ['ingest:read_record'])
 })
 after(() => service.stop())
-
-async function operatorToken(id: string, scopes: readonly string[]): Promise<string> {
-  const { credentials, keyring, clock, oauth } = service.parts
-  const secret = `${id}_secret`
-  await createSampleClient(
-    { store: credentials, keyring, clock, random: systemRandom },
-    { id, secret, customerId: null, name: id, scopes },
-  )
-  await oauth.refresh()
-  return fetchToken(service.url, { customerId: '', clientId: id, clientSecret: secret })
-}
 
 const stored = (kind: string, id: string, headers = {}) =>
   service.call(`/ingest/v1/${kind}/${id}`, { token, headers })
@@ -79,7 +67,7 @@ describe('a stored record', () => {
   })
 
   test('needs its own scope, which no customer can have', async () => {
-    const other = await operatorToken('payouts', ['ingest:consume_fee'])
+    const other = await operatorToken(service, 'payouts', ['ingest:consume_fee'])
     const path = `/ingest/v1/fiat-accounts/${anId(1)}`
     assert.equal((await service.call(path, { token: other })).status, 403)
     assert.equal((await service.call(path)).status, 403)

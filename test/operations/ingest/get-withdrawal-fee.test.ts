@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createSampleClient } from '../../../src/oauth/clients/clients.ts'
-import { systemRandom } from '../../../src/vault/random.ts'
 import { assertProblem } from '../../support/assert-answer.ts'
-import { fetchToken, startTestService, type TestService } from '../../support/harness.ts'
-import { withdrawal } from '../../support/operation-calls.ts'
+import { startTestService, type TestService } from '../../support/harness.ts'
+import { quoteFee, withdrawal } from '../../support/operation-calls.ts'
+import { operatorToken } from '../../support/operator-token.ts'
 import { anId } from '../../support/records.ts'
 
 const noon = BigInt(Date.parse('2026-11-22T12:00:00Z')) * 1000n
@@ -15,29 +14,12 @@ let support: string
 
 before(async () => {
   service = await startTestService({ clock: () => noon + aheadSeconds * 1_000_000n })
-  payouts = await operatorToken('payouts', ['ingest:consume_fee'])
-  support = await operatorToken('support', ['ingest:search'])
+  payouts = await operatorToken(service, 'payouts', ['ingest:consume_fee'])
+  support = await operatorToken(service, 'support', ['ingest:search'])
 })
 after(() => service.stop())
 
-async function operatorToken(id: string, scopes: readonly string[]): Promise<string> {
-  const { credentials, keyring, clock, oauth } = service.parts
-  const secret = `${id}_secret`
-  await createSampleClient(
-    { store: credentials, keyring, clock, random: systemRandom },
-    { id, secret, customerId: null, name: id, scopes },
-  )
-  await oauth.refresh()
-  return fetchToken(service.url, { customerId: '', clientId: id, clientSecret: secret })
-}
-
-const quote = async (): Promise<string> => {
-  const { body } = await service.call('/v2/transfer/fees/crypto-withdrawal', {
-    method: 'POST',
-    body: JSON.stringify(withdrawal),
-  })
-  return body.id
-}
+const quote = () => quoteFee(service)
 const find = (id: string, token = support) => service.call(`/ingest/v1/fees/${id}`, { token })
 
 /** The verifier must not find its clients too old. */

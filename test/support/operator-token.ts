@@ -1,0 +1,19 @@
+import { createSampleClient } from '../../src/oauth/clients/clients.ts'
+import { systemRandom } from '../../src/vault/random.ts'
+import { fetchToken, type TestService } from './harness.ts'
+
+/** A token of a new client of the operator, which has no customer. */
+export async function operatorToken(
+  { parts, url }: TestService,
+  id: string,
+  scopes: readonly string[],
+): Promise<string> {
+  const { credentials, keyring, clock, oauth } = parts
+  const secret = `${id}_secret`
+  await createSampleClient(
+    { store: credentials, keyring, clock, random: systemRandom },
+    { id, secret, customerId: null, name: id, scopes },
+  )
+  await oauth.refresh()
+  return fetchToken(url, { customerId: '', clientId: id, clientSecret: secret })
+}
