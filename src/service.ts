@@ -41,7 +41,7 @@ import type { SandboxState } from './store/sandbox-state.ts'
 import { openServiceStores } from './stores.ts'
 import type { Keyring } from './vault/keyring.ts'
 import { consumeQuote } from './withdrawal-fees/consume-quote.ts'
-import { findQuote } from './withdrawal-fees/find-quote.ts'
+import { answerQuote } from './withdrawal-fees/find-quote.ts'
 import { quoteWithdrawal } from './withdrawal-fees/quote-withdrawal.ts'
 import { startQuoteSweep } from './withdrawal-fees/sweep-quotes.ts'
 
@@ -176,7 +176,7 @@ const quoteWork = (basis: () => FeeBasis, { quotes, clock, config }: ServicePart
 
 const ingestWorks = (quotes: FeeQuoteStore): Works => ({
   [consumeWithdrawalFee.id]: consumeQuote({ quotes }),
-  [getWithdrawalFee.id]: findQuote({ quotes }),
+  [getWithdrawalFee.id]: answerQuote({ quotes }),
 })
 
 const closerOf =

@@ -7,8 +7,9 @@ import type { Clock } from '../platform/clock.ts'
 import type { Stores } from '../stores.ts'
 import { parseInstant } from '../values/instant.ts'
 import { type CryptoNetwork, cryptoNetworks } from '../values/network.ts'
-import { describeQuote, stateOf } from '../withdrawal-fees/describe-quote.ts'
+import { describeQuote } from '../withdrawal-fees/describe-quote.ts'
 import { consumeProblem } from '../withdrawal-fees/fee-problems.ts'
+import { findQuote } from '../withdrawal-fees/find-quote.ts'
 import { scheduleCommand } from './fee-schedule.ts'
 import { type CommonOptions, configOf, isPrintable, newCommand, refuseUsage } from './options.ts'
 import { CommandFailed, linesOf, type Output, printResult } from './output.ts'
@@ -29,13 +30,8 @@ function showCommand(output: Output): Command {
   command.argument('<id>', 'The id of the fee.')
   return command.action(async (given: string, options: CommonOptions) => {
     const id = readId(command, given)
-    const record = await withStores(options, async (stores) => {
-      const { operator } = stores.quotes()
-      const quote = await operator.find(id)
-      if (quote === undefined) throw new CommandFailed(`There is no fee ${id}.`)
-      const { now } = await operator.times()
-      return { ...describeQuote(quote), state: stateOf(quote, now) }
-    })
+    const record = await withStores(options, (stores) => findQuote(stores.quotes(), id))
+    if (record === undefined) throw new CommandFailed(`There is no fee ${id}.`)
     printResult(output, options, record, linesOf(record))
   })
 }

@@ -1,15 +1,23 @@
 import type { Work } from '../contract/operation.ts'
 import { Problem } from '../contract/problem.ts'
 import type { FeeQuoteStore } from '../store/fee-quotes.ts'
+import type { ConsumeDeps } from './consume-quote.ts'
 import { describeQuote, stateOf } from './describe-quote.ts'
 
-/** The work of getWithdrawalFee: a quote of any customer, and what has become of it. */
-export function findQuote({ quotes }: { readonly quotes: Pick<FeeQuoteStore, 'operator'> }): Work {
+/** A quote of any customer, and what has become of it. Undefined if it is unknown. */
+export async function findQuote({ operator }: Pick<FeeQuoteStore, 'operator'>, id: string) {
+  const quote = await operator.find(id)
+  if (quote === undefined) return undefined
+  const { now } = await operator.times()
+  return { ...describeQuote(quote), state: stateOf(quote, now) }
+}
+
+/** The work of getWithdrawalFee. */
+export function answerQuote({ quotes }: ConsumeDeps): Work {
   return async ({ id, trace }) => {
-    const quote = await quotes.operator.find(id)
-    if (quote === undefined) throw new Problem(404, `no fee found for id: '${id}'`)
+    const found = await findQuote(quotes, id)
+    if (found === undefined) throw new Problem(404, `no fee found for id: '${id}'`)
     trace.rows = 1
-    const { now } = await quotes.operator.times()
-    return { ...describeQuote(quote), state: stateOf(quote, now) }
+    return found
   }
 }

@@ -4,6 +4,7 @@ import { bodyChecksum } from '../integrity/checksum.ts'
 import { shownId } from '../integrity/stored-row.ts'
 import type { FoundRecord } from '../records.ts'
 import { StoreDamaged } from '../unavailable.ts'
+import { type NamedRow, optionalText, optionalWhole, text, whole } from './row.ts'
 
 /** A stored record as export reads it. Times are in microseconds. */
 export type StoredRecord = {
@@ -71,6 +72,17 @@ const damaged = (kind: string, id: string, fault: string) =>
   new StoreDamaged(
     `${kind} ${shownId(id)}: ${fault}; the export is incomplete; import this record again or restore a backup`,
   )
+
+/** Reads a row of these queries. */
+export const readStoredRecord = (row: NamedRow): StoredRecord => ({
+  customerId: text(row, 'customer_id'),
+  id: text(row, 'id'),
+  body: optionalText(row, 'body') ?? null,
+  checksum: row.checksum === null ? null : Number(whole(row, 'checksum')),
+  deletedAt: optionalWhole(row, 'deleted_at') ?? null,
+  sourceVersion: optionalWhole(row, 'source_version') ?? null,
+  storedAt: whole(row, 'stored_at'),
+})
 
 /** The record that `findQuery` has selected. */
 export const foundRecord = (resource: Resource, record: StoredRecord): FoundRecord => ({

@@ -15,14 +15,13 @@ import {
   exportQuery,
   findQuery,
   foundRecord,
+  readStoredRecord,
   refuseUnlisted,
-  type StoredRecord,
   unlistedQuery,
 } from '../sql/export-line.ts'
 import { readJournalEntry, selectJournal } from '../sql/import/journal.ts'
 import { numberMigrations, readMigration, readMigrations } from '../sql/migration.ts'
 import { recordMigration, recordSteps, recordTables } from '../sql/record-migrations.ts'
-import { type NamedRow, optionalText, optionalWhole, text, whole } from '../sql/row.ts'
 import { customerRecords, statementCache } from './customers/customer-records.ts'
 import { openReadInTurn } from './customers/read-in-turn.ts'
 import { failureOf, integrityFaults, openWithin, prepare } from './database.ts'
@@ -73,7 +72,7 @@ export function openSqliteStore(path: string, clock: Clock, log = openLog('silen
       },
       find: async (resource, id) => {
         const row = prepare(db, findQuery(resource, recordDialect.tableName, '?')).get(id)
-        return row === undefined ? undefined : foundRecord(resource, storedRecord(row))
+        return row === undefined ? undefined : foundRecord(resource, readStoredRecord(row))
       },
       async count(resource) {
         return Number(cached(`select count(*) as n from ${resource.table}`).get()?.n)
@@ -125,19 +124,9 @@ function* exportLines(
     }
     const rows = prepare(db, exportQuery(resource, tableName, parameter)).iterate(...values)
     for (const row of rows) {
-      yield exportLine(resource, storedRecord(row))
+      yield exportLine(resource, readStoredRecord(row))
     }
   } catch (error) {
     throw failureOf(error)
   }
 }
-
-const storedRecord = (row: NamedRow): StoredRecord => ({
-  customerId: text(row, 'customer_id'),
-  id: text(row, 'id'),
-  body: optionalText(row, 'body') ?? null,
-  checksum: row.checksum === null ? null : Number(row.checksum),
-  deletedAt: optionalWhole(row, 'deleted_at') ?? null,
-  sourceVersion: optionalWhole(row, 'source_version') ?? null,
-  storedAt: whole(row, 'stored_at'),
-})

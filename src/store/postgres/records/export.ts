@@ -5,13 +5,12 @@ import {
   exportQuery,
   findQuery,
   foundRecord,
+  readStoredRecord,
   refuseUnlisted,
-  type StoredRecord,
   unlistedQuery,
 } from '../../sql/export-line.ts'
 import { holdSession } from '../cluster/hold-session.ts'
 import type { Servers } from '../cluster/servers.ts'
-import type { Row } from '../driver/connection.ts'
 
 /** The rows that are in memory at one time. */
 const FETCHED_AT_ONCE = 1000
@@ -36,8 +35,8 @@ export async function* exportLines(
     const text = exportQuery(resource, tableName, parameter)
     await connection.query({ text: `declare records no scroll cursor for ${text}`, values })
     for (;;) {
-      const rows = await connection.query({ text: `fetch ${FETCHED_AT_ONCE} from records` })
-      for (const row of rows) yield exportLine(resource, storedRecord(row))
+      const rows = await connection.rows({ text: `fetch ${FETCHED_AT_ONCE} from records` })
+      for (const row of rows) yield exportLine(resource, readStoredRecord(row))
       if (rows.length < FETCHED_AT_ONCE) return
     }
   } finally {
@@ -54,22 +53,9 @@ export async function findRecord(
   resource: Resource,
   id: string,
 ): Promise<FoundRecord | undefined> {
-  const [row] = await servers.query({
+  const [row] = await servers.rows({
     text: findQuery(resource, tableName, '$1::uuid'),
     values: [id],
   })
-  return row === undefined ? undefined : foundRecord(resource, storedRecord(row))
-}
-
-function storedRecord(row: Row): StoredRecord {
-  const [customerId, id, body, checksum, deletedAt, sourceVersion, storedAt] = row
-  return {
-    customerId: String(customerId),
-    id: String(id),
-    body: body == null ? null : String(body),
-    checksum: checksum == null ? null : Number(checksum),
-    deletedAt: deletedAt == null ? null : BigInt(String(deletedAt)),
-    sourceVersion: sourceVersion == null ? null : BigInt(String(sourceVersion)),
-    storedAt: BigInt(String(storedAt)),
-  }
+  return row === undefined ? undefined : foundRecord(resource, readStoredRecord(row))
 }
