@@ -1,5 +1,6 @@
 import type { RecordFault, RecordRules, Resource } from '../contract/resource.ts'
 import { limits } from '../platform/limits.ts'
+import { joinFaults, noFaults } from '../store/found-faults.ts'
 import type {
   FoundFaults,
   ImportOrigin,
@@ -92,24 +93,27 @@ export async function importFiles(
     for (const input of inputs) files.push(await stageFile(staging, input, files))
     const records = files.reduce((sum, file) => sum + file.records, 0)
     const ofForm = faultsOfForm(files, records, lines, options)
-    const inPlace = ({ faults, faultCount }: FoundFaults) => ({
-      faults: [...ofForm.faults, ...faults.map(lines.readable)]
-        .toSorted((a, b) => a.line - b.line)
-        .slice(0, limits.faultsReportedMax)
-        .map((fault) => (inputs.length === 1 ? fault : { ...fault, ...lines.placeOf(fault.line) })),
-      faultCount: ofForm.faultCount + faultCount,
-    })
+    // Only reasons of the store name lines in this way; another one may quote the file.
+    const inPlace = (ofStore: FoundFaults) => {
+      const readable = { ...ofStore, faults: ofStore.faults.map(lines.readable) }
+      const { faults, faultCount } = joinFaults([ofForm, readable])
+      const placed = (fault: LineFault): ImportFault =>
+        inputs.length === 1 ? fault : { ...fault, ...lines.placeOf(fault.line) }
+      return { faults: faults.map(placed), faultCount }
+    }
     if (ofForm.faultCount > 0) {
       const conflicts = files.every(({ isWhole }) => isWhole) && reject === undefined
       const found = inPlace(conflicts ? await load.check({ allowOlder }) : noFaults)
       return { ...found, rejected: 0, records, ...nothing, files }
     }
     options.onMerge?.()
-    const origins = files.map(({ sha256 = '' }, at) => ({ ...inputs[at]?.origin, sha256 }))
+    const origins = inputs.flatMap(({ origin }, at) =>
+      origin === undefined ? [] : [{ ...origin, sha256: files[at]?.sha256 ?? '' }],
+    )
     const merged = await load.merge({
       dryRun,
       allowOlder,
-      origins: inputs.every(({ origin }) => origin) ? (origins as ImportOrigin[]) : undefined,
+      origins: origins.length === inputs.length ? origins : undefined,
       reject:
         reject &&
         (({ line, ...rest }) => {
@@ -128,7 +132,6 @@ export async function importFiles(
   }
 }
 
-const noFaults: FoundFaults = { faults: [], faultCount: 0 }
 const nothing = { added: 0, changed: 0, unchanged: 0 } as const
 
 type Staging = {

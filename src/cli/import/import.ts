@@ -106,10 +106,11 @@ async function runImport(
       throw error
     },
   )
-  // A file that cannot be read refuses everything, so its rejected records are not all.
-  if (report.faultCount > 0) rejects?.discard()
   const seconds = Number((systemClock() - startedAt) / 10_000n) / 100
-  const written = report.faultCount > 0 ? undefined : rejects?.end()
+  const isRefused = report.faultCount > 0
+  // A file that cannot be read refuses everything, so its rejected records are not all.
+  if (isRefused) rejects?.discard()
+  const written = isRefused ? undefined : rejects?.end()
   const { paths } = inputs
   printReport(output, report, { ...options, paths, seconds, rejects: written })
 }

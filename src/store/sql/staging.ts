@@ -52,6 +52,9 @@ export const stagedValues = (record: StorableRecord) => ({
   source_version: record.sourceVersion,
 })
 
+/** Whether an id is staged twice. If none is, `dropRepeats` need not run. */
+export const hasRepeats = 'select count(distinct id) < count(*) as has_repeats from staged'
+
 /** Keeps the first of equal records in one file. */
 export const dropRepeats = `
   delete from staged where exists (

@@ -2,6 +2,7 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { Resource } from '../../contract/resource.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
+import { joinFaults, noFaults } from '../found-faults.ts'
 import type {
   FoundFaults,
   MergeOptions,
@@ -17,17 +18,11 @@ import {
   stagedByFile,
   sumOf,
 } from '../sql/import/file-counts.ts'
-import {
-  countConflicts,
-  firstConflicts,
-  isCutOff,
-  joinFaults,
-  noFaults,
-} from '../sql/import/found-faults.ts'
+import { countConflicts, firstConflicts, isCutOff } from '../sql/import/found-faults.ts'
 import { insertJournal, journalValues } from '../sql/import/journal.ts'
 import { type RejectedRow, rejectedCollector, rejection } from '../sql/import/rejection.ts'
 import { type MergeDialect, mergeStatements } from '../sql/merge-statements.ts'
-import { dropRepeats, refused, stagedColumns, stagedValues } from '../sql/staging.ts'
+import { dropRepeats, hasRepeats, refused, stagedColumns, stagedValues } from '../sql/staging.ts'
 import { buildingIndexes } from './build-indexes.ts'
 import { openWithin } from './database.ts'
 import {
@@ -83,22 +78,28 @@ export async function openLoad(
       return undefined
     },
     async check({ allowOlder }) {
-      endStaging(db)
-      return faultsOf(db, [...conflicts.withinFile, ...conflicts.withStore(allowOlder)])
+      const repeats = endStaging(db)
+      const { withinFile, withStore } = conflicts
+      return faultsOf(db, [...withinFile(repeats), ...withStore(allowOlder)])
     },
     async merge(options) {
-      endStaging(db)
       const { reject } = options
+      const repeats = endStaging(db)
+      const withinFile = conflicts.withinFile(repeats)
       const withStore = conflicts.withStore(options.allowOlder)
       // Before it locks the store, unless what is stored decides which record is rejected.
-      const within = reject === undefined ? faultsOf(db, conflicts.withinFile) : noFaults
+      const within = reject === undefined ? faultsOf(db, withinFile) : noFaults
+      if (within.faultCount > 0) return refused(joinFaults([within, faultsOf(db, withStore)]))
       const merge = () => {
-        const found = joinFaults([within, reject ? noFaults : faultsOf(db, withStore)])
-        if (found.faultCount > 0) return refused(found)
-        const all = [...conflicts.withinFile, ...withStore]
+        const stored = reject === undefined ? faultsOf(db, withStore) : noFaults
+        if (stored.faultCount > 0) return refused(stored)
+        const all = [...withinFile, ...withStore]
         const rejected = reject === undefined ? 0 : rejectConflicts(db, all, reject)
         hasMerged = true
-        return mergeStaged(db, resource, { ...options, storedAt: clock(), space, rejected })
+        return mergeStaged(db, resource, {
+          ...options,
+          ...{ storedAt: clock(), space, rejected, repeats },
+        })
       }
       const place = `the disk of ${path}`
       return afterOthers(() => tellFullDisk(place, () => inTransaction(db, merge)))
@@ -147,10 +148,11 @@ function openStaging(path: string, resource: Resource): DatabaseSync {
   return db
 }
 
-/** Once every record is staged. */
-function endStaging(db: DatabaseSync): void {
+/** Once every record is staged. Returns whether an id is staged twice. */
+function endStaging(db: DatabaseSync): boolean {
   db.exec('commit')
   tellFullDisk(STAGING, () => db.exec('create index temp.staged_by_id on staged (id)'))
+  return db.prepare(hasRepeats).get()?.has_repeats === 1
 }
 
 function faultsOf(db: DatabaseSync, queries: readonly string[]): FoundFaults {
@@ -194,12 +196,14 @@ type MergeParts = Omit<MergeOptions, 'allowOlder' | 'reject'> & {
   readonly storedAt: bigint
   readonly space: ImportSpace
   readonly rejected: number
+  /** Whether an id is staged twice. */
+  readonly repeats: boolean
 }
 
 function mergeStaged(
   db: DatabaseSync,
   resource: Resource,
-  { storedAt, dryRun, origins, space, rejected }: MergeParts,
+  { storedAt, dryRun, origins, space, rejected, repeats }: MergeParts,
 ): MergeReport {
   const merge = mergeStatements(resource, dialect)
   const byFile = (sql: string): CountedFiles =>
@@ -210,16 +214,17 @@ function mergeStaged(
         .map((row) => [Number(row.file), Number(row.records)]),
     )
   const staged = byFile(stagedByFile)
-  db.exec(dropRepeats)
-  const ids = sumOf(byFile(stagedByFile))
+  if (repeats) db.exec(dropRepeats)
+  const unique = repeats ? byFile(stagedByFile) : staged
   const hasReplaced = db.prepare(merge.hasReplaced).get()?.has_replaced === 1
   if (hasReplaced) {
     if (merge.keepDeletions !== undefined) db.exec(merge.keepDeletions)
     db.exec(merge.dropUnchanged)
   }
   const replaced: CountedFiles = hasReplaced ? byFile(merge.countReplaced) : new Map()
-  const counted = { staged, remaining: byFile(stagedByFile), replaced }
-  const report = reportOf(counted, { ids, rejected })
+  const remaining = hasReplaced ? byFile(stagedByFile) : unique
+  const counted = { staged, remaining, replaced }
+  const report = reportOf(counted, { ids: sumOf(unique), rejected })
   const { added, changed } = report
   if (!dryRun) {
     // A changed record is stored beside its previous version.

@@ -1,5 +1,6 @@
 import type { Resource } from '../../../contract/resource.ts'
 import type { Clock } from '../../../platform/clock.ts'
+import { joinFaults, noFaults } from '../../found-faults.ts'
 import type {
   FoundFaults,
   MergeOptions,
@@ -15,17 +16,11 @@ import {
   stagedByFile,
   sumOf,
 } from '../../sql/import/file-counts.ts'
-import {
-  countConflicts,
-  firstConflicts,
-  isCutOff,
-  joinFaults,
-  noFaults,
-} from '../../sql/import/found-faults.ts'
+import { countConflicts, firstConflicts, isCutOff } from '../../sql/import/found-faults.ts'
 import { insertJournal, journalValues } from '../../sql/import/journal.ts'
 import { type RejectedRow, rejectedCollector, rejection } from '../../sql/import/rejection.ts'
 import { type MergeDialect, mergeStatements } from '../../sql/merge-statements.ts'
-import { dropRepeats, refused, stagedColumns } from '../../sql/staging.ts'
+import { dropRepeats, hasRepeats, refused, stagedColumns } from '../../sql/staging.ts'
 import { holdSession } from '../cluster/hold-session.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { transact } from '../cluster/transaction.ts'
@@ -55,6 +50,7 @@ export async function openLoad(
   const endStaging = async () => {
     await copy.end()
     await connection.execute('analyze staged')
+    return await isTrue(connection, hasRepeats)
   }
   return {
     stage: (record) => {
@@ -62,13 +58,13 @@ export async function openLoad(
       return copy.write(copyLine(columns, sequence, record))
     },
     check: async ({ allowOlder }) => {
-      await endStaging()
+      const repeats = await endStaging()
       const { withinFile, withStore } = conflictQueries(resource, dialect)
-      return await faultsOf(connection, [...withinFile, ...withStore(allowOlder)])
+      return await faultsOf(connection, [...withinFile(repeats), ...withStore(allowOlder)])
     },
     merge: async (options) => {
-      await endStaging()
-      return await mergeStaged(connection, resource, { ...options, storedAt: clock() })
+      const repeats = await endStaging()
+      return await mergeStaged(connection, resource, { ...options, storedAt: clock(), repeats })
     },
     close: session.drop,
   }
@@ -110,36 +106,41 @@ const dialect: MergeDialect = {
 async function mergeStaged(
   connection: Connection,
   resource: Resource,
-  options: MergeOptions & { readonly storedAt: bigint },
+  options: MergeOptions & { readonly storedAt: bigint; readonly repeats: boolean },
 ): Promise<MergeReport> {
-  const { dryRun, allowOlder, origins, reject, storedAt } = options
+  const { dryRun, allowOlder, origins, reject, storedAt, repeats } = options
   const conflicts = conflictQueries(resource, dialect)
   const merge = mergeStatements(resource, dialect)
   // Before it locks the table, unless what is stored decides which record is rejected.
-  const within = reject === undefined ? await faultsOf(connection, conflicts.withinFile) : noFaults
+  const withinFile = conflicts.withinFile(repeats)
+  const within = reject === undefined ? await faultsOf(connection, withinFile) : noFaults
+  if (within.faultCount > 0) {
+    const stored = await faultsOf(connection, conflicts.withStore(allowOlder))
+    return refused(joinFaults([within, stored]))
+  }
   return await transact(connection, async () => {
     // Readers go on; another import of this kind waits until this transaction ends.
     await connection.execute(
       `lock table ${dialect.tableName(resource.table)} in share row exclusive mode`,
     )
-    const [replaces] = await connection.query({ text: merge.hasReplaced })
-    const hasReplaced = String(replaces?.[0]) === 't'
+    const hasReplaced = await isTrue(connection, merge.hasReplaced)
     // Only a stored version can make another one older.
     const withStore = conflicts.withStore(allowOlder || !hasReplaced)
-    const found = joinFaults([within, reject ? noFaults : await faultsOf(connection, withStore)])
-    if (found.faultCount > 0) return refused(found)
-    const all = [...conflicts.withinFile, ...withStore]
+    const stored = reject === undefined ? await faultsOf(connection, withStore) : noFaults
+    if (stored.faultCount > 0) return refused(stored)
+    const all = [...withinFile, ...withStore]
     const rejected = reject === undefined ? 0 : await rejectConflicts(connection, all, reject)
     const staged = await byFile(connection, stagedByFile)
-    await connection.execute(dropRepeats)
-    const ids = sumOf(await byFile(connection, stagedByFile))
+    if (repeats) await connection.execute(dropRepeats)
+    const unique = repeats ? await byFile(connection, stagedByFile) : staged
     if (hasReplaced) {
       if (merge.keepDeletions !== undefined) await connection.execute(merge.keepDeletions)
       await connection.execute(merge.dropUnchanged)
     }
     const replaced = hasReplaced ? await byFile(connection, merge.countReplaced) : new Map()
-    const counted = { staged, remaining: await byFile(connection, stagedByFile), replaced }
-    const report = reportOf(counted, { ids, rejected })
+    const remaining = hasReplaced ? await byFile(connection, stagedByFile) : unique
+    const counted = { staged, remaining, replaced }
+    const report = reportOf(counted, { ids: sumOf(unique), rejected })
     const statements = [...(report.changed > 0 ? merge.supersede : []), ...merge.insert]
     for (const text of dryRun ? [] : statements) {
       // Only some of the statements have the parameter.
@@ -153,6 +154,11 @@ async function mergeStaged(
     }
     return report
   })
+}
+
+async function isTrue(connection: Connection, text: string): Promise<boolean> {
+  const [row] = await connection.query({ text })
+  return String(row?.[0]) === 't'
 }
 
 async function byFile(connection: Connection, text: string): Promise<CountedFiles> {

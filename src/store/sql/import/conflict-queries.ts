@@ -3,8 +3,7 @@ import type { MergeDialect } from '../merge-statements.ts'
 import { contentColumns } from '../staging.ts'
 
 type ConflictQueries = {
-  /** The first finds ids that are repeated with other content. */
-  readonly withinFile: readonly string[]
+  readonly withinFile: (hasRepeats: boolean) => readonly string[]
   readonly withStore: (allowOlder: boolean) => readonly string[]
 }
 
@@ -15,8 +14,8 @@ type ConflictQueries = {
 export function conflictQueries(resource: Resource, dialect: MergeDialect): ConflictQueries {
   const ownedMembers = resource.exclusive?.members.join(' and ') ?? ''
   return {
-    withinFile: [
-      repeatedIds(resource),
+    withinFile: (hasRepeats) => [
+      ...(hasRepeats ? [repeatedIds(resource)] : []),
       repeatedKey({ member: 'ref_id', key: ['customer_id', 'ref_id'], whose: otherRecord }),
       ...resource.uniqueMembers.map((member) =>
         repeatedKey({ member, key: [member], whose: otherRecord }),

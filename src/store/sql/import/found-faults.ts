@@ -1,16 +1,5 @@
 import { limits } from '../../../platform/limits.ts'
-import type { FoundFaults, LineFault } from '../../records.ts'
-
-export const noFaults: FoundFaults = { faults: [], faultCount: 0 }
-
-/** The faults of several queries as one, the first lines first. */
-export const joinFaults = (found: readonly FoundFaults[]): FoundFaults => ({
-  faults: found
-    .flatMap(({ faults }) => faults)
-    .toSorted((a, b) => a.line - b.line)
-    .slice(0, limits.faultsReportedMax),
-  faultCount: found.reduce((sum, { faultCount }) => sum + faultCount, 0),
-})
+import type { LineFault } from '../../records.ts'
 
 /** The first rows of a conflict query. Where there are as many as that, `countConflicts` counts. */
 export const firstConflicts = (query: string): string =>
