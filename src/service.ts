@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
-import type { IngestOperation, Operation, Works } from './contract/operation.ts'
+import type { IngestOperation } from './contract/ingest-operation.ts'
+import type { Operation } from './contract/operation.ts'
 import type { Caller } from './contract/principal.ts'
 import type { Answer, Request, Route } from './contract/request.ts'
 import { addressPolicy } from './fees/addresses/address-policy.ts'
@@ -14,19 +15,20 @@ import { readinessChecks } from './http/documents/readiness.ts'
 import { staticDocument } from './http/documents/static-document.ts'
 import { admit, type Verify } from './http/pipeline/authenticate.ts'
 import { cursorKeysOf } from './http/pipeline/cursor.ts'
-import { handle, handleIngest, type Interfere } from './http/pipeline/handle.ts'
+import { handle, type Interfere } from './http/pipeline/handle.ts'
+import { handleIngest } from './http/pipeline/handle-ingest.ts'
 import { openPageCache } from './http/pipeline/page-cache.ts'
 import { openRateLimit } from './http/pipeline/rate-limit.ts'
 import { whileIntact } from './http/pipeline/while-intact.ts'
 import type { Served } from './http/server/request-log.ts'
 import { buildServer, type Server } from './http/server/server.ts'
+import { ingestWorks } from './ingest/works.ts'
+import { recordRules } from './intake/record-rules.ts'
 import type { GuessLimiter } from './oauth/clients/guess-limiter.ts'
 import { requireOneIssuer } from './oauth/issuer.ts'
 import { type OAuth, openOAuth } from './oauth/open.ts'
 import { createCryptoWithdrawalFee } from './operations/create-crypto-withdrawal-fee.ts'
 import { operations } from './operations/index.ts'
-import { consumeWithdrawalFee } from './operations/ingest/consume-withdrawal-fee.ts'
-import { getWithdrawalFee } from './operations/ingest/get-withdrawal-fee.ts'
 import { ingestOperations } from './operations/ingest/index.ts'
 import type { Clock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
@@ -40,8 +42,6 @@ import type { Store } from './store/records.ts'
 import type { SandboxState } from './store/sandbox-state.ts'
 import { openServiceStores } from './stores.ts'
 import type { Keyring } from './vault/keyring.ts'
-import { consumeQuote } from './withdrawal-fees/consume-quote.ts'
-import { answerQuote } from './withdrawal-fees/find-quote.ts'
 import { quoteWithdrawal } from './withdrawal-fees/quote-withdrawal.ts'
 import { startQuoteSweep } from './withdrawal-fees/sweep-quotes.ts'
 
@@ -131,11 +131,14 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     works: { [createCryptoWithdrawalFee.id]: quoteWork(fees.current, parts) },
     interfere: extension?.interfere,
   }
-  const ingest = { verify: oauth.identify, rateLimit, store, works: ingestWorks(quotes) }
+  const ingest = {
+    ...{ verify: oauth.identify, rateLimit, store, clock, cursorKeys: pipeline.cursorKeys },
+    works: ingestWorks({ store, quotes, rules: recordRules(config), clock }),
+  }
   const guarded = whileIntact(stores.watch)
-  const readiness = readinessChecks({ ...parts, credentials: oauth, feeBasis: fees.current })
   const life: Life = { isEnding: false }
-  readiness.push(...processChecks(life, log))
+  const checked = { ...parts, credentials: oauth, feeBasis: fees.current }
+  const readiness = [...readinessChecks(checked), ...processChecks(life, log)]
   const operatorUrl = await listenForOperator(operatorHealthRoutes(readiness), sources, opened)
   const server = await buildServer({
     log,
@@ -173,11 +176,6 @@ const quoteWork = (basis: () => FeeBasis, { quotes, clock, config }: ServicePart
     policy: { ...addressPolicy(config), quick: true },
     openMax: config.feeQuotesOpenMax,
   })
-
-const ingestWorks = (quotes: FeeQuoteStore): Works => ({
-  [consumeWithdrawalFee.id]: consumeQuote({ quotes }),
-  [getWithdrawalFee.id]: answerQuote({ quotes }),
-})
 
 const closerOf =
   (life: Life, server: Server, running: AsyncDisposableStack): Service['close'] =>
@@ -225,7 +223,9 @@ function urlOf(host: string, port: string): string {
   return `http://${urlHost(isWildcard(host) ? own : host)}${port === '' ? '' : `:${port}`}`
 }
 
-type Routed = Pick<Operation | IngestOperation, 'id' | 'method' | 'path' | 'scope'>
+type Routed = Pick<Operation | IngestOperation, 'id' | 'method' | 'path' | 'scope'> & {
+  readonly body?: object
+}
 
 function routesOf<O extends Routed, D extends { readonly verify: Verify<Caller> }>(
   operations: readonly O[],
@@ -236,7 +236,13 @@ function routesOf<O extends Routed, D extends { readonly verify: Verify<Caller> 
     method: operation.method,
     path: operation.path,
     operation: operation.id,
+    ...bodyOf(operation),
     answer: (request) => handle(operation, request, deps),
     admit: (request) => admit(operation, request, deps.verify),
   }))
+}
+
+const bodyOf = ({ body = {} }: Routed): Pick<Route, 'bodyBytesMax' | 'takesStream'> => {
+  if ('records' in body) return { takesStream: true }
+  return 'record' in body ? { bodyBytesMax: limits.recordBytesMax } : {}
 }

@@ -885,6 +885,8 @@ export interface operations {
                 headers: {
                     /** @description Names the request; the same as in the log and in problems. */
                     "X-Request-Id"?: string;
+                    /** @description The time of the answer: when these records last changed. Absent where there are none. */
+                    "As-Of"?: string;
                     /** @description The names of at most 10 query parameters that the operation does not know. */
                     "X-Ignored-Parameters"?: string;
                     [name: string]: unknown;
@@ -1021,6 +1023,8 @@ export interface operations {
                 headers: {
                     /** @description Names the request; the same as in the log and in problems. */
                     "X-Request-Id"?: string;
+                    /** @description The time of the answer: when these records last changed. Absent where there are none. */
+                    "As-Of"?: string;
                     /** @description The names of at most 10 query parameters that the operation does not know. */
                     "X-Ignored-Parameters"?: string;
                     [name: string]: unknown;
@@ -1305,6 +1309,8 @@ export interface operations {
                 headers: {
                     /** @description Names the request; the same as in the log and in problems. */
                     "X-Request-Id"?: string;
+                    /** @description The time of the answer: when these records last changed. Absent where there are none. */
+                    "As-Of"?: string;
                     /** @description The names of at most 10 query parameters that the operation does not know. */
                     "X-Ignored-Parameters"?: string;
                     [name: string]: unknown;
@@ -1494,6 +1500,8 @@ export interface operations {
                 headers: {
                     /** @description Names the request; the same as in the log and in problems. */
                     "X-Request-Id"?: string;
+                    /** @description The time of the answer: when these records last changed. Absent where there are none. */
+                    "As-Of"?: string;
                     /** @description The names of at most 10 query parameters that the operation does not know. */
                     "X-Ignored-Parameters"?: string;
                     [name: string]: unknown;
@@ -1640,6 +1648,8 @@ export interface operations {
                 headers: {
                     /** @description Names the request; the same as in the log and in problems. */
                     "X-Request-Id"?: string;
+                    /** @description The time of the answer: when these records last changed. Absent where there are none. */
+                    "As-Of"?: string;
                     /** @description The names of at most 10 query parameters that the operation does not know. */
                     "X-Ignored-Parameters"?: string;
                     [name: string]: unknown;

@@ -44,7 +44,10 @@ type CreateOptions = CommonOptions &
 
 function createCommand(deps: CredentialCommandDeps): Command {
   const command = newCommand('create', 'Create a client and print its secret once.')
-    .option('--customer <id>', 'The customer whose records the client may read.')
+    .option(
+      '--customer <id>',
+      'The customer whose records the client may read. With --operator, the only one that it reaches.',
+    )
     .option('--operator', 'Create a client of the operator, for /ingest/v1 only.')
     .requiredOption('--name <text>', 'The name that people know the client by.')
     .option(
@@ -64,8 +67,12 @@ function createCommand(deps: CredentialCommandDeps): Command {
         command.error(`${options.issuer} is not one of the trustedIssuers: ${known}.`)
       }
       const scopes = options.scope?.split(/[\s,]+/).filter((scope) => scope !== '')
-      const { customer: customerId = null, name } = options
-      const wanted = { customerId, name, scopes, method }
+      const { customer = null, name } = options
+      const isOperator = options.operator === true
+      const owner = isOperator
+        ? { customerId: null, boundTo: customer }
+        : { customerId: customer, boundTo: null }
+      const wanted = { ...owner, name, scopes, method }
       const made = await storing(
         createClient(access, wanted, (shown) => reveal(deps, options, shown)),
       )
@@ -78,8 +85,8 @@ function createCommand(deps: CredentialCommandDeps): Command {
 }
 
 function faultOfCreate(options: CreateOptions): string | undefined {
-  if ((options.customer === undefined) === (options.operator === undefined)) {
-    return 'Give either --customer or --operator.'
+  if (options.customer === undefined && options.operator === undefined) {
+    return 'Give --customer or --operator.'
   }
   if (options.operator === true && options.scope === undefined) {
     return `--operator requires --scope with one or more of ${operatorScopes.join(', ')}.`
@@ -194,8 +201,9 @@ async function storing<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-function describe({ customerId, name, scopes, method }: Client) {
-  const record = { customer_id: customerId, name, scope: scopes.join(' ') }
+function describe({ customerId, boundTo, name, scopes, method }: Client) {
+  const bound = boundTo === null ? {} : { bound_to: boundTo }
+  const record = { customer_id: customerId, ...bound, name, scope: scopes.join(' ') }
   if (method.kind !== 'issuer') return record
   return { ...record, issuer: method.issuer, external_id: method.externalId }
 }
@@ -217,5 +225,8 @@ function lineOf(client: ClientWithSecrets): string {
   const used = isoOf(client.lastUsedAt) ?? 'never used'
   const secrets =
     client.method.kind === 'secret' ? counted(client.secrets.length, 'secret') : client.method.kind
-  return [client.id, state, client.customerId ?? 'operator', used, secrets, client.name].join('  ')
+  return [client.id, state, ownerOf(client), used, secrets, client.name].join('  ')
 }
+
+const ownerOf = ({ customerId, boundTo }: Client): string =>
+  customerId ?? (boundTo === null ? 'operator' : `operator for ${boundTo}`)

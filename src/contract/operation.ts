@@ -2,11 +2,11 @@ import type { TSchema } from 'typebox'
 import type { Instant } from '../values/instant.ts'
 import { type ArrayField, described, type Field, instant } from './fields.ts'
 import { pagingParameters } from './paging.ts'
-import type { Caller } from './principal.ts'
+import type { Principal } from './principal.ts'
 import type { ProblemSlug } from './problem.ts'
 import type { Trace } from './request.ts'
 import type { ListView, Resource, View } from './resource.ts'
-import type { OperatorScope, Scope } from './scopes.ts'
+import type { Scope } from './scopes.ts'
 
 /** What a query parameter does to the records that are read. Only the store applies it. */
 export type Filter<Column extends string = string> =
@@ -88,30 +88,13 @@ type Write<Path extends string, AnyScope extends string> = Common<Path, AnyScope
 
 export type WriteOperation = Write<`/v2/${string}`, Scope>
 
-type IngestWrite = Write<`/ingest/v1/${string}`, OperatorScope>
-
-/** Looks something up for the operator. `service.ts` binds its work to it. */
-type IngestRead = Omit<IngestWrite, 'kind' | 'method' | 'body'> & {
-  readonly kind: 'read'
-  readonly method: 'GET'
-}
-
-/** Reads one stored record, whoever owns it. */
-export type IngestRecord = Omit<IngestRead, 'kind'> & {
-  readonly kind: 'record'
-  readonly resource: Resource
-}
-
-/** An operation of the operator's own systems, out of reach of every customer's client. */
-export type IngestOperation = IngestWrite | IngestRead | IngestRecord
-
 export type Operation = GetOperation | ListOperation | WriteOperation
 
 /** Does what a write declares and returns the JSON value to answer, or throws a Problem. */
-export type Work<C extends Caller = Caller> = (input: WriteInput<C>) => Promise<object>
+export type Work = (input: WriteInput) => Promise<object>
 
-export type WriteInput<C extends Caller = Caller> = {
-  readonly caller: C
+export type WriteInput = {
+  readonly caller: Principal
   /** The UUID in the path; empty where the path has none. */
   readonly id: string
   readonly body: BodyInput
@@ -119,7 +102,7 @@ export type WriteInput<C extends Caller = Caller> = {
 }
 
 /** The works of writes, by the operation's id. */
-export type Works<C extends Caller = Caller> = Readonly<Record<string, Work<C>>>
+export type Works = Readonly<Record<string, Work>>
 
 type Plain = 'kind' | 'method' | 'problems' | 'query' | 'required'
 
@@ -158,28 +141,13 @@ export function getOperation<const Query extends Readonly<Record<string, Field<b
   return { ...declaration, kind: 'get', method: 'GET', problems, required: [] }
 }
 
-type DeclaredWork<W extends WriteOperation | IngestOperation> = Omit<W, Plain> & {
+type DeclaredWork<W extends WriteOperation> = Omit<W, Plain> & {
   readonly problems: W['problems']
 }
 
 export const writeOperation = (declaration: DeclaredWork<WriteOperation>): WriteOperation => ({
   ...declaration,
   ...plainWrite,
-})
-
-export const ingestOperation = (declaration: DeclaredWork<IngestWrite>): IngestOperation => ({
-  ...declaration,
-  ...plainWrite,
-})
-
-export const ingestRead = (declaration: DeclaredWork<IngestRead>): IngestOperation => ({
-  ...declaration,
-  ...{ kind: 'read', method: 'GET', query: {}, required: [] },
-})
-
-export const ingestRecord = (declaration: DeclaredWork<IngestRecord>): IngestOperation => ({
-  ...declaration,
-  ...{ kind: 'record', method: 'GET', query: {}, required: [] },
 })
 
 const plainWrite = { kind: 'write', method: 'POST', query: {}, required: [] } as const

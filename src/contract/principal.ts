@@ -19,6 +19,8 @@ export type Principal = {
 export type OperatorPrincipal = {
   readonly clientId: string
   readonly tenant: null
+  /** The one customer whose records it may read and write; null for every customer. */
+  readonly boundTo: string | null
   readonly scopes: ReadonlySet<string>
 }
 

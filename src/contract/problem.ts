@@ -102,6 +102,22 @@ export const statusGuides: readonly ProblemGuide[] = [
     remedy: 'Send it again over a connection that stays open.',
   },
   {
+    status: 409,
+    meaning:
+      'A record conflicts with what is stored: an identifier is taken, a fixed member differs, or the stored record is newer.',
+    remedy: 'Read `meta.faults`, which names member and reason.',
+  },
+  {
+    status: 410,
+    meaning: 'The history before that time has been pruned.',
+    remedy: 'Ask for a later time; `detail` names the first one.',
+  },
+  {
+    status: 412,
+    meaning: 'The stored version is not the one that `If-Match` or `If-None-Match` requires.',
+    remedy: 'Read the record, apply the change to it, and send its `ETag`.',
+  },
+  {
     status: 413,
     meaning: 'The body is larger than any operation takes.',
     remedy: 'Send a body of at most 16 KiB.',
@@ -115,6 +131,11 @@ export const statusGuides: readonly ProblemGuide[] = [
     status: 417,
     meaning: 'The `Expect` header names something else than `100-continue`.',
     remedy: 'Leave the header out.',
+  },
+  {
+    status: 422,
+    meaning: 'The `Idempotency-Key` was sent with other bytes in the last 24 hours.',
+    remedy: 'Send the same bytes again, or take a new key.',
   },
   {
     status: 429,

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
 import type { Problem } from './problem.ts'
 
 /** An HTTP request, free of the web framework. The API, OAuth and ingest all take this type. */
@@ -14,6 +15,8 @@ export type Request = {
   readonly rawHeaders: readonly string[]
   /** At most `limits.bodyBytesMax` bytes, or as many as its route takes. */
   readonly body: Buffer
+  /** The body as it arrives, where the route takes a stream. `body` is empty then. */
+  readonly content?: Readable | undefined
   /** The caller's IP address. */
   readonly address: string
   readonly id: string
@@ -69,6 +72,8 @@ export type Route = {
   readonly answer: (request: Request) => Answer | Promise<Answer>
   /** The largest body, if it is not `limits.bodyBytesMax`. */
   readonly bodyBytesMax?: number
+  /** The body is a stream without a bound, also with `Content-Encoding: gzip`. */
+  readonly takesStream?: boolean
   /** Renders a problem in another format than problem+json, or leaves it: undefined. */
   readonly renderProblem?: (problem: Problem) => Answer | undefined
   /** Throws what needs no body, for a caller that sends its body only after 100 Continue. */

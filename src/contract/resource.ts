@@ -51,6 +51,8 @@ export type Resource<Column extends string = string, Kind extends string = strin
 type Exclusive = {
   readonly members: readonly string[]
   readonly key: (record: RecordInput) => string
+  /** Every key that a value of the last member may have. */
+  readonly keysOf: (value: string) => readonly string[]
 }
 
 declare const listedBrand: unique symbol

@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox'
+import type { Instant } from '../values/instant.ts'
 import type { Field } from './fields.ts'
 import type { Body, BodyInput, DeclaredProblem } from './operation.ts'
 import type { Trace } from './request.ts'
@@ -44,7 +45,7 @@ export type ControlWork = (input: ControlInput) => Promise<object | undefined>
 
 export type ControlInput = {
   /** The parameters of the path and of the query that were set. */
-  readonly parameters: ReadonlyMap<string, string | boolean>
+  readonly parameters: ReadonlyMap<string, string | number | boolean | Instant>
   readonly body: BodyInput
   /** The body as it was sent, for records. */
   readonly bytes: Buffer

@@ -10,7 +10,17 @@ export const readScopes = [
 export const customerScopes = [...readScopes, 'fee:write_crypto_withdrawal_fee'] as const
 
 /** Scopes of the operator's clients, for `/ingest/v1` only. No customer's client may have one. */
-export const operatorScopes = ['ingest:consume_fee', 'ingest:read_record', 'ingest:search'] as const
+export const operatorScopes = [
+  'ingest:consume_fee',
+  'ingest:write_fiat-accounts',
+  'ingest:write_fiat-deposit-instructions',
+  'ingest:write_deposit-addresses',
+  'ingest:write_statements',
+  'ingest:write_issuer-quote-executions',
+  'ingest:read_record',
+  'ingest:read_history',
+  'ingest:search',
+] as const
 
 export type Scope = (typeof customerScopes)[number]
 export type OperatorScope = (typeof operatorScopes)[number]

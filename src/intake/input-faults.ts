@@ -1,4 +1,4 @@
-import type { LineFault } from '../store/records.ts'
+import type { LineFault } from '../store/records/import.ts'
 import { counted } from '../values/counted.ts'
 
 /** What the operator knows about the whole input. */

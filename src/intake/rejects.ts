@@ -1,7 +1,7 @@
 import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { printable } from '../values/printable.ts'
-import type { RejectedLine } from './import-file.ts'
-import { NOTE } from './lines.ts'
+import { NOTE } from './reading/lines.ts'
+import type { RejectedLine } from './stage-file.ts'
 
 export type RejectsFile = {
   readonly path: string

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
 import type { RecordInput, Resource } from '../contract/resource.ts'
 import { positionOf } from '../store/position.ts'
-import type { StorableRecord } from '../store/records.ts'
+import type { StorableRecord } from '../store/records/import.ts'
 import { parseInstant, printInstant } from '../values/instant.ts'
 
 /**

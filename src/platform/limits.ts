@@ -43,6 +43,19 @@ export const limits = {
   /** No operation computes for longer; a client that is still sending after this time is gone. */
   requestTimeoutMs: 15_000,
   headersTimeoutMs: 10_000,
+  /** A stream of records: 5 GB at 80 Mbit/s. Nothing else may take so long to arrive. */
+  streamTimeoutMs: 600_000,
+  /** Streams at a time on a process, each with a session and a file of its own. */
+  streamsMax: 4,
+  streamsWaitingMax: 32,
+  /** A stream may be silent for so long, as long as a slow query of its source takes. */
+  streamSilenceSecondsMax: 60,
+  /** An Idempotency-Key: a UUID or a digest in any spelling. */
+  idempotencyKeyLengthMax: 200,
+  /** Faults that an answer lists; a client that needs more of them imports the file. */
+  faultsAnsweredMax: 100,
+  /** Hits of a search: more than a person reads. */
+  searchHitsMax: 20,
   /** Longer than the idle timeout of common load balancers (60 s), so that they close first. */
   keepAliveTimeoutMs: 72_000,
   connectionsMax: 10_000,

@@ -43,6 +43,17 @@ export const storeLimits = {
   /** Quotes that may wait for the current commit, and the deadline of one quote. */
   quotesWaitingMax: 5000,
   quoteIssueMs: 5000,
+  /** Records that clients put one by one: so many share a commit, which takes about 10 ms. */
+  recordsPerCommitMax: 100,
+  /** Records that may wait for the current commit, and the deadline of one. */
+  recordsWaitingMax: 2000,
+  recordPutMs: 5000,
+  /** How long the answer to an idempotency key is kept, and how many are forgotten at a time. */
+  answerKeptHours: 24,
+  answersForgottenMax: 100,
+  /** Versions that one step of pruning reads, a few milliseconds, and the pause after it. */
+  pruneRows: 500,
+  pruneRestMs: 100,
   /** Consumptions that share a commit, and that may wait for it. A full one takes about 15 ms. */
   consumptionsPerCommitMax: 500,
   /** Commits at a time: one that waits for a locked quote does not hold up the others. */

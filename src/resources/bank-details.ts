@@ -158,7 +158,9 @@ export const fiatAccountOwner = component(
 
 /** Operators may send the contract's null for an institution's person. No answer has a null. */
 export const importedOwner = objectMember({
-  person_details: Type.Optional(nullable(personDetails)),
+  person_details: Type.Optional(
+    component('ImportedPersonDetails', 'A person, or null.', nullable(personDetails)),
+  ),
   institution_details: Type.Optional(institutionDetails),
 })
 

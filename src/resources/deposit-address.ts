@@ -20,7 +20,7 @@ import {
 } from '../contract/resource.ts'
 import { canonicalAddress } from '../fees/addresses/canonical-address.ts'
 import { checkAddress } from '../fees/addresses/check-address.ts'
-import { isCryptoNetwork } from '../values/network.ts'
+import { cryptoNetworks, isCryptoNetwork } from '../values/network.ts'
 
 export const conversionTargets = ['NO_CONVERSION', 'USD'] as const
 
@@ -69,7 +69,7 @@ const resource = defineResource({
     network: 'crypto_network',
   },
   orderBy: 'created_at',
-  exclusive: { members: ['crypto_network', 'address'], key: addressKey },
+  exclusive: { members: ['crypto_network', 'address'], key: addressKey, keysOf: addressKeys },
   withheldMembers: ['source_version'],
   check: addressFaults,
   complete,
@@ -86,6 +86,13 @@ function addressKey({ crypto_network, address }: RecordInput): string {
     ? canonicalAddress(crypto_network, text, { testnets: true })
     : undefined
   return `${crypto_network} ${spelling ?? text}`
+}
+
+/** The address may be of any network that has addresses of this form. */
+function addressKeys(address: string): string[] {
+  return cryptoNetworks
+    .filter((network) => canonicalAddress(network, address, { testnets: true }) !== undefined)
+    .map((crypto_network) => addressKey({ crypto_network, address }))
 }
 
 /** Money sent to an address with a wrong checksum would be lost. */

@@ -1,6 +1,6 @@
 import type { RecordInput } from '../contract/resource.ts'
 import { importEntries } from '../intake/import-file.ts'
-import type { Entry } from '../intake/lines.ts'
+import type { Entry } from '../intake/reading/lines.ts'
 import { recordRules } from '../intake/record-rules.ts'
 import { sandboxReset } from '../operations/sandbox/reset.ts'
 import type { MovableClock } from '../platform/clock.ts'

@@ -12,6 +12,8 @@ export type Client = {
   readonly id: string
   /** Null for a client of the operator, which cannot read records through `/v2`. */
   readonly customerId: string | null
+  /** The one customer that a client of the operator is bound to. */
+  readonly boundTo: string | null
   readonly name: string
   readonly scopes: readonly string[]
   readonly method: ClientMethod

@@ -1,5 +1,5 @@
 import { limits } from '../platform/limits.ts'
-import type { FoundFaults } from './records.ts'
+import type { FoundFaults } from './records/import.ts'
 
 export const noFaults: FoundFaults = { faults: [], faultCount: 0 }
 

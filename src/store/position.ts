@@ -21,3 +21,10 @@ export function timePrefix(micros: bigint): Uint8Array {
   bytes.writeUInt8(bytes.readUInt8(0) ^ 0x80, 0)
   return bytes
 }
+
+/** The time of a position, in microseconds. */
+export function positionMicros(position: Position): bigint {
+  const time = Buffer.from(position.subarray(0, TIME_BYTES))
+  time.writeUInt8(time.readUInt8(0) ^ 0x80, 0)
+  return time.readBigInt64BE()
+}

@@ -1,8 +1,20 @@
 import type { Tenant } from '../contract/principal.ts'
-import type { ListView, RecordFault, Resource, View } from '../contract/resource.ts'
+import type { ListView, Resource, View } from '../contract/resource.ts'
 import type { DamageScan } from './integrity/damage-scan.ts'
 import type { StoredRows } from './integrity/stored-row.ts'
-import type { Position } from './position.ts'
+import type {
+  FoundRecord,
+  History,
+  HistoryPart,
+  KeptAnswers,
+  PastSelection,
+  PruneKey,
+  Pruning,
+  SearchHit,
+} from './records/history.ts'
+import type { JournalEntry, RecordLoad } from './records/import.ts'
+import type { Page, Selection } from './records/page.ts'
+import type { PutOutcome, PutRequest } from './records/put.ts'
 
 /** The port to the records. `customers` sees one tenant in each call, `operator` every tenant. */
 export type Store = {
@@ -28,34 +40,6 @@ export type CustomerRecords = {
   revision(tenant: Tenant, resource: Resource): Promise<string | undefined>
 }
 
-/** Which records a page shows. Values of one filter are joined by OR, filters by AND. */
-export type Selection = {
-  readonly anyOf: readonly { readonly column: string; readonly values: readonly string[] }[]
-  /** The range of the member that sorts the list, in microseconds: from ≤ time < before. */
-  readonly from: bigint | undefined
-  readonly before: bigint | undefined
-  readonly includeDeleted: boolean
-  readonly order: 'ASC' | 'DESC'
-  /** The last position of the previous page. */
-  readonly after: Position | undefined
-  /** The log position of the previous page. A replica that is behind it must not answer. */
-  readonly notBefore?: bigint | undefined
-  readonly limit: number
-}
-
-/** `items` is the records joined by commas. Any change to the list gives another `revision`. */
-export type Page = {
-  readonly items: Uint8Array
-  /** Ends the use of `items`, whose memory the store then reuses. */
-  readonly release?: () => void
-  readonly rows: number
-  readonly last: Position | undefined
-  readonly more: boolean
-  readonly revision: string
-  /** The position in the store's log, in bytes. Absent where the store has no replicas. */
-  readonly logPosition?: bigint
-}
-
 export type OperatorRecords = {
   /**
    * Opens an import of one file. No reader sees any of it before `merge` resolves. Rejects if there
@@ -64,8 +48,35 @@ export type OperatorRecords = {
   beginLoad(resource: Resource, fileBytes?: number): Promise<RecordLoad>
   /** Every record as one line of JSON that import accepts, by customer and then in order. */
   exportLines(resource: Resource, customerId: string | undefined): AsyncIterable<string>
+  /** Stores one record by the rules of an import. Records that wait together share a commit. */
+  put(resource: Resource, request: PutRequest): Promise<PutOutcome>
   /** A record of any customer, also a deleted one. Rejects with a StoreDamaged if it is damaged. */
   find(resource: Resource, id: string): Promise<FoundRecord | undefined>
+  /** The version of a time in microseconds. Undefined if it is unknown, or was stored later. */
+  findAsOf(resource: Resource, id: string, asOf: bigint): Promise<FoundRecord | undefined>
+  /** What `customers.page` answered at a time, or the same records in full. */
+  pageAsOf(
+    resource: Resource,
+    tenant: Tenant,
+    view: 'customer' | 'full',
+    selection: PastSelection,
+  ): Promise<Page>
+  /** Versions of a record, oldest first. Undefined if it is unknown. */
+  history(resource: Resource, id: string, part: HistoryPart): Promise<History | undefined>
+  /** Records of every customer, or of one, by a complete identifier or the start of a memo. */
+  search(
+    query: string,
+    customerId: string | undefined,
+    hitsMax: number,
+  ): Promise<readonly SearchHit[]>
+  /** From when on history is whole, in microseconds. What was before has been pruned. */
+  historyStart(): Promise<bigint>
+  /**
+   * Deletes versions that were replaced before a time. It reads `rowsMax` rows, and answers where
+   * to go on. The first step raises the start of history.
+   */
+  pruneHistory(before: bigint, from: PruneKey | undefined, rowsMax: number): Promise<Pruning>
+  readonly answers: KeptAnswers
   count(resource: Resource): Promise<number>
   /** The newest entries of the journal of imports, newest first. */
   journal(entriesMax: number): Promise<readonly JournalEntry[]>
@@ -76,97 +87,4 @@ export type OperatorRecords = {
    * imports, which no role may shorten.
    */
   clear(): Promise<void>
-}
-
-/** A record as one line of JSON that import accepts. Each change gives another `version`. */
-export type FoundRecord = { readonly line: string; readonly version: string }
-
-/** A checked and rendered record that an import stages. */
-export type StorableRecord = {
-  /** Its line; those of several files are numbered through. */
-  readonly line: number
-  /** The number of its file in this import. 0 by default. */
-  readonly file?: number
-  /** As it came, where `merge` is to pass on the records that it rejects. */
-  readonly raw?: string | undefined
-  readonly customerId: string
-  readonly id: string
-  readonly position: Position
-  /** The values of the filter columns and of the exclusive key, by column. */
-  readonly members: Readonly<Record<string, string | null>>
-  readonly full: string
-  /** The masked form; null for a kind without a mask. */
-  readonly masked: string | null
-  /** Microseconds; null restores a deleted record; undefined keeps the stored value. */
-  readonly deletedAt: bigint | null | undefined
-  readonly updatedAt: bigint | null
-  readonly sourceVersion: bigint | null
-}
-
-export type RecordLoad = {
-  /** Returns a promise when the store cannot keep up; await it before staging the next record. */
-  stage(record: StorableRecord): Promise<void> | undefined
-  /** The faults that `merge` would find, without a transaction. */
-  check(options: Pick<MergeOptions, 'allowOlder'>): Promise<FoundFaults>
-  /** Checks and merges the records in one transaction. A fault or a dry run changes nothing. */
-  merge(options: MergeOptions): Promise<MergeReport>
-  /** Drops the staged records. May be called at any time, more than once. */
-  close(): Promise<void>
-}
-
-export type MergeOptions = {
-  readonly dryRun: boolean
-  readonly allowOlder: boolean
-  /** What the journal notes about each file. Without it, it has no entry of the import. */
-  readonly origins?: readonly ImportOrigin[] | undefined
-  /** Takes each record that conflicts, and the others are merged. Without it, none is. */
-  readonly reject?: ((rejected: RejectedRecord) => void) | undefined
-}
-
-/** A staged record that conflicts with another or with a stored one. */
-export type RejectedRecord = {
-  readonly file: number
-  readonly line: number
-  readonly raw: string
-  readonly faults: readonly RecordFault[]
-}
-
-/** Who imports which file. */
-export type ImportOrigin = {
-  /** Without its folder; `-` is standard input. */
-  readonly file: string
-  /** Of the bytes before decompression, in hex. */
-  readonly sha256: string
-  /** The user of the operating system, and the user who ran sudo. */
-  readonly user: string
-  readonly sudoUser: string | undefined
-}
-
-/** One import as the journal keeps it, written in the transaction of its merge. */
-export type JournalEntry = ImportOrigin & {
-  /** Microseconds, the same as in the records that the import stored. */
-  readonly importedAt: bigint
-  readonly kind: string
-  /** The role of the database. Undefined where there is none. */
-  readonly role: string | undefined
-  /** Equal records included, rejected ones left out. */
-  readonly records: number
-  readonly added: number
-  readonly changed: number
-  readonly unchanged: number
-}
-
-export type LineFault = RecordFault & { readonly line: number }
-
-/** `faults` are the first ones, in the order of their lines. `faultCount` counts all of them. */
-export type FoundFaults = {
-  readonly faults: readonly LineFault[]
-  readonly faultCount: number
-}
-
-export type MergeReport = FoundFaults & {
-  readonly rejected: number
-  readonly added: number
-  readonly changed: number
-  readonly unchanged: number
 }

@@ -1,5 +1,5 @@
 import type { Resource } from '../contract/resource.ts'
-import type { StorableRecord } from './records.ts'
+import type { StorableRecord } from './records/import.ts'
 
 /** New records of one kind, rendered. */
 export type NewRecords = {

@@ -1,4 +1,4 @@
-import type { Work } from '../contract/operation.ts'
+import type { WriteInput } from '../contract/operation.ts'
 import type { FeeQuoteStore } from '../store/fee-quotes.ts'
 import { describeQuote } from './describe-quote.ts'
 import { consumeProblem } from './fee-problems.ts'
@@ -6,8 +6,8 @@ import { consumeProblem } from './fee-problems.ts'
 export type ConsumeDeps = { readonly quotes: Pick<FeeQuoteStore, 'operator'> }
 
 /** The work of consumeWithdrawalFee: takes a quote for one withdrawal. */
-export function consumeQuote({ quotes }: ConsumeDeps): Work {
-  return async ({ id, body, trace }) => {
+export function consumeQuote({ quotes }: ConsumeDeps) {
+  return async ({ id, body, trace }: Pick<WriteInput, 'id' | 'body' | 'trace'>) => {
     const member = (name: string) => body.get(name) ?? ''
     const consumed = await quotes.operator.consume({
       id,

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { v7 as timeOrderedUuid } from 'uuid'
 import type { BodyInput, Work } from '../contract/operation.ts'
-import type { Principal } from '../contract/principal.ts'
 import type { AddressPolicy } from '../fees/addresses/address-check.ts'
 import { spellingOf } from '../fees/addresses/canonical-address.ts'
 import type { FeeBasis } from '../fees/fee-basis.ts'
@@ -25,7 +24,7 @@ export type QuoteDeps = {
  * The work of createCryptoWithdrawalFee. Quoting is pure and synchronous. The quote is on disk
  * before it is answered, so the fee is guaranteed after a power cut too.
  */
-export function quoteWithdrawal(deps: QuoteDeps): Work<Principal> {
+export function quoteWithdrawal(deps: QuoteDeps): Work {
   return async ({ caller, body, trace }) => {
     const request = requestOf(body)
     const quoted = quoteFee(deps.basis(), request, deps.clock(), deps.policy)

@@ -174,7 +174,10 @@ describe('client create --operator', () => {
     assert.match(client_secret, /^bursar_secret_/)
     assert.deepEqual(rest, { customer_id: null, name: 'Payouts', scope: 'ingest:consume_fee' })
     assert.equal((await run(...words)).code, 2)
-    assert.equal((await run(...words, '--customer', 'acme', '--scope', 'x')).code, 2)
+    assert.equal((await run(...words, '--customer', 'acme', '--scope', 'x')).code, 1)
+    const bound = await run(...words, '--customer', 'acme', '--scope', 'ingest:search', '--json')
+    const { customer_id, bound_to } = JSON.parse(bound.out)
+    assert.deepEqual([customer_id, bound_to], [null, 'acme'])
     assert.equal((await run(...words, '--scope', 'transfer:read_fiat_account')).code, 1)
     const customers = ['client', 'create', '--customer', 'acme', '--name', 'Acme']
     assert.equal((await run(...customers, '--scope', 'ingest:consume_fee')).code, 1)

@@ -55,7 +55,7 @@ function insertBefore(copy: Copy, file: string, anchor: string, line: string): v
 function addPayouts(copy: Copy): void {
   copyRenamed(copy, 'src/resources/issuer-quote-execution.ts', 'src/resources/payout.ts')
   repeatLines(copy, 'src/resources/catalogue.ts')
-  const steps = 'src/store/sql/record-migrations.ts'
+  const steps = 'src/store/sql/schema/record-migrations.ts'
   insertBefore(copy, steps, ']', `  { createKinds: ['payouts'] },`)
   const schema = 'src/store/postgres/schema/migrate.ts'
   insertBefore(copy, schema, '])', '  recordMigration(4, recordDialect),')

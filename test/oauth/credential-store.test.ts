@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
 import type { Client, CredentialStore } from '../../src/store/credentials.ts'
-import { numberMigrations } from '../../src/store/sql/migration.ts'
+import { numberMigrations } from '../../src/store/sql/schema/migration.ts'
 import { openSqliteCredentials } from '../../src/store/sqlite/credentials.ts'
 import { migrate } from '../../src/store/sqlite/migrate.ts'
 import type { WrappedKey } from '../../src/vault/purpose-key.ts'
@@ -20,6 +20,7 @@ async function newStore(context: TestContext): Promise<Opened> {
 const acme: Client = {
   id: 'client_acme',
   customerId: 'acme',
+  boundTo: null,
   name: 'Acme treasury',
   scopes: ['transfer:read_fiat_account', 'statements:read_statement'],
   method: { kind: 'secret' },

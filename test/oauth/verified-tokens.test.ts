@@ -8,6 +8,7 @@ const client: Client = {
   ...{
     id: 'client_acme',
     customerId: 'acme',
+    boundTo: null,
     name: 'Acme',
     scopes: [],
     method: { kind: 'secret' },

@@ -17,8 +17,8 @@ import {
   type RecordStep,
   recordMigration,
   recordSteps,
-} from '../../src/store/sql/record-migrations.ts'
-import type { SchemaDialect } from '../../src/store/sql/record-schema.ts'
+} from '../../src/store/sql/schema/record-migrations.ts'
+import type { SchemaDialect } from '../../src/store/sql/schema/schema-dialect.ts'
 import { memberColumns } from '../../src/store/sql/staging.ts'
 import { openSqliteCredentials } from '../../src/store/sqlite/credentials.ts'
 import { openSqliteFeeQuotes } from '../../src/store/sqlite/fee-quotes.ts'

@@ -2,17 +2,18 @@ import { createSampleClient } from '../../src/oauth/clients/clients.ts'
 import { systemRandom } from '../../src/vault/random.ts'
 import { fetchToken, type TestService } from './harness.ts'
 
-/** A token of a new client of the operator, which has no customer. */
+/** A token of a new client of the operator, which may be bound to one customer. */
 export async function operatorToken(
   { parts, url }: TestService,
   id: string,
   scopes: readonly string[],
+  boundTo: string | null = null,
 ): Promise<string> {
   const { credentials, keyring, clock, oauth } = parts
   const secret = `${id}_secret`
   await createSampleClient(
     { store: credentials, keyring, clock, random: systemRandom },
-    { id, secret, customerId: null, name: id, scopes },
+    { id, secret, customerId: null, boundTo, name: id, scopes },
   )
   await oauth.refresh()
   return fetchToken(url, { customerId: '', clientId: id, clientSecret: secret })

@@ -7,7 +7,7 @@ import {
   type ImportReport,
   importEntries,
 } from '../../src/intake/import-file.ts'
-import type { Entry } from '../../src/intake/lines.ts'
+import type { Entry } from '../../src/intake/reading/lines.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { type RecordKind, resources } from '../../src/resources/catalogue.ts'

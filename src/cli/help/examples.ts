@@ -16,12 +16,18 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'export fiat-accounts > fiat-accounts.ndjson',
     'export statements --customer northwind --array > statements.json',
   ],
+  'history show': [
+    'history show fiat-accounts 8d9f5f1e-1f0b-4f43-9d0c-4a2f8a4a6c11',
+    'history show statements 8d9f5f1e-1f0b-4f43-9d0c-4a2f8a4a6c11 --json',
+  ],
+  'history prune': ['history prune --before 2025-01-01T00:00:00Z'],
   backup: ['backup bursar-2026-11-22.tar'],
   restore: ['restore bursar-2026-11-22.tar --database sqlite:restored/bursar.db'],
   reconcile: ['reconcile', 'reconcile --clients-confirmed', 'reconcile --reconciled'],
   'client create': [
     'client create --customer northwind --name "Northwind treasury"',
     'client create --operator --name Payouts --scope ingest:consume_fee',
+    'client create --operator --customer northwind --name Branch --scope ingest:write_statements',
   ],
   'client list': ['client list', 'client list --json'],
   'client rotate': ['client rotate client_4mV8pXo2cQ', 'client rotate client_4mV8pXo2cQ --now'],

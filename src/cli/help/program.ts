@@ -8,6 +8,7 @@ import { restoreCommand } from '../backup/restore.ts'
 import { clientCommand } from '../client.ts'
 import { exportCommand } from '../export.ts'
 import { feeCommand } from '../fee.ts'
+import { historyCommand } from '../history.ts'
 import { importCommand } from '../import/import.ts'
 import { keysCommand } from '../keys.ts'
 import { migrateCommand } from '../migrate.ts'
@@ -29,6 +30,7 @@ export function programOf(output: Output, stdin: Readable = process.stdin): Comm
     .addCommand(migrateCommand(output))
     .addCommand(importCommand(output, stdin))
     .addCommand(exportCommand(output))
+    .addCommand(historyCommand(output))
     .addCommand(backupCommand(output, systemClock))
     .addCommand(restoreCommand(output, systemClock))
     .addCommand(reconcileCommand(output))

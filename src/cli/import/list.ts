@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { limits } from '../../platform/limits.ts'
-import type { JournalEntry } from '../../store/records.ts'
+import type { JournalEntry } from '../../store/records/import.ts'
 import { counted } from '../../values/counted.ts'
 import { printable } from '../../values/printable.ts'
 import { type CommonOptions, newCommand, refuseUsage } from '../options.ts'

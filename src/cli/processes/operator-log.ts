@@ -7,7 +7,8 @@ import { operatorConfigOf } from '../with-stores.ts'
 import { operatingUser } from './operating-user.ts'
 
 /** Commands that change the store, or show what customers hold. */
-const logged = /^(client|keys|import|export|migrate|backup|restore|reconcile|fee (show|consume))\b/
+const logged =
+  /^(client|keys|import|export|migrate|backup|restore|reconcile|history|fee (show|consume))\b/
 
 /**
  * Notes which command runs. The returned function then writes one log line: the command, who ran it

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
+import type { IngestOperation } from '../../contract/ingest-operation.ts'
 import { about, component } from '../../contract/members.ts'
-import type { IngestOperation, ListOperation, Operation } from '../../contract/operation.ts'
+import type { ListOperation, Operation } from '../../contract/operation.ts'
 import { faultCodes } from '../../contract/problem.ts'
 import type { SandboxOperation } from '../../contract/sandbox-operation.ts'
 import { limits } from '../../platform/limits.ts'
@@ -11,13 +12,15 @@ type Documented = Operation | IngestOperation | SandboxOperation
 
 /** The responses of an operation: its answer, and every problem with its examples. */
 export function responsesOf(operation: Documented, components: Components): object {
-  const { id, kind, view } = operation
-  const status = kind === 'control' ? operation.status : 200
+  const { id, kind } = operation
+  const status = kind === 'control' || kind === 'ingest' ? operation.status : 200
+  const list = kind === 'past-list' ? operation.list : kind === 'list' ? operation : undefined
+  const view = kind === 'past-list' ? operation.list.view : operation.view
   if (view === undefined) {
     return { [status]: { description: 'Done.' }, ...problemResponses(operation, components) }
   }
   const record = addComponent(view.name, plainSchema(view.schema, components), components)
-  const schema = kind === 'list' ? pageSchema(operation, record, components) : record
+  const schema = list === undefined ? record : pageSchema(list, record, components)
   return {
     [status]: {
       description: 'OK',
@@ -26,6 +29,7 @@ export function responsesOf(operation: Documented, components: Components): obje
           description: 'Names the request; the same as in the log and in problems.',
           schema: { type: 'string' },
         },
+        ...headersOf(operation),
         'X-Ignored-Parameters': {
           description: `The names of at most ${limits.ignoredNamesMax} query parameters that the operation does not know.`,
           schema: { type: 'string' },
@@ -33,12 +37,28 @@ export function responsesOf(operation: Documented, components: Components): obje
       },
       content: { 'application/json': { schema, ...examplesFor(id, 200) } },
     },
-    ...((kind === 'list' || kind === 'record') && {
+    ...((kind === 'list' || isTaggedRead(operation)) && {
       304: {
         description: `The ${kind === 'list' ? 'page' : 'record'} is the one that If-None-Match names.`,
       },
     }),
     ...problemResponses(operation, components),
+  }
+}
+
+const isTaggedRead = (operation: Documented): boolean =>
+  operation.kind === 'ingest' && operation.method === 'GET' && operation.isTagged === true
+
+function headersOf(operation: Documented): object {
+  const header = (description: string) => ({ description, schema: { type: 'string' } })
+  if (operation.kind === 'ingest' && operation.isTagged === true) {
+    return { ETag: header('The entity tag of the stored version.') }
+  }
+  const instant = 'The time of the answer'
+  if (operation.kind === 'past-list') return { 'As-Of': header(`${instant}, for \`as_of\`.`) }
+  if (operation.kind !== 'list') return {}
+  return {
+    'As-Of': header(`${instant}: when these records last changed. Absent where there are none.`),
   }
 }
 
@@ -111,8 +131,14 @@ function plainProblems(operation: Operation | IngestOperation): Descriptions {
     431: 'The request line and headers are too long; split long filters over several requests.',
     500: 'Something broke on our side.',
     503: 'Not able to answer now; try again as Retry-After says.',
-    ...('body' in operation && { 413: 'The body has more than 16 KiB.' }),
+    ...('body' in operation && { 413: tooLarge(operation) }),
   }
+}
+
+function tooLarge({ kind, body }: Pick<Extract<Documented, { body?: unknown }>, 'kind' | 'body'>) {
+  const isRecord =
+    kind === 'ingest' && body !== undefined && body !== 'ndjson' && !('members' in body)
+  return isRecord ? 'A record has more than 1 MiB.' : 'The body has more than 16 KiB.'
 }
 
 const parameterFault = component(

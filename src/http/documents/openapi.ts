@@ -1,5 +1,7 @@
 import type { ArrayField, Field } from '../../contract/fields.ts'
-import type { Body, IngestOperation, Operation } from '../../contract/operation.ts'
+import type { IngestOperation } from '../../contract/ingest-operation.ts'
+import type { Body, Operation } from '../../contract/operation.ts'
+import type { Resource } from '../../contract/resource.ts'
 import type { SandboxOperation } from '../../contract/sandbox-operation.ts'
 import { readScopes } from '../../contract/scopes.ts'
 import { examplesOf } from './openapi-examples.ts'
@@ -26,7 +28,7 @@ const customerApi: About = {
 export const ingestApi: About = {
   title: 'Bursar ingest',
   description:
-    'What the operator’s own systems do, as clients made with `client create --operator`. No customer’s client may have these scopes.',
+    'What the operator’s own systems do: store records, read what is and what was stored, search, and consume fees. Their clients are made with `client create --operator`. No customer’s client may have these scopes.',
   scopes: [],
 }
 
@@ -48,7 +50,7 @@ export function openApiDocument(
   const components: Components = new Map()
   const paths: Record<string, Record<string, object>> = {}
   for (const operation of operations) {
-    const path = operation.path.replaceAll(/:([a-z]+)/g, '{$1}')
+    const path = operation.path.replaceAll(/:([a-z_]+)/g, '{$1}')
     paths[path] = {
       ...paths[path],
       [operation.method.toLowerCase()]: operationObject(operation, components),
@@ -107,7 +109,7 @@ function operationObject(operation: Documented, components: Components): object 
     description: operation.summary,
     tags: [operation.tag],
     security: 'scope' in operation ? [{ oauth2: [operation.scope] }] : [],
-    parameters: parametersOf(operation, components),
+    parameters: [...parametersOf(operation, components), ...conditionsOf(operation)],
     ...('body' in operation &&
       operation.body !== undefined && {
         requestBody: requestBody(operation, operation.body, components),
@@ -121,16 +123,22 @@ const titleOf = (id: string): string => capitalised(id.replace(/[A-Z]/g, (letter
 
 function requestBody(
   { id, ...operation }: Documented,
-  body: Body | 'ndjson',
+  body: Body | 'ndjson' | RecordBody,
   components: Components,
 ): object {
-  if (body === 'ndjson') return ndjsonBody
+  if (body === 'ndjson' || 'records' in body) return ndjsonBody
+  if ('record' in body) {
+    const schema = plainSchema(body.record.record, components)
+    return { required: true, content: { 'application/json': { schema } } }
+  }
   const schema = bodySchema(`${capitalised(id)}Request`, body, components)
   const { bodies } = examplesOf(id)
   const examples = Object.keys(bodies).length === 0 ? {} : { examples: bodies }
   const required = !('bodyOptional' in operation && operation.bodyOptional === true)
   return { required, content: { 'application/json': { schema, ...examples } } }
 }
+
+type RecordBody = { readonly record: Resource } | { readonly records: Resource }
 
 const ndjsonBody = {
   required: true,
@@ -142,7 +150,8 @@ function parametersOf(operation: Documented, components: Components): object[] {
   const { id, path, query, required } = operation
   const examples = examplesOf(id).parameters
   const exampleOf = (name: string): object => (name in examples ? { example: examples[name] } : {})
-  const inQuery = Object.entries(query).map(([name, field]) => ({
+  const listed = operation.kind === 'past-list' ? operation.list.query : {}
+  const inQuery = Object.entries({ ...query, ...listed }).map(([name, field]) => ({
     ...queryParameter(name, field, required.includes(name), components),
     ...exampleOf(name),
   }))
@@ -154,6 +163,27 @@ function parametersOf(operation: Documented, components: Components): object[] {
     return [...inPath, ...inQuery]
   }
   return path.includes('/:id') ? [{ ...pathId, ...exampleOf('id') }, ...inQuery] : inQuery
+}
+
+/** The conditions and the key that a request may have in its headers. */
+function conditionsOf(operation: Documented): object[] {
+  if (operation.kind !== 'ingest') return []
+  const { method, body, isTagged } = operation
+  const header = (name: string, description: string) => ({
+    ...{ name, in: 'header', required: false, description },
+    schema: { type: 'string' },
+  })
+  if (body !== undefined && 'records' in body) {
+    return [
+      header('Idempotency-Key', 'The same key and bytes get the same answer for 24 hours.'),
+      header('Content-Encoding', 'gzip, if the stream is compressed.'),
+    ]
+  }
+  if (isTagged !== true || method === 'GET') return []
+  return [
+    header('If-Match', 'The entity tag of the version that the request replaces.'),
+    ...(method === 'PUT' ? [header('If-None-Match', '`*`, if no version may be stored yet.')] : []),
+  ]
 }
 
 const pathId = {

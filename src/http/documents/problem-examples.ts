@@ -9,6 +9,7 @@ export type ProblemExample = {
 }
 
 const accounts = '/v2/transfer/fiat-accounts'
+const stored = '/ingest/v1/fiat-accounts/99999999-9999-4999-8999-999999999999'
 const fee = '/v2/transfer/fees/crypto-withdrawal'
 const consume = '/ingest/v1/fees/01a2004b-4abc-726b-9ad9-09f8eb63e348/consume'
 
@@ -92,12 +93,31 @@ export const problemExamples: Readonly<Record<string, ProblemExample | undefined
   },
   405: { detail: 'the method must be GET or HEAD', path: accounts },
   408: { detail: 'the request was not sent whole in time', path: '' },
+  409: {
+    detail: 'ref_id is already the ref_id of another fiat account of this customer',
+    path: stored,
+    meta: {
+      fault_count: 1,
+      faults: [
+        {
+          member: 'ref_id',
+          reason: 'is already the ref_id of another fiat account of this customer',
+        },
+      ],
+    },
+  },
+  410: { detail: 'history before 2026-01-01T00:00:00Z has been pruned', path: stored },
+  412: { detail: 'another version is stored; read it, and send its entity tag', path: stored },
   413: { detail: `the body must have at most ${limits.bodyBytesMax} bytes`, path: fee },
   415: {
     detail: 'the body must not be compressed; send it without Content-Encoding',
     path: fee,
   },
   417: { detail: 'the Expect header must be 100-continue or absent', path: fee },
+  422: {
+    detail: 'this Idempotency-Key was sent with other bytes before; take a new one',
+    path: '/ingest/v1/fiat-accounts',
+  },
   429: {
     detail: 'too many requests; wait for the seconds that Retry-After names',
     path: accounts,

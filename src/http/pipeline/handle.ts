@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict'
 import type {
-  BodyInput,
   GetOperation,
-  IngestOperation,
-  IngestRecord,
   ListOperation,
   Operation,
   Works,
@@ -18,7 +15,8 @@ import {
   type Request,
   type Trace,
 } from '../../contract/request.ts'
-import type { Page, Store } from '../../store/records.ts'
+import type { Page } from '../../store/records/page.ts'
+import type { Store } from '../../store/records.ts'
 import { isMatch, notModified, unlessMatched } from '../server/respond.ts'
 import { authenticate, requireScope, type Verify } from './authenticate.ts'
 import type { CursorKeys } from './cursor.ts'
@@ -28,7 +26,7 @@ import { parseQuery, type RawQuery } from './parse-query.ts'
 import { readBody } from './read-body.ts'
 import { validateGet, validateList, validatePathId } from './validate.ts'
 
-type AdmissionDeps<C extends Caller> = {
+export type AdmissionDeps<C extends Caller = Caller> = {
   readonly verify: Verify<C>
   readonly rateLimit: RateLimit
 }
@@ -38,19 +36,13 @@ export type PipelineDeps = AdmissionDeps<Principal> & {
   readonly store: Pick<Store, 'customers'>
   readonly cursorKeys: CursorKeys
   readonly pages: PageCache
-  readonly works: Works<Principal>
+  readonly works: Works
   /** Where tests make requests fail. Only the sandbox has it. */
   readonly interfere?: Interfere | undefined
 }
 
 /** Delays a request, throws a Problem, or notes in its trace how the server breaks its answer. */
 export type Interfere = (operation: string, principal: Principal, trace: Trace) => Promise<void>
-
-/** What the pipeline of the operator's API needs. */
-export type IngestDeps = AdmissionDeps<Caller> & {
-  readonly store: Pick<Store, 'operator'>
-  readonly works: Works
-}
 
 /** The request pipeline of `/v2`. Each step is one line, and any of them may throw a Problem. */
 export async function handle(
@@ -72,40 +64,12 @@ export async function handle(
   }
 }
 
-/** The request pipeline of `/ingest/v1`: the same steps for callers that are nobody's tenant. */
-export async function handleIngest(
-  operation: IngestOperation,
-  request: Request,
-  deps: IngestDeps,
-): Promise<Answer> {
-  const caller = await authenticate(request, deps.verify)
-  await deps.rateLimit(caller.clientId, request.trace)
-  requireScope(caller, operation.scope)
-  return operation.kind === 'record'
-    ? await handleRecord(operation, request, deps.store)
-    : await handleWork(operation, request, caller, deps.works)
-}
-
-/** The record as import accepts it, with the tag of its version. */
-async function handleRecord(
-  operation: IngestRecord,
-  request: Request,
-  store: IngestDeps['store'],
-): Promise<Answer> {
-  readQuery(operation, request)
-  const id = validatePathId(operation, request.parameters.id)
-  const { resource } = operation
-  const found = await store.operator.find(resource, id)
-  if (found === undefined) throw new Problem(404, `no ${resource.noun} found for id: '${id}'`)
-  request.trace.rows = 1
-  const headers = { 'cache-control': 'no-store', etag: `"${found.version}"` }
-  const answer = { status: 200, headers, body: found.line }
-  return unlessMatched(answer, request.headers['if-none-match'])
-}
-
 /** The values of the declared parameters. The answer names the others, whatever it is. */
-function readQuery(operation: Operation | IngestOperation, request: Request): RawQuery {
-  const { values, ignored } = parseQuery(request.rawQuery, operation.query)
+export function readQuery(
+  { query }: { readonly query: Readonly<Record<string, unknown>> },
+  request: Request,
+): RawQuery {
+  const { values, ignored } = parseQuery(request.rawQuery, query)
   if (ignored.length > 0) request.trace.ignoredParameters = ignored
   return values
 }
@@ -151,8 +115,9 @@ async function handleList(
   const isOwn = input.namedTenants.every((named) => named === principal.tenant)
   const mayKeep = isOwn && selection.after === undefined
   if (mayKeep && kept === undefined && heldTag !== undefined) {
-    const etag = await currentTag()
-    if (etag !== undefined && isMatch(etag, heldTag)) return notModified(pageHeaders(etag))
+    const revision = await currentRevision()
+    const etag = revision && tagOf(revision)
+    if (etag && isMatch(etag, heldTag)) return notModified(pageHeaders(etag, revision))
   }
   const page = isOwn
     ? await store.customers.page(principal.tenant, operation.view, selection)
@@ -164,29 +129,31 @@ async function handleList(
   return unlessMatched(answer, heldTag)
 
   async function currentTag(): Promise<string | undefined> {
-    const revision = await store.customers.revision(principal.tenant, operation.view.resource)
+    const revision = await currentRevision()
     return revision && tagOf(revision)
+  }
+
+  function currentRevision(): Promise<string | undefined> {
+    return store.customers.revision(principal.tenant, operation.view.resource)
   }
 }
 
-async function handleWork<C extends Caller>(
-  operation: Exclude<WriteOperation | IngestOperation, IngestRecord>,
+async function handleWork(
+  operation: WriteOperation,
   request: Request,
-  caller: C,
-  works: Works<C>,
+  caller: Principal,
+  works: Works,
 ): Promise<Answer> {
   const { path, parameters, body, trace } = request
   readQuery(operation, request)
   const work = works[operation.id]
   assert(work !== undefined, `service.ts binds no work to ${operation.id}, asked for at ${path}`)
   const id = validatePathId(operation, parameters.id)
-  const input = operation.kind === 'read' ? noBody : readBody(operation.body, body)
+  const input = readBody(operation.body, body)
   return jsonAnswer(await work({ caller, id, body: input, trace }), { 'cache-control': 'no-store' })
 }
 
-const noBody: BodyInput = new Map()
-
-const emptyPage: Page = {
+export const emptyPage: Page = {
   items: new Uint8Array(0),
   rows: 0,
   last: undefined,

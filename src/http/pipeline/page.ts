@@ -5,12 +5,14 @@ import type { ParameterFault } from '../../contract/problem.ts'
 import type { Answer, Request } from '../../contract/request.ts'
 import { openLentBuffers } from '../../platform/lent-buffers.ts'
 import { version } from '../../platform/version.ts'
-import type { Page, Selection } from '../../store/records.ts'
+import type { Page, Selection } from '../../store/records/page.ts'
+import { printInstant } from '../../values/instant.ts'
 import {
   type Binding,
   type CursorFault,
   type CursorKeys,
   openCursor,
+  type Place,
   sealCursor,
 } from './cursor.ts'
 import { invalidParameters } from './invalid-parameters.ts'
@@ -23,13 +25,21 @@ export function openPage(
   input: ListInput,
   keys: CursorKeys,
 ): Selection {
-  if (input.cursor === undefined) return { ...input.selection, after: undefined }
-  const place = openCursor(keys, input.cursor, bindingOf(operation, principal, input))
-  if (typeof place === 'string') {
-    const sentence = 'page_cursor token cannot be parsed'
-    throw invalidParameters([{ parameter: 'page_cursor', ...cursorFaults[place], sentence }])
-  }
-  return { ...input.selection, after: place.position, notBefore: place.logPosition }
+  const place = openAfter(input.cursor, bindingOf(operation, principal, input), keys)
+  return { ...input.selection, after: place?.position, notBefore: place?.logPosition }
+}
+
+/** The place that a page comes after; undefined for the first page. */
+export function openAfter(
+  cursor: string | undefined,
+  binding: Binding,
+  keys: CursorKeys,
+): Place | undefined {
+  if (cursor === undefined) return undefined
+  const place = openCursor(keys, cursor, binding)
+  if (typeof place !== 'string') return place
+  const sentence = 'page_cursor token cannot be parsed'
+  throw invalidParameters([{ parameter: 'page_cursor', ...cursorFaults[place], sentence }])
 }
 
 /** Puts the envelope around the stored bytes, with `next_page_cursor` only where rows remain. */
@@ -41,31 +51,41 @@ export function closePage(
   etag: string,
   keys: CursorKeys,
 ): Answer {
+  const binding = bindingOf(operation, principal, input)
+  const { body, sent } = enclose(operation.envelope, page, binding, keys)
+  return { status: 200, headers: pageHeaders(etag, page.revision), body, sent }
+}
+
+/** The page in its envelope. `sent` ends the use of the body's memory. */
+export function enclose(
+  envelope: string,
+  page: Page,
+  binding: Binding,
+  keys: CursorKeys,
+): { readonly body: Uint8Array; readonly sent: () => void } {
   const next =
     page.more && page.last !== undefined
       ? { position: page.last, logPosition: page.logPosition }
       : undefined
   const tail =
-    next === undefined
-      ? ']}'
-      : `],"next_page_cursor":"${sealCursor(keys, next, bindingOf(operation, principal, input))}"}`
-  const head = `{"${operation.envelope}":[`
+    next === undefined ? ']}' : `],"next_page_cursor":"${sealCursor(keys, next, binding)}"}`
+  const head = `{"${envelope}":[`
   const body = bodies.lend(head.length + page.items.length + tail.length)
   body.write(head, 0, 'latin1')
   body.set(page.items, head.length)
   body.write(tail, head.length + page.items.length, 'latin1')
   page.release?.()
-  return {
-    status: 200,
-    headers: pageHeaders(etag),
-    body,
-    sent: () => bodies.takeBack(body),
-  }
+  return { body, sent: () => bodies.takeBack(body) }
 }
 
 const bodies = openLentBuffers()
 
-export const pageHeaders = (etag: string) => ({ 'cache-control': 'private, no-cache', etag })
+/** `as-of` is when the list last changed: the instant at which the operator finds this page. */
+export function pageHeaders(etag: string, revision: string): Readonly<Record<string, string>> {
+  const [changedAt = '0'] = revision.split('.')
+  const headers = { 'cache-control': 'private, no-cache', etag }
+  return changedAt === '0' ? headers : { ...headers, 'as-of': printInstant(BigInt(changedAt)) }
+}
 
 /**
  * A tag of the request and of what may change in its answer: the program's version, the revision

@@ -2,15 +2,13 @@ import { type ArrayField, type Field, type Refusal, uuid } from '../../contract/
 import type {
   BoundOperator,
   GetOperation,
-  IngestOperation,
   ListOperation,
   WriteOperation,
 } from '../../contract/operation.ts'
 import type { ParameterFault } from '../../contract/problem.ts'
 import { echo } from '../../contract/problem.ts'
-import type { SandboxOperation } from '../../contract/sandbox-operation.ts'
 import { limits } from '../../platform/limits.ts'
-import type { Selection } from '../../store/records.ts'
+import type { Selection } from '../../store/records/page.ts'
 import { largest, smallest } from '../../values/bounds.ts'
 import type { Instant } from '../../values/instant.ts'
 import { invalidParameters } from './invalid-parameters.ts'
@@ -47,7 +45,7 @@ function readId(
 
 /** The path id of a write, or '' where its path has none. Throws a 400 for no UUID. */
 export function validatePathId(
-  { path }: Pick<WriteOperation | IngestOperation, 'path'>,
+  { path }: Pick<WriteOperation, 'path'>,
   given: string | undefined,
 ): string {
   if (!path.includes('/:id')) return ''
@@ -56,19 +54,25 @@ export function validatePathId(
   throw invalidParameters([{ parameter: 'id', ...reading }])
 }
 
+type Parameters = {
+  readonly parameters: Readonly<Record<string, Field<string>>>
+  readonly query: Readonly<Record<string, Exclude<AnyField, ArrayField<string>>>>
+  readonly required: readonly string[]
+}
+
 /**
- * The parameters of a call of the sandbox, in its path and in its query. The router has decoded
- * those of the path. Throws a 400 that names every fault.
+ * The parameters of a call of the operator or of the sandbox, in its path and in its query. The
+ * router has decoded those of the path. Throws a 400 that names every fault.
  */
 export function validateControl(
-  operation: Pick<SandboxOperation, 'parameters' | 'query' | 'required'>,
+  operation: Parameters,
   path: Readonly<Record<string, string>>,
   query: RawQuery,
-): ReadonlyMap<string, string | boolean> {
+): ReadonlyMap<string, string | number | boolean | Instant> {
   const { values, faults } = readParameters(operation.query, query, operation.required)
-  const given = new Map<string, string | boolean>()
-  for (const [name, value] of values)
-    if (typeof value !== 'object') given.set(name, value as string)
+  const given = new Map<string, string | number | boolean | Instant>()
+  // No field of these calls reads an array.
+  for (const [name, value] of values) given.set(name, value as Exclude<Value, readonly string[]>)
   for (const [parameter, field] of Object.entries(operation.parameters)) {
     const reading = field.read(path[parameter] ?? '')
     if ('value' in reading) given.set(parameter, reading.value)

@@ -23,7 +23,8 @@ export function headerRefusal(
   if (request.is404) return unknownRoute(decodeURIComponent(pathOf(request.url)))
   // The body of a read is ignored, whatever it is.
   if (method === 'GET' || method === 'HEAD') return undefined
-  return bodyFault(headers, request.routeOptions.bodyLimit)
+  const { bodyLimit, config } = request.routeOptions
+  return bodyFault(headers, bodyLimit, config.takesStream === true)
 }
 
 type Headers = FastifyRequest['headers']
@@ -32,14 +33,17 @@ type Headers = FastifyRequest['headers']
 export const expectsContinue = ({ expect }: Headers): boolean =>
   expect !== undefined && /(?:^|\W)100-continue(?:$|\W)/i.test(expect)
 
-function bodyFault(headers: Headers, bytesMax: number): Problem | undefined {
+function bodyFault(headers: Headers, bytesMax: number, takesGzip: boolean): Problem | undefined {
   const coding = headers['content-encoding'] ?? ''
   const isLong = coding.length > limits.contentTypeLengthMax
   const codings = isLong ? ['unknown'] : coding.toLowerCase().split(',')
-  if (codings.some((coding) => !['identity', ''].includes(coding.trim()))) {
-    return new Problem(415, 'the body must not be compressed; send it without Content-Encoding', {
-      headers: { 'accept-encoding': 'identity' },
-    })
+  const known = ['identity', '', ...(takesGzip ? ['gzip'] : [])]
+  if (codings.some((coding) => !known.includes(coding.trim()))) {
+    const detail = takesGzip
+      ? 'the only Content-Encoding of a stream is gzip'
+      : 'the body must not be compressed; send it without Content-Encoding'
+    const accepted = takesGzip ? 'gzip' : 'identity'
+    return new Problem(415, detail, { headers: { 'accept-encoding': accepted } })
   }
   const transfer = headers['transfer-encoding']
   if (transfer !== undefined && transfer.trim().toLowerCase() !== 'chunked') {

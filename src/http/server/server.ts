@@ -1,24 +1,28 @@
-import { randomUUID } from 'node:crypto'
 import cors from '@fastify/cors'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import type { Answer, Request, Route, Trace } from '../../contract/request.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
+import { IncomingMessage } from '../../platform/machine/node-http.ts'
 import { boundedRouting, cutForwardedFor, pathOf } from './bound-request.ts'
 import { type Compress, openCompression } from './compress.ts'
 import { type ConnectionBounds, openConnectionBounds } from './connections/connection-bounds.ts'
 import { connectionsWithin, readDescriptorLimit } from './connections/descriptors.ts'
 import { type Draining, drain } from './connections/drain.ts'
-import { openNodeServers } from './connections/node-server.ts'
+import { type NodeServers, openNodeServers } from './connections/node-server.ts'
 import { peerAddress, warnOfUntrustedProxy } from './peer-address.ts'
 import { problemAnswer } from './problem-answer.ts'
 import { bodyTooLarge, expectsContinue, headerRefusal } from './refusals.ts'
 import { logRequest, type Served } from './request-log.ts'
+import { requestId, requestOf } from './request-of.ts'
 import { breakOff, send } from './send.ts'
-import { takeBodiesAsBytes, withoutSchemas } from './take-bodies.ts'
+import { takeBodiesAsBytes, takeBodiesAsStreams, withoutSchemas } from './take-bodies.ts'
 import { openUnknownRoute } from './unknown-route.ts'
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    readonly takesStream?: boolean
+  }
   interface FastifyRequest {
     trace: Trace
     /** The caller's IP address. */
@@ -96,7 +100,16 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
     })
   }
   const compress = openCompression()
-  for (const route of options.routes) addRoute(server, route, compress, options)
+  const { true: streams = [], false: others = [] } = Object.groupBy(options.routes, (route) =>
+    route.takesStream === true ? 'true' : 'false',
+  )
+  for (const route of others) addRoute(server, route, compress, options)
+  await server.register(async (scope) => {
+    takeBodiesAsStreams(scope)
+    for (const route of streams) {
+      addRoute(scope, admittedFirst(route, nodeServers), compress, options)
+    }
+  })
   return {
     listen: async (host, port) => server.listen({ host, port }),
     drain: (lameDuckMs) => drain(nodeServers, draining, lameDuckMs),
@@ -125,7 +138,10 @@ function addRoute(
     // Fastify's own HEAD route would give a 304 a Content-Length.
     exposeHeadRoute: false,
     url: route.path,
-    bodyLimit: route.bodyBytesMax ?? limits.bodyBytesMax,
+    bodyLimit: route.takesStream
+      ? limits.importBytesMax
+      : (route.bodyBytesMax ?? limits.bodyBytesMax),
+    config: { takesStream: route.takesStream === true },
     ...(route.method !== 'GET' && { preParsing: allowBody(route) }),
     handler: async (raw, reply) => {
       const request = requestOf(raw)
@@ -140,6 +156,16 @@ function addRoute(
     },
   })
 }
+
+/** Only a caller that may send a stream has its long deadline. */
+const admittedFirst = (route: Route, nodeServers: NodeServers): Route => ({
+  ...route,
+  answer: async (request) => {
+    await route.admit?.(request)
+    if (request.content instanceof IncomingMessage) nodeServers.allowStream(request.content)
+    return await route.answer(request)
+  },
+})
 
 /** Tells a caller that waits to send its body, unless its headers rule it out. */
 const allowBody = (route: Route) => async (raw: FastifyRequest, reply: FastifyReply) => {
@@ -210,22 +236,6 @@ function logServed(
   served?.(request)
 }
 
-function requestOf(raw: FastifyRequest): Request {
-  const cut = raw.url.indexOf('?')
-  return {
-    method: raw.method,
-    path: pathOf(raw.url),
-    rawQuery: cut < 0 ? '' : raw.url.slice(cut + 1),
-    parameters: raw.params as Readonly<Record<string, string>>,
-    headers: raw.headers,
-    rawHeaders: raw.raw.rawHeaders,
-    body: Buffer.isBuffer(raw.body) ? raw.body : Buffer.alloc(0),
-    address: raw.address,
-    id: raw.id,
-    trace: raw.trace,
-  }
-}
-
 const sendProblem = (error: unknown, raw: FastifyRequest, reply: FastifyReply): FastifyReply =>
   send(reply, problemAnswer(error, { id: raw.id, path: pathOf(raw.originalUrl), trace: raw.trace }))
 
@@ -235,13 +245,4 @@ async function answerOf(route: Route, request: Request): Promise<Answer> {
   } catch (error) {
     return problemAnswer(error, request, route.renderProblem)
   }
-}
-
-/** Keeps the caller's request id where it is safe in a header and a log. */
-function requestId(given: string | string[] | undefined): string {
-  const isUsable =
-    typeof given === 'string' &&
-    given.length <= limits.requestIdLengthMax &&
-    /^[A-Za-z0-9._:/+=-]+$/.test(given)
-  return isUsable ? given : randomUUID()
 }

@@ -21,6 +21,14 @@ export function takeBodiesAsBytes(server: FastifyInstance): void {
   })
 }
 
+/** Hands the body over as it arrives, in a scope of routes that take a stream. */
+export function takeBodiesAsStreams(scope: FastifyInstance): void {
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser('*', (_request, payload, done) => {
+    done(null, payload)
+  })
+}
+
 /** RFC 9110 section 8.3.1, without its parameters. */
 const mediaType = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(;|$)/
 

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { UnreadableFile } from '../lines.ts'
+import { UnreadableFile } from '../reading/lines.ts'
 
 const NEWLINE = 0x0a
 const CARRIAGE_RETURN = 0x0d

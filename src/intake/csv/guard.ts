@@ -1,5 +1,5 @@
 import { limits } from '../../platform/limits.ts'
-import { longerThanRecord, tooManyBlankLines, UnreadableFile } from '../lines.ts'
+import { longerThanRecord, tooManyBlankLines, UnreadableFile } from '../reading/lines.ts'
 
 const code = { quote: 0x22, newline: 0x0a, carriageReturn: 0x0d } as const
 

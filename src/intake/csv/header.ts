@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
 import { printable } from '../../values/printable.ts'
-import { UnreadableFile } from '../lines.ts'
+import { UnreadableFile } from '../reading/lines.ts'
 
 /** A column: where its cells go in a record, and the schema of the member there. */
 export type Column = { readonly path: readonly string[]; readonly schema: SchemaNode }

@@ -22,6 +22,8 @@ export type ClientDeps = {
 export type NewClient = {
   /** Null for a client of the operator, which cannot read customers' records. */
   readonly customerId: string | null
+  /** The one customer that a client of the operator is bound to. */
+  readonly boundTo?: string | null
   readonly name: string
   /** By default a customer's client gets the read scopes. */
   readonly scopes: readonly string[] | undefined
@@ -118,12 +120,13 @@ export async function createSampleClient(
   await store.restoreClient(client, newSecret(new Secret(sample.secret), keyring, clock, random))
 }
 
-type Described = Pick<Client, 'customerId' | 'name' | 'scopes' | 'method'>
+type Described = Pick<Client, 'customerId' | 'name' | 'scopes' | 'method'> &
+  Partial<Pick<Client, 'boundTo'>>
 
 function newClient(id: string, wanted: Described, now: bigint): Client {
-  const { customerId, name, scopes, method } = wanted
+  const { customerId, boundTo = null, name, scopes, method } = wanted
   const untouched = { notBefore: 0n, disabledAt: undefined, lastUsedAt: undefined }
-  return { id, customerId, name, scopes, method, createdAt: now, ...untouched }
+  return { id, customerId, boundTo, name, scopes, method, createdAt: now, ...untouched }
 }
 
 function newSecret(secret: Secret, keyring: Keyring, clock: Clock, random: Random) {

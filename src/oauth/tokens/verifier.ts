@@ -77,9 +77,12 @@ function asCustomer(caller: Caller | Refusal): Principal | Refusal {
   return caller.tenant === null ? 'client of the operator' : caller
 }
 
-function callerOf({ id: clientId, customerId }: Client, scopes: readonly string[]): Caller {
+function callerOf(
+  { id: clientId, customerId, boundTo }: Client,
+  scopes: readonly string[],
+): Caller {
   const tenant = customerId === null ? null : asTenant(customerId)
   return tenant === null
-    ? { clientId, tenant, scopes: new Set(scopes) }
+    ? { clientId, tenant, boundTo, scopes: new Set(scopes) }
     : { clientId, tenant, scopes: new Set(scopes) }
 }

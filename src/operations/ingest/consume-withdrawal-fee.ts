@@ -1,14 +1,15 @@
 import { Type } from 'typebox'
 import { described, figure, memberOf, text, unread, worded } from '../../contract/fields.ts'
+import { ingestCall } from '../../contract/ingest-operation.ts'
 import { cryptoNetworkMember } from '../../contract/members.ts'
-import { ingestOperation } from '../../contract/operation.ts'
 import { guaranteedFeeMembers } from './guaranteed-fee-members.ts'
 
-export const consumeWithdrawalFee = ingestOperation({
+export const consumeWithdrawalFee = ingestCall({
   id: 'consumeWithdrawalFee',
   summary:
     'Takes a guaranteed fee for one withdrawal; the same withdrawal again gets the same answer.',
   tag: 'Fees',
+  method: 'POST',
   path: '/ingest/v1/fees/:id/consume',
   scope: 'ingest:consume_fee',
   body: {

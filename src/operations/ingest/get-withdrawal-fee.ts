@@ -1,12 +1,13 @@
 import { Type } from 'typebox'
+import { ingestCall } from '../../contract/ingest-operation.ts'
 import { about, component, enumMember } from '../../contract/members.ts'
-import { ingestRead } from '../../contract/operation.ts'
 import { guaranteedFeeMembers } from './guaranteed-fee-members.ts'
 
-export const getWithdrawalFee = ingestRead({
+export const getWithdrawalFee = ingestCall({
   id: 'getWithdrawalFee',
   summary: 'Returns a guaranteed fee of any customer: its state, its terms and its withdrawal.',
   tag: 'Fees',
+  method: 'GET',
   path: '/ingest/v1/fees/:id',
   scope: 'ingest:search',
   problems: { 404: { description: 'There is no such fee.' } },

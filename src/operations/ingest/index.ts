@@ -1,11 +1,19 @@
-import type { IngestOperation } from '../../contract/operation.ts'
+import type { IngestOperation } from '../../contract/ingest-operation.ts'
 import { consumeWithdrawalFee } from './consume-withdrawal-fee.ts'
-import { getStoredRecords } from './get-stored-records.ts'
 import { getWithdrawalFee } from './get-withdrawal-fee.ts'
+import { getRecordHistories, listPastRecords } from './record-histories.ts'
+import { searchRecords } from './search-records.ts'
+import { deleteRecords, getStoredRecords, postRecords, putRecords } from './stored-records.ts'
 
 /** Every operation of the operator's own systems. */
 export const ingestOperations: readonly IngestOperation[] = [
-  consumeWithdrawalFee,
-  getWithdrawalFee,
+  ...putRecords,
   ...getStoredRecords,
+  ...deleteRecords,
+  ...postRecords,
+  ...getRecordHistories,
+  ...listPastRecords,
+  searchRecords,
+  getWithdrawalFee,
+  consumeWithdrawalFee,
 ]

@@ -1,6 +1,7 @@
 import type { Tenant } from '../../contract/principal.ts'
 import type { ListView, Resource, View } from '../../contract/resource.ts'
-import type { CustomerRecords, Page, Selection } from '../records.ts'
+import type { Page, Selection } from '../records/page.ts'
+import type { CustomerRecords } from '../records.ts'
 import { StoreDamaged } from '../unavailable.ts'
 import { bodyChecksum } from './checksum.ts'
 import type { DamageList } from './damage.ts'

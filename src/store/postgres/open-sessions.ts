@@ -16,6 +16,8 @@ export type PostgresSessions = {
   /** Sessions of their own, so that a flood of logins takes none from readers of records. */
   readonly credentials: Servers
   readonly operator: Servers | undefined
+  /** The operator's sessions for requests over HTTP, with deadlines. */
+  readonly ingest?: Servers | undefined
   close(): Promise<void>
 }
 
@@ -48,9 +50,13 @@ export async function openServiceSessions(
     operatorDatabaseUrl === undefined
       ? undefined
       : await open(openOperatorServers(sources, operatorDatabaseUrl))
+  const ingest =
+    operatorDatabaseUrl === undefined
+      ? undefined
+      : await open(openIngestServers(sources, operatorDatabaseUrl))
   const stack = opened.move()
   const close = () => stack.disposeAsync()
-  return { customers, credentials, operator, close }
+  return { customers, credentials, operator, ingest, close }
 }
 
 /** Opens the sessions of the operator's commands and of ingest. */
@@ -60,13 +66,20 @@ export async function openOperatorServers(sources: SessionDeps, url: string): Pr
     await requireSchema(connection)
     await requireOperatorRole(connection)
   })
-  const requireRole = { primary: requireOperatorRole, standby: requireOperatorRole }
-  return await openFor(sources, primaries, {
-    standbys: [],
-    parameters: loadingSessions,
-    requireRole,
-  })
+  return await openFor(sources, primaries, { ...asOperator, parameters: loadingSessions })
 }
+
+const asOperator = {
+  standbys: [],
+  requireRole: { primary: requireOperatorRole, standby: requireOperatorRole },
+}
+
+/** The operator's role has been checked already. */
+const openIngestServers = (sources: SessionDeps, url: string): Promise<Servers> =>
+  openFor(sources, readPostgresUrl(url) ?? [], {
+    ...asOperator,
+    parameters: readingSessions(sources.config.databaseTimeoutMs),
+  })
 
 type Use = Pick<ServersDeps, 'standbys' | 'parameters' | 'requireRole'> & {
   readonly connectionsMax?: number

@@ -38,9 +38,13 @@ export function checkPostgres<T>(
 }
 
 function postgresStores(sources: StoreDeps, opened: PostgresSessions): OpenedStores {
-  const { customers, operator } = opened
+  const { customers, operator, ingest } = opened
   const records = openOnce(() =>
-    openPostgresStore({ customers, operator: operator ?? customers }, sources.clock, sources.log),
+    openPostgresStore(
+      { customers, operator: operator ?? customers, ingest },
+      sources.clock,
+      sources.log,
+    ),
   )
   const credentials = openOnce(() => openPostgresCredentials(opened.credentials))
   const quotes = openOnce(() =>

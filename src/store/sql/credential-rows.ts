@@ -17,19 +17,21 @@ export function clientValues(client: Client) {
     method.kind === 'issuer' ? method.externalId : null,
     client.createdAt,
     client.notBefore,
+    client.boundTo,
   ] as const
 }
 
 /** The columns of table `client` that `readClient` reads. */
 export const clientColumns = `client.id, client.customer_id, client.name, client.scopes,
   client.method, client.jwks, client.issuer, client.external_id, client.created_at,
-  client.not_before, client.disabled_at, client.last_used_at`
+  client.not_before, client.disabled_at, client.last_used_at, client.bound_to`
 
 export function readClient(row: NamedRow): Client {
   const scopes = text(row, 'scopes')
   return {
     id: text(row, 'id'),
     customerId: optionalText(row, 'customer_id') ?? null,
+    boundTo: optionalText(row, 'bound_to') ?? null,
     name: text(row, 'name'),
     scopes: scopes === '' ? [] : scopes.split(' '),
     method: readMethod(row),

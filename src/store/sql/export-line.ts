@@ -2,7 +2,7 @@ import { fullTable, type Resource } from '../../contract/resource.ts'
 import { printInstant } from '../../values/instant.ts'
 import { bodyChecksum } from '../integrity/checksum.ts'
 import { shownId } from '../integrity/stored-row.ts'
-import type { FoundRecord } from '../records.ts'
+import type { FoundRecord } from '../records/history.ts'
 import { StoreDamaged } from '../unavailable.ts'
 import { type NamedRow, optionalText, optionalWhole, text, whole } from './row.ts'
 
@@ -86,10 +86,17 @@ export const readStoredRecord = (row: NamedRow): StoredRecord => ({
 
 /** The record that `findQuery` has selected. */
 export const foundRecord = (resource: Resource, record: StoredRecord): FoundRecord => ({
+  customerId: record.customerId,
   line: exportLine(resource, record),
-  // Two versions that were stored at one moment differ in their bodies.
-  version: `${record.storedAt.toString(36)}-${(record.checksum ?? 0).toString(36)}`,
+  version: versionOf(record),
 })
+
+/** Two versions that were stored at one moment differ in their bodies. */
+export const versionOf = ({
+  storedAt,
+  checksum,
+}: Pick<StoredRecord, 'storedAt' | 'checksum'>): string =>
+  `${storedAt.toString(36)}-${(checksum ?? 0).toString(36)}`
 
 /**
  * One line of JSON that import accepts: the unmasked record with its withheld members. Throws a

@@ -1,4 +1,5 @@
 import { fullTable, type Resource } from '../../contract/resource.ts'
+import { filterColumns } from './schema/history-schema.ts'
 import { memberColumns } from './staging.ts'
 
 /** What the two stores spell differently in the statements of a merge. */
@@ -9,15 +10,22 @@ export type MergeDialect = {
   readonly indexedBy: (index: string) => string
   /** The parameter that holds the time of the merge. */
   readonly now: string
+  /** The first and the last of the positions of a group. */
+  readonly lowest: string
+  readonly highest: string
 }
 
 /** Merges `staged` into the stored records, after `conflictQueries` has found nothing. */
 export type MergeStatements = {
+  /** The pairs of a staged record and the stored one that it replaces, as what follows `from`. */
+  readonly replaced: string
   /** Whether a staged record replaces a stored one. If none does, only `insert` need run. */
   readonly hasReplaced: string
   /** Copies stored deletions to staged records that mention none. Not for kinds without them. */
   readonly keepDeletions: string | undefined
   readonly dropUnchanged: string
+  /** When the records of the staged customers last changed. A merge is later. */
+  readonly lastChange: string
   /** How many staged records of each file replace a stored one. */
   readonly countReplaced: string
   /** Moves what will be replaced to `superseded`; `insert` deletes the unmasked records. */
@@ -35,8 +43,12 @@ export function mergeStatements(resource: Resource, dialect: MergeDialect): Merg
   const full = tableName(fullTable(resource))
   const hasMask = resource.mask !== undefined
   return {
+    replaced,
     hasReplaced: `select exists (select 1 from ${replaced}) as has_replaced`,
     keepDeletions: resource.deletable ? keepDeletions(table) : undefined,
+    lastChange: `
+      select max(changed_at) as changed_at from ${tableName('revision')}
+      where kind = '${resource.kind}' and customer_id in (select customer_id from staged)`,
     dropUnchanged: `
       delete from staged where sequence in (select staged.sequence from ${unchanged})`,
     countReplaced: `
@@ -44,13 +56,16 @@ export function mergeStatements(resource: Resource, dialect: MergeDialect): Merg
     supersede: [
       `insert into ${tableName('superseded')}
        select '${resource.kind}', stored.customer_id, stored.id, stored.stored_at, ${now},
-         ${storedBody}, stored.deleted_at, stored.source_version, ${storedChecksum}
+         ${storedBody}, stored.deleted_at, stored.source_version, ${storedChecksum},
+         stored.origin, stored.origin_line
        from ${replacedInFull}`,
+      noteFormerValues(resource, replaced, dialect),
       `delete from ${table} where (customer_id, deleted, position) in (
          select stored.customer_id, stored.deleted, stored.position from ${replaced})`,
     ],
     insert: [
       insertRecords(resource, dialect),
+      widenExtent(resource, dialect),
       `insert into ${tableName('revision')} as stored
        select distinct customer_id, '${resource.kind}', ${now} from staged where true
        on conflict (customer_id, kind) do update set changed_at = case
@@ -121,9 +136,53 @@ function insertRecords(resource: Resource, { tableName, now }: MergeDialect): st
     resource.mask === undefined ? ['full_body', 'full_checksum'] : ['masked', 'masked_checksum']
   return `insert into ${tableName(resource.table)} (
          customer_id, deleted, position, id, ${members}, body,
-         deleted_at, updated_at, source_version, stored_at, checksum)
+         deleted_at, updated_at, source_version, stored_at, checksum, origin, origin_line)
        select customer_id, deleted_at is not null, position, id, ${members}, ${body},
-         deleted_at, updated_at, source_version, ${now}, ${checksum}
+         deleted_at, updated_at, source_version, ${now}, ${checksum}, ${origin}
        from staged
        order by customer_id, deleted_at is not null, position`
+}
+
+/** Lines of several files are numbered through. */
+const origin = ['origin', 'staged.line - lines_before']
+  .map((column) => `(select ${column} from staged_origin where staged_origin.file = staged.file)`)
+  .join(', ')
+
+/** Notes each value that a record loses, by which a page of the past finds it. */
+function noteFormerValues(resource: Resource, replaced: string, dialect: MergeDialect): string {
+  const { tableName, now } = dialect
+  const lost = filterColumns(resource).map(
+    (column) => `
+       select stored.customer_id, '${resource.kind}', '${column}', stored.${column}, stored.position, ${now}
+       from ${replaced}
+         and stored.${column} is not null and stored.${column} is distinct from staged.${column}`,
+  )
+  return `insert into ${tableName('former_value')} as former (
+         customer_id, kind, member, value, position, until)
+       select * from (${lost.join(' union all ')}) as lost where true
+       on conflict (customer_id, kind, member, value, position)
+         do update set until = excluded.until`
+}
+
+/** Notes the first and the last position of each customer whose records reach further now. */
+function widenExtent(
+  { kind }: Resource,
+  { tableName, now, lowest, highest }: MergeDialect,
+): string {
+  const extent = tableName('extent')
+  const known = (column: string) => `(
+           select ${column} from ${extent} as known
+           where known.customer_id = reached.customer_id and known.kind = '${kind}'
+           order by changed_at desc limit 1)`
+  return `insert into ${extent} (customer_id, kind, changed_at, low, high)
+       select customer_id, '${kind}', ${now},
+         case when known_low < low then known_low else low end,
+         case when known_high > high then known_high else high end
+       from (
+         select customer_id, low, high, ${known('low')} as known_low, ${known('high')} as known_high
+         from (
+           select customer_id, ${lowest} as low, ${highest} as high from staged group by customer_id
+         ) as reached
+       ) as widened
+       where known_low is null or low < known_low or high > known_high`
 }

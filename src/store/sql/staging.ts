@@ -1,6 +1,6 @@
 import type { Resource } from '../../contract/resource.ts'
 import { bodyChecksum } from '../integrity/checksum.ts'
-import type { FoundFaults, MergeReport, StorableRecord } from '../records.ts'
+import type { FoundFaults, MergeReport, StorableRecord } from '../records/import.ts'
 
 /** The columns of the temporary table `staged`, besides `sequence`, the number in the file. */
 export const stagedColumns = (resource: Resource): readonly string[] => [
@@ -60,6 +60,14 @@ export const dropRepeats = `
   delete from staged where exists (
     select 1 from staged as earlier
     where earlier.id = staged.id and earlier.sequence < staged.sequence)`
+
+/** Who stores the records of each file, by its number. A file without a row has no origin. */
+export const createStagedOrigin = `create temporary table staged_origin (
+  file integer primary key, origin bigint, lines_before bigint)`
+
+/** The time of a merge: now, but later than every change before it, whatever the clock says. */
+export const mergeTime = (now: bigint, lastChange: bigint): bigint =>
+  now > lastChange ? now : lastChange + 1n
 
 export const refused = (found: FoundFaults): MergeReport => ({
   ...found,

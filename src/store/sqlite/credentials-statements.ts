@@ -18,8 +18,8 @@ const texts = {
     left join client on client.id = requested.id
     left join client_secret as secret on secret.client_id = requested.id
     order by secret.sequence`,
-  addClient: `insert into client (id, customer_id, name, scopes, method, jwks, issuer, external_id, created_at, not_before, revision)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${current}) on conflict do nothing`,
+  addClient: `insert into client (id, customer_id, name, scopes, method, jwks, issuer, external_id, created_at, not_before, bound_to, revision)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${current}) on conflict do nothing`,
   addSecret: 'insert into client_secret (client_id, id, hash, created_at) values (?, ?, ?, ?)',
   // A limit of -1 means no limit; the offset keeps the newest.
   dropOlderSecrets: `delete from client_secret where sequence in

@@ -10,8 +10,8 @@ import {
   readDeniedToken,
   readPurposeKeys,
 } from '../sql/credential-rows.ts'
-import { readMigrations } from '../sql/migration.ts'
 import { whole } from '../sql/row.ts'
+import { readMigrations } from '../sql/schema/migration.ts'
 import { openRecovery, recoveryMethods, recoveryMigrations } from './backup/recovery.ts'
 import { prepareStatements, type Statements } from './credentials-statements.ts'
 import { integrityFaults } from './database.ts'
@@ -21,6 +21,7 @@ import { openMigrated } from './migrate.ts'
 const migrations = readMigrations(new URL('./migrations/credentials/', import.meta.url), [
   '0001-credentials.sql',
   '0002-changes.sql',
+  '0003-bound-clients.sql',
 ])
 
 /** Credentials have their own database file, so that a long import never blocks a token. */

@@ -14,14 +14,15 @@ import type {
 import { openBatchQueue } from '../sql/batch-queue.ts'
 import {
   quoteColumns,
+  quotesOfWithdrawal,
   readQuote,
   readSweepState,
   sweepColumns,
 } from '../sql/fee-quotes/fee-quote-rows.ts'
 import { judgeSweep } from '../sql/fee-quotes/judge-sweep.ts'
-import { readMigrations } from '../sql/migration.ts'
 import { judgeInRecovery } from '../sql/recovery/judge-recovery.ts'
 import { whole } from '../sql/row.ts'
+import { readMigrations } from '../sql/schema/migration.ts'
 import { openRecovery, openRestoredQuotes, recoveryMigrations } from './backup/recovery.ts'
 import { prepare } from './database.ts'
 import { openWrites, retryWhileLocked, type Write } from './locks.ts'
@@ -29,6 +30,7 @@ import { openMigrated } from './migrate.ts'
 
 const migrations = readMigrations(new URL('./migrations/fee-quotes/', import.meta.url), [
   '0001-fee-quotes.sql',
+  '0002-withdrawals.sql',
 ])
 const sweepMigrations = readMigrations(new URL('./migrations/fee-quote-sweeps/', import.meta.url), [
   '0001-fee-quote-sweep.sql',
@@ -47,6 +49,7 @@ export function openSqliteFeeQuotes(path: string, clock: Clock): FeeQuoteStore {
   const write = openWrites(db)
   const issue = openIssue(db, write, clock)
   const find = openFind(db)
+  const ofWithdrawal = prepare(db, `${quotesOfWithdrawal('fee_quote', '?')} limit ?`)
   const consume = openConsume(db, find, clock)
   const restored = openRestoredQuotes(db)
   const sweep = openSweep(db, clock)
@@ -57,6 +60,8 @@ export function openSqliteFeeQuotes(path: string, clock: Clock): FeeQuoteStore {
     customers: { issue: (customerId, quote, openMax) => issue({ customerId, quote, openMax }) },
     operator: {
       find: (id) => retryWhileLocked(() => find(id)),
+      ofWithdrawal: (withdrawal, quotesMax) =>
+        retryWhileLocked(() => ofWithdrawal.all(withdrawal, quotesMax).map(readQuote)),
       consume: (request) => write(() => consume(request)),
       sweep: (rowsMax) => write(() => sweep(rowsMax)),
       times: () =>

@@ -7,9 +7,9 @@ import {
   type Migration,
   refuseEditedStep,
   refuseLaterStep,
-} from '../sql/migration.ts'
+} from '../sql/schema/migration.ts'
 import { openDatabase, refuseLocked } from './database.ts'
-import { emptyLog } from './disk-space.ts'
+import { emptyLog } from './import/disk-space.ts'
 
 /**
  * Opens or creates a database and brings the named schemas of it up to date. Waits for the lock of

@@ -20,13 +20,22 @@ import {
   unlistedQuery,
 } from '../sql/export-line.ts'
 import { readJournalEntry, selectJournal } from '../sql/import/journal.ts'
-import { numberMigrations, readMigration, readMigrations } from '../sql/migration.ts'
-import { recordMigration, recordSteps, recordTables } from '../sql/record-migrations.ts'
+import { numberMigrations, readMigration, readMigrations } from '../sql/schema/migration.ts'
+import {
+  historyTables,
+  recordMigration,
+  recordSteps,
+  recordTables,
+} from '../sql/schema/record-migrations.ts'
 import { customerRecords, statementCache } from './customers/customer-records.ts'
 import { openReadInTurn } from './customers/read-in-turn.ts'
 import { failureOf, integrityFaults, openWithin, prepare } from './database.ts'
-import { emptyAbandonedLog } from './disk-space.ts'
-import { openLoad } from './load.ts'
+import { openPruner } from './history/prune-history.ts'
+import { openHistory } from './history/read-history.ts'
+import { emptyAbandonedLog } from './import/disk-space.ts'
+import { openLoad } from './import/load.ts'
+import { openKeptAnswers } from './ingest/kept-answers.ts'
+import { openPutRecords } from './ingest/put-records.ts'
 import { openWrites } from './locks.ts'
 import { openMigrated } from './migrate.ts'
 import { recordDialect } from './record-dialect.ts'
@@ -59,6 +68,7 @@ export function openSqliteStore(path: string, clock: Clock, log = openLog('silen
   const damage = openDamageList(logDamage(log))
   // The scan reads everything, so its small cache must not be that of the readers.
   let scanned: DatabaseSync | undefined
+  const puts = openPutRecords(path, clock)
   const rows = storedRows(() => {
     scanned ??= openWithin(path, 0, { creates: 'never' })
     return scanned
@@ -70,6 +80,10 @@ export function openSqliteStore(path: string, clock: Clock, log = openLog('silen
       async *exportLines(resource, customerId) {
         yield* exportLines(db, resource, customerId)
       },
+      put: puts.put,
+      ...openHistory(db),
+      ...openPruner(db, write),
+      answers: openKeptAnswers(db, write, clock),
       find: async (resource, id) => {
         const row = prepare(db, findQuery(resource, recordDialect.tableName, '?')).get(id)
         return row === undefined ? undefined : foundRecord(resource, readStoredRecord(row))
@@ -82,7 +96,13 @@ export function openSqliteStore(path: string, clock: Clock, log = openLog('silen
         prepare(db, selectJournal('import_journal', entriesMax)).all().map(readJournalEntry),
       clear: () =>
         write(() => {
-          for (const table of [...recordTables, 'superseded', 'import_journal'])
+          for (const table of [
+            ...recordTables,
+            ...historyTables,
+            'origin',
+            'kept_answer',
+            'import_journal',
+          ])
             db.exec(`delete from ${table}`)
           // The next page of each kind must not have the entity tag of a page from before.
           db.exec('update revision set changed_at = changed_at + 1')
@@ -97,6 +117,7 @@ export function openSqliteStore(path: string, clock: Clock, log = openLog('silen
       stopTidying()
       // An export may have kept an import from emptying the log.
       tidy()
+      puts.close()
       scanned?.close()
       db.close()
     },

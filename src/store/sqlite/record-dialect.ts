@@ -1,4 +1,4 @@
-import type { SchemaDialect } from '../sql/record-schema.ts'
+import type { SchemaDialect } from '../sql/schema/schema-dialect.ts'
 
 /** Without a rowid, SQLite stores the table itself in the order of its primary key. */
 export const recordDialect: SchemaDialect = {
@@ -10,11 +10,13 @@ export const recordDialect: SchemaDialect = {
     id: 'text',
     integer: 'integer',
     storedAt: 'integer not null',
+    sequence: 'integer primary key',
   },
   tableOptions: ' strict, without rowid',
   acrossCustomers: '',
   bodyMember: (member) => `json_extract(stored.body, '$.${member}')`,
   checksumOf: (body) => `body_checksum(customer_id, ${body})`,
+  anyPosition: "x'', x'ffffffffffffffffffffffffffffffffffffffffffffffffff'",
   protect: () => '',
   unprotected: (_tables, statement) => statement,
 }

@@ -187,7 +187,7 @@ test('the client of a customer is not granted an operator’s scope', async () =
 test('is described in /ingest/openapi.json and not in /openapi.json', async () => {
   const own = await service.call('/ingest/openapi.json', { as: null })
   const customers = await service.call('/openapi.json', { as: null })
-  const paths = ingestOperations.map(({ path }) => path.replace(':id', '{id}'))
-  assert.deepEqual(Object.keys(own.body.paths), paths)
+  const paths = ingestOperations.map(({ path }) => path.replaceAll(/:([a-z_]+)/g, '{$1}'))
+  assert.deepEqual(Object.keys(own.body.paths), [...new Set(paths)])
   assert.doesNotMatch(customers.text, /ingest/)
 })

@@ -22,6 +22,7 @@ import { askAt, onPostgres, prepareOwn } from '../support/postgres-world.ts'
 const client: Client = {
   id: 'client_acme',
   customerId: 'acme',
+  boundTo: null,
   name: 'Acme treasury',
   scopes: ['transfer:read_fiat_account'],
   method: { kind: 'secret' },

@@ -13,7 +13,7 @@ import {
 import { readingSessions } from '../../../src/store/postgres/driver/sessions.ts'
 import { getQuery } from '../../../src/store/postgres/records/get-batch.ts'
 import { pageQuery, pagesQuery } from '../../../src/store/postgres/records/page-query.ts'
-import type { Selection } from '../../../src/store/records.ts'
+import type { Selection } from '../../../src/store/records/page.ts'
 import { openPostgresTestStore } from '../../support/record-store.ts'
 import { firstPage } from '../../support/selection.ts'
 import { addressesOf } from '../../support/test-database.ts'

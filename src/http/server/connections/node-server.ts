@@ -1,10 +1,11 @@
-import type { RequestListener, Server } from 'node:http'
+import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { Problem } from '../../../contract/problem.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { Logger } from '../../../platform/log.ts'
 import { createServer } from '../../../platform/machine/node-http.ts'
+import { openBodyDeadlines } from './body-deadlines.ts'
 import {
   answerOnSocket,
   brokenRequestAnswerer,
@@ -14,6 +15,8 @@ import {
 
 export type NodeServers = {
   open(handler: RequestListener): Server
+  /** Lets a request send its body for as long as a stream may take. */
+  allowStream(request: IncomingMessage): void
   /** Accepts no more connections. Resolves when none is left. */
   closeListeners(): Promise<void>
   /** The number of connections, and when the newest was accepted. */
@@ -38,12 +41,14 @@ type NodeServerOptions = {
 export function openNodeServers({ connectionsMax, watch, log }: NodeServerOptions): NodeServers {
   const opened: Server[] = []
   const sockets = new Set<Socket>()
+  const bodies = openBodyDeadlines()
   let newest = Number.NEGATIVE_INFINITY
   const open = (handler: RequestListener): Server => {
     const server = createServer(
       {
         maxHeaderSize: limits.headerBytesMax,
-        requestTimeout: limits.requestTimeoutMs,
+        // Any other body has a deadline of its own.
+        requestTimeout: limits.streamTimeoutMs,
         headersTimeout: limits.headersTimeoutMs,
         keepAliveTimeout: limits.keepAliveTimeoutMs,
         connectionsCheckingInterval: 1000,
@@ -77,12 +82,14 @@ export function openNodeServers({ connectionsMax, watch, log }: NodeServerOption
     server.on('connect', (_request, socket) => answerOnSocket(socket, connectRefused, log))
     const answerBroken = brokenRequestAnswerer(log, (socket) => lastRequests.get(socket))
     server.on('clientError', answerBroken)
+    server.on('request', (request) => bodies.expect(request, answerBroken))
     watch(server)
     opened.push(server)
     return server
   }
   return {
     open,
+    allowStream: bodies.allow,
     closeListeners: async () => {
       await Promise.all(opened.map(closeListener))
     },

@@ -83,8 +83,8 @@ export function clientMethods(servers: Servers, { change }: CredentialChanges) {
 async function insertClient(connection: Connection, client: Client): Promise<boolean> {
   const inserted = await connection.rows({
     text: `
-      insert into bursar.client (id, customer_id, name, scopes, method, jwks, issuer, external_id, created_at, not_before)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9::bigint, $10::bigint) on conflict do nothing returning 1`,
+      insert into bursar.client (id, customer_id, name, scopes, method, jwks, issuer, external_id, created_at, not_before, bound_to)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9::bigint, $10::bigint, $11) on conflict do nothing returning 1`,
     values: clientValues(client),
   })
   return inserted.length > 0

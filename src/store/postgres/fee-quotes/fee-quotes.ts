@@ -2,7 +2,7 @@ import { uuid } from '../../../contract/fields.ts'
 import { ConfigError } from '../../../platform/config.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { FeeQuoteStore } from '../../fee-quotes.ts'
-import { quoteColumns, readQuote } from '../../sql/fee-quotes/fee-quote-rows.ts'
+import { quoteColumns, quotesOfWithdrawal, readQuote } from '../../sql/fee-quotes/fee-quote-rows.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { inTransaction } from '../cluster/transaction.ts'
 import { openConsume } from './consume-batch.ts'
@@ -35,7 +35,7 @@ const refuse = async (): Promise<never> => {
   )
 }
 const withoutOperator = {
-  ...{ find: refuse, consume: refuse, sweep: refuse, clear: refuse },
+  ...{ find: refuse, ofWithdrawal: refuse, consume: refuse, sweep: refuse, clear: refuse },
   ...{ times: refuse, resetSweep: refuse, uncertain: refuse },
 }
 
@@ -46,6 +46,11 @@ function operatorMethods(servers: Servers, withinMs: number): FeeQuoteStore['ope
       if ('reason' in reading) return undefined
       const [row] = await servers.rows({ text: FIND, values: [reading.value], prepare: true })
       return row && readQuote(row)
+    },
+    ofWithdrawal: async (withdrawal, quotesMax) => {
+      const text = `${quotesOfWithdrawal('bursar.fee_quote', '$1')} limit $2`
+      const rows = await servers.rows({ text, values: [withdrawal, quotesMax], prepare: true })
+      return rows.map(readQuote)
     },
     consume: openConsume(servers, withinMs),
     sweep: (rowsMax) => sweepQuotes(servers, rowsMax),

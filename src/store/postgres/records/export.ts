@@ -1,5 +1,5 @@
 import type { Resource } from '../../../contract/resource.ts'
-import type { FoundRecord } from '../../records.ts'
+import type { FoundRecord } from '../../records/history.ts'
 import {
   exportLine,
   exportQuery,

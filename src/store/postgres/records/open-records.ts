@@ -6,12 +6,16 @@ import { logDamage, openDamageScan } from '../../integrity/damage-scan.ts'
 import { verifiedRecords } from '../../integrity/verified-records.ts'
 import type { Store } from '../../records.ts'
 import { readJournalEntry, selectJournal } from '../../sql/import/journal.ts'
-import { recordTables } from '../../sql/record-migrations.ts'
+import { historyTables, recordTables } from '../../sql/schema/record-migrations.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { inTransaction } from '../cluster/transaction.ts'
+import { openPruner } from '../history/prune-history.ts'
+import { openHistory } from '../history/read-history.ts'
+import { openLoad } from '../import/load.ts'
+import { openKeptAnswers } from '../ingest/kept-answers.ts'
+import { openPutRecords } from '../ingest/put-records.ts'
 import { customerRecords } from './customer-records.ts'
 import { exportLines, findRecord } from './export.ts'
-import { openLoad } from './load.ts'
 import { scannedRows, storedRows } from './stored-rows.ts'
 
 export type RecordServers = {
@@ -19,11 +23,13 @@ export type RecordServers = {
   readonly customers: Servers
   /** Sessions of role `bursar_operator`; `customers` again if the process only serves those. */
   readonly operator: Servers
+  /** The operator's sessions for requests, with deadlines; those for commands by default. */
+  readonly ingest?: Servers | undefined
 }
 
 /** The records on PostgreSQL. The caller opens and closes the servers. */
 export function openPostgresStore(
-  { customers, operator }: RecordServers,
+  { customers, operator, ingest = operator }: RecordServers,
   clock: Clock,
   log = openLog('silent'),
 ): Store {
@@ -33,7 +39,11 @@ export function openPostgresStore(
     operator: {
       beginLoad: (resource) => openLoad(operator, resource, clock),
       exportLines: (resource, customerId) => exportLines(operator, resource, customerId),
-      find: (resource, id) => findRecord(operator, resource, id),
+      put: openPutRecords(ingest, clock),
+      ...openHistory(ingest),
+      ...openPruner(ingest),
+      answers: openKeptAnswers(ingest, clock),
+      find: (resource, id) => findRecord(ingest, resource, id),
       count: async (resource) => {
         const text = `select count(*) from bursar.${resource.table}`
         const [row] = await operator.query({ text })
@@ -48,7 +58,7 @@ export function openPostgresStore(
       },
       clear: () =>
         inTransaction(operator, async (connection) => {
-          for (const table of [...recordTables, 'superseded']) {
+          for (const table of [...recordTables, ...historyTables]) {
             await connection.execute(`delete from bursar.${table}`)
           }
           // The next page of each kind must not have the entity tag of a page from before.

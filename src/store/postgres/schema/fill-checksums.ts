@@ -1,5 +1,5 @@
 import { bodyChecksum } from '../../integrity/checksum.ts'
-import { recordTables } from '../../sql/record-migrations.ts'
+import { recordTables } from '../../sql/schema/record-migrations.ts'
 import { transact } from '../cluster/transaction.ts'
 import { type Connection, textArray } from '../driver/connection.ts'
 import { seeEveryRow } from './grants.ts'

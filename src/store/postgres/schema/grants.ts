@@ -1,5 +1,5 @@
 import { journalWritten } from '../../sql/import/journal.ts'
-import { recordTables } from '../../sql/record-migrations.ts'
+import { recordTables } from '../../sql/schema/record-migrations.ts'
 
 /** The two roles that Bursar connects as. Neither owns a table. */
 export type Roles = {
@@ -30,6 +30,11 @@ const access: Readonly<Record<string, Access>> = {
   ...Object.fromEntries(recordTables.map((table) => [table, readByCustomers])),
   revision: readByCustomers,
   superseded: { app: '', operator: 'select, insert, delete', isProtected: true },
+  former_value: { app: '', operator: 'select, insert, update, delete', isProtected: true },
+  extent: { app: '', operator: 'select, insert, delete', isProtected: true },
+  origin: { app: '', operator: 'select, insert', isProtected: false },
+  history_start: { app: '', operator: 'select, update', isProtected: false },
+  kept_answer: { app: '', operator: 'select, insert, delete', isProtected: false },
   import_journal: {
     app: '',
     operator: `select, insert (${journalWritten})`,

@@ -8,8 +8,8 @@ import {
   readMigration,
   refuseEditedStep,
   refuseLaterStep,
-} from '../../sql/migration.ts'
-import { recordMigration } from '../../sql/record-migrations.ts'
+} from '../../sql/schema/migration.ts'
+import { recordMigration } from '../../sql/schema/record-migrations.ts'
 import { transact } from '../cluster/transaction.ts'
 import { withPrimary } from '../cluster/with-primary.ts'
 import type { Connection } from '../driver/connection.ts'
@@ -37,6 +37,9 @@ export const migrations = numberMigrations([
   sqlFile('0008-recovery.sql'),
   recordMigration(3, recordDialect),
   checksumFillStep,
+  recordMigration(4, recordDialect),
+  sqlFile('0009-bound-clients.sql'),
+  sqlFile('0010-withdrawals.sql'),
 ])
 
 /** An arbitrary key, unlikely to be the advisory lock of another program. */

@@ -1,4 +1,4 @@
-import type { SchemaDialect } from '../../sql/record-schema.ts'
+import type { SchemaDialect } from '../../sql/schema/schema-dialect.ts'
 
 /**
  * Text has collation C and the position is bytea, because their comparisons are leakproof:
@@ -15,12 +15,14 @@ export const recordDialect: SchemaDialect = {
     id: 'uuid',
     integer: 'bigint',
     storedAt: 'bigint not null check (stored_at >= 0)',
+    sequence: 'bigint generated always as identity primary key',
   },
   tableOptions: '',
   acrossCustomers: ' where stored_at >= 0',
   bodyMember: (member) => `stored.body::json ->> '${member}'`,
   // PostgreSQL 15 has no CRC-32, so `fill-checksums.ts` computes it after the step.
   checksumOf: () => 'null',
+  anyPosition: "''::bytea, '\\xffffffffffffffffffffffffffffffffffffffffffffffffff'::bytea",
   protect,
   unprotected: (tables, statement) => {
     const force = (verb: string) =>

@@ -8,6 +8,9 @@ import type { SweepState } from './judge-sweep.ts'
 export const quoteColumns = `id, customer_id, client_id, asset, network, address,
   canonical_address, amount, fee, total, created_at, expires_at, withdrawal, consumed_at`
 
+export const quotesOfWithdrawal = (table: string, parameter: string): string =>
+  `select ${quoteColumns} from ${table} where withdrawal = ${parameter} order by id`
+
 export function readQuote(row: NamedRow): FeeQuote {
   const network = text(row, 'network')
   assert(isCryptoNetwork(network), 'This version does not know the network of a stored quote.')

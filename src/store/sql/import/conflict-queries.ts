@@ -5,6 +5,7 @@ import { contentColumns } from '../staging.ts'
 type ConflictQueries = {
   readonly withinFile: (hasRepeats: boolean) => readonly string[]
   readonly withStore: (allowOlder: boolean) => readonly string[]
+  readonly older: string
 }
 
 /**
@@ -30,6 +31,7 @@ export function conflictQueries(resource: Resource, dialect: MergeDialect): Conf
       ),
       ...(allowOlder ? [] : [olderThanStored(resource, dialect)]),
     ],
+    older: olderThanStored(resource, dialect),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { ImportOrigin, MergeReport } from '../../records.ts'
+import type { ImportOrigin, MergeOrigin, MergeReport } from '../../records/import.ts'
 
 /** How many staged records each file has, by its number. A file without one has no entry. */
 export type CountedFiles = ReadonlyMap<number, number>
@@ -41,9 +41,11 @@ export function reportOf(
 export const sumOf = (counted: CountedFiles): number =>
   [...counted.values()].reduce((sum, records) => sum + records, 0)
 
-/** The journal's entries: one for each file, or none where nobody says who imports. */
+/** The journal's entries: one for each file that a command imports. */
 export const filesOf = (
-  origins: readonly ImportOrigin[] = [],
+  origins: readonly MergeOrigin[] = [],
   counted: Counted,
 ): readonly (readonly [ImportOrigin, FileCounts])[] =>
-  origins.map((origin, file) => [origin, countsOfFile(file, counted)])
+  origins.flatMap(({ from }, file) =>
+    'clientId' in from ? [] : [[from, countsOfFile(file, counted)] as const],
+  )

@@ -1,5 +1,5 @@
 import { limits } from '../../../platform/limits.ts'
-import type { LineFault } from '../../records.ts'
+import type { LineFault } from '../../records/import.ts'
 
 /** The first rows of a conflict query. Where there are as many as that, `countConflicts` counts. */
 export const firstConflicts = (query: string): string =>

@@ -1,5 +1,5 @@
 import type { RecordFault } from '../../../contract/resource.ts'
-import type { RejectedRecord } from '../../records.ts'
+import type { RejectedRecord } from '../../records/import.ts'
 
 /** How an import leaves out the records that conflict. It repeats `fill` until none is found. */
 export const rejection = {

@@ -2,9 +2,9 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { FeeQuote } from '../../fee-quotes.ts'
 import type { Recovery, RecoveryStore } from '../../recovery.ts'
 import { quoteColumns, readQuote } from '../../sql/fee-quotes/fee-quote-rows.ts'
-import { readMigrations } from '../../sql/migration.ts'
 import { readRecovery, recoveryColumns } from '../../sql/recovery/recovery-rows.ts'
 import { optionalWhole } from '../../sql/row.ts'
+import { readMigrations } from '../../sql/schema/migration.ts'
 import { prepare } from '../database.ts'
 
 export const recoveryMigrations = readMigrations(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Resource } from '../../../contract/resource.ts'
 import { rowChecksum } from '../../integrity/page-checksums.ts'
-import type { Selection } from '../../records.ts'
+import type { Selection } from '../../records/page.ts'
 import { bySelectivity, type ColumnFilter, namesOneRecord } from '../../sql/filter-order.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { fullTable, type Resource } from '../../../contract/resource.ts'
-import type { StorableRecord } from '../../records.ts'
+import type { StorableRecord } from '../../records/import.ts'
 import type { NewRecords } from '../../sandbox-state.ts'
 import { memberColumns, stagedValues } from '../../sql/staging.ts'
 

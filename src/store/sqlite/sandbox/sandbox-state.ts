@@ -3,7 +3,7 @@ import { fullTable, type Resource } from '../../../contract/resource.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { SandboxState } from '../../sandbox-state.ts'
-import { recordTables } from '../../sql/record-migrations.ts'
+import { historyTables, recordTables } from '../../sql/schema/record-migrations.ts'
 import { openWithin } from '../database.ts'
 import type { StorePaths } from '../files/require-files.ts'
 import { openWrites } from '../locks.ts'
@@ -42,7 +42,7 @@ export function openSandboxState(paths: StorePaths, clock: Clock): SandboxState 
       // Clients first, so that no request of theirs finds half of the records.
       await writeCredentials(() => removeCredentials(credentials, customerId), patient())
       await writeRecords(() => {
-        for (const table of [...recordTables, 'superseded']) {
+        for (const table of [...recordTables, ...historyTables]) {
           records.prepare(`delete from ${table} where customer_id = ?`).run(customerId)
         }
         // The same seed may create the customer again, at a time that was set back.

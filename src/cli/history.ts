@@ -1,0 +1,107 @@
+import { setTimeout as pausing } from 'node:timers/promises'
+import { Argument, Command } from 'commander'
+import { uuid } from '../contract/fields.ts'
+import { describeHistory } from '../ingest/history.ts'
+import { limits } from '../platform/limits.ts'
+import { recordKinds, resources } from '../resources/catalogue.ts'
+import type { PruneKey } from '../store/records/history.ts'
+import type { OperatorRecords } from '../store/records.ts'
+import { counted } from '../values/counted.ts'
+import { parseInstant, printInstant } from '../values/instant.ts'
+import { printable, printableJson } from '../values/printable.ts'
+import { type CommonOptions, newCommand, refuseUsage } from './options.ts'
+import { CommandFailed, type Output, printResult } from './output.ts'
+import { withStores } from './with-stores.ts'
+
+/** `history show|prune`: what records were. */
+export const historyCommand = (output: Output): Command =>
+  new Command('history')
+    .description('Show what a record was, and prune what need not be kept.')
+    .addCommand(showCommand(output))
+    .addCommand(pruneCommand(output))
+
+type Described = ReturnType<typeof describeHistory>['versions'][number]
+
+function showCommand(output: Output): Command {
+  const command = newCommand('show', 'Show every version of a record, oldest first.')
+    .addArgument(new Argument('<kind>', 'The kind of record.').choices(recordKinds))
+    .argument('<id>', 'The id of the record.')
+  return command.action(async (kind: string, given: string, options: CommonOptions) => {
+    const reading = uuid.read(given)
+    refuseUsage(command, 'reason' in reading ? `The id ${reading.reason}.` : undefined)
+    const resource = resources.find((candidate) => candidate.kind === kind)
+    if (resource === undefined || 'reason' in reading) return
+    const versions = await withStores(options, ({ records }) =>
+      readAll(async (after) => {
+        const part = { after, versionsMax: limits.pageSizeMax }
+        return await records().operator.history(resource, reading.value, part)
+      }),
+    )
+    if (versions === undefined) {
+      throw new CommandFailed(`there is no ${resource.noun} with the id ${reading.value}`)
+    }
+    printResult(output, options, { versions }, versions.flatMap(linesOfVersion))
+  })
+}
+
+type ReadPart = (after: bigint | undefined) => ReturnType<OperatorRecords['history']>
+
+async function readAll(read: ReadPart): Promise<readonly Described[] | undefined> {
+  const all: Described[] = []
+  let after: bigint | undefined
+  for (;;) {
+    const part = await read(after)
+    if (part === undefined) return undefined
+    all.push(...describeHistory(part).versions)
+    if (!part.more) return all
+    after = part.versions.at(-1)?.storedAt
+  }
+}
+
+/** One line for the version, and one for each member that it changed. */
+function linesOfVersion({ stored_at, origin, changed, record }: Described): string[] {
+  const { command, client_id, file, user, line } = origin as Readonly<Record<string, unknown>>
+  const source = [
+    command ?? 'of unknown origin',
+    ...[client_id, file].filter((part) => part !== undefined),
+    ...(line === undefined ? [] : [`line ${line}`]),
+    ...(user === undefined ? [] : [`by ${user}`]),
+  ]
+  const members = changed.map((path) => {
+    const value = path.split('.').reduce((at: unknown, name) => Object(at)[name], record)
+    return `  ${path}: ${value === undefined ? 'absent' : printableJson(JSON.stringify(value))}`
+  })
+  return [printable(`${stored_at}  ${source.join(' ')}`, 1000), ...members]
+}
+
+type PruneOptions = CommonOptions & { readonly before: string }
+
+function pruneCommand(output: Output): Command {
+  const command = newCommand(
+    'prune',
+    'Delete versions that were replaced before a time. What was stored at that time stays, so every later time can still be asked for.',
+  ).requiredOption('--before <instant>', 'The time, such as 2025-01-01T00:00:00Z.')
+  return command.action(async (options: PruneOptions) => {
+    const before = parseInstant(options.before)?.micros
+    const isPast = before !== undefined && before <= BigInt(Date.now()) * 1000n
+    const fault = '--before must be an RFC 3339 date-time that has passed.'
+    refuseUsage(command, isPast ? undefined : fault)
+    if (before === undefined) return
+    const deleted = await withStores(options, ({ records }) => prune(records().operator, before))
+    const document = { before: printInstant(before), deleted }
+    printResult(output, options, document, [`deleted ${counted(deleted, 'version')}`])
+  })
+}
+
+/** Pauses after each step, so that requests are served between two of them. */
+async function prune({ pruneHistory }: OperatorRecords, before: bigint): Promise<number> {
+  let deleted = 0
+  let from: PruneKey | undefined
+  do {
+    const step = await pruneHistory(before, from, limits.pruneRows)
+    if (from === undefined || from.table === 'superseded') deleted += step.deleted
+    from = step.next
+    if (from !== undefined) await pausing(limits.pruneRestMs)
+  } while (from !== undefined)
+  return deleted
+}

@@ -1,0 +1,121 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
+import type { TSchema } from 'typebox'
+import type { Clock } from '../platform/clock.ts'
+import { type Instant, printInstant } from '../values/instant.ts'
+import { described, type Field, instant, text, uuid } from './fields.ts'
+import type { Body, BodyInput, DeclaredProblem, ListOperation } from './operation.ts'
+import type { OperatorPrincipal } from './principal.ts'
+import { Problem } from './problem.ts'
+import type { Trace } from './request.ts'
+import type { Resource } from './resource.ts'
+import type { OperatorScope } from './scopes.ts'
+
+type Parameter = Field<string> | Field<number> | Field<boolean> | Field<Instant>
+
+type Common = {
+  readonly id: string
+  readonly summary: string
+  readonly tag: string
+  readonly path: `/ingest/v1/${string}`
+  readonly scope: OperatorScope
+  /** The parameters in the path. */
+  readonly parameters: Readonly<Record<string, Field<string>>>
+  readonly query: Readonly<Record<string, Parameter>>
+  /** The query parameters that must be set. */
+  readonly required: readonly string[]
+  /** By status: what it answers besides the problems of every operation. */
+  readonly problems: Readonly<Record<number, DeclaredProblem>>
+}
+
+/** A call of the operator's own systems. `service.ts` binds its work to it. */
+export type IngestCall = Common & {
+  readonly kind: 'ingest'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** A JSON object with these members, one record, or a stream of records as NDJSON. */
+  readonly body?: Body | { readonly record: Resource } | { readonly records: Resource }
+  readonly status: 200 | 204
+  /** What it answers; absent for a 204. */
+  readonly view?: { readonly name: string; readonly schema: TSchema }
+  /** Its answer has the entity tag of a version, and the request may have conditions on it. */
+  readonly isTagged?: true
+}
+
+/** A customer's list as it was at an instant. The parameters of that list apply. */
+export type PastList = Common & {
+  readonly kind: 'past-list'
+  readonly method: 'GET'
+  readonly list: ListOperation
+}
+
+/** An operation of the operator's own systems, out of reach of every customer's client. */
+export type IngestOperation = IngestCall | PastList
+
+export type IngestInput = {
+  readonly caller: OperatorPrincipal
+  /** The parameters of the path and of the query that were set. */
+  readonly parameters: ReadonlyMap<string, string | number | boolean | Instant>
+  /** The members of a JSON body. */
+  readonly body: BodyInput
+  /** The body as it was sent. A stream of records is in `content` instead. */
+  readonly bytes: Buffer
+  readonly content: Readable | undefined
+  readonly headers: IncomingHttpHeaders
+  readonly trace: Trace
+}
+
+/** A body that is text is JSON. */
+export type IngestAnswer = {
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: object | string
+}
+
+/** Does what a call declares, or throws a Problem. */
+export type IngestWork = (input: IngestInput) => Promise<IngestAnswer>
+
+/** The works of the calls, by the operation's id. */
+export type IngestWorks = Readonly<Record<string, IngestWork>>
+
+type Plain = 'kind' | 'parameters' | 'query' | 'required' | 'problems' | 'status'
+
+export const ingestCall = (
+  declaration: Omit<IngestCall, Plain> & Partial<Pick<IngestCall, Plain>>,
+): IngestCall => ({
+  parameters: declaration.path.includes('/:id') ? { id: recordId } : {},
+  query: {},
+  required: [],
+  problems: {},
+  status: 200,
+  ...declaration,
+  kind: 'ingest',
+})
+
+const recordId = described(uuid, 'The record’s identifier.')
+
+/** Declares a customer's list at an instant. It takes the parameters of the list too. */
+export const pastList = (
+  declaration: Omit<PastList, Plain | 'method'> & Pick<PastList, 'query' | 'problems'>,
+): PastList => ({
+  ...declaration,
+  kind: 'past-list',
+  method: 'GET',
+  parameters: { customer_id: described(text, 'Whose list it is.') },
+  required: [],
+})
+
+export const asOf = described(instant, 'What was stored at this time; now where it is absent.')
+
+/** The microseconds of an `as_of` that has come; undefined where none is given. */
+export function pastInstant(given: unknown, clock: Clock): bigint | undefined {
+  if (given === undefined) return undefined
+  const { micros } = given as Instant
+  if (micros <= clock()) return micros
+  throw new Problem(400, 'as_of must not be in the future')
+}
+
+/** Throws for a time before which history was pruned. */
+export function requireKept(asOf: bigint, historyStart: bigint): void {
+  if (asOf >= historyStart) return
+  throw new Problem(410, `history before ${printInstant(historyStart)} has been pruned`)
+}

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import {
+  type IngestCall,
+  type IngestOperation,
+  type IngestWorks,
+  type PastList,
+  pastInstant,
+  requireKept,
+} from '../../contract/ingest-operation.ts'
+import { asTenant, type OperatorPrincipal } from '../../contract/principal.ts'
+import { Problem } from '../../contract/problem.ts'
+import { type Answer, jsonAnswer, type Request } from '../../contract/request.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Store } from '../../store/records.ts'
+import { unlessMatched } from '../server/respond.ts'
+import { authenticate, requireScope } from './authenticate.ts'
+import type { CursorKeys } from './cursor.ts'
+import { type AdmissionDeps, emptyPage, readQuery } from './handle.ts'
+import { closePastPage, openPastPage } from './past-page.ts'
+import { readBody } from './read-body.ts'
+import { validateControl, validateList } from './validate.ts'
+
+/** What the pipeline of the operator's API needs. */
+export type IngestDeps = AdmissionDeps & {
+  readonly store: Pick<Store, 'operator'>
+  readonly cursorKeys: CursorKeys
+  readonly clock: Clock
+  readonly works: IngestWorks
+}
+
+/** The request pipeline of `/ingest/v1`: the same steps for callers that are nobody's tenant. */
+export async function handleIngest(
+  operation: IngestOperation,
+  request: Request,
+  deps: IngestDeps,
+): Promise<Answer> {
+  const caller = await authenticate(request, deps.verify)
+  await deps.rateLimit(caller.clientId, request.trace)
+  requireScope(caller, operation.scope)
+  assert(caller.tenant === null, 'no client of a customer has a scope of the operator')
+  return operation.kind === 'ingest'
+    ? await handleCall(operation, request, caller, deps)
+    : await handlePastList(operation, request, caller, deps)
+}
+
+async function handleCall(
+  operation: IngestCall,
+  request: Request,
+  caller: OperatorPrincipal,
+  { works }: IngestDeps,
+): Promise<Answer> {
+  const { body, headers, content, trace, path } = request
+  const work = works[operation.id]
+  assert(work !== undefined, `service.ts binds no work to ${operation.id}, asked for at ${path}`)
+  const members = operation.body
+  const isObject = members !== undefined && 'members' in members
+  const answer = await work({
+    ...{ caller, headers, content, trace, bytes: body },
+    parameters: validateControl(operation, request.parameters, readQuery(operation, request)),
+    body: isObject ? readBody(members, body) : new Map(),
+  })
+  const { status = operation.status } = answer
+  const answered = { 'cache-control': 'no-store', ...answer.headers }
+  if (answer.body === undefined) return { status, headers: answered, body: undefined }
+  const json =
+    typeof answer.body === 'string'
+      ? { status, headers: { 'content-type': 'application/json', ...answered }, body: answer.body }
+      : jsonAnswer(answer.body, answered, status)
+  return operation.method === 'GET' ? unlessMatched(json, headers['if-none-match']) : json
+}
+
+/** A page of a customer's list as it was, by the steps of a list. */
+async function handlePastList(
+  operation: PastList,
+  request: Request,
+  { boundTo }: OperatorPrincipal,
+  { store, cursorKeys, clock }: IngestDeps,
+): Promise<Answer> {
+  const { list } = operation
+  const all = { query: { ...list.query, ...operation.query } }
+  const query = readQuery(all, request)
+  const own = validateControl(operation, request.parameters, query)
+  const customerId = String(own.get('customer_id'))
+  if (boundTo !== null && boundTo !== customerId) {
+    throw new Problem(404, 'no such customer of this client')
+  }
+  const view = own.get('view') === 'full' ? 'full' : 'customer'
+  const input = validateList(list, query)
+  const past = { operation, customerId, view } as const
+  const instants = { asOf: pastInstant(own.get('as_of'), clock), now: clock() }
+  const selection = openPastPage(past, instants, input, cursorKeys)
+  requireKept(selection.asOf, await store.operator.historyStart())
+  const isOwn = input.namedTenants.every((named) => named === customerId)
+  const { resource } = list.view
+  const page = isOwn
+    ? await store.operator.pageAsOf(resource, asTenant(customerId), view, selection)
+    : emptyPage
+  request.trace.rows = page.rows
+  return closePastPage(past, selection, input, page, cursorKeys)
+}

@@ -1,0 +1,33 @@
+import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import type { FastifyRequest } from 'fastify'
+import type { Request } from '../../contract/request.ts'
+import { limits } from '../../platform/limits.ts'
+import { pathOf } from './bound-request.ts'
+
+/** The request, free of the web framework. */
+export function requestOf(raw: FastifyRequest): Request {
+  const cut = raw.url.indexOf('?')
+  return {
+    method: raw.method,
+    path: pathOf(raw.url),
+    rawQuery: cut < 0 ? '' : raw.url.slice(cut + 1),
+    parameters: raw.params as Readonly<Record<string, string>>,
+    headers: raw.headers,
+    rawHeaders: raw.raw.rawHeaders,
+    body: Buffer.isBuffer(raw.body) ? raw.body : Buffer.alloc(0),
+    content: raw.body instanceof Readable ? raw.body : undefined,
+    address: raw.address,
+    id: raw.id,
+    trace: raw.trace,
+  }
+}
+
+/** Keeps the caller's request id where it is safe in a header and a log. */
+export function requestId(given: string | string[] | undefined): string {
+  const isUsable =
+    typeof given === 'string' &&
+    given.length <= limits.requestIdLengthMax &&
+    /^[A-Za-z0-9._:/+=-]+$/.test(given)
+  return isUsable ? given : randomUUID()
+}

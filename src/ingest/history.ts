@@ -1,0 +1,72 @@
+import { type IngestInput, type IngestWork, requireKept } from '../contract/ingest-operation.ts'
+import { Problem } from '../contract/problem.ts'
+import type { Resource } from '../contract/resource.ts'
+import type { Clock } from '../platform/clock.ts'
+import { limits } from '../platform/limits.ts'
+import type { History, Version, VersionOrigin } from '../store/records/history.ts'
+import type { Store } from '../store/records.ts'
+import { type Instant, printInstant } from '../values/instant.ts'
+import { changedMembers } from './changed-members.ts'
+
+type HistoryDeps = { readonly store: Pick<Store, 'operator'>; readonly clock: Clock }
+
+/** Throws unless the caller may read the past, and history reaches back to the time. */
+export async function requirePast(
+  { caller }: IngestInput,
+  asOf: bigint,
+  { store }: HistoryDeps,
+): Promise<void> {
+  if (!caller.scopes.has('ingest:read_history')) {
+    throw new Problem(403, 'as_of requires the scope ingest:read_history too')
+  }
+  requireKept(asOf, await store.operator.historyStart())
+}
+
+/** The work that lists the versions of a record. */
+export const historyWork =
+  (
+    resource: Resource,
+    { store }: HistoryDeps,
+    require: (input: IngestInput, found: History | undefined) => History,
+  ): IngestWork =>
+  async (input) => {
+    const { parameters } = input
+    const after = parameters.get('after') as Instant | undefined
+    const versionsMax = Number(parameters.get('limit') ?? limits.pageSizeDefault)
+    const id = String(parameters.get('id'))
+    const part = { after: after?.micros, versionsMax }
+    const history = require(input, await store.operator.history(resource, id, part))
+    input.trace.rows = history.versions.length
+    return { body: describeHistory(history) }
+  }
+
+/** A history as HTTP and the command line show it. */
+export function describeHistory({ versions, previous, more }: History) {
+  const last = versions.at(-1)
+  return {
+    versions: versions.map((version, at) =>
+      describeVersion(version, at === 0 ? previous : versions[at - 1]),
+    ),
+    ...(more && last !== undefined && { next_after: printInstant(last.storedAt) }),
+  }
+}
+
+function describeVersion(version: Version, previous: Version | undefined) {
+  const record = JSON.parse(version.line)
+  const before = previous === undefined ? undefined : JSON.parse(previous.line)
+  return {
+    stored_at: printInstant(version.storedAt),
+    ...(version.replacedAt !== undefined && { replaced_at: printInstant(version.replacedAt) }),
+    origin: describeOrigin(version.origin),
+    changed: before === undefined ? [] : changedMembers(before, record),
+    record,
+  }
+}
+
+function describeOrigin(origin: VersionOrigin | undefined) {
+  if (origin === undefined) return {}
+  const line = origin.line === undefined ? {} : { line: origin.line }
+  return 'clientId' in origin
+    ? { command: origin.command, client_id: origin.clientId, ...line }
+    : { command: 'import', file: origin.file, user: origin.user, ...line }
+}

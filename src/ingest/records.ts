@@ -1,0 +1,119 @@
+import type { IngestAnswer, IngestInput, IngestWork } from '../contract/ingest-operation.ts'
+import { pastInstant } from '../contract/ingest-operation.ts'
+import { echo, Problem } from '../contract/problem.ts'
+import type { RecordRules, Resource } from '../contract/resource.ts'
+import { recordCheck } from '../intake/check.ts'
+import { readRecord } from '../intake/read-record.ts'
+import { parseJson } from '../intake/reading/lines.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { FoundRecord } from '../store/records/history.ts'
+import type { ClientOrigin, StorableRecord } from '../store/records/import.ts'
+import type { PutOutcome } from '../store/records/put.ts'
+import { isMet } from '../store/records/put.ts'
+import type { Store } from '../store/records.ts'
+import { printInstant } from '../values/instant.ts'
+import { requirePast } from './history.ts'
+import { preconditionOf, unmet } from './precondition.ts'
+import { refused } from './problems.ts'
+
+export type RecordDeps = {
+  readonly store: Pick<Store, 'operator'>
+  readonly rules: RecordRules
+  readonly clock: Clock
+}
+
+/** The works of one kind of record. */
+type RecordWorks = {
+  readonly get: IngestWork
+  readonly put: IngestWork
+  readonly delete: IngestWork
+}
+
+export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
+  const { store, rules, clock } = deps
+  const check = recordCheck(resource, rules)
+  const read = (value: unknown, boundTo: string | null): StorableRecord => {
+    const found = readRecord(resource, check, { line: 1, value }, boundTo ?? undefined)
+    if ('faults' in found) throw refused(400, found.faults)
+    return found.record
+  }
+  const own = async (input: IngestInput): Promise<FoundRecord> =>
+    requireOwn(resource, input, await store.operator.find(resource, idOf(input)))
+  const storing = (input: IngestInput, command: ClientOrigin['command']) => ({
+    allowOlder: input.parameters.get('allow_older') === true,
+    from: { command, clientId: input.caller.clientId },
+  })
+  return {
+    get: async (input) => {
+      const asOf = pastInstant(input.parameters.get('as_of'), clock)
+      if (asOf === undefined) return answerOf(await own(input))
+      await requirePast(input, asOf, deps)
+      const past = await store.operator.findAsOf(resource, idOf(input), asOf)
+      return answerOf(requireOwn(resource, input, past))
+    },
+    put: async (input) => {
+      const record = read(withId(input), input.caller.boundTo)
+      const precondition = preconditionOf(input.headers)
+      const request = { record, precondition, ...storing(input, 'PUT') }
+      const { outcome, version } = storedOf(await store.operator.put(resource, request))
+      input.trace.rows = 1
+      const status = outcome === 'added' ? 201 : 200
+      return { status, headers: tagged(version), body: { outcome } }
+    },
+    delete: async (input) => {
+      const given = preconditionOf(input.headers)
+      const found = await own(input)
+      if (!isMet(given, found.version)) throw unmet(found.version)
+      const stored = JSON.parse(found.line)
+      if (stored.deleted_at != null) return { headers: tagged(found.version) }
+      // What was stored by older rules may be deleted, but not against the present ones.
+      const record = read({ ...stored, deleted_at: printInstant(clock()) }, null)
+      const precondition = { match: [found.version] }
+      const request = { record, precondition, ...storing(input, 'DELETE') }
+      const { version } = storedOf(await store.operator.put(resource, request))
+      return { headers: tagged(version) }
+    },
+  }
+}
+
+const idOf = ({ parameters }: IngestInput): string => String(parameters.get('id'))
+
+/** A foreign record is an unknown one. */
+export function requireOwn<R extends { readonly customerId: string }>(
+  { noun }: Resource,
+  input: IngestInput,
+  found: R | undefined,
+): R {
+  const { boundTo } = input.caller
+  if (found !== undefined && (boundTo === null || boundTo === found.customerId)) return found
+  throw new Problem(404, `no ${noun} found for id: '${echo(idOf(input))}'`)
+}
+
+const tagged = (version: string) => ({ etag: `"${version}"` })
+
+const answerOf = ({ line, version }: FoundRecord): IngestAnswer => ({
+  headers: tagged(version),
+  body: line,
+})
+
+/** The record of the body. It may leave out its id, which is in the path. */
+function withId(input: IngestInput): unknown {
+  const entry = parseJson(1, input.bytes)
+  if (entry === undefined) throw new Problem(400, 'the body must be a record, and nothing was sent')
+  if ('reason' in entry) throw refused(400, [{ member: 'record', reason: entry.reason }])
+  const { value } = entry
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const id = idOf(input)
+  const given = (value as { readonly id?: unknown }).id
+  if (given === undefined) return { id, ...value }
+  if (typeof given === 'string' && given.toLowerCase() === id) return value
+  throw refused(400, [{ member: 'id', reason: 'must be the id in the path' }])
+}
+
+function storedOf(
+  outcome: PutOutcome,
+): Extract<PutOutcome, { outcome: 'added' | 'changed' | 'unchanged' }> {
+  if (outcome.outcome === 'unmatched') throw unmet(outcome.version)
+  if (outcome.outcome === 'refused') throw refused(409, outcome.faults)
+  return outcome
+}

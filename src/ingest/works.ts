@@ -1,0 +1,66 @@
+import type { IngestWork, IngestWorks } from '../contract/ingest-operation.ts'
+import { Problem } from '../contract/problem.ts'
+import { consumeWithdrawalFee } from '../operations/ingest/consume-withdrawal-fee.ts'
+import { getWithdrawalFee } from '../operations/ingest/get-withdrawal-fee.ts'
+import { historyOf } from '../operations/ingest/record-histories.ts'
+import { searchRecords } from '../operations/ingest/search-records.ts'
+import { callsOf } from '../operations/ingest/stored-records.ts'
+import { resources } from '../resources/catalogue.ts'
+import type { FeeQuoteStore } from '../store/fee-quotes.ts'
+import { consumeQuote } from '../withdrawal-fees/consume-quote.ts'
+import { findQuote } from '../withdrawal-fees/find-quote.ts'
+import { historyWork } from './history.ts'
+import { type RecordDeps, recordWorks, requireOwn } from './records.ts'
+import { searchWork } from './search.ts'
+import { streamWork } from './stream.ts'
+import { openStreamGate } from './stream-gate.ts'
+
+type IngestDeps = RecordDeps & { readonly quotes: Pick<FeeQuoteStore, 'operator'> }
+
+/** The work of each call of the operator's API, by the operation's id. */
+export function ingestWorks(deps: IngestDeps): IngestWorks {
+  const gate = openStreamGate()
+  const ofRecords = resources.flatMap((resource): (readonly [string, IngestWork])[] => {
+    const works = recordWorks(resource, deps)
+    const calls = callsOf(resource)
+    return [
+      [calls.get, works.get],
+      [calls.put, works.put],
+      [calls.delete, works.delete],
+      [calls.post, streamWork(resource, deps, gate)],
+      [
+        historyOf(resource),
+        historyWork(resource, deps, (input, found) => requireOwn(resource, input, found)),
+      ],
+    ]
+  })
+  return {
+    ...Object.fromEntries(ofRecords),
+    [searchRecords.id]: searchWork(deps),
+    [getWithdrawalFee.id]: feeWork(deps),
+    [consumeWithdrawalFee.id]: consumeWork(deps),
+  }
+}
+
+const feeWork =
+  ({ quotes }: IngestDeps): IngestWork =>
+  async ({ caller, parameters, trace }) => {
+    const id = String(parameters.get('id'))
+    const found = await findQuote(quotes, id)
+    const isOwn = caller.boundTo === null || caller.boundTo === found?.customer_id
+    if (found === undefined || !isOwn) throw noFee(id)
+    trace.rows = 1
+    return { body: found }
+  }
+
+const consumeWork = (deps: IngestDeps): IngestWork => {
+  const consume = consumeQuote(deps)
+  return async ({ caller, parameters, body, trace }) => {
+    const id = String(parameters.get('id'))
+    const isOwn = caller.boundTo === null || caller.boundTo === body.get('customer_id')
+    if (!isOwn) throw noFee(id)
+    return { body: await consume({ id, body, trace }) }
+  }
+}
+
+const noFee = (id: string): Problem => new Problem(404, `no fee found for id: '${id}'`)

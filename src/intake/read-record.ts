@@ -1,0 +1,32 @@
+import type { RecordFault, Resource } from '../contract/resource.ts'
+import type { StorableRecord } from '../store/records/import.ts'
+import type { RecordCheck } from './check.ts'
+import type { Entry } from './reading/lines.ts'
+import { renderRecord } from './render.ts'
+
+export type ReadRecord =
+  | { readonly faults: readonly RecordFault[] }
+  | { readonly record: StorableRecord }
+
+/** Checks and renders one entry. It is of `customerId` where that is given. */
+export function readRecord(
+  resource: Resource,
+  check: RecordCheck,
+  entry: Entry,
+  customerId: string | undefined,
+): ReadRecord {
+  if ('reason' in entry) return { faults: [{ member: 'record', reason: entry.reason }] }
+  const { line, value } = entry
+  const checked = check(customerId === undefined ? value : ofCustomer(value, customerId))
+  if ('faults' in checked) return checked
+  if (customerId !== undefined && checked.record.customer_id !== customerId) {
+    const reason = 'must be the customer that --customer names'
+    return { faults: [{ member: 'customer_id', reason }] }
+  }
+  return { record: renderRecord(resource, checked.record, line) }
+}
+
+function ofCustomer(value: unknown, customerId: string): unknown {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isObject ? { customer_id: customerId, ...value } : value
+}

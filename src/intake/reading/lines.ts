@@ -1,0 +1,102 @@
+import { isUtf8 } from 'node:buffer'
+import { echo } from '../../contract/problem.ts'
+import { limits } from '../../platform/limits.ts'
+import { jsonFault } from '../../platform/parse-json.ts'
+import { repeatedMembers } from '../../values/scan-json.ts'
+
+/** One value of a file and the line that it starts on, or the fault of that line. */
+export type Entry = {
+  readonly line: number
+  /** As it came. It may share the memory of what is read next. */
+  readonly raw?: string | Uint8Array
+} & ({ readonly value: unknown } | { readonly reason: string })
+
+/**
+ * Begins each line of a file of rejected records that is a note, such as a reason. The first line
+ * is one, and only a file that begins with it may have more.
+ */
+export const NOTE = '#~ '
+const NOTE_BYTES = Buffer.from(NOTE)
+
+const NEWLINE = 0x0a
+
+/**
+ * Reads newline-delimited JSON. Skips blank lines, and the notes of a file of rejected records.
+ * Memory holds one line at a time.
+ */
+export async function* readNdjson(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Entry> {
+  let line = 0
+  let blankLines = 0
+  let hasNotes = false
+  for await (const bytes of splitLines(chunks)) {
+    line += 1
+    const isNote =
+      bytes[0] === NOTE_BYTES[0] && NOTE_BYTES.equals(bytes.subarray(0, NOTE_BYTES.length))
+    if (line === 1) hasNotes = isNote
+    if (isNote && hasNotes) continue
+    const entry = parseJson(line, bytes)
+    blankLines = entry === undefined ? blankLines + 1 : 0
+    if (blankLines > limits.blankLinesMax) throw tooManyBlankLines(line)
+    if (entry !== undefined) yield entry
+  }
+}
+
+async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  let rest: Buffer = Buffer.alloc(0)
+  let line = 1
+  for await (const chunk of chunks) {
+    const bytes = rest.length === 0 ? Buffer.from(chunk) : Buffer.concat([rest, chunk])
+    let from = 0
+    for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, from)) {
+      yield bytes.subarray(from, end)
+      from = end + 1
+      line += 1
+    }
+    rest = bytes.subarray(from)
+    if (rest.length > limits.recordBytesMax) {
+      throw new UnreadableFile(
+        `${longerThanRecord('the line')}; is this a file of one record a line?`,
+        line,
+      )
+    }
+  }
+  if (rest.length > 0) yield rest
+}
+
+export const longerThanRecord = (what: string): string =>
+  `${what} is longer than a record may be (${limits.recordBytesMax} bytes)`
+
+export const tooManyBlankLines = (line: number): UnreadableFile =>
+  new UnreadableFile(`has more than ${limits.blankLinesMax} blank lines in a row`, line)
+
+/** The file cannot be read past `line`, or at all if it is 0. Earlier faults are still reported. */
+export class UnreadableFile extends Error {
+  override readonly name = 'UnreadableFile'
+  readonly line: number
+
+  constructor(message: string, line = 0) {
+    super(message)
+    this.line = line
+  }
+}
+
+/** Returns undefined for a blank line. */
+export function parseJson(line: number, bytes: Uint8Array): Entry | undefined {
+  const place = { line, raw: bytes }
+  if (bytes.length > limits.recordBytesMax) {
+    return { ...place, reason: `must have at most ${limits.recordBytesMax} bytes` }
+  }
+  if (!isUtf8(bytes)) return { ...place, reason: 'is not UTF-8' }
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  const json = (line === 1 ? text.replace(/^\uFEFF/, '') : text).trim()
+  if (json === '') return undefined
+  let value: unknown
+  try {
+    value = JSON.parse(json)
+  } catch (error) {
+    return { ...place, reason: `is not JSON: ${jsonFault(error)}` }
+  }
+  const [member] = repeatedMembers(json, value)
+  if (member === undefined) return { ...place, value }
+  return { ...place, reason: `names the member ${echo(member)} twice` }
+}

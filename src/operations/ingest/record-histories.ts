@@ -1,0 +1,101 @@
+import { Type } from 'typebox'
+import { described, enumOf, instant } from '../../contract/fields.ts'
+import {
+  asOf,
+  type IngestCall,
+  ingestCall,
+  type PastList,
+  pastList,
+} from '../../contract/ingest-operation.ts'
+import { about, component, enumMember, timestampMember } from '../../contract/members.ts'
+import { pagingParameters } from '../../contract/paging.ts'
+import type { Resource } from '../../contract/resource.ts'
+import { resources } from '../../resources/catalogue.ts'
+import { operations } from '../index.ts'
+import { nameOf } from './stored-records.ts'
+
+const origin = component(
+  'VersionOrigin',
+  'Who stored a version. It is empty for what was stored before origins were kept.',
+  Type.Object({
+    command: Type.Optional(
+      about('How it was stored.', enumMember(['import', 'PUT', 'POST', 'DELETE'])),
+    ),
+    client_id: Type.Optional(about('The client, over HTTP.', Type.String())),
+    file: Type.Optional(about('The imported file, without its folder.', Type.String())),
+    user: Type.Optional(about('The user who ran the import.', Type.String())),
+    line: Type.Optional(about('The line of the file or stream.', Type.Integer({ minimum: 1 }))),
+  }),
+)
+
+export const historyOf = (resource: Resource): string => `get${nameOf(resource)}History`
+
+/** Every version of a record, oldest first. */
+export const getRecordHistories: readonly IngestCall[] = resources.map((resource) =>
+  ingestCall({
+    id: historyOf(resource),
+    summary: `Returns the versions of a ${resource.noun}, oldest first, each with its origin and the members that it changed.`,
+    tag: 'History',
+    method: 'GET',
+    path: `/ingest/v1/${resource.kind}/:id/history`,
+    scope: 'ingest:read_history',
+    query: {
+      limit: pagingParameters(undefined).limit,
+      after: described(instant, 'Only versions that were stored after this time.'),
+    },
+    problems: { 404: { description: `There is no such ${resource.noun}.` } },
+    view: {
+      name: `${nameOf(resource)}History`,
+      schema: Type.Object(
+        {
+          versions: about(
+            'The versions, oldest first.',
+            Type.Array(
+              Type.Object({
+                stored_at: about('From when the version was stored.', timestampMember),
+                replaced_at: Type.Optional(
+                  about(
+                    'When the next one replaced it; absent for the current one.',
+                    timestampMember,
+                  ),
+                ),
+                origin,
+                changed: about(
+                  'The members that differ from the version before; empty for the first.',
+                  Type.Array(Type.String()),
+                ),
+                record: about('The record as import accepts it.', resource.record),
+              }),
+            ),
+          ),
+          next_after: Type.Optional(
+            about('The `after` of the next versions; absent where none remain.', timestampMember),
+          ),
+        },
+        { description: `The versions of a ${resource.noun}.` },
+      ),
+    },
+  }),
+)
+
+/** Each list of a customer, at an instant. */
+export const listPastRecords: readonly PastList[] = operations
+  .filter((operation) => operation.kind === 'list')
+  .map((list) =>
+    pastList({
+      id: `listPast${list.id.replace(/^list/, '')}`,
+      summary: `${list.summary.replace('of the caller', 'of a customer')} As the customer saw the list at \`as_of\`, or with every record in full.`,
+      tag: 'History',
+      path: `/ingest/v1/customers/:customer_id/${list.view.resource.kind}`,
+      scope: 'ingest:read_history',
+      query: {
+        as_of: asOf,
+        view: described(
+          enumOf(['customer', 'full'], 'customer'),
+          'The records as the customer sees them in the list, or in full.',
+        ),
+      },
+      problems: { 404: { description: 'The client is bound to another customer.' } },
+      list: { ...list, required: [] },
+    }),
+  )

@@ -1,0 +1,42 @@
+import { Type } from 'typebox'
+import { described, text } from '../../contract/fields.ts'
+import { ingestCall } from '../../contract/ingest-operation.ts'
+import { about, enumMember, timestampMember } from '../../contract/members.ts'
+import { recordKinds } from '../../resources/catalogue.ts'
+
+export const searchRecords = ingestCall({
+  id: 'searchRecords',
+  summary:
+    'Finds records and fees of every customer by an identifier: an id, ref_id, memo, address, account, identity or profile id, fee id or withdrawal reference, each complete, or at least the first six characters of a memo.',
+  tag: 'Search',
+  method: 'GET',
+  path: '/ingest/v1/search',
+  scope: 'ingest:search',
+  query: { q: described(text, 'What to find; compared as it is, and an id in either case.') },
+  required: ['q'],
+  view: {
+    name: 'SearchResult',
+    schema: Type.Object(
+      {
+        hits: about(
+          'At most 20 hits.',
+          Type.Array(
+            Type.Object({
+              kind: about('The kind of the record, or fees.', enumMember([...recordKinds, 'fees'])),
+              id: about('Its identifier.', Type.String({ format: 'uuid' })),
+              customer_id: about('Whose it is.', Type.String()),
+              at: about(
+                'The time by which lists sort it; of a fee, when it was quoted.',
+                timestampMember,
+              ),
+              matched: about('The member that matched.', Type.String()),
+            }),
+            { maxItems: 20 },
+          ),
+        ),
+        more: about('Whether there are more hits.', Type.Boolean()),
+      },
+      { description: 'What was found.' },
+    ),
+  },
+})

@@ -1,0 +1,139 @@
+import { Type } from 'typebox'
+import { described, type Field, flag } from '../../contract/fields.ts'
+import { asOf, type IngestCall, ingestCall } from '../../contract/ingest-operation.ts'
+import { about, enumMember } from '../../contract/members.ts'
+import type { Resource } from '../../contract/resource.ts'
+import type { OperatorScope } from '../../contract/scopes.ts'
+import { type RecordKind, resources } from '../../resources/catalogue.ts'
+
+/** `fiat_account` → `FiatAccount`. */
+export function nameOf({ table }: Pick<Resource, 'table'>): string {
+  return table.replace(/(^|_)([a-z])/g, (_match, _underscore, letter) => letter.toUpperCase())
+}
+
+/** The ids of the calls of a kind. */
+export const callsOf = (resource: Resource) => ({
+  get: `getStored${nameOf(resource)}`,
+  put: `put${nameOf(resource)}`,
+  delete: `delete${nameOf(resource)}`,
+  post: `post${nameOf(resource)}Records`,
+})
+
+const writeScope = (kind: RecordKind): OperatorScope => `ingest:write_${kind}`
+
+const allowOlder: Field<boolean> = described(flag, 'Lets a record replace one that is newer.')
+
+const conflict = 'The record conflicts with a stored one; `meta.faults` names member and reason.'
+
+const unmet = 'The stored version is not the one that the condition names.'
+
+type OfKind = (resource: (typeof resources)[number]) => IngestCall
+
+const ofEachKind = (declare: OfKind): readonly IngestCall[] => resources.map(declare)
+
+/** One operation for each kind of record, as the operator's systems sent it. */
+export const getStoredRecords = ofEachKind((resource) =>
+  ingestCall({
+    id: callsOf(resource).get,
+    summary: `Returns a stored ${resource.noun} of any customer as import accepts it, also a deleted one, with the tag of its version. With \`as_of\`, the version of that time; this requires the scope ingest:read_history too.`,
+    tag: 'Records',
+    method: 'GET',
+    path: `/ingest/v1/${resource.kind}/:id`,
+    scope: 'ingest:read_record',
+    query: { as_of: asOf },
+    problems: { 404: { description: `There is no such ${resource.noun}.` } },
+    view: { name: `Stored${nameOf(resource)}`, schema: resource.record },
+    isTagged: true,
+  }),
+)
+
+/** Stores one record whole, by the rules of an import. */
+export const putRecords = ofEachKind((resource) =>
+  ingestCall({
+    id: callsOf(resource).put,
+    summary: `Stores a ${resource.noun} whole, by the rules of \`bursar import\`. The same record again changes nothing.`,
+    tag: 'Records',
+    method: 'PUT',
+    path: `/ingest/v1/${resource.kind}/:id`,
+    scope: writeScope(resource.kind),
+    query: { allow_older: allowOlder },
+    body: { record: resource },
+    problems: {
+      400: { description: 'The record has a fault; `meta.faults` names member and reason.' },
+      409: { description: conflict },
+      412: { description: unmet },
+    },
+    view: {
+      name: 'PutRecord',
+      schema: Type.Object(
+        {
+          outcome: about(
+            'Whether the record is new, replaced another version, or was stored like this.',
+            enumMember(['added', 'changed', 'unchanged']),
+          ),
+        },
+        { description: 'What became of a record.' },
+      ),
+    },
+    isTagged: true,
+  }),
+)
+
+/** Marks a record as deleted. Only kinds that can be deleted have one. */
+export const deleteRecords: readonly IngestCall[] = resources
+  .filter(({ deletable }) => deletable)
+  .map((resource) =>
+    ingestCall({
+      id: callsOf(resource).delete,
+      summary: `Marks a ${resource.noun} as deleted now, unless it is deleted already.`,
+      tag: 'Records',
+      method: 'DELETE',
+      path: `/ingest/v1/${resource.kind}/:id`,
+      scope: writeScope(resource.kind),
+      status: 204,
+      problems: {
+        404: { description: `There is no such ${resource.noun}.` },
+        409: { description: conflict },
+        412: { description: unmet },
+      },
+      isTagged: true,
+    }),
+  )
+
+const count = (description: string) => about(description, Type.Integer({ minimum: 0 }))
+
+/** Stores a stream of records in one transaction. */
+export const postRecords = ofEachKind((resource) =>
+  ingestCall({
+    id: callsOf(resource).post,
+    summary:
+      'Stores a stream of records, one JSON object a line, in one transaction and by the rules of `bursar import`. One fault, and nothing changes.',
+    tag: 'Records',
+    method: 'POST',
+    path: `/ingest/v1/${resource.kind}`,
+    scope: writeScope(resource.kind),
+    query: { allow_older: allowOlder },
+    body: { records: resource },
+    problems: {
+      400: {
+        description:
+          'A record has a fault. `meta.faults` names line, member and reason of the first 100, `meta.fault_count` counts all.',
+      },
+      409: { description: 'A request with this Idempotency-Key is being answered.' },
+      422: { description: 'The Idempotency-Key was sent with other bytes before.' },
+    },
+    view: {
+      name: 'PostedRecords',
+      schema: Type.Object(
+        {
+          records: count('Records of the stream.'),
+          added: count('Records that are new.'),
+          changed: count('Records that were replaced.'),
+          unchanged: count('Records that were stored like this.'),
+          sha256: about('Of the bytes that were sent, in hex.', Type.String()),
+        },
+        { description: 'What became of a stream of records.' },
+      ),
+    },
+  }),
+)

@@ -1,0 +1,106 @@
+import type { Resource } from '../../../contract/resource.ts'
+import type { OperatorRecords } from '../../records.ts'
+import { type PastDialect, pastPageQuery } from '../../sql/history/past-page.ts'
+import { readPastPage } from '../../sql/history/read-past-page.ts'
+import { distinctHits, readHit, searchLookUps } from '../../sql/history/search.ts'
+import {
+  currentVersion,
+  readHistory,
+  readVersion,
+  versionAsOf,
+  versionBefore,
+  versionsAfter,
+} from '../../sql/history/versions.ts'
+import type { Servers } from '../cluster/servers.ts'
+import { textArray, type Value } from '../driver/connection.ts'
+
+type Reads = Pick<OperatorRecords, 'findAsOf' | 'pageAsOf' | 'history' | 'search'>
+
+/** Reads what records were, and finds records of every customer, on the primary. */
+export function openHistory(servers: Servers): Reads {
+  const current = async (resource: Resource, id: string) => {
+    const text = currentVersion(resource, { tableName, parameters: ['$1::uuid'] })
+    const [row] = await servers.rows({ text, values: [id], prepare: true })
+    return row === undefined ? undefined : readVersion(resource, row)
+  }
+  const reader =
+    (resource: Resource, id: string, versionsMax = 1) =>
+    async (part: 'before' | 'after', customerId: string, at: bigint) => {
+      const parameters = ['$1', '$2::uuid', '$3::bigint', '$4::bigint'] as const
+      const names = { tableName, parameters }
+      const found =
+        part === 'before'
+          ? servers.rows({
+              text: versionBefore(resource, names),
+              values: [customerId, id, at],
+              prepare: true,
+            })
+          : servers.rows({
+              text: versionsAfter(resource, names),
+              values: [customerId, id, at, versionsMax + 1],
+              prepare: true,
+            })
+      return (await found).map((row) => readVersion(resource, row))
+    }
+  return {
+    findAsOf: async (resource, id, asOf) =>
+      await versionAsOf(await current(resource, id), asOf, reader(resource, id)),
+    history: async (resource, id, part) => {
+      const now = await current(resource, id)
+      return now && (await readHistory(now, part, reader(resource, id, part.versionsMax)))
+    },
+    pageAsOf: async (resource, tenant, view, selection) => {
+      const values: Value[] = []
+      const text = pastPageQuery(resource, { tenant, view }, selection, pastDialect(values))
+      const rows = await servers.rows({ text, values, prepare: selection.anyOf.length <= 1 })
+      return readPastPage(resource, rows, { tenant, view, limit: selection.limit })
+    },
+    search: async (query, customerId, hitsMax) => {
+      const found = searchLookUps(query, customerId, hitsMax, searchDialect).map(async (lookUp) => {
+        const { sql: text, dialect } = lookUp
+        const rows = await servers.rows({ text, values: dialect.values, prepare: true })
+        return rows.map((row) => readHit(lookUp, row))
+      })
+      return distinctHits((await Promise.all(found)).flat(), hitsMax)
+    },
+  }
+}
+
+const tableName = (table: string): string => `bursar.${table}`
+
+/** The planner finds the index, because each is for one column and has its condition. */
+const indexedBy = (): string => ''
+
+function searchDialect() {
+  const values: Value[] = []
+  const parameter = (value: string, type: 'text' | 'uuid') => `$${values.push(value)}::${type}`
+  return { tableName, indexedBy, parameter, count: (value: number) => String(value), values }
+}
+
+/** Adds the parameters of one query to `values`. */
+function pastDialect(values: Value[]): PastDialect {
+  const add = (value: Value, type: string): string => `$${values.push(value)}::${type}`
+  return {
+    tableName,
+    indexedBy,
+    states: { live: 'false', deleted: 'true' },
+    jsonMember: (column, member) => `(${column}::json ->> '${member}')`,
+    isAnyOf: (expression, list) => `${expression} = any(${list})`,
+    valuesOf: (list) => `unnest(${list}) as entry (value)`,
+    forEach: (each, query) => `
+        select branch.* from unnest(${add(textArray(each), 'text[]')}) as entry (value)
+        cross join lateral (${query('entry.value')}) as branch`,
+    joinPast: (kind, at) => `
+          left join lateral (
+            select body, stored_at, deleted_at from bursar.superseded as earlier
+            where record.stored_at > ${at} and earlier.customer_id = record.customer_id
+              and earlier.kind = '${kind}' and earlier.id = record.id
+              and earlier.stored_at <= ${at}
+            order by earlier.stored_at desc limit 1) as past on true`,
+    instant: (micros) => add(micros, 'bigint'),
+    text: (value) => add(value, 'text'),
+    bytes: (value) => add(value, 'bytea'),
+    texts: (list, isId) => add(textArray(list), isId ? 'uuid[]' : 'text[]'),
+    count: (value) => add(value, 'bigint'),
+  }
+}

@@ -1,0 +1,169 @@
+import type { Resource } from '../../../contract/resource.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import { limits } from '../../../platform/limits.ts'
+import { resources } from '../../../resources/catalogue.ts'
+import type { PutOutcome, PutRequest } from '../../records/put.ts'
+import type { OperatorRecords } from '../../records.ts'
+import { openBatchQueue, type PendingRequest } from '../../sql/batch-queue.ts'
+import { findQuery, readStoredRecord } from '../../sql/export-line.ts'
+import { distinctIds } from '../../sql/ingest/distinct-ids.ts'
+import {
+  type PutOutcomes,
+  type PutRows,
+  type PutStep,
+  putBatch,
+  putStatements,
+} from '../../sql/ingest/put-batch.ts'
+import { createStagedOrigin, stagedColumns, stagedValues } from '../../sql/staging.ts'
+import type { Servers } from '../cluster/servers.ts'
+import { transact } from '../cluster/transaction.ts'
+import { hexOf } from '../driver/cells.ts'
+import { type Connection, textArray } from '../driver/connection.ts'
+import { dialect, storeOrigin } from '../import/merge-staged.ts'
+import { typeOf } from '../import/staged-types.ts'
+
+/**
+ * Stores single records. Those that wait together share a transaction and its waits for disk and
+ * standby. Batches of one kind run one after the other, and hold the lock that an import takes.
+ */
+export function openPutRecords(servers: Servers, clock: Clock): OperatorRecords['put'] {
+  const sessions = new WeakMap<Connection, Session>()
+  const opened = new Map<string, (request: PutRequest) => Promise<PutOutcome>>()
+  return (resource, request) => {
+    const put = opened.get(resource.kind) ?? openKind(servers, sessions, resource, clock)
+    opened.set(resource.kind, put)
+    return put(request)
+  }
+}
+
+/** What a session has prepared: its staging tables, and the number of each origin in them. */
+type Session = { readonly origins: Map<string, number> }
+
+function openKind(
+  servers: Servers,
+  sessions: WeakMap<Connection, Session>,
+  resource: Resource,
+  clock: Clock,
+) {
+  const statements = putStatements(resource, dialect)
+  const run = async (batch: readonly PendingRequest<PutRequest, PutOutcome>[], from: number) => {
+    let waiting = batch
+    while (waiting.length > 0) {
+      const [first, later] = distinctIds(waiting)
+      const requests = first.map(({ request }) => request)
+      const withinMs = from + limits.recordPutMs - performance.now()
+      const outcomes = await servers.onPrimary(async (connection) => {
+        const session = sessions.get(connection) ?? (await openSession(connection))
+        sessions.set(connection, session)
+        return await putTogether(connection, session, resource, statements, requests, clock)
+      }, withinMs)
+      const again = first.filter(({ result }, place) => {
+        const outcome = outcomes[place]
+        if (outcome !== undefined) result.resolve(outcome)
+        return outcome === undefined
+      })
+      waiting = [...again, ...later]
+    }
+  }
+  return openBatchQueue<PutRequest, PutOutcome>({
+    ...{ name: 'records', run, weightMax: limits.recordsPerCommitMax },
+    ...{ runningMax: 1, startsFullBatches: false },
+    ...{ waitingMax: limits.recordsWaitingMax, waitMs: limits.recordPutMs / 2 },
+  })
+}
+
+/** One staging table for every kind, so that a session need not make another for each batch. */
+async function openSession(connection: Connection): Promise<Session> {
+  const columns = ['sequence', ...new Set(resources.flatMap(stagedColumns))]
+  await connection.execute(
+    `drop table if exists pg_temp.staged, pg_temp.staged_origin;
+     create temporary table staged (${columns.map((name) => `${name} ${typeOf(name)}`).join(', ')});
+     create index staged_by_id on staged (id);
+     ${createStagedOrigin}`,
+  )
+  return { origins: new Map() }
+}
+
+async function putTogether(
+  connection: Connection,
+  session: Session,
+  resource: Resource,
+  statements: ReturnType<typeof putStatements>,
+  batch: readonly PutRequest[],
+  clock: Clock,
+): Promise<PutOutcomes> {
+  const take = openSteps(connection, session, resource, batch)
+  try {
+    return await transact(connection, async () => {
+      const lock = `lock table ${dialect.tableName(resource.table)} in share row exclusive mode`
+      await connection.execute(lock)
+      const steps = putBatch(statements, batch, clock(), readStoredRecord)
+      let step = steps.next([])
+      while (step.done !== true) step = steps.next(await take(step.value))
+      return step.value
+    })
+  } catch (error) {
+    // The origins of this transaction are rolled back.
+    session.origins.clear()
+    if (!connection.isBroken()) await connection.execute('truncate staged, staged_origin')
+    throw error
+  }
+}
+
+function openSteps(
+  connection: Connection,
+  session: Session,
+  resource: Resource,
+  batch: readonly PutRequest[],
+) {
+  const columns = ['sequence', ...stagedColumns(resource)]
+  const fileOf = async ({ from }: PutRequest): Promise<number> => {
+    const key = `${from.command} ${from.clientId}`
+    const known = session.origins.get(key)
+    if (known !== undefined) return known
+    const file = session.origins.size
+    const values = [file, await storeOrigin(connection, from)]
+    const text = 'insert into staged_origin (file, origin) values ($1, $2)'
+    await connection.query({ text, values })
+    session.origins.set(key, file)
+    return file
+  }
+  const stage = async (places: readonly number[]) => {
+    const rows: Readonly<Record<string, unknown>>[] = []
+    for (const place of places) {
+      const request = batch[place] as PutRequest
+      const values = stagedValues({ ...request.record, line: place })
+      rows.push({ ...values, sequence: place, file: await fileOf(request) })
+    }
+    const arrays = columns.map((column) => textArray(rows.map((row) => cellOf(row[column]))))
+    const types = columns.map((column) => typeOf(column).replace(' collate "C"', ''))
+    await connection.query({
+      text: `insert into staged (${columns.join(', ')})
+        select * from unnest(${types.map((type, at) => `$${at + 1}::${type}[]`).join(', ')})`,
+      values: arrays,
+      prepare: true,
+    })
+  }
+  const found = findQuery(resource, dialect.tableName, 'any($1::uuid[])')
+  return async (step: PutStep): Promise<PutRows> => {
+    switch (step.do) {
+      case 'stage':
+        await stage(step.places)
+        return []
+      case 'find':
+        return await connection.rows({ text: found, values: [textArray(step.ids)], prepare: true })
+      case 'run': {
+        // A text that names lines is rare, and the server need not keep it.
+        const prepare = !step.sql.includes('where line in (')
+        return await connection.rows({ text: step.sql, values: step.values, prepare })
+      }
+    }
+  }
+}
+
+const cellOf = (value: unknown): string | null =>
+  value === null || value === undefined
+    ? null
+    : value instanceof Uint8Array
+      ? hexOf(value)
+      : String(value)

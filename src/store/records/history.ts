@@ -1,0 +1,71 @@
+import type { ClientOrigin, ImportOrigin, NewAnswer } from './import.ts'
+import type { Selection } from './page.ts'
+
+/** A record as one line of JSON that import accepts. Each change gives another `version`. */
+export type FoundRecord = {
+  readonly customerId: string
+  readonly line: string
+  readonly version: string
+}
+
+/** Which records a page showed at a time in microseconds. */
+export type PastSelection = Selection & { readonly asOf: bigint }
+
+export type HistoryPart = {
+  /** Microseconds; only versions that were stored later. */
+  readonly after: bigint | undefined
+  readonly versionsMax: number
+}
+
+export type History = {
+  readonly customerId: string
+  /** Oldest first. */
+  readonly versions: readonly Version[]
+  /** The version before the first of them, to compare it with. */
+  readonly previous: Version | undefined
+  readonly more: boolean
+}
+
+/** One version of a record. Times are microseconds. */
+export type Version = FoundRecord & {
+  readonly storedAt: bigint
+  /** Undefined for the current version. */
+  readonly replacedAt: bigint | undefined
+  readonly origin: VersionOrigin | undefined
+}
+
+export type VersionOrigin = (ClientOrigin | Pick<ImportOrigin, 'file' | 'user'>) & {
+  /** Of the file or the stream; undefined for a record that was sent by itself. */
+  readonly line: number | undefined
+}
+
+export type SearchHit = {
+  readonly kind: string
+  readonly id: string
+  readonly customerId: string
+  /** Microseconds: the time by which lists sort the record. */
+  readonly at: bigint
+  readonly matched: string
+}
+
+/** Where a pruning goes on: a table, and the key of the last row that was read. */
+export type PruneKey = {
+  readonly table: 'superseded' | 'former_value'
+  readonly values: readonly unknown[] | undefined
+}
+
+export type Pruning = { readonly deleted: number; readonly next: PruneKey | undefined }
+
+/** Answers to requests with an idempotency key. Each is kept for a day. */
+export type KeptAnswers = {
+  find(clientId: string, key: string): Promise<KeptAnswer | undefined>
+  /** Keeps an answer to a request that changed nothing, unless another is kept already. */
+  keep(answer: NewAnswer): Promise<void>
+}
+
+/** Another request with this idempotency key was answered meanwhile, so nothing was changed. */
+export class AlreadyAnswered extends Error {
+  override readonly name = 'AlreadyAnswered'
+}
+
+export type KeptAnswer = Pick<NewAnswer, 'sha256' | 'answer'>

@@ -1,0 +1,119 @@
+import type { RecordFault } from '../../contract/resource.ts'
+import type { Position } from '../position.ts'
+
+/** A checked and rendered record that an import stages. */
+export type StorableRecord = {
+  /** Its line; those of several files are numbered through. */
+  readonly line: number
+  /** The number of its file in this import. 0 by default. */
+  readonly file?: number
+  /** As it came, where `merge` is to pass on the records that it rejects. */
+  readonly raw?: string | undefined
+  readonly customerId: string
+  readonly id: string
+  readonly position: Position
+  /** The values of the filter columns and of the exclusive key, by column. */
+  readonly members: Readonly<Record<string, string | null>>
+  readonly full: string
+  /** The masked form; null for a kind without a mask. */
+  readonly masked: string | null
+  /** Microseconds; null restores a deleted record; undefined keeps the stored value. */
+  readonly deletedAt: bigint | null | undefined
+  readonly updatedAt: bigint | null
+  readonly sourceVersion: bigint | null
+}
+
+export type RecordLoad = {
+  /** Returns a promise when the store cannot keep up; await it before staging the next record. */
+  stage(record: StorableRecord): Promise<void> | undefined
+  /** The faults that `merge` would find, without a transaction. */
+  check(options: Pick<MergeOptions, 'allowOlder'>): Promise<FoundFaults>
+  /** Checks and merges the records in one transaction. A fault or a dry run changes nothing. */
+  merge(options: MergeOptions): Promise<MergeReport>
+  /** Drops the staged records. May be called at any time, more than once. */
+  close(): Promise<void>
+}
+
+export type MergeOptions = {
+  readonly dryRun: boolean
+  readonly allowOlder: boolean
+  /** Where the records of each file come from. A file goes into the journal as an import. */
+  readonly origins?: readonly MergeOrigin[] | undefined
+  /**
+   * Keeps an answer in the transaction of the merge. The merge rejects with an AlreadyAnswered, and
+   * changes nothing, if the key has one.
+   */
+  readonly answering?: ((report: MergeReport) => NewAnswer) | undefined
+  /** Takes each record that conflicts, and the others are merged. Without it, none is. */
+  readonly reject?: ((rejected: RejectedRecord) => void) | undefined
+}
+
+/** The answer to a request with an idempotency key. */
+export type NewAnswer = {
+  readonly clientId: string
+  readonly key: string
+  /** Of the bytes of the request, in hex. */
+  readonly sha256: string
+  /** JSON. */
+  readonly answer: string
+}
+
+/** A staged record that conflicts with another or with a stored one. */
+export type RejectedRecord = {
+  readonly file: number
+  readonly line: number
+  readonly raw: string
+  readonly faults: readonly RecordFault[]
+}
+
+/** Who imports which file. */
+export type ImportOrigin = {
+  /** Without its folder; `-` is standard input. */
+  readonly file: string
+  /** Of the bytes before decompression, in hex. */
+  readonly sha256: string
+  /** The user of the operating system, and the user who ran sudo. */
+  readonly user: string
+  readonly sudoUser: string | undefined
+}
+
+/** The client whose requests store records. */
+export type ClientOrigin = {
+  readonly command: 'PUT' | 'POST' | 'DELETE'
+  readonly clientId: string
+}
+
+export type MergeOrigin = {
+  readonly from: ImportOrigin | ClientOrigin
+  /** What the numbers of its lines begin after, since the lines of several files go on. */
+  readonly linesBefore: number
+}
+
+/** One import as the journal keeps it, written in the transaction of its merge. */
+export type JournalEntry = ImportOrigin & {
+  /** Microseconds, the same as in the records that the import stored. */
+  readonly importedAt: bigint
+  readonly kind: string
+  /** The role of the database. Undefined where there is none. */
+  readonly role: string | undefined
+  /** Equal records included, rejected ones left out. */
+  readonly records: number
+  readonly added: number
+  readonly changed: number
+  readonly unchanged: number
+}
+
+export type LineFault = RecordFault & { readonly line: number }
+
+/** `faults` are the first ones, in the order of their lines. `faultCount` counts all of them. */
+export type FoundFaults = {
+  readonly faults: readonly LineFault[]
+  readonly faultCount: number
+}
+
+export type MergeReport = FoundFaults & {
+  readonly rejected: number
+  readonly added: number
+  readonly changed: number
+  readonly unchanged: number
+}

@@ -1,0 +1,32 @@
+import type { Position } from '../position.ts'
+
+/** Which records a page shows. Values of one filter are joined by OR, filters by AND. */
+export type Selection = {
+  readonly anyOf: readonly { readonly column: string; readonly values: readonly string[] }[]
+  /** The range of the member that sorts the list, in microseconds: from ≤ time < before. */
+  readonly from: bigint | undefined
+  readonly before: bigint | undefined
+  readonly includeDeleted: boolean
+  readonly order: 'ASC' | 'DESC'
+  /** The last position of the previous page. */
+  readonly after: Position | undefined
+  /** The log position of the previous page. A replica that is behind it must not answer. */
+  readonly notBefore?: bigint | undefined
+  readonly limit: number
+}
+
+/**
+ * `items` is the records joined by commas. Any change to the list gives another `revision`, which
+ * begins with the time of the last change in microseconds.
+ */
+export type Page = {
+  readonly items: Uint8Array
+  /** Ends the use of `items`, whose memory the store then reuses. */
+  readonly release?: () => void
+  readonly rows: number
+  readonly last: Position | undefined
+  readonly more: boolean
+  readonly revision: string
+  /** The position in the store's log, in bytes. Absent where the store has no replicas. */
+  readonly logPosition?: bigint
+}

@@ -1,0 +1,32 @@
+import type { RecordFault } from '../../contract/resource.ts'
+import type { ClientOrigin, StorableRecord } from './import.ts'
+
+/** One record to store, by itself. */
+export type PutRequest = {
+  readonly record: StorableRecord
+  readonly precondition: Precondition
+  /** Lets it replace a record that is newer. */
+  readonly allowOlder: boolean
+  readonly from: ClientOrigin
+}
+
+/** What must be true of the stored version, as RFC 9110 section 13 has it. */
+export type Precondition = {
+  /** One of these versions is stored; `any` is any. */
+  readonly match?: readonly string[] | 'any' | undefined
+  /** None of these versions is stored; `any` is any. */
+  readonly noneMatch?: readonly string[] | 'any' | undefined
+}
+
+export type PutOutcome =
+  | { readonly outcome: 'added' | 'changed' | 'unchanged'; readonly version: string }
+  /** The precondition is false. Undefined where the customer has no such record. */
+  | { readonly outcome: 'unmatched'; readonly version: string | undefined }
+  /** It conflicts with stored records. */
+  | { readonly outcome: 'refused'; readonly faults: readonly RecordFault[] }
+
+export function isMet({ match, noneMatch }: Precondition, version: string | undefined): boolean {
+  const isAmong = (versions: readonly string[] | 'any') =>
+    version !== undefined && (versions === 'any' || versions.includes(version))
+  return (match === undefined || isAmong(match)) && (noneMatch === undefined || !isAmong(noneMatch))
+}

@@ -1,0 +1,160 @@
+import type { RecordFault, Resource } from '../../../contract/resource.ts'
+import { bodyChecksum } from '../../integrity/checksum.ts'
+import { isMet, type PutOutcome, type PutRequest } from '../../records/put.ts'
+import { type StoredRecord, versionOf } from '../export-line.ts'
+import { conflictQueries } from '../import/conflict-queries.ts'
+import { type MergeDialect, mergeStatements } from '../merge-statements.ts'
+import { type NamedRow, optionalWhole, text, whole } from '../row.ts'
+import { mergeTime } from '../staging.ts'
+
+/** What a batch asks of its store, in the transaction that it runs in. */
+export type PutStep =
+  /** Adds requests to `staged`. The line of each is its place in the batch. */
+  | { readonly do: 'stage'; readonly places: readonly number[] }
+  /** Reads the stored records of these ids. */
+  | { readonly do: 'find'; readonly ids: readonly string[] }
+  | { readonly do: 'run'; readonly sql: string; readonly values: readonly bigint[] }
+
+/** The rows that a step has read. A `find` returns rows for `readStoredRecord`. */
+export type PutRows = readonly NamedRow[]
+
+/** The statements of a kind, written once so that the store prepares each once. */
+export function putStatements(resource: Resource, dialect: MergeDialect) {
+  const { withinFile, withStore, older } = conflictQueries(resource, dialect)
+  const merge = mergeStatements(resource, dialect)
+  return {
+    within: withinFile(false).join(' union all '),
+    stored: withStore(true).join(' union all '),
+    older,
+    lastChange: merge.lastChange,
+    tidy: [
+      ...(merge.keepDeletions === undefined ? [] : [merge.keepDeletions]),
+      merge.dropUnchanged,
+    ],
+    remaining: `select line, sequence in (select staged.sequence from ${merge.replaced}) as replaces
+      from staged`,
+    supersede: merge.supersede,
+    insert: merge.insert,
+    empty: 'delete from staged',
+    now: dialect.now,
+  }
+}
+
+export type PutStatements = ReturnType<typeof putStatements>
+
+/** The outcome of each request by its place. One without an outcome must be run again. */
+export type PutOutcomes = (PutOutcome | undefined)[]
+
+/**
+ * Stores the records of a batch, whose ids differ, by the rules of an import. A request that is
+ * refused or unmatched does not keep the others from being stored. One that conflicts with another
+ * of the batch is left to the next batch, where it meets the other one stored.
+ */
+export function* putBatch(
+  statements: PutStatements,
+  batch: readonly PutRequest[],
+  now: bigint,
+  readStored: (row: NamedRow) => StoredRecord,
+): Generator<PutStep, PutOutcomes, PutRows> {
+  const outcomes: PutOutcomes = batch.map(() => undefined)
+  const places = [...(yield* meetingPreconditions(batch, outcomes, readStored))]
+  if (places.length === 0) return outcomes
+  yield { do: 'stage', places }
+  let staged = places
+  while (staged.length > 0) {
+    const dropped = yield* conflictsOf(statements, batch, staged.length, outcomes)
+    if (dropped.size === 0) break
+    yield run(`${statements.empty} where line in (${[...dropped].join(', ')})`)
+    staged = staged.filter((place) => !dropped.has(place))
+  }
+  if (staged.length > 0) yield* mergeStaged(statements, batch, staged, outcomes, now, readStored)
+  yield run(statements.empty)
+  return outcomes
+}
+
+const run = (sql: string, values: readonly bigint[] = []): PutStep => ({ do: 'run', sql, values })
+
+function* meetingPreconditions(
+  batch: readonly PutRequest[],
+  outcomes: PutOutcomes,
+  readStored: (row: NamedRow) => StoredRecord,
+): Generator<PutStep, readonly number[], PutRows> {
+  const isConditional = ({ precondition: { match, noneMatch } }: PutRequest) =>
+    match !== undefined || noneMatch !== undefined
+  const ids = batch.filter(isConditional).map(({ record }) => record.id)
+  const rows = ids.length === 0 ? [] : yield { do: 'find', ids }
+  const stored = new Map(rows.map((row) => readStored(row)).map((record) => [record.id, record]))
+  const places = [...batch.keys()]
+  return places.filter((place) => {
+    const { record, precondition } = batch[place] as PutRequest
+    const found = stored.get(record.id)
+    // Another customer's record is none of this one's.
+    const isOwn = found !== undefined && found.customerId === record.customerId
+    const version = isOwn ? versionOf(found) : undefined
+    const isRight = isMet(precondition, version)
+    if (!isRight) outcomes[place] = { outcome: 'unmatched', version }
+    return isRight
+  })
+}
+
+/** The places to leave out. Those that conflict with the store get their outcome. */
+function* conflictsOf(
+  statements: PutStatements,
+  batch: readonly PutRequest[],
+  staged: number,
+  outcomes: PutOutcomes,
+): Generator<PutStep, ReadonlySet<number>, PutRows> {
+  const within = staged === 1 ? [] : yield run(statements.within)
+  if (within.length > 0) return new Set(within.map(placeOf))
+  const stored = yield run(statements.stored)
+  const mayBeOlder = batch.every(({ allowOlder }) => allowOlder)
+  const older = mayBeOlder ? [] : yield run(statements.older)
+  const faults = [...stored, ...older.filter((row) => batch[placeOf(row)]?.allowOlder === false)]
+  const refused = Map.groupBy(faults, placeOf)
+  for (const [place, rows] of refused) {
+    outcomes[place] = { outcome: 'refused', faults: rows.map(readFault) }
+  }
+  return new Set(refused.keys())
+}
+
+const placeOf = (row: NamedRow): number => Number(whole(row, 'line'))
+
+const readFault = (row: NamedRow): RecordFault => ({
+  member: text(row, 'member'),
+  reason: text(row, 'reason'),
+})
+
+function* mergeStaged(
+  statements: PutStatements,
+  batch: readonly PutRequest[],
+  staged: readonly number[],
+  outcomes: PutOutcomes,
+  now: bigint,
+  readStored: (row: NamedRow) => StoredRecord,
+): Generator<PutStep, void, PutRows> {
+  const [last] = yield run(statements.lastChange)
+  const storedAt = mergeTime(now, optionalWhole(last ?? {}, 'changed_at') ?? 0n)
+  for (const sql of statements.tidy) yield run(sql)
+  const remaining = yield run(statements.remaining)
+  for (const row of remaining) {
+    const { record } = batch[placeOf(row)] as PutRequest
+    const checksum = bodyChecksum(record.customerId, record.full)
+    const isReplaced = row.replaces === true || row.replaces === 1n
+    const outcome = isReplaced ? 'changed' : 'added'
+    outcomes[placeOf(row)] = { outcome, version: versionOf({ storedAt, checksum }) }
+  }
+  const replaces = outcomes.some((outcome) => outcome?.outcome === 'changed')
+  const changes = [...(replaces ? statements.supersede : []), ...statements.insert]
+  for (const sql of remaining.length === 0 ? [] : changes) {
+    yield run(sql, sql.includes(statements.now) ? [storedAt] : [])
+  }
+  const unchanged = staged.filter((place) => outcomes[place] === undefined)
+  if (unchanged.length === 0) return
+  const ids = unchanged.map((place) => (batch[place] as PutRequest).record.id)
+  const rows = (yield { do: 'find', ids }).map((row) => readStored(row))
+  const versions = new Map(rows.map((record) => [record.id, versionOf(record)]))
+  for (const place of unchanged) {
+    const version = versions.get((batch[place] as PutRequest).record.id) ?? ''
+    outcomes[place] = { outcome: 'unchanged', version }
+  }
+}

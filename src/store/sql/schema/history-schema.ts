@@ -1,0 +1,132 @@
+import type { Resource } from '../../../contract/resource.ts'
+import type { SchemaDialect } from './schema-dialect.ts'
+
+/** Where a version of a record came from: a row of table `origin`, and the line of its file. */
+export const originMembers = ['origin', 'origin_line'] as const
+
+/** Columns whose changes are noted, because an old page is filtered by their old values. */
+export const filterColumns = ({ columns }: Resource): readonly string[] => [
+  'ref_id',
+  ...Object.values<string>(columns),
+]
+
+/** Columns by which the operator finds a record of any customer, besides those that are unique. */
+export const searchedColumns = ({ columns }: Resource): readonly string[] => [
+  'ref_id',
+  ...Object.values<string>(columns).filter((column) => column.endsWith('_id') && column !== MEMO),
+]
+
+const MEMO = 'memo_id'
+
+/**
+ * Adds the origin to every version, the indexes of the operator's search, and the tables by which
+ * an old page is found. For what was stored before, it notes bounds that exclude nothing.
+ */
+export function addHistory(
+  resources: readonly Resource[],
+  dialect: SchemaDialect,
+  laterColumnsOf: (kind: string) => readonly string[],
+): string {
+  const { types, tableName, tableOptions, protect, unprotected } = dialect
+  const altered = [...resources.map(({ table }) => table), 'superseded'].flatMap((table) =>
+    originMembers.map(
+      (column) => `alter table ${tableName(table)} add column ${column} ${types.integer};`,
+    ),
+  )
+  const kinds = resources.map((resource) =>
+    createSearchIndexes(resource, dialect, laterColumnsOf(resource.kind)),
+  )
+  const backfilled = resources.flatMap((resource) => [
+    `insert into ${tableName('extent')}
+      select distinct customer_id, '${resource.kind}', 0, ${dialect.anyPosition}
+      from ${tableName(resource.table)}`,
+    ...filterColumns(resource)
+      .filter((column) => !laterColumnsOf(resource.kind).includes(column))
+      .map((column) => noteFormerValues(resource, column, dialect)),
+  ])
+  return `
+${altered.join('\n')}
+${kinds.join('')}
+-- Who stored a version: a client over HTTP, or a command with its file.
+create table ${tableName('origin')} (
+  id ${types.sequence},
+  command text not null,
+  client_id ${types.key},
+  file text,
+  os_user text
+);
+create unique index origin_by_client on ${tableName('origin')} (client_id, command)
+  where client_id is not null;
+
+-- The values that a record no longer has, and when it last had each.
+create table ${tableName('former_value')} (
+  customer_id ${types.key} not null,
+  kind ${types.key} not null,
+  member ${types.key} not null,
+  value ${types.key} not null,
+  position ${types.position} not null,
+  until ${types.integer} not null,
+  primary key (customer_id, kind, member, value, position)
+)${tableOptions};
+${protect('former_value')}
+
+-- The first and the last position of a customer's records, from the time that they were reached.
+create table ${tableName('extent')} (
+  customer_id ${types.key} not null,
+  kind ${types.key} not null,
+  changed_at ${types.integer} not null,
+  low ${types.position} not null,
+  high ${types.position} not null,
+  primary key (customer_id, kind, changed_at)
+)${tableOptions};
+${protect('extent')}
+
+-- What was answered to a request with an idempotency key.
+create table ${tableName('kept_answer')} (
+  client_id ${types.key} not null,
+  key ${types.key} not null,
+  sha256 text not null,
+  answer text not null,
+  kept_at ${types.integer} not null,
+  primary key (client_id, key)
+)${tableOptions};
+-- From when on history is whole; what was before has been pruned.
+create table ${tableName('history_start')} (at ${types.integer} not null);
+insert into ${tableName('history_start')} values (0);
+create index kept_answer_by_time on ${tableName('kept_answer')} (kept_at);
+${unprotected([...resources.map(({ table }) => table), 'superseded', 'former_value', 'extent'], backfilled.join(';\n'))};
+`
+}
+
+/** Indexes across customers, which only the operator's statements can use on PostgreSQL. */
+export function createSearchIndexes(
+  resource: Resource,
+  { tableName, acrossCustomers }: SchemaDialect,
+  laterColumns: readonly string[] = [],
+): string {
+  const { table } = resource
+  const condition = acrossCustomers === '' ? ' where' : `${acrossCustomers} and`
+  return searchedColumns(resource)
+    .filter((column) => !laterColumns.includes(column))
+    .map(
+      (column) =>
+        `create index ${searchIndex(table, column)} on ${tableName(table)} (${column})${condition} ${column} is not null;\n`,
+    )
+    .join('')
+}
+
+export const searchIndex = (table: string, column: string): string => `${table}_search_${column}`
+
+/** One row for each value that a record has had in any replaced version. */
+const noteFormerValues = (
+  { kind, table }: Resource,
+  column: string,
+  { tableName, bodyMember }: SchemaDialect,
+): string => `insert into ${tableName('former_value')}
+      select customer_id, '${kind}', '${column}', value, position, max(replaced_at) from (
+        select stored.customer_id, ${bodyMember(column)} as value, record.position, stored.replaced_at
+        from ${tableName('superseded')} as stored join ${tableName(table)} as record
+          on record.customer_id = stored.customer_id and record.id = stored.id
+        where stored.kind = '${kind}'
+      ) as former
+      where value is not null group by customer_id, value, position`

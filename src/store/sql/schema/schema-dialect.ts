@@ -1,0 +1,28 @@
+/** What the two stores spell differently in the schema of records. */
+export type SchemaDialect = {
+  readonly tableName: (table: string) => string
+  readonly types: {
+    /** Text that is compared byte by byte. */
+    readonly key: string
+    readonly boolean: string
+    readonly position: string
+    readonly id: string
+    readonly integer: string
+    readonly storedAt: string
+    /** A primary key that the store counts up. */
+    readonly sequence: string
+  }
+  readonly tableOptions: string
+  /** Ends every index that spans customers. */
+  readonly acrossCustomers: string
+  /** A member of the JSON text in `body`, as text. */
+  readonly bodyMember: (member: string) => string
+  /** The checksum of a body; null where a program has to compute it. */
+  readonly checksumOf: (body: string) => string
+  /** Two columns, `low` and `high`: bounds that hold every position. */
+  readonly anyPosition: string
+  /** Statements that protect a table by row-level security; empty where there is none. */
+  readonly protect: (table: string) => string
+  /** Runs a statement that must see the rows of every customer. */
+  readonly unprotected: (tables: readonly string[], statement: string) => string
+}

@@ -1,0 +1,102 @@
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { Resource } from '../../../contract/resource.ts'
+import type { OperatorRecords } from '../../records.ts'
+import { type PastDialect, pastPageQuery } from '../../sql/history/past-page.ts'
+import { readPastPage } from '../../sql/history/read-past-page.ts'
+import { distinctHits, readHit, searchLookUps } from '../../sql/history/search.ts'
+import {
+  currentVersion,
+  readHistory,
+  readVersion,
+  versionAsOf,
+  versionBefore,
+  versionsAfter,
+} from '../../sql/history/versions.ts'
+import { guarded, prepare } from '../database.ts'
+
+type Reads = Pick<OperatorRecords, 'findAsOf' | 'pageAsOf' | 'history' | 'search'>
+
+/** Reads what records were, and finds records of every customer. */
+export function openHistory(db: DatabaseSync): Reads {
+  const rows = (sql: string, values: readonly SQLInputValue[]) =>
+    guarded(() => prepare(db, sql).all(...values))
+  const current = (resource: Resource, id: string) => {
+    const [row] = rows(currentVersion(resource, { tableName, parameters: ['?'] }), [id])
+    return row === undefined ? undefined : readVersion(resource, row)
+  }
+  const reader =
+    (resource: Resource, id: string, versionsMax = 1) =>
+    async (part: 'before' | 'after', customerId: string, at: bigint) => {
+      const names = { tableName, parameters: ['?', '?', '?', '?'] } as const
+      const found =
+        part === 'before'
+          ? rows(versionBefore(resource, names), [customerId, id, at])
+          : rows(versionsAfter(resource, names), [customerId, id, at, versionsMax + 1])
+      return found.map((row) => readVersion(resource, row))
+    }
+  return {
+    findAsOf: (resource, id, asOf) =>
+      versionAsOf(current(resource, id), asOf, reader(resource, id)),
+    history: async (resource, id, part) => {
+      const now = current(resource, id)
+      return now && (await readHistory(now, part, reader(resource, id, part.versionsMax)))
+    },
+    pageAsOf: async (resource, tenant, view, selection) => {
+      const parameters: Record<string, SQLInputValue> = {}
+      const dialect = pastDialect(parameters)
+      const sql = pastPageQuery(resource, { tenant, view }, selection, dialect)
+      const found = guarded(() => prepare(db, sql).all(parameters))
+      return readPastPage(resource, found, { tenant, view, limit: selection.limit })
+    },
+    search: async (query, customerId, hitsMax) => {
+      const hits = searchLookUps(query, customerId, hitsMax, searchDialect).flatMap((lookUp) =>
+        rows(lookUp.sql, lookUp.dialect.values).map((row) => readHit(lookUp, row)),
+      )
+      return distinctHits(hits, hitsMax)
+    },
+  }
+}
+
+const tableName = (table: string): string => table
+
+const indexedBy = (index: string): string => `indexed by ${index}`
+
+function searchDialect() {
+  const values: SQLInputValue[] = []
+  const parameter = (value: string) => {
+    values.push(value)
+    return '?'
+  }
+  return { tableName, indexedBy, parameter, count: (value: number) => String(value), values }
+}
+
+/** Notes the parameters of one query by their names. */
+function pastDialect(parameters: Record<string, SQLInputValue>): PastDialect {
+  const add = (value: SQLInputValue): string => {
+    const name = `p${Object.keys(parameters).length}`
+    parameters[name] = value
+    return `:${name}`
+  }
+  return {
+    tableName,
+    indexedBy,
+    states: { live: '0', deleted: '1' },
+    jsonMember: (column, member) => `json_extract(${column}, '$.${member}')`,
+    isAnyOf: (expression, values) => `${expression} in (select value from json_each(${values}))`,
+    valuesOf: (values) => `(select value from json_each(${values})) as entry`,
+    forEach: (values, query) =>
+      values.map((value) => `select * from (${query(add(value))})`).join('\n        union all\n'),
+    // The last version from before is the one that was in force then.
+    joinPast: (kind, at) => `
+          left join superseded as past on past.rowid = case when record.stored_at > ${at} then (
+            select rowid from superseded as earlier
+            where earlier.customer_id = record.customer_id and earlier.kind = '${kind}'
+              and earlier.id = record.id and earlier.stored_at <= ${at}
+            order by earlier.stored_at desc limit 1) end`,
+    instant: add,
+    text: add,
+    bytes: add,
+    texts: (values) => add(JSON.stringify(values)),
+    count: add,
+  }
+}

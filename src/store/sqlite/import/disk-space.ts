@@ -1,0 +1,127 @@
+import { statfsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { setTimeout as pausing } from 'node:timers/promises'
+import { limits } from '../../../platform/limits.ts'
+import type { StorableRecord } from '../../records/import.ts'
+import { StoreUnavailable } from '../../unavailable.ts'
+import { isFailedWrite } from '../database.ts'
+
+/** The least that an import takes: staged records in temporary files, with an index and a sort. */
+const SPACE_PER_FILE_BYTE = 2.5
+/** A merge writes each record to the log, and from there to the database. */
+const COPIES = 2
+/** Keys, columns and index entries of a record, beside its bodies. */
+const BYTES_BESIDE_BODIES = 500
+const STAGED_BYTES_PER_CHECK = 32 * 1024 * 1024
+
+/** The free space for this user on the disk of a folder. Infinity where the system cannot tell. */
+export type FreeBytes = (folder: string) => number
+
+export const freeBytesOf: FreeBytes = (folder) => {
+  const { bavail, bsize, blocks } = statfsSync(folder)
+  return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize
+}
+
+export type ImportSpace = {
+  /** Notes a staged record. */
+  add(record: Pick<StorableRecord, 'full' | 'masked' | 'raw'>): void
+  /** Checks before a merge that writes so many of the staged records. */
+  requireForMerge(recordsWritten: number): void
+}
+
+/**
+ * Checks that the disk of a database has room for an import: at once for the bytes of its file,
+ * then for what was staged, which bounds a pipe and a compressed file, at last for what the merge
+ * writes. Each check throws a StoreUnavailable.
+ */
+export function spaceFor(path: string, fileBytes: number, freeBytes: FreeBytes): ImportSpace {
+  requireSpace(path, fileBytes * SPACE_PER_FILE_BYTE, freeBytes)
+  let records = 0
+  let staged = 0
+  // What is staged to be written elsewhere, should the record be rejected.
+  let stagedRaw = 0
+  let checked = 0
+  return {
+    add: ({ full, masked, raw }) => {
+      records += 1
+      staged += full.length + (masked?.length ?? 0)
+      stagedRaw += raw?.length ?? 0
+      if (staged + stagedRaw - checked < STAGED_BYTES_PER_CHECK) return
+      checked = staged + stagedRaw
+      // The temporary files may be on this disk. Index and sort will take as much again.
+      requireSpace(path, checked, freeBytes)
+    },
+    requireForMerge: (recordsWritten) => {
+      const recordBytes = staged / Math.max(1, records) + BYTES_BESIDE_BODIES
+      requireSpace(path, recordsWritten * recordBytes * COPIES, freeBytes)
+    },
+  }
+}
+
+/** A full disk would stop fees and revocations too, because their database is on it. */
+function requireSpace(path: string, bytesNeeded: number, freeBytes: FreeBytes): void {
+  const folder = dirname(path)
+  const free = freeBytes(folder)
+  if (free >= bytesNeeded) return
+  throw new StoreUnavailable(
+    `the import needs about ${printBytes(bytesNeeded)} of free disk space in ${folder}, which has ${printBytes(free)}; nothing was changed; free some, then run it again`,
+  )
+}
+
+/** Throws a StoreUnavailable if the disk is full, or fails, while an import writes. */
+export function tellFullDisk<T>(place: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!isFailedWrite(error)) throw error
+    const reason = (error as Error).message
+    throw new StoreUnavailable(
+      `the records could not be stored: ${reason}; nothing was changed; check ${place}, then run the import again`,
+      { cause: error },
+    )
+  }
+}
+
+function printBytes(bytes: number): string {
+  const [divisor, unit] = bytes >= 1e9 ? [1e9, 'GB'] : [1e6, 'MB']
+  return `${(bytes / divisor).toFixed(1)} ${unit}`
+}
+
+/**
+ * Moves the write-ahead log into the database and gives its space back. Returns false if it could
+ * not, because another process writes, or reads what was there before the last write.
+ */
+export function emptyLog(db: DatabaseSync): boolean {
+  try {
+    return db.prepare('pragma wal_checkpoint(truncate)').get()?.busy === 0
+  } catch {
+    // The disk is full or fails. What was committed stays in the log.
+    return false
+  }
+}
+
+/** Empties the log after an import, or gives up after a while: the import itself has ended. */
+export async function emptyLogSoon(db: DatabaseSync): Promise<void> {
+  const deadline = performance.now() + limits.storeLogEmptiedMs
+  while (!emptyLog(db) && performance.now() < deadline) await pausing(limits.storeRetryMsMax)
+}
+
+/**
+ * Empties a log that a killed import, or one beside a long export, has left behind. Does nothing if
+ * that would take longer than a few milliseconds.
+ */
+export function emptyAbandonedLog(db: DatabaseSync, path: string): void {
+  try {
+    const log = statSync(`${path}-wal`, { throwIfNoEntry: false })
+    if (log === undefined || log.size <= limits.storeLogBytesMax) return
+    const state = db.prepare('pragma wal_checkpoint(noop)').get()
+    const pagesToMove = Number(state?.log) - Number(state?.checkpointed)
+    if (pagesToMove <= PAGES_MOVED_AT_ONCE) emptyLog(db)
+  } catch {
+    // The next attempt may succeed. Reads report a store that has failed.
+  }
+}
+
+/** As many as SQLite itself moves at a commit. */
+const PAGES_MOVED_AT_ONCE = 1000

@@ -1,0 +1,139 @@
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { Resource } from '../../../contract/resource.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import { limits } from '../../../platform/limits.ts'
+import { joinFaults, noFaults } from '../../found-faults.ts'
+import type { RecordLoad } from '../../records/import.ts'
+import { conflictQueries } from '../../sql/import/conflict-queries.ts'
+import {
+  createStagedOrigin,
+  hasRepeats,
+  refused,
+  stagedColumns,
+  stagedValues,
+} from '../../sql/staging.ts'
+import { openWithin } from '../database.ts'
+import { retryWhileLocked } from '../locks.ts'
+import { inTransaction } from '../migrate.ts'
+import {
+  emptyLog,
+  emptyLogSoon,
+  type FreeBytes,
+  freeBytesOf,
+  spaceFor,
+  tellFullDisk,
+} from './disk-space.ts'
+import { dialect, faultsOf, mergeStaged, rejectConflicts } from './merge-staged.ts'
+
+type LoadDeps = {
+  readonly clock: Clock
+  /** The size of the file, if it is known before it is read. */
+  readonly fileBytes?: number | undefined
+  readonly freeBytes?: FreeBytes
+  readonly lockWaitMs?: number
+}
+
+/**
+ * Imports one file over a temporary table on disk: memory use stays flat, reading the file takes no
+ * lock, and a killed import leaves nothing behind. `merge` does the rest in one transaction.
+ */
+export async function openLoad(
+  path: string,
+  resource: Resource,
+  deps: LoadDeps,
+): Promise<RecordLoad> {
+  const { clock, fileBytes = 0, freeBytes = freeBytesOf } = deps
+  const { lockWaitMs = limits.storeLockWaitMs } = deps
+  const locked = `another process, such as an import, has written ${path} for ${lockWaitMs / 1000} s; nothing was changed; wait until it has ended, then run this again`
+  const afterOthers = <T>(work: () => T) =>
+    retryWhileLocked(work, performance.now() + lockWaitMs, locked)
+  const db = await afterOthers(() => openStaging(path, resource))
+  const space = checkSpace(db, () => spaceFor(path, fileBytes, freeBytes))
+  let hasMerged = false
+  const columns = stagedColumns(resource)
+  const insert = db.prepare(
+    `insert into staged (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
+  )
+  const conflicts = conflictQueries(resource, dialect)
+  db.exec('begin')
+  return {
+    stage(record) {
+      const values: Readonly<Record<string, SQLInputValue>> = stagedValues(record)
+      // By position: SQLite would look up each name.
+      const inOrder = columns.map((column) => values[column] ?? null)
+      tellFullDisk(STAGING, () => insert.run(...inOrder))
+      space.add(record)
+      return undefined
+    },
+    async check({ allowOlder }) {
+      const repeats = endStaging(db)
+      const { withinFile, withStore } = conflicts
+      return faultsOf(db, [...withinFile(repeats), ...withStore(allowOlder)])
+    },
+    async merge(options) {
+      const { reject } = options
+      const repeats = endStaging(db)
+      const withinFile = conflicts.withinFile(repeats)
+      const withStore = conflicts.withStore(options.allowOlder)
+      // Before it locks the store, unless what is stored decides which record is rejected.
+      const within = reject === undefined ? faultsOf(db, withinFile) : noFaults
+      if (within.faultCount > 0) return refused(joinFaults([within, faultsOf(db, withStore)]))
+      const merge = () => {
+        const stored = reject === undefined ? faultsOf(db, withStore) : noFaults
+        if (stored.faultCount > 0) return refused(stored)
+        const all = [...withinFile, ...withStore]
+        const rejected = reject === undefined ? 0 : rejectConflicts(db, all, reject)
+        hasMerged = true
+        return mergeStaged(db, resource, {
+          ...options,
+          ...{ now: clock(), space, rejected, repeats },
+        })
+      }
+      const place = `the disk of ${path}`
+      return afterOthers(() => tellFullDisk(place, () => inTransaction(db, merge)))
+    },
+    async close() {
+      if (!db.isOpen) return
+      // A merge that filled the disk must not leave its log there.
+      if (hasMerged) await emptyLogSoon(db)
+      db.close()
+    },
+  }
+}
+
+/** A killed import may have left a long log, so that is emptied first: its space counts as free. */
+function checkSpace<T>(db: DatabaseSync, check: () => T): T {
+  try {
+    emptyLog(db)
+    return check()
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+/** SQLite's rule for temporary files, where an import stages its records. */
+const STAGING = 'the disk of temporary files (SQLITE_TMPDIR, TMPDIR or /var/tmp)'
+
+/** Opens a connection for one import: temporary tables and transactions belong to a connection. */
+function openStaging(path: string, resource: Resource): DatabaseSync {
+  // The sandbox imports in a server, so nothing waits inside SQLite.
+  const db = openWithin(path, 0, { creates: 'never' })
+  // The cache bounds the memory of sorts. With the default of 2 MB a merge takes twice as long.
+  db.exec('pragma temp_store = file; pragma cache_size = -20000')
+  // Node binds numbers as reals, so without an integer column line 7 would be reported as 7.0.
+  const whole = new Set(['file', 'line'])
+  const columns = stagedColumns(resource).map((name) =>
+    whole.has(name) ? `${name} integer` : name,
+  )
+  db.exec(`create temp table staged (sequence integer primary key, ${columns.join(', ')})`)
+  db.exec(createStagedOrigin)
+  return db
+}
+
+/** Once every record is staged. Returns whether an id is staged twice. */
+function endStaging(db: DatabaseSync): boolean {
+  db.exec('commit')
+  tellFullDisk(STAGING, () => db.exec('create index temp.staged_by_id on staged (id)'))
+  return db.prepare(hasRepeats).get()?.has_repeats === 1
+}

@@ -1,0 +1,166 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Resource } from '../../../contract/resource.ts'
+import { joinFaults } from '../../found-faults.ts'
+import { AlreadyAnswered } from '../../records/history.ts'
+import type {
+  FoundFaults,
+  MergeOptions,
+  MergeOrigin,
+  MergeReport,
+  NewAnswer,
+  RejectedRecord,
+} from '../../records/import.ts'
+import { keepAnswer } from '../../sql/history/kept-answers.ts'
+import {
+  type CountedFiles,
+  filesOf,
+  reportOf,
+  stagedByFile,
+  sumOf,
+} from '../../sql/import/file-counts.ts'
+import { countConflicts, firstConflicts, isCutOff } from '../../sql/import/found-faults.ts'
+import { insertJournal, journalValues } from '../../sql/import/journal.ts'
+import { insertOrigin, originOfClient, originValues } from '../../sql/import/origins.ts'
+import { type RejectedRow, rejectedCollector, rejection } from '../../sql/import/rejection.ts'
+import { type MergeDialect, mergeStatements } from '../../sql/merge-statements.ts'
+import { optionalWhole, whole } from '../../sql/row.ts'
+import { dropRepeats, mergeTime } from '../../sql/staging.ts'
+import { prepare } from '../database.ts'
+import { buildingIndexes } from './build-indexes.ts'
+import type { ImportSpace } from './disk-space.ts'
+
+export const dialect: MergeDialect = {
+  tableName: (table) => table,
+  indexedBy: (index) => `indexed by ${index}`,
+  now: ':now',
+  lowest: 'min(position)',
+  highest: 'max(position)',
+}
+
+export function faultsOf(db: DatabaseSync, queries: readonly string[]): FoundFaults {
+  const found = queries.map((sql) => {
+    const rows = db.prepare(firstConflicts(sql)).all()
+    const faults = rows.map((row) => ({
+      line: Number(row.line),
+      member: String(row.member),
+      reason: String(row.reason),
+    }))
+    const counted = isCutOff(faults) ? db.prepare(countConflicts(sql)).get()?.conflicts : undefined
+    return { faults, faultCount: Number(counted ?? faults.length) }
+  })
+  return joinFaults(found)
+}
+
+/** Leaves out what conflicts. A record may conflict only once another one is left out. */
+export function rejectConflicts(
+  db: DatabaseSync,
+  queries: readonly string[],
+  reject: (rejected: RejectedRecord) => void,
+): number {
+  db.exec(rejection.create)
+  const fill = rejection.fill(queries)
+  let rejected = 0
+  for (let found = -1; found !== 0; rejected += found) {
+    db.exec(fill)
+    const collector = rejectedCollector(reject)
+    for (const row of db.prepare(rejection.select).iterate()) {
+      const [file, line] = [Number(row.file), Number(row.line)]
+      const [member, reason, raw] = [row.member, row.reason, row.raw].map(String)
+      collector.add({ file, line, member, reason, raw } as RejectedRow)
+    }
+    found = collector.end()
+    db.exec(`${rejection.remove}; ${rejection.empty}`)
+  }
+  return rejected
+}
+
+type MergeParts = Omit<MergeOptions, 'allowOlder' | 'reject'> & {
+  readonly now: bigint
+  readonly space: ImportSpace
+  readonly rejected: number
+  /** Whether an id is staged twice. */
+  readonly repeats: boolean
+}
+
+export function mergeStaged(
+  db: DatabaseSync,
+  resource: Resource,
+  { now, answering, dryRun, origins, space, rejected, repeats }: MergeParts,
+): MergeReport {
+  const merge = mergeStatements(resource, dialect)
+  const byFile = (sql: string): CountedFiles =>
+    new Map(
+      db
+        .prepare(sql)
+        .all()
+        .map((row) => [Number(row.file), Number(row.records)]),
+    )
+  const staged = byFile(stagedByFile)
+  if (repeats) db.exec(dropRepeats)
+  const unique = repeats ? byFile(stagedByFile) : staged
+  const hasReplaced = db.prepare(merge.hasReplaced).get()?.has_replaced === 1
+  if (hasReplaced) {
+    if (merge.keepDeletions !== undefined) db.exec(merge.keepDeletions)
+    db.exec(merge.dropUnchanged)
+  }
+  const replaced: CountedFiles = hasReplaced ? byFile(merge.countReplaced) : new Map()
+  const remaining = hasReplaced ? byFile(stagedByFile) : unique
+  const counted = { staged, remaining, replaced }
+  const report = reportOf(counted, { ids: sumOf(unique), rejected })
+  const { added, changed } = report
+  if (!dryRun) {
+    // A changed record is stored beside its previous version.
+    space.requireForMerge(added + 2 * changed)
+    const storedAt = mergeTimeOf(db, merge.lastChange, now)
+    noteOrigins(db, origins)
+    buildingIndexes(db, resource.table, added, () => {
+      for (const sql of [...(changed > 0 ? merge.supersede : []), ...merge.insert]) {
+        const statement = db.prepare(sql)
+        // Only some of the statements have the parameter.
+        statement.setAllowUnknownNamedParameters(true)
+        statement.run({ now: storedAt })
+      }
+    })
+    for (const [origin, counts] of filesOf(origins, counted)) {
+      const values = journalValues(resource.kind, storedAt, origin, counts)
+      db.prepare(insertJournal('import_journal', () => '?')).run(...values)
+    }
+  }
+  if (answering !== undefined) keepAnswerOnce(db, answering(report), now)
+  return report
+}
+
+const mergeTimeOf = (db: DatabaseSync, lastChange: string, now: bigint): bigint =>
+  mergeTime(now, optionalWhole(prepare(db, lastChange).get() ?? {}, 'changed_at') ?? 0n)
+
+/** Stores who imports each file, for the versions that the merge stores. */
+function noteOrigins(db: DatabaseSync, origins: readonly MergeOrigin[] = []): void {
+  const insert = db.prepare('insert into staged_origin values (?, ?, ?)')
+  for (const [file, { from, linesBefore }] of origins.entries()) {
+    insert.run(file, storeOrigin(db, from), linesBefore)
+  }
+}
+
+/** Returns the id of an origin. All requests of a client with one command share theirs. */
+export function storeOrigin(db: DatabaseSync, from: MergeOrigin['from']): bigint {
+  const values = originValues(from)
+  const [command = null, clientId = null] = values
+  const find = prepare(
+    db,
+    originOfClient('origin', () => '?'),
+  )
+  const known = clientId === null ? undefined : find.get(command, clientId)
+  if (known !== undefined) return whole(known, 'id')
+  const inserted = prepare(db, `${insertOrigin('origin', () => '?')} returning id`).get(...values)
+  return whole(inserted ?? {}, 'id')
+}
+
+function keepAnswerOnce(
+  db: DatabaseSync,
+  { clientId, key, sha256, answer }: NewAnswer,
+  now: bigint,
+): void {
+  const values = [clientId, key, sha256, answer, now]
+  const { changes } = db.prepare(keepAnswer('kept_answer', () => '?')).run(...values)
+  if (changes === 0) throw new AlreadyAnswered()
+}

@@ -1,0 +1,147 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import type { Resource } from '../../../contract/resource.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import { limits } from '../../../platform/limits.ts'
+import type { PutOutcome, PutRequest } from '../../records/put.ts'
+import type { OperatorRecords } from '../../records.ts'
+import { openBatchQueue, type PendingRequest } from '../../sql/batch-queue.ts'
+import { findQuery, readStoredRecord } from '../../sql/export-line.ts'
+import { distinctIds } from '../../sql/ingest/distinct-ids.ts'
+import {
+  type PutOutcomes,
+  type PutRows,
+  type PutStep,
+  putBatch,
+  putStatements,
+} from '../../sql/ingest/put-batch.ts'
+import { createStagedOrigin, stagedColumns, stagedValues } from '../../sql/staging.ts'
+import { openWithin, prepare } from '../database.ts'
+import { dialect as mergeDialect, storeOrigin } from '../import/merge-staged.ts'
+import { openWrites } from '../locks.ts'
+
+type PutRecords = {
+  readonly put: OperatorRecords['put']
+  close(): void
+}
+
+/** Stores single records. Those that wait together share a transaction and its disk wait. */
+export function openPutRecords(path: string, clock: Clock): PutRecords {
+  const opened = new Map<string, ReturnType<typeof openKind>>()
+  const kindOf = (resource: Resource) => {
+    const known = opened.get(resource.kind) ?? openKind(path, resource, clock)
+    opened.set(resource.kind, known)
+    return known
+  }
+  return {
+    put: (resource, request) => kindOf(resource).put(request),
+    close: () => {
+      for (const { db } of opened.values()) db.close()
+    },
+  }
+}
+
+/** A kind has a connection of its own, because its staging table has the columns of the kind. */
+function openKind(path: string, resource: Resource, clock: Clock) {
+  const db = openWithin(path, 0, { creates: 'never' })
+  // The table holds one batch, so it needs no disk.
+  db.exec('pragma temp_store = memory')
+  const write = openWrites(db)
+  const session = openSession(db, resource)
+  const run = async (batch: readonly PendingRequest<PutRequest, PutOutcome>[], from: number) => {
+    let waiting = batch
+    while (waiting.length > 0) {
+      const [first, later] = distinctIds(waiting)
+      const requests = first.map(({ request }) => request)
+      const outcomes = await write(
+        () => session.run(requests, clock()),
+        from + limits.recordPutMs,
+      ).catch((error: unknown) => {
+        session.forget()
+        throw error
+      })
+      const again = first.filter(({ result }, place) => {
+        const outcome = outcomes[place]
+        if (outcome !== undefined) result.resolve(outcome)
+        return outcome === undefined
+      })
+      waiting = [...again, ...later]
+    }
+  }
+  const put = openBatchQueue<PutRequest, PutOutcome>({
+    ...{ name: 'records', run, weightMax: limits.recordsPerCommitMax },
+    ...{ runningMax: 1, startsFullBatches: false },
+    ...{ waitingMax: limits.recordsWaitingMax, waitMs: limits.recordPutMs },
+  })
+  return { db, put }
+}
+
+/** Runs the steps of a batch, inside a transaction. */
+function openSession(db: DatabaseSync, resource: Resource) {
+  const columns = stagedColumns(resource)
+  db.exec(
+    `create temp table staged (sequence integer primary key, ${columns
+      .map((name) => (name === 'line' || name === 'file' ? `${name} integer` : name))
+      .join(', ')})`,
+  )
+  db.exec(createStagedOrigin)
+  db.exec('create index temp.staged_by_id on staged (id)')
+  const prepared = new Map<string, StatementSync>()
+  const statement = (sql: string) => {
+    const known = prepared.get(sql) ?? prepare(db, sql)
+    // Only a few texts name lines; they are rare, and are not kept.
+    if (!sql.includes('where line in (')) prepared.set(sql, known)
+    return known
+  }
+  const insert = db.prepare(
+    `insert into staged (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
+  )
+  const addOrigin = db.prepare('insert into staged_origin (file, origin) values (?, ?)')
+  const find = prepare(
+    db,
+    findQuery(resource, (table) => table, '?'),
+  )
+  const statements = putStatements(resource, { ...mergeDialect, now: '?1' })
+  /** The number in `staged_origin` of each client and command. */
+  const origins = new Map<string, number>()
+  const fileOf = ({ from }: PutRequest): number => {
+    const key = `${from.command} ${from.clientId}`
+    const known = origins.get(key)
+    if (known !== undefined) return known
+    const file = origins.size
+    addOrigin.run(file, storeOrigin(db, from))
+    origins.set(key, file)
+    return file
+  }
+  const stage = (batch: readonly PutRequest[], place: number) => {
+    const request = batch[place] as PutRequest
+    const values: Readonly<Record<string, SQLInputValue>> = {
+      ...stagedValues({ ...request.record, line: place }),
+      file: fileOf(request),
+    }
+    insert.run(...columns.map((column) => values[column] ?? null))
+  }
+  const take = (batch: readonly PutRequest[], step: PutStep): PutRows => {
+    switch (step.do) {
+      case 'stage':
+        for (const place of step.places) stage(batch, place)
+        return []
+      case 'find':
+        return step.ids.map((id) => find.get(id)).filter((row) => row !== undefined)
+      case 'run':
+        return statement(step.sql).all(...step.values)
+    }
+  }
+  return {
+    run: (batch: readonly PutRequest[], now: bigint): PutOutcomes => {
+      const steps = putBatch(statements, batch, now, readStoredRecord)
+      let step = steps.next([])
+      while (step.done !== true) step = steps.next(take(batch, step.value))
+      return step.value
+    },
+    /** A transaction that was rolled back has taken its origins with it. */
+    forget: () => {
+      origins.clear()
+      db.exec('delete from staged; delete from staged_origin')
+    },
+  }
+}

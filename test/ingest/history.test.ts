@@ -1,0 +1,320 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { customerScopes } from '../../src/contract/scopes.ts'
+import { createSampleClient } from '../../src/oauth/clients/clients.ts'
+import { systemRandom } from '../../src/vault/random.ts'
+import { startTestService, type TestService } from '../support/harness.ts'
+import { operatorToken } from '../support/operator-token.ts'
+import { openTestStore, resourceOf, take } from '../support/record-store.ts'
+import {
+  aDepositAddress,
+  aFiatAccount,
+  anId,
+  anIssuerQuote,
+  aStatement,
+} from '../support/records.ts'
+
+let service: TestService
+let token: string
+let bound: string
+const newco = {
+  customerId: 'newco',
+  clientId: 'newco_client',
+  clientSecret: 'newco_secret_of_test',
+}
+
+before(async () => {
+  service = await startTestService()
+  const scopes = [
+    ...['fiat-accounts', 'statements', 'issuer-quote-executions'].map(
+      (kind) => `ingest:write_${kind}`,
+    ),
+    ...['ingest:read_record', 'ingest:read_history', 'ingest:search'],
+  ]
+  token = await operatorToken(service, 'core', scopes)
+  bound = await operatorToken(service, 'branch', scopes, 'newco')
+  const { credentials: store, keyring, clock, oauth } = service.parts
+  await createSampleClient(
+    { store, keyring, clock, random: systemRandom },
+    {
+      ...{ id: newco.clientId, secret: newco.clientSecret, customerId: 'newco', name: 'newco' },
+      scopes: customerScopes,
+    },
+  )
+  await oauth.refresh()
+})
+after(() => service.stop())
+
+const get = (path: string, as = token) => service.call(`/ingest/v1/${path}`, { token: as })
+
+const put = async (kind: string, record: object) => {
+  const { id } = record as { id: string }
+  const body = JSON.stringify(record)
+  const answer = await service.call(`/ingest/v1/${kind}/${id}`, { token, method: 'PUT', body })
+  assert.ok(answer.status < 300, answer.text)
+}
+
+const now = () => new Date(Number(service.parts.clock() / 1000n) + 1).toISOString()
+const pause = () => new Promise((resolve) => setTimeout(resolve, 3))
+
+/** The body without its cursor, which is sealed anew each time. */
+const comparable = (text: string) => text.replace(/,"next_page_cursor":"[^"]*"/, '')
+
+describe('the history of a record', () => {
+  test('lists its versions with their origins and changed members', async () => {
+    const file = { file: 'morning.ndjson', user: 'alice', sudoUser: undefined }
+    const origin = { ...file, sha256: async () => 'abc' }
+    const statement = aStatement({ id: anId(901), customer_id: 'newco', ref_id: 'h1' })
+    await take(service.parts.store, 'statements', [statement], { origin })
+    const paid = {
+      ...statement,
+      status: 'STATEMENT_STATUS_PAID',
+      paid_at: '2026-02-02T00:00:00Z',
+    }
+    await put('statements', paid)
+    await put('statements', paid)
+    const { status, body } = await get(`statements/${anId(901)}/history`)
+    assert.equal(status, 200, JSON.stringify(body))
+    const [first, second] = body.versions
+    assert.equal(body.versions.length, 2)
+    assert.deepEqual(first.origin, {
+      command: 'import',
+      file: 'morning.ndjson',
+      user: 'alice',
+      line: 1,
+    })
+    assert.deepEqual(second.origin, { command: 'PUT', client_id: 'core' })
+    assert.deepEqual([first.changed, second.changed], [[], ['status', 'paid_at']])
+    assert.deepEqual([first.replaced_at, second.replaced_at], [second.stored_at, undefined])
+    assert.equal(first.record.status, 'STATEMENT_STATUS_GENERATED')
+    const later = await get(`statements/${anId(901)}/history?after=${first.stored_at}`)
+    assert.deepEqual(later.body.versions, [second])
+    const part = await get(`statements/${anId(901)}/history?limit=1`)
+    assert.deepEqual(part.body, { versions: [first], next_after: first.stored_at })
+    assert.equal((await get(`statements/${anId(999)}/history`)).status, 404)
+  })
+
+  test('answers the version of a time', async () => {
+    const account = aFiatAccount({ id: anId(902), customer_id: 'newco' })
+    const before = now()
+    await pause()
+    await put('fiat-accounts', account)
+    await pause()
+    const between = now()
+    await pause()
+    await put('fiat-accounts', { ...account, status: 'APPROVED' })
+    const path = `fiat-accounts/${anId(902)}`
+    assert.equal((await get(`${path}?as_of=${before}`)).status, 404)
+    assert.equal((await get(`${path}?as_of=${between}`)).body.status, 'PENDING')
+    assert.equal((await get(path)).body.status, 'APPROVED')
+    assert.equal((await get(`${path}?as_of=2999-01-01T00:00:00Z`)).status, 400)
+    const reader = await operatorToken(service, 'reader', ['ingest:read_record'])
+    assert.equal((await get(`${path}?as_of=${between}`, reader)).status, 403)
+  })
+})
+
+test('versions are a chain while eight writers change the same records', async () => {
+  const ids = Array.from({ length: 20 }, (_, at) => anId(960 + at))
+  const path = (id: string) => `/ingest/v1/fiat-accounts/${id}`
+  let acknowledged = 0
+  const writer = async (name: number) => {
+    for (let round = 0; round < 20; round += 1) {
+      const id = ids[(name * 7 + round * 3) % ids.length] ?? ''
+      const body = JSON.stringify(
+        aFiatAccount({ id, customer_id: 'newco', ref_id: `${id} ${name} ${round}` }),
+      )
+      const { status } = await service.call(path(id), { token, method: 'PUT', body })
+      assert.ok(status < 300)
+      acknowledged += 1
+    }
+  }
+  await Promise.all(Array.from({ length: 8 }, (_, name) => writer(name)))
+  let versions = 0
+  for (const id of ids) {
+    const { body } = await service.call(`${path(id)}/history`, { token })
+    for (const [at, version] of body.versions.entries()) {
+      assert.equal(version.replaced_at, body.versions[at + 1]?.stored_at)
+      assert.ok(version.replaced_at === undefined || version.stored_at < version.replaced_at)
+    }
+    versions += body.versions.length
+  }
+  assert.equal(versions, acknowledged, 'each write has its version')
+})
+
+test('a clock that goes back makes no version older than the one before it', async () => {
+  let at = 1_790_000_000_000_000n
+  const tested = await openTestStore(() => at)
+  try {
+    const account = aFiatAccount({ id: anId(1) })
+    await tested.take('fiat-accounts', [account])
+    at -= 60_000_000n
+    await tested.take('fiat-accounts', [{ ...account, status: 'APPROVED' }])
+    const part = { after: undefined, versionsMax: 10 }
+    const resource = resourceOf('fiat-accounts')
+    const history = await tested.store.operator.history(resource, anId(1), part)
+    const [first, second] = history?.versions ?? []
+    assert.equal(first?.replacedAt, second?.storedAt)
+    assert.equal(second?.storedAt, (first?.storedAt ?? 0n) + 1n)
+  } finally {
+    await tested.close()
+  }
+})
+
+describe('a list at an instant', () => {
+  test('is what the customer saw, masked, or in full', async () => {
+    const customer = await service.tokenOf(newco)
+    const list = () => service.call('/v2/transfer/fiat-accounts', { token: customer })
+    const seen: { readonly at: string; readonly text: string }[] = []
+    const account = aFiatAccount({ id: anId(911), customer_id: 'newco' })
+    const steps = [
+      () => put('fiat-accounts', account),
+      () => put('fiat-accounts', { ...account, status: 'APPROVED' }),
+      () =>
+        put('fiat-accounts', aFiatAccount({ id: anId(912), customer_id: 'newco', ref_id: 'x' })),
+      () => put('fiat-accounts', { ...account, deleted_at: '2026-05-01T00:00:00Z' }),
+      () => put('fiat-accounts', { ...account, deleted_at: null }),
+    ]
+    for (const step of steps) {
+      await step()
+      await pause()
+      const { text, headers } = await list()
+      seen.push({ at: headers.get('as-of') ?? '', text })
+      await pause()
+    }
+    for (const { at, text } of seen) {
+      const past = await get(`customers/newco/fiat-accounts?as_of=${at}`)
+      assert.equal(comparable(past.text), comparable(text), at)
+      assert.equal(past.headers.get('as-of'), at)
+    }
+    const full = await get(`customers/newco/fiat-accounts?as_of=${seen[0]?.at}&view=full`)
+    assert.match(full.text, /"account_number":"12345678"/)
+    assert.match(seen[0]?.text ?? '', /5678/)
+    assert.doesNotMatch(seen[0]?.text ?? '', /12345678/)
+    const none = await get('customers/newco/fiat-accounts?as_of=2020-01-01T00:00:00Z')
+    assert.deepEqual(none.body, { items: [] })
+  })
+
+  test('has the filters, the order and the pages of the customer’s list', async () => {
+    const customer = await service.tokenOf(newco)
+    const quotes = Array.from({ length: 12 }, (_, at) =>
+      anIssuerQuote({
+        ...{ id: anId(920 + at), customer_id: 'newco', profile_id: `p${at % 3}`, ref_id: `q${at}` },
+        status: ['PENDING', 'COMPLETE', 'FAILED'][at % 3],
+        created_at: `2026-03-${String(1 + at).padStart(2, '0')}T00:00:00Z`,
+      }),
+    )
+    for (const quote of quotes) await put('issuer-quote-executions', quote)
+    const path = '/v2/issuer-quotes'
+    const queries = [
+      'limit=5',
+      'limit=5&order=ASC',
+      'profile_id=p1&limit=3',
+      'status=PENDING&status=FAILED',
+      `ids=${anId(921)}&ids=${anId(922)}`,
+      'ref_ids=q1&ref_ids=q9',
+    ]
+    const read = async (query: string) => service.call(`${path}?${query}`, { token: customer })
+    const pages = await Promise.all(queries.map(read))
+    const at = pages[0]?.headers.get('as-of') ?? ''
+    for (const quote of quotes.slice(0, 8)) {
+      const changed = { profile_id: 'moved', status: 'COMPLETE', ref_id: `x${quote.ref_id}` }
+      await put('issuer-quote-executions', { ...quote, ...changed })
+    }
+    for (const [index, query] of queries.entries()) {
+      const list = `customers/newco/issuer-quote-executions?as_of=${at}&${query}`
+      const past = await get(list)
+      assert.equal(comparable(past.text), comparable(pages[index]?.text ?? ''), query)
+      // The next page is of the same instant.
+      const [mine, theirs] = [past.body.next_page_cursor, pages[index]?.body.next_page_cursor]
+      assert.equal(mine === undefined, theirs === undefined)
+      if (mine === undefined) continue
+      const next = await get(`${list}&page_cursor=${mine}`)
+      assert.equal(next.status, 200, next.text)
+      const also = await get(`${list.replace(`as_of=${at}&`, '')}&page_cursor=${mine}`)
+      assert.equal(comparable(also.text), comparable(next.text))
+      const other = await get(`${list.replace(at, now())}&page_cursor=${mine}`)
+      assert.equal(other.status, 400)
+    }
+    const moved = await get('customers/newco/issuer-quote-executions?profile_id=moved')
+    assert.equal(moved.body.issuer_quote_executions.length, 8)
+    assert.equal((await get('customers/other/statements', bound)).status, 404)
+  })
+})
+
+describe('a search', () => {
+  const search = async (query: string, as = token) => {
+    const { status, body } = await get(`search?q=${encodeURIComponent(query)}`, as)
+    assert.equal(status, 200, JSON.stringify(body))
+    return body.hits.map(({ kind, id, matched }: Record<string, string>) => [kind, id, matched])
+  }
+
+  test('finds records of every customer by each of their identifiers', async () => {
+    const address = aDepositAddress({
+      ...{ id: anId(981), customer_id: 'elsewhere', ref_id: 'find-me', profile_id: 'prof-9' },
+      ...{ account_id: 'acct-9', identity_id: 'ident-9' },
+    })
+    await take(service.parts.store, 'deposit-addresses', [address])
+    const hit = (matched: string) => [['deposit-addresses', anId(981), matched]]
+    assert.deepEqual(await search(anId(981).toUpperCase()), hit('id'))
+    for (const [query, matched] of [
+      ['find-me', 'ref_id'],
+      ['prof-9', 'profile_id'],
+      ['acct-9', 'account_id'],
+      ['ident-9', 'identity_id'],
+    ] as const)
+      assert.deepEqual(await search(query), hit(matched), query)
+    assert.deepEqual(await search(String(address.address)), hit('address'))
+    assert.deepEqual(await search(String(address.address).toLowerCase()), hit('address'))
+    assert.deepEqual(await search('find-m'), [])
+    assert.deepEqual(await search('find-me', bound), [])
+  })
+
+  test('finds a memo by its first six characters', async () => {
+    const [memo] = (await service.call('/v2/transfer/fiat-deposit-instructions?limit=1')).body.items
+    const found = await search(memo.memo_id.slice(0, 6))
+    assert.ok(found.some(([, id]: string[]) => id === memo.id))
+    assert.deepEqual(await search(memo.memo_id), [
+      ['fiat-deposit-instructions', memo.id, 'memo_id'],
+    ])
+    assert.deepEqual(await search(memo.memo_id.slice(0, 5)), [])
+  })
+
+  test('answers 20 hits and says that there are more', async () => {
+    const [account] = (await service.call('/v2/transfer/deposit-addresses?limit=1')).body.items
+    const { body } = await get(`search?q=${account.profile_id}`)
+    assert.deepEqual([body.hits.length, body.more], [20, true])
+    assert.equal((await get('search')).status, 400)
+  })
+})
+
+test('pruning keeps what was stored at its time', async () => {
+  const account = aFiatAccount({ id: anId(941), customer_id: 'newco', ref_id: 'p0' })
+  const instants: string[] = []
+  for (let version = 0; version < 6; version += 1) {
+    await put('fiat-accounts', { ...account, ref_id: `p${version}` })
+    await pause()
+    instants.push(now())
+    await pause()
+  }
+  const { operator } = service.parts.store
+  const before = BigInt(Date.parse(instants[3] ?? '')) * 1000n
+  let from: Parameters<typeof operator.pruneHistory>[1]
+  let deleted = 0
+  do {
+    const step = await operator.pruneHistory(before, from, 3)
+    deleted += step.deleted
+    from = step.next
+  } while (from !== undefined)
+  assert.ok(deleted >= 3)
+  const { body } = await get(`fiat-accounts/${anId(941)}/history`)
+  assert.deepEqual(
+    body.versions.map(({ record }: { record: { ref_id: string } }) => record.ref_id),
+    ['p3', 'p4', 'p5'],
+  )
+  const at = (index: number) => get(`fiat-accounts/${anId(941)}?as_of=${instants[index]}`)
+  assert.equal((await at(3)).body.ref_id, 'p3')
+  assert.equal((await at(4)).body.ref_id, 'p4')
+  assert.equal((await at(2)).status, 410)
+  const list = await get(`customers/newco/fiat-accounts?as_of=${instants[2]}`)
+  assert.equal(list.status, 410)
+})

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { startTestService, type TestService } from '../support/harness.ts'
+import { operatorToken } from '../support/operator-token.ts'
+import { aFiatAccount, anId } from '../support/records.ts'
+
+let service: TestService
+let token: string
+
+before(async () => {
+  service = await startTestService()
+  token = await operatorToken(service, 'core', ['ingest:write_fiat-accounts', 'ingest:read_record'])
+})
+after(() => service.stop())
+
+type Options = { readonly headers?: Readonly<Record<string, string>>; readonly token?: string }
+
+const post = (body: string | Uint8Array, { headers = {}, ...options }: Options = {}, query = '') =>
+  service.call(`/ingest/v1/fiat-accounts${query}`, {
+    ...{ token, method: 'POST', body },
+    headers: { 'content-type': 'application/x-ndjson', ...headers },
+    ...options,
+  })
+
+const linesOf = (records: readonly object[]) =>
+  records.map((record) => `${JSON.stringify(record)}\n`).join('')
+
+const accounts = (first: number, count: number, over: object = {}) =>
+  Array.from({ length: count }, (_, at) =>
+    aFiatAccount({ id: anId(first + at), customer_id: 'streamed', ...over }),
+  )
+
+const countsOf = ({ body }: { body: Record<string, unknown> }) =>
+  ['records', 'added', 'changed', 'unchanged'].map((name) => body[name])
+
+describe('a stream of records', () => {
+  test('is stored in one transaction, and the counts are answered', async () => {
+    const first = await post(linesOf(accounts(1000, 500)))
+    assert.equal(first.status, 200, first.text)
+    assert.deepEqual(countsOf(first), [500, 500, 0, 0])
+    assert.match(first.body.sha256, /^[0-9a-f]{64}$/)
+    const next = [...accounts(1000, 100, { status: 'APPROVED' }), ...accounts(1100, 450)]
+    assert.deepEqual(countsOf(await post(linesOf(next))), [550, 50, 100, 400])
+  })
+
+  test('may be compressed with gzip', async () => {
+    const text = linesOf(accounts(2000, 300))
+    const stored = await post(gzipSync(text), { headers: { 'content-encoding': 'gzip' } })
+    assert.deepEqual(countsOf(stored), [300, 300, 0, 0])
+    const broken = gzipSync(text).subarray(0, 500)
+    const refused = await post(broken, { headers: { 'content-encoding': 'gzip' } })
+    assert.deepEqual([refused.status, refused.body.detail], [400, 'body is not whole as gzip'])
+    const other = await post('x', { headers: { 'content-encoding': 'br' } })
+    assert.deepEqual(
+      [other.status, other.body.detail],
+      [415, 'the only Content-Encoding of a stream is gzip'],
+    )
+  })
+
+  test('that unpacks to too much is refused', async () => {
+    const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '))
+    const { status, body } = await post(bomb, { headers: { 'content-encoding': 'gzip' } })
+    assert.equal(status, 400)
+    assert.match(body.detail, /decompresses to more than 200 times its size|longer than a record/)
+  })
+
+  test('changes nothing if one record has a fault, and names line, member and reason', async () => {
+    const good = accounts(3000, 3)
+    const text = `${linesOf(good)}{"id":"x"}\nnot json\n`
+    const { status, body } = await post(text)
+    assert.equal(status, 400)
+    assert.ok(body.meta.fault_count >= 3)
+    const lines = new Set(body.meta.faults.map(({ line }: { line: number }) => line))
+    assert.deepEqual([...lines], [4, 5])
+    assert.match(body.detail, /^line 4: /)
+    const missing = await service.call(`/ingest/v1/fiat-accounts/${anId(3000)}`, { token })
+    assert.equal(missing.status, 404)
+  })
+
+  test('is empty without a fault', async () => {
+    assert.deepEqual(countsOf(await post('')), [0, 0, 0, 0])
+  })
+
+  test('is refused to a stranger before it is read', async () => {
+    const { status } = await post(linesOf(accounts(4000, 2000)), { token: 'no-token' })
+    assert.equal(status, 401)
+  })
+})
+
+describe('an idempotency key', () => {
+  test('gets the same answer for the same bytes, and 422 for others', async () => {
+    const headers = { 'idempotency-key': 'file-1' }
+    const text = linesOf(accounts(5000, 10))
+    const first = await post(text, { headers })
+    assert.deepEqual(countsOf(first), [10, 10, 0, 0])
+    const again = await post(text, { headers })
+    assert.deepEqual([again.status, again.body], [200, first.body])
+    const other = await post(linesOf(accounts(5100, 1)), { headers })
+    assert.equal(other.status, 422)
+    const missing = await service.call(`/ingest/v1/fiat-accounts/${anId(5100)}`, { token })
+    assert.equal(missing.status, 404, 'the other bytes are not stored')
+  })
+
+  test('keeps a refusal too', async () => {
+    const headers = { 'idempotency-key': 'file-2' }
+    const first = await post('{"id":"x"}\n', { headers })
+    assert.equal(first.status, 400)
+    const again = await post('{"id":"x"}\n', { headers })
+    assert.deepEqual([again.status, again.body.meta], [400, first.body.meta])
+  })
+
+  test('of requests at the same time, one stores and all get its answer', async () => {
+    const headers = { 'idempotency-key': 'file-3' }
+    const text = linesOf(accounts(6000, 20))
+    const answers = await Promise.all([1, 2, 3].map(() => post(text, { headers })))
+    for (const answer of answers) assert.deepEqual(countsOf(answer), [20, 20, 0, 0], answer.text)
+  })
+
+  test('belongs to its client', async () => {
+    const headers = { 'idempotency-key': 'file-1' }
+    const other = await operatorToken(service, 'other', ['ingest:write_fiat-accounts'])
+    const stored = await post(linesOf(accounts(7000, 1)), { headers, token: other })
+    assert.deepEqual(countsOf(stored), [1, 1, 0, 0])
+  })
+
+  test('must have its form', async () => {
+    const { status, body } = await post('', { headers: { 'idempotency-key': 'a b' } })
+    assert.equal(status, 400)
+    assert.match(body.detail, /^Idempotency-Key must be/)
+  })
+})

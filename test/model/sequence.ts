@@ -1,0 +1,344 @@
+import assert from 'node:assert/strict'
+import type { Called, TestService } from '../support/harness.ts'
+import { take } from '../support/record-store.ts'
+import { aFiatAccount, anIssuerQuote } from '../support/records.ts'
+import { type Content, type Kind, Model, type Query, type Seeded, seeded } from './model.ts'
+
+const kinds = {
+  'fiat-accounts': { canDelete: true, filters: { ref_id: 'ref_ids', id: 'ids' } },
+  'issuer-quote-executions': {
+    canDelete: false,
+    filters: { ref_id: 'ref_ids', id: 'ids', status: 'status', profile_id: 'profile_id' },
+  },
+} as const satisfies Record<string, Kind>
+
+const lists = {
+  'fiat-accounts': { path: '/v2/transfer/fiat-accounts', envelope: 'items' },
+  'issuer-quote-executions': { path: '/v2/issuer-quotes', envelope: 'issuer_quote_executions' },
+} as const
+
+const statuses = {
+  'fiat-accounts': ['PENDING', 'APPROVED', 'REJECTED'],
+  'issuer-quote-executions': ['PENDING', 'COMPLETE', 'FAILED'],
+} as const
+
+type KindName = keyof typeof kinds
+
+/** Where sequences run. Their clock rises with each step, so that instants are told apart. */
+export type World = {
+  readonly service: TestService
+  /** A token with every scope of the operator. */
+  readonly operator: string
+  /** A token of a new customer of this name. */
+  readonly tokenOf: (customerId: string) => Promise<string>
+  /** A later time than every one before. */
+  readonly tick: () => bigint
+}
+
+const STEPS = 14
+
+/** Runs the steps of one seed, each against the service and against the model. */
+export async function runSequence(world: World, seed: number): Promise<void> {
+  const random = seeded(seed)
+  const customerId = `model-${seed}`
+  const kind = random.pick(Object.keys(kinds) as KindName[])
+  const run = {
+    ...world,
+    ...{ random, seed, customerId, kind, model: new Model(kinds[kind]), instants: [] as bigint[] },
+    customer: await world.tokenOf(customerId),
+  }
+  const steps = [
+    ...[insert, insert, insert, change, change, change, repeat],
+    ...[stale, moved, remove, restore, ingest, ingest, importFile],
+    ...[read, page, page, search, asOf, asOf],
+  ]
+  for (let step = 0; step < STEPS; step += 1) {
+    const chosen = random.pick(steps)
+    try {
+      await chosen(run)
+    } catch (error) {
+      const replay = `BURSAR_MODEL_SEED=${seed} npm run -s test:model`
+      throw new Error(`step ${step} (${chosen.name}) of seed ${seed}: ${replay}`, { cause: error })
+    }
+    run.instants.push(world.tick())
+  }
+}
+
+type Run = World & {
+  readonly random: Seeded
+  readonly seed: number
+  readonly customerId: string
+  readonly customer: string
+  readonly kind: KindName
+  readonly model: Model
+  /** A time after each step. */
+  readonly instants: bigint[]
+}
+
+/** A few ids and names, so that records meet. */
+function aRecord({ random, seed, kind, model }: Run, id = idOf(seed, random.below(6))): Content {
+  const [first] = model.versions(id)
+  return {
+    id,
+    created_at: String(first?.content.created_at ?? `2026-01-0${1 + random.below(5)}T00:00:00Z`),
+    status: random.pick(statuses[kind]),
+    ...(random.chance(50) && { ref_id: `ref ${random.below(5)}` }),
+    ...(kind === 'issuer-quote-executions' && { profile_id: `profile ${random.below(3)}` }),
+    ...(random.chance(30) && { source_version: random.below(4) }),
+  }
+}
+
+const idOf = (seed: number, at: number): string =>
+  `${seed.toString(16).padStart(8, '0')}-0000-4000-8000-${String(at).padStart(12, '0')}`
+
+const wireOf = ({ kind, customerId }: Run, content: Content, deleted?: boolean): object => {
+  const whole = { ...content, customer_id: customerId }
+  const deletion =
+    deleted === undefined ? {} : { deleted_at: deleted ? '2026-06-01T00:00:00Z' : null }
+  return kind === 'fiat-accounts' ? aFiatAccount({ ...whole, ...deletion }) : anIssuerQuote(whole)
+}
+
+/** Puts a record, and compares the outcome with the model's. */
+async function put(run: Run, content: Content, deleted?: boolean): Promise<void> {
+  const { service, operator, kind, model, tick } = run
+  const verdict = model.judge(content, deleted)
+  const at = tick()
+  const answer = await service.call(`/ingest/v1/${kind}/${content.id}`, {
+    ...{ token: operator, method: 'PUT', body: JSON.stringify(wireOf(run, content, deleted)) },
+  })
+  const outcome = answer.status === 409 ? 'refused' : answer.body.outcome
+  assert.equal(outcome, verdict, answer.text)
+  if (verdict === 'added' || verdict === 'changed') model.store(content, deleted, at)
+}
+
+const insert = (run: Run) => put(run, aRecord(run))
+
+const known = ({ model, random }: Run): string | undefined =>
+  model.ids().length === 0 ? undefined : random.pick(model.ids())
+
+async function change(run: Run): Promise<void> {
+  const id = known(run)
+  if (id !== undefined) await put(run, aRecord(run, id))
+}
+
+async function repeat(run: Run): Promise<void> {
+  const id = known(run)
+  const current = id && run.model.versions(id).at(-1)
+  if (current) await put(run, current.content)
+}
+
+async function stale(run: Run): Promise<void> {
+  const id = known(run)
+  if (id === undefined) return
+  await put(run, { ...aRecord(run, id), source_version: 5 })
+  await put(run, { ...aRecord(run, id), source_version: 4 })
+}
+
+async function moved(run: Run): Promise<void> {
+  const id = known(run)
+  if (id !== undefined) await put(run, { ...aRecord(run, id), created_at: '2026-02-01T00:00:00Z' })
+}
+
+async function remove(run: Run): Promise<void> {
+  const { service, operator, kind, model, tick } = run
+  const id = known(run)
+  if (id === undefined || !kinds[kind].canDelete) return
+  const current = model.versions(id).at(-1)
+  const at = tick()
+  const path = `/ingest/v1/${kind}/${id}`
+  const { status } = await service.call(path, { token: operator, method: 'DELETE' })
+  assert.equal(status, 204)
+  if (current?.deleted === false) model.store(current.content, true, at)
+}
+
+async function restore(run: Run): Promise<void> {
+  const id = known(run)
+  const current = id && run.model.versions(id).at(-1)
+  if (current && kinds[run.kind].canDelete) await put(run, current.content, false)
+}
+
+/** Several records, of which all are stored, or none. */
+function batchOf(run: Run) {
+  const ids = [0, 1, 2, 3, 4, 5].filter(() => run.random.chance(60))
+  const contents = ids.map((at) => aRecord(run, idOf(run.seed, at)))
+  const names = contents.flatMap(({ ref_id }) => ref_id ?? [])
+  const repeats = new Set(names).size < names.length
+  const tried = run.model.copy()
+  const at = run.tick()
+  const verdicts = contents.map((content) => {
+    const verdict = judgeTogether(run.model, contents, content)
+    if (verdict === 'added' || verdict === 'changed') tried.store(content, undefined, at)
+    return verdict
+  })
+  const refused = repeats || verdicts.includes('refused')
+  return { contents, verdicts, refused, at }
+}
+
+/** A record may take the `ref_id` that another one of the batch gives up. */
+function judgeTogether(model: Model, contents: readonly Content[], content: Content) {
+  const others = model.copy()
+  for (const other of contents) {
+    if (other.id === content.id || others.versions(String(other.id)).length === 0) continue
+    others.store(
+      { ...other, created_at: String(model.versions(String(other.id))[0]?.content.created_at) },
+      undefined,
+      0n,
+    )
+  }
+  return others.judge(content, undefined)
+}
+
+function storeBatch({ model }: Run, { contents, verdicts, at }: ReturnType<typeof batchOf>) {
+  for (const [place, content] of contents.entries()) {
+    const verdict = verdicts[place]
+    if (verdict === 'added' || verdict === 'changed') model.store(content, undefined, at)
+  }
+}
+
+const countsOf = ({ verdicts, refused }: ReturnType<typeof batchOf>) =>
+  refused
+    ? 'refused'
+    : ['added', 'changed', 'unchanged'].map(
+        (verdict) => verdicts.filter((other) => other === verdict).length,
+      )
+
+async function ingest(run: Run): Promise<void> {
+  const batch = batchOf(run)
+  const body = batch.contents.map((content) => `${JSON.stringify(wireOf(run, content))}\n`).join('')
+  const answer = await run.service.call(`/ingest/v1/${run.kind}`, {
+    ...{ token: run.operator, method: 'POST', body },
+  })
+  const { added, changed, unchanged } = answer.body
+  const counts = answer.status === 400 ? 'refused' : [added, changed, unchanged]
+  assert.deepEqual(counts, countsOf(batch), answer.text)
+  if (!batch.refused) storeBatch(run, batch)
+}
+
+async function importFile(run: Run): Promise<void> {
+  const batch = batchOf(run)
+  const records = batch.contents.map((content) => wireOf(run, content))
+  const options = { expected: { mayBeEmpty: true } }
+  const report = await take(run.service.parts.store, run.kind, records, options)
+  const { added, changed, unchanged } = report
+  const counts = report.faultCount > 0 ? 'refused' : [added, changed, unchanged]
+  assert.deepEqual(counts, countsOf(batch), JSON.stringify(report.faults))
+  if (!batch.refused) storeBatch(run, batch)
+}
+
+/** What the model knows of a record that was answered. */
+const shown = (record: Readonly<Record<string, unknown>>) =>
+  ['id', 'created_at', 'status', 'ref_id', 'profile_id'].map((name) => record[name])
+
+async function read(run: Run): Promise<void> {
+  const id = known(run) ?? idOf(run.seed, 0)
+  const current = run.model.versions(id).at(-1)
+  const answer = await run.service.call(`/ingest/v1/${run.kind}/${id}`, { token: run.operator })
+  assertRecord(run, answer, current)
+  const history = await run.service.call(`/ingest/v1/${run.kind}/${id}/history`, {
+    token: run.operator,
+  })
+  const versions = history.body.versions ?? []
+  const found = versions.map(({ record }: { record: Record<string, unknown> }) => [
+    ...[record.status, record.ref_id, record.deleted_at !== undefined],
+  ])
+  const expected = run.model
+    .versions(id)
+    .map(({ content, deleted }) => [content.status, content.ref_id, deleted])
+  assert.deepEqual(found, expected)
+  for (const [at, version] of versions.entries()) {
+    assert.equal(version.replaced_at, versions[at + 1]?.stored_at, 'the versions are a chain')
+  }
+}
+
+type Version = ReturnType<Model['at']>
+
+function assertRecord({ kind }: Run, { status, body }: Called, expected: Version): void {
+  if (expected === undefined) return void assert.equal(status, 404)
+  assert.equal(status, 200)
+  const content = kind === 'fiat-accounts' ? { ...expected.content } : expected.content
+  assert.deepEqual(shown(body), shown(content))
+  assert.equal(body.source_version, content.source_version)
+  assert.equal(body.deleted_at !== undefined, expected.deleted)
+}
+
+/** A list of the customer, in pages of a random size. */
+function aQuery({ random, kind, seed }: Run): Query {
+  const values: Readonly<Record<string, () => string>> = {
+    ref_id: () => `ref ${random.below(5)}`,
+    id: () => idOf(seed, random.below(7)),
+    status: () => random.pick(statuses[kind]),
+    profile_id: () => `profile ${random.below(3)}`,
+  }
+  const filters: Record<string, readonly string[]> = {}
+  for (const member of Object.keys(kinds[kind].filters)) {
+    if (!random.chance(25)) continue
+    const one = values[member]?.() ?? ''
+    const isSingle = member === 'profile_id'
+    filters[member] = isSingle || random.chance(50) ? [one] : [one, values[member]?.() ?? '']
+  }
+  const order = random.pick(['ASC', 'DESC'] as const)
+  return { filters, order, includeDeleted: kinds[kind].canDelete && random.chance(30) }
+}
+
+async function readAll(run: Run, path: string, token: string, query: Query) {
+  const { kind, random, service } = run
+  const named: Readonly<Record<string, string>> = kinds[kind].filters
+  const pairs = Object.entries(query.filters).flatMap(([member, values]) =>
+    values.map((value) => `${named[member]}=${encodeURIComponent(value)}`),
+  )
+  const deleted = query.includeDeleted ? ['include_deleted=true'] : []
+  const limit = 1 + random.below(4)
+  const asked = [...pairs, ...deleted, `order=${query.order}`, `limit=${limit}`].join('&')
+  const records: Record<string, unknown>[] = []
+  let cursor: string | undefined
+  do {
+    const after = cursor === undefined ? '' : `&page_cursor=${cursor}`
+    const separator = path.includes('?') ? '&' : '?'
+    const answer = await service.call(`${path}${separator}${asked}${after}`, { token })
+    assert.equal(answer.status, 200, answer.text)
+    records.push(...answer.body[lists[kind].envelope])
+    cursor = answer.body.next_page_cursor
+  } while (cursor !== undefined)
+  return records.map(shown)
+}
+
+async function page(run: Run): Promise<void> {
+  const query = aQuery(run)
+  const found = await readAll(run, lists[run.kind].path, run.customer, query)
+  const expected = run.model.list(query, run.tick()).map(({ content }) => shown(content))
+  assert.deepEqual(found, expected, JSON.stringify(query))
+}
+
+async function asOf(run: Run): Promise<void> {
+  if (run.instants.length === 0) return
+  const instant = run.random.pick(run.instants)
+  const at = `as_of=${printed(instant)}`
+  const query = aQuery(run)
+  const path = `/ingest/v1/customers/${run.customerId}/${run.kind}?${at}`
+  const found = await readAll(run, path, run.operator, query)
+  const expected = run.model.list(query, instant).map(({ content }) => shown(content))
+  assert.deepEqual(found, expected, `${at} ${JSON.stringify(query)}`)
+  const id = known(run)
+  if (id === undefined) return
+  const record = `/ingest/v1/${run.kind}/${id}?${at}`
+  const answer = await run.service.call(record, { token: run.operator })
+  assertRecord(run, answer, run.model.at(id, instant))
+}
+
+/** Microseconds as RFC 3339. */
+export function printed(instant: bigint): string {
+  const seconds = new Date(Number(instant / 1_000_000n) * 1000).toISOString().slice(0, 19)
+  return `${seconds}.${String(instant % 1_000_000n).padStart(6, '0')}Z`
+}
+
+async function search(run: Run): Promise<void> {
+  const id = known(run)
+  const current = id && run.model.versions(id).at(-1)
+  if (!current) return
+  const query = current.content.id
+  const { body } = await run.service.call(`/ingest/v1/search?q=${query}`, { token: run.operator })
+  assert.deepEqual(
+    body.hits.map((hit: Record<string, unknown>) => [hit.kind, hit.id, hit.customer_id]),
+    [[run.kind, id, run.customerId]],
+  )
+}
