@@ -71,14 +71,14 @@ const tableName = (table: string): string => `bursar.${table}`
 /** The planner finds the index, because each is for one column and has its condition. */
 const indexedBy = (): string => ''
 
-function searchDialect() {
+export function searchDialect() {
   const values: Value[] = []
   const parameter = (value: string, type: 'text' | 'uuid') => `$${values.push(value)}::${type}`
   return { tableName, indexedBy, parameter, count: (value: number) => String(value), values }
 }
 
 /** Adds the parameters of one query to `values`. */
-function pastDialect(values: Value[]): PastDialect {
+export function pastDialect(values: Value[]): PastDialect {
   const add = (value: Value, type: string): string => `$${values.push(value)}::${type}`
   return {
     tableName,

@@ -61,7 +61,7 @@ const tableName = (table: string): string => table
 
 const indexedBy = (index: string): string => `indexed by ${index}`
 
-function searchDialect() {
+export function searchDialect() {
   const values: SQLInputValue[] = []
   const parameter = (value: string) => {
     values.push(value)
@@ -71,7 +71,7 @@ function searchDialect() {
 }
 
 /** Notes the parameters of one query by their names. */
-function pastDialect(parameters: Record<string, SQLInputValue>): PastDialect {
+export function pastDialect(parameters: Record<string, SQLInputValue>): PastDialect {
   const add = (value: SQLInputValue): string => {
     const name = `p${Object.keys(parameters).length}`
     parameters[name] = value

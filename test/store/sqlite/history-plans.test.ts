@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { after, before, describe, test } from 'node:test'
+import { operations } from '../../../src/operations/index.ts'
+import { systemClock } from '../../../src/platform/clock.ts'
+import { resources } from '../../../src/resources/catalogue.ts'
+import type { PastSelection } from '../../../src/store/records/history.ts'
+import type { Store } from '../../../src/store/records.ts'
+import { pastPageQuery } from '../../../src/store/sql/history/past-page.ts'
+import { searchLookUps } from '../../../src/store/sql/history/search.ts'
+import { versionBefore, versionsAfter } from '../../../src/store/sql/history/versions.ts'
+import { pastDialect, searchDialect } from '../../../src/store/sqlite/history/read-history.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/open-records.ts'
+import { temporaryFolder } from '../../support/harness.ts'
+import { firstPage } from '../../support/selection.ts'
+
+const folder = temporaryFolder()
+let store: Store
+let db: DatabaseSync
+
+before(() => {
+  const path = join(folder, 'plans.db')
+  store = openSqliteStore(path, systemClock)
+  db = new DatabaseSync(path)
+})
+after(async () => {
+  db.close()
+  await store.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const planOf = (sql: string): string[] =>
+  db
+    .prepare(`explain query plan ${sql}`)
+    .all()
+    .map((row) => String(row.detail))
+
+/** Steps may scan what the query itself has made, but no stored table. */
+function assertSearches(plan: readonly string[]): void {
+  const scans = plan.filter((step) =>
+    /^SCAN (?!key|candidate|entry|json_each|reached|\()/.test(step),
+  )
+  assert.deepEqual(scans, [], plan.join('\n'))
+}
+
+describe('a past page', () => {
+  for (const { id, view, filter } of operations.filter((one) => one.kind === 'list')) {
+    const { resource } = view
+    const plan = (over: Partial<PastSelection>) => {
+      const parameters: Record<string, SQLInputValue> = {}
+      const selection = { ...firstPage, asOf: 1n, ...over }
+      const dialect = pastDialect(parameters)
+      const asked = { tenant: 'acme', view: 'customer' } as const
+      return planOf(pastPageQuery(resource, asked, selection, dialect))
+    }
+    test(`of ${id} walks the order of the customer`, () => {
+      for (const order of ['ASC', 'DESC'] as const) {
+        const steps = plan({ order })
+        assertSearches(steps)
+        const range =
+          /SEARCH record USING PRIMARY KEY \(customer_id=\? AND deleted=\? AND position>/
+        assert.ok(
+          steps.some((step) => range.test(step)),
+          steps.join('\n'),
+        )
+      }
+    })
+    const columns = Object.values(filter).flatMap((one) =>
+      one.kind === 'anyOf' ? [one.column] : [],
+    )
+    for (const column of columns) {
+      test(`of ${id} with ${column} searches by the value, now and then`, () => {
+        const steps = plan({ anyOf: [{ column, values: ['a', 'b'] }] })
+        assertSearches(steps)
+        if (column === 'id') return
+        const former =
+          /SEARCH former USING PRIMARY KEY \(customer_id=\? AND kind=\? AND member=\? AND value=\?/
+        assert.ok(
+          steps.some((step) => former.test(step)),
+          steps.join('\n'),
+        )
+      })
+    }
+  }
+})
+
+test('a version is found by its record and its time', () => {
+  const names = { tableName: (table: string) => table, parameters: ['?', '?', '?', '?'] } as const
+  for (const query of [versionBefore, versionsAfter]) {
+    const steps = planOf(query(resources[0] as (typeof resources)[number], names))
+    assertSearches(steps)
+    const search =
+      /USING INDEX superseded_by_id \(customer_id=\? AND kind=\? AND id=\? AND stored_at/
+    assert.ok(
+      steps.some((step) => search.test(step)),
+      steps.join('\n'),
+    )
+  }
+})
+
+test('every look-up of a search uses an index', () => {
+  const queries = [
+    ...['aaaaaaaa-0000-4000-8000-000000000001', 'MEMO00'],
+    '0xF0Aa84466e353E5390be37FE2934301c07c19a55',
+  ]
+  const seen = new Set<string>()
+  for (const query of queries) {
+    for (const { resource, matched, sql } of searchLookUps(query, undefined, 20, searchDialect)) {
+      const steps = planOf(sql)
+      assert.match(steps.join('\n'), new RegExp(`^SEARCH ${resource.table} USING INDEX`))
+      seen.add(`${resource.kind} ${matched}`)
+    }
+  }
+  assert.equal(seen.size, 19, [...seen].join('\n'))
+})
