@@ -69,7 +69,11 @@ export async function* accounts(count: number): AsyncIterable<Entry> {
   for (let at = 0; at < count; at += 1) yield { line: at + 1, value: account(at) }
 }
 
-type ClientOptions = { readonly customerId?: string; readonly scopes?: readonly string[] }
+type ClientOptions = {
+  /** Null for a client of the operator. */
+  readonly customerId?: string | null
+  readonly scopes?: readonly string[]
+}
 
 /** Creates a client of the first customer, with the default scopes unless given. */
 export async function makeClient(
@@ -85,5 +89,9 @@ export async function makeClient(
     )
   })
   if (!('client' in made) || made.secret === undefined) throw new Error('no client')
-  return { customerId, clientId: made.client.id, clientSecret: made.secret.reveal() }
+  return {
+    customerId: customerId ?? '',
+    clientId: made.client.id,
+    clientSecret: made.secret.reveal(),
+  }
 }

@@ -8,6 +8,8 @@ import { cores } from './cores.ts'
 /** A request of the load. Its token is one of `Load.tokens`. */
 export type LoadRequest = {
   readonly path: string
+  /** GET by default, and POST with a body. */
+  readonly method?: 'PUT'
   readonly body?: string
   /** The first token by default. */
   readonly token?: number
@@ -40,10 +42,11 @@ function init(args)
     if kind == "header" then headers[first] = rest
     elseif kind == "token" then tokens[#tokens + 1] = first
     else
-      local path, token = first, tonumber(kind)
+      local path, number, method = first, kind:match("^(%d+)(%a*)$")
+      local token = tonumber(number)
       if tokens[token] then headers["authorization"] = "Bearer " .. tokens[token] end
       local body = rest ~= "" and rest or nil
-      requests[#requests + 1] = wrk.format(body and "POST" or "GET", path, headers, body)
+      requests[#requests + 1] = wrk.format(method ~= "" and method or body and "POST" or "GET", path, headers, body)
     end
   end
 end
@@ -71,7 +74,9 @@ export async function runWrk(load: Load): Promise<LoadResult> {
   const lines = [
     ...Object.entries(headers).map(([name, value]) => `header ${name} ${value}`),
     ...tokens.map((token) => `token ${token}`),
-    ...requests.map(({ path, body = '', token = 0 }) => `${token + 1} ${path} ${body}`),
+    ...requests.map(
+      ({ path, method = '', body = '', token = 0 }) => `${token + 1}${method} ${path} ${body}`,
+    ),
   ]
   writeFileSync(scriptFile, script)
   writeFileSync(requestFile, `${lines.join('\n')}\n`)

@@ -44,7 +44,7 @@ export const storeLimits = {
   quotesWaitingMax: 5000,
   quoteIssueMs: 5000,
   /** Records that clients put one by one: so many share a commit, which takes about 10 ms. */
-  recordsPerCommitMax: 100,
+  recordsPerCommitMax: 200,
   /** Records that may wait for the current commit, and the deadline of one. */
   recordsWaitingMax: 2000,
   recordPutMs: 5000,

@@ -22,7 +22,7 @@ import type { SchemaDialect } from '../../src/store/sql/schema/schema-dialect.ts
 import { memberColumns } from '../../src/store/sql/staging.ts'
 import { openSqliteCredentials } from '../../src/store/sqlite/credentials.ts'
 import { openSqliteFeeQuotes } from '../../src/store/sqlite/fee-quotes.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open-records.ts'
+import { defineFunctions, openSqliteStore } from '../../src/store/sqlite/open-records.ts'
 import { recordDialect as sqliteDialect } from '../../src/store/sqlite/record-dialect.ts'
 import { temporaryFolder } from '../support/harness.ts'
 import { addressesOf, openTestDatabase, roles, testStore } from '../support/test-database.ts'
@@ -61,7 +61,7 @@ type Place = {
 
 function openFile(): Place {
   const db = new DatabaseSync(':memory:')
-  db.function('body_checksum', (customer, body) => bodyChecksum(String(customer), String(body)))
+  defineFunctions(db)
   return {
     dialect: sqliteDialect,
     run: async (sql) => db.exec(sql),

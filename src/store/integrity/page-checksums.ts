@@ -1,4 +1,4 @@
-import { bodyChecksum } from './checksum.ts'
+import { bodyChecksums } from './checksum.ts'
 
 /** What a page's query answers beside the bodies, each separated by commas, in the same order. */
 export type PageChecksums = { readonly checksums: string; readonly lengths: string }
@@ -14,12 +14,13 @@ export function damagedIds(
 ): readonly string[] {
   const expected = checksums.split(',').map(Number)
   const damaged: string[] = []
+  const checksumOf = bodyChecksums(customerId)
   let start = 0
   for (const [at, length] of lengths.split(',').map(Number).entries()) {
     const body = items.subarray(start, start + length)
     // A comma separates two bodies.
     start += length + 1
-    if (expected[at] === -1 || bodyChecksum(customerId, body) === expected[at]) continue
+    if (expected[at] === -1 || checksumOf(body) === expected[at]) continue
     damaged.push(idOf(body))
   }
   return damaged

@@ -28,9 +28,11 @@ export type MergeStatements = {
   readonly lastChange: string
   /** How many staged records of each file replace a stored one. */
   readonly countReplaced: string
-  /** Moves what will be replaced to `superseded`; `insert` deletes the unmasked records. */
+  /** Moves what will be replaced to `superseded`; `insert` replaces the unmasked records. */
   readonly supersede: readonly string[]
   readonly insert: readonly string[]
+  /** Only where a record is added. */
+  readonly widen: string
 }
 
 export function mergeStatements(resource: Resource, dialect: MergeDialect): MergeStatements {
@@ -57,15 +59,15 @@ export function mergeStatements(resource: Resource, dialect: MergeDialect): Merg
       `insert into ${tableName('superseded')}
        select '${resource.kind}', stored.customer_id, stored.id, stored.stored_at, ${now},
          ${storedBody}, stored.deleted_at, stored.source_version, ${storedChecksum},
-         stored.origin, stored.origin_line
+         stored.origin, stored.origin_line, ${hasMask ? 'stored.body, stored.checksum' : 'null, null'}
        from ${replacedInFull}`,
       noteFormerValues(resource, replaced, dialect),
       `delete from ${table} where (customer_id, deleted, position) in (
          select stored.customer_id, stored.deleted, stored.position from ${replaced})`,
     ],
+    widen: widenExtent(resource, dialect),
     insert: [
       insertRecords(resource, dialect),
-      widenExtent(resource, dialect),
       `insert into ${tableName('revision')} as stored
        select distinct customer_id, '${resource.kind}', ${now} from staged where true
        on conflict (customer_id, kind) do update set changed_at = case
@@ -74,10 +76,11 @@ export function mergeStatements(resource: Resource, dialect: MergeDialect): Merg
       ...(hasMask
         ? [
             // An unmasked record whose masked one was lost replaces nothing, but has the same key.
-            `delete from ${full} where (customer_id, id) in (select customer_id, id from staged)`,
-            `insert into ${full} (customer_id, id, deleted, body, checksum)
+            `insert into ${full} as stored (customer_id, id, deleted, body, checksum)
              select customer_id, id, deleted_at is not null, full_body, full_checksum from staged
-             order by customer_id, id`,
+             where true order by customer_id, id
+             on conflict (customer_id, id) do update set
+               deleted = excluded.deleted, body = excluded.body, checksum = excluded.checksum`,
           ]
         : []),
     ],

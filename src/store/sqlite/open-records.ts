@@ -20,6 +20,7 @@ import {
   unlistedQuery,
 } from '../sql/export-line.ts'
 import { readJournalEntry, selectJournal } from '../sql/import/journal.ts'
+import { maskedBody } from '../sql/masked-body.ts'
 import { numberMigrations, readMigration, readMigrations } from '../sql/schema/migration.ts'
 import {
   historyTables,
@@ -58,7 +59,7 @@ const journalMigrations = readMigrations(new URL('./migrations/import-journal/',
 /** The records in one SQLite file. Credentials have another, so an import does not block them. */
 export function openSqliteStore(path: string, clock: Clock, log = openLog('silent')): Store {
   const schemas = { records: migrations, 'import-journal': journalMigrations }
-  const db = openMigrated(path, schemas, defineChecksum)
+  const db = openMigrated(path, schemas, defineFunctions)
   // Enough for the upper levels of every index and the newest pages of the active customers.
   db.exec('pragma cache_size = -65536')
   const cached = statementCache(db)
@@ -124,11 +125,15 @@ export function openSqliteStore(path: string, clock: Clock, log = openLog('silen
   }
 }
 
-/** The step that adds checksums to stored records calls this function. */
-const defineChecksum = (db: DatabaseSync): void =>
+/** The steps that add checksums and masked versions to what is stored call these functions. */
+export function defineFunctions(db: DatabaseSync): void {
   db.function('body_checksum', { deterministic: true }, (customerId, body) =>
     bodyChecksum(String(customerId), String(body)),
   )
+  db.function('mask_body', { deterministic: true }, (kind, body) =>
+    maskedBody(String(kind), String(body)),
+  )
+}
 
 function* exportLines(
   db: DatabaseSync,

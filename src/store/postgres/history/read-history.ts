@@ -1,7 +1,8 @@
 import type { Resource } from '../../../contract/resource.ts'
+import { rowChecksum } from '../../integrity/page-checksums.ts'
 import type { OperatorRecords } from '../../records.ts'
 import { type PastDialect, pastPageQuery } from '../../sql/history/past-page.ts'
-import { readPastPage } from '../../sql/history/read-past-page.ts'
+import { type ReadPastPage, verifiedPastPage } from '../../sql/history/read-past-page.ts'
 import { distinctHits, readHit, searchLookUps } from '../../sql/history/search.ts'
 import {
   currentVersion,
@@ -12,7 +13,7 @@ import {
   versionsAfter,
 } from '../../sql/history/versions.ts'
 import type { Servers } from '../cluster/servers.ts'
-import { textArray, type Value } from '../driver/connection.ts'
+import { type Row, textArray, type Value } from '../driver/connection.ts'
 
 type Reads = Pick<OperatorRecords, 'findAsOf' | 'pageAsOf' | 'history' | 'search'>
 
@@ -52,8 +53,9 @@ export function openHistory(servers: Servers): Reads {
     pageAsOf: async (resource, tenant, view, selection) => {
       const values: Value[] = []
       const text = pastPageQuery(resource, { tenant, view }, selection, pastDialect(values))
-      const rows = await servers.rows({ text, values, prepare: selection.anyOf.length <= 1 })
-      return readPastPage(resource, rows, { tenant, view, limit: selection.limit })
+      const prepare = selection.anyOf.length <= PREPARED_FILTERS_MAX
+      const [row = []] = await servers.query({ text, values, prepare })
+      return verifiedPastPage(resource.kind, tenant, readRow(row), selection.limit)
     },
     search: async (query, customerId, hitsMax) => {
       const found = searchLookUps(query, customerId, hitsMax, searchDialect).map(async (lookUp) => {
@@ -63,6 +65,21 @@ export function openHistory(servers: Servers): Reads {
       })
       return distinctHits((await Promise.all(found)).flat(), hitsMax)
     },
+  }
+}
+
+/** Statements with more filters are planned each time; all combinations would fill the memory. */
+const PREPARED_FILTERS_MAX = 1
+
+function readRow(row: Row): ReadPastPage {
+  const [items] = row
+  const textOf = (at: number) => String(row[at] ?? '')
+  return {
+    items: items ?? new Uint8Array(0),
+    bodies: Number(textOf(1)),
+    positions: textOf(2),
+    checksums: textOf(3),
+    lengths: textOf(4),
   }
 }
 
@@ -90,9 +107,20 @@ export function pastDialect(values: Value[]): PastDialect {
     forEach: (each, query) => `
         select branch.* from unnest(${add(textArray(each), 'text[]')}) as entry (value)
         cross join lateral (${query('entry.value')}) as branch`,
+    rowName: 'ctid',
+    pastRow: 'past.row_id',
+    aggregates: (order) => `
+      string_agg(body, ',' order by position ${order}) as items, count(body)::text as bodies,
+      string_agg(encode(position, 'hex'), '' order by position ${order}) as positions,
+      string_agg((${rowChecksum})::text, ',' order by position ${order}) as checksums,
+      string_agg(octet_length(body)::text, ',' order by position ${order}) as lengths`,
+    bounded: (query, page) => `
+      select * from (${query}
+      ${page}) as bounded`,
     joinPast: (kind, at) => `
           left join lateral (
-            select body, stored_at, deleted_at from bursar.superseded as earlier
+            select ctid as row_id, body, checksum, masked, masked_checksum, stored_at, deleted_at
+            from bursar.superseded as earlier
             where record.stored_at > ${at} and earlier.customer_id = record.customer_id
               and earlier.kind = '${kind}' and earlier.id = record.id
               and earlier.stored_at <= ${at}

@@ -79,7 +79,11 @@ export async function mergeStaged(
     const [last] = await connection.query({ text: merge.lastChange })
     const storedAt = mergeTime(now, BigInt(String(last?.[0] ?? 0)))
     await noteOrigins(connection, origins)
-    const statements = [...(report.changed > 0 ? merge.supersede : []), ...merge.insert]
+    const statements = [
+      ...(report.changed > 0 ? merge.supersede : []),
+      ...(report.added > 0 ? [merge.widen] : []),
+      ...merge.insert,
+    ]
     for (const text of statements) {
       // Only some of the statements have the parameter.
       await connection.query({ text, values: text.includes(dialect.now) ? [storedAt] : [] })

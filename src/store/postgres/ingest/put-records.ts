@@ -72,12 +72,16 @@ function openKind(
   })
 }
 
-/** One staging table for every kind, so that a session need not make another for each batch. */
+/**
+ * One staging table for every kind, so that a session need not make another for each batch. The
+ * commit truncates it: nothing vacuums a temporary table.
+ */
 async function openSession(connection: Connection): Promise<Session> {
   const columns = ['sequence', ...new Set(resources.flatMap(stagedColumns))]
   await connection.execute(
     `drop table if exists pg_temp.staged, pg_temp.staged_origin;
-     create temporary table staged (${columns.map((name) => `${name} ${typeOf(name)}`).join(', ')});
+     create temporary table staged (${columns.map((name) => `${name} ${typeOf(name)}`).join(', ')})
+       on commit delete rows;
      create index staged_by_id on staged (id);
      ${createStagedOrigin}`,
   )
@@ -105,7 +109,7 @@ async function putTogether(
   } catch (error) {
     // The origins of this transaction are rolled back.
     session.origins.clear()
-    if (!connection.isBroken()) await connection.execute('truncate staged, staged_origin')
+    if (!connection.isBroken()) await connection.execute('delete from staged_origin')
     throw error
   }
 }

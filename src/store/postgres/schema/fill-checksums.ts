@@ -1,4 +1,6 @@
+import { resources } from '../../../resources/catalogue.ts'
 import { bodyChecksum } from '../../integrity/checksum.ts'
+import { maskedBody } from '../../sql/masked-body.ts'
 import { recordTables } from '../../sql/schema/record-migrations.ts'
 import { transact } from '../cluster/transaction.ts'
 import { type Connection, textArray } from '../driver/connection.ts'
@@ -24,15 +26,12 @@ export async function fillChecksums(owner: Connection): Promise<void> {
     })
     for (const [customerId] of found) await fillCustomer(owner, table, String(customerId))
   }
+  await fillMasks(owner)
   await owner.execute(`reset bursar.sees_every_row; reset bursar.customer_id`)
 }
 
 async function fillCustomer(owner: Connection, table: string, customerId: string) {
-  // The policy of customers lets the owner change the rows of the customer that the setting names.
-  await owner.query({
-    text: `select set_config('bursar.customer_id', $1, false)`,
-    values: [customerId],
-  })
+  await setTenant(owner, customerId)
   let filled = ROWS_PER_BATCH
   while (filled === ROWS_PER_BATCH) {
     filled = await transact(owner, () => fillBatch(owner, table, customerId))
@@ -54,3 +53,48 @@ async function fillBatch(owner: Connection, table: string, customerId: string): 
   })
   return rows.length
 }
+
+/** Makes the masked form of replaced versions from before it was kept, as `fillCustomer` does. */
+async function fillMasks(owner: Connection): Promise<void> {
+  const kinds = resources.filter(({ mask }) => mask !== undefined).map(({ kind }) => kind)
+  const found = await owner.query({
+    text: `select distinct customer_id from bursar.superseded
+      where masked is null and kind = any($1::text[])`,
+    values: [textArray(kinds)],
+  })
+  for (const [customerId] of found) {
+    const tenant = String(customerId)
+    await setTenant(owner, tenant)
+    let filled = ROWS_PER_BATCH
+    while (filled === ROWS_PER_BATCH) {
+      filled = await transact(owner, () => fillMaskBatch(owner, tenant, kinds))
+    }
+  }
+}
+
+async function fillMaskBatch(owner: Connection, tenant: string, kinds: readonly string[]) {
+  const rows = await owner.query({
+    text: `select ctid::text, kind, body from bursar.superseded
+      where customer_id = $1 and masked is null and kind = any($2::text[])
+      limit ${ROWS_PER_BATCH} for update`,
+    values: [tenant, textArray(kinds)],
+  })
+  const masked = rows.map(([, kind, body]) => maskedBody(String(kind), String(body)) ?? '')
+  const checksums = masked.map((body) => String(bodyChecksum(tenant, body)))
+  await owner.query({
+    text: `update bursar.superseded as version set masked = made.body, masked_checksum = made.checksum
+      from unnest($2::tid[], $3::text[], $4::bigint[]) as made (row_id, body, checksum)
+      where version.customer_id = $1 and version.ctid = made.row_id`,
+    values: [
+      tenant,
+      textArray(rows.map(([row]) => String(row))),
+      textArray(masked),
+      textArray(checksums),
+    ],
+  })
+  return rows.length
+}
+
+/** The policy of customers lets the owner change the rows of the customer that is set. */
+const setTenant = (owner: Connection, tenant: string) =>
+  owner.query({ text: `select set_config('bursar.customer_id', $1, false)`, values: [tenant] })

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import type { Resource } from '../../../contract/resource.ts'
 import type { PastSelection } from '../../records/history.ts'
 import { bySelectivity, type ColumnFilter, namesOneRecord } from '../filter-order.ts'
@@ -16,6 +17,13 @@ export type PastDialect = {
   readonly valuesOf: (values: string) => string
   /** Runs a query for each of several values. The query gets the name of the value. */
   readonly forEach: (values: readonly string[], query: (value: string) => string) => string
+  /** The column that names a stored row, and its name in the version that `joinPast` joins. */
+  readonly rowName: string
+  readonly pastRow: string
+  /** The columns `items`, `bodies`, `positions` in hex, `checksums` and `lengths` of a page. */
+  readonly aggregates: (order: 'asc' | 'desc') => string
+  /** Bounds one of several ordered queries, for a planner that would not merge them as it goes. */
+  readonly bounded: (query: string, page: string) => string
   /** Joins the version `past` of a record `record` that is in force at a time. */
   readonly joinPast: (kind: string, at: string) => string
   /** Adds a parameter, and returns how the text names it. */
@@ -27,10 +35,11 @@ export type PastDialect = {
 }
 
 /**
- * Selects one record more than a page that was answered at an instant: (position, body, checksum,
- * is_past). A record is a candidate if it has, or has had, a value of the most selective filter.
- * The version of that time then decides. `former_value` finds the records that no longer have the
- * value; `extent` bounds the search, so records that were added later cost nothing.
+ * Reads a page that was answered at an instant, and one record more, as one row: `items`, `bodies`,
+ * `positions`, `checksums` and `lengths`. A record is a candidate if it has, or has had, a value of
+ * the most selective filter. The version of that time then decides. `former_value` finds the
+ * records that no longer have the value; `extent` bounds the search, so records that were added
+ * later cost nothing.
  */
 export function pastPageQuery(
   resource: Resource,
@@ -38,41 +47,125 @@ export function pastPageQuery(
   selection: PastSelection,
   dialect: PastDialect,
 ): string {
-  const { kind, table, mask } = resource
-  const { tableName } = dialect
   const at = dialect.instant(selection.asOf)
   const customer = dialect.text(tenant)
-  const size = `${dialect.count(selection.limit)} + 1`
+  const limit = dialect.count(selection.limit)
   const order = selection.order === 'ASC' ? 'asc' : 'desc'
-  const sources = candidates(resource, selection, { customer, at, size, order }, dialect)
+  const names = { customer, at, size: `${limit} + 1`, order } as const
+  const read = selection.anyOf.length === 0 ? rangePage : keyedPage
+  return read(resource, view, selection, names, dialect)
+}
+/** Walks the order of the customer, and takes each record's version of the time on the way. */
+function rangePage(
+  resource: Resource,
+  view: 'customer' | 'full',
+  selection: PastSelection,
+  names: Names,
+  dialect: PastDialect,
+): string {
+  const { kind, table, mask } = resource
+  const { tableName, states } = dialect
+  const { customer, at, size, order } = names
   const isFull = view === 'full' && mask !== undefined
+  const isMasked = view === 'customer' && mask !== undefined
+  const [body, checksum] = isMasked ? ['masked', 'masked_checksum'] : ['body', 'checksum']
+  const current = isFull ? 'whole' : 'record'
+  const whole = isFull
+    ? `left join ${tableName(`${table}_full`)} as whole on record.stored_at <= ${at}
+          and whole.customer_id = record.customer_id and whole.id = record.id`
+    : ''
+  const where = [inRange('record', selection, dialect), ...conditionsOf(resource, selection, at)]
+  const ofState = (state: string) => `
+      select record.position,
+        case when record.stored_at <= ${at} then ${current}.body else past.${body} end as body,
+        case when record.stored_at <= ${at} then ${current}.checksum else past.${checksum} end as checksum
+      from ${tableName(table)} as record ${dialect.joinPast(kind, at)} ${whole}
+      where record.customer_id = ${customer} and record.deleted = ${state}
+        and ${where.join('\n        and ')}`
+  return `
+    with ${reached(kind, names, dialect)}
+    select ${dialect.aggregates(order)}
+    from (
+      ${statesOf(resource, states)
+        .map((state) => dialect.bounded(ofState(state), `order by position ${order} limit ${size}`))
+        .join('\n      union all')}
+      order by position ${order} limit ${size}
+    ) as page`
+}
+
+/** Reads keys, one more than the page, by the values of a filter; then the bodies of the page. */
+function keyedPage(
+  resource: Resource,
+  view: 'customer' | 'full',
+  selection: PastSelection,
+  names: Names,
+  dialect: PastDialect,
+): string {
+  const { kind, table, mask } = resource
+  const { tableName } = dialect
+  const { customer, size, order } = names
+  const sources = candidates(resource, selection, names, dialect)
+  const isFull = view === 'full' && mask !== undefined
+  const isMasked = view === 'customer' && mask !== undefined
   const current = isFull
     ? `${tableName(`${table}_full`)} as current
         on current.customer_id = ${customer} and current.id = key.id`
     : `${tableName(table)} as current
         on current.customer_id = ${customer} and current.deleted = key.deleted
           and current.position = key.position`
+  const [body, checksum] = isMasked ? ['masked', 'masked_checksum'] : ['body', 'checksum']
   return `
-    with reached as materialized (
-      select low, high from ${tableName('extent')}
-      where customer_id = ${customer} and kind = '${kind}' and changed_at <= ${at}
-      order by changed_at desc limit 1
-    ), key as materialized (
-      select distinct position, id, deleted, past_at from (
+    with ${reached(kind, names, dialect)}, key as materialized (
+      select distinct position, id, deleted, past_row from (
         ${sources.join('\n        union all\n        ')}
       ) as candidate
       order by position ${order} limit ${size}
     )
-    select key.position, key.past_at is not null as is_past,
-      case when key.past_at is null then current.body else past.body end as body,
-      case when key.past_at is null then current.checksum else past.checksum end as checksum
-    from key
-    left join ${current}
-    left join ${tableName('superseded')} as past
-      on past.customer_id = ${customer} and past.kind = '${kind}' and past.id = key.id
-        and past.stored_at = key.past_at
-    order by key.position ${order}`
+    select ${dialect.aggregates(order)}
+    from (
+      select key.position,
+        case when key.past_row is null then current.body else past.${body} end as body,
+        case when key.past_row is null then current.checksum else past.${checksum} end as checksum
+      from key
+      left join ${current} and key.past_row is null
+      left join ${tableName('superseded')} as past on past.${dialect.rowName} = key.past_row
+      order by key.position ${order}
+    ) as page`
 }
+
+/** The bounds of the positions that the customer had then. */
+const reached = (kind: string, { customer, at }: Names, { tableName }: PastDialect): string =>
+  `reached as materialized (
+      select low, high from ${tableName('extent')}
+      where customer_id = ${customer} and kind = '${kind}' and changed_at <= ${at}
+      order by changed_at desc limit 1
+    )`
+
+const statesOf = ({ deletable }: Resource, { live, deleted }: PastDialect['states']) =>
+  deletable ? [live, deleted] : [live]
+
+function inRange(row: string, selection: PastSelection, { bytes }: PastDialect): string {
+  const { low, high } = rangeOf(selection)
+  return `${row}.position > ${bytes(low)} and ${row}.position < ${bytes(high)}
+        and ${row}.position >= (select low from reached)
+        and ${row}.position <= (select high from reached)`
+}
+
+/** A member of the version of the time. */
+const then = (at: string, current: string, past: string): string =>
+  `case when record.stored_at <= ${at} then ${current} else ${past} end`
+
+/** The record was stored then, and was not deleted unless that is asked for. */
+const conditionsOf = (
+  { deletable }: Resource,
+  { includeDeleted }: PastSelection,
+  at: string,
+): readonly string[] => [
+  `(record.stored_at <= ${at} or past.stored_at is not null)`,
+  ...(deletable && !includeDeleted
+    ? [`${then(at, 'record.deleted_at', 'past.deleted_at')} is null`]
+    : []),
+]
 
 type Names = {
   readonly customer: string
@@ -87,46 +180,33 @@ function candidates(
   { customer, at, size, order }: Names,
   dialect: PastDialect,
 ): readonly string[] {
-  const { kind, table, deletable } = resource
+  const { kind, table } = resource
   const { tableName, indexedBy, states } = dialect
+  const anyState = statesOf(resource, states)
   const filters = bySelectivity(resource, selection.anyOf)
   const [driver] = filters
+  assert(driver !== undefined, 'a page without a filter is a range')
   const listed = filters.map((filter) => ({
     filter,
     values: dialect.texts(filter.values, filter.column === 'id'),
   }))
-  const then = (current: string, past: string) =>
-    `case when record.stored_at <= ${at} then ${current} else ${past} end`
-  const { low, high } = rangeOf(selection)
-  const [from, before] = [dialect.bytes(low), dialect.bytes(high)]
-  const inRange = (row: string) =>
-    `${row}.position > ${from} and ${row}.position < ${before}
-          and ${row}.position >= (select low from reached)
-          and ${row}.position <= (select high from reached)`
+  const range = inRange('record', selection, dialect)
   const conditions = [
-    `(record.stored_at <= ${at} or past.stored_at is not null)`,
-    ...(deletable && !selection.includeDeleted
-      ? [`${then('record.deleted_at', 'past.deleted_at')} is null`]
-      : []),
+    ...conditionsOf(resource, selection, at),
     ...listed
       .filter(({ filter }) => filter.column !== 'id')
       .map(({ filter: { column }, values }) =>
-        dialect.isAnyOf(then(`record.${column}`, dialect.jsonMember('past.body', column)), values),
+        dialect.isAnyOf(
+          then(at, `record.${column}`, dialect.jsonMember('past.body', column)),
+          values,
+        ),
       ),
   ].join('\n          and ')
   const read = `select record.position, record.id, record.deleted,
-          case when record.stored_at <= ${at} then null else past.stored_at end as past_at`
+          case when record.stored_at <= ${at} then null else ${dialect.pastRow} end as past_row`
   const join = dialect.joinPast(kind, at)
   const stored = (index: string) => `${tableName(table)} as record ${index}`
   const page = `order by record.position ${order} limit ${size}`
-  const ofState = (state: string) => `select * from (
-          ${read}
-          from ${stored('')} ${join}
-          where record.customer_id = ${customer} and record.deleted = ${state}
-          and ${inRange('record')} and ${conditions}
-          ${page}) as candidate`
-  const anyState = deletable ? [states.live, states.deleted] : [states.live]
-  if (driver === undefined) return anyState.map(ofState)
   const former = formerOf(driver)
   if (namesOneRecord(driver)) {
     return [
@@ -134,7 +214,7 @@ function candidates(
           from ${dialect.valuesOf(listed[0]?.values ?? '')} 
           cross join ${stored(indexedBy(`${table}_by_${driver.column}`))} ${join}
           where record.customer_id = ${customer} and record.${driver.column} = entry.value
-          and ${inRange('record')} and ${conditions}`,
+          and ${range} and ${conditions}`,
       ...former,
     ]
   }
@@ -142,7 +222,7 @@ function candidates(
           ${read}
           from ${stored(indexedBy(`${table}_by_${driver.column}`))} ${join}
           where record.customer_id = ${customer} and record.${driver.column} = ${value}
-          and ${inRange('record')} and ${conditions}
+          and ${range} and ${conditions}
           ${page}`
   return [dialect.forEach(driver.values, ofValue), ...former]
 
@@ -155,7 +235,7 @@ function candidates(
           cross join ${stored('')} ${join}
           where former.customer_id = ${customer} and former.kind = '${kind}'
           and former.member = '${column}' and former.value = ${value} and former.until > ${at}
-          and ${inRange('former')}
+          and ${inRange('former', selection, dialect)}
           and record.customer_id = ${customer} and record.deleted in (${anyState.join(', ')})
           and record.position = former.position and ${conditions}
           order by former.position ${order} limit ${size}`

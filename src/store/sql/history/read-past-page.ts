@@ -1,53 +1,48 @@
-import type { Resource } from '../../../contract/resource.ts'
-import { bodyChecksum } from '../../integrity/checksum.ts'
+import { damagedIds } from '../../integrity/page-checksums.ts'
+import { POSITION_BYTES } from '../../position.ts'
 import type { Page } from '../../records/page.ts'
 import { StoreDamaged } from '../../unavailable.ts'
-import { type NamedRow, optionalWhole, text } from '../row.ts'
 
-/** What a page of the past must know of its request. */
-type Asked = {
-  readonly tenant: string
-  readonly view: 'customer' | 'full'
-  readonly limit: number
+/** What `pastPageQuery` has read: the records of a page, and one more if there are more. */
+export type ReadPastPage = {
+  /** The bodies, joined by commas. */
+  readonly items: Uint8Array
+  /** How many there are. A version without a body is damaged. */
+  readonly bodies: number
+  /** All positions in hex, without separators. */
+  readonly positions: string
+  readonly checksums: string
+  readonly lengths: string
 }
 
 /**
- * The page from the rows of `pastPageQuery`. A replaced version is stored unmasked only, so its
- * masked form is made again. Throws a StoreDamaged for a body that is not as it was stored.
+ * The page of the past, verified, because no scan looks for damage in replaced versions. Throws a
+ * StoreDamaged for a body that is missing, or is not as it was stored.
  */
-export function readPastPage(
-  resource: Resource,
-  rows: readonly NamedRow[],
-  { tenant, view, limit }: Asked,
+export function verifiedPastPage(
+  kind: string,
+  tenant: string,
+  { items, bodies, positions, checksums, lengths }: ReadPastPage,
+  limit: number,
 ): Page {
-  const shown = rows.slice(0, limit)
-  const bodies = shown.map((row) => bodyOf(resource, row, tenant, view))
-  const last = shown.at(-1)?.position
+  const found = positions.length / (2 * POSITION_BYTES)
+  const damaged = bodies === 0 ? [] : damagedIds(tenant, items, { checksums, lengths })
+  if (bodies !== found || damaged.length > 0) {
+    throw new StoreDamaged(
+      `${kind}: a version of ${damaged[0] ?? 'a record'} is not as it was stored; restore a backup`,
+    )
+  }
+  const rows = Math.min(found, limit)
+  const more = found > limit
+  // The record that is one too many, with the comma before it.
+  const extra = more ? Number(lengths.slice(lengths.lastIndexOf(',') + 1)) + 1 : 0
+  const end = rows * 2 * POSITION_BYTES
+  const last = positions.slice(end - 2 * POSITION_BYTES, end)
   return {
-    items: Buffer.from(bodies.join(',')),
-    rows: shown.length,
-    last: last instanceof Uint8Array ? last : undefined,
-    more: rows.length > limit,
+    items: items.subarray(0, items.length - extra),
+    rows,
+    last: rows === 0 ? undefined : Buffer.from(last, 'hex'),
+    more,
     revision: '0',
   }
 }
-
-function bodyOf(
-  { kind, mask }: Resource,
-  row: NamedRow,
-  tenant: string,
-  view: Asked['view'],
-): string {
-  if (row.body === null) throw damaged(kind, 'is missing')
-  const body = text(row, 'body')
-  const checksum = optionalWhole(row, 'checksum')
-  if (checksum !== undefined && Number(checksum) !== bodyChecksum(tenant, body)) {
-    throw damaged(kind, 'does not match its checksum')
-  }
-  const isPast = row.is_past === true || row.is_past === 1n
-  if (!isPast || view === 'full' || mask === undefined) return body
-  return JSON.stringify(mask(JSON.parse(body)))
-}
-
-const damaged = (kind: string, fault: string) =>
-  new StoreDamaged(`${kind}: the body of a version ${fault}; restore a backup`)

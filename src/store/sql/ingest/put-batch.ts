@@ -24,8 +24,8 @@ export function putStatements(resource: Resource, dialect: MergeDialect) {
   const merge = mergeStatements(resource, dialect)
   return {
     within: withinFile(false).join(' union all '),
-    stored: withStore(true).join(' union all '),
-    older,
+    stored: `select line, member, reason, false as is_age from (${withStore(true).join(' union all ')}) as found
+      union all select line, member, reason, true as is_age from (${older}) as found`,
     lastChange: merge.lastChange,
     tidy: [
       ...(merge.keepDeletions === undefined ? [] : [merge.keepDeletions]),
@@ -34,8 +34,8 @@ export function putStatements(resource: Resource, dialect: MergeDialect) {
     remaining: `select line, sequence in (select staged.sequence from ${merge.replaced}) as replaces
       from staged`,
     supersede: merge.supersede,
+    widen: merge.widen,
     insert: merge.insert,
-    empty: 'delete from staged',
     now: dialect.now,
   }
 }
@@ -46,7 +46,8 @@ export type PutStatements = ReturnType<typeof putStatements>
 export type PutOutcomes = (PutOutcome | undefined)[]
 
 /**
- * Stores the records of a batch, whose ids differ, by the rules of an import. A request that is
+ * Stores the records of a batch, whose ids differ, by the rules of an import. `staged` is empty
+ * before, and the store empties it after. A request that is
  * refused or unmatched does not keep the others from being stored. One that conflicts with another
  * of the batch is left to the next batch, where it meets the other one stored.
  */
@@ -64,11 +65,10 @@ export function* putBatch(
   while (staged.length > 0) {
     const dropped = yield* conflictsOf(statements, batch, staged.length, outcomes)
     if (dropped.size === 0) break
-    yield run(`${statements.empty} where line in (${[...dropped].join(', ')})`)
+    yield run(`delete from staged where line in (${[...dropped].join(', ')})`)
     staged = staged.filter((place) => !dropped.has(place))
   }
   if (staged.length > 0) yield* mergeStaged(statements, batch, staged, outcomes, now, readStored)
-  yield run(statements.empty)
   return outcomes
 }
 
@@ -106,10 +106,8 @@ function* conflictsOf(
 ): Generator<PutStep, ReadonlySet<number>, PutRows> {
   const within = staged === 1 ? [] : yield run(statements.within)
   if (within.length > 0) return new Set(within.map(placeOf))
-  const stored = yield run(statements.stored)
-  const mayBeOlder = batch.every(({ allowOlder }) => allowOlder)
-  const older = mayBeOlder ? [] : yield run(statements.older)
-  const faults = [...stored, ...older.filter((row) => batch[placeOf(row)]?.allowOlder === false)]
+  const found = yield run(statements.stored)
+  const faults = found.filter((row) => !(isTrue(row.is_age) && batch[placeOf(row)]?.allowOlder))
   const refused = Map.groupBy(faults, placeOf)
   for (const [place, rows] of refused) {
     outcomes[place] = { outcome: 'refused', faults: rows.map(readFault) }
@@ -118,6 +116,9 @@ function* conflictsOf(
 }
 
 const placeOf = (row: NamedRow): number => Number(whole(row, 'line'))
+
+/** A truth value as either store answers it. */
+const isTrue = (value: unknown): boolean => value === true || value === 1n
 
 const readFault = (row: NamedRow): RecordFault => ({
   member: text(row, 'member'),
@@ -139,12 +140,15 @@ function* mergeStaged(
   for (const row of remaining) {
     const { record } = batch[placeOf(row)] as PutRequest
     const checksum = bodyChecksum(record.customerId, record.full)
-    const isReplaced = row.replaces === true || row.replaces === 1n
-    const outcome = isReplaced ? 'changed' : 'added'
+    const outcome = isTrue(row.replaces) ? 'changed' : 'added'
     outcomes[placeOf(row)] = { outcome, version: versionOf({ storedAt, checksum }) }
   }
-  const replaces = outcomes.some((outcome) => outcome?.outcome === 'changed')
-  const changes = [...(replaces ? statements.supersede : []), ...statements.insert]
+  const has = (wanted: string) => outcomes.some((outcome) => outcome?.outcome === wanted)
+  const changes = [
+    ...(has('changed') ? statements.supersede : []),
+    ...(has('added') ? [statements.widen] : []),
+    ...statements.insert,
+  ]
   for (const sql of remaining.length === 0 ? [] : changes) {
     yield run(sql, sql.includes(statements.now) ? [storedAt] : [])
   }

@@ -36,6 +36,9 @@ export function addHistory(
   const kinds = resources.map((resource) =>
     createSearchIndexes(resource, dialect, laterColumnsOf(resource.kind)),
   )
+  const masked = resources
+    .filter(({ mask }) => mask !== undefined && dialect.fillMasks !== undefined)
+    .map(({ kind }) => `${dialect.fillMasks} where kind = '${kind}'`)
   const backfilled = resources.flatMap((resource) => [
     `insert into ${tableName('extent')}
       select distinct customer_id, '${resource.kind}', 0, ${dialect.anyPosition}
@@ -46,6 +49,9 @@ export function addHistory(
   ])
   return `
 ${altered.join('\n')}
+-- What the customer's list showed of the version, for kinds with a mask.
+alter table ${tableName('superseded')} add column masked text;
+alter table ${tableName('superseded')} add column masked_checksum ${types.integer};
 ${kinds.join('')}
 -- Who stored a version: a client over HTTP, or a command with its file.
 create table ${tableName('origin')} (
@@ -94,7 +100,7 @@ create table ${tableName('kept_answer')} (
 create table ${tableName('history_start')} (at ${types.integer} not null);
 insert into ${tableName('history_start')} values (0);
 create index kept_answer_by_time on ${tableName('kept_answer')} (kept_at);
-${unprotected([...resources.map(({ table }) => table), 'superseded', 'former_value', 'extent'], backfilled.join(';\n'))};
+${unprotected([...resources.map(({ table }) => table), 'superseded', 'former_value', 'extent'], [...masked, ...backfilled].join(';\n'))};
 `
 }
 

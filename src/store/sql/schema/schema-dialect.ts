@@ -19,6 +19,8 @@ export type SchemaDialect = {
   readonly bodyMember: (member: string) => string
   /** The checksum of a body; null where a program has to compute it. */
   readonly checksumOf: (body: string) => string
+  /** Fills the masked form of replaced versions; absent where a program has to make it. */
+  readonly fillMasks?: string
   /** Two columns, `low` and `high`: bounds that hold every position. */
   readonly anyPosition: string
   /** Statements that protect a table by row-level security; empty where there is none. */

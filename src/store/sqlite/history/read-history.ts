@@ -1,8 +1,9 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { Resource } from '../../../contract/resource.ts'
+import { rowChecksum } from '../../integrity/page-checksums.ts'
 import type { OperatorRecords } from '../../records.ts'
 import { type PastDialect, pastPageQuery } from '../../sql/history/past-page.ts'
-import { readPastPage } from '../../sql/history/read-past-page.ts'
+import { type ReadPastPage, verifiedPastPage } from '../../sql/history/read-past-page.ts'
 import { distinctHits, readHit, searchLookUps } from '../../sql/history/search.ts'
 import {
   currentVersion,
@@ -12,12 +13,14 @@ import {
   versionBefore,
   versionsAfter,
 } from '../../sql/history/versions.ts'
+import { statementCache } from '../customers/customer-records.ts'
 import { guarded, prepare } from '../database.ts'
 
 type Reads = Pick<OperatorRecords, 'findAsOf' | 'pageAsOf' | 'history' | 'search'>
 
 /** Reads what records were, and finds records of every customer. */
 export function openHistory(db: DatabaseSync): Reads {
+  const prepared = statementCache(db)
   const rows = (sql: string, values: readonly SQLInputValue[]) =>
     guarded(() => prepare(db, sql).all(...values))
   const current = (resource: Resource, id: string) => {
@@ -45,8 +48,8 @@ export function openHistory(db: DatabaseSync): Reads {
       const parameters: Record<string, SQLInputValue> = {}
       const dialect = pastDialect(parameters)
       const sql = pastPageQuery(resource, { tenant, view }, selection, dialect)
-      const found = guarded(() => prepare(db, sql).all(parameters))
-      return readPastPage(resource, found, { tenant, view, limit: selection.limit })
+      const row = guarded(() => prepared(sql).get(parameters)) ?? {}
+      return verifiedPastPage(resource.kind, tenant, readRow(row), selection.limit)
     },
     search: async (query, customerId, hitsMax) => {
       const hits = searchLookUps(query, customerId, hitsMax, searchDialect).flatMap((lookUp) =>
@@ -56,6 +59,14 @@ export function openHistory(db: DatabaseSync): Reads {
     },
   }
 }
+
+const readRow = (row: Readonly<Record<string, unknown>>): ReadPastPage => ({
+  items: row.items instanceof Uint8Array ? row.items : new Uint8Array(0),
+  bodies: Number(row.bodies ?? 0),
+  positions: String(row.positions ?? ''),
+  checksums: String(row.checksums ?? ''),
+  lengths: String(row.lengths ?? ''),
+})
 
 const tableName = (table: string): string => table
 
@@ -86,6 +97,14 @@ export function pastDialect(parameters: Record<string, SQLInputValue>): PastDial
     valuesOf: (values) => `(select value from json_each(${values})) as entry`,
     forEach: (values, query) =>
       values.map((value) => `select * from (${query(add(value))})`).join('\n        union all\n'),
+    rowName: 'rowid',
+    pastRow: 'past.rowid',
+    // The rows come in the order of their subquery.
+    aggregates: () => `
+      cast(group_concat(body) as blob) as items, count(body) as bodies,
+      group_concat(hex(position), '') as positions,
+      group_concat(${rowChecksum}) as checksums, group_concat(octet_length(body)) as lengths`,
+    bounded: (query) => query,
     // The last version from before is the one that was in force then.
     joinPast: (kind, at) => `
           left join superseded as past on past.rowid = case when record.stored_at > ${at} then (

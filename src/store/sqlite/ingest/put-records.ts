@@ -95,6 +95,7 @@ function openSession(db: DatabaseSync, resource: Resource) {
   const insert = db.prepare(
     `insert into staged (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
   )
+  const empty = db.prepare('delete from staged')
   const addOrigin = db.prepare('insert into staged_origin (file, origin) values (?, ?)')
   const find = prepare(
     db,
@@ -136,6 +137,7 @@ function openSession(db: DatabaseSync, resource: Resource) {
       const steps = putBatch(statements, batch, now, readStoredRecord)
       let step = steps.next([])
       while (step.done !== true) step = steps.next(take(batch, step.value))
+      empty.run()
       return step.value
     },
     /** A transaction that was rolled back has taken its origins with it. */
