@@ -11,8 +11,9 @@ import type {
 import type { RecordCheck } from './check.ts'
 import type { FileLines, Place } from './file-lines.ts'
 import { type Expected, inputFaults } from './input-faults.ts'
+import { openKnownLines } from './known-lines.ts'
 import { readRecord } from './read-record.ts'
-import { type Entry, UnreadableFile } from './reading/lines.ts'
+import { type Entry, type FindKnown, type Known, UnreadableFile } from './reading/lines.ts'
 
 export type StageOptions = Pick<MergeOptions, 'dryRun' | 'allowOlder'> & {
   readonly expected?: Expected
@@ -36,6 +37,8 @@ export type RejectedLine = Place & {
 
 export type InputFile = {
   readonly entries: AsyncIterable<Entry>
+  /** The same, without parsing the lines that are known. */
+  readonly unknownEntries?: ((findKnown: FindKnown) => AsyncIterable<Entry | Known>) | undefined
   /** Who imports it. Without it, the journal gets no entry. */
   readonly origin?: InputOrigin | undefined
 }
@@ -67,7 +70,7 @@ export type Staged = {
 /** Checks the records of one file, and stages those without a fault. */
 export async function stageFile(
   { load, check, lines, resource, options }: Staging,
-  { entries, origin }: InputFile,
+  { entries, unknownEntries, origin }: InputFile,
   before: readonly Staged[],
 ): Promise<Staged> {
   const { customerId, onProgress, reject } = options
@@ -78,14 +81,17 @@ export async function stageFile(
   }
   const file = before.length
   try {
-    for await (const entry of entries) {
+    const sources = openKnownLines({ load, lines, resource, options }, file)
+    for await (const entry of unknownEntries?.(sources.find) ?? entries) {
       staged.records += 1
       onProgress?.(recordsBefore + staged.records)
       const line = lines.numberOf({ file, line: entry.line })
+      if ('known' in entry) continue
       const read = readRecord(resource, check, entry, customerId)
       if ('record' in read) {
         const raw = reject && textOf(entry.raw ?? '')
-        const drained = load.stage({ ...read.record, line, file, raw })
+        const sourceDigest = sources.digestOf(entry.line, read.record)
+        const drained = load.stage({ ...read.record, line, file, raw, sourceDigest })
         if (drained !== undefined) await drained
       } else if (reject === undefined) noteFaults(staged, line, read.faults)
       else {

@@ -133,8 +133,8 @@ async function importInputs(
     const isCompressed = inputs.paths.some((path) => path.endsWith('.gz'))
     try {
       const user = operatingUser()
-      const files = inputs.files.map(({ entries, name, sha256 }) => {
-        return { entries, origin: { ...user, file: name, sha256 } }
+      const files = inputs.files.map(({ entries, unknownEntries, name, sha256 }) => {
+        return { entries, unknownEntries, origin: { ...user, file: name, sha256 } }
       })
       return await importFiles(stores.records(), resource, files, {
         customerId: options.customer,

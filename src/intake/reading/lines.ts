@@ -11,6 +11,15 @@ export type Entry = {
   readonly raw?: string | Uint8Array
 } & ({ readonly value: unknown } | { readonly reason: string })
 
+/** A line that need not be parsed, because its record is stored as it is. */
+export type Known = { readonly line: number; readonly known: true }
+
+/** A line as it came, in memory of its own. */
+export type RawLine = { readonly line: number; readonly raw: Uint8Array }
+
+/** Tells which lines need not be parsed. */
+export type FindKnown = (lines: readonly RawLine[]) => Promise<ReadonlySet<number>>
+
 /**
  * Begins each line of a file of rejected records that is a note, such as a reason. The first line
  * is one, and only a file that begins with it may have more.
@@ -25,19 +34,58 @@ const NEWLINE = 0x0a
  * Memory holds one line at a time.
  */
 export async function* readNdjson(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Entry> {
+  const parse = openParser()
+  for await (const { line, raw } of recordLines(chunks)) {
+    const entry = parse(line, raw)
+    if (entry !== undefined) yield entry
+  }
+}
+
+/** The same, some hundred lines at a time, and lines that are known are not parsed. */
+export async function* readUnknownNdjson(
+  chunks: AsyncIterable<Uint8Array>,
+  findKnown: FindKnown,
+): AsyncIterable<Entry | Known> {
+  const parse = openParser()
+  let lines: RawLine[] = []
+  let bytes = 0
+  const flush = async function* (): AsyncIterable<Entry | Known> {
+    const known = await findKnown(lines)
+    for (const { line, raw } of lines) {
+      const entry = known.has(line) ? ({ line, known: true } as const) : parse(line, raw)
+      if (entry !== undefined) yield entry
+    }
+    lines = []
+    bytes = 0
+  }
+  for await (const { line, raw } of recordLines(chunks)) {
+    lines.push({ line, raw: Buffer.from(raw) })
+    bytes += raw.length
+    if (lines.length === limits.linesLookedUp || bytes > limits.recordBytesMax) yield* flush()
+  }
+  yield* flush()
+}
+
+/** Every line but the notes. The bytes share the memory of what is read next. */
+async function* recordLines(chunks: AsyncIterable<Uint8Array>): AsyncIterable<RawLine> {
   let line = 0
-  let blankLines = 0
   let hasNotes = false
-  for await (const bytes of splitLines(chunks)) {
+  for await (const raw of splitLines(chunks)) {
     line += 1
-    const isNote =
-      bytes[0] === NOTE_BYTES[0] && NOTE_BYTES.equals(bytes.subarray(0, NOTE_BYTES.length))
+    const isNote = raw[0] === NOTE_BYTES[0] && NOTE_BYTES.equals(raw.subarray(0, NOTE_BYTES.length))
     if (line === 1) hasNotes = isNote
-    if (isNote && hasNotes) continue
-    const entry = parseJson(line, bytes)
+    if (!(isNote && hasNotes)) yield { line, raw }
+  }
+}
+
+/** Parses one line after the other, and bounds the blank ones in a row. */
+function openParser(): (line: number, raw: Uint8Array) => Entry | undefined {
+  let blankLines = 0
+  return (line, raw) => {
+    const entry = parseJson(line, raw)
     blankLines = entry === undefined ? blankLines + 1 : 0
     if (blankLines > limits.blankLinesMax) throw tooManyBlankLines(line)
-    if (entry !== undefined) yield entry
+    return entry
   }
 }
 

@@ -8,7 +8,14 @@ import { printable } from '../../values/printable.ts'
 import { type CsvOptions, readCsv } from '../csv/read-csv.ts'
 import { readContent } from './content.ts'
 import { readJsonArray } from './json-array.ts'
-import { type Entry, readNdjson, UnreadableFile } from './lines.ts'
+import {
+  type Entry,
+  type FindKnown,
+  type Known,
+  readNdjson,
+  readUnknownNdjson,
+  UnreadableFile,
+} from './lines.ts'
 import { endedBySilence } from './silence.ts'
 
 /** An open file of records. `bytesRead` counts the bytes before decompression. */
@@ -16,6 +23,8 @@ export type RecordFile = {
   /** Without its folder; `-` is standard input. */
   readonly name: string
   readonly entries: AsyncIterable<Entry>
+  /** The same for NDJSON, without parsing the lines that are known. */
+  readonly unknownEntries?: (findKnown: FindKnown) => AsyncIterable<Entry | Known>
   readonly bytesTotal: number | undefined
   readonly bytesRead: () => number
   /** The SHA-256 of the bytes before decompression, in hex. For after the last entry. */
@@ -59,15 +68,20 @@ export async function openRecordFile(
     return opened.pause()
   }
   const file = { name: basename(path), bytesTotal, bytesRead: () => bytesRead }
+  const contentOf = () => {
+    const silence = { source: open(), secondsMax: silenceSecondsMax }
+    const isGzip = path.endsWith('.gz')
+    return endedBySilence(readContent(open(), { isGzip, bytesRead: file.bytesRead }), silence)
+  }
   return {
     ...file,
     header: () => header,
     entries: (async function* () {
-      const silence = { source: open(), secondsMax: silenceSecondsMax }
-      const isGzip = path.endsWith('.gz')
-      const content = readContent(open(), { isGzip, bytesRead: file.bytesRead })
-      yield* read(endedBySilence(content, silence), schema, { delimiter, nullText, onHeader })
+      yield* read(contentOf(), schema, { delimiter, nullText, onHeader })
     })(),
+    ...(read === readNdjson && {
+      unknownEntries: (findKnown: FindKnown) => readUnknownNdjson(contentOf(), findKnown),
+    }),
     sha256: async () => {
       // Padding may follow the end of what is compressed.
       const silence = { source: open(), secondsMax: silenceSecondsMax }

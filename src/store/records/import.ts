@@ -1,4 +1,5 @@
 import type { RecordFault } from '../../contract/resource.ts'
+import type { StoredRow } from '../integrity/stored-row.ts'
 import type { Position } from '../position.ts'
 
 /** A checked and rendered record that an import stages. */
@@ -9,6 +10,8 @@ export type StorableRecord = {
   readonly file?: number
   /** As it came, where `merge` is to pass on the records that it rejects. */
   readonly raw?: string | undefined
+  /** A digest of its line and of what the store keeps of it; see `intake/known-lines.ts`. */
+  readonly sourceDigest?: bigint | undefined
   readonly customerId: string
   readonly id: string
   readonly position: Position
@@ -23,7 +26,24 @@ export type StorableRecord = {
   readonly sourceVersion: bigint | null
 }
 
+/** A line whose record is stored as the line would store it. */
+export type KnownLine = {
+  readonly file: number
+  readonly line: number
+  readonly id: string
+  readonly digest: bigint
+}
+
 export type RecordLoad = {
+  /** Everything stored of these records, and their source digests. */
+  stored(
+    ids: readonly string[],
+  ): Promise<readonly { readonly row: StoredRow; readonly sourceDigest: bigint | null }[]>
+  /**
+   * Notes lines that need not be staged. `merge` refuses them if another writer has changed one of
+   * their records since, and a staged record that has the id of one with other content.
+   */
+  noteKnown(lines: readonly KnownLine[]): Promise<void>
   /** Returns a promise when the store cannot keep up; await it before staging the next record. */
   stage(record: StorableRecord): Promise<void> | undefined
   /** The faults that `merge` would find, without a transaction. */

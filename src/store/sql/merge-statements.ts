@@ -23,6 +23,8 @@ export type MergeStatements = {
   readonly hasReplaced: string
   /** Copies stored deletions to staged records that mention none. Not for kinds without them. */
   readonly keepDeletions: string | undefined
+  /** What `dropUnchanged` drops, as what follows `from`. */
+  readonly unchanged: string
   readonly dropUnchanged: string
   /** When the records of the staged customers last changed. A merge is later. */
   readonly lastChange: string
@@ -48,6 +50,7 @@ export function mergeStatements(resource: Resource, dialect: MergeDialect): Merg
     replaced,
     hasReplaced: `select exists (select 1 from ${replaced}) as has_replaced`,
     keepDeletions: resource.deletable ? keepDeletions(table) : undefined,
+    unchanged,
     lastChange: `
       select max(changed_at) as changed_at from ${tableName('revision')}
       where kind = '${resource.kind}' and customer_id in (select customer_id from staged)`,
@@ -139,9 +142,9 @@ function insertRecords(resource: Resource, { tableName, now }: MergeDialect): st
     resource.mask === undefined ? ['full_body', 'full_checksum'] : ['masked', 'masked_checksum']
   return `insert into ${tableName(resource.table)} (
          customer_id, deleted, position, id, ${members}, body,
-         deleted_at, updated_at, source_version, stored_at, checksum, origin, origin_line)
+         deleted_at, updated_at, source_version, stored_at, checksum, source_digest, origin, origin_line)
        select customer_id, deleted_at is not null, position, id, ${members}, ${body},
-         deleted_at, updated_at, source_version, ${now}, ${checksum}, ${origin}
+         deleted_at, updated_at, source_version, ${now}, ${checksum}, source_digest, ${origin}
        from staged
        order by customer_id, deleted_at is not null, position`
 }

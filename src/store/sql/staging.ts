@@ -12,6 +12,7 @@ export const stagedColumns = (resource: Resource): readonly string[] => [
   'masked',
   'masked_checksum',
   'keeps_deletion',
+  'source_digest',
 ]
 
 /** The columns that make the content of a staged record. `full_body` is the unmasked record. */
@@ -48,6 +49,7 @@ export const stagedValues = (record: StorableRecord) => ({
   masked_checksum: record.masked === null ? null : bodyChecksum(record.customerId, record.masked),
   deleted_at: record.deletedAt ?? null,
   keeps_deletion: record.deletedAt === undefined ? 1 : 0,
+  source_digest: record.sourceDigest ?? null,
   updated_at: record.updatedAt,
   source_version: record.sourceVersion,
 })

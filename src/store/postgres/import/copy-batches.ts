@@ -12,6 +12,7 @@ export function openCopy(connection: Connection, statement: string) {
   let batch = ''
   let copying = Promise.resolve()
   const flush = async () => {
+    if (batch === '') return await copying
     const full = batch
     batch = ''
     await copying

@@ -2,13 +2,16 @@ import type { Resource } from '../../../contract/resource.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { RecordLoad } from '../../records/import.ts'
 import { conflictQueries } from '../../sql/import/conflict-queries.ts'
+import { createKnown } from '../../sql/import/known-lines.ts'
 import { createStagedOrigin, hasRepeats, stagedColumns } from '../../sql/staging.ts'
 import { holdSession } from '../cluster/hold-session.ts'
 import type { Servers } from '../cluster/servers.ts'
 import type { Connection } from '../driver/connection.ts'
 import { openCopy } from './copy-batches.ts'
 import { copyLine } from './copy-line.ts'
-import { dialect, faultsOf, isTrue, mergeStaged } from './merge-staged.ts'
+import { openKnownLines } from './known-lines.ts'
+import { dialect } from './merge-dialect.ts'
+import { faultsOf, isTrue, mergeStaged } from './merge-staged.ts'
 import { typeOf } from './staged-types.ts'
 
 /**
@@ -29,6 +32,7 @@ export async function openLoad(
     await session.drop()
     throw error
   })
+  const known = await openKnownLines(servers, connection, resource)
   let sequence = 0
   const endStaging = async () => {
     await copy.end()
@@ -36,6 +40,11 @@ export async function openLoad(
     return await isTrue(connection, hasRepeats)
   }
   return {
+    stored: known.stored,
+    noteKnown: async (lines) => {
+      await copy.end()
+      await known.note(lines)
+    },
     stage: (record) => {
       sequence += 1
       return copy.write(copyLine(columns, sequence, record))
@@ -43,11 +52,14 @@ export async function openLoad(
     check: async ({ allowOlder }) => {
       const repeats = await endStaging()
       const { withinFile, withStore } = conflictQueries(resource, dialect)
-      return await faultsOf(connection, [...withinFile(repeats), ...withStore(allowOlder)])
+      const repeated = await known.conflicts()
+      const all = [...withinFile(repeats), ...repeated, ...withStore(allowOlder)]
+      return await faultsOf(connection, all)
     },
     merge: async (options) => {
       const repeats = await endStaging()
-      return await mergeStaged(connection, resource, { ...options, now: clock(), repeats })
+      const parts = { now: clock(), repeats, known }
+      return await mergeStaged(connection, resource, { ...options, ...parts })
     },
     close: session.drop,
   }
@@ -56,9 +68,9 @@ export async function openLoad(
 async function openStaging(connection: Connection, staged: readonly string[]) {
   const columns = ['sequence', ...staged]
   await connection.execute(
-    `drop table if exists pg_temp.staged, pg_temp.staged_origin;
+    `drop table if exists pg_temp.staged, pg_temp.staged_origin, pg_temp.known;
      create temporary table staged (${columns.map((name) => `${name} ${typeOf(name)}`).join(', ')});
-     ${createStagedOrigin}`,
+     ${createStagedOrigin}; ${createKnown('uuid')}`,
   )
   return openCopy(connection, `copy staged (${columns.join(', ')}) from stdin`)
 }

@@ -20,33 +20,31 @@ import {
 } from '../../sql/import/file-counts.ts'
 import { countConflicts, firstConflicts, isCutOff } from '../../sql/import/found-faults.ts'
 import { insertJournal, journalValues } from '../../sql/import/journal.ts'
+import { CHANGED_MEANWHILE, knownByFile } from '../../sql/import/known-lines.ts'
 import { insertOrigin, originOfClient, originValues } from '../../sql/import/origins.ts'
 import { type RejectedRow, rejectedCollector, rejection } from '../../sql/import/rejection.ts'
-import { type MergeDialect, mergeStatements } from '../../sql/merge-statements.ts'
+import { mergeStatements } from '../../sql/merge-statements.ts'
 import { whole } from '../../sql/row.ts'
 import { dropRepeats, mergeTime, refused } from '../../sql/staging.ts'
 import { transact } from '../cluster/transaction.ts'
 import type { Connection } from '../driver/connection.ts'
-
-export const dialect: MergeDialect = {
-  tableName: (table) => `bursar.${table}`,
-  indexedBy: () => '',
-  now: '$1::bigint',
-  // PostgreSQL 15 has no minimum of bytea.
-  lowest: `decode(min(encode(position, 'hex') collate "C"), 'hex')`,
-  highest: `decode(max(encode(position, 'hex') collate "C"), 'hex')`,
-}
+import type { KnownLines } from './known-lines.ts'
+import { dialect } from './merge-dialect.ts'
 
 export async function mergeStaged(
   connection: Connection,
   resource: Resource,
-  options: MergeOptions & { readonly now: bigint; readonly repeats: boolean },
+  options: MergeOptions & {
+    readonly now: bigint
+    readonly repeats: boolean
+    readonly known: KnownLines
+  },
 ): Promise<MergeReport> {
-  const { answering, dryRun, allowOlder, origins, reject, now, repeats } = options
+  const { answering, dryRun, allowOlder, origins, reject, now, repeats, known } = options
   const conflicts = conflictQueries(resource, dialect)
   const merge = mergeStatements(resource, dialect)
   // Before it locks the table, unless what is stored decides which record is rejected.
-  const withinFile = conflicts.withinFile(repeats)
+  const withinFile = [...conflicts.withinFile(repeats), ...(await known.conflicts())]
   const within = reject === undefined ? await faultsOf(connection, withinFile) : noFaults
   if (within.faultCount > 0) {
     const stored = await faultsOf(connection, conflicts.withStore(allowOlder))
@@ -57,6 +55,9 @@ export async function mergeStaged(
     await connection.execute(
       `lock table ${dialect.tableName(resource.table)} in share row exclusive mode`,
     )
+    if (await known.areChanged()) {
+      return refused({ faults: [CHANGED_MEANWHILE], faultCount: 1 })
+    }
     const hasReplaced = await isTrue(connection, merge.hasReplaced)
     // Only a stored version can make another one older.
     const withStore = conflicts.withStore(allowOlder || !hasReplaced)
@@ -73,7 +74,8 @@ export async function mergeStaged(
     }
     const replaced = hasReplaced ? await byFile(connection, merge.countReplaced) : new Map()
     const remaining = hasReplaced ? await byFile(connection, stagedByFile) : unique
-    const counted = { staged, remaining, replaced }
+    const ofKnown = await byFile(connection, knownByFile)
+    const counted = { staged, known: ofKnown, remaining, replaced }
     const report = reportOf(counted, { ids: sumOf(unique), rejected })
     if (dryRun) return report
     const [last] = await connection.query({ text: merge.lastChange })

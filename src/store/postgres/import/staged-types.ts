@@ -13,6 +13,7 @@ const types: Readonly<Record<string, string>> = {
   updated_at: 'bigint',
   source_version: 'bigint',
   keeps_deletion: 'smallint',
+  source_digest: 'bigint',
 }
 
 /** The type of a column of the staging table. */

@@ -19,7 +19,8 @@ import type { Servers } from '../cluster/servers.ts'
 import { transact } from '../cluster/transaction.ts'
 import { hexOf } from '../driver/cells.ts'
 import { type Connection, textArray } from '../driver/connection.ts'
-import { dialect, storeOrigin } from '../import/merge-staged.ts'
+import { dialect } from '../import/merge-dialect.ts'
+import { storeOrigin } from '../import/merge-staged.ts'
 import { typeOf } from '../import/staged-types.ts'
 
 /**

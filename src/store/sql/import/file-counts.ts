@@ -15,17 +15,19 @@ export const stagedByFile = 'select file, count(*) as records from staged group 
 type Counted = {
   /** Without those that were rejected. */
   readonly staged: CountedFiles
+  /** Lines that were not staged, because their records are stored as they are. */
+  readonly known: CountedFiles
   /** Those that add or change a stored record. */
   readonly remaining: CountedFiles
   /** Those that change one. */
   readonly replaced: CountedFiles
 }
 
-function countsOfFile(file: number, { staged, remaining, replaced }: Counted): FileCounts {
-  const [records = 0, left = 0, changed = 0] = [staged, remaining, replaced].map((of) =>
-    of.get(file),
-  )
-  return { records, added: left - changed, changed }
+function countsOfFile(file: number, { staged, known, remaining, replaced }: Counted): FileCounts {
+  const [inTable = 0, unstaged = 0, left = 0, changed = 0] = [
+    ...[staged, known, remaining, replaced].map((of) => of.get(file)),
+  ]
+  return { records: inTable + unstaged, added: left - changed, changed }
 }
 
 /** The report of a merge that went well. Equal repeats within the files are not counted here. */

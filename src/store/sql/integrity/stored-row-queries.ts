@@ -14,7 +14,7 @@ function rowsQuery(resource: Resource, tableName: TableName, tail: string): stri
   )
   return `
     select record.customer_id, record.id, record.deleted, record.position, record.body,
-      record.checksum, record.deleted_at, record.updated_at, record.source_version,
+      record.checksum, record.source_digest, record.deleted_at, record.updated_at, record.source_version,
       ${[...members, ...(isApart ? unmasked : [])].join(', ')}
     from ${tableName(resource.table)} as record
     ${isApart ? `left join ${tableName(fullTable(resource))} as unmasked on unmasked.customer_id = record.customer_id and unmasked.id = record.id` : ''}
@@ -48,6 +48,16 @@ export const rowOfIdQuery = (
     tableName,
     `where record.customer_id = ${customer} and record.id = ${id} limit 1`,
   )
+
+/** The row of any customer with an id, or with one of several. */
+export const rowsOfIdsQuery = (resource: Resource, tableName: TableName, isId: string): string =>
+  rowsQuery(resource, tableName, `where record.id ${isId} and record.stored_at >= 0`)
+
+/** Reads a row, and the digest of the line that it was imported from. */
+export const readSourceRow = (resource: Resource, row: NamedRow) => ({
+  row: readStoredRow(resource, row),
+  sourceDigest: wholeOrNull(row.source_digest),
+})
 
 /** Ids of unmasked records that have no masked one. Only for a kind with a mask. */
 export const unpairedQuery = (

@@ -4,6 +4,9 @@ import type { SchemaDialect } from './schema-dialect.ts'
 /** Where a version of a record came from: a row of table `origin`, and the line of its file. */
 export const originMembers = ['origin', 'origin_line'] as const
 
+/** The same for a stored record, and a digest of the line that it was imported from. */
+export const sourceMembers = [...originMembers, 'source_digest'] as const
+
 /** Columns whose changes are noted, because an old page is filtered by their old values. */
 export const filterColumns = ({ columns }: Resource): readonly string[] => [
   'ref_id',
@@ -28,11 +31,14 @@ export function addHistory(
   laterColumnsOf: (kind: string) => readonly string[],
 ): string {
   const { types, tableName, tableOptions, protect, unprotected } = dialect
-  const altered = [...resources.map(({ table }) => table), 'superseded'].flatMap((table) =>
-    originMembers.map(
+  const added = (table: string, columns: readonly string[]) =>
+    columns.map(
       (column) => `alter table ${tableName(table)} add column ${column} ${types.integer};`,
-    ),
-  )
+    )
+  const altered = [
+    ...resources.flatMap(({ table }) => added(table, sourceMembers)),
+    ...added('superseded', originMembers),
+  ]
   const kinds = resources.map((resource) =>
     createSearchIndexes(resource, dialect, laterColumnsOf(resource.kind)),
   )

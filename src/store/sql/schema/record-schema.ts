@@ -1,6 +1,6 @@
 import { fullTable, type Resource } from '../../../contract/resource.ts'
 import { memberColumns } from '../staging.ts'
-import { createSearchIndexes, originMembers } from './history-schema.ts'
+import { createSearchIndexes, sourceMembers } from './history-schema.ts'
 import type { SchemaDialect } from './schema-dialect.ts'
 
 /** The dialect, and what the tables have at the step that asks. */
@@ -64,7 +64,7 @@ const checksumColumn = ({ types, hasChecksums }: Pick<SchemaAt, 'types' | 'hasCh
 
 const originColumns = ({ types, hasHistory }: Pick<SchemaAt, 'types' | 'hasHistory'>) =>
   hasHistory === true
-    ? originMembers.map((column) => `\n  ${column} ${types.integer},`).join('')
+    ? sourceMembers.map((column) => `\n  ${column} ${types.integer},`).join('')
     : ''
 
 /** Adds a filter column to a kind that has been released, and fills it from the stored records. */

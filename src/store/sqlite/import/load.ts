@@ -5,6 +5,7 @@ import { limits } from '../../../platform/limits.ts'
 import { joinFaults, noFaults } from '../../found-faults.ts'
 import type { RecordLoad } from '../../records/import.ts'
 import { conflictQueries } from '../../sql/import/conflict-queries.ts'
+import { CHANGED_MEANWHILE } from '../../sql/import/known-lines.ts'
 import {
   createStagedOrigin,
   hasRepeats,
@@ -23,7 +24,9 @@ import {
   spaceFor,
   tellFullDisk,
 } from './disk-space.ts'
-import { dialect, faultsOf, mergeStaged, rejectConflicts } from './merge-staged.ts'
+import { openKnownLines } from './known-lines.ts'
+import { dialect } from './merge-dialect.ts'
+import { faultsOf, mergeStaged, rejectConflicts } from './merge-staged.ts'
 
 type LoadDeps = {
   readonly clock: Clock
@@ -55,8 +58,10 @@ export async function openLoad(
     `insert into staged (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
   )
   const conflicts = conflictQueries(resource, dialect)
+  const known = openKnownLines(db, path, resource)
   db.exec('begin')
   return {
+    ...known.methods,
     stage(record) {
       const values: Readonly<Record<string, SQLInputValue>> = stagedValues(record)
       // By position: SQLite would look up each name.
@@ -68,17 +73,18 @@ export async function openLoad(
     async check({ allowOlder }) {
       const repeats = endStaging(db)
       const { withinFile, withStore } = conflicts
-      return faultsOf(db, [...withinFile(repeats), ...withStore(allowOlder)])
+      return faultsOf(db, [...withinFile(repeats), ...known.conflicts(), ...withStore(allowOlder)])
     },
     async merge(options) {
       const { reject } = options
       const repeats = endStaging(db)
-      const withinFile = conflicts.withinFile(repeats)
+      const withinFile = [...conflicts.withinFile(repeats), ...known.conflicts()]
       const withStore = conflicts.withStore(options.allowOlder)
       // Before it locks the store, unless what is stored decides which record is rejected.
       const within = reject === undefined ? faultsOf(db, withinFile) : noFaults
       if (within.faultCount > 0) return refused(joinFaults([within, faultsOf(db, withStore)]))
       const merge = () => {
+        if (known.areChanged()) return refused({ faults: [CHANGED_MEANWHILE], faultCount: 1 })
         const stored = reject === undefined ? faultsOf(db, withStore) : noFaults
         if (stored.faultCount > 0) return refused(stored)
         const all = [...withinFile, ...withStore]
@@ -94,6 +100,7 @@ export async function openLoad(
     },
     async close() {
       if (!db.isOpen) return
+      known.close()
       // A merge that filled the disk must not leave its log there.
       if (hasMerged) await emptyLogSoon(db)
       db.close()

@@ -20,22 +20,16 @@ import {
 } from '../../sql/import/file-counts.ts'
 import { countConflicts, firstConflicts, isCutOff } from '../../sql/import/found-faults.ts'
 import { insertJournal, journalValues } from '../../sql/import/journal.ts'
+import { knownByFile } from '../../sql/import/known-lines.ts'
 import { insertOrigin, originOfClient, originValues } from '../../sql/import/origins.ts'
 import { type RejectedRow, rejectedCollector, rejection } from '../../sql/import/rejection.ts'
-import { type MergeDialect, mergeStatements } from '../../sql/merge-statements.ts'
+import { mergeStatements } from '../../sql/merge-statements.ts'
 import { optionalWhole, whole } from '../../sql/row.ts'
 import { dropRepeats, mergeTime } from '../../sql/staging.ts'
 import { prepare } from '../database.ts'
 import { buildingIndexes } from './build-indexes.ts'
 import type { ImportSpace } from './disk-space.ts'
-
-export const dialect: MergeDialect = {
-  tableName: (table) => table,
-  indexedBy: (index) => `indexed by ${index}`,
-  now: ':now',
-  lowest: 'min(position)',
-  highest: 'max(position)',
-}
+import { dialect } from './merge-dialect.ts'
 
 export function faultsOf(db: DatabaseSync, queries: readonly string[]): FoundFaults {
   const found = queries.map((sql) => {
@@ -105,7 +99,7 @@ export function mergeStaged(
   }
   const replaced: CountedFiles = hasReplaced ? byFile(merge.countReplaced) : new Map()
   const remaining = hasReplaced ? byFile(stagedByFile) : unique
-  const counted = { staged, remaining, replaced }
+  const counted = { staged, known: byFile(knownByFile), remaining, replaced }
   const report = reportOf(counted, { ids: sumOf(unique), rejected })
   const { added, changed } = report
   if (!dryRun) {

@@ -16,7 +16,8 @@ import {
 } from '../../sql/ingest/put-batch.ts'
 import { createStagedOrigin, stagedColumns, stagedValues } from '../../sql/staging.ts'
 import { openWithin, prepare } from '../database.ts'
-import { dialect as mergeDialect, storeOrigin } from '../import/merge-staged.ts'
+import { dialect as mergeDialect } from '../import/merge-dialect.ts'
+import { storeOrigin } from '../import/merge-staged.ts'
 import { openWrites } from '../locks.ts'
 
 type PutRecords = {
