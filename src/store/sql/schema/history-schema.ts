@@ -2,7 +2,7 @@ import type { Resource } from '../../../contract/resource.ts'
 import type { SchemaDialect } from './schema-dialect.ts'
 
 /** Where a version of a record came from: a row of table `origin`, and the line of its file. */
-export const originMembers = ['origin', 'origin_line'] as const
+const originMembers = ['origin', 'origin_line'] as const
 
 /** The same for a stored record, and a digest of the line that it was imported from. */
 export const sourceMembers = [...originMembers, 'source_digest'] as const
