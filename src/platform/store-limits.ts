@@ -48,6 +48,8 @@ export const storeLimits = {
   /** Records that may wait for the current commit, and the deadline of one. */
   recordsWaitingMax: 2000,
   recordPutMs: 5000,
+  /** Pages of the write-ahead log after which single records are moved to their file: 32 MB. */
+  putLogPages: 4000,
   /** How long the answer to an idempotency key is kept, and how many are forgotten at a time. */
   answerKeptHours: 24,
   answersForgottenMax: 100,

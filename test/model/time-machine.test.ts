@@ -90,8 +90,9 @@ async function changeUntil(service: TestService, operator: string, ends: { now: 
       } else {
         const report = await take(service.parts.store, list.kind, some(list, customerId))
         assert.deepEqual(report.faults, [])
-        await new Promise((resolve) => setTimeout(resolve, 20))
       }
+      // The readers share the processor with the writers.
+      await new Promise((resolve) => setTimeout(resolve, 10))
     }
   }
   await Promise.all([writer('put'), writer('put'), writer('post'), writer('import')])

@@ -46,6 +46,8 @@ function openKind(path: string, resource: Resource, clock: Clock) {
   const db = openWithin(path, 0, { creates: 'never' })
   // The table holds one batch, so it needs no disk.
   db.exec('pragma temp_store = memory')
+  // Records lie all over the file, so a short log would be copied to it after every commit.
+  db.exec(`pragma wal_autocheckpoint = ${limits.putLogPages}`)
   const write = openWrites(db)
   const session = openSession(db, resource)
   const run = async (batch: readonly PendingRequest<PutRequest, PutOutcome>[], from: number) => {
