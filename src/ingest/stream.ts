@@ -76,7 +76,7 @@ const importStream = (
   answering?: ImportOptions['answering'],
 ): Promise<ImportReport> =>
   importEntries(store, resource, readNdjson(chunks), {
-    dryRun: false,
+    ...{ dryRun: false, isInServer: true },
     allowOlder: parameters.get('allow_older') === true,
     expected: { mayBeEmpty: true },
     customerId: caller.boundTo ?? undefined,

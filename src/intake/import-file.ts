@@ -67,7 +67,7 @@ export async function importFiles(
     origin !== undefined && 'file' in origin ? origin.file : '-',
   )
   const lines = openFileLines(names)
-  const load = await store.operator.beginLoad(resource, options.fileBytes)
+  const load = await store.operator.beginLoad(resource, options)
   try {
     const staging = { load, check: recordCheck(resource, options.rules), lines, resource, options }
     const files: Staged[] = []

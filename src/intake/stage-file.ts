@@ -5,6 +5,7 @@ import type {
   FoundFaults,
   ImportOrigin,
   LineFault,
+  LoadOptions,
   MergeOptions,
   RecordLoad,
 } from '../store/records/import.ts'
@@ -15,19 +16,18 @@ import { openKnownLines } from './known-lines.ts'
 import { readRecord } from './read-record.ts'
 import { type Entry, type FindKnown, type Known, UnreadableFile } from './reading/lines.ts'
 
-export type StageOptions = Pick<MergeOptions, 'dryRun' | 'allowOlder'> & {
-  readonly expected?: Expected
-  /** The customer of records without a `customer_id`. Naming another customer is a fault. */
-  readonly customerId?: string | undefined
-  readonly rules: RecordRules
-  /** The size of files that are not compressed. The store checks that it has space for them. */
-  readonly fileBytes?: number | undefined
-  readonly onProgress?: (records: number) => void
-  /** Called when every record was read and the transaction begins. */
-  readonly onMerge?: (() => void) | undefined
-  /** Takes each record with a fault, and the others are stored. Without it, none is. */
-  readonly reject?: ((rejected: RejectedLine) => void) | undefined
-}
+export type StageOptions = Pick<MergeOptions, 'dryRun' | 'allowOlder'> &
+  LoadOptions & {
+    readonly expected?: Expected
+    /** The customer of records without a `customer_id`. Naming another customer is a fault. */
+    readonly customerId?: string | undefined
+    readonly rules: RecordRules
+    readonly onProgress?: (records: number) => void
+    /** Called when every record was read and the transaction begins. */
+    readonly onMerge?: (() => void) | undefined
+    /** Takes each record with a fault, and the others are stored. Without it, none is. */
+    readonly reject?: ((rejected: RejectedLine) => void) | undefined
+  }
 
 /** A record that is left out, as it came. */
 export type RejectedLine = Place & {

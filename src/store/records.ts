@@ -12,7 +12,7 @@ import type {
   Pruning,
   SearchHit,
 } from './records/history.ts'
-import type { JournalEntry, RecordLoad } from './records/import.ts'
+import type { JournalEntry, LoadOptions, RecordLoad } from './records/import.ts'
 import type { Page, Selection } from './records/page.ts'
 import type { PutOutcome, PutRequest } from './records/put.ts'
 
@@ -45,7 +45,7 @@ export type OperatorRecords = {
    * Opens an import of one file. No reader sees any of it before `merge` resolves. Rejects if there
    * is no space for a file of `fileBytes`, as far as the store can tell.
    */
-  beginLoad(resource: Resource, fileBytes?: number): Promise<RecordLoad>
+  beginLoad(resource: Resource, options?: LoadOptions): Promise<RecordLoad>
   /** Every record as one line of JSON that import accepts, by customer and then in order. */
   exportLines(resource: Resource, customerId: string | undefined): AsyncIterable<string>
   /** Stores one record by the rules of an import. Records that wait together share a commit. */

@@ -31,7 +31,7 @@ export function recordWorks({ parts, state, customers }: RecordDeps): ControlWor
         resourceOf(parameters),
         readNdjson(chunksOf(bytes)),
         {
-          dryRun: false,
+          ...{ dryRun: false, isInServer: true },
           allowOlder: parameters.get('allow_older') === true,
           expected: { mayBeEmpty: true },
           ...(typeof customerId === 'string' && { customerId }),

@@ -34,6 +34,13 @@ export type KnownLine = {
   readonly digest: bigint
 }
 
+export type LoadOptions = {
+  /** The size of files that are not compressed. */
+  readonly fileBytes?: number | undefined
+  /** Whether the import shares its process with requests. */
+  readonly isInServer?: boolean
+}
+
 export type RecordLoad = {
   /** Everything stored of these records, and their source digests. */
   stored(

@@ -77,7 +77,7 @@ export function openSqliteStore(path: string, clock: Clock, log = openLog('silen
   return {
     customers: verifiedRecords(customerRecords(cached, openReadInTurn(db)), damage),
     operator: {
-      beginLoad: (resource, fileBytes) => openLoad(path, resource, { clock, fileBytes }),
+      beginLoad: (resource, options) => openLoad(path, resource, { clock, ...options }),
       async *exportLines(resource, customerId) {
         yield* exportLines(db, resource, customerId)
       },

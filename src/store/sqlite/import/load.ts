@@ -33,6 +33,8 @@ type LoadDeps = {
   /** The size of the file, if it is known before it is read. */
   readonly fileBytes?: number | undefined
   readonly freeBytes?: FreeBytes
+  /** Requests wait while the log is emptied, so a server leaves that to its commits. */
+  readonly isInServer?: boolean
   readonly lockWaitMs?: number
 }
 
@@ -45,13 +47,15 @@ export async function openLoad(
   resource: Resource,
   deps: LoadDeps,
 ): Promise<RecordLoad> {
-  const { clock, fileBytes = 0, freeBytes = freeBytesOf } = deps
+  const { clock, fileBytes = 0, freeBytes = freeBytesOf, isInServer = false } = deps
   const { lockWaitMs = limits.storeLockWaitMs } = deps
   const locked = `another process, such as an import, has written ${path} for ${lockWaitMs / 1000} s; nothing was changed; wait until it has ended, then run this again`
   const afterOthers = <T>(work: () => T) =>
     retryWhileLocked(work, performance.now() + lockWaitMs, locked)
   const db = await afterOthers(() => openStaging(path, resource))
-  const space = checkSpace(db, () => spaceFor(path, fileBytes, freeBytes))
+  const space = checkSpace(db, isInServer ? () => {} : emptyLog, () =>
+    spaceFor(path, fileBytes, freeBytes),
+  )
   let hasMerged = false
   const columns = stagedColumns(resource)
   const insert = db.prepare(
@@ -102,16 +106,16 @@ export async function openLoad(
       if (!db.isOpen) return
       known.close()
       // A merge that filled the disk must not leave its log there.
-      if (hasMerged) await emptyLogSoon(db)
+      if (hasMerged && !isInServer) await emptyLogSoon(db)
       db.close()
     },
   }
 }
 
 /** A killed import may have left a long log, so that is emptied first: its space counts as free. */
-function checkSpace<T>(db: DatabaseSync, check: () => T): T {
+function checkSpace<T>(db: DatabaseSync, empty: (db: DatabaseSync) => unknown, check: () => T): T {
   try {
-    emptyLog(db)
+    empty(db)
     return check()
   } catch (error) {
     db.close()
