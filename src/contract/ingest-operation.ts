@@ -114,8 +114,6 @@ export function pastInstant(given: unknown, clock: Clock): bigint | undefined {
   throw new Problem(400, 'as_of must not be in the future')
 }
 
-/** Throws for a time before which history was pruned. */
-export function requireKept(asOf: bigint, historyStart: bigint): void {
-  if (asOf >= historyStart) return
-  throw new Problem(410, `history before ${printInstant(historyStart)} has been pruned`)
-}
+/** The refusal of a time before which history was pruned. */
+export const prunedBefore = (historyStart: bigint): Problem =>
+  new Problem(410, `history before ${printInstant(historyStart)} has been pruned`)

@@ -1,4 +1,4 @@
-import { type IngestInput, type IngestWork, requireKept } from '../contract/ingest-operation.ts'
+import { type IngestInput, type IngestWork, prunedBefore } from '../contract/ingest-operation.ts'
 import { Problem } from '../contract/problem.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -19,7 +19,8 @@ export async function requirePast(
   if (!caller.scopes.has('ingest:read_history')) {
     throw new Problem(403, 'as_of requires the scope ingest:read_history too')
   }
-  requireKept(asOf, await store.operator.historyStart())
+  const start = await store.operator.historyStart()
+  if (asOf < start) throw prunedBefore(start)
 }
 
 /** The work that lists the versions of a record. */

@@ -5,12 +5,13 @@ import {
   type IngestWorks,
   type PastList,
   pastInstant,
-  requireKept,
+  prunedBefore,
 } from '../../contract/ingest-operation.ts'
 import { asTenant, type OperatorPrincipal } from '../../contract/principal.ts'
 import { Problem } from '../../contract/problem.ts'
 import { type Answer, jsonAnswer, type Request } from '../../contract/request.ts'
 import type { Clock } from '../../platform/clock.ts'
+import { HistoryPruned } from '../../store/records/history.ts'
 import type { Store } from '../../store/records.ts'
 import { unlessMatched } from '../server/respond.ts'
 import { authenticate, requireScope } from './authenticate.ts'
@@ -89,12 +90,18 @@ async function handlePastList(
   const past = { operation, customerId, view } as const
   const instants = { asOf: pastInstant(own.get('as_of'), clock), now: clock() }
   const selection = openPastPage(past, instants, input, cursorKeys)
-  requireKept(selection.asOf, await store.operator.historyStart())
   const isOwn = input.namedTenants.every((named) => named === customerId)
   const { resource } = list.view
   const page = isOwn
-    ? await store.operator.pageAsOf(resource, asTenant(customerId), view, selection)
+    ? await store.operator
+        .pageAsOf(resource, asTenant(customerId), view, selection)
+        .catch(prunedProblem)
     : emptyPage
   request.trace.rows = page.rows
   return closePastPage(past, selection, input, page, cursorKeys)
+}
+
+function prunedProblem(error: unknown): never {
+  if (error instanceof HistoryPruned) throw prunedBefore(error.start)
+  throw error
 }

@@ -63,6 +63,17 @@ export type KeptAnswers = {
   keep(answer: NewAnswer): Promise<void>
 }
 
+/** The versions of a time have been pruned. `start` is from when on history is whole. */
+export class HistoryPruned extends Error {
+  override readonly name = 'HistoryPruned'
+  readonly start: bigint
+
+  constructor(start: bigint) {
+    super('the versions of that time have been pruned')
+    this.start = start
+  }
+}
+
 /** Another request with this idempotency key was answered meanwhile, so nothing was changed. */
 export class AlreadyAnswered extends Error {
   override readonly name = 'AlreadyAnswered'

@@ -55,7 +55,7 @@ export function openHistory(servers: Servers): Reads {
       const text = pastPageQuery(resource, { tenant, view }, selection, pastDialect(values))
       const prepare = selection.anyOf.length <= PREPARED_FILTERS_MAX
       const [row = []] = await servers.query({ text, values, prepare })
-      return verifiedPastPage(resource.kind, tenant, readRow(row), selection.limit)
+      return verifiedPastPage(resource.kind, tenant, readRow(row), selection)
     },
     search: async (query, customerId, hitsMax) => {
       const found = searchLookUps(query, customerId, hitsMax, searchDialect).map(async (lookUp) => {
@@ -80,6 +80,7 @@ function readRow(row: Row): ReadPastPage {
     positions: textOf(2),
     checksums: textOf(3),
     lengths: textOf(4),
+    historyStart: BigInt(textOf(5)),
   }
 }
 
@@ -114,6 +115,7 @@ export function pastDialect(values: Value[]): PastDialect {
       string_agg(encode(position, 'hex'), '' order by position ${order}) as positions,
       string_agg((${rowChecksum})::text, ',' order by position ${order}) as checksums,
       string_agg(octet_length(body)::text, ',' order by position ${order}) as lengths`,
+    asText: (expression) => `${expression}::text`,
     bounded: (query, page) => `
       select * from (${query}
       ${page}) as bounded`,

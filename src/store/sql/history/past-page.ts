@@ -22,6 +22,8 @@ export type PastDialect = {
   readonly pastRow: string
   /** The columns `items`, `bodies`, `positions` in hex, `checksums` and `lengths` of a page. */
   readonly aggregates: (order: 'asc' | 'desc') => string
+  /** A whole number as its store reads it. */
+  readonly asText: (expression: string) => string
   /** Bounds one of several ordered queries, for a planner that would not merge them as it goes. */
   readonly bounded: (query: string, page: string) => string
   /** Joins the version `past` of a record `record` that is in force at a time. */
@@ -36,10 +38,10 @@ export type PastDialect = {
 
 /**
  * Reads a page that was answered at an instant, and one record more, as one row: `items`, `bodies`,
- * `positions`, `checksums` and `lengths`. A record is a candidate if it has, or has had, a value of
- * the most selective filter. The version of that time then decides. `former_value` finds the
- * records that no longer have the value; `extent` bounds the search, so records that were added
- * later cost nothing.
+ * `positions`, `checksums`, `lengths` and `history_start`. A record is a candidate if it has, or
+ * has had, a value of the most selective filter. The version of that time then decides.
+ * `former_value` finds the records that no longer have the value; `extent` bounds the search, so
+ * records that were added later cost nothing.
  */
 export function pastPageQuery(
   resource: Resource,
@@ -84,7 +86,7 @@ function rangePage(
         and ${where.join('\n        and ')}`
   return `
     with ${reached(kind, names, dialect)}
-    select ${dialect.aggregates(order)}
+    select ${dialect.aggregates(order)}, ${startOf(dialect)}
     from (
       ${statesOf(resource, states)
         .map((state) => dialect.bounded(ofState(state), `order by position ${order} limit ${size}`))
@@ -121,7 +123,7 @@ function keyedPage(
       ) as candidate
       order by position ${order} limit ${size}
     )
-    select ${dialect.aggregates(order)}
+    select ${dialect.aggregates(order)}, ${startOf(dialect)}
     from (
       select key.position,
         case when key.past_row is null then current.body else past.${body} end as body,
@@ -132,6 +134,10 @@ function keyedPage(
       order by key.position ${order}
     ) as page`
 }
+
+/** From when on history is whole, read with the page, so that no pruning falls between the two. */
+const startOf = ({ tableName, asText }: PastDialect): string =>
+  `${asText(`(select at from ${tableName('history_start')})`)} as history_start`
 
 /** The bounds of the positions that the customer had then. */
 const reached = (kind: string, { customer, at }: Names, { tableName }: PastDialect): string =>

@@ -1,5 +1,6 @@
 import { damagedIds } from '../../integrity/page-checksums.ts'
 import { POSITION_BYTES } from '../../position.ts'
+import { HistoryPruned, type PastSelection } from '../../records/history.ts'
 import type { Page } from '../../records/page.ts'
 import { StoreDamaged } from '../../unavailable.ts'
 
@@ -13,18 +14,21 @@ export type ReadPastPage = {
   readonly positions: string
   readonly checksums: string
   readonly lengths: string
+  readonly historyStart: bigint
 }
 
 /**
  * The page of the past, verified, because no scan looks for damage in replaced versions. Throws a
- * StoreDamaged for a body that is missing, or is not as it was stored.
+ * StoreDamaged for a body that is missing, or is not as it was stored, and a HistoryPruned for a
+ * time whose versions are gone.
  */
 export function verifiedPastPage(
   kind: string,
   tenant: string,
-  { items, bodies, positions, checksums, lengths }: ReadPastPage,
-  limit: number,
+  { items, bodies, positions, checksums, lengths, historyStart }: ReadPastPage,
+  { limit, asOf }: Pick<PastSelection, 'limit' | 'asOf'>,
 ): Page {
+  if (asOf < historyStart) throw new HistoryPruned(historyStart)
   const found = positions.length / (2 * POSITION_BYTES)
   const damaged = bodies === 0 ? [] : damagedIds(tenant, items, { checksums, lengths })
   if (bodies !== found || damaged.length > 0) {

@@ -49,7 +49,7 @@ export function openHistory(db: DatabaseSync): Reads {
       const dialect = pastDialect(parameters)
       const sql = pastPageQuery(resource, { tenant, view }, selection, dialect)
       const row = guarded(() => prepared(sql).get(parameters)) ?? {}
-      return verifiedPastPage(resource.kind, tenant, readRow(row), selection.limit)
+      return verifiedPastPage(resource.kind, tenant, readRow(row), selection)
     },
     search: async (query, customerId, hitsMax) => {
       const hits = searchLookUps(query, customerId, hitsMax, searchDialect).flatMap((lookUp) =>
@@ -66,6 +66,7 @@ const readRow = (row: Readonly<Record<string, unknown>>): ReadPastPage => ({
   positions: String(row.positions ?? ''),
   checksums: String(row.checksums ?? ''),
   lengths: String(row.lengths ?? ''),
+  historyStart: BigInt(Number(row.history_start)),
 })
 
 const tableName = (table: string): string => table
@@ -104,6 +105,7 @@ export function pastDialect(parameters: Record<string, SQLInputValue>): PastDial
       cast(group_concat(body) as blob) as items, count(body) as bodies,
       group_concat(hex(position), '') as positions,
       group_concat(${rowChecksum}) as checksums, group_concat(octet_length(body)) as lengths`,
+    asText: (expression) => expression,
     bounded: (query) => query,
     // The last version from before is the one that was in force then.
     joinPast: (kind, at) => `
