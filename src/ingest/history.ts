@@ -10,15 +10,14 @@ import { changedMembers } from './changed-members.ts'
 
 type HistoryDeps = { readonly store: Pick<Store, 'operator'>; readonly clock: Clock }
 
-/** Throws unless the caller may read the past, and history reaches back to the time. */
-export async function requirePast(
-  { caller }: IngestInput,
-  asOf: bigint,
-  { store }: HistoryDeps,
-): Promise<void> {
-  if (!caller.scopes.has('ingest:read_history')) {
-    throw new Problem(403, 'as_of requires the scope ingest:read_history too')
-  }
+/** Throws a 403 unless the caller may read the past. */
+export function requireHistoryScope({ caller }: IngestInput): void {
+  if (caller.scopes.has('ingest:read_history')) return
+  throw new Problem(403, 'as_of requires the scope ingest:read_history too')
+}
+
+/** Throws a 410 for a time before which history was pruned. */
+export async function requireKept(asOf: bigint, { store }: HistoryDeps): Promise<void> {
   const start = await store.operator.historyStart()
   if (asOf < start) throw prunedBefore(start)
 }

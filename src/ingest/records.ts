@@ -12,7 +12,7 @@ import type { PutOutcome } from '../store/records/put.ts'
 import { isMet } from '../store/records/put.ts'
 import type { Store } from '../store/records.ts'
 import { printInstant } from '../values/instant.ts'
-import { requirePast } from './history.ts'
+import { requireHistoryScope, requireKept } from './history.ts'
 import { preconditionOf, unmet } from './precondition.ts'
 import { refused } from './problems.ts'
 
@@ -28,6 +28,8 @@ type RecordWorks = {
   readonly put: IngestWork
   readonly delete: IngestWork
 }
+
+const DELETE_ATTEMPTS = 10
 
 export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
   const { store, rules, clock } = deps
@@ -47,8 +49,10 @@ export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
     get: async (input) => {
       const asOf = pastInstant(input.parameters.get('as_of'), clock)
       if (asOf === undefined) return answerOf(await own(input))
-      await requirePast(input, asOf, deps)
+      requireHistoryScope(input)
       const past = await store.operator.findAsOf(resource, idOf(input), asOf)
+      // After the read, so that no pruning falls between the two.
+      await requireKept(asOf, deps)
       return answerOf(requireOwn(resource, input, past))
     },
     put: async (input) => {
@@ -62,16 +66,19 @@ export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
     },
     delete: async (input) => {
       const given = preconditionOf(input.headers)
-      const found = await own(input)
-      if (!isMet(given, found.version)) throw unmet(found.version)
-      const stored = JSON.parse(found.line)
-      if (stored.deleted_at != null) return { headers: tagged(found.version) }
-      // What was stored by older rules may be deleted, but not against the present ones.
-      const record = read({ ...stored, deleted_at: printInstant(clock()) }, null)
-      const precondition = { match: [found.version] }
-      const request = { record, precondition, ...storing(input, 'DELETE') }
-      const { version } = storedOf(await store.operator.put(resource, request))
-      return { headers: tagged(version) }
+      for (let attempt = 1; ; attempt += 1) {
+        const found = await own(input)
+        if (!isMet(given, found.version)) throw unmet(found.version)
+        const stored = JSON.parse(found.line)
+        if (stored.deleted_at != null) return { headers: tagged(found.version) }
+        const record = read({ ...stored, deleted_at: printInstant(clock()) }, null)
+        const precondition = { match: [found.version] }
+        const request = { record, precondition, ...storing(input, 'DELETE') }
+        const outcome = await store.operator.put(resource, request)
+        // Another writer has changed the record since it was read.
+        const isLate = outcome.outcome === 'unmatched' && attempt < DELETE_ATTEMPTS
+        if (!isLate) return { headers: tagged(storedOf(outcome).version) }
+      }
     },
   }
 }

@@ -19,10 +19,9 @@ export const searchWork =
     const hitsMax = limits.searchHitsMax + 1
     const [records, fees] = await Promise.all([
       store.operator.search(query, customerId, hitsMax),
-      findFees(quotes, query),
+      findFees(quotes, query, customerId, hitsMax),
     ])
-    const own = fees.filter((fee) => customerId === undefined || fee.customerId === customerId)
-    const found = [...records, ...own]
+    const found = [...records, ...fees]
     const hits = found.slice(0, limits.searchHitsMax).map(describeHit)
     trace.rows = hits.length
     return { body: { hits, more: found.length > hits.length } }
@@ -35,11 +34,15 @@ const describeHit = ({ kind, id, customerId, at, matched }: SearchHit) => ({
 async function findFees(
   { operator }: SearchDeps['quotes'],
   query: string,
+  customerId: string | undefined,
+  hitsMax: number,
 ): Promise<readonly SearchHit[]> {
-  const [byId, byWithdrawal] = await Promise.all([
-    operator.find(query),
-    operator.ofWithdrawal(query, limits.searchHitsMax),
+  const [found, byWithdrawal] = await Promise.all([
+    operator.find(query.toLowerCase()),
+    operator.ofWithdrawal(query, customerId, hitsMax),
   ])
+  const isOwn = customerId === undefined || found?.customerId === customerId
+  const byId = isOwn ? found : undefined
   const hitOf = (matched: string) => (quote: NonNullable<typeof byId>) => ({
     ...{ kind: 'fees', id: quote.id, customerId: quote.customerId, at: quote.createdAt, matched },
   })

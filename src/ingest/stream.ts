@@ -44,6 +44,8 @@ type Stream = {
   readonly chunks: AsyncIterable<Uint8Array>
   /** The digest of the bytes as they were sent; for after the last chunk. */
   readonly sha256: () => string
+  /** Reads the bytes for their digest alone, whatever they are. */
+  readonly digest: () => Promise<string>
 }
 
 function openStream({ content, headers }: IngestInput): Stream {
@@ -65,7 +67,11 @@ function openStream({ content, headers }: IngestInput): Stream {
     for await (const _rest of endedBySilence(source, silence));
     sha256 = hash.digest('hex')
   }
-  return { chunks: whole(), sha256: () => sha256 }
+  const digest = async () => {
+    for await (const _bytes of endedBySilence(source, silence));
+    return hash.digest('hex')
+  }
+  return { chunks: whole(), sha256: () => sha256, digest }
 }
 
 const importStream = (
@@ -114,10 +120,7 @@ async function storeOnce(resource: Resource, deps: RecordDeps, input: IngestInpu
   const { clientId } = input.caller
   const known = await answers.find(clientId, key)
   const stream = openStream(input)
-  if (known !== undefined) {
-    for await (const _chunk of stream.chunks);
-    return again(known, stream.sha256())
-  }
+  if (known !== undefined) return again(known, await stream.digest())
   const newAnswer = (report: ImportReport) => {
     const sha256 = stream.sha256()
     return { clientId, key, sha256, answer: JSON.stringify(answeredOf(report, sha256)) }

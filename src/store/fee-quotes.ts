@@ -94,8 +94,12 @@ export type FeeQuoteStore = {
   }
   readonly operator: {
     find(id: string): Promise<FeeQuote | undefined>
-    /** The quotes that a withdrawal has consumed; usually one. */
-    ofWithdrawal(withdrawal: string, quotesMax: number): Promise<readonly FeeQuote[]>
+    /** The quotes that a withdrawal has consumed, of one customer or of all; usually one. */
+    ofWithdrawal(
+      withdrawal: string,
+      customerId: string | undefined,
+      quotesMax: number,
+    ): Promise<readonly FeeQuote[]>
     /** Atomic across processes: at most one withdrawal gets the fee. */
     consume(request: ConsumeRequest): Promise<Consumed>
     /**

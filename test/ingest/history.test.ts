@@ -242,6 +242,9 @@ describe('a list at an instant', () => {
       const other = await get(`${list.replace(at, now())}&page_cursor=${mine}`)
       assert.equal(other.status, 400)
     }
+    const names = Array.from({ length: 600 }, (_, at) => `ref_ids=q${at}`).join('&')
+    const many = await get(`customers/newco/issuer-quote-executions?as_of=${at}&${names}`)
+    assert.equal(many.body.issuer_quote_executions?.length, 12, many.text.slice(0, 200))
     const moved = await get('customers/newco/issuer-quote-executions?profile_id=moved')
     assert.equal(moved.body.issuer_quote_executions.length, 8)
     assert.equal((await get('customers/other/statements', bound)).status, 404)

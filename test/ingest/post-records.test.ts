@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { startTestService, type TestService } from '../support/harness.ts'
 import { operatorToken } from '../support/operator-token.ts'
+import { openTestStore } from '../support/record-store.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
 
 let service: TestService
@@ -115,6 +116,33 @@ describe('an idempotency key', () => {
     const text = linesOf(accounts(6000, 20))
     const answers = await Promise.all([1, 2, 3].map(() => post(text, { headers })))
     for (const answer of answers) assert.deepEqual(countsOf(answer), [20, 20, 0, 0], answer.text)
+  })
+
+  test('is free again after a day', async () => {
+    let now = 1_790_000_000_000_000n
+    const tested = await openTestStore(() => now)
+    try {
+      const key = { clientId: 'core', key: 'daily', sha256: 'a', answer: '{}' }
+      const { answers } = tested.store.operator
+      const answering = () => key
+      await tested.take('fiat-accounts', accounts(1, 1), { answering })
+      assert.deepEqual(await answers.find('core', 'daily'), { sha256: 'a', answer: '{}' })
+      await assert.rejects(tested.take('fiat-accounts', accounts(2, 1), { answering }), {
+        name: 'AlreadyAnswered',
+      })
+      now += 25n * 3_600_000_000n
+      assert.equal(await answers.find('core', 'daily'), undefined)
+      const next = await tested.take('fiat-accounts', accounts(2, 1), { answering })
+      assert.equal(next.added, 1)
+    } finally {
+      await tested.close()
+    }
+  })
+
+  test('is refused for other bytes, whatever they are', async () => {
+    const headers = { 'idempotency-key': 'file-1' }
+    const { status } = await post(gzipSync('not text').subarray(0, 20), { headers })
+    assert.equal(status, 422)
   })
 
   test('belongs to its client', async () => {

@@ -193,7 +193,12 @@ describe('a client that is bound to a customer', () => {
     const foreign = aFiatAccount({ id: anId(402), customer_id: 'other' })
     const refusal = /^customer_id must be the customer that the client is bound to/
     assertRefused(await put('fiat-accounts', foreign, { token: bound }), 400, refusal)
-    await put('fiat-accounts', foreign)
+    await put('fiat-accounts', { ...foreign, source_version: 7 })
+    // What the record of another customer holds does not show in the refusal.
+    const taken = await put('fiat-accounts', { ...foreign, customer_id: 'newco' }, { token: bound })
+    assert.deepEqual(taken.body.meta.faults, [
+      { member: 'id', reason: 'is taken; ids are unique over all customers' },
+    ])
     const unknown = await get('fiat-accounts', anId(402), { token: bound })
     assertRefused(unknown, 404, `no fiat account found for id: '${anId(402)}'`)
     const path = `/ingest/v1/fiat-accounts/${anId(402)}`

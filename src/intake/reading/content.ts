@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream'
+import { pipeline, type Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { limits } from '../../platform/limits.ts'
 import { UnreadableFile } from './lines.ts'
@@ -35,9 +35,10 @@ export async function* readContent(
 
 async function* gunzip(source: Readable): AsyncIterable<Uint8Array> {
   const unzipped = createGunzip()
-  source.on('error', (error) => unzipped.destroy(error))
+  // Ends what is read where the source fails, closes early, or has been closed already.
+  pipeline(source, unzipped, () => {})
   try {
-    yield* source.pipe(unzipped)
+    yield* unzipped
   } catch (error) {
     if (String((error as { code?: unknown }).code).startsWith('Z_')) {
       throw new UnreadableFile('is not whole as gzip')

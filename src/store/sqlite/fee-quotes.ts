@@ -49,7 +49,7 @@ export function openSqliteFeeQuotes(path: string, clock: Clock): FeeQuoteStore {
   const write = openWrites(db)
   const issue = openIssue(db, write, clock)
   const find = openFind(db)
-  const ofWithdrawal = prepare(db, `${quotesOfWithdrawal('fee_quote', '?')} limit ?`)
+  const ofWithdrawal = prepare(db, quotesOfWithdrawal('fee_quote', ['?', '?', '?']))
   const consume = openConsume(db, find, clock)
   const restored = openRestoredQuotes(db)
   const sweep = openSweep(db, clock)
@@ -60,8 +60,10 @@ export function openSqliteFeeQuotes(path: string, clock: Clock): FeeQuoteStore {
     customers: { issue: (customerId, quote, openMax) => issue({ customerId, quote, openMax }) },
     operator: {
       find: (id) => retryWhileLocked(() => find(id)),
-      ofWithdrawal: (withdrawal, quotesMax) =>
-        retryWhileLocked(() => ofWithdrawal.all(withdrawal, quotesMax).map(readQuote)),
+      ofWithdrawal: (withdrawal, customerId, quotesMax) =>
+        retryWhileLocked(() =>
+          ofWithdrawal.all(withdrawal, customerId ?? null, quotesMax).map(readQuote),
+        ),
       consume: (request) => write(() => consume(request)),
       sweep: (rowsMax) => write(() => sweep(rowsMax)),
       times: () =>

@@ -47,9 +47,10 @@ function operatorMethods(servers: Servers, withinMs: number): FeeQuoteStore['ope
       const [row] = await servers.rows({ text: FIND, values: [reading.value], prepare: true })
       return row && readQuote(row)
     },
-    ofWithdrawal: async (withdrawal, quotesMax) => {
-      const text = `${quotesOfWithdrawal('bursar.fee_quote', '$1')} limit $2`
-      const rows = await servers.rows({ text, values: [withdrawal, quotesMax], prepare: true })
+    ofWithdrawal: async (withdrawal, customerId, quotesMax) => {
+      const text = quotesOfWithdrawal('bursar.fee_quote', ['$1', '$2::text', '$3'])
+      const values = [withdrawal, customerId ?? null, quotesMax]
+      const rows = await servers.rows({ text, values, prepare: true })
       return rows.map(readQuote)
     },
     consume: openConsume(servers, withinMs),

@@ -1,7 +1,8 @@
 import type { Resource } from '../../../contract/resource.ts'
 import { rowChecksum } from '../../integrity/page-checksums.ts'
 import type { OperatorRecords } from '../../records.ts'
-import { type PastDialect, pastPageQuery } from '../../sql/history/past-page.ts'
+import type { PastDialect } from '../../sql/history/past-dialect.ts'
+import { pastPageQuery } from '../../sql/history/past-page.ts'
 import { type ReadPastPage, verifiedPastPage } from '../../sql/history/read-past-page.ts'
 import { distinctHits, readHit, searchLookUps } from '../../sql/history/search.ts'
 import {

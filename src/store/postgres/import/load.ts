@@ -27,12 +27,15 @@ export async function openLoad(
   const session = await holdSession(servers)
   const { connection } = session
   const columns = stagedColumns(resource)
-  const copy = await openStaging(connection, columns).catch(async (error: unknown) => {
+  const open = async () => {
+    const staging = await openStaging(connection, columns)
+    return [staging, await openKnownLines(servers, connection, resource)] as const
+  }
+  const [copy, known] = await open().catch(async (error: unknown) => {
     // The caller never gets the load, so it cannot return the session to the pool.
     await session.drop()
     throw error
   })
-  const known = await openKnownLines(servers, connection, resource)
   let sequence = 0
   const endStaging = async () => {
     await copy.end()

@@ -28,6 +28,7 @@ import { whole } from '../../sql/row.ts'
 import { dropRepeats, mergeTime, refused } from '../../sql/staging.ts'
 import { transact } from '../cluster/transaction.ts'
 import type { Connection } from '../driver/connection.ts'
+import { forgetExpired } from '../ingest/kept-answers.ts'
 import type { KnownLines } from './known-lines.ts'
 import { dialect } from './merge-dialect.ts'
 
@@ -106,6 +107,7 @@ async function keepAnswerOnce(
   { clientId, key, sha256, answer }: NewAnswer,
   now: bigint,
 ): Promise<void> {
+  await forgetExpired(connection, clientId, key, now)
   const text = `${keepAnswer(dialect.tableName('kept_answer'), numbered)} returning 1`
   const kept = await connection.query({ text, values: [clientId, key, sha256, answer, now] })
   if (kept.length === 0) throw new AlreadyAnswered()

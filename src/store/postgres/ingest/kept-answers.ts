@@ -2,6 +2,7 @@ import type { Clock } from '../../../platform/clock.ts'
 import type { KeptAnswers } from '../../records/history.ts'
 import {
   findAnswer,
+  forgetAnswer,
   forgetAnswers,
   forgottenBefore,
   keepAnswer,
@@ -9,6 +10,7 @@ import {
 import { text } from '../../sql/row.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { inTransaction } from '../cluster/transaction.ts'
+import type { Connection } from '../driver/connection.ts'
 
 const table = 'bursar.kept_answer'
 const numbered = (number: number): string => `$${number}`
@@ -23,11 +25,21 @@ export const openKeptAnswers = (servers: Servers, clock: Clock): KeptAnswers => 
     const now = clock()
     await inTransaction(servers, async (connection) => {
       const values = [clientId, key, sha256, answer, now]
-      await connection.query({
-        text: forgetAnswers(table, numbered),
-        values: [forgottenBefore(now)],
-      })
+      await forgetExpired(connection, clientId, key, now)
       await connection.query({ text: keepAnswer(table, numbered), values })
     })
   },
 })
+
+/** Forgets the answer of a key if its time has passed, and some others. */
+export async function forgetExpired(
+  connection: Connection,
+  clientId: string,
+  key: string,
+  now: bigint,
+): Promise<void> {
+  const before = forgottenBefore(now)
+  const ofKey = [clientId, key, before]
+  await connection.query({ text: forgetAnswer(table, numbered), values: ofKey })
+  await connection.query({ text: forgetAnswers(table, numbered), values: [before] })
+}

@@ -8,8 +8,12 @@ import type { SweepState } from './judge-sweep.ts'
 export const quoteColumns = `id, customer_id, client_id, asset, network, address,
   canonical_address, amount, fee, total, created_at, expires_at, withdrawal, consumed_at`
 
-export const quotesOfWithdrawal = (table: string, parameter: string): string =>
-  `select ${quoteColumns} from ${table} where withdrawal = ${parameter} order by id`
+export const quotesOfWithdrawal = (
+  table: string,
+  [withdrawal, customer, quotesMax]: readonly [string, string, string],
+): string =>
+  `select ${quoteColumns} from ${table} where withdrawal = ${withdrawal}
+   and customer_id = coalesce(${customer}, customer_id) order by id limit ${quotesMax}`
 
 export function readQuote(row: NamedRow): FeeQuote {
   const network = text(row, 'network')

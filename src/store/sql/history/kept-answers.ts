@@ -18,3 +18,8 @@ export const forgetAnswers = (table: string, parameter: (number: number) => stri
 /** Answers from before are not known any more. */
 export const forgottenBefore = (now: bigint): bigint =>
   now - BigInt(limits.answerKeptHours) * 3_600_000_000n
+
+/** An answer whose time has passed makes room for another one of its key. */
+export const forgetAnswer = (table: string, parameter: (number: number) => string): string =>
+  `delete from ${table}
+   where client_id = ${parameter(1)} and key = ${parameter(2)} and kept_at <= ${parameter(3)}`

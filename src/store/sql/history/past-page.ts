@@ -3,38 +3,7 @@ import type { Resource } from '../../../contract/resource.ts'
 import type { PastSelection } from '../../records/history.ts'
 import { bySelectivity, type ColumnFilter, namesOneRecord } from '../filter-order.ts'
 import { rangeOf } from '../key-range.ts'
-
-/** What the two stores spell differently in the query of a past page. */
-export type PastDialect = {
-  readonly tableName: (table: string) => string
-  readonly indexedBy: (index: string) => string
-  readonly states: Readonly<Record<'live' | 'deleted', string>>
-  /** A member of the JSON text in a column, as text. */
-  readonly jsonMember: (column: string, member: string) => string
-  /** Whether an expression is one of several values. */
-  readonly isAnyOf: (expression: string, values: string) => string
-  /** Rows `entry` of one column `value`, as what follows `from`. */
-  readonly valuesOf: (values: string) => string
-  /** Runs a query for each of several values. The query gets the name of the value. */
-  readonly forEach: (values: readonly string[], query: (value: string) => string) => string
-  /** The column that names a stored row, and its name in the version that `joinPast` joins. */
-  readonly rowName: string
-  readonly pastRow: string
-  /** The columns `items`, `bodies`, `positions` in hex, `checksums` and `lengths` of a page. */
-  readonly aggregates: (order: 'asc' | 'desc') => string
-  /** A whole number as its store reads it. */
-  readonly asText: (expression: string) => string
-  /** Bounds one of several ordered queries, for a planner that would not merge them as it goes. */
-  readonly bounded: (query: string, page: string) => string
-  /** Joins the version `past` of a record `record` that is in force at a time. */
-  readonly joinPast: (kind: string, at: string) => string
-  /** Adds a parameter, and returns how the text names it. */
-  readonly instant: (micros: bigint) => string
-  readonly text: (value: string) => string
-  readonly bytes: (value: Uint8Array) => string
-  readonly texts: (values: readonly string[], isId: boolean) => string
-  readonly count: (value: number) => string
-}
+import type { PastDialect } from './past-dialect.ts'
 
 /**
  * Reads a page that was answered at an instant, and one record more, as one row: `items`, `bodies`,
@@ -235,6 +204,19 @@ function candidates(
   /** The records that have lost a value of the filter since. */
   function formerOf({ column, values }: ColumnFilter): readonly string[] {
     if (column === 'id') return []
+    // There may be a thousand of them, and each finds few records.
+    if (column === 'ref_id') {
+      return [
+        `${read}
+          from ${dialect.valuesOf(listed[0]?.values ?? '')}
+          cross join ${tableName('former_value')} as former
+          cross join ${stored('')} ${join}
+          where former.customer_id = ${customer} and former.kind = '${kind}'
+          and former.member = 'ref_id' and former.value = entry.value and former.until > ${at}
+          and record.customer_id = ${customer} and record.deleted in (${anyState.join(', ')})
+          and record.position = former.position and ${range} and ${conditions}`,
+      ]
+    }
     const ofValue = (value: string) => `
           ${read}
           from ${tableName('former_value')} as former

@@ -146,6 +146,7 @@ const olderThanStored = ({ table }: Resource, { tableName, indexedBy }: MergeDia
       case when stored.source_version is null then 'updated_at' else 'source_version' end as member,
       'is older than what is stored; --allow-older takes it all the same' as reason
     from staged cross join ${tableName(table)} as stored ${indexedBy(`${table}_identity`)}
-    where stored.id = staged.id and stored.stored_at >= 0 and case
+    where stored.id = staged.id and stored.stored_at >= 0
+      and stored.customer_id = staged.customer_id and case
       when stored.source_version is null then staged.updated_at < stored.updated_at
       else coalesce(staged.source_version, -1) < stored.source_version end`

@@ -7,9 +7,13 @@ export const createKnown = (idType: string): string =>
 
 export const indexKnown = 'create index known_by_id on known (id)'
 
-/** Before anything is staged: when a record of the kind last changed. */
+/**
+ * A text that every change of a record of the kind changes. The times of one customer only rise;
+ * the sum of all is told in two parts, because it would not fit into a whole number.
+ */
 export const lastChangeOf = ({ kind }: Resource, tableName: (table: string) => string): string =>
-  `select max(changed_at) as changed_at from ${tableName('revision')} where kind = '${kind}'`
+  `select sum(changed_at / 1000000) || ' ' || sum(changed_at % 1000000) as changed_at
+   from ${tableName('revision')} where kind = '${kind}'`
 
 /** How many known lines each file has. */
 export const knownByFile = 'select file, count(*) as records from known group by file'

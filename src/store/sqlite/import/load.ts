@@ -62,7 +62,7 @@ export async function openLoad(
     `insert into staged (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
   )
   const conflicts = conflictQueries(resource, dialect)
-  const known = openKnownLines(db, path, resource)
+  const known = closingOnError(db, () => openKnownLines(db, path, resource))
   db.exec('begin')
   return {
     ...known.methods,
@@ -114,9 +114,15 @@ export async function openLoad(
 
 /** A killed import may have left a long log, so that is emptied first: its space counts as free. */
 function checkSpace<T>(db: DatabaseSync, empty: (db: DatabaseSync) => unknown, check: () => T): T {
-  try {
+  return closingOnError(db, () => {
     empty(db)
     return check()
+  })
+}
+
+function closingOnError<T>(db: DatabaseSync, work: () => T): T {
+  try {
+    return work()
   } catch (error) {
     db.close()
     throw error

@@ -27,6 +27,7 @@ import { mergeStatements } from '../../sql/merge-statements.ts'
 import { optionalWhole, whole } from '../../sql/row.ts'
 import { dropRepeats, mergeTime } from '../../sql/staging.ts'
 import { prepare } from '../database.ts'
+import { forgetExpired } from '../ingest/kept-answers.ts'
 import { buildingIndexes } from './build-indexes.ts'
 import type { ImportSpace } from './disk-space.ts'
 import { dialect } from './merge-dialect.ts'
@@ -159,6 +160,7 @@ function keepAnswerOnce(
   now: bigint,
 ): void {
   const values = [clientId, key, sha256, answer, now]
+  forgetExpired(db, clientId, key, now)
   const { changes } = db.prepare(keepAnswer('kept_answer', () => '?')).run(...values)
   if (changes === 0) throw new AlreadyAnswered()
 }

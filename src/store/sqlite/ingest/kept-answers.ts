@@ -3,6 +3,7 @@ import type { Clock } from '../../../platform/clock.ts'
 import type { KeptAnswers } from '../../records/history.ts'
 import {
   findAnswer,
+  forgetAnswer,
   forgetAnswers,
   forgottenBefore,
   keepAnswer,
@@ -24,7 +25,14 @@ export const openKeptAnswers = (db: DatabaseSync, write: Write, clock: Clock): K
   keep: ({ clientId, key, sha256, answer }) =>
     write(() => {
       const now = clock()
-      db.prepare(forgetAnswers(table, positional)).run(forgottenBefore(now))
+      forgetExpired(db, clientId, key, now)
       db.prepare(keepAnswer(table, positional)).run(clientId, key, sha256, answer, now)
     }),
 })
+
+/** Forgets the answer of a key if its time has passed, and some others. */
+export function forgetExpired(db: DatabaseSync, clientId: string, key: string, now: bigint): void {
+  const before = forgottenBefore(now)
+  db.prepare(forgetAnswer(table, positional)).run(clientId, key, before)
+  db.prepare(forgetAnswers(table, positional)).run(before)
+}
