@@ -14,8 +14,10 @@ import { seeded } from './model.ts'
 /** Answers that are recorded, and reproduced afterwards. */
 const ANSWERS = isLong ? 100_000 : 1000
 const READERS = 6
-/** A busy machine is no divergence. */
-const patient = { BURSAR_DATABASE_TIMEOUT_MS: '20000' }
+/** Between two changes of a writer. */
+const PAUSE_MS = isLong ? 100 : 10
+/** A busy machine is no divergence, and a long run outlives a token of the usual length. */
+const patient = { BURSAR_DATABASE_TIMEOUT_MS: '20000', BURSAR_TOKEN_LIFE_SECONDS: '3600' }
 const RECORDS = 60
 
 const lists = [
@@ -91,8 +93,8 @@ async function changeUntil(service: TestService, operator: string, ends: { now: 
         const report = await take(service.parts.store, list.kind, some(list, customerId))
         assert.deepEqual(report.faults, [])
       }
-      // The readers share the processor with the writers.
-      await new Promise((resolve) => setTimeout(resolve, 10))
+      // Each commit waits for the disk, and on the embedded store the readers wait with it.
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
     }
   }
   await Promise.all([writer('put'), writer('put'), writer('post'), writer('import')])
