@@ -307,3 +307,14 @@ test('refuses an unknown extension and a missing file', async () => {
     /is a folder; name one file in it/,
   )
 })
+
+test('a compressed source that was closed before it is read ends with an error', async () => {
+  const source = new Readable({ read: () => {} })
+  source.destroy()
+  const bounds = { isGzip: true, bytesRead: () => 0 }
+  await assert.rejects(Array.fromAsync(readContent(source, bounds)), /closed before its end/)
+  const cut = new Readable({ read: () => {} })
+  const reading = Array.fromAsync(readContent(cut, bounds))
+  setTimeout(() => cut.destroy(), 10)
+  await assert.rejects(reading, /closed before its end/)
+})

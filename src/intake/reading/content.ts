@@ -1,4 +1,4 @@
-import { pipeline, type Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { limits } from '../../platform/limits.ts'
 import { UnreadableFile } from './lines.ts'
@@ -35,10 +35,15 @@ export async function* readContent(
 
 async function* gunzip(source: Readable): AsyncIterable<Uint8Array> {
   const unzipped = createGunzip()
-  // Ends what is read where the source fails, closes early, or has been closed already.
-  pipeline(source, unzipped, () => {})
+  const end = (error: Error = new Error('the source was closed before its end')) =>
+    unzipped.destroy(error)
+  source.on('error', end)
+  // A client may leave while its stream waits for its turn, and then no error follows.
+  const endIfCut = () => source.readableEnded || end()
+  if (source.destroyed) endIfCut()
+  else source.once('close', endIfCut)
   try {
-    yield* unzipped
+    yield* source.pipe(unzipped)
   } catch (error) {
     if (String((error as { code?: unknown }).code).startsWith('Z_')) {
       throw new UnreadableFile('is not whole as gzip')
