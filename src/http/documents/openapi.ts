@@ -4,9 +4,16 @@ import type { Body, Operation } from '../../contract/operation.ts'
 import type { Resource } from '../../contract/resource.ts'
 import type { SandboxOperation } from '../../contract/sandbox-operation.ts'
 import { readScopes } from '../../contract/scopes.ts'
+import { nameOf } from '../../operations/ingest/stored-records.ts'
 import { examplesOf } from './openapi-examples.ts'
 import { responsesOf } from './openapi-responses.ts'
-import { bodySchema, type Components, capitalised, plainSchema } from './openapi-schemas.ts'
+import {
+  addComponent,
+  bodySchema,
+  type Components,
+  capitalised,
+  plainSchema,
+} from './openapi-schemas.ts'
 
 type Documented = Operation | IngestOperation | SandboxOperation
 
@@ -128,7 +135,9 @@ function requestBody(
 ): object {
   if (body === 'ndjson' || 'records' in body) return ndjsonBody
   if ('record' in body) {
-    const schema = plainSchema(body.record.record, components)
+    // The same schema as the stored record that a GET answers.
+    const name = `Stored${nameOf(body.record)}`
+    const schema = addComponent(name, plainSchema(body.record.record, components), components)
     return { required: true, content: { 'application/json': { schema } } }
   }
   const schema = bodySchema(`${capitalised(id)}Request`, body, components)
