@@ -19,7 +19,7 @@ export type MergeDialect = {
 export type MergeStatements = {
   /** The pairs of a staged record and the stored one that it replaces, as what follows `from`. */
   readonly replaced: string
-  /** Whether a staged record replaces a stored one. If none does, only `insert` need run. */
+  /** Whether a staged record replaces a stored one. */
   readonly hasReplaced: string
   /** Copies stored deletions to staged records that mention none. Not for kinds without them. */
   readonly keepDeletions: string | undefined
@@ -30,11 +30,11 @@ export type MergeStatements = {
   readonly lastChange: string
   /** How many staged records of each file replace a stored one. */
   readonly countReplaced: string
-  /** Moves what will be replaced to `superseded`; `insert` replaces the unmasked records. */
-  readonly supersede: readonly string[]
-  readonly insert: readonly string[]
-  /** Only where a record is added. */
-  readonly widen: string
+  /** What stores the staged records that remain. */
+  readonly changes: (does: {
+    readonly adds: boolean
+    readonly replaces: boolean
+  }) => readonly string[]
 }
 
 export function mergeStatements(resource: Resource, dialect: MergeDialect): MergeStatements {
@@ -46,6 +46,33 @@ export function mergeStatements(resource: Resource, dialect: MergeDialect): Merg
   const table = tableName(resource.table)
   const full = tableName(fullTable(resource))
   const hasMask = resource.mask !== undefined
+  // The unmasked records are replaced by `insert`.
+  const supersede = [
+    `insert into ${tableName('superseded')}
+       select '${resource.kind}', stored.customer_id, stored.id, stored.stored_at, ${now},
+         ${storedBody}, stored.deleted_at, stored.source_version, ${storedChecksum},
+         stored.origin, stored.origin_line, ${hasMask ? 'stored.body, stored.checksum' : 'null, null'}
+       from ${replacedInFull}`,
+    noteFormerValues(resource, replaced, dialect),
+    `delete from ${table} where (customer_id, deleted, position) in (
+         select stored.customer_id, stored.deleted, stored.position from ${replaced})`,
+  ]
+  const insert = [
+    insertRecords(resource, dialect),
+    `insert into ${tableName('revision')}
+       select distinct customer_id, '${resource.kind}', ${now} from staged where true
+       on conflict (customer_id, kind) do update set changed_at = excluded.changed_at`,
+    ...(hasMask
+      ? [
+          // An unmasked record whose masked one was lost replaces nothing, but has the same key.
+          `insert into ${full} as stored (customer_id, id, deleted, body, checksum)
+             select customer_id, id, deleted_at is not null, full_body, full_checksum from staged
+             where true order by customer_id, id
+             on conflict (customer_id, id) do update set
+               deleted = excluded.deleted, body = excluded.body, checksum = excluded.checksum`,
+        ]
+      : []),
+  ]
   return {
     replaced,
     hasReplaced: `select exists (select 1 from ${replaced}) as has_replaced`,
@@ -58,34 +85,10 @@ export function mergeStatements(resource: Resource, dialect: MergeDialect): Merg
       delete from staged where sequence in (select staged.sequence from ${unchanged})`,
     countReplaced: `
       select staged.file, count(*) as records from ${replaced} group by staged.file`,
-    supersede: [
-      `insert into ${tableName('superseded')}
-       select '${resource.kind}', stored.customer_id, stored.id, stored.stored_at, ${now},
-         ${storedBody}, stored.deleted_at, stored.source_version, ${storedChecksum},
-         stored.origin, stored.origin_line, ${hasMask ? 'stored.body, stored.checksum' : 'null, null'}
-       from ${replacedInFull}`,
-      noteFormerValues(resource, replaced, dialect),
-      `delete from ${table} where (customer_id, deleted, position) in (
-         select stored.customer_id, stored.deleted, stored.position from ${replaced})`,
-    ],
-    widen: widenExtent(resource, dialect),
-    insert: [
-      insertRecords(resource, dialect),
-      `insert into ${tableName('revision')} as stored
-       select distinct customer_id, '${resource.kind}', ${now} from staged where true
-       on conflict (customer_id, kind) do update set changed_at = case
-         when excluded.changed_at > stored.changed_at then excluded.changed_at
-         else stored.changed_at + 1 end`,
-      ...(hasMask
-        ? [
-            // An unmasked record whose masked one was lost replaces nothing, but has the same key.
-            `insert into ${full} as stored (customer_id, id, deleted, body, checksum)
-             select customer_id, id, deleted_at is not null, full_body, full_checksum from staged
-             where true order by customer_id, id
-             on conflict (customer_id, id) do update set
-               deleted = excluded.deleted, body = excluded.body, checksum = excluded.checksum`,
-          ]
-        : []),
+    changes: ({ adds, replaces }) => [
+      ...(replaces ? supersede : []),
+      ...(adds ? [widenExtent(resource, dialect)] : []),
+      ...insert,
     ],
   }
 }

@@ -21,3 +21,6 @@ export const optionalText = (row: NamedRow, column: string): string | undefined 
 
 export const optionalWhole = (row: NamedRow, column: string): bigint | undefined =>
   row[column] === null ? undefined : whole(row, column)
+
+/** The stores spell true differently. */
+export const isTrue = (value: unknown): boolean => value === true || value === 1n

@@ -3,7 +3,7 @@ import type { Clock } from '../../../platform/clock.ts'
 import type { RecordLoad } from '../../records/import.ts'
 import { conflictQueries } from '../../sql/import/conflict-queries.ts'
 import { createKnown } from '../../sql/import/known-lines.ts'
-import { createStagedOrigin, hasRepeats, stagedColumns } from '../../sql/staging.ts'
+import { hasRepeats, stagedColumns } from '../../sql/staging.ts'
 import { holdSession } from '../cluster/hold-session.ts'
 import type { Servers } from '../cluster/servers.ts'
 import type { Connection } from '../driver/connection.ts'
@@ -12,7 +12,7 @@ import { copyLine } from './copy-line.ts'
 import { openKnownLines } from './known-lines.ts'
 import { dialect } from './merge-dialect.ts'
 import { faultsOf, isTrue, mergeStaged } from './merge-staged.ts'
-import { typeOf } from './staged-types.ts'
+import { createStaging } from './staged-types.ts'
 
 /**
  * Imports one file. COPY fills a temporary table, because it cannot write to a table with row-level
@@ -70,10 +70,6 @@ export async function openLoad(
 
 async function openStaging(connection: Connection, staged: readonly string[]) {
   const columns = ['sequence', ...staged]
-  await connection.execute(
-    `drop table if exists pg_temp.staged, pg_temp.staged_origin, pg_temp.known;
-     create temporary table staged (${columns.map((name) => `${name} ${typeOf(name)}`).join(', ')});
-     ${createStagedOrigin}; ${createKnown('uuid')}`,
-  )
+  await connection.execute(`${createStaging(columns)}; ${createKnown('uuid')}`)
   return openCopy(connection, `copy staged (${columns.join(', ')}) from stdin`)
 }

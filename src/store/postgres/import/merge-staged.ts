@@ -82,12 +82,8 @@ export async function mergeStaged(
     const [last] = await connection.query({ text: merge.lastChange })
     const storedAt = mergeTime(now, BigInt(String(last?.[0] ?? 0)))
     await noteOrigins(connection, origins)
-    const statements = [
-      ...(report.changed > 0 ? merge.supersede : []),
-      ...(report.added > 0 ? [merge.widen] : []),
-      ...merge.insert,
-    ]
-    for (const text of statements) {
+    const does = { adds: report.added > 0, replaces: report.changed > 0 }
+    for (const text of merge.changes(does)) {
       // Only some of the statements have the parameter.
       await connection.query({ text, values: text.includes(dialect.now) ? [storedAt] : [] })
     }

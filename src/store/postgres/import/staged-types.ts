@@ -1,3 +1,5 @@
+import { createStagedOrigin } from '../../sql/staging.ts'
+
 const types: Readonly<Record<string, string>> = {
   sequence: 'bigint',
   file: 'integer',
@@ -18,3 +20,10 @@ const types: Readonly<Record<string, string>> = {
 
 /** The type of a column of the staging table. */
 export const typeOf = (column: string): string => types[column] ?? 'text collate "C"'
+
+/** Creates the staging tables of a session, in place of those that another import has left. */
+export const createStaging = (columns: readonly string[], onCommit = ''): string => `
+  drop table if exists pg_temp.staged, pg_temp.staged_origin, pg_temp.known;
+  create temporary table staged (${columns.map((name) => `${name} ${typeOf(name)}`).join(', ')})
+    ${onCommit};
+  ${createStagedOrigin}`

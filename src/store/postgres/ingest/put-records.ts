@@ -4,9 +4,7 @@ import { limits } from '../../../platform/limits.ts'
 import { resources } from '../../../resources/catalogue.ts'
 import type { PutOutcome, PutRequest } from '../../records/put.ts'
 import type { OperatorRecords } from '../../records.ts'
-import { openBatchQueue, type PendingRequest } from '../../sql/batch-queue.ts'
-import { findQuery, readStoredRecord } from '../../sql/export-line.ts'
-import { distinctIds } from '../../sql/ingest/distinct-ids.ts'
+import { findQuery } from '../../sql/export-line.ts'
 import {
   type PutOutcomes,
   type PutRows,
@@ -14,14 +12,15 @@ import {
   putBatch,
   putStatements,
 } from '../../sql/ingest/put-batch.ts'
-import { createStagedOrigin, stagedColumns, stagedValues } from '../../sql/staging.ts'
+import { openPutQueue } from '../../sql/ingest/put-queue.ts'
+import { stagedColumns, stagedValues } from '../../sql/staging.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { transact } from '../cluster/transaction.ts'
 import { hexOf } from '../driver/cells.ts'
 import { type Connection, textArray } from '../driver/connection.ts'
 import { dialect } from '../import/merge-dialect.ts'
 import { storeOrigin } from '../import/merge-staged.ts'
-import { typeOf } from '../import/staged-types.ts'
+import { createStaging, typeOf } from '../import/staged-types.ts'
 
 /**
  * Stores single records. Those that wait together share a transaction and its waits for disk and
@@ -47,30 +46,14 @@ function openKind(
   clock: Clock,
 ) {
   const statements = putStatements(resource, dialect)
-  const run = async (batch: readonly PendingRequest<PutRequest, PutOutcome>[], from: number) => {
-    let waiting = batch
-    while (waiting.length > 0) {
-      const [first, later] = distinctIds(waiting)
-      const requests = first.map(({ request }) => request)
-      const withinMs = from + limits.recordPutMs - performance.now()
-      const outcomes = await servers.onPrimary(async (connection) => {
-        const session = sessions.get(connection) ?? (await openSession(connection))
-        sessions.set(connection, session)
-        return await putTogether(connection, session, resource, statements, requests, clock)
-      }, withinMs)
-      const again = first.filter(({ result }, place) => {
-        const outcome = outcomes[place]
-        if (outcome !== undefined) result.resolve(outcome)
-        return outcome === undefined
-      })
-      waiting = [...again, ...later]
-    }
-  }
-  return openBatchQueue<PutRequest, PutOutcome>({
-    ...{ name: 'records', run, weightMax: limits.recordsPerCommitMax },
-    ...{ runningMax: 1, startsFullBatches: false },
-    ...{ waitingMax: limits.recordsWaitingMax, waitMs: limits.recordPutMs / 2 },
-  })
+  const runBatch = (batch: readonly PutRequest[], deadline: number) =>
+    servers.onPrimary(async (connection) => {
+      const session = sessions.get(connection) ?? (await openSession(connection))
+      sessions.set(connection, session)
+      return await putTogether(connection, session, resource, statements, batch, clock)
+    }, deadline - performance.now())
+  // Leaves a batch at least half of the time.
+  return openPutQueue(runBatch, limits.recordPutMs / 2)
 }
 
 /**
@@ -80,11 +63,8 @@ function openKind(
 async function openSession(connection: Connection): Promise<Session> {
   const columns = ['sequence', ...new Set(resources.flatMap(stagedColumns))]
   await connection.execute(
-    `drop table if exists pg_temp.staged, pg_temp.staged_origin;
-     create temporary table staged (${columns.map((name) => `${name} ${typeOf(name)}`).join(', ')})
-       on commit delete rows;
-     create index staged_by_id on staged (id);
-     ${createStagedOrigin}`,
+    `${createStaging(columns, 'on commit delete rows')};
+     create index staged_by_id on staged (id)`,
   )
   return { origins: new Map() }
 }
@@ -102,7 +82,7 @@ async function putTogether(
     return await transact(connection, async () => {
       const lock = `lock table ${dialect.tableName(resource.table)} in share row exclusive mode`
       await connection.execute(lock)
-      const steps = putBatch(statements, batch, clock(), readStoredRecord)
+      const steps = putBatch(statements, batch, clock())
       let step = steps.next([])
       while (step.done !== true) step = steps.next(await take(step.value))
       return step.value

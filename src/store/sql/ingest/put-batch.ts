@@ -1,10 +1,10 @@
 import type { RecordFault, Resource } from '../../../contract/resource.ts'
 import { bodyChecksum } from '../../integrity/checksum.ts'
 import { isMet, type PutOutcome, type PutRequest } from '../../records/put.ts'
-import { type StoredRecord, versionOf } from '../export-line.ts'
+import { readStoredRecord, versionOf } from '../export-line.ts'
 import { conflictQueries } from '../import/conflict-queries.ts'
 import { type MergeDialect, mergeStatements } from '../merge-statements.ts'
-import { type NamedRow, optionalWhole, text, whole } from '../row.ts'
+import { isTrue, type NamedRow, optionalWhole, text, whole } from '../row.ts'
 import { mergeTime } from '../staging.ts'
 
 /** What a batch asks of its store, in the transaction that it runs in. */
@@ -33,9 +33,7 @@ export function putStatements(resource: Resource, dialect: MergeDialect) {
     ],
     remaining: `select line, sequence in (select staged.sequence from ${merge.replaced}) as replaces
       from staged`,
-    supersede: merge.supersede,
-    widen: merge.widen,
-    insert: merge.insert,
+    changes: merge.changes,
     now: dialect.now,
   }
 }
@@ -47,18 +45,17 @@ export type PutOutcomes = (PutOutcome | undefined)[]
 
 /**
  * Stores the records of a batch, whose ids differ, by the rules of an import. `staged` is empty
- * before, and the store empties it after. A request that is
- * refused or unmatched does not keep the others from being stored. One that conflicts with another
- * of the batch is left to the next batch, where it meets the other one stored.
+ * before, and the store empties it after. A request that is refused or unmatched does not keep the
+ * others from being stored. One that conflicts with another of the batch is left to the next batch,
+ * where it meets the other one stored.
  */
 export function* putBatch(
   statements: PutStatements,
   batch: readonly PutRequest[],
   now: bigint,
-  readStored: (row: NamedRow) => StoredRecord,
 ): Generator<PutStep, PutOutcomes, PutRows> {
   const outcomes: PutOutcomes = batch.map(() => undefined)
-  const places = [...(yield* meetingPreconditions(batch, outcomes, readStored))]
+  const places = [...(yield* meetingPreconditions(batch, outcomes))]
   if (places.length === 0) return outcomes
   yield { do: 'stage', places }
   let staged = places
@@ -68,7 +65,7 @@ export function* putBatch(
     yield run(`delete from staged where line in (${[...dropped].join(', ')})`)
     staged = staged.filter((place) => !dropped.has(place))
   }
-  if (staged.length > 0) yield* mergeStaged(statements, batch, staged, outcomes, now, readStored)
+  if (staged.length > 0) yield* mergeStaged(statements, batch, staged, outcomes, now)
   return outcomes
 }
 
@@ -77,13 +74,12 @@ const run = (sql: string, values: readonly bigint[] = []): PutStep => ({ do: 'ru
 function* meetingPreconditions(
   batch: readonly PutRequest[],
   outcomes: PutOutcomes,
-  readStored: (row: NamedRow) => StoredRecord,
 ): Generator<PutStep, readonly number[], PutRows> {
   const isConditional = ({ precondition: { match, noneMatch } }: PutRequest) =>
     match !== undefined || noneMatch !== undefined
   const ids = batch.filter(isConditional).map(({ record }) => record.id)
   const rows = ids.length === 0 ? [] : yield { do: 'find', ids }
-  const stored = new Map(rows.map((row) => readStored(row)).map((record) => [record.id, record]))
+  const stored = new Map(rows.map(readStoredRecord).map((record) => [record.id, record]))
   const places = [...batch.keys()]
   return places.filter((place) => {
     const { record, precondition } = batch[place] as PutRequest
@@ -117,9 +113,6 @@ function* conflictsOf(
 
 const placeOf = (row: NamedRow): number => Number(whole(row, 'line'))
 
-/** A truth value as either store answers it. */
-const isTrue = (value: unknown): boolean => value === true || value === 1n
-
 const readFault = (row: NamedRow): RecordFault => ({
   member: text(row, 'member'),
   reason: text(row, 'reason'),
@@ -131,7 +124,6 @@ function* mergeStaged(
   staged: readonly number[],
   outcomes: PutOutcomes,
   now: bigint,
-  readStored: (row: NamedRow) => StoredRecord,
 ): Generator<PutStep, void, PutRows> {
   const [last] = yield run(statements.lastChange)
   const storedAt = mergeTime(now, optionalWhole(last ?? {}, 'changed_at') ?? 0n)
@@ -144,18 +136,14 @@ function* mergeStaged(
     outcomes[placeOf(row)] = { outcome, version: versionOf({ storedAt, checksum }) }
   }
   const has = (wanted: string) => outcomes.some((outcome) => outcome?.outcome === wanted)
-  const changes = [
-    ...(has('changed') ? statements.supersede : []),
-    ...(has('added') ? [statements.widen] : []),
-    ...statements.insert,
-  ]
+  const changes = statements.changes({ adds: has('added'), replaces: has('changed') })
   for (const sql of remaining.length === 0 ? [] : changes) {
     yield run(sql, sql.includes(statements.now) ? [storedAt] : [])
   }
   const unchanged = staged.filter((place) => outcomes[place] === undefined)
   if (unchanged.length === 0) return
   const ids = unchanged.map((place) => (batch[place] as PutRequest).record.id)
-  const rows = (yield { do: 'find', ids }).map((row) => readStored(row))
+  const rows = (yield { do: 'find', ids }).map(readStoredRecord)
   const versions = new Map(rows.map((record) => [record.id, versionOf(record)]))
   for (const place of unchanged) {
     const version = versions.get((batch[place] as PutRequest).record.id) ?? ''

@@ -1,6 +1,6 @@
 import { fullTable, type Resource } from '../../../contract/resource.ts'
 import type { StoredRow } from '../../integrity/stored-row.ts'
-import type { NamedRow } from '../row.ts'
+import { isTrue, type NamedRow } from '../row.ts'
 import { memberColumns } from '../staging.ts'
 
 type TableName = (table: string) => string
@@ -104,6 +104,3 @@ function unmaskedOf({ mask }: Resource, row: NamedRow): StoredRow['unmasked'] {
 const wholeOrNull = (value: unknown): bigint | null => (typeof value === 'bigint' ? value : null)
 
 const checksumOf = (value: unknown): number | null => (value == null ? null : Number(value))
-
-/** The stores spell true differently. */
-const isTrue = (value: unknown): boolean => value === true || value === 1n

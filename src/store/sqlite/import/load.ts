@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import type { Resource } from '../../../contract/resource.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { limits } from '../../../platform/limits.ts'
@@ -6,13 +6,7 @@ import { joinFaults, noFaults } from '../../found-faults.ts'
 import type { RecordLoad } from '../../records/import.ts'
 import { conflictQueries } from '../../sql/import/conflict-queries.ts'
 import { CHANGED_MEANWHILE } from '../../sql/import/known-lines.ts'
-import {
-  createStagedOrigin,
-  hasRepeats,
-  refused,
-  stagedColumns,
-  stagedValues,
-} from '../../sql/staging.ts'
+import { hasRepeats, refused } from '../../sql/staging.ts'
 import { openWithin } from '../database.ts'
 import { retryWhileLocked } from '../locks.ts'
 import { inTransaction } from '../migrate.ts'
@@ -27,6 +21,7 @@ import {
 import { openKnownLines } from './known-lines.ts'
 import { dialect } from './merge-dialect.ts'
 import { faultsOf, mergeStaged, rejectConflicts } from './merge-staged.ts'
+import { createStagingTable } from './staging-table.ts'
 
 type LoadDeps = {
   readonly clock: Clock
@@ -52,25 +47,19 @@ export async function openLoad(
   const locked = `another process, such as an import, has written ${path} for ${lockWaitMs / 1000} s; nothing was changed; wait until it has ended, then run this again`
   const afterOthers = <T>(work: () => T) =>
     retryWhileLocked(work, performance.now() + lockWaitMs, locked)
-  const db = await afterOthers(() => openStaging(path, resource))
+  const db = await afterOthers(() => openStaging(path))
   const space = checkSpace(db, isInServer ? () => {} : emptyLog, () =>
     spaceFor(path, fileBytes, freeBytes),
   )
   let hasMerged = false
-  const columns = stagedColumns(resource)
-  const insert = db.prepare(
-    `insert into staged (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
-  )
+  const stageRow = createStagingTable(db, resource)
   const conflicts = conflictQueries(resource, dialect)
   const known = closingOnError(db, () => openKnownLines(db, path, resource))
   db.exec('begin')
   return {
     ...known.methods,
     stage(record) {
-      const values: Readonly<Record<string, SQLInputValue>> = stagedValues(record)
-      // By position: SQLite would look up each name.
-      const inOrder = columns.map((column) => values[column] ?? null)
-      tellFullDisk(STAGING, () => insert.run(...inOrder))
+      tellFullDisk(STAGING, () => stageRow(record))
       space.add(record)
       return undefined
     },
@@ -133,18 +122,11 @@ function closingOnError<T>(db: DatabaseSync, work: () => T): T {
 const STAGING = 'the disk of temporary files (SQLITE_TMPDIR, TMPDIR or /var/tmp)'
 
 /** Opens a connection for one import: temporary tables and transactions belong to a connection. */
-function openStaging(path: string, resource: Resource): DatabaseSync {
+function openStaging(path: string): DatabaseSync {
   // The sandbox imports in a server, so nothing waits inside SQLite.
   const db = openWithin(path, 0, { creates: 'never' })
   // The cache bounds the memory of sorts. With the default of 2 MB a merge takes twice as long.
   db.exec('pragma temp_store = file; pragma cache_size = -20000')
-  // Node binds numbers as reals, so without an integer column line 7 would be reported as 7.0.
-  const whole = new Set(['file', 'line'])
-  const columns = stagedColumns(resource).map((name) =>
-    whole.has(name) ? `${name} integer` : name,
-  )
-  db.exec(`create temp table staged (sequence integer primary key, ${columns.join(', ')})`)
-  db.exec(createStagedOrigin)
   return db
 }
 

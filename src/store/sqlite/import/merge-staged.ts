@@ -109,11 +109,7 @@ export function mergeStaged(
     const storedAt = mergeTimeOf(db, merge.lastChange, now)
     noteOrigins(db, origins)
     buildingIndexes(db, resource.table, added, () => {
-      for (const sql of [
-        ...(changed > 0 ? merge.supersede : []),
-        ...(added > 0 ? [merge.widen] : []),
-        ...merge.insert,
-      ]) {
+      for (const sql of merge.changes({ adds: added > 0, replaces: changed > 0 })) {
         const statement = db.prepare(sql)
         // Only some of the statements have the parameter.
         statement.setAllowUnknownNamedParameters(true)

@@ -1,12 +1,10 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Resource } from '../../../contract/resource.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { limits } from '../../../platform/limits.ts'
-import type { PutOutcome, PutRequest } from '../../records/put.ts'
+import type { PutRequest } from '../../records/put.ts'
 import type { OperatorRecords } from '../../records.ts'
-import { openBatchQueue, type PendingRequest } from '../../sql/batch-queue.ts'
-import { findQuery, readStoredRecord } from '../../sql/export-line.ts'
-import { distinctIds } from '../../sql/ingest/distinct-ids.ts'
+import { findQuery } from '../../sql/export-line.ts'
 import {
   type PutOutcomes,
   type PutRows,
@@ -14,10 +12,11 @@ import {
   putBatch,
   putStatements,
 } from '../../sql/ingest/put-batch.ts'
-import { createStagedOrigin, stagedColumns, stagedValues } from '../../sql/staging.ts'
+import { openPutQueue } from '../../sql/ingest/put-queue.ts'
 import { openWithin, prepare } from '../database.ts'
 import { dialect as mergeDialect } from '../import/merge-dialect.ts'
 import { storeOrigin } from '../import/merge-staged.ts'
+import { createStagingTable } from '../import/staging-table.ts'
 import { openWrites } from '../locks.ts'
 
 type PutRecords = {
@@ -50,43 +49,20 @@ function openKind(path: string, resource: Resource, clock: Clock) {
   db.exec(`pragma wal_autocheckpoint = ${limits.putLogPages}`)
   const write = openWrites(db)
   const session = openSession(db, resource)
-  const run = async (batch: readonly PendingRequest<PutRequest, PutOutcome>[], from: number) => {
-    let waiting = batch
-    while (waiting.length > 0) {
-      const [first, later] = distinctIds(waiting)
-      const requests = first.map(({ request }) => request)
-      const outcomes = await write(
-        () => session.run(requests, clock()),
-        from + limits.recordPutMs,
-      ).catch((error: unknown) => {
-        session.forget()
-        throw error
-      })
-      const again = first.filter(({ result }, place) => {
-        const outcome = outcomes[place]
-        if (outcome !== undefined) result.resolve(outcome)
-        return outcome === undefined
-      })
-      waiting = [...again, ...later]
+  const put = openPutQueue(async (batch, deadline) => {
+    try {
+      return await write(() => session.run(batch, clock()), deadline)
+    } catch (error) {
+      session.forget()
+      throw error
     }
-  }
-  const put = openBatchQueue<PutRequest, PutOutcome>({
-    ...{ name: 'records', run, weightMax: limits.recordsPerCommitMax },
-    ...{ runningMax: 1, startsFullBatches: false },
-    ...{ waitingMax: limits.recordsWaitingMax, waitMs: limits.recordPutMs },
-  })
+  }, limits.recordPutMs)
   return { db, put }
 }
 
 /** Runs the steps of a batch, inside a transaction. */
 function openSession(db: DatabaseSync, resource: Resource) {
-  const columns = stagedColumns(resource)
-  db.exec(
-    `create temp table staged (sequence integer primary key, ${columns
-      .map((name) => (name === 'line' || name === 'file' ? `${name} integer` : name))
-      .join(', ')})`,
-  )
-  db.exec(createStagedOrigin)
+  const stageRow = createStagingTable(db, resource)
   db.exec('create index temp.staged_by_id on staged (id)')
   const prepared = new Map<string, StatementSync>()
   const statement = (sql: string) => {
@@ -95,9 +71,6 @@ function openSession(db: DatabaseSync, resource: Resource) {
     if (!sql.includes('where line in (')) prepared.set(sql, known)
     return known
   }
-  const insert = db.prepare(
-    `insert into staged (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
-  )
   const empty = db.prepare('delete from staged')
   const addOrigin = db.prepare('insert into staged_origin (file, origin) values (?, ?)')
   const find = prepare(
@@ -118,11 +91,7 @@ function openSession(db: DatabaseSync, resource: Resource) {
   }
   const stage = (batch: readonly PutRequest[], place: number) => {
     const request = batch[place] as PutRequest
-    const values: Readonly<Record<string, SQLInputValue>> = {
-      ...stagedValues({ ...request.record, line: place }),
-      file: fileOf(request),
-    }
-    insert.run(...columns.map((column) => values[column] ?? null))
+    stageRow({ ...request.record, line: place, file: fileOf(request) })
   }
   const take = (batch: readonly PutRequest[], step: PutStep): PutRows => {
     switch (step.do) {
@@ -137,7 +106,7 @@ function openSession(db: DatabaseSync, resource: Resource) {
   }
   return {
     run: (batch: readonly PutRequest[], now: bigint): PutOutcomes => {
-      const steps = putBatch(statements, batch, now, readStoredRecord)
+      const steps = putBatch(statements, batch, now)
       let step = steps.next([])
       while (step.done !== true) step = steps.next(take(batch, step.value))
       empty.run()
