@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import type { SampleCustomer } from '../../src/sandbox/world.ts'
 import { assertProblem } from '../support/assert-answer.ts'
 import { fetchToken } from '../support/harness.ts'
 import { lists, pathOf, withdrawal } from '../support/operation-calls.ts'
-import { itemsOf } from '../support/read-all-pages.ts'
-import { aFiatAccount } from '../support/records.ts'
+import { operatorToken } from '../support/operator-token.ts'
+import { itemsOf, readAllPages } from '../support/read-all-pages.ts'
+import { aFiatAccount, anId } from '../support/records.ts'
 import {
   accountIds,
   type ControlledSandbox,
@@ -110,6 +112,48 @@ describe('POST /sandbox/customers', () => {
     await limited.stop()
     assert.ok(statuses.includes(429))
     assert.equal(statuses.at(-1), 200)
+  })
+})
+
+describe('the past lists of a new customer', () => {
+  const pastOf = async (customerId: string, token: string, query = '') => {
+    const ids = []
+    for (const list of lists) {
+      const path = `/ingest/v1/customers/${customerId}/${list.view.resource.kind}`
+      const past = await sandbox.call(`${path}?limit=1000${query}`, { token })
+      ids.push(itemsOf(list, past).map(({ id }) => id))
+    }
+    return ids
+  }
+  const currentOf = async (as: SampleCustomer) => {
+    const read = lists.map((list) => readAllPages(sandbox, list, [], { as }))
+    return (await Promise.all(read)).map(({ items }) => items.map(({ id }) => id))
+  }
+
+  test('have its records, and none before its creation', async () => {
+    const as = await sandbox.customer({ records: 'sample' })
+    const token = await operatorToken(sandbox, 'auditor', ['ingest:read_history'])
+    assert.deepEqual(await pastOf(as.customerId, token), await currentOf(as))
+    const before = await pastOf(as.customerId, token, '&as_of=2020-01-01T00:00:00Z')
+    assert.deepEqual(before.flat(), [])
+  })
+
+  test('also have what was stored for it before, at a later time', async () => {
+    const move = (body: object) => sandbox.control('POST', '/sandbox/clock', body)
+    const wanted = { seed: 'with a past', records: 'sample' }
+    const { customerId } = await sandbox.customer(wanted)
+    await sandbox.control('DELETE', `/sandbox/customers/${customerId}`)
+    await move({ advance_seconds: 3600 })
+    const own = aFiatAccount({ id: anId(50), customer_id: customerId })
+    await sandbox.control('PUT', '/sandbox/records/fiat-accounts', ndjson(own))
+    await move({ real: true })
+    const as = await sandbox.customer(wanted)
+    await move({ advance_seconds: 7200 })
+    const token = await operatorToken(sandbox, 'later_auditor', ['ingest:read_history'])
+    const past = await pastOf(customerId, token)
+    assert.deepEqual(past, await currentOf(as))
+    assert.ok(past.flat().includes(anId(50)))
+    await move({ real: true })
   })
 })
 

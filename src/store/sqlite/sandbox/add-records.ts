@@ -20,6 +20,7 @@ export function openAddRecords(
       for (const record of records) inserts.insert(record, now)
       for (const customerId of new Set(records.map((record) => record.customerId))) {
         inserts.raise(customerId, now)
+        inserts.widen(customerId, now)
       }
     }
   }
@@ -43,6 +44,15 @@ function prepareInserts(db: DatabaseSync, resource: Resource) {
     `insert into revision values (?1, ?2, ?3) on conflict (customer_id, kind) do update
      set changed_at = max(changed_at + 1, excluded.changed_at)`,
   )
+  const reached = `select min(position), max(position) from ${resource.table} where customer_id = ?1`
+  const noteExtent = db.prepare(
+    `insert or ignore into extent (customer_id, kind, changed_at, low, high)
+     select ?1, ?2, ?3, * from (${reached})`,
+  )
+  // A customer may have records of a later time, because a test can set the clock back.
+  const widenExtents = db.prepare(
+    `update extent set (low, high) = (${reached}) where customer_id = ?1 and kind = ?2`,
+  )
   return {
     insert: (record: StorableRecord, now: bigint) => {
       const { customerId, id, position, deletedAt = null, updatedAt, sourceVersion } = record
@@ -59,5 +69,10 @@ function prepareInserts(db: DatabaseSync, resource: Resource) {
       intoFull?.run(customerId, id, deleted, values.full_body, values.full_checksum)
     },
     raise: (customerId: string, now: bigint) => raise.run(customerId, resource.kind, now),
+    /** Bounds the past lists, as a merge does. */
+    widen: (customerId: string, now: bigint) => {
+      noteExtent.run(customerId, resource.kind, now)
+      widenExtents.run(customerId, resource.kind)
+    },
   }
 }
