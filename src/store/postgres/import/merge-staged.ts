@@ -6,10 +6,8 @@ import type {
   MergeOptions,
   MergeOrigin,
   MergeReport,
-  NewAnswer,
   RejectedRecord,
 } from '../../records/import.ts'
-import { keepAnswer } from '../../sql/history/kept-answers.ts'
 import { conflictQueries } from '../../sql/import/conflict-queries.ts'
 import {
   type CountedFiles,
@@ -28,7 +26,7 @@ import { whole } from '../../sql/row.ts'
 import { dropRepeats, mergeTime, refused } from '../../sql/staging.ts'
 import { transact } from '../cluster/transaction.ts'
 import type { Connection } from '../driver/connection.ts'
-import { forgetExpired } from '../ingest/kept-answers.ts'
+import { keepOnce } from '../ingest/kept-answers.ts'
 import type { KnownLines } from './known-lines.ts'
 import { dialect } from './merge-dialect.ts'
 
@@ -93,20 +91,11 @@ export async function mergeStaged(
         values: journalValues(resource.kind, storedAt, origin, counts),
       })
     }
-    if (answering !== undefined) await keepAnswerOnce(connection, answering(report), now)
+    if (answering !== undefined && !(await keepOnce(connection, answering(report), now))) {
+      throw new AlreadyAnswered()
+    }
     return report
   })
-}
-
-async function keepAnswerOnce(
-  connection: Connection,
-  { clientId, key, sha256, answer }: NewAnswer,
-  now: bigint,
-): Promise<void> {
-  await forgetExpired(connection, clientId, key, now)
-  const text = `${keepAnswer(dialect.tableName('kept_answer'), numbered)} returning 1`
-  const kept = await connection.query({ text, values: [clientId, key, sha256, answer, now] })
-  if (kept.length === 0) throw new AlreadyAnswered()
 }
 
 export async function isTrue(connection: Connection, text: string): Promise<boolean> {

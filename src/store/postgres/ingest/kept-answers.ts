@@ -1,5 +1,6 @@
 import type { Clock } from '../../../platform/clock.ts'
 import type { KeptAnswers } from '../../records/history.ts'
+import type { NewAnswer } from '../../records/import.ts'
 import {
   findAnswer,
   forgetAnswer,
@@ -21,25 +22,23 @@ export const openKeptAnswers = (servers: Servers, clock: Clock): KeptAnswers => 
     const [row] = await servers.rows({ text: findAnswer(table, numbered), values })
     return row && { sha256: text(row, 'sha256'), answer: text(row, 'answer') }
   },
-  keep: async ({ clientId, key, sha256, answer }) => {
+  keep: async (answer) => {
     const now = clock()
-    await inTransaction(servers, async (connection) => {
-      const values = [clientId, key, sha256, answer, now]
-      await forgetExpired(connection, clientId, key, now)
-      await connection.query({ text: keepAnswer(table, numbered), values })
-    })
+    await inTransaction(servers, (connection) => keepOnce(connection, answer, now))
   },
 })
 
-/** Forgets the answer of a key if its time has passed, and some others. */
-export async function forgetExpired(
+/** Keeps an answer unless its key has one, and returns whether it did. Forgets expired answers. */
+export async function keepOnce(
   connection: Connection,
-  clientId: string,
-  key: string,
+  { clientId, key, sha256, answer }: NewAnswer,
   now: bigint,
-): Promise<void> {
+): Promise<boolean> {
   const before = forgottenBefore(now)
   const ofKey = [clientId, key, before]
   await connection.query({ text: forgetAnswer(table, numbered), values: ofKey })
   await connection.query({ text: forgetAnswers(table, numbered), values: [before] })
+  const text = `${keepAnswer(table, numbered)} returning 1`
+  const kept = await connection.query({ text, values: [clientId, key, sha256, answer, now] })
+  return kept.length === 1
 }

@@ -7,10 +7,8 @@ import type {
   MergeOptions,
   MergeOrigin,
   MergeReport,
-  NewAnswer,
   RejectedRecord,
 } from '../../records/import.ts'
-import { keepAnswer } from '../../sql/history/kept-answers.ts'
 import {
   type CountedFiles,
   filesOf,
@@ -27,7 +25,7 @@ import { mergeStatements } from '../../sql/merge-statements.ts'
 import { optionalWhole, whole } from '../../sql/row.ts'
 import { dropRepeats, mergeTime } from '../../sql/staging.ts'
 import { prepare } from '../database.ts'
-import { forgetExpired } from '../ingest/kept-answers.ts'
+import { keepOnce } from '../ingest/kept-answers.ts'
 import { buildingIndexes } from './build-indexes.ts'
 import type { ImportSpace } from './disk-space.ts'
 import { dialect } from './merge-dialect.ts'
@@ -121,7 +119,7 @@ export function mergeStaged(
       db.prepare(insertJournal('import_journal', () => '?')).run(...values)
     }
   }
-  if (answering !== undefined) keepAnswerOnce(db, answering(report), now)
+  if (answering !== undefined && !keepOnce(db, answering(report), now)) throw new AlreadyAnswered()
   return report
 }
 
@@ -148,15 +146,4 @@ export function storeOrigin(db: DatabaseSync, from: MergeOrigin['from']): bigint
   if (known !== undefined) return whole(known, 'id')
   const inserted = prepare(db, `${insertOrigin('origin', () => '?')} returning id`).get(...values)
   return whole(inserted ?? {}, 'id')
-}
-
-function keepAnswerOnce(
-  db: DatabaseSync,
-  { clientId, key, sha256, answer }: NewAnswer,
-  now: bigint,
-): void {
-  const values = [clientId, key, sha256, answer, now]
-  forgetExpired(db, clientId, key, now)
-  const { changes } = db.prepare(keepAnswer('kept_answer', () => '?')).run(...values)
-  if (changes === 0) throw new AlreadyAnswered()
 }

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Clock } from '../../../platform/clock.ts'
 import type { KeptAnswers } from '../../records/history.ts'
+import type { NewAnswer } from '../../records/import.ts'
 import {
   findAnswer,
   forgetAnswer,
@@ -22,17 +23,18 @@ export const openKeptAnswers = (db: DatabaseSync, write: Write, clock: Clock): K
       const row = db.prepare(findAnswer(table, positional)).get(clientId, key, since)
       return row && { sha256: text(row, 'sha256'), answer: text(row, 'answer') }
     }),
-  keep: ({ clientId, key, sha256, answer }) =>
-    write(() => {
-      const now = clock()
-      forgetExpired(db, clientId, key, now)
-      db.prepare(keepAnswer(table, positional)).run(clientId, key, sha256, answer, now)
-    }),
+  keep: (answer) => write(() => void keepOnce(db, answer, clock())),
 })
 
-/** Forgets the answer of a key if its time has passed, and some others. */
-export function forgetExpired(db: DatabaseSync, clientId: string, key: string, now: bigint): void {
+/** Keeps an answer unless its key has one, and returns whether it did. Forgets expired answers. */
+export function keepOnce(
+  db: DatabaseSync,
+  { clientId, key, sha256, answer }: NewAnswer,
+  now: bigint,
+): boolean {
   const before = forgottenBefore(now)
   db.prepare(forgetAnswer(table, positional)).run(clientId, key, before)
   db.prepare(forgetAnswers(table, positional)).run(before)
+  const keep = db.prepare(keepAnswer(table, positional))
+  return keep.run(clientId, key, sha256, answer, now).changes === 1
 }
