@@ -87,7 +87,7 @@ describe('a past page', () => {
 })
 
 test('a version is found by its record and its time', () => {
-  const names = { tableName: (table: string) => table, parameters: ['?', '?', '?', '?'] } as const
+  const names = { tableName: (table: string) => table, parameter: () => '?' }
   for (const query of [versionBefore, versionsAfter]) {
     const steps = planOf(query(resources[0] as (typeof resources)[number], names))
     assertSearches(steps)

@@ -1,18 +1,10 @@
-import type { Resource } from '../../../contract/resource.ts'
 import { rowChecksum } from '../../integrity/page-checksums.ts'
 import type { OperatorRecords } from '../../records.ts'
 import type { PastDialect } from '../../sql/history/past-dialect.ts'
 import { pastPageQuery } from '../../sql/history/past-page.ts'
 import { type ReadPastPage, verifiedPastPage } from '../../sql/history/read-past-page.ts'
 import { distinctHits, readHit, searchLookUps } from '../../sql/history/search.ts'
-import {
-  currentVersion,
-  readHistory,
-  readVersion,
-  versionAsOf,
-  versionBefore,
-  versionsAfter,
-} from '../../sql/history/versions.ts'
+import { openVersions } from '../../sql/history/versions.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { type Row, textArray, type Value } from '../driver/connection.ts'
 
@@ -20,37 +12,12 @@ type Reads = Pick<OperatorRecords, 'findAsOf' | 'pageAsOf' | 'history' | 'search
 
 /** Reads what records were, and finds records of every customer, on the primary. */
 export function openHistory(servers: Servers): Reads {
-  const current = async (resource: Resource, id: string) => {
-    const text = currentVersion(resource, { tableName, parameters: ['$1::uuid'] })
-    const [row] = await servers.rows({ text, values: [id], prepare: true })
-    return row === undefined ? undefined : readVersion(resource, row)
-  }
-  const reader =
-    (resource: Resource, id: string, versionsMax = 1) =>
-    async (part: 'before' | 'after', customerId: string, at: bigint) => {
-      const parameters = ['$1', '$2::uuid', '$3::bigint', '$4::bigint'] as const
-      const names = { tableName, parameters }
-      const found =
-        part === 'before'
-          ? servers.rows({
-              text: versionBefore(resource, names),
-              values: [customerId, id, at],
-              prepare: true,
-            })
-          : servers.rows({
-              text: versionsAfter(resource, names),
-              values: [customerId, id, at, versionsMax + 1],
-              prepare: true,
-            })
-      return (await found).map((row) => readVersion(resource, row))
-    }
   return {
-    findAsOf: async (resource, id, asOf) =>
-      await versionAsOf(await current(resource, id), asOf, reader(resource, id)),
-    history: async (resource, id, part) => {
-      const now = await current(resource, id)
-      return now && (await readHistory(now, part, reader(resource, id, part.versionsMax)))
-    },
+    ...openVersions({
+      tableName,
+      parameter: (number, type) => `$${number}::${type}`,
+      ask: (text, values) => servers.rows({ text, values, prepare: true }),
+    }),
     pageAsOf: async (resource, tenant, view, selection) => {
       const values: Value[] = []
       const text = pastPageQuery(resource, { tenant, view }, selection, pastDialect(values))

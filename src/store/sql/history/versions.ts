@@ -1,14 +1,64 @@
-import type { Resource } from '../../../contract/resource.ts'
-import { fullTable } from '../../../contract/resource.ts'
-import type { History, HistoryPart, Version, VersionOrigin } from '../../records/history.ts'
+import { fullTable, type Resource } from '../../../contract/resource.ts'
+import type { Version, VersionOrigin } from '../../records/history.ts'
+import type { OperatorRecords } from '../../records.ts'
 import { foundRecord, readStoredRecord } from '../export-line.ts'
 import { type NamedRow, optionalText, optionalWhole } from '../row.ts'
 
 type Names = {
   readonly tableName: (table: string) => string
-  /** The names of the parameters, in the order of the values. */
-  readonly parameters: readonly [string, string?, string?, string?]
+  /** Names a parameter. They are numbered in the order of the values, from 1. */
+  readonly parameter: (number: number, type: 'text' | 'uuid' | 'bigint') => string
 }
+
+/** What the two stores do differently to read versions. */
+type VersionDeps = Names & {
+  ask(sql: string, values: readonly (string | bigint | number)[]): Promise<readonly NamedRow[]>
+}
+
+/** Reads the versions of a record: its current one and its replaced ones. */
+export function openVersions({
+  ask,
+  ...names
+}: VersionDeps): Pick<OperatorRecords, 'findAsOf' | 'history'> {
+  const read = async (resource: Resource, ...query: Parameters<typeof ask>) =>
+    (await ask(...query)).map((row) => readVersion(resource, row))
+  const findCurrent = async (resource: Resource, id: string) => {
+    const [current] = await read(resource, currentVersion(resource, names), [id])
+    return current
+  }
+  const findBefore = async (resource: Resource, customerId: string, id: string, at: bigint) => {
+    const [found] = await read(resource, versionBefore(resource, names), [customerId, id, at])
+    return found
+  }
+  return {
+    findAsOf: async (resource, id, asOf) => {
+      const current = await findCurrent(resource, id)
+      if (current === undefined || current.storedAt <= asOf) return current
+      return await findBefore(resource, current.customerId, id, asOf)
+    },
+    history: async (resource, id, { after, versionsMax }) => {
+      const current = await findCurrent(resource, id)
+      if (current === undefined) return undefined
+      const { customerId } = current
+      const start = after ?? BEFORE_ALL
+      const values = [customerId, id, start, versionsMax + 1]
+      const replaced = await read(resource, versionsAfter(resource, names), values)
+      // A version that is replaced while they are read counts once.
+      const past = replaced.filter(({ storedAt }) => storedAt < current.storedAt)
+      const all = current.storedAt > start ? [...past, current] : past
+      return {
+        customerId,
+        versions: all.slice(0, versionsMax),
+        previous:
+          after === undefined ? undefined : await findBefore(resource, customerId, id, after),
+        more: all.length > versionsMax,
+      }
+    },
+  }
+}
+
+/** Before every version. */
+const BEFORE_ALL = -1n
 
 const version = (row: string, body: string, checksum: string, replacedAt: string) => `
   ${row}.customer_id, ${row}.id, ${body} as body, ${checksum} as checksum, ${row}.deleted_at,
@@ -16,7 +66,7 @@ const version = (row: string, body: string, checksum: string, replacedAt: string
   origin.command, origin.client_id, origin.file, origin.os_user`
 
 /** The current version of a record, by its id. */
-export function currentVersion(resource: Resource, { tableName, parameters: [id] }: Names): string {
+function currentVersion(resource: Resource, { tableName, parameter }: Names): string {
   const full = fullTable(resource)
   const isApart = full !== resource.table
   const kept = isApart ? 'unmasked' : 'record'
@@ -25,27 +75,28 @@ export function currentVersion(resource: Resource, { tableName, parameters: [id]
     from ${tableName(resource.table)} as record
     left join ${tableName('origin')} as origin on origin.id = record.origin
     ${isApart ? `left join ${tableName(full)} as unmasked on unmasked.customer_id = record.customer_id and unmasked.id = record.id` : ''}
-    where record.id = ${id} and record.stored_at >= 0`
+    where record.id = ${parameter(1, 'uuid')} and record.stored_at >= 0`
 }
 
-const replaced = ({ kind }: Resource, { tableName, parameters: [customer, id] }: Names): string => `
+const replaced = ({ kind }: Resource, { tableName, parameter }: Names): string => `
     select ${version('past', 'past.body', 'past.checksum', 'past.replaced_at')}
     from ${tableName('superseded')} as past
     left join ${tableName('origin')} as origin on origin.id = past.origin
-    where past.customer_id = ${customer} and past.kind = '${kind}' and past.id = ${id}`
+    where past.customer_id = ${parameter(1, 'text')} and past.kind = '${kind}'
+      and past.id = ${parameter(2, 'uuid')}`
 
 /** The replaced version that was stored at a time, or the last one before it. */
 export const versionBefore = (resource: Resource, names: Names): string => `
-    ${replaced(resource, names)} and past.stored_at <= ${names.parameters[2]}
+    ${replaced(resource, names)} and past.stored_at <= ${names.parameter(3, 'bigint')}
     order by past.stored_at desc limit 1`
 
 /** Replaced versions that were stored after a time, oldest first. */
 export const versionsAfter = (resource: Resource, names: Names): string => `
-    ${replaced(resource, names)} and past.stored_at > ${names.parameters[2]}
-    order by past.stored_at limit ${names.parameters[3]}`
+    ${replaced(resource, names)} and past.stored_at > ${names.parameter(3, 'bigint')}
+    order by past.stored_at limit ${names.parameter(4, 'bigint')}`
 
 /** Reads a row of these queries. */
-export function readVersion(resource: Resource, row: NamedRow): Version {
+function readVersion(resource: Resource, row: NamedRow): Version {
   const stored = readStoredRecord(row)
   return {
     ...foundRecord(resource, stored),
@@ -66,44 +117,4 @@ function readOrigin(row: NamedRow): VersionOrigin | undefined {
     return { file, user, line }
   }
   return { command: command === 'POST' || command === 'DELETE' ? command : 'PUT', clientId, line }
-}
-
-/** Before every version. */
-const BEFORE_ALL = -1n
-
-/** How a store reads what the functions below put together. */
-type Reader = (
-  sql: 'before' | 'after',
-  customerId: string,
-  at: bigint,
-) => Promise<readonly Version[]>
-
-/**
- * The versions of a record from its current one and its replaced ones. A version that is replaced
- * while they are read counts once.
- */
-export async function readHistory(
-  current: Version,
-  { after = BEFORE_ALL, versionsMax }: HistoryPart,
-  read: Reader,
-): Promise<History> {
-  const { customerId } = current
-  const past = (await read('after', customerId, after)).filter(
-    ({ storedAt }) => storedAt < current.storedAt,
-  )
-  const all = current.storedAt > after ? [...past, current] : past
-  const [previous] = after === BEFORE_ALL ? [] : await read('before', customerId, after)
-  const more = all.length > versionsMax
-  return { customerId, versions: all.slice(0, versionsMax), previous, more }
-}
-
-/** The version that was in force at a time. */
-export async function versionAsOf(
-  current: Version | undefined,
-  asOf: bigint,
-  read: Reader,
-): Promise<Version | undefined> {
-  if (current === undefined || current.storedAt <= asOf) return current
-  const [found] = await read('before', current.customerId, asOf)
-  return found
 }

@@ -1,19 +1,11 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import type { Resource } from '../../../contract/resource.ts'
 import { rowChecksum } from '../../integrity/page-checksums.ts'
 import type { OperatorRecords } from '../../records.ts'
 import type { PastDialect } from '../../sql/history/past-dialect.ts'
 import { pastPageQuery } from '../../sql/history/past-page.ts'
 import { type ReadPastPage, verifiedPastPage } from '../../sql/history/read-past-page.ts'
 import { distinctHits, readHit, searchLookUps } from '../../sql/history/search.ts'
-import {
-  currentVersion,
-  readHistory,
-  readVersion,
-  versionAsOf,
-  versionBefore,
-  versionsAfter,
-} from '../../sql/history/versions.ts'
+import { openVersions } from '../../sql/history/versions.ts'
 import { statementCache } from '../customers/customer-records.ts'
 import { guarded, prepare } from '../database.ts'
 
@@ -24,27 +16,12 @@ export function openHistory(db: DatabaseSync): Reads {
   const prepared = statementCache(db)
   const rows = (sql: string, values: readonly SQLInputValue[]) =>
     guarded(() => prepare(db, sql).all(...values))
-  const current = (resource: Resource, id: string) => {
-    const [row] = rows(currentVersion(resource, { tableName, parameters: ['?'] }), [id])
-    return row === undefined ? undefined : readVersion(resource, row)
-  }
-  const reader =
-    (resource: Resource, id: string, versionsMax = 1) =>
-    async (part: 'before' | 'after', customerId: string, at: bigint) => {
-      const names = { tableName, parameters: ['?', '?', '?', '?'] } as const
-      const found =
-        part === 'before'
-          ? rows(versionBefore(resource, names), [customerId, id, at])
-          : rows(versionsAfter(resource, names), [customerId, id, at, versionsMax + 1])
-      return found.map((row) => readVersion(resource, row))
-    }
   return {
-    findAsOf: (resource, id, asOf) =>
-      versionAsOf(current(resource, id), asOf, reader(resource, id)),
-    history: async (resource, id, part) => {
-      const now = current(resource, id)
-      return now && (await readHistory(now, part, reader(resource, id, part.versionsMax)))
-    },
+    ...openVersions({
+      tableName,
+      parameter: () => '?',
+      ask: async (sql, values) => rows(sql, values),
+    }),
     pageAsOf: async (resource, tenant, view, selection) => {
       const parameters: Record<string, SQLInputValue> = {}
       const dialect = pastDialect(parameters)
