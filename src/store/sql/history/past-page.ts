@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import type { Resource } from '../../../contract/resource.ts'
+import { fullTable, type Resource } from '../../../contract/resource.ts'
 import type { PastSelection } from '../../records/history.ts'
-import { bySelectivity, type ColumnFilter, namesOneRecord } from '../filter-order.ts'
+import { bySelectivity, namesOneRecord } from '../filter-order.ts'
 import { rangeOf } from '../key-range.ts'
 import type { PastDialect } from './past-dialect.ts'
 
@@ -14,7 +14,7 @@ import type { PastDialect } from './past-dialect.ts'
  */
 export function pastPageQuery(
   resource: Resource,
-  { tenant, view }: { readonly tenant: string; readonly view: 'customer' | 'full' },
+  { tenant, view }: { readonly tenant: string; readonly view: View },
   selection: PastSelection,
   dialect: PastDialect,
 ): string {
@@ -26,30 +26,29 @@ export function pastPageQuery(
   const read = selection.anyOf.length === 0 ? rangePage : keyedPage
   return read(resource, view, selection, names, dialect)
 }
+
 /** Walks the order of the customer, and takes each record's version of the time on the way. */
 function rangePage(
   resource: Resource,
-  view: 'customer' | 'full',
+  view: View,
   selection: PastSelection,
   names: Names,
   dialect: PastDialect,
 ): string {
-  const { kind, table, mask } = resource
+  const { kind, table } = resource
   const { tableName, states } = dialect
   const { customer, at, size, order } = names
-  const isFull = view === 'full' && mask !== undefined
-  const isMasked = view === 'customer' && mask !== undefined
-  const [body, checksum] = isMasked ? ['masked', 'masked_checksum'] : ['body', 'checksum']
-  const current = isFull ? 'whole' : 'record'
-  const whole = isFull
-    ? `left join ${tableName(`${table}_full`)} as whole on record.stored_at <= ${at}
+  const shown = shownTable(resource, view)
+  const isApart = shown !== table
+  const whole = isApart
+    ? `left join ${tableName(shown)} as whole on record.stored_at <= ${at}
           and whole.customer_id = record.customer_id and whole.id = record.id`
     : ''
+  const current = isApart ? 'whole' : 'record'
+  const content = contentOf(resource, view, `record.stored_at <= ${at}`, current)
   const where = [inRange('record', selection, dialect), ...conditionsOf(resource, selection, at)]
   const ofState = (state: string) => `
-      select record.position,
-        case when record.stored_at <= ${at} then ${current}.body else past.${body} end as body,
-        case when record.stored_at <= ${at} then ${current}.checksum else past.${checksum} end as checksum
+      select record.position, ${content}
       from ${tableName(table)} as record ${dialect.joinPast(kind, at)} ${whole}
       where record.customer_id = ${customer} and record.deleted = ${state}
         and ${where.join('\n        and ')}`
@@ -67,41 +66,50 @@ function rangePage(
 /** Reads keys, one more than the page, by the values of a filter; then the bodies of the page. */
 function keyedPage(
   resource: Resource,
-  view: 'customer' | 'full',
+  view: View,
   selection: PastSelection,
   names: Names,
   dialect: PastDialect,
 ): string {
-  const { kind, table, mask } = resource
+  const { kind, table } = resource
   const { tableName } = dialect
   const { customer, size, order } = names
-  const sources = candidates(resource, selection, names, dialect)
-  const isFull = view === 'full' && mask !== undefined
-  const isMasked = view === 'customer' && mask !== undefined
-  const current = isFull
-    ? `${tableName(`${table}_full`)} as current
-        on current.customer_id = ${customer} and current.id = key.id`
-    : `${tableName(table)} as current
-        on current.customer_id = ${customer} and current.deleted = key.deleted
-          and current.position = key.position`
-  const [body, checksum] = isMasked ? ['masked', 'masked_checksum'] : ['body', 'checksum']
+  const shown = shownTable(resource, view)
+  const ofKey =
+    shown === table
+      ? 'current.deleted = key.deleted and current.position = key.position'
+      : 'current.id = key.id'
   return `
     with ${reached(kind, names, dialect)}, key as materialized (
       select distinct position, id, deleted, past_row from (
-        ${sources.join('\n        union all\n        ')}
+        ${candidates(resource, selection, names, dialect).join('\n        union all\n        ')}
       ) as candidate
       order by position ${order} limit ${size}
     )
     select ${dialect.aggregates(order)}, ${startOf(dialect)}
     from (
-      select key.position,
-        case when key.past_row is null then current.body else past.${body} end as body,
-        case when key.past_row is null then current.checksum else past.${checksum} end as checksum
+      select key.position, ${contentOf(resource, view, 'key.past_row is null', 'current')}
       from key
-      left join ${current} and key.past_row is null
+      left join ${tableName(shown)} as current
+        on current.customer_id = ${customer} and ${ofKey} and key.past_row is null
       left join ${tableName('superseded')} as past on past.${dialect.rowName} = key.past_row
       order by key.position ${order}
     ) as page`
+}
+
+type View = 'customer' | 'full'
+
+/** The table that has the current bodies of a view. */
+const shownTable = (resource: Resource, view: View): string =>
+  view === 'full' ? fullTable(resource) : resource.table
+
+/** The columns `body` and `checksum` of the version of the time. */
+function contentOf({ mask }: Resource, view: View, isCurrent: string, current: string): string {
+  const isMasked = view === 'customer' && mask !== undefined
+  const [body, checksum] = isMasked ? ['masked', 'masked_checksum'] : ['body', 'checksum']
+  return `
+        case when ${isCurrent} then ${current}.body else past.${body} end as body,
+        case when ${isCurrent} then ${current}.checksum else past.${checksum} end as checksum`
 }
 
 /** From when on history is whole, read with the page, so that no pruning falls between the two. */
@@ -149,6 +157,7 @@ type Names = {
   readonly order: 'asc' | 'desc'
 }
 
+/** The queries of a page's keys: by the values of records, and by those that they have lost. */
 function candidates(
   resource: Resource,
   selection: PastSelection,
@@ -156,77 +165,51 @@ function candidates(
   dialect: PastDialect,
 ): readonly string[] {
   const { kind, table } = resource
-  const { tableName, indexedBy, states } = dialect
-  const anyState = statesOf(resource, states)
-  const filters = bySelectivity(resource, selection.anyOf)
+  const { tableName, indexedBy } = dialect
+  const filters = bySelectivity(resource, selection.anyOf).map((filter) => ({
+    ...filter,
+    list: dialect.texts(filter.values, filter.column === 'id'),
+  }))
   const [driver] = filters
   assert(driver !== undefined, 'a page without a filter is a range')
-  const listed = filters.map((filter) => ({
-    filter,
-    values: dialect.texts(filter.values, filter.column === 'id'),
-  }))
-  const range = inRange('record', selection, dialect)
+  const { column } = driver
   const conditions = [
     ...conditionsOf(resource, selection, at),
-    ...listed
-      .filter(({ filter }) => filter.column !== 'id')
-      .map(({ filter: { column }, values }) =>
-        dialect.isAnyOf(
-          then(at, `record.${column}`, dialect.jsonMember('past.body', column)),
-          values,
-        ),
-      ),
+    ...filters
+      .filter((filter) => filter.column !== 'id')
+      .map((filter) => {
+        const past = dialect.jsonMember('past.body', filter.column)
+        return dialect.isAnyOf(then(at, `record.${filter.column}`, past), filter.list)
+      }),
   ].join('\n          and ')
-  const read = `select record.position, record.id, record.deleted,
-          case when record.stored_at <= ${at} then null else ${dialect.pastRow} end as past_row`
-  const join = dialect.joinPast(kind, at)
-  const stored = (index: string) => `${tableName(table)} as record ${index}`
-  const page = `order by record.position ${order} limit ${size}`
-  const former = formerOf(driver)
-  if (namesOneRecord(driver)) {
-    return [
-      `${read}
-          from ${dialect.valuesOf(listed[0]?.values ?? '')} 
-          cross join ${stored(indexedBy(`${table}_by_${driver.column}`))} ${join}
-          where record.customer_id = ${customer} and record.${driver.column} = entry.value
-          and ${range} and ${conditions}`,
-      ...former,
-    ]
+  const stored = {
+    row: 'record',
+    tables: `${tableName(table)} as record ${indexedBy(`${table}_by_${column}`)}`,
+    where: (value: string) => `record.${column} = ${value}`,
   }
-  const ofValue = (value: string) => `
-          ${read}
-          from ${stored(indexedBy(`${table}_by_${driver.column}`))} ${join}
-          where record.customer_id = ${customer} and record.${driver.column} = ${value}
-          and ${range} and ${conditions}
-          ${page}`
-  return [dialect.forEach(driver.values, ofValue), ...former]
-
-  /** The records that have lost a value of the filter since. */
-  function formerOf({ column, values }: ColumnFilter): readonly string[] {
-    if (column === 'id') return []
-    // There may be a thousand of them, and each finds few records.
-    if (column === 'ref_id') {
-      return [
-        `${read}
-          from ${dialect.valuesOf(listed[0]?.values ?? '')}
-          cross join ${tableName('former_value')} as former
-          cross join ${stored('')} ${join}
-          where former.customer_id = ${customer} and former.kind = '${kind}'
-          and former.member = 'ref_id' and former.value = entry.value and former.until > ${at}
-          and record.customer_id = ${customer} and record.deleted in (${anyState.join(', ')})
-          and record.position = former.position and ${range} and ${conditions}`,
-      ]
-    }
-    const ofValue = (value: string) => `
-          ${read}
-          from ${tableName('former_value')} as former
-          cross join ${stored('')} ${join}
-          where former.customer_id = ${customer} and former.kind = '${kind}'
+  const lost = {
+    row: 'former',
+    tables: `${tableName('former_value')} as former cross join ${tableName(table)} as record`,
+    where: (value: string) => `former.customer_id = ${customer} and former.kind = '${kind}'
           and former.member = '${column}' and former.value = ${value} and former.until > ${at}
-          and ${inRange('former', selection, dialect)}
-          and record.customer_id = ${customer} and record.deleted in (${anyState.join(', ')})
-          and record.position = former.position and ${conditions}
-          order by former.position ${order} limit ${size}`
-    return [dialect.forEach(values, ofValue)]
+          and record.deleted in (${statesOf(resource, dialect.states).join(', ')})
+          and record.position = former.position`,
   }
+  const keysOf = ({ row, tables, where }: typeof stored) => {
+    const range = inRange(row, selection, dialect)
+    const select = (value: string, entries = '') => `
+          select record.position, record.id, record.deleted,
+            case when record.stored_at <= ${at} then null else ${dialect.pastRow} end as past_row
+          from ${entries} ${tables} ${dialect.joinPast(kind, at)}
+          where record.customer_id = ${customer} and ${where(value)}
+          and ${range} and ${conditions}`
+    // There may be a thousand of them, and each finds few records.
+    if (namesOneRecord(driver)) {
+      return select('entry.value', `${dialect.valuesOf(driver.list)} cross join`)
+    }
+    const page = `order by ${row}.position ${order} limit ${size}`
+    return dialect.forEach(driver.values, (value) => `${select(value)} ${page}`)
+  }
+  // No record loses its id.
+  return (column === 'id' ? [stored] : [stored, lost]).map(keysOf)
 }
