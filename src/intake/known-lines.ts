@@ -19,7 +19,7 @@ type KnownLines = {
 }
 
 type Deps = {
-  readonly load: Pick<RecordLoad, 'stored' | 'noteKnown'>
+  readonly load: Pick<RecordLoad, 'isFirst' | 'stored' | 'noteKnown'>
   readonly lines: Pick<FileLines, 'numberOf'>
   readonly resource: Resource
   readonly options: { readonly customerId?: string | undefined; readonly rules: RecordRules }
@@ -31,6 +31,7 @@ export function openKnownLines({ load, lines, resource, options }: Deps, file: n
   return {
     find: async (raw) => {
       looked = new Map(raw.map((one) => [one.line, textOf(one)]))
+      if (load.isFirst) return new Set()
       const asked = Map.groupBy(looked, ([, text]) => idIn(text))
       const ids = [...asked.keys()].filter((id) => id !== undefined)
       const known: KnownLine[] = []

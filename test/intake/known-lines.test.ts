@@ -4,6 +4,7 @@ import { type ImportReport, importFiles } from '../../src/intake/import-file.ts'
 import { readNdjson, readUnknownNdjson } from '../../src/intake/reading/lines.ts'
 import { verifyStored } from '../../src/intake/verify-stored.ts'
 import { fiatAccount } from '../../src/resources/fiat-account.ts'
+import type { Store } from '../../src/store/records.ts'
 import { openTestStore, rules, type TestStore } from '../support/record-store.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
 
@@ -28,6 +29,7 @@ async function* chunksOf(lines: readonly string[], between?: () => Promise<unkno
 async function importLines(
   lines: readonly string[],
   between?: () => Promise<unknown>,
+  store: Pick<Store, 'operator'> = tested.store,
 ): Promise<ImportReport & { readonly parsed: number }> {
   let parsed = 0
   const input = {
@@ -40,7 +42,7 @@ async function importLines(
     },
   }
   const options = { dryRun: false, allowOlder: false, rules }
-  const report = await importFiles(tested.store, resource, [input], options)
+  const report = await importFiles(store, resource, [input], options)
   return { ...report, parsed }
 }
 
@@ -55,6 +57,20 @@ const counts = ({
   unchanged,
   parsed,
 }: Awaited<ReturnType<typeof importLines>>) => [...[records, added, changed, unchanged, parsed]]
+
+/** Counts the ids that imports look up in a store. */
+function countLookedUp({ operator }: Store) {
+  const counted = { ids: 0 }
+  const beginLoad: typeof operator.beginLoad = async (...args) => {
+    const load = await operator.beginLoad(...args)
+    const stored: typeof load.stored = (ids) => {
+      counted.ids += ids.length
+      return load.stored(ids)
+    }
+    return { ...load, stored }
+  }
+  return { counted, store: { operator: { ...operator, beginLoad } } }
+}
 
 describe('lines that are stored as they are', () => {
   test('are counted, and neither parsed nor staged', async () => {
@@ -118,5 +134,24 @@ describe('lines that are stored as they are', () => {
       const { faults } = await verifyStored([resource], tested.store.operator.rows)
       assert.deepEqual(faults, [], sql)
     }
+  })
+
+  test('are looked up once the kind has records', async () => {
+    const empty = await openTestStore()
+    const { counted, store } = countLookedUp(empty.store)
+    const few = lines.slice(0, 3)
+    assert.deepEqual(counts(await importLines(few, undefined, store)), [3, 3, 0, 0, 3])
+    assert.equal(counted.ids, 0)
+    assert.deepEqual(counts(await importLines(few, undefined, store)), [3, 0, 0, 3, 0])
+    assert.equal(counted.ids, 3)
+    await empty.close()
+  })
+
+  test('may be stored by another writer during the first import', async () => {
+    const empty = await openTestStore()
+    const late = () => importLines(lines.slice(-1), undefined, empty.store)
+    const report = await importLines(lines, late, empty.store)
+    assert.deepEqual(counts(report), [1200, 1199, 0, 1, 1200])
+    await empty.close()
   })
 })

@@ -42,6 +42,8 @@ export type LoadOptions = {
 }
 
 export type RecordLoad = {
+  /** Whether nothing of the kind was ever stored when the load began. */
+  readonly isFirst: boolean
   /** Everything stored of these records, and their source digests. */
   stored(
     ids: readonly string[],

@@ -12,7 +12,7 @@ import type { Servers } from '../cluster/servers.ts'
 import { type Connection, textArray } from '../driver/connection.ts'
 import { dialect } from './merge-dialect.ts'
 
-export type KnownLines = Pick<RecordLoad, 'stored'> & {
+export type KnownLines = Pick<RecordLoad, 'isFirst' | 'stored'> & {
   note(lines: readonly KnownLine[]): Promise<void>
   /** Conflicts of staged records with known lines, for after the last one. */
   conflicts(): Promise<readonly string[]>
@@ -32,6 +32,7 @@ export async function openKnownLines(
   const begunAt = await scalar(lastChangeOf(resource, tableName))
   let count = 0
   return {
+    isFirst: begunAt === '',
     stored: async (ids) => {
       const rows = await servers.rows({ text: find, values: [textArray(ids)], prepare: true })
       return rows.map((row) => readSourceRow(resource, row))

@@ -43,6 +43,7 @@ export async function openLoad(
     return await isTrue(connection, hasRepeats)
   }
   return {
+    isFirst: known.isFirst,
     stored: known.stored,
     noteKnown: async (lines) => {
       await copy.end()

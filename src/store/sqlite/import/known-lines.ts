@@ -14,7 +14,7 @@ import { openWithin, prepare } from '../database.ts'
 import { dialect } from './merge-dialect.ts'
 
 type KnownLines = {
-  readonly methods: Pick<RecordLoad, 'stored' | 'noteKnown'>
+  readonly methods: Pick<RecordLoad, 'isFirst' | 'stored' | 'noteKnown'>
   /** Conflicts of staged records with known lines, for after the last one. */
   conflicts(): readonly string[]
   /** Whether a known record was changed since. In the transaction of the merge. */
@@ -34,6 +34,7 @@ export function openKnownLines(db: DatabaseSync, path: string, resource: Resourc
   let lines = 0
   return {
     methods: {
+      isFirst: begunAt === null,
       stored: async (ids) =>
         ids
           .map((id) => find.get(id))
