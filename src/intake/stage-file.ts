@@ -81,8 +81,8 @@ export async function stageFile(
   }
   const file = before.length
   try {
-    const sources = openKnownLines({ load, lines, resource, options }, file)
-    for await (const entry of unknownEntries?.(sources.find) ?? entries) {
+    const known = openKnownLines({ load, lines, resource, options }, file)
+    for await (const entry of unknownEntries?.(known.find) ?? entries) {
       staged.records += 1
       onProgress?.(recordsBefore + staged.records)
       const line = lines.numberOf({ file, line: entry.line })
@@ -90,7 +90,7 @@ export async function stageFile(
       const read = readRecord(resource, check, entry, customerId)
       if ('record' in read) {
         const raw = reject && textOf(entry.raw ?? '')
-        const sourceDigest = sources.digestOf(entry.line, read.record)
+        const sourceDigest = known.digestOf(entry.line, read.record)
         const drained = load.stage({ ...read.record, line, file, raw, sourceDigest })
         if (drained !== undefined) await drained
       } else if (reject === undefined) noteFaults(staged, line, read.faults)
