@@ -2,47 +2,30 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { asTenant } from '../../../src/contract/principal.ts'
 import { operations } from '../../../src/operations/index.ts'
-import { hexOf } from '../../../src/store/postgres/driver/cells.ts'
-import {
-  type Connection,
-  openConnection,
-  type Value,
-} from '../../../src/store/postgres/driver/connection.ts'
-import { readingSessions } from '../../../src/store/postgres/driver/sessions.ts'
+import type { Value } from '../../../src/store/postgres/driver/connection.ts'
 import { pastDialect, searchDialect } from '../../../src/store/postgres/history/read-history.ts'
 import type { PastSelection } from '../../../src/store/records/history.ts'
 import { pastPageQuery } from '../../../src/store/sql/history/past-page.ts'
 import { searchLookUps } from '../../../src/store/sql/history/search.ts'
 import { openPostgresTestStore } from '../../support/record-store.ts'
 import { firstPage } from '../../support/selection.ts'
-import { addressesOf } from '../../support/test-database.ts'
+import { openPlans, type Plans } from '../support/postgres-plans.ts'
 
 let tested: Awaited<ReturnType<typeof openPostgresTestStore>>
-let session: Connection
+let plans: Plans
 
 before(async () => {
   tested = await openPostgresTestStore()
   // The planner sees no rows, so it would prefer scans, which these sessions forbid.
-  const [address] = addressesOf(tested.database.operatorUrl)
-  if (address === undefined) throw new Error('no address')
-  session = openConnection(address, { parameters: readingSessions(5000), connectTimeoutMs: 5000 })
+  plans = openPlans(tested.database.operatorUrl)
 })
 after(async () => {
-  await session.close()
+  await plans.close()
   await tested.close()
 })
 
-async function planOf(text: string, values: readonly Value[]): Promise<string> {
-  await session.execute(`deallocate all; prepare asked as ${text}`)
-  const given = values.map(literal).join(', ')
-  const rows = await session.query({ text: `explain (costs off) execute asked (${given})` })
-  return rows.map(([line]) => String(line)).join('\n')
-}
-
-function literal(value: Value): string {
-  if (value instanceof Uint8Array) return `'${hexOf(value)}'`
-  return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)
-}
+const planOf = async (text: string, values: readonly Value[]): Promise<string> =>
+  (await plans.explain({ text, values })).join('\n')
 
 describe('a past page', () => {
   for (const { id, view, filter } of operations.filter((one) => one.kind === 'list')) {

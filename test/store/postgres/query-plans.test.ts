@@ -4,22 +4,15 @@ import type { ListOperation } from '../../../src/contract/operation.ts'
 import { asTenant } from '../../../src/contract/principal.ts'
 import { fullTable } from '../../../src/contract/resource.ts'
 import { operations } from '../../../src/operations/index.ts'
-import { hexOf } from '../../../src/store/postgres/driver/cells.ts'
-import {
-  type Connection,
-  openConnection,
-  type Value,
-} from '../../../src/store/postgres/driver/connection.ts'
-import { readingSessions } from '../../../src/store/postgres/driver/sessions.ts'
 import { getQuery } from '../../../src/store/postgres/records/get-batch.ts'
 import { pageQuery, pagesQuery } from '../../../src/store/postgres/records/page-query.ts'
 import type { Selection } from '../../../src/store/records/page.ts'
 import { openPostgresTestStore } from '../../support/record-store.ts'
 import { firstPage } from '../../support/selection.ts'
-import { addressesOf } from '../../support/test-database.ts'
+import { openPlans, type Plans } from '../support/postgres-plans.ts'
 
 let tested: Awaited<ReturnType<typeof openPostgresTestStore>>
-let session: Connection
+let plans: Plans
 
 /** Enough rows to tempt the planner into a sequential scan or a sort. */
 const ANY_ID = 'aaaaaaaa-0000-4000-8000-000000000001'
@@ -33,12 +26,11 @@ before(async () => {
   await tested.database.ask(`
     insert into bursar.fiat_account_full select customer_id, id, deleted, body from bursar.fiat_account;
     analyze`)
-  const [address] = addressesOf(tested.database.url)
-  if (address === undefined) throw new Error('no address')
-  session = openConnection(address, { parameters: readingSessions(5000), connectTimeoutMs: 5000 })
+  // The plans are those of the role that serves customers.
+  plans = openPlans(tested.database.url)
 })
 after(async () => {
-  await session.close()
+  await plans.close()
   await tested.close()
 })
 
@@ -56,19 +48,6 @@ const fillOf = (table: string, members: readonly string[]): string => `
   select 'customer-' || at % ${CUSTOMERS}, at % 50 = 0, int8send(at) || uuid_send(gen_random_uuid()),
     gen_random_uuid(), repeat('x', 700), 0, ${members.map((name) => `'${name} ' || at`).join(', ')}
   from generate_series(1, ${ROWS}) as at`
-
-/** The plan of the prepared statement for the role that serves customers. */
-async function planOf({ text, values = [] }: { text: string; values?: readonly Value[] }) {
-  await session.execute(`deallocate all; prepare page as ${text}`)
-  const given = values.map(literal).join(', ')
-  const rows = await session.query({ text: `explain (costs off) execute page (${given})` })
-  return rows.map(([line]) => String(line))
-}
-
-function literal(value: Value): string {
-  if (value instanceof Uint8Array) return `'${hexOf(value)}'`
-  return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)
-}
 
 /**
  * Every scan of records must use an index and start with the tenant. The policy of row-level
@@ -91,7 +70,7 @@ const tenant = asTenant('customer-1')
 for (const operation of lists) {
   const { resource } = operation.view
   const plan = (selection: Partial<Selection>) =>
-    planOf(pageQuery(resource, { tenant, selection: { ...firstPage, ...selection } }))
+    plans.explain(pageQuery(resource, { tenant, selection: { ...firstPage, ...selection } }))
   describe(operation.id, () => {
     for (const order of ['ASC', 'DESC'] as const) {
       test(`scans the primary key without a filter, ${order}, and sorts nothing`, async () => {
@@ -103,7 +82,7 @@ for (const operation of lists) {
       test(`does the same for each of several pages, ${order}`, async () => {
         const selection = { ...firstPage, order }
         const asked = [tenant, asTenant('customer-2')].map((one) => ({ tenant: one, selection }))
-        const lines = await planOf(pagesQuery(resource, order, asked))
+        const lines = await plans.explain(pagesQuery(resource, order, asked))
         assertTenantFirst(lines, resource.table)
         assert.doesNotMatch(lines.join('\n'), /Sort/)
         assert.match(
@@ -125,7 +104,10 @@ for (const operation of lists) {
     })
     test('finds the records of a batch of gets by their keys', async () => {
       const asked = [{ tenant: asTenant('customer-1'), id: ANY_ID, includeDeleted: false }]
-      assertTenantFirst(await planOf(getQuery(fullTable(resource), asked)), fullTable(resource))
+      assertTenantFirst(
+        await plans.explain(getQuery(fullTable(resource), asked)),
+        fullTable(resource),
+      )
     })
   })
 }
@@ -134,7 +116,7 @@ test('scans live and deleted records as two ranges of the primary key', async ()
   const accounts = lists.find(({ view }) => view.resource.deletable)
   if (accounts === undefined) throw new Error('nothing is deletable')
   const { resource } = accounts.view
-  const lines = await planOf(
+  const lines = await plans.explain(
     pageQuery(resource, { tenant, selection: { ...firstPage, includeDeleted: true } }),
   )
   assertTenantFirst(lines, resource.table)
@@ -155,12 +137,8 @@ test('reads about as many blocks for a distant page as for the first', async () 
   for (const depth of [0, 300, 600, 900]) {
     const [hex] = positions[depth - 1] ?? []
     const after = hex == null ? undefined : Buffer.from(hex, 'hex')
-    const { text, values = [] } = page(after)
-    await session.execute(`deallocate all; prepare page as ${text}`)
-    const rows = await session.query({
-      text: `explain (analyze, buffers, format json) execute page (${values.map(literal).join(', ')})`,
-    })
-    const [{ Plan }] = JSON.parse(rows.map(([line]) => String(line)).join('\n'))
+    const lines = await plans.explain(page(after), 'analyze, buffers, format json')
+    const [{ Plan }] = JSON.parse(lines.join('\n'))
     blocks.push(Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks'])
   }
   // The levels of the index, ten records, and a few blocks more where they cross a block's end.

@@ -1,41 +1,22 @@
 import assert from 'node:assert/strict'
-import { rmSync } from 'node:fs'
-import { join } from 'node:path'
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import type { SQLInputValue } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
 import { operations } from '../../../src/operations/index.ts'
-import { systemClock } from '../../../src/platform/clock.ts'
 import { resources } from '../../../src/resources/catalogue.ts'
 import type { PastSelection } from '../../../src/store/records/history.ts'
-import type { Store } from '../../../src/store/records.ts'
 import { pastPageQuery } from '../../../src/store/sql/history/past-page.ts'
 import { searchLookUps } from '../../../src/store/sql/history/search.ts'
 import { versionBefore, versionsAfter } from '../../../src/store/sql/history/versions.ts'
 import { pastDialect, searchDialect } from '../../../src/store/sqlite/history/read-history.ts'
-import { openSqliteStore } from '../../../src/store/sqlite/open-records.ts'
-import { temporaryFolder } from '../../support/harness.ts'
 import { firstPage } from '../../support/selection.ts'
+import { openPlans, type Plans } from '../support/sqlite-plans.ts'
 
-const folder = temporaryFolder()
-let store: Store
-let db: DatabaseSync
+let plans: Plans
 
 before(() => {
-  const path = join(folder, 'plans.db')
-  store = openSqliteStore(path, systemClock)
-  db = new DatabaseSync(path)
+  plans = openPlans()
 })
-after(async () => {
-  db.close()
-  await store.close()
-  rmSync(folder, { recursive: true, force: true })
-})
-
-const planOf = (sql: string): string[] =>
-  db
-    .prepare(`explain query plan ${sql}`)
-    .all()
-    .map((row) => String(row.detail))
+after(() => plans.close())
 
 /** Steps may scan what the query itself has made, but no stored table. */
 function assertSearches(plan: readonly string[]): void {
@@ -53,7 +34,7 @@ describe('a past page', () => {
       const selection = { ...firstPage, asOf: 1n, ...over }
       const dialect = pastDialect(parameters)
       const asked = { tenant: 'acme', view: 'customer' } as const
-      return planOf(pastPageQuery(resource, asked, selection, dialect))
+      return plans.explain(pastPageQuery(resource, asked, selection, dialect))
     }
     test(`of ${id} walks the order of the customer`, () => {
       for (const order of ['ASC', 'DESC'] as const) {
@@ -89,7 +70,7 @@ describe('a past page', () => {
 test('a version is found by its record and its time', () => {
   const names = { tableName: (table: string) => table, parameter: () => '?' }
   for (const query of [versionBefore, versionsAfter]) {
-    const steps = planOf(query(resources[0] as (typeof resources)[number], names))
+    const steps = plans.explain(query(resources[0] as (typeof resources)[number], names))
     assertSearches(steps)
     const search =
       /USING INDEX superseded_by_id \(customer_id=\? AND kind=\? AND id=\? AND stored_at/
@@ -108,7 +89,7 @@ test('every look-up of a search uses an index', () => {
   const seen = new Set<string>()
   for (const query of queries) {
     for (const { resource, matched, sql } of searchLookUps(query, undefined, 20, searchDialect)) {
-      const steps = planOf(sql)
+      const steps = plans.explain(sql)
       assert.match(steps.join('\n'), new RegExp(`^SEARCH ${resource.table} USING INDEX`))
       seen.add(`${resource.kind} ${matched}`)
     }

@@ -1,41 +1,22 @@
 import assert from 'node:assert/strict'
-import { rmSync } from 'node:fs'
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
 import type { ListOperation } from '../../../src/contract/operation.ts'
 import { operations } from '../../../src/operations/index.ts'
-import { systemClock } from '../../../src/platform/clock.ts'
 import type { Selection } from '../../../src/store/records/page.ts'
-import type { Store } from '../../../src/store/records.ts'
 import { pageQuery } from '../../../src/store/sqlite/customers/page-query.ts'
-import { openSqliteStore } from '../../../src/store/sqlite/open-records.ts'
-import { temporaryFolder } from '../../support/harness.ts'
 import { firstPage } from '../../support/selection.ts'
+import { openPlans, type Plans } from '../support/sqlite-plans.ts'
 
-const folder = temporaryFolder()
-let store: Store
-let db: DatabaseSync
+let plans: Plans
 
 before(() => {
-  const path = join(folder, 'plans.db')
-  store = openSqliteStore(path, systemClock)
-  db = new DatabaseSync(path)
+  plans = openPlans()
 })
-after(async () => {
-  db.close()
-  await store.close()
-  rmSync(folder, { recursive: true, force: true })
-})
+after(() => plans.close())
 
 const lists = operations.filter((operation) => operation.kind === 'list')
-function planOf(operation: ListOperation, selection: Selection): string[] {
-  const { sql } = pageQuery(operation.view.resource, selection)
-  return db
-    .prepare(`explain query plan ${sql}`)
-    .all()
-    .map((row) => String(row.detail))
-}
+const planOf = ({ view }: ListOperation, selection: Selection): string[] =>
+  plans.explain(pageQuery(view.resource, selection).sql)
 
 /** Every step that reads the table of records must be a search that starts with the customer. */
 function assertTenantFirst(plan: readonly string[], table: string): void {

@@ -1,0 +1,29 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { systemClock } from '../../../src/platform/clock.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/open-records.ts'
+import { temporaryFolder } from '../../support/harness.ts'
+
+export type Plans = ReturnType<typeof openPlans>
+
+/** Explains queries of an empty store. */
+export function openPlans() {
+  const folder = temporaryFolder()
+  const path = join(folder, 'plans.db')
+  const store = openSqliteStore(path, systemClock)
+  const db = new DatabaseSync(path)
+  return {
+    /** The steps of a query. */
+    explain: (sql: string): string[] =>
+      db
+        .prepare(`explain query plan ${sql}`)
+        .all()
+        .map((row) => String(row.detail)),
+    close: async () => {
+      db.close()
+      await store.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
