@@ -1,24 +1,27 @@
 import { isIP } from 'node:net'
-import type { IngestOperation } from './contract/ingest-operation.ts'
-import type { Operation } from './contract/operation.ts'
-import type { Caller } from './contract/principal.ts'
-import type { Answer, Request, Route } from './contract/request.ts'
+import type { Route } from './contract/request.ts'
 import { addressPolicy } from './fees/addresses/address-policy.ts'
 import type { FeeBasis } from './fees/fee-basis.ts'
 import { openFees } from './fees/sources/open-fees.ts'
 import { apiPage, type PageClient } from './http/documents/api-page/api-page.ts'
-import { healthRoutes, operatorHealthRoutes } from './http/documents/health.ts'
+import { type ConsoleClient, consolePage } from './http/documents/console/console-page.ts'
+import {
+  describeHealth,
+  healthRoutes,
+  operatorHealthRoutes,
+  type ReadinessCheck,
+} from './http/documents/health.ts'
 import { openApiRoutes } from './http/documents/openapi-routes.ts'
 import { problemPages } from './http/documents/problem-pages.ts'
 import { type Life, processChecks } from './http/documents/process-checks.ts'
 import { readinessChecks } from './http/documents/readiness.ts'
 import { staticDocument } from './http/documents/static-document.ts'
-import { admit, type Verify } from './http/pipeline/authenticate.ts'
 import { cursorKeysOf } from './http/pipeline/cursor.ts'
 import { handle, type Interfere } from './http/pipeline/handle.ts'
 import { handleIngest } from './http/pipeline/handle-ingest.ts'
 import { openPageCache } from './http/pipeline/page-cache.ts'
 import { openRateLimit } from './http/pipeline/rate-limit.ts'
+import { routesOf } from './http/pipeline/routes-of.ts'
 import { whileIntact } from './http/pipeline/while-intact.ts'
 import type { Served } from './http/server/request-log.ts'
 import { buildServer, type Server } from './http/server/server.ts'
@@ -94,6 +97,8 @@ export type ServiceExtension = {
   readonly printsRequests?: boolean
   readonly close?: () => void
   readonly pageClient: PageClient
+  /** Whose records the console shows after one click. */
+  readonly consoleClients: readonly ConsoleClient[]
   /** How many records of each kind there are. */
   readonly records: Readonly<Record<string, number>>
 }
@@ -131,14 +136,17 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     works: { [createCryptoWithdrawalFee.id]: quoteWork(fees.current, parts) },
     interfere: extension?.interfere,
   }
-  const ingest = {
-    ...{ verify: oauth.identify, rateLimit, store, clock, cursorKeys: pipeline.cursorKeys },
-    works: ingestWorks({ store, quotes, rules: recordRules(config), clock }),
-  }
-  const guarded = whileIntact(stores.watch)
   const life: Life = { isEnding: false }
   const checked = { ...parts, credentials: oauth, feeBasis: fees.current }
   const readiness = [...readinessChecks(checked), ...processChecks(life, log)]
+  const ingest = {
+    ...{ verify: oauth.identify, rateLimit, store, clock, cursorKeys: pipeline.cursorKeys },
+    works: ingestWorks({
+      ...{ store, quotes, clock, rules: recordRules(config) },
+      health: () => describeHealth(readiness),
+    }),
+  }
+  const guarded = whileIntact(stores.watch)
   const operatorUrl = await listenForOperator(operatorHealthRoutes(readiness), sources, opened)
   const server = await buildServer({
     log,
@@ -152,10 +160,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
       ...routesOf(stores.servesOperator ? ingestOperations : [], ingest, handleIngest).map(guarded),
       ...oauth.routes.map(guarded),
       ...oauth.documents.map(staticDocument),
-      ...healthRoutes(readiness),
-      ...apiPage(extension?.pageClient),
-      ...problemPages(),
-      ...openApiRoutes(() => url),
+      ...documentRoutes(config, readiness, extension, () => url),
       ...(extension?.routes ?? []),
     ],
   })
@@ -164,10 +169,25 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   const listening = await server.listen(config.host, config.port)
   url = config.publicUrl ?? urlOf(config.host, new URL(listening).port)
   requireOneIssuer({ config, log }, url, await stores.claimIssuer(url))
-  const running = opened.move()
-  const close = closerOf(life, server, running)
+  const close = closerOf(life, server, opened.move())
   return { url, operatorUrl, extension, reload: fees.reload, close }
 }
+
+/** What everyone may read. A console without a sandbox is there if it is configured. */
+const documentRoutes = (
+  config: Config,
+  readiness: readonly ReadinessCheck[],
+  extension: ServiceExtension | undefined,
+  url: () => string,
+): Route[] => [
+  ...healthRoutes(readiness),
+  ...apiPage(extension?.pageClient),
+  ...problemPages(),
+  ...openApiRoutes(url),
+  ...(extension !== undefined || config.console
+    ? consolePage(config, extension?.consoleClients ?? [])
+    : []),
+]
 
 const quoteWork = (basis: () => FeeBasis, { quotes, clock, config }: ServiceParts) =>
   quoteWithdrawal({
@@ -221,28 +241,4 @@ async function listenForOperator(
 function urlOf(host: string, port: string): string {
   const own = isIP(host) === 6 ? '::1' : '127.0.0.1'
   return `http://${urlHost(isWildcard(host) ? own : host)}${port === '' ? '' : `:${port}`}`
-}
-
-type Routed = Pick<Operation | IngestOperation, 'id' | 'method' | 'path' | 'scope'> & {
-  readonly body?: object
-}
-
-function routesOf<O extends Routed, D extends { readonly verify: Verify<Caller> }>(
-  operations: readonly O[],
-  deps: D,
-  handle: (operation: O, request: Request, deps: D) => Promise<Answer>,
-): Route[] {
-  return operations.map((operation) => ({
-    method: operation.method,
-    path: operation.path,
-    operation: operation.id,
-    ...bodyOf(operation),
-    answer: (request) => handle(operation, request, deps),
-    admit: (request) => admit(operation, request, deps.verify),
-  }))
-}
-
-const bodyOf = ({ body = {} }: Routed): Pick<Route, 'bodyBytesMax' | 'takesStream'> => {
-  if ('records' in body) return { takesStream: true }
-  return 'record' in body ? { bodyBytesMax: limits.recordBytesMax } : {}
 }

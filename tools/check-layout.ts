@@ -3,8 +3,9 @@ import { dirname, join } from 'node:path'
 
 /**
  * Checks the layout of `src/`: which folder imports which, import cycles (type imports included),
- * files per folder and lines per file. Prints each fault and exits with 1. The linter checks
- * imports one file at a time and ignores type imports in cycles, so it cannot hold these rules.
+ * files per folder and lines per file. The console and the client import nothing of it. Prints each
+ * fault and exits with 1. The linter checks imports one file at a time and ignores type imports in
+ * cycles, so it cannot hold these rules.
  */
 
 /**
@@ -80,12 +81,18 @@ const FOLDER_FILES_MAX = 14
 const FILE_LINES_MAX = 250
 
 const files = globSync('src/**/*.ts').toSorted()
+/** The packages of the repository that use the HTTP API only. */
+const packageFiles = globSync('{console,sdk}/src/**/*.{ts,tsx}').toSorted()
+const isGenerated = /^sdk\/src\/schema\.ts$/
 const importsOf = new Map(files.map((file) => [file, readImports(file)]))
 const faults = [
   ...files.flatMap(directionFaults),
   ...cycleFaults(),
   ...folderFaults(),
-  ...files.filter((file) => linesOf(file) > FILE_LINES_MAX).map((file) => `${file}: is too long`),
+  ...[...files, ...packageFiles]
+    .filter((file) => linesOf(file) > FILE_LINES_MAX && !isGenerated.test(file))
+    .map((file) => `${file}: is too long`),
+  ...packageFiles.flatMap(packageFaults),
 ]
 for (const fault of faults) process.stderr.write(`${fault}\n`)
 process.exitCode = faults.length === 0 ? 0 : 1
@@ -124,6 +131,14 @@ function directionFaults(file: string): string[] {
   })
 }
 
+/** A package imports itself and what npm installs. */
+function packageFaults(file: string): string[] {
+  const own = file.slice(0, file.indexOf('/src/') + '/src/'.length)
+  return readImports(file)
+    .filter((target) => /^(src|test|tools|console|sdk)\//.test(target) && !target.startsWith(own))
+    .map((target) => `${file}: a package of its own must not import ${target}`)
+}
+
 /** Depth-first search; a file that is reached again while it is on the path closes a cycle. */
 function cycleFaults(): string[] {
   const done = new Set<string>()
@@ -144,7 +159,7 @@ function cycleFaults(): string[] {
 }
 
 function folderFaults(): string[] {
-  const byFolder = Map.groupBy(globSync('src/**/*.*'), (file) => dirname(file))
+  const byFolder = Map.groupBy(globSync('{src,console/src}/**/*.*'), (file) => dirname(file))
   return [...byFolder]
     .filter(([, inside]) => inside.length > FOLDER_FILES_MAX)
     .map(

@@ -39,6 +39,8 @@ export type IngestCall = Common & {
   readonly view?: { readonly name: string; readonly schema: TSchema }
   /** Its answer has the entity tag of a version, and the request may have conditions on it. */
   readonly isTagged?: true
+  /** It shows what lists mask, so a person must give a reason in the header `Access-Reason`. */
+  readonly showsInFull?: true
 }
 
 /** A customer's list as it was at an instant. The parameters of that list apply. */

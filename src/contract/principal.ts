@@ -15,12 +15,17 @@ export type Principal = {
   readonly scopes: ReadonlySet<string>
 }
 
-/** A client of the operator. It has no tenant and never reads through `/v2`. */
+/** A person who signed in at a trusted issuer. */
+export type Person = { readonly issuer: string; readonly subject: string }
+
+/** A client of the operator, or a person. It has no tenant and never reads through `/v2`. */
 export type OperatorPrincipal = {
   readonly clientId: string
   readonly tenant: null
   /** The one customer whose records it may read and write; null for every customer. */
   readonly boundTo: string | null
+  /** Who it is, unless it is a program. */
+  readonly person?: Person
   readonly scopes: ReadonlySet<string>
 }
 

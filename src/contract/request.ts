@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
+import type { Person } from './principal.ts'
 import type { Problem } from './problem.ts'
 
 /** An HTTP request, free of the web framework. The API, OAuth and ingest all take this type. */
@@ -36,6 +37,8 @@ export type Trace = {
   /** What a test has told the sandbox to do to this request. */
   fault?: InjectedFault
   rows?: number
+  /** What a person saw in full or exported. */
+  access?: Access
   problem?: string
   /** Why a token was refused, for the log alone. */
   refusal?: string
@@ -43,6 +46,18 @@ export type Trace = {
   fee?: Readonly<Record<string, unknown>>
   /** The cause of a 500 or 503, for the log alone. */
   cause?: unknown
+}
+
+/** What a person saw or took, for the line that the log has of it. */
+export type Access = {
+  readonly person: Person
+  readonly access: 'full view' | 'export'
+  readonly view: 'full' | 'customer'
+  readonly kind: string
+  /** The record, or the customer whose list it was. */
+  readonly id?: string
+  readonly customer?: string
+  readonly reason?: string
 }
 
 /** What happens to a request. A cut or truncated answer is the server's work. */

@@ -20,6 +20,8 @@ export const operatorScopes = [
   'ingest:read_record',
   'ingest:read_history',
   'ingest:search',
+  'ingest:export',
+  'ingest:read_health',
 ] as const
 
 export type Scope = (typeof customerScopes)[number]

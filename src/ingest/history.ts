@@ -1,3 +1,4 @@
+import { noteFullView, seesInFull } from '../contract/access.ts'
 import { type IngestInput, type IngestWork, prunedBefore } from '../contract/ingest-operation.ts'
 import { Problem } from '../contract/problem.ts'
 import type { Resource } from '../contract/resource.ts'
@@ -37,21 +38,24 @@ export const historyWork =
     const part = { after: after?.micros, versionsMax }
     const history = require(input, await store.operator.history(resource, id, part))
     input.trace.rows = history.versions.length
+    if (resource.mask === undefined) return { body: describeHistory(history) }
+    if (!seesInFull(input)) return { body: describeHistory(history, resource.mask) }
+    noteFullView(input, { kind: resource.kind, id })
     return { body: describeHistory(history) }
   }
 
-/** A history as HTTP and the command line show it. */
-export function describeHistory({ versions, previous, more }: History) {
+/** A history as HTTP and the command line show it. Changes are those of the full records. */
+export function describeHistory({ versions, previous, more }: History, mask?: Resource['mask']) {
   const last = versions.at(-1)
   return {
     versions: versions.map((version, at) =>
-      describeVersion(version, at === 0 ? previous : versions[at - 1]),
+      describeVersion(version, at === 0 ? previous : versions[at - 1], mask),
     ),
     ...(more && last !== undefined && { next_after: printInstant(last.storedAt) }),
   }
 }
 
-function describeVersion(version: Version, previous: Version | undefined) {
+function describeVersion(version: Version, previous: Version | undefined, mask: Resource['mask']) {
   const record = JSON.parse(version.line)
   const before = previous === undefined ? undefined : JSON.parse(previous.line)
   return {
@@ -59,7 +63,7 @@ function describeVersion(version: Version, previous: Version | undefined) {
     ...(version.replacedAt !== undefined && { replaced_at: printInstant(version.replacedAt) }),
     origin: describeOrigin(version.origin),
     changed: before === undefined ? [] : changedMembers(before, record),
-    record,
+    record: mask === undefined ? record : mask(record),
   }
 }
 

@@ -1,3 +1,4 @@
+import { noteFullView } from '../contract/access.ts'
 import type { IngestAnswer, IngestInput, IngestWork } from '../contract/ingest-operation.ts'
 import { pastInstant } from '../contract/ingest-operation.ts'
 import { echo, Problem } from '../contract/problem.ts'
@@ -47,6 +48,9 @@ export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
   })
   return {
     get: async (input) => {
+      if (resource.mask !== undefined) {
+        noteFullView(input, { kind: resource.kind, id: idOf(input) })
+      }
       const asOf = pastInstant(input.parameters.get('as_of'), clock)
       if (asOf === undefined) return answerOf(await own(input))
       requireHistoryScope(input)

@@ -1,6 +1,9 @@
 import type { IngestWork, IngestWorks } from '../contract/ingest-operation.ts'
+import type { OperatorPrincipal } from '../contract/principal.ts'
 import { Problem } from '../contract/problem.ts'
 import { consumeWithdrawalFee } from '../operations/ingest/consume-withdrawal-fee.ts'
+import { getCaller } from '../operations/ingest/get-caller.ts'
+import { getHealth } from '../operations/ingest/get-health.ts'
 import { getWithdrawalFee } from '../operations/ingest/get-withdrawal-fee.ts'
 import { historyOf } from '../operations/ingest/record-histories.ts'
 import { searchRecords } from '../operations/ingest/search-records.ts'
@@ -15,7 +18,10 @@ import { searchWork } from './search.ts'
 import { streamWork } from './stream.ts'
 import { openStreamGate } from './stream-gate.ts'
 
-type IngestDeps = RecordDeps & { readonly quotes: Pick<FeeQuoteStore, 'operator'> }
+type IngestDeps = RecordDeps & {
+  readonly quotes: Pick<FeeQuoteStore, 'operator'>
+  readonly health: () => Promise<object>
+}
 
 /** The work of each call of the operator's API, by the operation's id. */
 export function ingestWorks(deps: IngestDeps): IngestWorks {
@@ -39,8 +45,16 @@ export function ingestWorks(deps: IngestDeps): IngestWorks {
     [searchRecords.id]: searchWork(deps),
     [getWithdrawalFee.id]: feeWork(deps),
     [consumeWithdrawalFee.id]: consumeWork(deps),
+    [getCaller.id]: async ({ caller }) => ({ body: describeCaller(caller) }),
+    [getHealth.id]: async () => ({ body: await deps.health() }),
   }
 }
+
+const describeCaller = ({ boundTo, person, scopes }: OperatorPrincipal) => ({
+  ...(boundTo !== null && { customer_id: boundTo }),
+  ...(person !== undefined && { subject: person.subject }),
+  scopes: [...scopes],
+})
 
 const feeWork =
   ({ quotes }: IngestDeps): IngestWork =>

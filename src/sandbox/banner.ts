@@ -21,6 +21,7 @@ Bursar sandbox, ready. Sample data, ${keptIn === undefined ? 'thrown away at the
   API            ${url}/v2
   token          ${url}/oauth2/token
   API page       ${url}/docs
+  console        ${url}/console/
   for tests      ${url}/sandbox/openapi.json
   client_id      ${clientId}
   client_secret  ${clientSecret}

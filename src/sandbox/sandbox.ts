@@ -1,16 +1,19 @@
 import type { RecordInput } from '../contract/resource.ts'
+import type { ConsoleClient } from '../http/documents/console/console-page.ts'
 import { importEntries } from '../intake/import-file.ts'
 import type { Entry } from '../intake/reading/lines.ts'
 import { recordRules } from '../intake/record-rules.ts'
+import { createSampleClient } from '../oauth/clients/clients.ts'
 import { sandboxReset } from '../operations/sandbox/reset.ts'
 import type { MovableClock } from '../platform/clock.ts'
 import { resources } from '../resources/catalogue.ts'
 import type { ServiceExtension, ServiceParts } from '../service.ts'
+import { systemRandom } from '../vault/random.ts'
 import { addClient } from './control/customers.ts'
 import { controlRoutes } from './control/handle-control.ts'
 import { openControl } from './control/open-control.ts'
 import { requestLine } from './request-line.ts'
-import { acme, sampleCustomers, worldRecords } from './world.ts'
+import { acme, borealis, consoleStaff, sampleCustomers, worldRecords } from './world.ts'
 
 export type SandboxOptions = {
   /** The clock of the service, for tests to move. Without it there is only the reset. */
@@ -32,7 +35,7 @@ export async function openSandbox(
     if (!isKept) await fillRecords(parts)
     await fillClients(parts)
   }
-  const shown = { pageClient: acme, records: await countRecords(parts) }
+  const shown = { pageClient: acme, consoleClients, records: await countRecords(parts) }
   const reset = () => resetSandbox(parts)
   const state = clock === undefined ? undefined : parts.sandbox?.()
   if (clock === undefined || state === undefined) {
@@ -50,6 +53,16 @@ export async function openSandbox(
     },
   }
 }
+
+const consoleClients: readonly ConsoleClient[] = [
+  {
+    name: 'Operator staff',
+    clientId: consoleStaff.clientId,
+    clientSecret: consoleStaff.clientSecret,
+  },
+  { name: 'Acme', ...acme },
+  { name: 'Borealis', ...borealis },
+]
 
 async function resetSandbox(parts: ServiceParts): Promise<object> {
   await parts.store.operator.clear()
@@ -90,5 +103,9 @@ async function* entriesOf(records: readonly RecordInput[]): AsyncIterable<Entry>
 
 async function fillClients(parts: ServiceParts): Promise<void> {
   for (const customer of sampleCustomers) await addClient(parts, customer)
+  const { clientId: id, clientSecret: secret, scopes } = consoleStaff
+  const staff = { id, secret, customerId: null, name: 'Sandbox client of the console', scopes }
+  const { credentials: store, keyring, clock } = parts
+  await createSampleClient({ store, keyring, clock, random: systemRandom }, staff)
   await parts.oauth.refresh()
 }

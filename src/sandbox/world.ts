@@ -27,6 +27,16 @@ export const borealis: SampleCustomer = {
 
 export const sampleCustomers = [acme, borealis] as const
 
+/** The operator's client that the console signs in with. It reads, and writes nothing. */
+export const consoleStaff = {
+  clientId: 'console_sandbox',
+  clientSecret: 'bursar_sandbox_secret_of_the_console',
+  scopes: [
+    ...['ingest:search', 'ingest:read_history', 'ingest:read_record', 'ingest:export'],
+    'ingest:read_health',
+  ],
+} as const
+
 type Records = Readonly<Record<RecordKind, readonly RecordInput[]>>
 
 /**

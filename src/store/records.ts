@@ -24,9 +24,20 @@ export type Store = {
   readonly damage: DamageScan
   /** Resolves when the store answers; rejects with the reason when it does not. */
   ping(): Promise<void>
+  /** The database servers as this process last saw them. The embedded store has none. */
+  servers(): readonly StoreServer[]
   /** The faults that an integrity check of the whole store finds. */
   integrityFaults(): Promise<readonly string[]>
   close(): Promise<void>
+}
+
+/** A database server. The lag of a standby is in milliseconds; Infinity if it is unknown. */
+export type StoreServer = {
+  readonly name: string
+  readonly role: 'primary' | 'standby' | 'unknown'
+  /** Whether requests are answered from it. */
+  readonly isUsed: boolean
+  readonly lagMs?: number
 }
 
 export type CustomerRecords = {

@@ -300,3 +300,35 @@ test('names every fault of the configured issuers', () => {
   }
   assert.match(marked({ claim: 'client_id', value: '{client}' }), /compares client_id with itself/)
 })
+
+test('names every fault of the persons of an issuer', () => {
+  const grant = { value: 'support', customer: '*', rights: ['look_up'] }
+  const faultOf = (people: unknown): string => {
+    const parsed = parseTrustedIssuers([{ issuer: 'https://id.example', audience: 'a', people }])
+    return 'fault' in parsed ? parsed.fault : ''
+  }
+  const good = { clientId: 'console', claim: 'groups', grants: [grant] }
+  assert.equal(faultOf(good), '')
+  assert.equal(faultOf({ ...good, parameters: { resource: 'https://api.example' } }), '')
+  assert.match(faultOf(7), /\[0\]\.people must be an object/)
+  assert.match(faultOf({ grants: [grant] }), /clientId must be text.*claim must be text/)
+  assert.match(faultOf({ ...good, colour: 1 }), /\[0\]\.people has colour, which is not a member/)
+  assert.match(faultOf({ ...good, parameters: { a: 1 } }), /parameters must be an object of texts/)
+  assert.match(faultOf({ ...good, grants: [] }), /grants must be a list of grants/)
+  for (const bad of [
+    { ...grant, rights: [] },
+    { ...grant, rights: ['all'] },
+    { ...grant, value: '' },
+    { ...grant, more: 1 },
+    7,
+  ]) {
+    assert.match(faultOf({ ...good, grants: [bad] }), /the rights are look_up, see_full, export/)
+  }
+  for (const bad of [
+    { ...grant, customer: '{customer}' },
+    { ...grant, value: 'of {customer}' },
+    { ...grant, value: '{customer}{customer}', customer: '{customer}' },
+  ]) {
+    assert.match(faultOf({ ...good, grants: [bad] }), /must have \{customer\} once in value/)
+  }
+})

@@ -1,7 +1,9 @@
 import type { Config } from '../../platform/config.ts'
 import type { AddressPolicy } from './address-check.ts'
 
-export const addressPolicy = (config: Config): AddressPolicy => ({
+export const addressPolicy = (
+  config: Pick<Config, 'addressTestnets' | 'requireEvmChecksum'>,
+): AddressPolicy => ({
   testnets: config.addressTestnets,
   requireEvmChecksum: config.requireEvmChecksum,
 })

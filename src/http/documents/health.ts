@@ -45,6 +45,12 @@ export function operatorHealthRoutes(checks: readonly ReadinessCheck[]): Route[]
   ]
 }
 
+/** What the operator's port reports, for callers that may know it. */
+export async function describeHealth(checks: readonly ReadinessCheck[]): Promise<object> {
+  const { failed, results } = await runChecks(checks)
+  return { status: failed.length === 0 ? 'ready' : 'failed', checks: results }
+}
+
 const notStored = { 'cache-control': 'no-store' }
 const retrySoon = { 'retry-after': '1' }
 

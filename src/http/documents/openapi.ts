@@ -176,12 +176,17 @@ function parametersOf(operation: Documented, components: Components): object[] {
 
 /** The conditions and the key that a request may have in its headers. */
 function conditionsOf(operation: Documented): object[] {
-  if (operation.kind !== 'ingest') return []
-  const { method, body, isTagged } = operation
   const header = (name: string, description: string) => ({
     ...{ name, in: 'header', required: false, description },
     schema: { type: 'string' },
   })
+  const reason = header('Access-Reason', 'Why a person needs the full view, percent-encoded.')
+  if (operation.kind === 'past-list') {
+    return operation.list.view.resource.mask === undefined ? [] : [reason]
+  }
+  if (operation.kind !== 'ingest') return []
+  const { method, body, isTagged, showsInFull } = operation
+  if (showsInFull === true) return [reason]
   if (body !== undefined && 'records' in body) {
     return [
       header('Idempotency-Key', 'The same key and bytes get the same answer for 24 hours.'),

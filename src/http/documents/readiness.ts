@@ -1,13 +1,15 @@
 import { describeNetworks, describeSchedule } from '../../fees/describe-schedule.ts'
 import type { FeeBasis } from '../../fees/fee-basis.ts'
 import type { Clock } from '../../platform/clock.ts'
-import type { Store } from '../../store/records.ts'
+import type { Store, StoreServer } from '../../store/records.ts'
 import type { StoreWatch } from '../../store/store-watch.ts'
 import { counted } from '../../values/counted.ts'
 import type { ReadinessCheck } from './health.ts'
 
 type ReadinessDeps = {
-  readonly store: Pick<Store, 'ping'> & { readonly damage: Pick<Store['damage'], 'found'> }
+  readonly store: Pick<Store, 'ping' | 'servers'> & {
+    readonly damage: Pick<Store['damage'], 'found'>
+  }
   /** The files of the embedded store. */
   readonly watch?: StoreWatch | undefined
   readonly credentials: {
@@ -29,7 +31,8 @@ export function readinessChecks(deps: ReadinessDeps): ReadinessCheck[] {
       check: async () => {
         watch?.requireReady()
         await store.ping()
-        return undefined
+        const servers = store.servers().map(describeServer)
+        return servers.length === 0 ? undefined : { servers }
       },
     },
     {
@@ -61,6 +64,12 @@ export function readinessChecks(deps: ReadinessDeps): ReadinessCheck[] {
     },
   ]
 }
+
+/** JSON has no infinity, so an unknown lag is left out. */
+const describeServer = ({ name, role, isUsed, lagMs }: StoreServer) => ({
+  ...{ name, role, is_used: isUsed },
+  ...(lagMs !== undefined && Number.isFinite(lagMs) && { lag_ms: Math.round(lagMs) }),
+})
 
 /**
  * What keeps every fee from being quoted, if it is a node or a price source. Fees that the operator

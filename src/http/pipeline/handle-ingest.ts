@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { noteExport, noteFullView } from '../../contract/access.ts'
 import {
   type IngestCall,
   type IngestOperation,
@@ -74,7 +75,7 @@ async function handleCall(
 async function handlePastList(
   operation: PastList,
   request: Request,
-  { boundTo }: OperatorPrincipal,
+  caller: OperatorPrincipal,
   { store, cursorKeys, clock }: IngestDeps,
 ): Promise<Answer> {
   const { list } = operation
@@ -82,10 +83,14 @@ async function handlePastList(
   const query = readQuery(all, request)
   const own = validateControl(operation, request.parameters, query)
   const customerId = String(own.get('customer_id'))
-  if (boundTo !== null && boundTo !== customerId) {
+  if (caller.boundTo !== null && caller.boundTo !== customerId) {
     throw new Problem(404, 'no such customer of this client')
   }
   const view = own.get('view') === 'full' ? 'full' : 'customer'
+  const accessing = { caller, headers: request.headers, trace: request.trace }
+  const accessed = { kind: list.view.resource.kind, customer: customerId }
+  if (view === 'full') noteFullView(accessing, accessed)
+  if (own.get('purpose') === 'export') noteExport(accessing, accessed)
   const input = validateList(list, query)
   const past = { operation, customerId, view } as const
   const instants = { asOf: pastInstant(own.get('as_of'), clock), now: clock() }

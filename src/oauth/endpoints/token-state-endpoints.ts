@@ -1,7 +1,7 @@
 import { type Answer, jsonAnswer, type Request } from '../../contract/request.ts'
 import type { Client } from '../../store/credentials.ts'
 import { type AuthenticationDeps, authenticateClient } from '../clients/authenticate-client.ts'
-import { readToken, type TokenDeps, type ValidToken } from '../tokens/read-token.ts'
+import { type ClientToken, readToken, type TokenDeps } from '../tokens/read-token.ts'
 import { isRefusal } from '../tokens/refusal.ts'
 import { notStored, oauthError } from './oauth-error.ts'
 import { readForm } from './read-form.ts'
@@ -51,13 +51,15 @@ export async function answerRevocation(request: Request, deps: TokenStateDeps): 
 async function readOwn(
   request: Request,
   deps: TokenStateDeps,
-): Promise<{ caller: Client; valid: ValidToken | undefined }> {
+): Promise<{ caller: Client; valid: ClientToken | undefined }> {
   deps.cache.requireFresh()
   const form = await readForm(request)
   const caller = await authenticateClient(request, form, deps)
   const token = form.get('token')
   if (token === undefined) throw oauthError(400, 'invalid_request', 'token must be set')
   const valid = await readToken(token, deps)
-  const isOwn = !isRefusal(valid) && valid.client.customerId === caller.customerId
+  // Persons are no clients, so their tokens are unknown here.
+  if (isRefusal(valid) || 'person' in valid) return { caller, valid: undefined }
+  const isOwn = valid.client.customerId === caller.customerId
   return { caller, valid: isOwn ? valid : undefined }
 }

@@ -1,9 +1,10 @@
 import type { JWTPayload } from 'jose'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
+import { grantedBy } from '../../platform/settings/people.ts'
 import type { TrustedIssuer } from '../../platform/settings/trusted-issuers.ts'
 import { type IssuerKeys, type IssuerKeysDeps, openIssuerKeys } from './issuer-keys.ts'
-import type { TokenClaims } from './own-token.ts'
+import type { SignedIn, TokenClaims } from './own-token.ts'
 import { isRefusal, type Refusal } from './refusal.ts'
 import { timeRefusal, verifyJwt } from './verify-jwt.ts'
 
@@ -64,14 +65,29 @@ async function readExternalToken(
   const scopes = readScopes(payload[issuer.scopeClaim])
   if (typeof clientId !== 'string' || scopes === undefined) return 'wrong claims'
   if (isIdToken(payload)) return 'not client credentials'
-  const { claim, value } = issuer.clientCredentials
-  if (payload[claim] !== value.replaceAll('{client}', () => clientId))
-    return 'not client credentials'
+  const whose = readBearer(payload, clientId, issuer)
+  if (isRefusal(whose)) return whose
   const { issuerSkewSeconds: skew, issuerTokenLifeSecondsMax: lifeMax } = limits
   const untimely = timeRefusal(iat, exp, { now, skew, lifeMax })
   if (untimely !== undefined) return untimely
   const times = { issuedAt: Math.floor(iat), expiresAt: exp }
-  return { issuer: issuer.issuer, clientId, scopes, ...times, tokenId: jti }
+  return { issuer: issuer.issuer, clientId, scopes, ...times, tokenId: jti, ...whose }
+}
+
+/** Whether the token is of the client itself, or of which person who signed in to the console. */
+function readBearer(
+  payload: JWTPayload,
+  clientId: string,
+  { issuer, people, clientCredentials: { claim, value } }: TrustedIssuer,
+): { readonly person?: SignedIn } | Refusal {
+  if (people === undefined || clientId !== people.clientId) {
+    const isOwn = payload[claim] === value.replaceAll('{client}', () => clientId)
+    return isOwn ? {} : 'not client credentials'
+  }
+  const { sub: subject = '', [people.claim]: claimed } = payload
+  if (subject === '' || subject === clientId) return 'wrong claims'
+  const granted = grantedBy(people, claimed)
+  return granted === undefined ? 'no grant' : { person: { issuer, subject, ...granted } }
 }
 
 /** A `typ` that some issuer gives its access tokens. A logout token, for example, has another. */

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { SignJWT } from 'jose'
+import type { Person } from '../../contract/principal.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
+import type { Granted } from '../../platform/settings/people.ts'
 import type { Client } from '../../store/credentials.ts'
 import type { KnownCredentials } from './credential-cache.ts'
 import { isRefusal, type Refusal } from './refusal.ts'
@@ -18,7 +20,12 @@ export type TokenClaims = {
   /** Seconds since 1970. Another issuer may send a fraction (RFC 7519 section 2, NumericDate). */
   readonly expiresAt: number
   readonly tokenId: string | undefined
+  /** Who signed in, where the token is not of a client itself. */
+  readonly person?: SignedIn
 }
+
+/** A person who signed in at a trusted issuer, and what its claims grant. */
+export type SignedIn = Person & Granted
 
 export type TokenRequest = {
   readonly issuer: string

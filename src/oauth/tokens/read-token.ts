@@ -4,12 +4,14 @@ import { limits } from '../../platform/limits.ts'
 import type { Client } from '../../store/credentials.ts'
 import { type CredentialCache, externalKey, type KnownCredentials } from './credential-cache.ts'
 import type { TrustedIssuers } from './external-token.ts'
-import { readOwnToken, type TokenClaims } from './own-token.ts'
+import { readOwnToken, type SignedIn, type TokenClaims } from './own-token.ts'
 import { isRefusal, type Refusal } from './refusal.ts'
 import { compactForm } from './verify-jwt.ts'
 
-/** A valid token and the client that it authenticates. */
-export type ValidToken = {
+/** A valid token and the client that it authenticates, or the person who signed in. */
+export type ValidToken = ClientToken | { readonly claims: TokenClaims; readonly person: SignedIn }
+
+export type ClientToken = {
   readonly claims: TokenClaims
   readonly client: Client
   /** The scopes of the token that the client still has. */
@@ -28,6 +30,8 @@ export type TokenDeps = {
 export async function readToken(token: string, deps: TokenDeps): Promise<ValidToken | Refusal> {
   const claims = await readClaims(token, deps)
   if (isRefusal(claims)) return claims
+  // What a person may do is in the token alone, so there is nothing to look up.
+  if (claims.person !== undefined) return { claims, person: claims.person }
   const client = await findClient(claims, deps)
   if (client === undefined) return 'unknown client'
   if (client.disabledAt !== undefined) return 'disabled client'

@@ -12,6 +12,7 @@ export type Refusal =
   | 'wrong audience'
   | 'wrong claims'
   | 'not client credentials'
+  | 'no grant'
   | 'expired'
   | 'not yet valid'
   | 'lives too long'

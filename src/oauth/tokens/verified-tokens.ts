@@ -5,7 +5,8 @@ import type { Client } from '../../store/credentials.ts'
 /** What a verification found. The client object is replaced when the client changes. */
 export type Verified = {
   readonly caller: Caller
-  readonly client: Client
+  /** Undefined for a person. */
+  readonly client: Client | undefined
   readonly tokenId: string | undefined
 }
 

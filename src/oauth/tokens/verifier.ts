@@ -1,9 +1,17 @@
 import { hash } from 'node:crypto'
-import { asTenant, type Caller, type Principal } from '../../contract/principal.ts'
+import {
+  asTenant,
+  type Caller,
+  type OperatorPrincipal,
+  type Principal,
+} from '../../contract/principal.ts'
+import type { OperatorScope } from '../../contract/scopes.ts'
 import { limits } from '../../platform/limits.ts'
+import type { Right } from '../../platform/settings/people.ts'
 import type { Client } from '../../store/credentials.ts'
 import type { UseRecorder } from '../clients/use-recorder.ts'
 import type { KnownCredentials } from './credential-cache.ts'
+import type { SignedIn } from './own-token.ts'
 import { readToken, type TokenDeps } from './read-token.ts'
 import { isRefusal, type Refusal } from './refusal.ts'
 import { openVerifiedTokens } from './verified-tokens.ts'
@@ -38,16 +46,18 @@ export function openVerifier(deps: VerifierDeps): Verifier {
     const { clients, deniedTokens } = cache.current()
     const { caller, client, tokenId } = found
     const isDenied = tokenId !== undefined && deniedTokens.has(tokenId)
-    return clients.get(client.id) === client && !isDenied ? caller : undefined
+    const isCurrent = client === undefined || clients.get(client.id) === client
+    return isCurrent && !isDenied ? caller : undefined
   }
   const verifyInFull = async (token: string, digest: string): Promise<Caller | Refusal> => {
     const [keysBefore, generationBefore] = [cache.current().signingKeys, issuers.generation()]
     const valid = await readToken(token, deps)
     if (isRefusal(valid)) return valid
-    const { claims, client, scopes } = valid
-    const caller = callerOf(client, scopes)
+    const { claims } = valid
+    const client = 'person' in valid ? undefined : valid.client
+    const caller = 'person' in valid ? personOf(valid.person) : callerOf(valid.client, valid.scopes)
     // A client of a trusted issuer never calls the token endpoint, so its use is recorded here.
-    if (client.method.kind === 'issuer') deps.uses.record(client, undefined)
+    if (client?.method.kind === 'issuer') deps.uses.record(client, undefined)
     // If keys changed during the verification, the token's key may be revoked now.
     const { signingKeys: keysNow } = cache.current()
     if (keysNow === keysBefore && issuers.generation() === generationBefore) {
@@ -85,4 +95,22 @@ function callerOf(
   return tenant === null
     ? { clientId, tenant, boundTo, scopes: new Set(scopes) }
     : { clientId, tenant, scopes: new Set(scopes) }
+}
+
+/** A person reads what the operator's clients read, each right by its scopes. */
+function personOf({ issuer, subject, customerId, rights }: SignedIn): OperatorPrincipal {
+  const scopes = [...rights].flatMap((right) => scopesOfRight[right])
+  // The health of the service is no business of a customer's staff.
+  const withheld = customerId === null ? undefined : 'ingest:read_health'
+  return {
+    ...{ clientId: `${issuer} ${subject}`, tenant: null, boundTo: customerId },
+    person: { issuer, subject },
+    scopes: new Set(scopes.filter((scope) => scope !== withheld)),
+  }
+}
+
+const scopesOfRight: Readonly<Record<Right, readonly OperatorScope[]>> = {
+  look_up: ['ingest:search', 'ingest:read_history', 'ingest:read_health'],
+  see_full: ['ingest:read_record'],
+  export: ['ingest:export'],
 }

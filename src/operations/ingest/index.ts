@@ -1,5 +1,7 @@
 import type { IngestOperation } from '../../contract/ingest-operation.ts'
 import { consumeWithdrawalFee } from './consume-withdrawal-fee.ts'
+import { getCaller } from './get-caller.ts'
+import { getHealth } from './get-health.ts'
 import { getWithdrawalFee } from './get-withdrawal-fee.ts'
 import { getRecordHistories, listPastRecords } from './record-histories.ts'
 import { searchRecords } from './search-records.ts'
@@ -16,4 +18,6 @@ export const ingestOperations: readonly IngestOperation[] = [
   searchRecords,
   getWithdrawalFee,
   consumeWithdrawalFee,
+  getHealth,
+  getCaller,
 ]

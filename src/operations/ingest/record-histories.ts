@@ -34,11 +34,12 @@ export const historyOf = (resource: Resource): string => `get${nameOf(resource)}
 export const getRecordHistories: readonly IngestCall[] = resources.map((resource) =>
   ingestCall({
     id: historyOf(resource),
-    summary: `Returns the versions of a ${resource.noun}, oldest first, each with its origin and the members that it changed.`,
+    summary: `Returns the versions of a ${resource.noun}, oldest first, each with its origin and the members that it changed. Without the scope ingest:read_record the records are masked as in the customer’s list.`,
     tag: 'History',
     method: 'GET',
     path: `/ingest/v1/${resource.kind}/:id/history`,
     scope: 'ingest:read_history',
+    ...('mask' in resource && { showsInFull: true }),
     query: {
       limit: pagingParameters(undefined).limit,
       after: described(instant, 'Only versions that were stored after this time.'),
@@ -92,7 +93,11 @@ export const listPastRecords: readonly PastList[] = operations
         as_of: asOf,
         view: described(
           enumOf(['customer', 'full'], 'customer'),
-          'The records as the customer sees them in the list, or in full.',
+          'The records as the customer sees them in the list, or in full; this requires the scope ingest:read_record too.',
+        ),
+        purpose: described(
+          enumOf(['look_up', 'export'], 'look_up'),
+          'An export requires the scope ingest:export too; the log records each that a person takes.',
         ),
       },
       problems: { 404: { description: 'The client is bound to another customer.' } },

@@ -44,6 +44,7 @@ export const getStoredRecords = ofEachKind((resource) =>
     problems: { 404: { description: `There is no such ${resource.noun}.` } },
     view: { name: `Stored${nameOf(resource)}`, schema: resource.record },
     isTagged: true,
+    ...('mask' in resource && { showsInFull: true }),
   }),
 )
 

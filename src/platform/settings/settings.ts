@@ -159,6 +159,14 @@ export const settings = {
     meaning:
       'Requests answer 503 if clients, keys and revoked tokens could not be read for this many seconds.',
   }),
+  console: flag(false, {
+    env: 'BURSAR_CONSOLE',
+    meaning: 'Serve the console at `/console` (docs/console.md). A sandbox always does.',
+  }),
+  consoleIdleMinutes: integer(15, 1, 1440, {
+    env: 'BURSAR_CONSOLE_IDLE_MINUTES',
+    meaning: 'The console signs a person out after this many minutes without a key or a click.',
+  }),
   trustedIssuers: trustedIssuers({
     env: 'BURSAR_TRUSTED_ISSUERS',
     meaning:

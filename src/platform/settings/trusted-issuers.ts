@@ -1,6 +1,7 @@
 import { printable } from '../../values/printable.ts'
 import { limits } from '../limits.ts'
 import { parseJson } from '../parse-json.ts'
+import { type People, readPeople } from './people.ts'
 
 /** An OAuth 2 server whose access tokens Bursar accepts: one entry of `trustedIssuers`. */
 export type TrustedIssuer = {
@@ -18,6 +19,8 @@ export type TrustedIssuer = {
   readonly clientClaim: string
   /** Only a client's own token has this claim with this value, where `{client}` is the client. */
   readonly clientCredentials: { readonly claim: string; readonly value: string }
+  /** Persons who sign in to the console there; absent where none do. */
+  readonly people?: People
 }
 
 // Asymmetric algorithms only: every holder of a shared secret could forge tokens.
@@ -62,6 +65,7 @@ function readIssuer(entry: unknown, at: string, faults: string[]): TrustedIssuer
   if (!known || !algorithms.every((name) => issuerAlgorithms.includes(name))) {
     faults.push(`${at}.algorithms must be a list of ${issuerAlgorithms.join(', ')}`)
   }
+  const people = readPeople(given.people, at, faults)
   const issuer = {
     issuer: url('issuer'),
     jwksUri: given.jwksUri === undefined ? undefined : url('jwksUri'),
@@ -71,13 +75,14 @@ function readIssuer(entry: unknown, at: string, faults: string[]): TrustedIssuer
     scopeClaim: text('scopeClaim', 'scope'),
     clientClaim: text('clientClaim', 'client_id'),
     clientCredentials: readClientCredentials(given.clientCredentials, at, faults),
+    ...(people !== undefined && { people }),
   }
   const { claim, value } = issuer.clientCredentials
   if (claim === issuer.clientClaim && value === '{client}') {
     faults.push(`${at}.clientCredentials compares ${claim} with itself, so every token would pass`)
   }
   for (const name of Object.keys(given)) {
-    if (Object.hasOwn(issuer, name)) continue
+    if (Object.hasOwn(issuer, name) || name === 'people') continue
     faults.push(`${at} has ${printable(name)}, which is not a member of an issuer`)
   }
   return issuer

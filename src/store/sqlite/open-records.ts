@@ -113,6 +113,7 @@ export function openSqliteStore(path: string, clock: Clock, log = openLog('silen
     async ping() {
       cached('select 1 from fiat_account limit 1').get()
     },
+    servers: () => [],
     integrityFaults: async () => integrityFaults(db),
     close: async () => {
       stopTidying()

@@ -5,7 +5,11 @@ import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
 
 /** Starts a script that prints its URL when it is ready. Kills it after the test. */
-export async function startProcess(context: TestContext, script: string, words: string[] = []) {
+export async function startProcess(
+  context: Pick<TestContext, 'after'>,
+  script: string,
+  words: string[] = [],
+) {
   const file = new URL(script, import.meta.url).pathname
   const child = spawn(process.execPath, [file, ...words], { stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = once(child, 'exit')

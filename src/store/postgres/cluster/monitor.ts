@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { limits } from '../../../platform/limits.ts'
 import type { Logger } from '../../../platform/log.ts'
 import { repeat } from '../../../platform/schedule.ts'
+import type { StoreServer } from '../../records.ts'
 import { unavailable } from '../driver/failure.ts'
 import { openReplayLag } from './replay-lag.ts'
 import type { Health, Server } from './server.ts'
@@ -18,6 +19,7 @@ export type Monitor = {
   /** The same. Resolves when that check has ended, or after `withinMs`. */
   check(withinMs: number): Promise<void>
   onNewPrimary(run: (server: Server) => void): () => void
+  states(): readonly StoreServer[]
   stop(): void
 }
 
@@ -63,14 +65,22 @@ export async function openMonitor(deps: MonitorDeps): Promise<Monitor> {
     await Promise.all(standbys.map((server) => server.checkHealth()))
     return limits.databaseHealthCheckIntervalMs
   }
+  const lostForMs = () => (primary === undefined ? performance.now() - primarySeenAt : 0)
+  // Counted from the loss of the primary, whose position is unknown after that.
+  const lagOf = ({ position }: Health) => lag.of(position, performance.now() - lostForMs())
   const isReadable = (server: Server, notBefore: bigint): boolean => {
     const health = server.health()
     // A standby on another timeline follows an old primary or has not replayed the promotion yet.
     if (health === undefined || health.timeline !== timeline) return false
     if (health.role === 'primary') return true
-    const lostForMs = primary === undefined ? performance.now() - primarySeenAt : 0
-    if (health.position < notBefore || lostForMs > limits.databasePrimaryLostMs) return false
-    return lag.of(health.position, performance.now() - lostForMs) <= lagMsMax
+    if (health.position < notBefore || lostForMs() > limits.databasePrimaryLostMs) return false
+    return lagOf(health) <= lagMsMax
+  }
+  const stateOf = (server: Server): StoreServer => {
+    const health = server.health()
+    const isUsed = server === primary || (standbys.includes(server) && isReadable(server, 0n))
+    const lagMs = health?.role === 'standby' ? { lagMs: lagOf(health) } : {}
+    return { name: server.label, role: health?.role ?? 'unknown', isUsed, ...lagMs }
   }
   const checks = repeat(checkAll, await checkAll())
   return {
@@ -95,6 +105,7 @@ export async function openMonitor(deps: MonitorDeps): Promise<Monitor> {
       if (primary !== undefined) run(primary)
       return () => listeners.delete(run)
     },
+    states: () => [...primaries, ...standbys].map(stateOf),
     stop: checks.stop,
   }
 }

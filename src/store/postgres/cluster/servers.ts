@@ -1,6 +1,7 @@
 import { ConfigError } from '../../../platform/config.ts'
 import type { Logger } from '../../../platform/log.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
+import type { StoreServer } from '../../records.ts'
 import type { NamedRow } from '../../sql/row.ts'
 import type { Connection, Query, Row } from '../driver/connection.ts'
 import { guarded, isConnectFailure, isFull, isLostSession, unavailable } from '../driver/failure.ts'
@@ -17,6 +18,8 @@ export type Servers = {
   read<T>(work: ReadWork<T>, options?: ReadOptions): Promise<T>
   /** Rejects with the reason unless some server that may be read from answers. */
   ping(): Promise<void>
+  /** Each server as the last health check found it. */
+  states(): readonly StoreServer[]
   /** Whether some server is known to have reached this position of the log. */
   hasReader(notBefore: bigint): boolean
   /** Runs one statement on the primary. Returns its rows by column name. */
@@ -87,6 +90,7 @@ export async function openServers(deps: ServersDeps): Promise<Servers> {
       return guarded(() => readAnywhere(monitor, notBefore, leftMs, readFrom))
     },
     ping: () => guarded(() => pingReader(monitor)),
+    states: monitor.states,
     hasReader: monitor.hasReader,
     onNewPrimary: monitor.onNewPrimary,
     claimIssuer: async (issuer) => {

@@ -67,6 +67,7 @@ export function openPostgresStore(
     },
     damage: openDamageScan(resources, scannedRows(operator), damage),
     ping: customers.ping,
+    servers: customers.states,
     // PostgreSQL checks its pages itself (data checksums); pg_amcheck needs a superuser.
     integrityFaults: async () => [],
     close: async () => {},

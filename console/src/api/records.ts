@@ -1,0 +1,123 @@
+import type { Kind } from '../kinds/kind.ts'
+import type { Session } from '../session/session.ts'
+import { request, requestJson } from './request.ts'
+
+/** A record as the API answers it. */
+export type RecordData = Readonly<Record<string, unknown>> & { readonly id: string }
+
+/** Whose list, with which of its parameters. */
+export type ListRequest = {
+  readonly kind: Kind
+  readonly customerId: string
+  readonly query: URLSearchParams
+}
+
+export type Page = {
+  readonly records: readonly RecordData[]
+  readonly next: string | undefined
+  /** When the page was true, where the server says so. */
+  readonly asOf: string | undefined
+}
+
+/** The path and the query of a page, as curl would send them. */
+export function pagePath(session: Session, { kind, customerId, query }: ListRequest): string {
+  const sent = new URLSearchParams(query)
+  if (!session.isStaff) {
+    for (const name of ['as_of', 'view', 'purpose']) sent.delete(name)
+    if (kind.name === 'statements') sent.set('customer_id', customerId)
+    return pathWith(kind.path, sent)
+  }
+  return pathWith(`/ingest/v1/customers/${encodeURIComponent(customerId)}/${kind.name}`, sent)
+}
+
+const pathWith = (path: string, query: URLSearchParams): string =>
+  query.size === 0 ? path : `${path}?${query}`
+
+type PageOptions = {
+  readonly signal?: AbortSignal | undefined
+  readonly reason?: string | undefined
+}
+
+export async function readPage(
+  session: Session,
+  wanted: ListRequest,
+  options: PageOptions = {},
+): Promise<Page> {
+  const response = await request(session, pagePath(session, wanted), options)
+  const body: Readonly<Record<string, unknown>> = await response.json()
+  const next = body.next_page_cursor
+  return {
+    records: (body[wanted.kind.envelope] ?? []) as readonly RecordData[],
+    next: typeof next === 'string' && next !== '' ? next : undefined,
+    asOf: response.headers.get('as-of') ?? undefined,
+  }
+}
+
+/** Every page of a list, in pages of the largest size. All are of the instant of the first. */
+export async function* readAllPages(
+  session: Session,
+  { kind, customerId, query }: ListRequest,
+  options: PageOptions,
+): AsyncGenerator<readonly RecordData[]> {
+  let cursor: string | undefined
+  do {
+    const part = new URLSearchParams(query)
+    part.set('limit', '1000')
+    if (cursor === undefined) part.delete('page_cursor')
+    else part.set('page_cursor', cursor)
+    const page = await readPage(session, { kind, customerId, query: part }, options)
+    yield page.records
+    cursor = page.next
+  } while (cursor !== undefined)
+}
+
+/** A record as its customer's list shows it. Undefined if there is none, or was none then. */
+export async function findListed(
+  session: Session,
+  wanted: { readonly kind: Kind; readonly id: string; readonly customerId: string },
+  asOf: string,
+  signal?: AbortSignal,
+): Promise<RecordData | undefined> {
+  const { kind, id, customerId } = wanted
+  const query = new URLSearchParams({ [kind.idFilter]: id, ...(asOf !== '' && { as_of: asOf }) })
+  if (kind.hasDeleted === true) query.set('include_deleted', 'true')
+  const page = await readPage(session, { kind, customerId, query }, { signal })
+  return page.records[0]
+}
+
+/** A record in full. A customer's client reads it from its own API. */
+export function revealRecord(
+  session: Session,
+  { name, path }: Kind,
+  id: string,
+  options: PageOptions & { readonly asOf: string },
+): Promise<RecordData> {
+  const query = new URLSearchParams(
+    session.isStaff
+      ? options.asOf === ''
+        ? {}
+        : { as_of: options.asOf }
+      : { include_deleted: 'true' },
+  )
+  const place = session.isStaff ? `/ingest/v1/${name}/${id}` : `${path}/${id}`
+  return requestJson(session, pathWith(place, query), options)
+}
+
+export type Version = {
+  readonly stored_at: string
+  readonly replaced_at?: string
+  readonly origin: Readonly<Record<string, string | number>>
+  readonly changed: readonly string[]
+  readonly record: RecordData
+}
+
+export function readHistory(
+  session: Session,
+  kind: Kind,
+  id: string,
+  after: string | undefined,
+  options: PageOptions = {},
+): Promise<{ readonly versions: readonly Version[]; readonly next_after?: string }> {
+  const query = new URLSearchParams(after === undefined ? {} : { after })
+  return requestJson(session, pathWith(`/ingest/v1/${kind.name}/${id}/history`, query), options)
+}

@@ -1,0 +1,82 @@
+import { lazy, Suspense, useCallback, useEffect, useState } from 'react'
+import { messageOf } from './api/problem.ts'
+import { EndProvider } from './parts/frame/end-context.ts'
+import { useCopyKey, useFindKey } from './parts/frame/keys.ts'
+import { Shell } from './parts/frame/shell.tsx'
+import { BareScreen, Loading } from './parts/states.tsx'
+import { go, useRoute } from './router.ts'
+import { Find } from './screens/find.tsx'
+import { useIdleEnd } from './session/idle.ts'
+import { resumeSignIn } from './session/resume.ts'
+import { type Session, SessionProvider } from './session/session.ts'
+import { SignIn } from './session/sign-in.tsx'
+import { settings } from './settings.ts'
+
+// The first screen needs none of the others, so they are loaded when one is opened.
+const OpenedScreen = lazy(async () => ({
+  default: (await import('./screens/opened-screen.tsx')).OpenedScreen,
+}))
+
+const loadingScreen = (
+  <BareScreen title="Bursar console">
+    <Loading what="the screen" />
+  </BareScreen>
+)
+
+/** The console: nobody has signed in, or somebody has and sees a screen. */
+export function App() {
+  const [session, setSession] = useState<Session>()
+  const [notice, setNotice] = useState<string>()
+  const [isResuming, setResuming] = useState(true)
+  useEffect(() => {
+    resumeSignIn(settings)
+      .then(setSession, (error: unknown) => setNotice(messageOf(error)))
+      .finally(() => setResuming(false))
+  }, [])
+  const end = useCallback((reason: string) => {
+    // Everything that was loaded goes with the session, since the screens are unmounted.
+    setSession(undefined)
+    setNotice(reason)
+    sessionStorage.clear()
+  }, [])
+  const signOut = useCallback(() => {
+    end('You have signed out.')
+    go('#/')
+  }, [end])
+  const endIdle = useCallback(
+    () => end(`You were signed out after ${settings.idleMinutes} minutes without activity.`),
+    [end],
+  )
+  useIdleEnd(settings.idleMinutes, session !== undefined, endIdle)
+  if (session === undefined) {
+    if (isResuming) return <main className="welcome">{loadingScreen}</main>
+    return (
+      <SignIn
+        notice={notice}
+        onSession={(opened, remembered) => {
+          if (remembered !== undefined) sessionStorage.setItem('bursar.sandbox', remembered)
+          setNotice(undefined)
+          setSession(opened)
+        }}
+      />
+    )
+  }
+  return (
+    <SessionProvider value={session} key={session.key}>
+      <EndProvider value={end}>
+        <Shell onSignOut={signOut}>
+          <Suspense fallback={loadingScreen}>
+            <Screen />
+          </Suspense>
+        </Shell>
+      </EndProvider>
+    </SessionProvider>
+  )
+}
+
+function Screen() {
+  const { path } = useRoute()
+  useCopyKey()
+  useFindKey()
+  return path.length === 0 ? <Find /> : <OpenedScreen path={path} />
+}

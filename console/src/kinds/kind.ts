@@ -1,0 +1,54 @@
+import type { ReactNode } from 'react'
+import type { RecordData } from '../api/records.ts'
+
+/** A kind of record on the screen: its list, the filters that this takes, and its columns. */
+export type Kind = {
+  /** As the API spells it. */
+  readonly name: string
+  readonly title: string
+  readonly noun: string
+  /** The customer's list. */
+  readonly path: string
+  readonly scope: string
+  readonly envelope: string
+  readonly idFilter: string
+  readonly orderBy: string
+  readonly filters: readonly Filter[]
+  /** The identifiers that a customer's search tries. */
+  readonly finders: readonly Finder[]
+  readonly columns: readonly ColumnOf[]
+  /** The column that sorts the loaded rows at first; the order of the API otherwise. */
+  readonly firstSort?: string
+  readonly hasDeleted?: boolean
+  /** Whether lists hide account numbers that the full record has. */
+  readonly isMasked?: boolean
+}
+
+export type Filter = {
+  /** As the query spells it. */
+  readonly name: string
+  readonly label: string
+  readonly type: 'text' | 'instant' | 'flag'
+  /** The values that a choice has; with their words. */
+  readonly choices?: readonly string[]
+}
+
+type Finder = {
+  readonly filter: string
+  readonly matched: string
+  readonly takes: 'uuid' | 'text' | 'any'
+}
+
+export type ColumnOf = {
+  readonly name: string
+  readonly title: string
+  /** What a file has in this column. */
+  readonly text: (record: RecordData) => string
+  /** What the table shows, if it is not the text. */
+  readonly cell?: (record: RecordData) => ReactNode
+  readonly isNumber?: boolean
+  /** Hidden until it is chosen. */
+  readonly isExtra?: boolean
+  /** Orders the loaded rows; texts are compared otherwise. */
+  readonly compare?: (one: RecordData, other: RecordData) => number
+}

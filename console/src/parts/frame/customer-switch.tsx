@@ -1,0 +1,49 @@
+import { type FormEvent, useEffect, useState } from 'react'
+import { go, linkTo, useRoute, withParameters } from '../../router.ts'
+import { useSession } from '../../session/session.ts'
+import { recentCustomers, rememberCustomer } from './recent.ts'
+
+/** Whose records the screens show. A person of one customer has no choice. */
+export function useCustomer(): string {
+  const { customerId } = useSession()
+  const { query } = useRoute()
+  return customerId ?? query.get('customer') ?? ''
+}
+
+export function CustomerSwitch() {
+  const { customerId } = useSession()
+  const { path, query } = useRoute()
+  const customer = useCustomer()
+  const [text, setText] = useState(customer)
+  useEffect(() => {
+    setText(customer)
+    if (customer !== '') rememberCustomer(customer)
+  }, [customer])
+  if (customerId !== undefined) return <span className="customer">{customerId}</span>
+  const choose = (event: FormEvent) => {
+    event.preventDefault()
+    // A cursor belongs to the list of one customer.
+    const changed = withParameters(query, { customer: text.trim(), page_cursor: undefined })
+    go(linkTo(path, changed))
+  }
+  return (
+    <form onSubmit={choose} className="customer">
+      <label>
+        Customer{' '}
+        <input
+          value={text}
+          list="customers"
+          autoComplete="off"
+          spellCheck={false}
+          onChange={(event) => setText(event.target.value)}
+          placeholder="id, then Enter"
+        />
+      </label>
+      <datalist id="customers">
+        {recentCustomers().map((id) => (
+          <option key={id} value={id} />
+        ))}
+      </datalist>
+    </form>
+  )
+}

@@ -1,0 +1,44 @@
+import { useState } from 'react'
+import { Button } from 'react-aria-components'
+import type { ColumnOf, Kind } from '../../kinds/kind.ts'
+import { useSession } from '../../session/session.ts'
+import { PageDialog } from '../dialog.tsx'
+import { store, usePreference } from '../preferences.ts'
+
+const useColumnKey = ({ name }: Kind): string => `columns ${useSession().key} ${name}`
+
+/** The columns that the person has chosen, or those that are shown at first. */
+export function useColumns(kind: Kind): readonly ColumnOf[] {
+  const names = usePreference(useColumnKey(kind))?.split(' ')
+  const chosen = kind.columns.filter(({ name, isExtra }) =>
+    names === undefined ? isExtra !== true : names.includes(name),
+  )
+  return chosen.length === 0 ? kind.columns.slice(0, 1) : chosen
+}
+
+export function ColumnChoice({ kind }: { readonly kind: Kind }) {
+  const [isOpen, setOpen] = useState(false)
+  const key = useColumnKey(kind)
+  const shown = useColumns(kind).map(({ name }) => name)
+  const toggle = (name: string) => {
+    const changed = shown.includes(name)
+      ? shown.filter((other) => other !== name)
+      : [...shown, name]
+    store(key, changed.join(' '))
+  }
+  return (
+    <>
+      <Button onPress={() => setOpen(true)}>Columns</Button>
+      <PageDialog title="Columns" isOpen={isOpen} onClose={() => setOpen(false)}>
+        <div className="choices">
+          {kind.columns.map(({ name, title }) => (
+            <label key={name} className="check">
+              <input type="checkbox" checked={shown.includes(name)} onChange={() => toggle(name)} />{' '}
+              {title}
+            </label>
+          ))}
+        </div>
+      </PageDialog>
+    </>
+  )
+}

@@ -1,0 +1,83 @@
+import { Cell, Column, Row, Table, TableBody, TableHeader } from 'react-aria-components'
+import type { RecordData } from '../../api/records.ts'
+import type { ColumnOf, Kind } from '../../kinds/kind.ts'
+
+type Props = {
+  readonly kind: Kind
+  readonly columns: readonly ColumnOf[]
+  readonly records: readonly RecordData[]
+  /** `shortfall`, or `-shortfall` for the other way round; empty for the order of the API. */
+  readonly sort: string
+  readonly onSort: (sort: string) => void
+  readonly onOpen: (id: string) => void
+}
+
+/** The loaded rows. A click on a heading sorts these; the order of the list is the API's. */
+export function RecordTable({ kind, columns, records, sort, onSort, onOpen }: Props) {
+  const name = sort.replace(/^-/, '')
+  const isDescending = sort.startsWith('-')
+  const sorted = sortedRecords(
+    records,
+    columns.find((column) => column.name === name),
+    isDescending,
+  )
+  const descriptor = {
+    column: name,
+    direction: isDescending ? ('descending' as const) : ('ascending' as const),
+  }
+  return (
+    <div className="scroll">
+      <Table
+        aria-label={kind.title}
+        {...(name !== '' && { sortDescriptor: descriptor })}
+        onSortChange={({ column, direction }) =>
+          onSort(`${direction === 'descending' ? '-' : ''}${column}`)
+        }
+        onRowAction={(id) => onOpen(String(id))}
+      >
+        <TableHeader>
+          {columns.map((column, at) => (
+            <Column
+              key={column.name}
+              id={column.name}
+              isRowHeader={at === 0}
+              allowsSorting
+              className={column.isNumber === true ? 'number' : ''}
+            >
+              {({ sortDirection }) => (
+                <>
+                  {column.title}
+                  {sortDirection !== undefined && (
+                    <span aria-hidden="true">{sortDirection === 'ascending' ? ' ↑' : ' ↓'}</span>
+                  )}
+                </>
+              )}
+            </Column>
+          ))}
+        </TableHeader>
+        <TableBody renderEmptyState={() => <p className="state">No record matches.</p>}>
+          {sorted.map((record) => (
+            <Row key={record.id} id={record.id} data-id={record.id}>
+              {columns.map((column) => (
+                <Cell key={column.name} className={column.isNumber === true ? 'number' : ''}>
+                  {column.cell?.(record) ?? column.text(record)}
+                </Cell>
+              ))}
+            </Row>
+          ))}
+        </TableBody>
+      </Table>
+    </div>
+  )
+}
+
+function sortedRecords(
+  records: readonly RecordData[],
+  column: ColumnOf | undefined,
+  isDescending: boolean,
+): readonly RecordData[] {
+  if (column === undefined) return records
+  const { text, compare = (one, other) => text(one).localeCompare(text(other)) } = column
+  const sorted = records.toSorted(compare)
+  return isDescending ? sorted.reverse() : sorted
+}

@@ -1,0 +1,26 @@
+import { flatMembers } from '../../kinds/members.ts'
+import { Time } from '../time.tsx'
+
+/** Every member of a record, as the API spells it, under the object that it is in. */
+export function Members({ record }: { readonly record: object }) {
+  const groups = Map.groupBy(flatMembers(record), ([path]) => path.replace(/\.?[^.]+$/, ''))
+  return (
+    <div className="members">
+      {[...groups].map(([parent, members]) => (
+        <section key={parent}>
+          {parent !== '' && <h2>{parent.replaceAll('.', ' › ')}</h2>}
+          <dl>
+            {members.map(([path, text]) => (
+              <div key={path}>
+                <dt>{path.slice(parent === '' ? 0 : parent.length + 1)}</dt>
+                <dd>{isTime(path) ? <Time at={text} /> : text}</dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+      ))}
+    </div>
+  )
+}
+
+const isTime = (path: string): boolean => /(_at|^period_start|^period_end)$/.test(path)

@@ -1,0 +1,42 @@
+import { requestJson } from '../api/request.ts'
+import { Members } from '../parts/record/members.tsx'
+import { Failure, Loading } from '../parts/states.tsx'
+import { Status } from '../parts/status.tsx'
+import { useLoad } from '../parts/use-load.ts'
+import { useSession } from '../session/session.ts'
+
+type HealthAnswer = {
+  readonly status: string
+  readonly checks: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+}
+
+/** What a process knows of its parts: the store and its standbys, damage, the sources of fees. */
+export function Health() {
+  const session = useSession()
+  const [loaded, retry] = useLoad('health', (signal) =>
+    requestJson<HealthAnswer>(session, '/ingest/v1/health', { signal }),
+  )
+  return (
+    <section aria-label="Health">
+      <h1>Health</h1>
+      {loaded.state === 'loading' && <Loading what="the health of the service" />}
+      {loaded.state === 'failed' && <Failure error={loaded.error} retry={retry} />}
+      {loaded.state === 'loaded' && (
+        <>
+          <Status value={loaded.value.status} />
+          <p className="hint">As the process saw it that has answered. Reload to look again.</p>
+          {Object.entries(loaded.value.checks).map(([name, check]) => (
+            <section key={name} className="card" aria-label={name}>
+              <h2>{name}</h2>
+              <Status value={check.status} />
+              <Members record={withoutStatus(check)} />
+            </section>
+          ))}
+        </>
+      )}
+    </section>
+  )
+}
+
+const withoutStatus = ({ status: _status, ...details }: Readonly<Record<string, unknown>>) =>
+  details

@@ -1,0 +1,40 @@
+import { createContext, useContext } from 'react'
+
+/** Who has signed in to this tab. Nothing of it is stored: closing the tab forgets it. */
+export type Session = {
+  readonly name: string
+  /** Tells people apart in what the browser keeps for them, such as saved views. */
+  readonly key: string
+  /** The one customer whose records it may read; undefined for all customers. */
+  readonly customerId: string | undefined
+  /** Whether it calls the operator's API. Others call `/v2` as a customer's client. */
+  readonly isStaff: boolean
+  /** Whether a full view needs a reason, which the server's log keeps. */
+  readonly isPerson: boolean
+  readonly scopes: ReadonlySet<string>
+  /** A token that is valid for some time, renewed where it has run out. */
+  token(): Promise<string>
+}
+
+/** The sign-in has ended. What the person must do is in the message. */
+export class SignInEnded extends Error {
+  override readonly name = 'SignInEnded'
+}
+
+export const mayRead = ({ isStaff, scopes }: Session, scope: string): boolean =>
+  isStaff ? scopes.has('ingest:read_history') : scopes.has(scope)
+
+export const maySeeInFull = ({ isStaff, scopes }: Session): boolean =>
+  !isStaff || scopes.has('ingest:read_record')
+
+export const mayExport = ({ isStaff, scopes }: Session): boolean =>
+  !isStaff || scopes.has('ingest:export')
+
+const SessionContext = createContext<Session | undefined>(undefined)
+export const SessionProvider = SessionContext.Provider
+
+export function useSession(): Session {
+  const session = useContext(SessionContext)
+  if (session === undefined) throw new Error('no one has signed in')
+  return session
+}

@@ -1,0 +1,67 @@
+import type { OperatorPrincipal } from './principal.ts'
+import { Problem } from './problem.ts'
+import type { Access, Request, Trace } from './request.ts'
+
+type Accessed = Pick<Access, 'kind' | 'id' | 'customer'>
+
+type Accessing = {
+  readonly caller: OperatorPrincipal
+  readonly headers: Request['headers']
+  readonly trace: Trace
+}
+
+/** Whether the caller may see records in full here. A person must also give a reason. */
+export function seesInFull({ caller, headers }: Omit<Accessing, 'trace'>): boolean {
+  if (!caller.scopes.has('ingest:read_record')) return false
+  return caller.person === undefined || headers[reasonHeader] !== undefined
+}
+
+/** Throws unless the caller may see records in full. Notes for the log which person saw what. */
+export function noteFullView({ caller, headers, trace }: Accessing, accessed: Accessed): void {
+  if (!caller.scopes.has('ingest:read_record')) {
+    throw new Problem(403, 'the full view requires the scope ingest:read_record too')
+  }
+  const { person } = caller
+  if (person === undefined) return
+  const reason = readReason(headers[reasonHeader])
+  trace.access = { person, access: 'full view', ...accessed, view: 'full', reason }
+}
+
+/** Throws unless the caller may export lists. Notes for the log which person took what. */
+export function noteExport({ caller, trace }: Accessing, accessed: Accessed): void {
+  if (!caller.scopes.has('ingest:export')) {
+    throw new Problem(403, 'purpose=export requires the scope ingest:export too')
+  }
+  const { person } = caller
+  if (person === undefined) return
+  trace.access = { view: 'customer', ...trace.access, person, access: 'export', ...accessed }
+}
+
+const reasonHeader = 'access-reason'
+const REASON_LENGTH_MAX = 200
+
+/** The log keeps the reason, so it must not hold an account number or control characters. */
+function readReason(given: string | string[] | undefined): string {
+  const reason = typeof given === 'string' ? decodeReason(given) : ''
+  if (reason?.trim() === '') {
+    throw new Problem(400, 'a person must give a reason in the header Access-Reason')
+  }
+  if (reason === undefined || reason.length > REASON_LENGTH_MAX || /\p{Cc}/u.test(reason)) {
+    throw new Problem(
+      400,
+      `Access-Reason must be percent-encoded text of at most ${REASON_LENGTH_MAX} characters`,
+    )
+  }
+  if (/(\d[ -]*){8}/.test(reason)) {
+    throw new Problem(400, 'Access-Reason must not hold a number of eight digits or more')
+  }
+  return reason
+}
+
+function decodeReason(given: string): string | undefined {
+  try {
+    return decodeURIComponent(given)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,107 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { extname } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliDecompress } from 'node:zlib'
+import type { Route } from '../../../contract/request.ts'
+import type { Config } from '../../../platform/config.ts'
+import { staticDocument } from '../static-document.ts'
+import { checkAddressRoute } from './check-address.ts'
+
+/** A client of the sandbox, whose secret is public. Its name is on the button that signs in. */
+export type ConsoleClient = {
+  readonly name: string
+  readonly clientId: string
+  readonly clientSecret: string
+  /** Absent for the operator's. */
+  readonly customerId?: string
+}
+
+type ConsoleConfig = Pick<
+  Config,
+  'trustedIssuers' | 'consoleIdleMinutes' | 'addressTestnets' | 'requireEvmChecksum'
+>
+
+/**
+ * The console at `/console/`: static files that `tools/build-console.ts` makes from `console/`.
+ * Its screens are in the fragment of the URL, which no server sees.
+ */
+export function consolePage(config: ConsoleConfig, clients: readonly ConsoleClient[]): Route[] {
+  const headers = headersOf(config)
+  const names = readdirSync(assets).filter((name) => name.endsWith('.br'))
+  return [
+    {
+      method: 'GET',
+      path: '/console',
+      operation: 'console',
+      answer: () => ({ status: 302, headers: { location: 'console/' }, body: '' }),
+    },
+    staticDocument({
+      ...{ path: '/console/', operation: 'console', headers },
+      contentType: 'text/html; charset=utf-8',
+      cacheControl: 'no-cache',
+      body: () => pageWith({ ...settingsOf(config), clients }),
+    }),
+    ...names.map((file) => {
+      const name = file.slice(0, -'.br'.length)
+      const compressed = () => readFile(new URL(file, assets))
+      return staticDocument({
+        ...{ path: `/console/${name}`, operation: 'console', headers },
+        contentType: contentTypes[extname(name)] ?? 'text/plain; charset=utf-8',
+        // The name holds a digest of the content.
+        cacheControl: 'public, max-age=31536000, immutable',
+        body: async () => promisify(brotliDecompress)(await compressed()),
+        precompressed: { br: compressed },
+      })
+    }),
+    checkAddressRoute(config),
+  ]
+}
+
+const assets = new URL('assets/', import.meta.url)
+const contentTypes: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+}
+
+/** The style element with this digest is React Aria's: it turns off gestures on what is pressed. */
+const pressableStyle = "'sha256-38RhXrc7EdReTKsOm23ZPOCUgniTUUcjky8QOOrQx6o='"
+
+const headersOf = ({ trustedIssuers }: ConsoleConfig) => ({
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' ${pressableStyle}`,
+    "img-src 'self' data:",
+    ["connect-src 'self'", ...originsOf(trustedIssuers)].join(' '),
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+})
+
+/** Where the browser discovers an issuer and redeems its codes. */
+const originsOf = (issuers: ConsoleConfig['trustedIssuers']): readonly string[] => [
+  ...new Set(
+    issuers.flatMap(({ issuer, people }) => (people === undefined ? [] : new URL(issuer).origin)),
+  ),
+]
+
+/** What the console must know before anyone has signed in. It is no secret. */
+const settingsOf = ({ trustedIssuers, consoleIdleMinutes }: ConsoleConfig) => ({
+  idleMinutes: consoleIdleMinutes,
+  issuers: trustedIssuers.flatMap(({ issuer, people }) => {
+    if (people === undefined) return []
+    const { clientId, scope, parameters, claim } = people
+    return [{ issuer, clientId, scope, parameters, claim }]
+  }),
+})
+
+function pageWith(settings: object): string {
+  const page = readFileSync(new URL('index.html', assets), 'utf8')
+  const json = JSON.stringify(settings).replaceAll('<', '\\u003c')
+  return page.replace('{}', () => json)
+}

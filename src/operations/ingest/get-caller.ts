@@ -1,0 +1,30 @@
+import { Type } from 'typebox'
+import { ingestCall } from '../../contract/ingest-operation.ts'
+import { about } from '../../contract/members.ts'
+
+export const getCaller = ingestCall({
+  id: 'getCaller',
+  summary: 'Returns what the caller may do, and for which customer.',
+  tag: 'Callers',
+  method: 'GET',
+  path: '/ingest/v1/caller',
+  scope: 'ingest:search',
+  view: {
+    name: 'Caller',
+    schema: Type.Object(
+      {
+        customer_id: Type.Optional(
+          about(
+            'The customer that the caller is bound to; absent for every customer.',
+            Type.String(),
+          ),
+        ),
+        subject: Type.Optional(
+          about('The person at the issuer; absent for a program.', Type.String()),
+        ),
+        scopes: about('What the caller may do.', Type.Array(Type.String())),
+      },
+      { description: 'The caller of a request.' },
+    ),
+  },
+})

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { startTestService } from '../support/harness.ts'
+import { startProgram } from '../support/program.ts'
+import { rawRequest } from '../support/raw-request.ts'
+import { openBrowsing } from './support/browse.ts'
+
+/** What the console costs and what it may do. */
+
+const browsing = openBrowsing()
+const SCRIPT_BYTES_MAX = 180_000
+
+test(`all scripts have at most ${SCRIPT_BYTES_MAX} bytes, compressed`, () => {
+  const assets = new URL('../../src/http/documents/console/assets/', import.meta.url)
+  const scripts = readdirSync(assets).filter((name) => name.endsWith('.js.br'))
+  const bytes = scripts.map((name) => readFileSync(new URL(name, assets)).length)
+  const sum = bytes.reduce((total, own) => total + own, 0)
+  assert.ok(sum > 0 && sum <= SCRIPT_BYTES_MAX, `${sum}`)
+})
+
+test('the page runs no inline script or style, and asks this server only', async () => {
+  const { status, headers, text } = await rawRequest(browsing.service.url, '/console/')
+  assert.equal(status, 200)
+  const policy = String(headers['content-security-policy'])
+  assert.ok(!policy.includes('unsafe'), policy)
+  for (const rule of [
+    "default-src 'none'",
+    "script-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ]) {
+    assert.ok(policy.split('; ').includes(rule), rule)
+  }
+  assert.equal(text.match(/<script(?! type="application\/json"| type="module" src=)/g), null)
+  assert.ok(!/(src|href)="https?:/.test(text))
+})
+
+test('scripts are sent compressed and cached for a year, the page is asked for again', async () => {
+  const { url } = browsing.service
+  const { headers, text } = await rawRequest(url, '/console/')
+  assert.equal(headers['cache-control'], 'no-cache')
+  const [, script = ''] = /src="([^"]+)"/.exec(text) ?? []
+  const coded = await rawRequest(url, `/console/${script}`, { headers: ['accept-encoding', 'br'] })
+  assert.equal(coded.headers['content-encoding'], 'br')
+  assert.equal(coded.headers['cache-control'], 'public, max-age=31536000, immutable')
+  const plain = await rawRequest(url, `/console/${script}`)
+  assert.equal(plain.headers['content-encoding'], undefined)
+  assert.match(String(plain.headers['content-type']), /^text\/javascript/)
+  const licences = await rawRequest(url, '/console/licenses.txt')
+  assert.match(licences.text, /^react-dom /m)
+})
+
+test('serve has no console until it is configured', async (t) => {
+  for (const [env, status] of [
+    [{}, 404],
+    [{ BURSAR_CONSOLE: 'true' }, 200],
+  ] as const) {
+    const folder = `${process.env.TMPDIR ?? '/tmp'}/bursar-console-${process.pid}-${status}`
+    const program = startProgram(['serve', '--port', '0'], {
+      env: { ...env, DATABASE_URL: `sqlite:${folder}/bursar.db` },
+    })
+    t.after(() => program.kill('SIGKILL'))
+    const [, url = ''] = /(http:\/\/[\d.:]+)/.exec(await program.firstLine) ?? []
+    const answer = await rawRequest(url, '/console/')
+    assert.equal(answer.status, status, JSON.stringify(env))
+    // No sample client's secret is in the page of a real service.
+    assert.ok(!answer.text.includes('secret'))
+  }
+})
+
+test('the check of an address tells what the quote would, and needs every member', async (t) => {
+  const service = await startTestService()
+  t.after(() => service.stop())
+  const check = (body: object) =>
+    service.call('/console/check-address', { as: null, method: 'POST', body: JSON.stringify(body) })
+  const address = '0xF0Aa84466e353E5390be37FE2934301c07c19a55'
+  const right = await check({ crypto_network: 'ETHEREUM', destination_address: address })
+  assert.deepEqual([right.status, right.body], [200, { valid: true }])
+  const wrong = await check({ crypto_network: 'BITCOIN', destination_address: address })
+  assert.equal(wrong.body.valid, false)
+  assert.ok(!wrong.text.includes(address))
+  assert.equal((await check({ crypto_network: 'ETHEREUM' })).status, 400)
+  assert.equal((await check({ crypto_network: 'MOON', destination_address: 'x' })).status, 400)
+})

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { recordKinds } from '../../src/resources/catalogue.ts'
+import { fixtureIds } from '../../src/sandbox/story.ts'
+import { operatorToken } from '../support/operator-token.ts'
+import { browserTest, openBrowsing } from './support/browse.ts'
+
+/** A text in a record stays text, whatever is in it: on the screens, in the log and in a file. */
+
+const browsing = openBrowsing()
+
+const canary = `=cmd|'<img src=x onerror="window.canary=1">"'`
+type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json }
+
+/** The record with the canary in every text at a path that is not kept. */
+const withCanaries = (value: Json, kept: ReadonlySet<string>, path = ''): Json => {
+  if (typeof value === 'string') return kept.has(path) ? value : canary
+  if (Array.isArray(value)) return value.map((entry) => withCanaries(entry, kept, path))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name,
+      withCanaries(member, kept, path === '' ? name : `${path}.${name}`),
+    ]),
+  )
+}
+
+/** Stores the fixture of a kind with canaries wherever the API takes a free text. */
+async function storeCanaries(kind: (typeof recordKinds)[number], token: string): Promise<number> {
+  const path = `/ingest/v1/${kind}/${fixtureIds[kind]}`
+  const { body } = await browsing.service.call(path, { token })
+  const kept = new Set([
+    'id',
+    'customer_id',
+    'created_at',
+    'updated_at',
+    'identity_id',
+    'account_id',
+  ])
+  for (;;) {
+    const before = kept.size
+    const record = withCanaries(body, kept)
+    const call = { token, method: 'PUT', body: JSON.stringify(record) }
+    const stored = await browsing.service.call(`${path}?allow_older=true`, call)
+    if (stored.status === 200) return JSON.stringify(record).split('onerror').length - 1
+    const faults: { member: string }[] = stored.body.meta?.faults ?? []
+    for (const { member } of faults) kept.add(member.replace(/\[\d+\]|\.\d+(?=\.|$)/g, ''))
+    assert.ok(kept.size > before, `${kind}: ${stored.text}`)
+  }
+}
+
+browserTest('no text of a record runs in the console or in a spreadsheet', async () => {
+  const writes = recordKinds.map((kind) => `ingest:write_${kind}` as const)
+  const scopes = ['ingest:read_record', ...writes]
+  const token = await operatorToken(browsing.service, 'canary_writer', scopes)
+  const { page, open, signIn, faults } = await browsing.newPage()
+  await signIn()
+  for (const kind of recordKinds) {
+    const places = await storeCanaries(kind, token)
+    assert.ok(places >= 2, `${kind} has ${places} canaries`)
+    await open(`#/list/${kind}?customer=acme&limit=20`)
+    await page.locator(`.scroll tbody tr[data-id="${fixtureIds[kind]}"]`).waitFor()
+    await open(`#/record/${kind}/${fixtureIds[kind]}?customer=acme`)
+    await page.locator('.card').getByText(canary).first().waitFor()
+    await page.getByRole('button', { name: 'Show history' }).click()
+    await page.locator('.changes ins').getByText(canary).first().waitFor()
+    await open(`#/list/${kind}?customer=acme`)
+    await page.locator('.scroll tbody tr').first().waitFor()
+    await page.evaluate('delete window.showSaveFilePicker')
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Export CSV' }).click(),
+    ])
+    const file = readFileSync(String(await download.path()), 'utf8')
+    assert.ok(file.includes(`"'=cmd|`), kind)
+    assert.ok(!/(^|,)"?[=+@]/m.test(file), kind)
+  }
+  // A search for the canary, and a link that holds it.
+  await open(`#/?q=${encodeURIComponent(canary)}`)
+  await page.locator('.hits tbody tr').first().waitFor()
+  await open(`#/list/statements?customer=${encodeURIComponent(canary)}`)
+  await page.getByText('No record matches.').waitFor()
+  assert.equal(await page.evaluate('window.canary'), undefined)
+  assert.deepEqual(faults, [])
+})

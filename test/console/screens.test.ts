@@ -1,0 +1,284 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { describe } from 'node:test'
+import type { Page } from 'playwright-core'
+import { fixtureIds } from '../../src/sandbox/story.ts'
+import { browserTest, columnOf, openBrowsing } from './support/browse.ts'
+import { compareDecimals } from './support/compare-decimals.ts'
+
+/** What each screen promises, in a real browser. */
+
+const browsing = openBrowsing()
+
+async function signedIn(name?: string) {
+  const opened = await browsing.newPage()
+  await opened.signIn(name)
+  return opened
+}
+
+const rowCount = (page: Page) => page.locator('.scroll tbody tr').count()
+const rows = (page: Page) => page.locator('.scroll tbody tr').first().waitFor()
+const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readText())
+
+describe('Find', () => {
+  browserTest('a pasted memo leads to its customer with one key', async () => {
+    const { page, faults } = await signedIn()
+    assert.equal(await page.evaluate(() => document.activeElement?.id), 'find')
+    await page.evaluate(() => navigator.clipboard.writeText('SANDBOXMEMO00001'))
+    await page.keyboard.press('Control+V')
+    await page.locator('.hits tbody tr').waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'set of deposit instructions' }).waitFor()
+    assert.equal(await page.locator('.customer input').inputValue(), 'acme')
+    await page.keyboard.press('c')
+    assert.equal(await clipboard(page), fixtureIds['fiat-deposit-instructions'])
+    await page.keyboard.press('/')
+    await page.locator('#find').waitFor()
+    assert.equal(await page.evaluate(() => document.activeElement?.id), 'find')
+    await page.getByRole('heading', { name: 'Recent look-ups' }).waitFor()
+    assert.deepEqual(faults, [])
+  })
+
+  browserTest('of several hits, the arrows select, c copies and Enter opens', async () => {
+    const { page } = await signedIn()
+    const { body } = await browsing.service.call('/v2/transfer/deposit-addresses?limit=1')
+    const [{ identity_id: identity }] = body.items
+    await page.keyboard.type(identity)
+    await page.keyboard.press('Enter')
+    await page.locator('.hits tbody tr:focus').waitFor()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('c')
+    const id = await page.locator('.hits tbody tr:focus').getAttribute('data-id')
+    assert.equal(await clipboard(page), id)
+    await page.keyboard.press('Enter')
+    await page.locator(`article[data-id="${id}"]`).waitFor()
+  })
+
+  browserTest('a customer’s client finds its own records by any identifier', async () => {
+    const { page, faults } = await signedIn('Borealis')
+    const { body } = await browsing.service.call('/v2/transfer/deposit-addresses?limit=1', {
+      token: await browsing.service.tokenOf({
+        ...{ customerId: 'borealis', clientId: 'borealis_sandbox' },
+        clientSecret: 'bursar_sandbox_secret_of_borealis',
+      }),
+    })
+    const [{ address, id }] = body.items
+    await page.keyboard.type(address)
+    await page.keyboard.press('Enter')
+    await page.locator(`article[data-id="${id}"]`).waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type(fixtureIds['fiat-accounts'])
+    await page.keyboard.press('Enter')
+    await page.getByText('Nothing has this identifier.').waitFor()
+    assert.deepEqual(faults, [])
+  })
+})
+
+describe('lists', () => {
+  browserTest(
+    'filters, order and page are in the URL, which opens the same list again',
+    async () => {
+      const { page, open } = await signedIn()
+      await open('#/list/issuer-quote-executions?customer=acme')
+      await rows(page)
+      await page.getByText('Filters and order').click()
+      await page.getByLabel('Status').selectOption('FAILED')
+      await page.getByLabel('Rows').selectOption('20')
+      await page.getByRole('button', { name: 'Apply' }).click()
+      await page.waitForURL(/status=FAILED/)
+      await page.getByRole('button', { name: 'Next page' }).click()
+      await page.waitForURL(/page_cursor=/)
+      await rows(page)
+      const ids = () =>
+        page.locator('.scroll tbody tr').evaluateAll((all) => all.map((row) => row.dataset.id))
+      await page.waitForFunction(() => document.querySelectorAll('.scroll tbody tr').length === 20)
+      const before = await ids()
+      assert.ok((await columnOf(page, 'Status')).every((text) => text.includes('FAILED')))
+      await page.reload()
+      await rows(page)
+      assert.deepEqual(await ids(), before)
+    },
+  )
+
+  browserTest(
+    'statements show shortfalls first, owed beside paid, and a chart by period',
+    async () => {
+      const { page, open } = await signedIn()
+      await open('#/list/statements?customer=acme')
+      await rows(page)
+      const largest = (await columnOf(page, 'Shortfall')).map((text) =>
+        text === '' ? '0' : (text.replaceAll(',', '').split(' ')[0] ?? '0'),
+      )
+      const sorted = largest.toSorted((one, other) => compareDecimals(other, one))
+      assert.deepEqual(largest, sorted)
+      await page.getByText(/^Chart of the 100 loaded rows$/).click()
+      await page.locator('figcaption', { hasText: 'USDG by period' }).waitFor()
+      const bars = await page.locator('.chart').first().locator('td').count()
+      const periods = await page.locator('.chart').first().locator('tbody th').count()
+      assert.equal(bars, 2 * periods)
+    },
+  )
+
+  browserTest('quote executions show PENDING and FAILED first', async () => {
+    const { page, open } = await signedIn()
+    await open('#/list/issuer-quote-executions?customer=acme')
+    await rows(page)
+    const statuses = (await columnOf(page, 'Status')).map((text) => text.split(' ').at(-1))
+    const order = ['PENDING', 'FAILED', 'COMPLETE']
+    const ranks = statuses.map((word) => order.indexOf(String(word)))
+    assert.deepEqual(
+      ranks,
+      ranks.toSorted((one, other) => one - other),
+    )
+    await page.getByText(/^Chart of the 100 loaded rows$/).waitFor()
+  })
+
+  browserTest('columns and views are kept for the person', async () => {
+    const { page, open } = await signedIn()
+    await open('#/list/statements?customer=acme&statuses=STATEMENT_STATUS_PAID')
+    await rows(page)
+    await page.getByRole('button', { name: 'Columns' }).click()
+    await page.getByLabel('Product').check()
+    await page.keyboard.press('Escape')
+    assert.ok((await columnOf(page, 'Product')).includes('USDG_REWARDS'))
+    await page.getByRole('button', { name: 'Views' }).click()
+    await page.getByLabel('Save these filters as').fill('paid')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.keyboard.press('Escape')
+    await open('#/list/statements?customer=acme')
+    await page.getByRole('button', { name: 'Views (1)' }).click()
+    await page.getByRole('link', { name: 'paid' }).click()
+    await page.waitForURL(/statuses=STATEMENT_STATUS_PAID/)
+    await rows(page)
+    assert.ok((await columnOf(page, 'Status')).every((text) => text.includes('PAID')))
+    assert.ok((await columnOf(page, 'Product')).length > 0)
+  })
+
+  browserTest(
+    'the file has all matching rows, and no cell that a spreadsheet would run',
+    async () => {
+      const { page, open } = await signedIn()
+      await open('#/list/deposit-addresses?customer=acme&limit=20')
+      await rows(page)
+      assert.equal(await rowCount(page), 20)
+      // The headless browser shows no dialog that asks for a place.
+      await page.evaluate('delete window.showSaveFilePicker')
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'Export CSV' }).click(),
+      ])
+      const lines = readFileSync(String(await download.path()), 'utf8').split('\r\n')
+      assert.equal(lines.length, 1 + 1000 + 1)
+      assert.match(String(lines[0]), /^\uFEFFcrypto_network,address,/)
+      await page.getByText('1000 rows were written.').waitFor()
+    },
+  )
+
+  browserTest('the copied command answers the list that is shown', async () => {
+    const { page, open } = await signedIn('Acme')
+    await open('#/list/issuer-quote-executions?limit=20&status=FAILED')
+    await rows(page)
+    await page.getByRole('button', { name: 'Copy as curl' }).click()
+    const [, path = ''] = /'https?:\/\/[^/]+(.*)'$/.exec(await clipboard(page)) ?? []
+    const { body } = await browsing.service.call(path)
+    assert.equal(body.issuer_quote_executions.length, await rowCount(page))
+  })
+})
+
+describe('records', () => {
+  browserTest('an account shows its full number on request, a slip and its history', async () => {
+    const { page, open, faults } = await signedIn()
+    await open(`#/record/fiat-accounts/${fixtureIds['fiat-accounts']}?customer=acme`)
+    await page.getByText('XXXXXX8846').first().waitFor()
+    await page.getByRole('button', { name: 'Show full account number' }).click()
+    await page.getByText('5730008846').first().waitFor()
+    const slip = page.locator('.slip')
+    assert.match(String(await slip.textContent()), /5730008846.*First Sample Bank/)
+    await slip.locator('canvas.qr').waitFor()
+    await page.getByRole('button', { name: 'Show history' }).click()
+    await page.getByText('The first version.').waitFor()
+    await page.getByRole('button', { name: 'Hide account number' }).click()
+    await page.getByText('XXXXXX8846').first().waitFor()
+    assert.ok(!(await page.locator('main').textContent())?.includes('5730008846'))
+    assert.deepEqual(faults, [])
+  })
+
+  browserTest('an instant from before a record was stored shows none', async () => {
+    const { page, open } = await signedIn()
+    await open(
+      `#/record/statements/${fixtureIds.statements}?customer=acme&as_of=2020-01-01T00:00:00Z`,
+    )
+    await page.getByText('acme has no such record at that time.').waitFor()
+    await page.getByRole('button', { name: /^As of 2020/ }).click()
+    await page.getByRole('button', { name: 'Show now' }).click()
+    await page.getByText('27951.652136').first().waitFor()
+  })
+
+  browserTest('a deposit address shows its owner, its validity and a code', async () => {
+    const { page, open } = await signedIn()
+    await open(`#/record/deposit-addresses/${fixtureIds['deposit-addresses']}?customer=acme`)
+    await page.getByText('✓ A valid address on BITCOIN.').waitFor()
+    await page.getByText('identity_id').waitFor()
+    await page.locator('canvas.qr').waitFor()
+  })
+})
+
+browserTest('a customer asks for a fee with its amount, and sees how long it holds', async () => {
+  const { page, open, faults } = await signedIn('Acme')
+  await open('#/fees')
+  await page.getByLabel('To address').fill('0xF0Aa84466e353E5390be37FE2934301c07c19a56')
+  await page.getByText(/^✗ The EIP-55 checksum/).waitFor()
+  await page.getByLabel('To address').fill('0xF0Aa84466e353E5390be37FE2934301c07c19a55')
+  await page.getByText('✓ A valid address on ETHEREUM.').waitFor()
+  await page.getByRole('textbox', { name: 'Figure' }).fill('100')
+  await page.getByRole('button', { name: 'Guarantee a fee' }).click()
+  await page.getByText('102.99 USDC').waitFor()
+  const id = await page.locator('.card[data-id]').getAttribute('data-id')
+  const left = page.getByRole('timer')
+  const first = await left.textContent()
+  await page.waitForFunction(
+    (before) => document.querySelector('[role=timer]')?.textContent !== before,
+    first,
+  )
+  const staff = await signedIn()
+  await staff.page.keyboard.type(String(id))
+  await staff.page.keyboard.press('Enter')
+  await staff.page.locator('.card').getByText('OPEN').first().waitFor()
+  assert.deepEqual(faults, [])
+})
+
+browserTest('health shows the store and the sources of fees', async () => {
+  const { page, open } = await signedIn()
+  await open('#/health')
+  await page.getByRole('heading', { name: 'store' }).waitFor()
+  assert.match(String(await page.locator('main').textContent()), /networks › BITCOIN.*schedule/)
+})
+
+browserTest('nobody stays signed in without a key or a click', async () => {
+  const { page, signIn } = await browsing.newPage()
+  await page.clock.install()
+  await signIn()
+  await page.clock.runFor(14 * 60_000)
+  await page.keyboard.press('Shift')
+  await page.clock.runFor(14 * 60_000)
+  assert.equal(await page.locator('#find').count(), 1)
+  await page.clock.runFor(2 * 60_000)
+  await page.getByText('You were signed out after 15 minutes without activity.').waitFor()
+  assert.equal(await page.evaluate(() => sessionStorage.length), 0)
+})
+
+browserTest(
+  'a sandbox tab that is reloaded is where it was, and a new tab must sign in',
+  async () => {
+    const { page, open } = await signedIn()
+    await open('#/list/statements?customer=acme')
+    await rows(page)
+    await page.reload()
+    await rows(page)
+    const other = await browsing.newPage()
+    await other.page.goto(page.url())
+    await other.page.getByRole('button', { name: 'Sign in as Operator staff' }).waitFor()
+    const stored = await page.evaluate(() => JSON.stringify([sessionStorage, localStorage]))
+    assert.ok(!/secret|eyJ/.test(stored), stored)
+  },
+)

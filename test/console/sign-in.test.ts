@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict'
+import { after, before, type TestContext } from 'node:test'
+import { chromium, type Page } from 'playwright-core'
+import { fixtureIds } from '../../src/sandbox/story.ts'
+import { startProcess } from '../oauth/support/process.ts'
+import { chromiumFlags, chromiumPath, isChromiumMissing } from '../support/chromium.ts'
+import { freePort } from '../support/free-port.ts'
+import { startProgram } from '../support/program.ts'
+import { until } from '../support/until.ts'
+import { axeFaults, browserTest, consolePage } from './support/browse.ts'
+
+/** Persons sign in at a real OpenID provider, in a process of its own, with a real browser. */
+
+const account = `#/record/fiat-accounts/${fixtureIds['fiat-accounts']}?customer=acme`
+
+async function providerWorld(context: Pick<TestContext, 'after'>, tokenLife = '300') {
+  const [issuerPort, port] = [await freePort(), await freePort()]
+  const url = `http://127.0.0.1:${port}`
+  const words = [String(issuerPort), `${url}/console/`, tokenLife]
+  const issuer = await startProcess(context, '../../console/support/oidc-process.ts', words)
+  const all = ['look_up', 'see_full', 'export']
+  const people = {
+    clientId: 'console',
+    parameters: { resource: 'urn:bursar' },
+    claim: 'groups',
+    grants: [
+      { value: 'support', customer: '*', rights: ['look_up'] },
+      { value: 'lead', customer: '*', rights: all },
+      { value: 'finance/{customer}', customer: '{customer}', rights: all },
+    ],
+  }
+  const trusted = { issuer: issuer.url, audience: 'bursar', algorithms: ['RS256'], people }
+  const program = startProgram(['sandbox', '--port', String(port)], {
+    env: { BURSAR_TRUSTED_ISSUERS: JSON.stringify([trusted]), LOG_LEVEL: 'info' },
+  })
+  context.after(() => program.kill('SIGKILL'))
+  await program.firstLine
+  const browser = await chromium.launch({ executablePath: chromiumPath, args: chromiumFlags })
+  context.after(() => browser.close())
+  const accesses = () =>
+    `${program.output()}${program.errors()}`
+      .split('\n')
+      .filter((line) => line.includes('"msg":"access"'))
+      .map((line) => JSON.parse(line))
+  const signIn = async (name: string, fragment = '') => {
+    const { page } = await consolePage(browser, url)
+    await page.goto(`${url}/console/${fragment}`)
+    await page.getByRole('button', { name: `Sign in with ${new URL(issuer.url).host}` }).click()
+    await passProvider(page, name)
+    return page
+  }
+  const newPage = () => consolePage(browser, url)
+  return { accesses, issuer, newPage, signIn, url }
+}
+
+let world: Awaited<ReturnType<typeof providerWorld>>
+const cleanups: (() => unknown)[] = []
+before(async () => {
+  if (isChromiumMissing) return
+  world = await providerWorld({ after: (clean) => void cleanups.unshift(clean as () => unknown) })
+})
+after(async () => {
+  for (const clean of cleanups) await clean()
+})
+
+/** Fills in the pages of the provider: a name, any password, and the consent. */
+async function passProvider(page: Page, name: string): Promise<void> {
+  await page.locator('input[name=login]').fill(name)
+  await page.locator('input[name=password]').fill('any')
+  await page.locator('button[type=submit]').click()
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.locator('.who').waitFor()
+}
+
+browserTest('a lead signs in with PKCE, gives a reason, and the log has both', async () => {
+  const { accesses, issuer, signIn, url } = world
+  const page = await signIn('lead-ada', account)
+  assert.equal(await page.locator('.who').textContent(), 'lead-ada')
+  // The screen that was open is open again, and the code has left the address bar.
+  assert.equal(page.url(), `${url}/console/${account}`)
+  await page.getByText('XXXXXX8846').first().waitFor()
+  await page.getByRole('button', { name: 'Show full account number' }).click()
+  assert.deepEqual(await axeFaults(page), [])
+  await page.getByLabel('Why do you need it?').fill('Wire of Monday')
+  await page.getByRole('button', { name: 'Show in full' }).click()
+  await page.getByText('5730008846').first().waitFor()
+  await page.getByRole('link', { name: /All fiat accounts/ }).click()
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    (async () => {
+      await page.evaluate('delete window.showSaveFilePicker')
+      await page.getByRole('button', { name: 'Export CSV' }).click()
+    })(),
+  ])
+  assert.equal(download.suggestedFilename(), 'fiat-accounts-acme.csv')
+  await until(() => accesses().length >= 3)
+  const person = { issuer: issuer.url, subject: 'lead-ada' }
+  const [view, ...exports] = accesses()
+  assert.deepEqual(
+    [view.person, view.access, view.id, view.reason],
+    [person, 'full view', fixtureIds['fiat-accounts'], 'Wire of Monday'],
+  )
+  const rows = exports.map(({ access, customer, rows: own }) => [access, customer, own])
+  assert.deepEqual(rows, [
+    ['export', 'acme', 1000],
+    ['export', 'acme', 1],
+  ])
+})
+
+browserTest('support looks up, and is offered neither full views nor exports', async () => {
+  const { signIn } = world
+  const page = await signIn('support-sam', account)
+  await page.getByText('XXXXXX8846').first().waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Show full account number' }).count(), 0)
+  await page.getByRole('link', { name: /All fiat accounts/ }).click()
+  await page.getByRole('button', { name: 'Columns' }).waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Export CSV' }).count(), 0)
+})
+
+browserTest('a person without a grant is told so', async () => {
+  const { issuer, newPage, url } = world
+  const { page } = await newPage()
+  await page.goto(`${url}/console/`)
+  await page.getByRole('button', { name: new URL(issuer.url).host }).click()
+  await page.locator('input[name=login]').fill('stranger-zoe')
+  await page.locator('input[name=password]').fill('any')
+  await page.locator('button[type=submit]').click()
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByText(/access token is invalid/i).waitFor()
+})
+
+browserTest('two people of two customers in two tabs never see each other’s data', async () => {
+  const { signIn } = world
+  const acme = await signIn('finance-acme-al')
+  const borealis = await signIn('finance-borealis-bo')
+  for (const [page, own, other] of [
+    [acme, 'acme', 'borealis'],
+    [borealis, 'borealis', 'acme'],
+  ] as const) {
+    assert.equal(await page.locator('.customer').textContent(), own)
+    for (const kind of Object.keys(fixtureIds)) {
+      // Naming the other customer in the URL changes nothing.
+      await page.evaluate((hash) => {
+        location.hash = hash
+      }, `#/list/${kind}?customer=${other}`)
+      await page.locator('.scroll tbody tr').first().waitFor()
+      assert.ok(!(await page.locator('main').textContent())?.includes(other), `${own} ${kind}`)
+    }
+  }
+  await borealis.evaluate((hash) => {
+    location.hash = hash
+  }, account)
+  await borealis.getByText('borealis has no such record').waitFor()
+})
+
+browserTest('an access token that ends is renewed', async (t) => {
+  // The console renews it 30 seconds before its end.
+  const { signIn } = await providerWorld(t, '31')
+  const page = await signIn('lead-ada')
+  const renewed = page.waitForRequest((request) => /refresh_token/.test(request.postData() ?? ''))
+  await page.waitForTimeout(1100)
+  await page.evaluate((hash) => {
+    location.hash = hash
+  }, account)
+  await renewed
+  await page.getByText('XXXXXX8846').first().waitFor()
+})

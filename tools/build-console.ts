@@ -1,0 +1,123 @@
+import { hash } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
+import { build, type Plugin } from 'esbuild'
+
+/**
+ * Builds the console: scripts and styles, compressed, in the folder that the server reads them
+ * from. They are checked in, because `npm ci --omit=dev && npm start` must serve them. With
+ * `--check` it compares the content of the files and writes nothing.
+ */
+const root = fileURLToPath(new URL('..', import.meta.url))
+const source = `${root}console/src/`
+const target = `${root}src/http/documents/console/assets/`
+
+/** React Aria brings the texts of 30 languages, which are half of its size. */
+const onlyEnglish: Plugin = {
+  name: 'only-english',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /intl\/.*\/[a-z]{2}-[A-Z]{2}\.mjs$/ }, ({ path }) =>
+      path.endsWith('en-US.mjs') ? undefined : { contents: 'export default {}' },
+    ),
+}
+
+/** The name of each file, and its content. */
+export async function buildConsole(): Promise<ReadonlyMap<string, Buffer>> {
+  const built = await build({
+    entryPoints: { console: `${source}main.tsx`, style: `${source}style.css` },
+    ...{ outdir: target, bundle: true, splitting: true, format: 'esm', minify: true },
+    ...{ jsx: 'automatic', target: 'es2022', write: false, logLevel: 'warning' },
+    ...{ entryNames: '[name]-[hash]', chunkNames: '[name]-[hash]', legalComments: 'none' },
+    // Digests in names must not depend on where the repository lies.
+    ...{ absWorkingDir: root, metafile: true },
+    define: { 'process.env.NODE_ENV': '"production"' },
+    plugins: [onlyEnglish],
+  })
+  const files = new Map<string, Buffer>(
+    built.outputFiles.map(({ path, contents }) => [
+      path.slice(target.length),
+      Buffer.from(contents),
+    ]),
+  )
+  const named = (pattern: RegExp) => [...files.keys()].find((name) => pattern.test(name)) ?? ''
+  const script = named(/^console-.*js$/)
+  const imported = Object.entries(built.metafile.outputs)
+    .filter(([path]) => path.endsWith(script))
+    .flatMap(([, { imports }]) => imports.filter(({ kind }) => kind === 'import-statement'))
+    .map(({ path }) => basename(path))
+  files.set('index.html', pageOf(script, imported, named(/^style-.*css$/)))
+  files.set('licenses.txt', licensesOf(Object.keys(built.metafile.inputs)))
+  return files
+}
+
+/** The scripts that the first one imports are fetched beside it. */
+const pageOf = (script: string, imported: readonly string[], style: string): Buffer =>
+  Buffer.from(
+    readFileSync(`${source}index.html`, 'utf8')
+      .replace('SCRIPT', script)
+      .replace('STYLE', style)
+      .replace(
+        '</head>',
+        `${imported.map((name) => `<link rel="modulepreload" href="${name}">\n`).join('')}</head>`,
+      ),
+  )
+
+/** The licences of the packages in the bundle, each once. */
+function licensesOf(inputs: readonly string[]): Buffer {
+  const packages = new Set(
+    inputs.flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []),
+  )
+  const texts = [...packages].sort().map((name) => {
+    const folder = `${root}node_modules/${name}/`
+    const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry))
+    const { version, license } = JSON.parse(readFileSync(`${folder}package.json`, 'utf8'))
+    const text = file === undefined ? license : readFileSync(folder + file, 'utf8').trim()
+    return `${name} ${version}\n\n${text}\n`
+  })
+  return Buffer.from(texts.join('\n'))
+}
+
+/** The page is filled in by the server, so it is not compressed here. */
+const storedName = (name: string): string => (name === 'index.html' ? name : `${name}.br`)
+
+const compress = (content: Buffer): Buffer =>
+  brotliCompressSync(content, {
+    params: {
+      [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY,
+      [constants.BROTLI_PARAM_SIZE_HINT]: content.length,
+    },
+  })
+
+function write(files: ReadonlyMap<string, Buffer>): void {
+  rmSync(target, { recursive: true, force: true })
+  mkdirSync(target)
+  for (const [name, content] of files) {
+    const stored = name === 'index.html' ? content : compress(content)
+    writeFileSync(target + storedName(name), stored)
+    process.stdout.write(`${name} ${hash('sha256', content).slice(0, 8)}: ${stored.length} bytes\n`)
+  }
+}
+
+/** Compares contents: another zlib may compress them to other bytes. */
+function differences(files: ReadonlyMap<string, Buffer>): readonly string[] {
+  const expected = [...files.keys()].map(storedName).sort()
+  const found = readdirSync(target).sort()
+  if (expected.join() !== found.join()) return [`has ${found.join(', ')}`]
+  return [...files].flatMap(([name, content]) => {
+    const stored = readFileSync(target + storedName(name))
+    const own = name === 'index.html' ? stored : brotliDecompressSync(stored)
+    return own.equals(content) ? [] : [`has another ${name}`]
+  })
+}
+
+if (import.meta.main) {
+  const files = await buildConsole()
+  const stale = process.argv.includes('--check') ? differences(files) : []
+  if (!process.argv.includes('--check')) write(files)
+  for (const fault of stale) {
+    process.stderr.write(`the built console ${fault}; run npm run -s console\n`)
+    process.exitCode = 1
+  }
+}
