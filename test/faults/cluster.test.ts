@@ -108,6 +108,35 @@ describe('with a primary, two standbys and three server processes', () => {
     assert.ok(leftMs < lagMsMax + 6000, `left after ${leftMs} ms`)
   })
 
+  test('health names the servers of the database, and a standby that is behind with its lag', async () => {
+    const [url = ''] = cluster.urls
+    const [one] = cluster.standbys
+    assert.ok(one)
+    await cluster.addClient('watcher', null, ['ingest:read_health'])
+    const isKnown = async () => statusOf(await askForToken(url, 'watcher')) === 200
+    await untilHolds('the client is known', isKnown, 15_000)
+    const token = await tokenOf(url, 'watcher')
+    const stateOf = async (server: PostgresServer) => {
+      const answer = await send(url, '/ingest/v1/health', { token })
+      assert.ok(answer.kind !== 'cut' && answer.status === 200)
+      const { servers } = JSON.parse(answer.text).checks.store
+      return servers.find(({ name }: { name: string }) => name.endsWith(`:${server.port}`))
+    }
+    const { role, is_used: isUsed } = await stateOf(cluster.primary)
+    assert.deepEqual({ role, isUsed }, { role: 'primary', isUsed: true })
+    await untilHolds('the standby is used', async () => (await stateOf(one)).is_used, 15_000)
+    await askServer(one, 'select pg_wal_replay_pause()')
+    try {
+      const next = cluster.history.newest('ash') + 1
+      await cluster.importGeneration(customers, next)
+      await untilHolds('it is not', async () => !(await stateOf(one)).is_used, 15_000)
+      assert.equal((await stateOf(one)).role, 'standby')
+    } finally {
+      await askServer(one, 'select pg_wal_replay_resume()')
+    }
+    await untilHolds('its lag is over', async () => (await stateOf(one)).lag_ms === 0, 15_000)
+  })
+
   test('a cursor works on every server, even on one whose standby is behind', async () => {
     await cluster.untilLevel()
     const next = cluster.history.newest('ash') + 1

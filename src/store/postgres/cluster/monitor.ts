@@ -105,9 +105,19 @@ export async function openMonitor(deps: MonitorDeps): Promise<Monitor> {
       if (primary !== undefined) run(primary)
       return () => listeners.delete(run)
     },
-    states: () => [...primaries, ...standbys].map(stateOf),
+    states: () => statesByName([...standbys, ...primaries].map(stateOf)),
     stop: checks.stop,
   }
+}
+
+/** A server may be in both lists: it may become the primary, and is read from as a standby. */
+function statesByName(states: readonly StoreServer[]): readonly StoreServer[] {
+  const byName = new Map<string, StoreServer>()
+  for (const state of states) {
+    const known = byName.get(state.name)
+    byName.set(state.name, { ...state, ...known, isUsed: state.isUsed || known?.isUsed === true })
+  }
+  return [...byName.values()]
 }
 
 /** Why each of the servers is not the primary. */
