@@ -282,3 +282,22 @@ browserTest(
     assert.ok(!/secret|eyJ/.test(stored), stored)
   },
 )
+
+browserTest('a client signs in with its id and secret, which are kept nowhere', async () => {
+  const { page, faults } = await browsing.newPage()
+  await page.goto(`${browsing.service.url}/console/`)
+  await page.getByText('Sign in with a client id and secret').click()
+  await page.getByLabel('Client id').fill('borealis_sandbox')
+  await page.getByLabel('Client secret').fill('wrong')
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.getByText('The client id or its secret is wrong.').waitFor()
+  await page.getByLabel('Client secret').fill('bursar_sandbox_secret_of_borealis')
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.locator('#find').waitFor()
+  assert.equal(await page.locator('.customer').textContent(), 'borealis')
+  const stored = await page.evaluate(() => JSON.stringify([sessionStorage, localStorage]))
+  assert.ok(!/secret|borealis_sandbox|eyJ/.test(stored), stored)
+  await page.reload()
+  await page.getByText('Sign in with a client id and secret').waitFor()
+  assert.deepEqual(faults, [])
+})

@@ -14,6 +14,8 @@ export async function signInAsClient({ id, secret, name = id }: Credentials): Pr
       method: 'POST',
       headers: { authorization },
       body: new URLSearchParams(form),
+      // Otherwise the browser would ask for a name and a password itself after a 401.
+      credentials: 'omit',
     })
     if (response.ok) return await response.json()
     if (response.status === 401) throw new SignInEnded('The client id or its secret is wrong.')
