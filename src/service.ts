@@ -6,8 +6,8 @@ import { openFees } from './fees/sources/open-fees.ts'
 import { apiPage, type PageClient } from './http/documents/api-page/api-page.ts'
 import { type ConsoleClient, consolePage } from './http/documents/console/console-page.ts'
 import {
-  describeHealth,
   healthRoutes,
+  openHealthReport,
   operatorHealthRoutes,
   type ReadinessCheck,
 } from './http/documents/health.ts'
@@ -143,7 +143,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     ...{ verify: oauth.identify, rateLimit, store, clock, cursorKeys: pipeline.cursorKeys },
     works: ingestWorks({
       ...{ store, quotes, clock, rules: recordRules(config) },
-      health: () => describeHealth(readiness),
+      health: openHealthReport(readiness),
     }),
   }
   const guarded = whileIntact(stores.watch)

@@ -40,20 +40,24 @@ export function noteExport({ caller, trace }: Accessing, accessed: Accessed): vo
 const reasonHeader = 'access-reason'
 const REASON_LENGTH_MAX = 200
 
+const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
+/** Digits of any script, whatever but letters is between them. */
+const longNumber = /(\p{Nd}[^\p{L}\p{Nd}]*){6}/u
+
 /** The log keeps the reason, so it must not hold an account number or control characters. */
 function readReason(given: string | string[] | undefined): string {
   const reason = typeof given === 'string' ? decodeReason(given) : ''
   if (reason?.trim() === '') {
     throw new Problem(400, 'a person must give a reason in the header Access-Reason')
   }
-  if (reason === undefined || reason.length > REASON_LENGTH_MAX || /\p{Cc}/u.test(reason)) {
+  if (reason === undefined || reason.length > REASON_LENGTH_MAX || unprintable.test(reason)) {
     throw new Problem(
       400,
       `Access-Reason must be percent-encoded text of at most ${REASON_LENGTH_MAX} characters`,
     )
   }
-  if (/(\d[ -]*){8}/.test(reason)) {
-    throw new Problem(400, 'Access-Reason must not hold a number of eight digits or more')
+  if (longNumber.test(reason)) {
+    throw new Problem(400, 'Access-Reason must not hold a number of six digits or more')
   }
   return reason
 }

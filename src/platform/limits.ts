@@ -145,6 +145,8 @@ export const limits = {
   issuerSkewSeconds: 30,
   /** The longest life of another issuer's token. Large issuers default to 24 h. */
   issuerTokenLifeSecondsMax: 86_400,
+  /** A person's token is not revoked here, so it must end soon after the issuer ends it. */
+  personTokenLifeSecondsMax: 3600,
   /** Bounds what is decoded before a signature is checked. Bursar's tokens have 700 characters. */
   tokenLengthMax: 8192,
   /** Cache of verified tokens, by digest: about 4 MB. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { pino } from 'pino'
-import { logRequest } from '../../src/http/server/request-log.ts'
 import { fixtureIds } from '../../src/sandbox/story.ts'
 import { startProcess } from '../oauth/support/process.ts'
 import { startTestService, type TestService } from '../support/harness.ts'
@@ -21,11 +20,20 @@ const people = {
 }
 
 /** A service that trusts an issuer in another process, and tokens of persons there. */
-async function personWorld(context: TestContext) {
+async function personWorld(context: TestContext, trust: object = {}) {
   const issuer = await startProcess(context, './issuer-process.ts')
-  const trusted = { issuer: issuer.url, audience: 'bursar', algorithms: ['RS256'], people }
+  const trusted = {
+    issuer: issuer.url,
+    audience: 'bursar',
+    algorithms: ['RS256'],
+    people,
+    ...trust,
+  }
   const env = { BURSAR_TRUSTED_ISSUERS: JSON.stringify([trusted]) }
-  const service = await startTestService({ env })
+  const lines: string[] = []
+  const log = pino({ base: null, timestamp: false }, { write: (line) => void lines.push(line) })
+  const service = await startTestService({ env, log })
+  const accesses = () => lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'access')
   context.after(() => service.stop())
   const tokenOf = async (groups: unknown, changes: object = {}): Promise<string> => {
     const now = Math.floor(Date.now() / 1000)
@@ -34,7 +42,7 @@ async function personWorld(context: TestContext) {
     const answer = await fetch(`${issuer.url}/sign`, { method: 'POST', body })
     return JSON.parse(await answer.text()).token
   }
-  return { service, tokenOf }
+  return { accesses, service, tokenOf }
 }
 
 const account = `/ingest/v1/fiat-accounts/${fixtureIds['fiat-accounts']}`
@@ -75,8 +83,11 @@ test('a full view needs a reason that the log may keep', async (t) => {
     [' ', /a person must give a reason/],
     ['%', /percent-encoded text of at most 200/],
     ['x'.repeat(201), /percent-encoded text of at most 200/],
-    ['account 5730008846', /must not hold a number of eight digits/],
-    ['5730 0088-46', /must not hold a number of eight digits/],
+    ...[
+      ...['account 5730008846', '5730 0088-46', '57300.08846', '5730/0088/46', '5730_0088_46'],
+      ...['5730–0088–46', '5730\u00a00088\u00a046', '５７３０００８８４６', '123456'],
+    ].map((reason) => [reason, /must not hold a number of six digits/] as const),
+    ['a \u202e b', /percent-encoded text of at most 200/],
   ] as const) {
     const headers =
       reason === undefined
@@ -139,6 +150,12 @@ test('a token of a person without one clear grant is refused', async (t) => {
     [['support', 'finance/acme'], {}],
     ['leads', { sub: 'console' }],
     ['leads', { sub: '' }],
+    ['leads', { sub: { a: 1 } }],
+    ['leads', { sub: ['lead'] }],
+    ['leads', { sub: 7.5 }],
+    ['finance/acme/other', {}],
+    ['finance/a\nb', {}],
+    ['leads', { exp: Math.floor(Date.now() / 1000) + 7200 }],
     ['leads', { nonce: 'x' }],
     ['leads', { client_id: 'another' }],
     ['leads', { aud: 'elsewhere' }],
@@ -149,23 +166,60 @@ test('a token of a person without one clear grant is refused', async (t) => {
   }
 })
 
-test('the log names the person of each full view and export', () => {
-  const lines: string[] = []
-  const log = pino({ base: null, timestamp: false }, { write: (line) => void lines.push(line) })
-  const person = { issuer: 'https://id.example', subject: 'ada' }
-  const access = { person, access: 'full view', view: 'full', kind: 'fiat-accounts' } as const
-  const served = { id: 'request-1', method: 'GET', status: 200, durationMs: 1 }
-  const trace = { access: { ...access, id: 'account-1', reason: 'audit' }, rows: 1 }
-  logRequest(log, { ...served, trace })
-  logRequest(log, { ...served, status: 404, trace })
-  const [line, ...others] = lines
-    .map((text) => JSON.parse(text))
-    .filter(({ msg }) => msg === 'access')
-  assert.deepEqual(others, [])
-  assert.deepEqual(line, {
-    ...{ level: 30, person, access: 'full view', view: 'full', kind: 'fiat-accounts' },
-    ...{ id: 'account-1', reason: 'audit', rows: 1, requestId: 'request-1', msg: 'access' },
-  })
+test('the log names the person of each full view and export, and of nothing else', async (t) => {
+  const { accesses, service, tokenOf } = await personWorld(t)
+  const [support, token] = [await tokenOf('support'), await tokenOf('leads')]
+  const id = fixtureIds['fiat-accounts']
+  const seen = withReason(token, 'audit 12')
+  const { headers } = await service.call(account, seen)
+  const etag = String(headers.get('etag'))
+  const again = { ...seen, headers: { ...seen.headers, 'if-none-match': etag } }
+  assert.equal((await service.call(account, again)).status, 304)
+  await service.call(`${list}&view=full`, seen)
+  await service.call(`${list}&purpose=export`, { token })
+  await service.call(`${list}&purpose=export&view=full`, seen)
+  await service.call(`${account}/history`, seen)
+  const { issuer } = accesses()[0].person
+  const common = {
+    level: 30,
+    person: { issuer, subject: 'ada' },
+    kind: 'fiat-accounts',
+    msg: 'access',
+  }
+  const full = { ...common, view: 'full', reason: 'audit 12' }
+  assert.deepEqual(
+    accesses().map(({ requestId: _id, rows: _rows, ...line }) => line),
+    [
+      { ...full, access: 'full view', id },
+      { ...full, access: 'full view', id },
+      { ...full, access: 'full view', customer: 'acme' },
+      { ...common, access: 'export', view: 'customer', customer: 'acme' },
+      { ...full, access: 'export', customer: 'acme' },
+      { ...full, access: 'full view', id },
+    ],
+  )
+  const before = accesses().length
+  const unknown = '/ingest/v1/customers/5730008846/fiat-accounts?purpose=export'
+  for (const [path, call] of [
+    [list, { token }],
+    [`${account}/history`, { token }],
+    [`${account}/history`, withReason(support, 'audit')],
+    [account.replace('1111', '9999'), seen],
+    [account, withReason(support, 'audit')],
+    [unknown, { token }],
+    [`/ingest/v1/search?q=${id}`, { token }],
+  ] as const) {
+    await service.call(path, call)
+    assert.equal(accesses().length, before, path)
+  }
+})
+
+test('a token of the console’s client itself is nobody’s', async (t) => {
+  const clientCredentials = { claim: 'gty', value: 'client-credentials' }
+  const { service, tokenOf } = await personWorld(t, { clientCredentials })
+  const own = { sub: 'console@clients', gty: 'client-credentials' }
+  const refused = await service.call('/ingest/v1/caller', { token: await tokenOf('leads', own) })
+  assert.equal(refused.status, 401)
 })
 
 test('health tells the operator’s callers what each part does', async (t) => {

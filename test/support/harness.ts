@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Clock, type MovableClock, systemClock } from '../../src/platform/clock.ts'
 import { type Config, loadConfig } from '../../src/platform/config.ts'
-import { openLog } from '../../src/platform/log.ts'
+import { type Logger, openLog } from '../../src/platform/log.ts'
 import { openSandbox } from '../../src/sandbox/sandbox.ts'
 import { acme, borealis, type SampleCustomer } from '../../src/sandbox/world.ts'
 import { type ServiceParts, startService } from '../../src/service.ts'
@@ -52,6 +52,8 @@ export type ServiceOptions = {
   readonly control?: MovableClock
   /** The adapter of this run by default. */
   readonly store?: typeof testStore
+  /** Silent by default. */
+  readonly log?: Logger
 }
 
 export async function startTestService(options: ServiceOptions = {}): Promise<TestService> {
@@ -67,8 +69,7 @@ export async function startServiceAt(
   options: ServiceOptions = {},
 ): Promise<TestService> {
   const config = configOf({ ...place.env, ...options.env })
-  const log = openLog('silent')
-  const { control } = options
+  const { control, log = openLog('silent') } = options
   const clock = options.clock ?? control?.now ?? systemClock
   const clockChanged = async () => {
     const { superuserUrl } = place

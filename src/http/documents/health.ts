@@ -45,10 +45,13 @@ export function operatorHealthRoutes(checks: readonly ReadinessCheck[]): Route[]
   ]
 }
 
-/** What the operator's port reports, for callers that may know it. */
-export async function describeHealth(checks: readonly ReadinessCheck[]): Promise<object> {
-  const { failed, results } = await runChecks(checks)
-  return { status: failed.length === 0 ? 'ready' : 'failed', checks: results }
+/** What the operator's port reports, for callers of the API who may know it. */
+export function openHealthReport(checks: readonly ReadinessCheck[]): () => Promise<object> {
+  const look = shared(() => runChecks(checks))
+  return async () => {
+    const { failed, results } = await look()
+    return { status: failed.length === 0 ? 'ready' : 'failed', checks: results }
+  }
 }
 
 const notStored = { 'cache-control': 'no-store' }

@@ -87,22 +87,24 @@ async function handlePastList(
     throw new Problem(404, 'no such customer of this client')
   }
   const view = own.get('view') === 'full' ? 'full' : 'customer'
+  const { resource } = list.view
   const accessing = { caller, headers: request.headers, trace: request.trace }
-  const accessed = { kind: list.view.resource.kind, customer: customerId }
-  if (view === 'full') noteFullView(accessing, accessed)
+  const accessed = { kind: resource.kind, customer: customerId }
+  if (view === 'full' && resource.mask !== undefined) noteFullView(accessing, accessed)
   if (own.get('purpose') === 'export') noteExport(accessing, accessed)
   const input = validateList(list, query)
   const past = { operation, customerId, view } as const
   const instants = { asOf: pastInstant(own.get('as_of'), clock), now: clock() }
   const selection = openPastPage(past, instants, input, cursorKeys)
   const isOwn = input.namedTenants.every((named) => named === customerId)
-  const { resource } = list.view
   const page = isOwn
     ? await store.operator
         .pageAsOf(resource, asTenant(customerId), view, selection)
         .catch(prunedProblem)
     : emptyPage
   request.trace.rows = page.rows
+  // Nothing was shown, and nobody may be a customer of this name.
+  if (page.rows === 0) delete request.trace.access
   return closePastPage(past, selection, input, page, cursorKeys)
 }
 

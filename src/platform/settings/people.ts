@@ -78,10 +78,12 @@ function matchOf({ value, customer, rights }: Grant, claimed: string) {
   }
   const isMatch = claimed.startsWith(before) && claimed.endsWith(after)
   const customerId = claimed.slice(before.length, claimed.length - after.length)
-  return isMatch && customerId !== '' && customerId !== '*' ? { customerId, rights } : undefined
+  return isMatch && plausibleId.test(customerId) ? { customerId, rights } : undefined
 }
 
 const placeholder = '{customer}'
+/** No separator of the value is part of an id, so `finance/acme/other` grants nothing. */
+const plausibleId = /^[\p{L}\p{N}_.:-]{1,200}$/u
 
 function readGrants(given: unknown, at: string, faults: string[]): readonly Grant[] {
   if (!Array.isArray(given) || given.length === 0) {
