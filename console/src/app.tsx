@@ -1,12 +1,14 @@
 import { lazy, Suspense, useCallback, useEffect, useState } from 'react'
 import { messageOf } from './api/problem.ts'
 import { EndProvider } from './parts/frame/end-context.ts'
+import { ErrorBoundary } from './parts/frame/error-boundary.tsx'
 import { useCopyKey, useFindKey } from './parts/frame/keys.ts'
 import { Shell } from './parts/frame/shell.tsx'
 import { BareScreen, Loading } from './parts/states.tsx'
-import { go, useRoute } from './router.ts'
+import { useRoute } from './router.ts'
 import { Find } from './screens/find.tsx'
 import { useIdleEnd } from './session/idle.ts'
+import { noteSignOut } from './session/issuer-sign-in.ts'
 import { resumeSignIn } from './session/resume.ts'
 import { type Session, SessionProvider } from './session/session.ts'
 import { SignIn } from './session/sign-in.tsx'
@@ -33,19 +35,27 @@ export function App() {
       .then(setSession, (error: unknown) => setNotice(messageOf(error)))
       .finally(() => setResuming(false))
   }, [])
-  const end = useCallback((reason: string) => {
-    // Everything that was loaded goes with the session, since the screens are unmounted.
-    setSession(undefined)
-    setNotice(reason)
-    sessionStorage.clear()
-  }, [])
-  const signOut = useCallback(() => {
-    end('You have signed out.')
-    go('#/')
-  }, [end])
-  const endIdle = useCallback(
-    () => end(`You were signed out after ${settings.idleMinutes} minutes without activity.`),
+  const end = useCallback(
+    (reason: string) => {
+      // Everything that was loaded goes with the session, since the screens are unmounted.
+      session?.end()
+      setSession(undefined)
+      setNotice(reason)
+      sessionStorage.clear()
+    },
+    [session],
+  )
+  const signOut = useCallback(
+    (reason: string) => {
+      end(reason)
+      noteSignOut()
+      location.replace('#/')
+    },
     [end],
+  )
+  const endIdle = useCallback(
+    () => signOut(`You were signed out after ${settings.idleMinutes} minutes without activity.`),
+    [signOut],
   )
   useIdleEnd(settings.idleMinutes, session !== undefined, endIdle)
   if (session === undefined) {
@@ -64,10 +74,12 @@ export function App() {
   return (
     <SessionProvider value={session} key={session.key}>
       <EndProvider value={end}>
-        <Shell onSignOut={signOut}>
-          <Suspense fallback={loadingScreen}>
-            <Screen />
-          </Suspense>
+        <Shell onSignOut={() => signOut('You have signed out.')}>
+          <ErrorBoundary>
+            <Suspense fallback={loadingScreen}>
+              <Screen />
+            </Suspense>
+          </ErrorBoundary>
         </Shell>
       </EndProvider>
     </SessionProvider>

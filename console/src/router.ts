@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react'
 
 /**
  * The screen and its query are in the fragment of the URL. A browser never sends the fragment, so
- * no proxy's log has a memo or an id that somebody looked up.
+ * a link that somebody opens leaves no memo or id in the log of a proxy.
  */
 export type Route = {
   /** `['records', 'statements', id]`. */

@@ -17,7 +17,6 @@ export type SandboxClient = {
   readonly name: string
   readonly clientId: string
   readonly clientSecret: string
-  readonly customerId?: string
 }
 
 const element = document.getElementById('settings')

@@ -33,7 +33,7 @@ const states: readonly State[] = [
       await open(`#/record/${kind}/${fixtureIds[kind]}?customer=acme`)
       await page.locator('.card').waitFor()
       await page.getByRole('button', { name: 'Show history' }).click()
-      await page.getByText('The first version.').waitFor()
+      await page.getByText('The oldest version that is kept.').waitFor()
     },
   })),
   {
@@ -198,7 +198,7 @@ browserTest('keys alone sign in, find a record, show it in full and sign out', a
   await page.getByRole('dialog').waitFor()
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
-  assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'As of now')
+  await page.waitForFunction(() => document.activeElement?.textContent === 'As of now')
   await tabTo(/^Sign out$/)
   await page.keyboard.press('Enter')
   await page.getByText('You have signed out.').waitFor()

@@ -164,4 +164,21 @@ browserTest('an access token that ends is renewed', async (t) => {
   }, account)
   await renewed
   await page.getByText('XXXXXX8846').first().waitFor()
+  // Requests at the same time share one renewal, since a refresh token may be used once.
+  await page.waitForTimeout(1100)
+  await page.getByRole('button', { name: 'Show history' }).click()
+  await page.getByRole('button', { name: 'Show full account number' }).click()
+  await page.getByLabel('Why do you need it?').fill('audit')
+  await page.getByRole('button', { name: 'Show in full' }).click()
+  await page.getByText('5730008846').first().waitFor()
+})
+
+browserTest('after a sign-out the provider asks who it is', async () => {
+  const { issuer, signIn } = world
+  const page = await signIn('lead-eve')
+  const revoked = page.waitForRequest((request) => request.url().endsWith('/token/revocation'))
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await revoked
+  await page.getByRole('button', { name: new URL(issuer.url).host }).click()
+  await page.locator('input[name=login]').waitFor()
 })

@@ -11,11 +11,11 @@ export const csvLines = (columns: readonly ColumnOf[], records: readonly RecordD
 const lineOf = (cells: readonly string[]): string => `${cells.map(cellOf).join(',')}\r\n`
 
 /**
- * A cell that spreadsheets show and never run. A text that starts like a formula gets an
- * apostrophe; a plain number, as amounts are, stays one.
+ * A cell that spreadsheets show and never run. A text with a part that starts like a formula gets
+ * an apostrophe, whatever a spreadsheet takes for a separator; a plain number stays one.
  */
 function cellOf(text: string): string {
-  const isFormula = /^[=+\-@\t\r]/.test(text) && !/^-?\d+(\.\d+)?$/.test(text)
+  const isFormula = /(^|[;,\t\r\n])\s*[=+\-@＝＋－＠]/.test(text) && !/^-?\d*\.?\d+$/.test(text)
   const safe = isFormula ? `'${text}` : text
-  return /[",\r\n']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  return /[",;\t\r\n']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

@@ -29,16 +29,21 @@ async function findOwn(session: Session, text: string, signal: AbortSignal): Pro
     .flatMap((kind) =>
       kind.finders
         .filter(({ takes }) => takes === (isUuid ? 'uuid' : 'text') || takes === 'any')
-        .map(async ({ filter, matched }): Promise<readonly Hit[]> => {
+        .map(async ({ filter, matched }): Promise<Found> => {
           const query = new URLSearchParams({ [filter]: text, limit: '20' })
-          const { records } = await readPage(session, { kind, customerId, query }, { signal })
-          return records.map((record) => ({
+          const { records, next } = await readPage(session, { kind, customerId, query }, { signal })
+          const hits = records.map((record) => ({
             ...{ kind: kind.name, id: record.id, customer_id: customerId, matched },
             at: String(record[kind.orderBy]),
           }))
+          return { hits, more: next !== undefined }
         }),
     )
-  const hits = (await Promise.all(tries)).flat()
+  const found = await Promise.all(tries)
+  const hits = found.flatMap(({ hits: own }) => own)
   const distinct = [...new Map(hits.map((hit) => [`${hit.kind} ${hit.id}`, hit])).values()]
-  return { hits: distinct.slice(0, 20), more: distinct.length > 20 }
+  return {
+    hits: distinct.slice(0, 20),
+    more: distinct.length > 20 || found.some(({ more }) => more),
+  }
 }

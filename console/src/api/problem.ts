@@ -11,6 +11,24 @@ export class ApiProblem extends Error {
   }
 }
 
+/** Nothing answers: no network, no server, or a proxy that has closed the connection. */
+class ConnectionLost extends Error {
+  override readonly name = 'ConnectionLost'
+
+  constructor() {
+    super('The server cannot be reached. Check the connection and try again.')
+  }
+}
+
+/** As fetch, but a lost connection is told apart from a mistake of the program. */
+export async function fetchOrLose(url: string, options: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, options)
+  } catch (error) {
+    throw error instanceof TypeError ? new ConnectionLost() : error
+  }
+}
+
 /** Reads problem+json, or whatever a proxy has answered instead. */
 export async function readProblem(response: Response): Promise<ApiProblem> {
   const text = await response.text()
@@ -24,13 +42,10 @@ export async function readProblem(response: Response): Promise<ApiProblem> {
 
 /** A sentence for a person. */
 export function messageOf(error: unknown): string {
-  if (error instanceof TypeError) {
-    return 'The server cannot be reached. Check the connection and try again.'
-  }
   const message = error instanceof Error ? error.message : String(error)
   const sentence = message.charAt(0).toUpperCase() + message.slice(1)
   return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`
 }
 
 /** Whether a page failed because nothing answered. */
-export const isOffline = (error: unknown): boolean => error instanceof TypeError
+export const isOffline = (error: unknown): boolean => error instanceof ConnectionLost

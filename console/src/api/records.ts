@@ -27,8 +27,12 @@ export function pagePath(session: Session, { kind, customerId, query }: ListRequ
     if (kind.name === 'statements') sent.set('customer_id', customerId)
     return pathWith(kind.path, sent)
   }
-  return pathWith(`/ingest/v1/customers/${encodeURIComponent(customerId)}/${kind.name}`, sent)
+  return pathWith(`/ingest/v1/customers/${pathSegment(customerId)}/${kind.name}`, sent)
 }
+
+/** Dots alone would be taken for a way up, also percent-encoded. */
+const pathSegment = (text: string): string =>
+  /^\.{1,2}$/.test(text) ? `${text}%20` : encodeURIComponent(text)
 
 const pathWith = (path: string, query: URLSearchParams): string =>
   query.size === 0 ? path : `${path}?${query}`
@@ -46,12 +50,41 @@ export async function readPage(
   const response = await request(session, pagePath(session, wanted), options)
   const body: Readonly<Record<string, unknown>> = await response.json()
   const next = body.next_page_cursor
+  const records = (body[wanted.kind.envelope] ?? []) as readonly RecordData[]
+  const asOf = response.headers.get('as-of') ?? undefined
+  const hasDeleted = wanted.query.get('include_deleted') === 'true'
   return {
-    records: (body[wanted.kind.envelope] ?? []) as readonly RecordData[],
+    records: hasDeleted ? await markDeleted(session, wanted, records, asOf, options) : records,
     next: typeof next === 'string' && next !== '' ? next : undefined,
-    asOf: response.headers.get('as-of') ?? undefined,
+    asOf,
   }
 }
+
+/**
+ * Marks the deleted records of a page. Lists do not tell them from the others, so the records are
+ * read again by their ids, without the deleted ones and as of the same instant.
+ */
+async function markDeleted(
+  session: Session,
+  { kind, customerId }: ListRequest,
+  records: readonly RecordData[],
+  asOf: string | undefined,
+  { signal }: PageOptions,
+): Promise<readonly RecordData[]> {
+  const live = new Set<string>()
+  for (let from = 0; from < records.length; from += IDS_MAX) {
+    const ids = records.slice(from, from + IDS_MAX).map(({ id }) => id)
+    const query = new URLSearchParams({ limit: String(IDS_MAX) })
+    for (const id of ids) query.append(kind.idFilter, id)
+    if (session.isStaff && asOf !== undefined) query.set('as_of', asOf)
+    const page = await readPage(session, { kind, customerId, query }, { signal })
+    for (const { id } of page.records) live.add(id)
+  }
+  return records.map((record) => (live.has(record.id) ? record : { ...record, is_deleted: true }))
+}
+
+/** How many ids a list of fiat accounts takes. */
+const IDS_MAX = 100
 
 /** Every page of a list, in pages of the largest size. All are of the instant of the first. */
 export async function* readAllPages(
@@ -99,7 +132,8 @@ export function revealRecord(
         : { as_of: options.asOf }
       : { include_deleted: 'true' },
   )
-  const place = session.isStaff ? `/ingest/v1/${name}/${id}` : `${path}/${id}`
+  const segment = pathSegment(id)
+  const place = session.isStaff ? `/ingest/v1/${name}/${segment}` : `${path}/${segment}`
   return requestJson(session, pathWith(place, query), options)
 }
 
@@ -119,5 +153,9 @@ export function readHistory(
   options: PageOptions = {},
 ): Promise<{ readonly versions: readonly Version[]; readonly next_after?: string }> {
   const query = new URLSearchParams(after === undefined ? {} : { after })
-  return requestJson(session, pathWith(`/ingest/v1/${kind.name}/${id}/history`, query), options)
+  return requestJson(
+    session,
+    pathWith(`/ingest/v1/${kind.name}/${pathSegment(id)}/history`, query),
+    options,
+  )
 }

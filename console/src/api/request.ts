@@ -1,7 +1,7 @@
 import type { Session } from '../session/session.ts'
 import { SignInEnded } from '../session/session.ts'
 import { base } from '../settings.ts'
-import { readProblem } from './problem.ts'
+import { fetchOrLose, readProblem } from './problem.ts'
 
 type Options = {
   readonly signal?: AbortSignal | undefined
@@ -17,7 +17,7 @@ export async function request(
   path: string,
   { signal, reason, body }: Options = {},
 ): Promise<Response> {
-  const response = await fetch(base + path, {
+  const response = await fetchOrLose(base + path, {
     headers: {
       authorization: `Bearer ${await session.token()}`,
       ...(reason !== undefined && { 'access-reason': encodeURIComponent(reason) }),

@@ -20,14 +20,27 @@ export const time = (name: string, title: string): ColumnOf => ({
   cell: (record) => <Time at={record[name]} />,
 })
 
+const timeOf = (record: RecordData) => String(record.created_at ?? '')
+
+/** What has waited longest comes first. */
+const compareTimes = (one: RecordData, other: RecordData) =>
+  timeOf(one).localeCompare(timeOf(other))
+
 /** Statuses that need somebody come first. */
 export const status = (order: readonly string[]): ColumnOf => {
   const rank = ({ status: own }: RecordData) => order.indexOf(String(own))
   return {
     ...member('status', 'Status'),
     cell: (record) => <Status value={record.status} />,
-    compare: (one, other) => rank(one) - rank(other),
+    compare: (one, other) => rank(one) - rank(other) || compareTimes(one, other),
   }
+}
+
+/** Empty for a live record. */
+export const deleted: ColumnOf = {
+  ...{ name: 'deleted', title: 'Deleted' },
+  text: ({ is_deleted: isDeleted }) => (isDeleted === true ? 'deleted' : ''),
+  cell: ({ is_deleted: isDeleted }) => (isDeleted === true ? <Status value="DELETED" /> : ''),
 }
 
 export const amount = (name: string, title: string): ColumnOf => ({
@@ -72,7 +85,7 @@ export function compareShortfalls(one: RecordData, other: RecordData): number {
     shortfallsOf(record)
       .map(({ missing }) => missing)
       .reduce((most, missing) => (compareAmounts(missing, most) > 0 ? missing : most), '0')
-  return compareAmounts(largest(other), largest(one))
+  return compareAmounts(largest(one), largest(other))
 }
 
 export const balance = (

@@ -17,7 +17,7 @@ export type Kind = {
   /** The identifiers that a customer's search tries. */
   readonly finders: readonly Finder[]
   readonly columns: readonly ColumnOf[]
-  /** The column that sorts the loaded rows at first; the order of the API otherwise. */
+  /** How the loaded rows are sorted at first, as in the query; the order of the API otherwise. */
   readonly firstSort?: string
   readonly hasDeleted?: boolean
   /** Whether lists hide account numbers that the full record has. */

@@ -4,6 +4,7 @@ import {
   balance,
   balancesOf,
   compareShortfalls,
+  deleted,
   extra,
   member,
   shortfallsOf,
@@ -54,6 +55,7 @@ const fiatAccounts: Kind = {
     status(['PENDING', 'REJECTED', 'APPROVED']),
     member('ref_id', 'Reference'),
     ...bank,
+    deleted,
     time('created_at', 'Created'),
     { ...time('updated_at', 'Updated'), isExtra: true },
     ...[extra('id', 'Id'), extra('identity_id', 'Identity'), extra('account_id', 'Account')],
@@ -99,15 +101,19 @@ const depositAddresses: Kind = {
   ],
 }
 
+const statementStatuses = ['INITIATED', 'GENERATED', 'PAID', 'UNSPECIFIED'].map(
+  (word) => `STATEMENT_STATUS_${word}`,
+)
+
 const statements: Kind = {
   ...{ name: 'statements', title: 'Statements', noun: 'statement' },
   ...{ path: '/v2/statements', scope: 'statements:read_statement' },
   ...{ envelope: 'statements', idFilter: 'statement_ids', orderBy: 'period_start' },
-  firstSort: 'shortfall',
+  firstSort: '-shortfall',
   filters: [
     {
       ...{ name: 'statuses', label: 'Status', type: 'text' },
-      choices: ['INITIATED', 'GENERATED', 'PAID'].map((word) => `STATEMENT_STATUS_${word}`),
+      choices: statementStatuses,
     },
     ...[filter('statement_ids', 'Id'), refIds],
   ],
@@ -115,7 +121,7 @@ const statements: Kind = {
   columns: [
     time('period_start', 'Period from'),
     { ...time('period_end', 'Period to'), isExtra: true },
-    status(['INITIATED', 'GENERATED', 'PAID'].map((word) => `STATEMENT_STATUS_${word}`)),
+    status(statementStatuses),
     balance('owed', 'Owed', (record) =>
       balancesOf(record).map((entry) => [entry.total_amount_owed, entry.asset]),
     ),

@@ -1,8 +1,8 @@
 import type { RecordData } from '../api/records.ts'
 
 /** The member at a path such as `fiat_network_instructions.wire.account_number`, as text. */
-export function memberText(record: RecordData, path: string): string {
-  const value = memberAt(record, path)
+export function memberText(record: RecordData | undefined, path: string): string {
+  const value = record === undefined ? undefined : memberAt(record, path)
   if (value === undefined || value === null) return ''
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }

@@ -28,6 +28,7 @@ const tones: Readonly<Record<string, Tone>> = {
   degraded: 'waiting',
   FAILED: 'bad',
   REJECTED: 'bad',
+  DELETED: 'bad',
   SHORTFALL: 'bad',
   failed: 'bad',
   unavailable: 'bad',

@@ -72,6 +72,8 @@ type Quoted = {
   readonly total: string
   readonly asset: string
   readonly expires_at: string
+  readonly destination_address: string
+  readonly crypto_network: string
 }
 
 const networks = [
@@ -85,9 +87,11 @@ function QuoteForm() {
   const [address, setAddress] = useState('')
   const [quoted, setQuoted] = useState<Quoted>()
   const [fault, setFault] = useState('')
+  const [isBusy, setBusy] = useState(false)
   const verdict = useAddressVerdict(network, address.trim())
   const ask = async (form: FormData) => {
     setFault('')
+    setQuoted(undefined)
     const named = form.get('figure') === 'total' ? 'total' : 'amount'
     const body = {
       ...{ asset: String(form.get('asset')), crypto_network: network },
@@ -101,9 +105,14 @@ function QuoteForm() {
     <>
       <form
         className="quote"
+        // A quote is of the figures that it was asked for with.
+        onChange={() => setQuoted(undefined)}
         onSubmit={(event) => {
           event.preventDefault()
-          ask(new FormData(event.currentTarget)).catch((error) => setFault(messageOf(error)))
+          setBusy(true)
+          ask(new FormData(event.currentTarget))
+            .catch((error) => setFault(messageOf(error)))
+            .finally(() => setBusy(false))
         }}
       >
         <label>
@@ -141,7 +150,7 @@ function QuoteForm() {
           </label>
           <input name="value" aria-label="Figure" inputMode="decimal" required autoComplete="off" />
         </fieldset>
-        <Button type="submit" className="primary">
+        <Button type="submit" className="primary" isDisabled={isBusy}>
           Guarantee a fee
         </Button>
       </form>
@@ -162,7 +171,7 @@ function QuotedFee({ quoted }: { readonly quoted: Quoted }) {
     return () => clearInterval(timer)
   }, [])
   const left = Math.ceil((Date.parse(quoted.expires_at) - now) / 1000)
-  const { id, fee, amount, total, asset } = quoted
+  const { id, fee, amount, total, asset, crypto_network, destination_address } = quoted
   return (
     <section className="card" data-id={id} aria-label="Guaranteed fee">
       <dl className="sum">
@@ -186,12 +195,16 @@ function QuotedFee({ quoted }: { readonly quoted: Quoted }) {
         </div>
       </dl>
       <p role="timer">
-        {left > 0 ? `Guaranteed for ${left} more seconds` : 'Expired; ask again'}, until{' '}
+        {left > 0 ? `Guaranteed for ${minutesOf(left)} more` : 'Expired; ask again'}, until{' '}
         <Time at={quoted.expires_at} />
       </p>
       <p className="hint">
-        Fee <code>{id}</code>
+        Fee <code>{id}</code>, to <code>{destination_address}</code> on {crypto_network}
       </p>
     </section>
   )
 }
+
+/** `9:05` of 545 seconds. */
+const minutesOf = (seconds: number): string =>
+  `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`

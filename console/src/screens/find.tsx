@@ -5,7 +5,7 @@ import { recentHits, rememberHit } from '../parts/frame/recent.ts'
 import { Empty, Failure, Loading } from '../parts/states.tsx'
 import { useLoad } from '../parts/use-load.ts'
 import { go, linkTo, useRoute } from '../router.ts'
-import { useSession } from '../session/session.ts'
+import { type Session, useSession } from '../session/session.ts'
 
 /** The home page: one box that takes any identifier. Enter opens a single hit. */
 export function Find() {
@@ -83,17 +83,26 @@ function Hits({ text, opensHit, onOpened }: HitsProps) {
     const { hits, more } = found.value
     onOpened()
     const [only] = hits
-    if (only !== undefined && hits.length === 1 && !more) openHit(only)
+    if (only !== undefined && hits.length === 1 && !more) openHit(session, only)
     else focusHits()
-  }, [found, opensHit, onOpened])
+  }, [found, opensHit, onOpened, session])
   if (found.state === 'loading') return <Loading what="hits" />
   if (found.state === 'failed') return <Failure error={found.error} retry={retry} />
   const { hits, more } = found.value
-  if (hits.length === 0) return <Empty>Nothing has this identifier.</Empty>
+  if (hits.length === 0) {
+    return (
+      <Empty>
+        Nothing has this identifier. It must be complete, and spelt as it is stored; a memo needs at
+        least its first six characters. Account numbers cannot be searched.
+      </Empty>
+    )
+  }
   return (
     <>
-      <HitTable label="Hits" hits={hits} onOpen={openHit} />
-      {more && <p className="hint">There are more hits; type more of the identifier.</p>}
+      <HitTable label="Hits" hits={hits} onOpen={(hit) => openHit(session, hit)} />
+      {more && (
+        <p className="hint">There are more hits than these; filter the list of a kind by it.</p>
+      )}
     </>
   )
 }
@@ -104,18 +113,19 @@ const focusHits = (): void => {
 }
 
 function Recent() {
-  const hits = recentHits()
+  const session = useSession()
+  const hits = recentHits(session)
   if (hits.length === 0) return null
   return (
     <section>
       <h2>Recent look-ups</h2>
-      <HitTable label="Recent look-ups" hits={hits} onOpen={openHit} />
+      <HitTable label="Recent look-ups" hits={hits} onOpen={(hit) => openHit(session, hit)} />
     </section>
   )
 }
 
-function openHit(hit: Hit): void {
-  rememberHit(hit)
+function openHit(session: Session, hit: Hit): void {
+  rememberHit(session, hit)
   const customer: [string, string][] = [['customer', hit.customer_id]]
   go(
     hit.kind === 'fees'

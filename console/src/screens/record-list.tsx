@@ -28,11 +28,14 @@ export function RecordList() {
   if (kind === undefined) return <NoScreen>There is no such list.</NoScreen>
   return (
     <section aria-label={kind.title}>
-      <h1>{kind.title}</h1>
+      <h1>
+        {kind.title}
+        {customerId !== '' && ` of ${customerId}`}
+      </h1>
       {customerId === '' ? (
         <Empty>Choose a customer above, or find one of its records first.</Empty>
       ) : (
-        <CustomerList kind={kind} customerId={customerId} />
+        <CustomerList key={customerId} kind={kind} customerId={customerId} />
       )}
     </section>
   )
@@ -72,7 +75,7 @@ function CustomerList({ kind, customerId }: { readonly kind: Kind; readonly cust
         <ColumnChoice kind={kind} />
         <SavedViews kind={kind} query={query} />
         <ExportButton wanted={wanted} reason={reason} />
-        <CopyButton label="Copy as curl" text={curlOf(base + pagePath(session, wanted))} />
+        <CopyButton label="Copy as curl" text={curlOf(base + pagePath(session, wanted), reason)} />
         <Button onPress={() => print()}>Print</Button>
       </div>
       {loaded.state === 'loading' && <Loading what={kind.title.toLowerCase()} />}
@@ -80,6 +83,14 @@ function CustomerList({ kind, customerId }: { readonly kind: Kind; readonly cust
       {loaded.state === 'loaded' && (
         <>
           <ListCharts kind={kind} records={loaded.value.records} />
+          {sort !== '' && (
+            <p className="hint">
+              These {loaded.value.records.length} rows are sorted by a column
+              {(loaded.value.next !== undefined || query.has('page_cursor')) &&
+                '; other pages have more'}
+              .
+            </p>
+          )}
           <RecordTable
             kind={kind}
             columns={columns}
@@ -88,7 +99,7 @@ function CustomerList({ kind, customerId }: { readonly kind: Kind; readonly cust
             onSort={(chosen) => go(linkTo(path, withParameters(query, { sort: chosen })))}
             onOpen={(id) => go(linkTo(['record', kind.name, id], recordQuery(customerId, asOf)))}
           />
-          <Paging page={loaded.value} isSorted={sort !== ''} onChange={change} />
+          <Paging page={loaded.value} onChange={change} />
         </>
       )}
     </>
@@ -101,8 +112,12 @@ export const recordQuery = (customerId: string, asOf: string): [string, string][
 ]
 
 /** The token stays out of the command; the shell of whoever pastes it has one. */
-const curlOf = (url: string): string =>
-  `curl -H "Authorization: Bearer $TOKEN" '${url.replaceAll("'", '%27')}'`
+const curlOf = (url: string, reason: string | undefined): string => {
+  const shown = reason === undefined ? '' : ` -H 'Access-Reason: ${quotable(reason)}'`
+  return `curl -H "Authorization: Bearer $TOKEN"${shown} '${url.replaceAll("'", '%27')}'`
+}
+
+const quotable = (text: string) => encodeURIComponent(text).replaceAll("'", '%27')
 
 type FullViewProps = {
   readonly query: URLSearchParams
@@ -157,7 +172,6 @@ function MemoForm() {
 
 function Paging(props: {
   readonly page: Page
-  readonly isSorted: boolean
   readonly onChange: (changes: Readonly<Record<string, string | undefined>>) => void
 }) {
   const { records, next, asOf } = props.page
@@ -167,7 +181,6 @@ function Paging(props: {
       <span className="hint" role="status">
         {records.length} on this page{asOf !== undefined && ', as of '}
         {asOf !== undefined && <Time at={asOf} />}
-        {props.isSorted && '. The loaded rows are sorted by a column; the list itself is by time'}
       </span>
       <span className="spacer" />
       <Button

@@ -14,7 +14,6 @@ import { RecordHistory } from '../parts/record/record-history.tsx'
 import { Slip, slipOf } from '../parts/record/slip.tsx'
 import { Empty, Failure, Loading, NoScreen } from '../parts/states.tsx'
 import { Status } from '../parts/status.tsx'
-import { Time } from '../parts/time.tsx'
 import { useLoad } from '../parts/use-load.ts'
 import { linkTo, useRoute } from '../router.ts'
 import { maySeeInFull, useSession } from '../session/session.ts'
@@ -29,7 +28,7 @@ export function RecordPage() {
   if (kind === undefined) return <NoScreen>There is no such kind of record.</NoScreen>
   if (customerId === '')
     return <NoScreen>Find the record first; its customer is not known here.</NoScreen>
-  return <OneRecord kind={kind} id={id} customerId={customerId} />
+  return <OneRecord key={customerId} kind={kind} id={id} customerId={customerId} />
 }
 
 type Props = { readonly kind: Kind; readonly id: string; readonly customerId: string }
@@ -86,18 +85,15 @@ type ShownProps = {
 function Shown({ kind, record, isFull, onReveal, onHide }: ShownProps) {
   const session = useSession()
   const [isAsking, setAsking] = useState(false)
-  const slip = slipOf(kind, record)
+  // A masked number on a slip would be paid to.
+  const slip = kind.isMasked === true && !isFull ? undefined : slipOf(kind, record)
   const canReveal = kind.isMasked === true && maySeeInFull(session)
   const reveal = () => (session.isPerson ? setAsking(true) : onReveal(''))
   return (
     <>
       <section className="card" aria-label="Summary">
         {record.status !== undefined && <Status value={record.status} />}
-        {record.deleted_at !== undefined && record.deleted_at !== null && (
-          <p>
-            Deleted <Time at={record.deleted_at} />
-          </p>
-        )}
+        {isDeleted(record) && <p className="fault">▲ This {kind.noun} is deleted.</p>}
         {kind.name === 'deposit-addresses' && <AddressVerdict record={record} />}
         <Members record={record} />
         <div className="actions">
@@ -118,6 +114,10 @@ function Shown({ kind, record, isFull, onReveal, onHide }: ShownProps) {
     </>
   )
 }
+
+/** A list marks it; the record in full has the time. */
+const isDeleted = ({ is_deleted: isMarked, deleted_at: at }: RecordData): boolean =>
+  isMarked === true || typeof at === 'string'
 
 /** Whether the address is one of its network, by the rules that withdrawals are checked with. */
 function AddressVerdict({ record }: { readonly record: RecordData }) {

@@ -1,6 +1,7 @@
-import { readProblem } from '../api/problem.ts'
+import { fetchOrLose, readProblem } from '../api/problem.ts'
 import { base } from '../settings.ts'
 import { describeStaff } from './describe-staff.ts'
+import { openTokens } from './open-tokens.ts'
 import type { Session } from './session.ts'
 import { SignInEnded } from './session.ts'
 
@@ -10,7 +11,7 @@ type Credentials = { readonly id: string; readonly secret: string; readonly name
 export async function signInAsClient({ id, secret, name = id }: Credentials): Promise<Session> {
   const authorization = `Basic ${btoa(`${formEncoded(id)}:${formEncoded(secret)}`)}`
   const post = async (path: string, form: Readonly<Record<string, string>>) => {
-    const response = await fetch(`${base}/oauth2/${path}`, {
+    const response = await fetchOrLose(`${base}/oauth2/${path}`, {
       method: 'POST',
       headers: { authorization },
       body: new URLSearchParams(form),
@@ -21,14 +22,11 @@ export async function signInAsClient({ id, secret, name = id }: Credentials): Pr
     if (response.status === 401) throw new SignInEnded('The client id or its secret is wrong.')
     throw await readProblem(response)
   }
-  let token = await requestToken(post)
+  const token = await requestToken(post)
   const session = {
     name,
     key: id,
-    token: async () => {
-      if (Date.now() > token.renewAt) token = await requestToken(post)
-      return token.text
-    },
+    ...openTokens({ text: token.text, renewAt: token.renewAt }, () => requestToken(post)),
   }
   if (token.scope.split(' ').some((scope) => scope.startsWith('ingest:'))) {
     return { ...session, isStaff: true, ...(await describeStaff(token.text)) }

@@ -1,4 +1,4 @@
-import { readProblem } from '../api/problem.ts'
+import { fetchOrLose, readProblem } from '../api/problem.ts'
 import { base } from '../settings.ts'
 import type { Session } from './session.ts'
 
@@ -6,7 +6,7 @@ import type { Session } from './session.ts'
 export async function describeStaff(
   token: string,
 ): Promise<Pick<Session, 'customerId' | 'isPerson' | 'scopes'>> {
-  const response = await fetch(`${base}/ingest/v1/caller`, {
+  const response = await fetchOrLose(`${base}/ingest/v1/caller`, {
     headers: { authorization: `Bearer ${token}` },
   })
   if (!response.ok) throw await readProblem(response)

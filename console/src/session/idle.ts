@@ -5,11 +5,14 @@ export function useIdleEnd(minutes: number, isActive: boolean, end: () => void):
   useEffect(() => {
     if (!isActive) return undefined
     let last = Date.now()
-    const note = () => {
-      last = Date.now()
+    const check = (): boolean => {
+      const isOver = Date.now() - last >= minutes * 60_000
+      if (isOver) end()
+      return isOver
     }
-    const check = () => {
-      if (Date.now() - last >= minutes * 60_000) end()
+    // No timer runs while the machine sleeps, so a click may be the first to learn of the end.
+    const note = () => {
+      if (!check()) last = Date.now()
     }
     const events = ['pointerdown', 'keydown', 'wheel'] as const
     for (const event of events) addEventListener(event, note, { passive: true })

@@ -1,6 +1,7 @@
 import * as oauth from 'oauth4webapi'
 import type { IssuerSettings } from '../settings.ts'
 import { describeStaff } from './describe-staff.ts'
+import { type HeldToken, openTokens } from './open-tokens.ts'
 import { type Session, SignInEnded } from './session.ts'
 
 /** What must outlive the way to the issuer and back. It is of this tab alone. */
@@ -13,6 +14,12 @@ type Pending = {
 }
 
 const PENDING = 'bursar.sign-in'
+const SIGNED_OUT = 'bursar.signed-out'
+
+/** Makes the next sign-in of this tab ask who it is, though the issuer may still know. */
+export const noteSignOut = (): void => sessionStorage.setItem(SIGNED_OUT, 'true')
+const hasSignedOut = (): boolean => sessionStorage.getItem(SIGNED_OUT) !== null
+
 const redirectUri = new URL('.', location.href.replace(/[?#].*$/, '')).href
 
 /** The URL of an issuer on this machine may have the scheme http, as the server allows. */
@@ -48,6 +55,8 @@ export async function startSignIn({
     state,
     code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
+    // Whoever signs in after a sign-out may be another person.
+    ...(hasSignedOut() && { prompt: 'login' }),
   }
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
   location.assign(url)
@@ -57,13 +66,14 @@ export async function startSignIn({
 export async function finishSignIn(
   issuers: readonly IssuerSettings[],
 ): Promise<Session | undefined> {
-  const stored = sessionStorage.getItem(PENDING)
   const query = new URLSearchParams(location.search)
-  if (stored === null || !(query.has('code') || query.has('error'))) return undefined
+  if (!query.has('code') && !query.has('error')) return undefined
+  const stored = sessionStorage.getItem(PENDING)
   sessionStorage.removeItem(PENDING)
-  const pending: Pending = JSON.parse(stored)
-  // The code leaves the address bar and the history.
-  history.replaceState(null, '', redirectUri + pending.fragment)
+  const pending: Pending | null = JSON.parse(stored ?? 'null')
+  // The code leaves the address bar and the history, also one that nobody has asked for.
+  history.replaceState(null, '', redirectUri + (pending?.fragment ?? ''))
+  if (pending === null) return undefined
   const settings = issuers.find(({ issuer }) => issuer === pending.issuer)
   if (settings === undefined) return undefined
   const server = await discover(pending.issuer)
@@ -85,7 +95,7 @@ async function openSession(
   first: oauth.TokenEndpointResponse,
 ): Promise<Session> {
   const client = { client_id: clientId }
-  let [token, renewAt, refreshToken] = held(first)
+  let refreshToken = first.refresh_token
   const renew = async () => {
     if (refreshToken === undefined) throw new SignInEnded('Your sign-in has ended.')
     const { resource } = parameters
@@ -94,31 +104,37 @@ async function openSession(
       { ...optionsOf(issuer), ...(resource && { additionalParameters: { resource } }) },
     )
     const tokens = await oauth.processRefreshTokenResponse(server, client, response)
-    const last = refreshToken
-    ;[token, renewAt, refreshToken = last] = held(tokens)
+    refreshToken = tokens.refresh_token ?? refreshToken
+    return held(tokens)
   }
-  const caller = await describeStaff(token)
+  const { end, token } = openTokens(held(first), () => renew().catch(endOf))
+  const caller = await describeStaff(first.access_token)
   const claims = oauth.getValidatedIdTokenClaims(first)
-  const subject = String(claims?.sub ?? subjectOf(token))
+  const subject = String(claims?.sub ?? subjectOf(first.access_token))
   return {
     ...caller,
-    ...{ isStaff: true, isPerson: true, key: `${issuer} ${subject}` },
+    ...{ isStaff: true, isPerson: true, key: `${issuer} ${subject}`, token },
     name: String(claims?.name ?? claims?.email ?? subject),
-    token: async () => {
-      if (Date.now() > renewAt) await renew().catch(endOf)
-      return token
+    end: () => {
+      end()
+      if (refreshToken === undefined || server.revocation_endpoint === undefined) return
+      // Nobody waits for it: the token is forgotten here anyway.
+      const args = [server, client, oauth.None(), refreshToken] as const
+      void oauth.revocationRequest(...args, optionsOf(issuer)).catch(() => {})
     },
   }
 }
 
 /** A refusal ends the sign-in. Without a connection it goes on, and the request itself fails. */
-function endOf(error: unknown): void {
-  if (error instanceof TypeError) return
+function endOf(error: unknown): never {
+  if (error instanceof TypeError) throw error
   throw new SignInEnded('Your sign-in has ended. Sign in again.')
 }
 
-const held = ({ access_token, expires_in = 300, refresh_token }: oauth.TokenEndpointResponse) =>
-  [access_token, Date.now() + (expires_in - 30) * 1000, refresh_token] as const
+const held = ({ access_token, expires_in = 300 }: oauth.TokenEndpointResponse): HeldToken => ({
+  text: access_token,
+  renewAt: Date.now() + (expires_in - 30) * 1000,
+})
 
 /** The subject of an access token. The server has verified it; the page only shows it. */
 function subjectOf(token: string): string {

@@ -14,6 +14,8 @@ export type Session = {
   readonly scopes: ReadonlySet<string>
   /** A token that is valid for some time, renewed where it has run out. */
   token(): Promise<string>
+  /** Ends the sign-in: no token is given out after that. */
+  end(): void
 }
 
 /** The sign-in has ended. What the person must do is in the message. */

@@ -28,6 +28,7 @@ const provider = new Provider(issuer, {
   cookies: { keys: ['a key of the test'] },
   features: {
     devInteractions: { enabled: true },
+    revocation: { enabled: true },
     resourceIndicators: {
       enabled: true,
       useGrantedResource: () => true,

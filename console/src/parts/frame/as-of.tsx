@@ -22,11 +22,17 @@ export function AsOfControl() {
   }
   return (
     <>
-      <Button className={asOf === '' ? '' : 'past'} onPress={() => setOpen(true)}>
+      <Button
+        className={asOf === '' ? '' : 'past'}
+        onPress={() => {
+          setAt(null)
+          setOpen(true)
+        }}
+      >
         As of {asOf === '' ? 'now' : printTime(asOf, isUtc)}
       </Button>
       <PageDialog title="As of" isOpen={isOpen} onClose={() => setOpen(false)}>
-        <InstantField label={`Time (${isUtc ? 'UTC' : 'local'})`} value={asOf} onChange={setAt} />
+        <InstantField label="Time" value={asOf} onChange={setAt} isFirst />
         <p className="hint">Lists and records show what was stored at that time.</p>
         <div className="actions">
           <Button className="primary" isDisabled={at === null} onPress={() => show(instantOf(at))}>
@@ -44,30 +50,41 @@ type FieldProps = {
   /** The text of an instant; empty for none. */
   readonly value: string
   readonly onChange: (at: ZonedDateTime | null) => void
+  /** Takes the focus when it is shown. */
+  readonly isFirst?: boolean
 }
 
 /** A date and a time to the second, in the zone that times are shown in. */
-export function InstantField({ label, value, onChange }: FieldProps) {
-  const zone = useIsUtc() ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone
+export function InstantField({ label, value, onChange, isFirst = false }: FieldProps) {
+  const isUtc = useIsUtc()
+  const zone = isUtc ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone
   const millis = Date.parse(value)
   const shown = Number.isNaN(millis) ? null : fromAbsolute(millis, zone)
   return (
     <DateField
+      key={`${zone} ${value}`}
+      autoFocus={isFirst}
       granularity="second"
       hourCycle={24}
       hideTimeZone
       shouldForceLeadingZeros
       defaultValue={shown}
-      placeholderValue={fromAbsolute(Date.now(), zone)}
+      placeholderValue={thisSecond(zone)}
       onChange={onChange}
     >
-      <Label>{label}</Label>
+      <Label>
+        {label} ({isUtc ? 'UTC' : 'local'})
+      </Label>
       <DateInput className="segments">
         {(segment) => <DateSegment segment={segment} className="segment" />}
       </DateInput>
     </DateField>
   )
 }
+
+/** The field has no part for milliseconds, so a value must have none either. */
+const thisSecond = (zone: string): ZonedDateTime =>
+  fromAbsolute(Math.floor(Date.now() / 1000) * 1000, zone)
 
 /** An RFC 3339 text in UTC. */
 export const instantOf = (at: ZonedDateTime | null): string | undefined =>

@@ -11,19 +11,21 @@ export function useCustomer(): string {
 }
 
 export function CustomerSwitch() {
-  const { customerId } = useSession()
+  const session = useSession()
+  const { customerId } = session
   const { path, query } = useRoute()
   const customer = useCustomer()
   const [text, setText] = useState(customer)
   useEffect(() => {
     setText(customer)
-    if (customer !== '') rememberCustomer(customer)
-  }, [customer])
+    if (customer !== '') rememberCustomer(session, customer)
+  }, [customer, session])
   if (customerId !== undefined) return <span className="customer">{customerId}</span>
   const choose = (event: FormEvent) => {
     event.preventDefault()
-    // A cursor belongs to the list of one customer.
-    const changed = withParameters(query, { customer: text.trim(), page_cursor: undefined })
+    // A cursor and the reason for a full view belong to the list of one customer.
+    const ofOne = { page_cursor: undefined, view: undefined }
+    const changed = withParameters(query, { ...ofOne, customer: text.trim() })
     go(linkTo(path, changed))
   }
   return (
@@ -36,11 +38,13 @@ export function CustomerSwitch() {
           autoComplete="off"
           spellCheck={false}
           onChange={(event) => setText(event.target.value)}
+          // What was not entered must not look like the customer that is shown.
+          onBlur={() => setText(customer)}
           placeholder="id, then Enter"
         />
       </label>
       <datalist id="customers">
-        {recentCustomers().map((id) => (
+        {recentCustomers(session).map((id) => (
           <option key={id} value={id} />
         ))}
       </datalist>

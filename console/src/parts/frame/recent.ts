@@ -1,29 +1,31 @@
 import type { Hit } from '../../api/find.ts'
+import type { Session } from '../../session/session.ts'
 
-/** What this tab has looked up. It goes when the tab is closed or the person signs out. */
-const KEY = 'bursar.recent'
+/** What a person has looked up in this tab. It goes when the tab is closed or they sign out. */
 const ENTRIES_MAX = 10
+const keyOf = ({ key }: Session): string => `bursar.recent ${key}`
 
 type Recent = { readonly hits: readonly Hit[]; readonly customers: readonly string[] }
 
-function read(): Recent {
-  const stored = sessionStorage.getItem(KEY)
+function read(session: Session): Recent {
+  const stored = sessionStorage.getItem(keyOf(session))
   return stored === null ? { hits: [], customers: [] } : JSON.parse(stored)
 }
 
-const write = (recent: Recent): void => sessionStorage.setItem(KEY, JSON.stringify(recent))
+const write = (session: Session, recent: Recent): void =>
+  sessionStorage.setItem(keyOf(session), JSON.stringify(recent))
 
-export const recentHits = (): readonly Hit[] => read().hits
-export const recentCustomers = (): readonly string[] => read().customers
+export const recentHits = (session: Session): readonly Hit[] => read(session).hits
+export const recentCustomers = (session: Session): readonly string[] => read(session).customers
 
-export function rememberHit(hit: Hit): void {
-  const recent = read()
+export function rememberHit(session: Session, hit: Hit): void {
+  const recent = read(session)
   const others = recent.hits.filter(({ id, kind }) => id !== hit.id || kind !== hit.kind)
-  write({ ...recent, hits: [hit, ...others].slice(0, ENTRIES_MAX) })
+  write(session, { ...recent, hits: [hit, ...others].slice(0, ENTRIES_MAX) })
 }
 
-export function rememberCustomer(id: string): void {
-  const recent = read()
+export function rememberCustomer(session: Session, id: string): void {
+  const recent = read(session)
   const others = recent.customers.filter((other) => other !== id)
-  write({ ...recent, customers: [id, ...others].slice(0, ENTRIES_MAX) })
+  write(session, { ...recent, customers: [id, ...others].slice(0, ENTRIES_MAX) })
 }

@@ -31,7 +31,7 @@ export function BarChart({ title, labels, series }: Props) {
             </span>
           ))}
       </figcaption>
-      <table className="charts-css column multiple show-labels show-primary-axis data-spacing-4">
+      <table className="charts-css column multiple show-labels show-primary-axis data-spacing-1">
         <caption className="hidden">{title}</caption>
         <thead className="hidden">
           <tr>

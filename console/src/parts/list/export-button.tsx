@@ -1,4 +1,4 @@
-import { useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Button, ProgressBar } from 'react-aria-components'
 import { csvHead, csvLines } from '../../api/csv.ts'
 import { messageOf } from '../../api/problem.ts'
@@ -14,6 +14,7 @@ export function ExportButton({ wanted, reason }: Props) {
   const [rows, setRows] = useState<number>()
   const [outcome, setOutcome] = useState('')
   const abort = useRef<AbortController>(undefined)
+  useEffect(() => () => abort.current?.abort(), [])
   if (!mayExport(session)) return null
   const { kind, customerId, query } = wanted
   const run = async () => {

@@ -14,9 +14,13 @@ type Props = {
 /** The filters of the list and its order. They are in the URL, so a link has them. */
 export function Filters({ kind, query, onChange }: Props) {
   const [instants, setInstants] = useState<Changes>({})
+  const [hasPart, setPart] = useState(false)
   const given = kind.filters.filter(({ name }) => query.has(name)).length
   const apply = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
+    const isIncomplete = hasPartOfTime(event.currentTarget)
+    setPart(isIncomplete)
+    if (isIncomplete) return
     const form = new FormData(event.currentTarget)
     const fields = kind.filters
       .filter(({ type }) => type !== 'instant')
@@ -56,6 +60,11 @@ export function Filters({ kind, query, onChange }: Props) {
             <option value="1000">1,000</option>
           </select>
         </label>
+        {hasPart && (
+          <p role="alert" className="fault">
+            A time has a part that is missing. Fill it in, or clear the others.
+          </p>
+        )}
         <div className="actions">
           <Button type="submit" className="primary">
             Apply
@@ -66,6 +75,14 @@ export function Filters({ kind, query, onChange }: Props) {
     </details>
   )
 }
+
+/** A date field without a part has no value, and says nothing of it. */
+const hasPartOfTime = (form: HTMLFormElement): boolean =>
+  [...form.querySelectorAll('.segments')].some((field) => {
+    const missing = field.querySelectorAll('[data-placeholder]').length
+    const all = field.querySelectorAll('[role="spinbutton"]').length
+    return missing > 0 && missing < all
+  })
 
 type FieldProps = {
   readonly filter: Filter

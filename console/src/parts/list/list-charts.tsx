@@ -62,7 +62,7 @@ function quoteChart(records: readonly RecordData[]): Drawn {
   )
   return {
     title: 'Quote executions by day',
-    labels: days.map(([day]) => day.slice(5)),
+    labels: days.map(([day]) => day),
     series: [{ name: 'executions', values: days.map(([, own]) => String(own.length)) }],
   }
 }

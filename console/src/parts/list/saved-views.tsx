@@ -15,14 +15,14 @@ export function SavedViews({ kind, query }: Props) {
   const [isOpen, setOpen] = useState(false)
   const { path } = useRoute()
   const key = `views ${useSession().key} ${kind.name}`
-  const views: readonly View[] = JSON.parse(usePreference(key) ?? '[]')
+  const views: readonly View[] = readViews(usePreference(key))
   const keep = (changed: readonly View[]) => store(key, JSON.stringify(changed))
   const save = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const name = String(new FormData(event.currentTarget).get('name')).trim()
     const kept = new URLSearchParams(query)
-    // A cursor is of one walk; a view starts at its first page.
-    kept.delete('page_cursor')
+    // A view is of any customer and time, and starts at its first page.
+    for (const name of ['page_cursor', 'customer', 'as_of', 'view']) kept.delete(name)
     keep([...views.filter((view) => view.name !== name), { name, query: kept.toString() }])
     event.currentTarget.reset()
   }
@@ -34,7 +34,10 @@ export function SavedViews({ kind, query }: Props) {
         <ul className="views">
           {views.map(({ name, query: saved }) => (
             <li key={name}>
-              <a href={linkTo(path, new URLSearchParams(saved))} onClick={() => setOpen(false)}>
+              <a
+                href={linkTo(path, [...new URLSearchParams(saved), ...placeOf(query)])}
+                onClick={() => setOpen(false)}
+              >
                 {name}
               </a>
               <Button
@@ -58,3 +61,21 @@ export function SavedViews({ kind, query }: Props) {
     </>
   )
 }
+
+/** The customer and the time that are shown now. */
+const placeOf = (query: URLSearchParams): readonly [string, string][] =>
+  [...query].filter(([name]) => name === 'customer' || name === 'as_of')
+
+/** What another program has written under the key is no view. */
+function readViews(stored: string | null): readonly View[] {
+  try {
+    const views: unknown = JSON.parse(stored ?? '[]')
+    return Array.isArray(views)
+      ? views.filter(({ name, query }) => isText(name) && isText(query))
+      : []
+  } catch {
+    return []
+  }
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string'

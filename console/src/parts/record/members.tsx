@@ -13,7 +13,7 @@ export function Members({ record }: { readonly record: object }) {
             {members.map(([path, text]) => (
               <div key={path}>
                 <dt>{path.slice(parent === '' ? 0 : parent.length + 1)}</dt>
-                <dd>{isTime(path) ? <Time at={text} /> : text}</dd>
+                <dd>{isTime(path, text) ? <Time at={text} /> : text}</dd>
               </div>
             ))}
           </dl>
@@ -23,4 +23,6 @@ export function Members({ record }: { readonly record: object }) {
   )
 }
 
-const isTime = (path: string): boolean => /(_at|^period_start|^period_end)$/.test(path)
+/** Metadata may have such names too, with any text. */
+const isTime = (path: string, text: string): boolean =>
+  /^([a-z]+_at|period_start|period_end)$/.test(path) && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text)

@@ -55,13 +55,21 @@ function Versions({ kind, id, reason }: Props) {
           key={version.stored_at}
           version={version}
           before={versions[versions.length - at - 2]}
+          isMasked={kind.isMasked === true && reason === undefined}
         />
       ))}
     </ol>
   )
 }
 
-function OneVersion(props: { readonly version: Version; readonly before: Version | undefined }) {
+type VersionProps = {
+  readonly version: Version
+  readonly before: Version | undefined
+  /** Names the members that lists mask, and does not show them. */
+  readonly isMasked: boolean
+}
+
+function OneVersion(props: VersionProps) {
   const { path, query } = useRoute()
   const { stored_at: at, origin, changed, record, replaced_at: until } = props.version
   const show = () =>
@@ -72,18 +80,20 @@ function OneVersion(props: { readonly version: Version; readonly before: Version
         <Time at={at} /> <span className="hint">{originText(origin)}</span>{' '}
         <Button onPress={show}>{until === undefined ? 'Show now' : 'Show as of then'}</Button>
       </p>
-      {props.before === undefined && <p>The first version.</p>}
+      {props.before === undefined && <p>The oldest version that is kept.</p>}
       <div className="changes">
         <dl>
           {changed.map((member) => (
             <div key={member}>
               <dt>{member}</dt>
-              <dd>
-                <del>
-                  {props.before === undefined ? '' : shown(memberText(props.before.record, member))}
-                </del>{' '}
-                <span aria-hidden="true">→</span> <ins>{shown(memberText(record, member))}</ins>
-              </dd>
+              {props.isMasked && maskedMembers.test(member) ? (
+                <dd className="hint">changed; show the full account number to see it</dd>
+              ) : (
+                <dd>
+                  <del>{shown(memberText(props.before?.record, member))}</del>{' '}
+                  <span aria-hidden="true">→</span> <ins>{shown(memberText(record, member))}</ins>
+                </dd>
+              )}
             </div>
           ))}
         </dl>
@@ -92,7 +102,8 @@ function OneVersion(props: { readonly version: Version; readonly before: Version
   )
 }
 
-/** A member may change behind its mask, and show nothing of it. */
+const maskedMembers = /^fiat_(network_instructions|account_owner)/
+
 const shown = (text: string): string => (text === '' ? '(none)' : text)
 
 function originText(origin: Version['origin']): string {

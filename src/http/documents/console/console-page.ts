@@ -95,8 +95,8 @@ const settingsOf = ({ trustedIssuers, consoleIdleMinutes }: ConsoleConfig) => ({
   idleMinutes: consoleIdleMinutes,
   issuers: trustedIssuers.flatMap(({ issuer, people }) => {
     if (people === undefined) return []
-    const { clientId, scope, parameters, claim } = people
-    return [{ issuer, clientId, scope, parameters, claim }]
+    const { clientId, scope, parameters } = people
+    return [{ issuer, clientId, scope, parameters }]
   }),
 })
 
