@@ -1,4 +1,4 @@
-import { lazy, Suspense, useCallback, useEffect, useState } from 'react'
+import { useCallback, useEffect, useState } from 'react'
 import { messageOf } from './api/problem.ts'
 import { EndProvider } from './parts/frame/end-context.ts'
 import { ErrorBoundary } from './parts/frame/error-boundary.tsx'
@@ -14,10 +14,13 @@ import { type Session, SessionProvider } from './session/session.ts'
 import { SignIn } from './session/sign-in.tsx'
 import { settings } from './settings.ts'
 
-// The first screen needs none of the others, so they are loaded when one is opened.
-const OpenedScreen = lazy(async () => ({
-  default: (await import('./screens/opened-screen.tsx')).OpenedScreen,
-}))
+type Screens = typeof import('./screens/opened-screen.tsx')
+type LoadedScreens = { readonly loaded: Screens } | { readonly error: unknown }
+
+/** The first screen needs none of the others, so they are loaded when one is opened. */
+const loadScreens = (): Promise<Screens> => import('./screens/opened-screen.tsx')
+// A link to one of them loads it beside the sign-in.
+if (/^#\/[^?]/.test(location.hash)) void loadScreens().catch(() => {})
 
 const loadingScreen = (
   <BareScreen title="Bursar console">
@@ -76,9 +79,7 @@ export function App() {
       <EndProvider value={end}>
         <Shell onSignOut={() => signOut('You have signed out.')}>
           <ErrorBoundary>
-            <Suspense fallback={loadingScreen}>
-              <Screen />
-            </Suspense>
+            <Screen />
           </ErrorBoundary>
         </Shell>
       </EndProvider>
@@ -90,5 +91,19 @@ function Screen() {
   const { path } = useRoute()
   useCopyKey()
   useFindKey()
-  return path.length === 0 ? <Find /> : <OpenedScreen path={path} />
+  return path.length === 0 ? <Find /> : <Opened path={path} />
+}
+
+/** Any other screen. React's `Suspense` would hold it back for a third of a second. */
+function Opened({ path }: { readonly path: readonly string[] }) {
+  const [screens, setScreens] = useState<LoadedScreens>()
+  useEffect(() => {
+    loadScreens().then(
+      (loaded) => setScreens({ loaded }),
+      (error: unknown) => setScreens({ error }),
+    )
+  }, [])
+  if (screens === undefined) return loadingScreen
+  if ('error' in screens) throw screens.error
+  return <screens.loaded.OpenedScreen path={path} />
 }

@@ -95,12 +95,12 @@ function Shown({ kind, record, isFull, onReveal, onHide }: ShownProps) {
         {record.status !== undefined && <Status value={record.status} />}
         {isDeleted(record) && <p className="fault">▲ This {kind.noun} is deleted.</p>}
         {kind.name === 'deposit-addresses' && <AddressVerdict record={record} />}
-        <Members record={record} />
         <div className="actions">
           {canReveal && !isFull && <Button onPress={reveal}>Show full account number</Button>}
           {canReveal && isFull && <Button onPress={onHide}>Hide account number</Button>}
           {slip !== undefined && <Button onPress={() => print()}>Print slip</Button>}
         </div>
+        <Members record={record} />
       </section>
       {slip !== undefined && <Slip {...slip} />}
       <ReasonDialog

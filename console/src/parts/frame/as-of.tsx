@@ -31,6 +31,7 @@ export function AsOfControl() {
       >
         As of {asOf === '' ? 'now' : printTime(asOf, isUtc)}
       </Button>
+      {asOf !== '' && <Button onPress={() => show(undefined)}>Back to now</Button>}
       <PageDialog title="As of" isOpen={isOpen} onClose={() => setOpen(false)}>
         <InstantField label="Time" value={asOf} onChange={setAt} isFirst />
         <p className="hint">Lists and records show what was stored at that time.</p>

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { brotliDecompress } from 'node:zlib'
 import type { Route } from '../../../contract/request.ts'
+import { htmlHeaders, jsonInPage } from '../html-page.ts'
 import { type StaticDocument, staticDocument } from '../static-document.ts'
 
 /** The client of the page, so that "Send" works at once. Only the sandbox shows one. */
@@ -46,22 +47,12 @@ const script = 'text/javascript; charset=utf-8'
 const revalidated = 'no-cache'
 
 /** Scalar sets styles from its script, which `style-src 'self'` would refuse. */
-const headers = {
-  'content-security-policy': [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self' 'unsafe-inline'",
-    "img-src 'self' data:",
-    "font-src 'self' data:",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; '),
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-}
+const headers = htmlHeaders([
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+])
 
 /** Relative, so that it also holds behind a proxy that adds a path. */
 const redirect = (path: string, location: string): Route => ({
@@ -85,7 +76,7 @@ function pageWith(client: PageClient | undefined): string {
 <title>Bursar API</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="colours.css">
-<script type="application/json" id="settings">${JSON.stringify(settings).replaceAll('<', '\\u003c')}</script>
+<script type="application/json" id="settings">${jsonInPage(settings)}</script>
 </head>
 <body>
 <div id="api"></div>

@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { brotliDecompress } from 'node:zlib'
 import type { Route } from '../../../contract/request.ts'
 import type { Config } from '../../../platform/config.ts'
+import { htmlHeaders, jsonInPage } from '../html-page.ts'
 import { staticDocument } from '../static-document.ts'
 import { checkAddressRoute } from './check-address.ts'
 
@@ -67,21 +68,12 @@ const contentTypes: Readonly<Record<string, string>> = {
 /** The style element with this digest is React Aria's: it turns off gestures on what is pressed. */
 const pressableStyle = "'sha256-38RhXrc7EdReTKsOm23ZPOCUgniTUUcjky8QOOrQx6o='"
 
-const headersOf = ({ trustedIssuers }: ConsoleConfig) => ({
-  'content-security-policy': [
-    "default-src 'none'",
-    "script-src 'self'",
+const headersOf = ({ trustedIssuers }: ConsoleConfig) =>
+  htmlHeaders([
     `style-src 'self' ${pressableStyle}`,
     "img-src 'self' data:",
     ["connect-src 'self'", ...originsOf(trustedIssuers)].join(' '),
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; '),
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-})
+  ])
 
 /** Where the browser discovers an issuer and redeems its codes. */
 const originsOf = (issuers: ConsoleConfig['trustedIssuers']): readonly string[] => [
@@ -102,6 +94,5 @@ const settingsOf = ({ trustedIssuers, consoleIdleMinutes }: ConsoleConfig) => ({
 
 function pageWith(settings: object): string {
   const page = readFileSync(new URL('index.html', assets), 'utf8')
-  const json = JSON.stringify(settings).replaceAll('<', '\\u003c')
-  return page.replace('{}', () => json)
+  return page.replace('{}', () => jsonInPage(settings))
 }
