@@ -9,6 +9,8 @@ import { startTestService } from '../support/harness.ts'
 import { longTest } from '../support/long.ts'
 
 const SCORE_MIN = 0.95
+/** Lighthouse itself advises the median, since other work of the machine lowers a score. */
+const RUNS = 3
 const onlyCategories = ['performance', 'accessibility', 'best-practices']
 
 /**
@@ -29,20 +31,18 @@ longTest(`Lighthouse gives each screen at least ${SCORE_MIN}`, async () => {
       address: string,
       configs: readonly (typeof desktopConfig | undefined)[] = [desktopConfig],
     ) => {
+      const flags = { port, onlyCategories, disableStorageReset: true, logLevel: 'error' } as const
       for (const config of configs) {
-        const flags = {
-          port,
-          onlyCategories,
-          disableStorageReset: true,
-          logLevel: 'error',
-        } as const
-        const result = await lighthouse(address, flags, config, page)
-        const { categories = {}, audits = {} } = result?.lhr ?? {}
-        const low = Object.values(audits).filter(({ score }) => score !== null && score < 0.9)
+        const runs: Record<string, number>[] = []
+        for (let run = 0; run < RUNS; run += 1) {
+          const { categories = {} } = (await lighthouse(address, flags, config, page))?.lhr ?? {}
+          const scores = Object.entries(categories).map(([name, { score }]) => [name, score ?? 0])
+          runs.push(Object.fromEntries(scores))
+        }
         for (const category of onlyCategories) {
-          const score = categories[category]?.score ?? 0
-          const found = `${about}, ${category}: ${score}; ${low.map(({ id }) => id)}`
-          assert.ok(score >= SCORE_MIN, found)
+          const scores = runs.map((scored) => scored[category] ?? 0).sort()
+          const median = scores[Math.floor(RUNS / 2)] ?? 0
+          assert.ok(median >= SCORE_MIN, `${about}, ${category}: ${scores}`)
         }
       }
     }

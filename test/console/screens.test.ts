@@ -112,7 +112,7 @@ describe('lists', () => {
       )
       const sorted = largest.toSorted((one, other) => compareDecimals(other, one))
       assert.deepEqual(largest, sorted)
-      await page.getByText(/^Chart of the 100 loaded rows$/).click()
+      await page.getByText(/^Chart of the 50 loaded rows$/).click()
       await page.locator('figcaption', { hasText: 'USDG by period' }).waitFor()
       const bars = await page.locator('.chart').first().locator('td').count()
       const periods = await page.locator('.chart').first().locator('tbody th').count()
@@ -133,7 +133,7 @@ describe('lists', () => {
       ranks,
       ranks.toSorted((one, other) => one - other),
     )
-    await page.getByText(/^Chart of the 100 loaded rows$/).waitFor()
+    await page.getByText(/^Chart of the 50 loaded rows$/).waitFor()
   })
 
   browserTest('columns and views are kept for the person', async () => {

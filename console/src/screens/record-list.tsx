@@ -41,10 +41,14 @@ export function RecordList() {
   )
 }
 
+/** More rows at first would keep a browser busy for longer than a person notices. */
+const ROWS_AT_FIRST = '50'
+
 /** What the API gets of the query: not the customer, which is in the path, nor the sorting. */
 function apiQuery(query: URLSearchParams): URLSearchParams {
   const sent = new URLSearchParams(query)
   for (const name of ['customer', 'sort']) sent.delete(name)
+  if (!sent.has('limit')) sent.set('limit', ROWS_AT_FIRST)
   return sent
 }
 

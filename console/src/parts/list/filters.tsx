@@ -55,8 +55,9 @@ export function Filters({ kind, query, onChange }: Props) {
         <label>
           Rows
           <select name="limit" defaultValue={query.get('limit') ?? ''}>
-            <option value="">100</option>
+            <option value="">50</option>
             <option value="20">20</option>
+            <option value="100">100</option>
             <option value="1000">1,000</option>
           </select>
         </label>
