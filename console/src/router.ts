@@ -58,3 +58,7 @@ export function withParameters(
   }
   return changed
 }
+
+/** The customer and the instant of a query. They go along from screen to screen. */
+export const placeOf = (query: URLSearchParams): readonly [string, string][] =>
+  [...query].filter(([name]) => name === 'customer' || name === 'as_of')

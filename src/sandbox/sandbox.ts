@@ -3,13 +3,11 @@ import type { ConsoleClient } from '../http/documents/console/console-page.ts'
 import { importEntries } from '../intake/import-file.ts'
 import type { Entry } from '../intake/reading/lines.ts'
 import { recordRules } from '../intake/record-rules.ts'
-import { createSampleClient } from '../oauth/clients/clients.ts'
 import { sandboxReset } from '../operations/sandbox/reset.ts'
 import type { MovableClock } from '../platform/clock.ts'
 import { resources } from '../resources/catalogue.ts'
 import type { ServiceExtension, ServiceParts } from '../service.ts'
-import { systemRandom } from '../vault/random.ts'
-import { addClient } from './control/customers.ts'
+import { addClient, addSampleClient } from './control/customers.ts'
 import { controlRoutes } from './control/handle-control.ts'
 import { openControl } from './control/open-control.ts'
 import { requestLine } from './request-line.ts'
@@ -54,15 +52,11 @@ export async function openSandbox(
   }
 }
 
-const consoleClients: readonly ConsoleClient[] = [
-  {
-    name: 'Operator staff',
-    clientId: consoleStaff.clientId,
-    clientSecret: consoleStaff.clientSecret,
-  },
-  { name: 'Acme', ...acme },
-  { name: 'Borealis', ...borealis },
-]
+const consoleClients: readonly ConsoleClient[] = Object.entries({
+  'Operator staff': consoleStaff,
+  Acme: acme,
+  Borealis: borealis,
+}).map(([name, { clientId, clientSecret }]) => ({ name, clientId, clientSecret }))
 
 async function resetSandbox(parts: ServiceParts): Promise<object> {
   await parts.store.operator.clear()
@@ -105,7 +99,6 @@ async function fillClients(parts: ServiceParts): Promise<void> {
   for (const customer of sampleCustomers) await addClient(parts, customer)
   const { clientId: id, clientSecret: secret, scopes } = consoleStaff
   const staff = { id, secret, customerId: null, name: 'Sandbox client of the console', scopes }
-  const { credentials: store, keyring, clock } = parts
-  await createSampleClient({ store, keyring, clock, random: systemRandom }, staff)
+  await addSampleClient(parts, staff)
   await parts.oauth.refresh()
 }

@@ -20,10 +20,17 @@ class ConnectionLost extends Error {
   }
 }
 
+/** `oauth4webapi` sets members that are undefined, which the type of fetch does not allow. */
+type FetchOptions = Omit<RequestInit, 'body' | 'signal'> & {
+  readonly body?: RequestInit['body'] | undefined
+  readonly signal?: RequestInit['signal'] | undefined
+}
+
 /** As fetch, but a lost connection is told apart from a mistake of the program. */
-export async function fetchOrLose(url: string, options: RequestInit): Promise<Response> {
+export async function fetchOrLose(url: string, options: FetchOptions): Promise<Response> {
+  const { body = null, signal = null } = options
   try {
-    return await fetch(url, options)
+    return await fetch(url, { ...options, body, signal })
   } catch (error) {
     throw error instanceof TypeError ? new ConnectionLost() : error
   }

@@ -86,7 +86,7 @@ async function markDeleted(
 /** How many ids a list of fiat accounts takes. */
 const IDS_MAX = 100
 
-/** Every page of a list, in pages of the largest size. All are of the instant of the first. */
+/** Every page of a list, in pages of the largest size. For staff, all are of one instant. */
 export async function* readAllPages(
   session: Session,
   { kind, customerId, query }: ListRequest,
@@ -125,16 +125,11 @@ export function revealRecord(
   id: string,
   options: PageOptions & { readonly asOf: string },
 ): Promise<RecordData> {
-  const query = new URLSearchParams(
-    session.isStaff
-      ? options.asOf === ''
-        ? {}
-        : { as_of: options.asOf }
-      : { include_deleted: 'true' },
-  )
-  const segment = pathSegment(id)
-  const place = session.isStaff ? `/ingest/v1/${name}/${segment}` : `${path}/${segment}`
-  return requestJson(session, pathWith(place, query), options)
+  if (!session.isStaff) {
+    return requestJson(session, `${path}/${pathSegment(id)}?include_deleted=true`, options)
+  }
+  const query = new URLSearchParams(options.asOf === '' ? {} : { as_of: options.asOf })
+  return requestJson(session, pathWith(`/ingest/v1/${name}/${pathSegment(id)}`, query), options)
 }
 
 export type Version = {

@@ -11,7 +11,7 @@ type Options = {
   readonly body?: object
 }
 
-/** Calls the API. Rejects with an ApiProblem, with SignInEnded, or with fetch's TypeError. */
+/** Calls the API. Rejects with an ApiProblem, with SignInEnded, or with a lost connection. */
 export async function request(
   session: Session,
   path: string,
@@ -23,7 +23,7 @@ export async function request(
       ...(reason !== undefined && { 'access-reason': encodeURIComponent(reason) }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
     },
-    ...(signal !== undefined && { signal }),
+    signal,
     ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
   })
   if (response.ok) return response

@@ -37,6 +37,10 @@ export function compareAmounts(one: string, other: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
+/** The largest of amounts, at least zero. */
+export const largestOf = (amounts: readonly string[]): string =>
+  amounts.reduce((most, amount) => (compareAmounts(amount, most) > 0 ? amount : most), '0')
+
 /** Groups the digits before the point: `8346.522046` is `8,346.522046`. */
 export function grouped(amount: string): string {
   const [whole = '', fraction] = amount.split('.')

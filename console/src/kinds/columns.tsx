@@ -1,7 +1,7 @@
 import type { RecordData } from '../api/records.ts'
 import { Status } from '../parts/status.tsx'
 import { Time } from '../parts/time.tsx'
-import { compareAmounts, grouped, subtract } from './amounts.ts'
+import { compareAmounts, grouped, largestOf, subtract } from './amounts.ts'
 import type { ColumnOf } from './kind.ts'
 import { memberText } from './members.ts'
 
@@ -82,9 +82,7 @@ export const shortfallsOf = (record: RecordData) =>
 /** By the largest shortfall of any asset. */
 export function compareShortfalls(one: RecordData, other: RecordData): number {
   const largest = (record: RecordData) =>
-    shortfallsOf(record)
-      .map(({ missing }) => missing)
-      .reduce((most, missing) => (compareAmounts(missing, most) > 0 ? missing : most), '0')
+    largestOf(shortfallsOf(record).map(({ missing }) => missing))
   return compareAmounts(largest(one), largest(other))
 }
 

@@ -4,7 +4,6 @@ import { type Page, pagePath, readPage } from '../api/records.ts'
 import type { Kind } from '../kinds/kind.ts'
 import { kindNamed } from '../kinds/kinds.ts'
 import { CopyButton } from '../parts/copy.tsx'
-import { useAsOf } from '../parts/frame/as-of.tsx'
 import { useCustomer } from '../parts/frame/customer-switch.tsx'
 import { ColumnChoice, useColumns } from '../parts/list/column-choice.tsx'
 import { ExportButton } from '../parts/list/export-button.tsx'
@@ -16,7 +15,7 @@ import { ReasonDialog } from '../parts/record/reason-dialog.tsx'
 import { Empty, Failure, Loading, NoScreen } from '../parts/states.tsx'
 import { Time } from '../parts/time.tsx'
 import { useLoad } from '../parts/use-load.ts'
-import { go, linkTo, useRoute, withParameters } from '../router.ts'
+import { go, linkTo, placeOf, useRoute, withParameters } from '../router.ts'
 import { maySeeInFull, useSession } from '../session/session.ts'
 import { base } from '../settings.ts'
 
@@ -57,7 +56,6 @@ function CustomerList({ kind, customerId }: { readonly kind: Kind; readonly cust
   const { path, query } = useRoute()
   const [reason, setReason] = useState<string>()
   const columns = useColumns(kind)
-  const asOf = useAsOf()
   const sort = query.get('sort') ?? kind.firstSort ?? ''
   const wanted = { kind, customerId, query: apiQuery(query) }
   // A view in full that was opened by its link asks for the reason again.
@@ -101,7 +99,7 @@ function CustomerList({ kind, customerId }: { readonly kind: Kind; readonly cust
             records={loaded.value.records}
             sort={sort}
             onSort={(chosen) => go(linkTo(path, withParameters(query, { sort: chosen })))}
-            onOpen={(id) => go(linkTo(['record', kind.name, id], recordQuery(customerId, asOf)))}
+            onOpen={(id) => go(linkTo(['record', kind.name, id], placeOf(query)))}
           />
           <Paging page={loaded.value} onChange={change} />
         </>
@@ -109,11 +107,6 @@ function CustomerList({ kind, customerId }: { readonly kind: Kind; readonly cust
     </>
   )
 }
-
-export const recordQuery = (customerId: string, asOf: string): [string, string][] => [
-  ['customer', customerId],
-  ...(asOf === '' ? [] : [['as_of', asOf] as [string, string]]),
-]
 
 /** The token stays out of the command; the shell of whoever pastes it has one. */
 const curlOf = (url: string, reason: string | undefined): string => {
@@ -148,7 +141,6 @@ function FullView({ query, reason, onReason, onChange }: FullViewProps) {
         isOpen={isAsking}
         onClose={() => setAsking(false)}
         onReason={(given) => {
-          setAsking(false)
           onReason(given)
           onChange({ view: 'full' })
         }}

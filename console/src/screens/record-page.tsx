@@ -15,9 +15,8 @@ import { Slip, slipOf } from '../parts/record/slip.tsx'
 import { Empty, Failure, Loading, NoScreen } from '../parts/states.tsx'
 import { Status } from '../parts/status.tsx'
 import { useLoad } from '../parts/use-load.ts'
-import { linkTo, useRoute } from '../router.ts'
+import { linkTo, placeOf, useRoute } from '../router.ts'
 import { maySeeInFull, useSession } from '../session/session.ts'
-import { recordQuery } from './record-list.tsx'
 
 /** One record: as its customer's list shows it, in full on request, and what it was before. */
 export function RecordPage() {
@@ -36,6 +35,7 @@ type Props = { readonly kind: Kind; readonly id: string; readonly customerId: st
 function OneRecord({ kind, id, customerId }: Props) {
   const session = useSession()
   const asOf = useAsOf()
+  const { query } = useRoute()
   const [reason, setReason] = useState<string>()
   const isFull = reason !== undefined
   const [loaded, retry] = useLoad(
@@ -51,7 +51,7 @@ function OneRecord({ kind, id, customerId }: Props) {
         <h1>{kind.noun}</h1>
         <code>{id}</code>
         <CopyButton text={id} label="Copy id" />
-        <a href={linkTo(['list', kind.name], recordQuery(customerId, asOf))}>
+        <a href={linkTo(['list', kind.name], placeOf(query))}>
           All {kind.title.toLowerCase()} of {customerId}
         </a>
       </header>
@@ -103,14 +103,7 @@ function Shown({ kind, record, isFull, onReveal, onHide }: ShownProps) {
         <Members record={record} />
       </section>
       {slip !== undefined && <Slip {...slip} />}
-      <ReasonDialog
-        isOpen={isAsking}
-        onClose={() => setAsking(false)}
-        onReason={(reason) => {
-          setAsking(false)
-          onReveal(reason)
-        }}
-      />
+      <ReasonDialog isOpen={isAsking} onClose={() => setAsking(false)} onReason={onReveal} />
     </>
   )
 }

@@ -1,4 +1,5 @@
 import * as oauth from 'oauth4webapi'
+import { fetchOrLose, isOffline } from '../api/problem.ts'
 import type { IssuerSettings } from '../settings.ts'
 import { describeStaff } from './describe-staff.ts'
 import { type HeldToken, openTokens } from './open-tokens.ts'
@@ -25,6 +26,7 @@ const redirectUri = new URL('.', location.href.replace(/[?#].*$/, '')).href
 /** The URL of an issuer on this machine may have the scheme http, as the server allows. */
 const optionsOf = (issuer: string) => ({
   [oauth.allowInsecureRequests]: new URL(issuer).protocol === 'http:',
+  [oauth.customFetch]: fetchOrLose,
 })
 
 async function discover(issuer: string): Promise<oauth.AuthorizationServer> {
@@ -127,7 +129,7 @@ async function openSession(
 
 /** A refusal ends the sign-in. Without a connection it goes on, and the request itself fails. */
 function endOf(error: unknown): never {
-  if (error instanceof TypeError) throw error
+  if (isOffline(error)) throw error
   throw new SignInEnded('Your sign-in has ended. Sign in again.')
 }
 

@@ -118,7 +118,7 @@ function readTexts(given: unknown, at: string, faults: string[]): Readonly<Recor
   return Object.fromEntries(texts)
 }
 
-const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+export const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 const isRight = (value: unknown): value is Right => rights.some((right) => right === value)
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,7 +1,7 @@
 import { printable } from '../../values/printable.ts'
 import { limits } from '../limits.ts'
 import { parseJson } from '../parse-json.ts'
-import { type People, readPeople } from './people.ts'
+import { isText, type People, readPeople } from './people.ts'
 
 /** An OAuth 2 server whose access tokens Bursar accepts: one entry of `trustedIssuers`. */
 export type TrustedIssuer = {
@@ -49,7 +49,7 @@ function readIssuer(entry: unknown, at: string, faults: string[]): TrustedIssuer
   const given: Record<string, unknown> = { ...(typeof entry === 'object' ? entry : {}) }
   const text = (name: string, fallback?: string): string => {
     const value = given[name] ?? fallback
-    if (typeof value === 'string' && value !== '') return value
+    if (isText(value)) return value
     faults.push(`${at}.${name} must be text`)
     return ''
   }
@@ -93,7 +93,6 @@ function readClientCredentials(given: unknown, at: string, faults: string[]) {
   if (given === undefined) return { claim: 'sub', value: '{client}' }
   const members = typeof given === 'object' && given !== null ? Object.entries(given) : []
   const { claim, value } = Object.fromEntries(members)
-  const isText = (part: unknown): part is string => typeof part === 'string' && part !== ''
   if (members.length === 2 && isText(claim) && isText(value)) return { claim, value }
   faults.push(`${at}.clientCredentials must be {"claim": TEXT, "value": TEXT}`)
   return { claim: '', value: '' }

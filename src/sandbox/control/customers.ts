@@ -124,17 +124,16 @@ const addSample = (state: SandboxState, customerId: string): Promise<boolean> =>
 
 /** Creates a customer’s client. Running servers know it after `oauth.refresh`. */
 export async function addClient(
-  { credentials, keyring, clock }: ServiceParts,
-  { customerId, clientId, clientSecret }: SampleCustomer,
+  parts: ServiceParts,
+  { customerId, clientId: id, clientSecret: secret }: SampleCustomer,
 ): Promise<void> {
-  await createSampleClient(
-    { store: credentials, keyring, clock, random: systemRandom },
-    {
-      id: clientId,
-      secret: clientSecret,
-      customerId,
-      name: `Sandbox client of ${customerId}`,
-      scopes: customerScopes,
-    },
-  )
+  const name = `Sandbox client of ${customerId}`
+  await addSampleClient(parts, { id, secret, customerId, name, scopes: customerScopes })
 }
+
+/** Creates a client with a secret that everyone knows. */
+export const addSampleClient = (
+  { credentials: store, keyring, clock }: ServiceParts,
+  client: Parameters<typeof createSampleClient>[1],
+): ReturnType<typeof createSampleClient> =>
+  createSampleClient({ store, keyring, clock, random: systemRandom }, client)

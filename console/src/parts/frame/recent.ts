@@ -1,10 +1,10 @@
 import type { Hit } from '../../api/find.ts'
 import type { Session } from '../../session/session.ts'
 
-/** What a person has looked up in this tab. It goes when the tab is closed or they sign out. */
 const ENTRIES_MAX = 10
 const keyOf = ({ key }: Session): string => `bursar.recent ${key}`
 
+/** What a person has looked up in this tab. It goes when the tab is closed or they sign out. */
 type Recent = { readonly hits: readonly Hit[]; readonly customers: readonly string[] }
 
 function read(session: Session): Recent {

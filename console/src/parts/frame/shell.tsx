@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { Button } from 'react-aria-components'
 import { kinds } from '../../kinds/kinds.ts'
-import { linkTo, useRoute } from '../../router.ts'
+import { linkTo, placeOf, useRoute } from '../../router.ts'
 import { mayRead, useSession } from '../../session/session.ts'
 import { store, useIsUtc } from '../preferences.ts'
 import { AsOfControl } from './as-of.tsx'
@@ -38,11 +38,6 @@ export function Shell(props: { readonly children: ReactNode; readonly onSignOut:
 function Navigation() {
   const session = useSession()
   const { path, query } = useRoute()
-  // The customer and the instant go along; filters belong to one screen.
-  const kept = ['customer', 'as_of'].flatMap((name): [string, string][] => {
-    const value = query.get(name)
-    return value === null ? [] : [[name, value]]
-  })
   const entries = [
     { title: 'Find', to: [] },
     ...kinds
@@ -56,7 +51,7 @@ function Navigation() {
       {entries.map(({ title, to }) => (
         <a
           key={title}
-          href={linkTo(to, kept)}
+          href={linkTo(to, placeOf(query))}
           {...(to.join() === path.slice(0, 2).join() && { 'aria-current': 'page' as const })}
         >
           {title}

@@ -1,5 +1,5 @@
 import type { CSSProperties } from 'react'
-import { compareAmounts, grouped } from '../../kinds/amounts.ts'
+import { compareAmounts, grouped, largestOf } from '../../kinds/amounts.ts'
 
 export type Series = { readonly name: string; readonly values: readonly string[] }
 
@@ -16,8 +16,7 @@ const LABELS_MAX = 12
  * The style sheet divides them, so no amount becomes a float here.
  */
 export function BarChart({ title, labels, series }: Props) {
-  const figures = series.flatMap(({ values }) => values)
-  const largest = figures.reduce((most, value) => (compareAmounts(value, most) > 0 ? value : most))
+  const largest = largestOf(series.flatMap(({ values }) => values))
   // More labels would run into each other; the others are there for screen readers.
   const step = Math.ceil(labels.length / LABELS_MAX)
   return (

@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react'
 import { Button } from 'react-aria-components'
 import type { Kind } from '../../kinds/kind.ts'
-import { linkTo, useRoute } from '../../router.ts'
+import { linkTo, placeOf, useRoute } from '../../router.ts'
 import { useSession } from '../../session/session.ts'
 import { PageDialog } from '../dialog.tsx'
 import { store, usePreference } from '../preferences.ts'
@@ -61,10 +61,6 @@ export function SavedViews({ kind, query }: Props) {
     </>
   )
 }
-
-/** The customer and the time that are shown now. */
-const placeOf = (query: URLSearchParams): readonly [string, string][] =>
-  [...query].filter(([name]) => name === 'customer' || name === 'as_of')
 
 /** What another program has written under the key is no view. */
 function readViews(stored: string | null): readonly View[] {

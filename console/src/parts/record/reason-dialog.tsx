@@ -16,6 +16,7 @@ export function ReasonDialog({ isOpen, onClose, onReason }: Props) {
       <Form
         onSubmit={(event) => {
           event.preventDefault()
+          onClose()
           onReason(reason)
         }}
       >

@@ -14,8 +14,6 @@ export type ConsoleClient = {
   readonly name: string
   readonly clientId: string
   readonly clientSecret: string
-  /** Absent for the operator's. */
-  readonly customerId?: string
 }
 
 type ConsoleConfig = Pick<
