@@ -2,10 +2,11 @@ import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /**
- * Checks the layout of `src/`: which folder imports which, import cycles (type imports included),
- * files per folder and lines per file. The console and the client import nothing of it. Prints each
- * fault and exits with 1. The linter checks imports one file at a time and ignores type imports in
- * cycles, so it cannot hold these rules.
+ * Checks the layout of `src/`: which folder imports which, and import cycles (type imports
+ * included). The console and the client import nothing of it. Prints each fault and exits with 1.
+ * Files per folder and lines per file are warnings: one thing may rightly be long. The linter
+ * checks imports one file at a time and ignores type imports in cycles, so it cannot hold these
+ * rules.
  */
 
 /**
@@ -77,7 +78,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 const webFramework = /^(fastify$|@fastify\/(?!busboy))/
 const knowsWebFramework = /^src\/http\//
 
-const FOLDER_FILES_MAX = 14
+const FOLDER_FILES_MAX = 12
 const FILE_LINES_MAX = 250
 
 const files = globSync('src/**/*.ts').toSorted()
@@ -88,13 +89,16 @@ const importsOf = new Map(files.map((file) => [file, readImports(file)]))
 const faults = [
   ...files.flatMap(directionFaults),
   ...cycleFaults(),
-  ...folderFaults(),
-  ...[...files, ...packageFiles]
-    .filter((file) => linesOf(file) > FILE_LINES_MAX && !isGenerated.test(file))
-    .map((file) => `${file}: is too long`),
   ...packageFiles.flatMap(packageFaults),
 ]
+const warnings = [
+  ...folderWarnings(),
+  ...[...files, ...packageFiles]
+    .filter((file) => linesOf(file) > FILE_LINES_MAX && !isGenerated.test(file))
+    .map((file) => `${file}: has ${linesOf(file)} lines. Does it hold two things?`),
+]
 for (const fault of faults) process.stderr.write(`${fault}\n`)
+for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`)
 process.exitCode = faults.length === 0 ? 0 : 1
 
 function readImports(file: string): readonly string[] {
@@ -158,13 +162,11 @@ function cycleFaults(): string[] {
   return found
 }
 
-function folderFaults(): string[] {
+function folderWarnings(): string[] {
   const byFolder = Map.groupBy(globSync('{src,console/src}/**/*.*'), (file) => dirname(file))
   return [...byFolder]
     .filter(([, inside]) => inside.length > FOLDER_FILES_MAX)
-    .map(
-      ([folder, inside]) => `${folder}: holds ${inside.length} files, at most ${FOLDER_FILES_MAX}`,
-    )
+    .map(([folder, inside]) => `${folder}: has ${inside.length} files. What are its parts called?`)
 }
 
 function linesOf(file: string): number {
