@@ -12,11 +12,11 @@ export const customerScopes = [...readScopes, 'fee:write_crypto_withdrawal_fee']
 /** Scopes of the operator's clients, for `/ingest/v1` only. No customer's client may have one. */
 export const operatorScopes = [
   'ingest:consume_fee',
-  'ingest:write_fiat-accounts',
-  'ingest:write_fiat-deposit-instructions',
-  'ingest:write_deposit-addresses',
+  'ingest:write_fiat_accounts',
+  'ingest:write_fiat_deposit_instructions',
+  'ingest:write_deposit_addresses',
   'ingest:write_statements',
-  'ingest:write_issuer-quote-executions',
+  'ingest:write_issuer_quote_executions',
   'ingest:read_record',
   'ingest:read_history',
   'ingest:search',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { writeScope } from '../../src/operations/ingest/stored-records.ts'
 import { recordKinds } from '../../src/resources/catalogue.ts'
 import { fixtureIds } from '../../src/sandbox/story.ts'
 import { operatorToken } from '../support/operator-token.ts'
@@ -50,7 +51,7 @@ async function storeCanaries(kind: (typeof recordKinds)[number], token: string):
 }
 
 browserTest('no text of a record runs in the console or in a spreadsheet', async () => {
-  const writes = recordKinds.map((kind) => `ingest:write_${kind}` as const)
+  const writes = recordKinds.map(writeScope)
   const scopes = ['ingest:read_record', ...writes]
   const token = await operatorToken(browsing.service, 'canary_writer', scopes)
   const { page, open, signIn, faults } = await browsing.newPage()

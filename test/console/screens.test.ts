@@ -401,7 +401,7 @@ describe('times', () => {
 
 browserTest('a deleted account is marked, in the list and in the record', async () => {
   const token = await operatorToken(browsing.service, 'deleter', [
-    ...['ingest:read_record', 'ingest:write_fiat-accounts'],
+    ...['ingest:read_record', 'ingest:write_fiat_accounts'],
   ])
   const { body } = await browsing.service.call('/v2/transfer/fiat-accounts?limit=2')
   const [{ id: live }, { id }] = body.items

@@ -46,7 +46,7 @@ async function postgres(): Promise<Place> {
   }
 }
 
-const scopes = 'ingest:write_fiat-accounts ingest:read_record ingest:read_history'
+const scopes = 'ingest:write_fiat_accounts ingest:read_record ingest:read_history'
 
 type Api = {
   /** Undefined if the server did not answer. */

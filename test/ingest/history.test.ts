@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { customerScopes } from '../../src/contract/scopes.ts'
 import { createSampleClient } from '../../src/oauth/clients/clients.ts'
+import { writeScope } from '../../src/operations/ingest/stored-records.ts'
 import { systemRandom } from '../../src/vault/random.ts'
 import { startTestService, type TestService } from '../support/harness.ts'
 import { isLong } from '../support/long.ts'
@@ -27,10 +28,12 @@ const newco = {
 before(async () => {
   service = await startTestService()
   const scopes = [
-    ...['fiat-accounts', 'statements', 'issuer-quote-executions'].map(
-      (kind) => `ingest:write_${kind}`,
-    ),
-    ...['ingest:read_record', 'ingest:read_history', 'ingest:search'],
+    writeScope('fiat-accounts'),
+    writeScope('statements'),
+    writeScope('issuer-quote-executions'),
+    'ingest:read_record',
+    'ingest:read_history',
+    'ingest:search',
   ]
   token = await operatorToken(service, 'core', scopes)
   bound = await operatorToken(service, 'branch', scopes, 'newco')

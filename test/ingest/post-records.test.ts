@@ -11,7 +11,7 @@ let token: string
 
 before(async () => {
   service = await startTestService()
-  token = await operatorToken(service, 'core', ['ingest:write_fiat-accounts', 'ingest:read_record'])
+  token = await operatorToken(service, 'core', ['ingest:write_fiat_accounts', 'ingest:read_record'])
 })
 after(() => service.stop())
 
@@ -147,7 +147,7 @@ describe('an idempotency key', () => {
 
   test('belongs to its client', async () => {
     const headers = { 'idempotency-key': 'file-1' }
-    const other = await operatorToken(service, 'other', ['ingest:write_fiat-accounts'])
+    const other = await operatorToken(service, 'other', ['ingest:write_fiat_accounts'])
     const stored = await post(linesOf(accounts(7000, 1)), { headers, token: other })
     assert.deepEqual(countsOf(stored), [1, 1, 0, 0])
   })

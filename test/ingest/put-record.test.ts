@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { writeScope } from '../../src/operations/ingest/stored-records.ts'
 import { type Called, startTestService, type TestService } from '../support/harness.ts'
 import { operatorToken } from '../support/operator-token.ts'
 import { aDepositAddress, aFiatAccount, anId, aStatement } from '../support/records.ts'
@@ -11,8 +12,11 @@ let bound: string
 before(async () => {
   service = await startTestService()
   const scopes = [
-    ...['fiat-accounts', 'statements', 'deposit-addresses'].map((kind) => `ingest:write_${kind}`),
-    ...['ingest:read_record', 'ingest:read_history'],
+    writeScope('fiat-accounts'),
+    writeScope('statements'),
+    writeScope('deposit-addresses'),
+    'ingest:read_record',
+    'ingest:read_history',
   ]
   token = await operatorToken(service, 'core', scopes)
   bound = await operatorToken(service, 'branch', scopes, 'newco')
@@ -210,6 +214,6 @@ describe('a client that is bound to a customer', () => {
 test('a write requires the scope of its kind', async () => {
   const other = await operatorToken(service, 'statements-only', ['ingest:write_statements'])
   const record = aDepositAddress({ id: anId(501), customer_id: 'newco' })
-  const refusal = /required one of '\[ingest:write_deposit-addresses\]'/
+  const refusal = /required one of '\[ingest:write_deposit_addresses\]'/
   assertRefused(await put('deposit-addresses', record, { token: other }), 403, refusal)
 })

@@ -1,9 +1,10 @@
+import assert from 'node:assert/strict'
 import { Type } from 'typebox'
 import { described, type Field, flag } from '../../contract/fields.ts'
 import { asOf, type IngestCall, ingestCall } from '../../contract/ingest-operation.ts'
 import { about, enumMember } from '../../contract/members.ts'
 import type { Resource } from '../../contract/resource.ts'
-import type { OperatorScope } from '../../contract/scopes.ts'
+import { type OperatorScope, operatorScopes } from '../../contract/scopes.ts'
 import { type RecordKind, resources } from '../../resources/catalogue.ts'
 
 /** `fiat_account` → `FiatAccount`. */
@@ -19,7 +20,13 @@ export const callsOf = (resource: Resource) => ({
   post: `post${nameOf(resource)}Records`,
 })
 
-const writeScope = (kind: RecordKind): OperatorScope => `ingest:write_${kind}`
+/** The scope to store records of a kind: `fiat-accounts` → `ingest:write_fiat_accounts`. */
+export function writeScope(kind: RecordKind): OperatorScope {
+  const name = `ingest:write_${kind.replaceAll('-', '_')}`
+  const scope = operatorScopes.find((each) => each === name)
+  assert(scope !== undefined, `src/contract/scopes.ts has no ${name}`)
+  return scope
+}
 
 const allowOlder: Field<boolean> = described(flag, 'Lets a record replace one that is newer.')
 
