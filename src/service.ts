@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { Route } from './contract/request.ts'
+import type { Interfere, Route } from './contract/request.ts'
 import { addressPolicy } from './fees/addresses/address-policy.ts'
 import type { FeeBasis } from './fees/fee-basis.ts'
 import { openFees } from './fees/sources/open-fees.ts'
@@ -17,7 +17,7 @@ import { type Life, processChecks } from './http/documents/process-checks.ts'
 import { readinessChecks } from './http/documents/readiness.ts'
 import { staticDocument } from './http/documents/static-document.ts'
 import { cursorKeysOf } from './http/pipeline/cursor.ts'
-import { handle, type Interfere } from './http/pipeline/handle.ts'
+import { handle } from './http/pipeline/handle.ts'
 import { handleIngest } from './http/pipeline/handle-ingest.ts'
 import { openPageCache } from './http/pipeline/page-cache.ts'
 import { openRateLimit } from './http/pipeline/rate-limit.ts'
@@ -158,7 +158,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     routes: [
       ...routesOf(operations, pipeline, handle).map(guarded),
       ...routesOf(stores.servesOperator ? ingestOperations : [], ingest, handleIngest).map(guarded),
-      ...oauth.routes.map(guarded),
+      ...oauth.routes(extension?.interfere).map(guarded),
       ...oauth.documents.map(staticDocument),
       ...documentRoutes(config, readiness, extension, () => url),
       ...(extension?.routes ?? []),

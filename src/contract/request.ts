@@ -63,6 +63,9 @@ export type Access = {
 /** What happens to a request. A cut or truncated answer is the server's work. */
 export type InjectedFault = 'status' | 'delay' | 'cut' | 'truncated' | 'expired_token'
 
+/** Delays a request, throws a Problem, or notes in its trace how the server breaks its answer. */
+export type Interfere = (operation: string, customer: string, trace: Trace) => Promise<void>
+
 /** Counts a request of a key and notes the `RateLimit-*` headers. Throws a 429 over the limit. */
 export type RateLimit = (key: string, trace: Trace) => Promise<void>
 

@@ -1,5 +1,5 @@
 import type { PublicDocument } from '../contract/document.ts'
-import type { RateLimit, Route } from '../contract/request.ts'
+import type { Interfere, RateLimit, Route } from '../contract/request.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import type { Logger } from '../platform/log.ts'
@@ -31,7 +31,8 @@ export type OAuthDeps = {
 
 /** The authorization server and the token verifier of a running service. */
 export type OAuth = Verifier & {
-  readonly routes: readonly Route[]
+  /** In a sandbox, `interfere` makes token requests fail as tests ask. */
+  routes(interfere?: Interfere): readonly Route[]
   readonly documents: readonly PublicDocument[]
   /** For `/readyz`, which fails while credentials are not fresh. */
   freshness(): Freshness
@@ -52,7 +53,7 @@ export async function openOAuth({ config, ...given }: OAuthDeps): Promise<OAuth>
   const parts = { ...deps, cache, issuers, uses: openUseRecorder(deps) }
   return {
     ...openVerifier(parts),
-    routes: oauthRoutes({ ...parts, tokenLifeSeconds }),
+    routes: (interfere) => oauthRoutes({ ...parts, tokenLifeSeconds, interfere }),
     documents: oauthDocuments(parts),
     freshness: cache.freshness,
     refresh: async () => {

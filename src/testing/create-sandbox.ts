@@ -33,9 +33,9 @@ export type SandboxFault = {
   readonly kind: 'status' | 'delay' | 'cut' | 'truncated' | 'expired_token'
   /** The customer of the sandbox's own client by default. */
   readonly customerId?: string
-  /** An `operationId`. Every operation by default. */
+  /** An `operationId`, or `/oauth2/token`. Every operation under `/v2` by default. */
   readonly operation?: string
-  readonly status?: 429 | 500 | 503
+  readonly status?: 408 | 429 | 500 | 502 | 503 | 504
   /** Seconds. */
   readonly retryAfter?: number
   readonly delayMs?: number

@@ -10,7 +10,7 @@ const page = readFileSync(new URL('../../docs/oauth.md', import.meta.url), 'utf8
 
 test('docs/oauth.md names every endpoint', async (t) => {
   const { oauth } = await oauthWorld(t)
-  for (const { path } of [...oauth.routes, ...oauth.documents]) assert(page.includes(path), path)
+  for (const { path } of [...oauth.routes(), ...oauth.documents]) assert(page.includes(path), path)
 })
 
 test('docs/oauth.md names every command and flag', () => {

@@ -44,7 +44,7 @@ async function answerOf(route: Route, request: Request): Promise<Answer> {
 
 test('answers arbitrary input with RFC 6749 errors and no-store, never with 500', async (t) => {
   const { oauth } = await oauthWorld(t)
-  const routes = oauth.routes.filter(({ method }) => method === 'POST')
+  const routes = oauth.routes().filter(({ method }) => method === 'POST')
   let count = 0
   const property = fc.asyncProperty(
     ...[fc.constantFrom(...routes), body, type, authorization],

@@ -34,9 +34,12 @@ const faults = async (query = '') => (await sandbox.control('GET', `/sandbox/fau
 
 describe('a fault', () => {
   for (const [status, retryAfter] of [
+    [408, undefined],
     [429, 7],
     [500, undefined],
+    [502, undefined],
     [503, undefined],
+    [504, undefined],
   ] as const) {
     test(`answers ${status} to the next requests and to no further one`, async () => {
       await inject({
@@ -49,7 +52,9 @@ describe('a fault', () => {
         status,
         detail: 'a fault that POST /sandbox/faults has asked for',
         instance: accounts,
-        ...(status !== 500 && { headers: { 'retry-after': String(retryAfter ?? 1) } }),
+        ...([429, 503].includes(status) && {
+          headers: { 'retry-after': String(retryAfter ?? 1) },
+        }),
       }
       assertProblem(await read(), expected)
       assertProblem(await read(), expected)
@@ -103,6 +108,50 @@ describe('a fault', () => {
   })
 })
 
+describe('a fault of /oauth2/token', () => {
+  const fetchToken = () => {
+    const credentials = Buffer.from(`${as.clientId}:${as.clientSecret}`).toString('base64')
+    return sandbox.call('/oauth2/token', {
+      as: null,
+      method: 'POST',
+      headers: {
+        authorization: `Basic ${credentials}`,
+        'content-type': 'application/x-www-form-urlencoded',
+      },
+      body: 'grant_type=client_credentials',
+    })
+  }
+
+  test('answers the next requests for a token, and no request under /v2', async () => {
+    const fault = { kind: 'status', status: 503, operation: '/oauth2/token', retry_after: 3 }
+    await inject(fault)
+    assert.equal((await read()).status, 200)
+    assertProblem(await fetchToken(), {
+      status: 503,
+      detail: 'a fault that POST /sandbox/faults has asked for',
+      instance: '/oauth2/token',
+      headers: { 'retry-after': '3' },
+    })
+    const { status, body } = await fetchToken()
+    assert.deepEqual([status, body.token_type], [200, 'bearer'])
+    const path = `/sandbox/requests?customer_id=${as.customerId}`
+    const [, failed] = (await sandbox.control('GET', path)).body.requests
+    assert.deepEqual([failed.operation, failed.fault], ['/oauth2/token', 'status'])
+  })
+
+  test('closes the connection without a token', async () => {
+    await inject({ kind: 'cut', operation: '/oauth2/token' })
+    await assert.rejects(fetchToken())
+    assert.equal((await fetchToken()).status, 200)
+  })
+
+  test('is not one of every operation', async () => {
+    await inject({ kind: 'status', status: 502 })
+    assert.equal((await fetchToken()).status, 200)
+    assert.equal((await read()).status, 502)
+  })
+})
+
 describe('GET and DELETE /sandbox/faults', () => {
   test('show what is left of each fault, and delete those of one customer', async () => {
     const neighbour = await sandbox.customer()
@@ -128,7 +177,7 @@ describe('POST /sandbox/faults', () => {
         { ...whole, kind: 'explode' },
         'kind must be status, delay, cut, truncated or expired_token',
       ],
-      [{ ...whole, status: 502 }, 'status must be 429, 500 or 503'],
+      [{ ...whole, status: 501 }, 'status must be 408, 429, 500, 502, 503 or 504'],
       [{ ...whole, status: '503' }, 'status must be a whole number'],
       [{ ...whole, status: undefined }, 'status must be set for this kind'],
       [{ ...whole, kind: 'cut' }, 'status must not be set for a fault of kind cut'],
@@ -136,8 +185,12 @@ describe('POST /sandbox/faults', () => {
       [{ ...whole, delay_ms: 30_001 }, 'delay_ms must be between 0 and 30000'],
       [{ ...whole, times: 0 }, 'times must be between 1 and 10000'],
       [
-        { ...whole, status: 500, retry_after: 1 },
+        { ...whole, status: 502, retry_after: 1 },
         'retry_after must not be set without the status 429 or 503',
+      ],
+      [
+        { ...whole, kind: 'expired_token', status: undefined, operation: '/oauth2/token' },
+        'kind must not be expired_token for /oauth2/token, which takes none',
       ],
       [{ kind: 'cut' }, 'customer_id must be set'],
     ]
@@ -148,7 +201,10 @@ describe('POST /sandbox/faults', () => {
     }
     const mistyped = { ...whole, operation: 'listFiatAccount' }
     const { body } = await sandbox.control('POST', '/sandbox/faults', mistyped)
-    assert.match(body.detail, /^operation must be getFiatAccount, .* or createCryptoWithdrawalFee$/)
+    assert.match(
+      body.detail,
+      /^operation must be getFiatAccount, .* createCryptoWithdrawalFee or \/oauth2\/token$/,
+    )
     assertProblem(
       await sandbox.control('POST', '/sandbox/faults', { ...whole, customer_id: 'x' }),
       {

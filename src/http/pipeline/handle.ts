@@ -10,10 +10,10 @@ import type { Caller, Principal } from '../../contract/principal.ts'
 import { echo, Problem } from '../../contract/problem.ts'
 import {
   type Answer,
+  type Interfere,
   jsonAnswer,
   type RateLimit,
   type Request,
-  type Trace,
 } from '../../contract/request.ts'
 import type { Page } from '../../store/records/page.ts'
 import type { Store } from '../../store/records.ts'
@@ -41,9 +41,6 @@ export type PipelineDeps = AdmissionDeps<Principal> & {
   readonly interfere?: Interfere | undefined
 }
 
-/** Delays a request, throws a Problem, or notes in its trace how the server breaks its answer. */
-export type Interfere = (operation: string, principal: Principal, trace: Trace) => Promise<void>
-
 /** The request pipeline of `/v2`. Each step is one line, and any of them may throw a Problem. */
 export async function handle(
   operation: Operation,
@@ -52,7 +49,7 @@ export async function handle(
 ): Promise<Answer> {
   const principal = await authenticate(request, deps.verify)
   await deps.rateLimit(principal.clientId, request.trace)
-  await deps.interfere?.(operation.id, principal, request.trace)
+  await deps.interfere?.(operation.id, principal.tenant, request.trace)
   requireScope(principal, operation.scope)
   switch (operation.kind) {
     case 'get':

@@ -5,14 +5,13 @@ import { networkOf } from '../../values/ip-network.ts'
 import { assertionAlgorithms } from '../clients/clients.ts'
 import { publishedKeys } from '../tokens/signing-keys.ts'
 import { renderOAuthError } from './oauth-error.ts'
-import { answerToken, type TokenEndpointDeps } from './token-endpoint.ts'
+import { answerToken, type TokenEndpointDeps, tokenPath } from './token-endpoint.ts'
 import {
   answerIntrospection,
   answerRevocation,
   type TokenStateDeps,
 } from './token-state-endpoints.ts'
 
-const tokenPath = '/oauth2/token'
 const revocationPath = '/oauth2/revoke'
 const introspectionPath = '/oauth2/introspect'
 const keySetPath = '/.well-known/jwks.json'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type Answer, jsonAnswer, type Request } from '../../contract/request.ts'
+import { type Answer, type Interfere, jsonAnswer, type Request } from '../../contract/request.ts'
 import { customerScopes, operatorScopes, scopesOf } from '../../contract/scopes.ts'
 import type { Client } from '../../store/credentials.ts'
 import { type AuthenticationDeps, authenticateClient } from '../clients/authenticate-client.ts'
@@ -12,7 +12,11 @@ import { readForm } from './read-form.ts'
 export type TokenEndpointDeps = AuthenticationDeps & {
   readonly cache: CredentialCache
   readonly tokenLifeSeconds: number
+  /** Where tests make requests fail. Only the sandbox has it. */
+  readonly interfere?: Interfere | undefined
 }
+
+export const tokenPath = '/oauth2/token'
 
 /** `POST /oauth2/token`: the client credentials grant (RFC 6749 section 4.4), and no other. */
 export async function answerToken(request: Request, deps: TokenEndpointDeps): Promise<Answer> {
@@ -20,6 +24,9 @@ export async function answerToken(request: Request, deps: TokenEndpointDeps): Pr
   cache.requireFresh()
   const form = await readForm(request)
   const client = await authenticateClient(request, form, deps)
+  if (client.customerId !== null) {
+    await deps.interfere?.(tokenPath, client.customerId, request.trace)
+  }
   const grant = form.get('grant_type')
   if (grant === undefined) throw oauthError(400, 'invalid_request', 'grant_type must be set')
   if (grant !== 'client_credentials') {

@@ -8,7 +8,14 @@ import { customerField, customerMember } from './members.ts'
 
 export const faultKinds = ['status', 'delay', 'cut', 'truncated', 'expired_token'] as const
 
-const operationIds = operations.map(({ id }) => id)
+/** The statuses that a fault answers, which servers and proxies in front of them give. */
+const faultStatuses = [408, 429, 500, 502, 503, 504]
+const statusNames = '408, 429, 500, 502, 503 or 504'
+
+/** The log and the list of requests call the token endpoint by its path. */
+export const tokenOperation = '/oauth2/token'
+
+const operationIds = [...operations.map(({ id }) => id), tokenOperation]
 
 const whole = (description: string) => about(description, Type.Integer())
 
@@ -16,7 +23,9 @@ const fault = Type.Object(
   {
     id: about('Identifier of the fault.', uuidMember),
     customer_id: customerMember,
-    operation: Type.Optional(about('The operation; absent for every one.', Type.String())),
+    operation: Type.Optional(
+      about('The operation; absent for every one under `/v2`.', Type.String()),
+    ),
     kind: about('What happens.', Type.Enum([...faultKinds])),
     status: Type.Optional(whole('The status that is answered.')),
     retry_after: Type.Optional(whole('The seconds of `Retry-After`.')),
@@ -40,19 +49,19 @@ export const createSandboxFault = sandboxOperation({
       customer_id: customerField,
       operation: described(
         enumOf(operationIds),
-        'The operation that fails, by its `operationId`. Every one where it is absent.',
+        'The operation that fails, by its `operationId`, or `/oauth2/token`. Every one under `/v2` where it is absent.',
       ),
       kind: described(
         enumOf(faultKinds),
         '`status`: a problem with this status. `delay`: the answer is late. `cut`: the connection closes without an answer. `truncated`: it closes in the middle of the body. `expired_token`: 401, as for a token that has expired.',
       ),
       status: {
-        ...described(wholeNumber(429, 503), 'For the kind `status`: 429, 500 or 503.'),
-        schema: Type.Integer({ enum: [429, 500, 503] }),
+        ...described(wholeNumber(408, 504), `For the kind \`status\`: ${statusNames}.`),
+        schema: Type.Integer({ enum: faultStatuses }),
         read: (raw) =>
-          ['429', '500', '503'].includes(raw)
+          faultStatuses.some((status) => String(status) === raw)
             ? { value: raw }
-            : { code: 'unknown_value', reason: 'must be 429, 500 or 503' },
+            : { code: 'unknown_value', reason: `must be ${statusNames}` },
       },
       retry_after: described(
         wholeNumber(0, limits.sandboxRetryAfterMax),

@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pausing } from 'node:timers/promises'
 import type { BodyInput } from '../../contract/operation.ts'
 import { Problem } from '../../contract/problem.ts'
-import type { InjectedFault } from '../../contract/request.ts'
+import type { InjectedFault, Interfere } from '../../contract/request.ts'
 import type { ControlWorks } from '../../contract/sandbox-operation.ts'
 import { expiredToken } from '../../http/pipeline/authenticate.ts'
-import type { Interfere } from '../../http/pipeline/handle.ts'
 import { invalidParameters } from '../../http/pipeline/invalid-parameters.ts'
 import {
   createSandboxFault,
   deleteSandboxFaults,
   faultKinds,
   listSandboxFaults,
+  tokenOperation,
 } from '../../operations/sandbox/faults.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Customers } from './customers.ts'
@@ -45,7 +45,7 @@ export function openFaults(customers: Customers): Faults {
   const all = () => [...waiting.values()].flat()
   const take = (customerId: string, operation: string): Fault | undefined => {
     const own = waiting.get(customerId) ?? []
-    const at = own.findIndex((each) => [undefined, operation].includes(each.operation))
+    const at = own.findIndex((each) => meets(each, operation))
     const fault = own[at]
     if (fault === undefined) return undefined
     const left = { ...fault, remaining: fault.remaining - 1 }
@@ -74,8 +74,8 @@ export function openFaults(customers: Customers): Faults {
         return undefined
       },
     },
-    interfere: async (operation, { tenant }, trace) => {
-      const fault = take(tenant, operation)
+    interfere: async (operation, customer, trace) => {
+      const fault = take(customer, operation)
       if (fault === undefined) return
       trace.fault = fault.kind
       if (fault.delayMs !== undefined) await delay(fault.delayMs, closing.signal)
@@ -94,6 +94,10 @@ export function openFaults(customers: Customers): Faults {
   }
 }
 
+/** A fault without an operation spares the token endpoint: whoever breaks a list needs a token. */
+const meets = ({ operation }: Fault, requested: string): boolean =>
+  operation === undefined ? requested !== tokenOperation : operation === requested
+
 async function delay(ms: number, signal: AbortSignal): Promise<void> {
   try {
     await pausing(ms, undefined, { signal })
@@ -104,9 +108,16 @@ async function delay(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 function problemOf({ status = 500, retryAfter = 1 }: Fault): Problem {
-  const headers = status === 500 ? {} : { 'retry-after': String(retryAfter) }
-  return new Problem(status, 'a fault that POST /sandbox/faults has asked for', { headers })
+  return new Problem(status, 'a fault that POST /sandbox/faults has asked for', {
+    headers: {
+      ...(mayRetryAfter(status) && { 'retry-after': String(retryAfter) }),
+      // The real 408 ends its connection too.
+      ...(status === 408 && { connection: 'close' }),
+    },
+  })
 }
+
+const mayRetryAfter = (status: number | undefined): boolean => status === 429 || status === 503
 
 const tooManyFaults = (): Problem =>
   new Problem(
@@ -128,14 +139,24 @@ function readFault(body: BodyInput): Fault {
     throw conflicting('status', `must not be set for a fault of kind ${kind}`)
   }
   const retryAfter = number('retry_after')
-  if (retryAfter !== undefined && status !== 429 && status !== 503) {
+  if (retryAfter !== undefined && !mayRetryAfter(status)) {
     throw conflicting('retry_after', 'must not be set without the status 429 or 503')
+  }
+  const operation = body.get('operation')
+  if (kind === 'expired_token' && operation === tokenOperation) {
+    throw conflicting('kind', `must not be expired_token for ${tokenOperation}, which takes none`)
   }
   const times = number('times') ?? 1
   return {
-    ...{ id: randomUUID(), customerId: body.get('customer_id') ?? '' },
-    ...{ operation: body.get('operation'), kind, status, retryAfter, delayMs },
-    ...{ times, remaining: times },
+    id: randomUUID(),
+    customerId: body.get('customer_id') ?? '',
+    operation,
+    kind,
+    status,
+    retryAfter,
+    delayMs,
+    times,
+    remaining: times,
   }
 }
 

@@ -1,7 +1,6 @@
-import type { Route } from '../../contract/request.ts'
+import type { Interfere, Route } from '../../contract/request.ts'
 import type { ControlWorks } from '../../contract/sandbox-operation.ts'
 import { sandboxOpenApiRoute } from '../../http/documents/openapi-routes.ts'
-import type { Interfere } from '../../http/pipeline/handle.ts'
 import type { Served } from '../../http/server/request-log.ts'
 import { sandboxOperations } from '../../operations/sandbox/index.ts'
 import { sandboxReset } from '../../operations/sandbox/reset.ts'

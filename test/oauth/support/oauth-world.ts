@@ -64,7 +64,7 @@ export async function oauthWorld(context: TestContext, options: OAuthWorldOption
     schedule: stoppedSchedule,
     ...(options.limiter && { limiter: options.limiter }),
   })
-  routes = [...oauth.routes, ...oauth.documents.map(staticDocument)]
+  routes = [...oauth.routes(), ...oauth.documents.map(staticDocument)]
   context.after(async () => {
     await stop()
     oauth.close()

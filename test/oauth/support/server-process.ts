@@ -32,5 +32,5 @@ const whoAmI: Route = {
     return { status: 200, headers: {}, body: principal.clientId }
   },
 }
-routes = [...oauth.routes, ...oauth.documents.map(staticDocument), whoAmI]
+routes = [...oauth.routes(), ...oauth.documents.map(staticDocument), whoAmI]
 console.log(url)
