@@ -65,20 +65,39 @@ export function listed(faults: readonly string[]): string {
 }
 
 /**
- * Variables that are almost the name of a setting. Others with the prefix are left alone: in
- * Kubernetes a service with the name bursar sets BURSAR_PORT and others in every container.
+ * Variables that someone took for a setting: `BURSAR_` before the name of one, or almost a name.
+ * Others with the prefix are left alone: in Kubernetes a service with the name bursar sets
+ * BURSAR_PORT and others in every container.
  */
 function misspeltVariables(env: ConfigInput['env']): string[] {
-  const known = Object.values<Setting<unknown>>(settings).map((setting) => setting.env)
-  return Object.keys(env).flatMap((name) => {
-    const isOurs = /^(BURSAR|OPERATOR_DATABASE|DATABASE_READ)_/.test(name) && !known.includes(name)
-    const meant = isOurs && !kubernetesVariable.test(name) ? closest(name, known) : undefined
-    if (meant === undefined) return []
-    return [`${printable(name)} is not a setting; did you mean ${meant}?`]
+  return Object.entries(env).flatMap(([name, value = '']) => {
+    if (!/^(BURSAR|OPERATOR_DATABASE|DATABASE_READ)_/.test(name)) return []
+    if (variables.includes(name) || isOfOrchestrator(name, value)) return []
+    const rest = name.replace(/^BURSAR_/, '')
+    const own = rest === name ? undefined : withoutPrefix.get(rest)
+    if (own !== undefined) return [`${name} is not a setting; its variable is ${own}`]
+    const meant = closest(name, variables) ?? closest(rest, [...withoutPrefix.keys()])
+    const hint = meant && (withoutPrefix.get(meant) ?? meant)
+    return hint === undefined ? [] : [`${printable(name)} is not a setting; did you mean ${hint}?`]
   })
 }
 
-const kubernetesVariable = /^BURSAR_([A-Z0-9]+_)*(SERVICE_HOST|(SERVICE_)?PORT(_[A-Z0-9_]+)?)$/
+const variables = Object.values<Setting<unknown>>(settings).map(({ env }) => env)
+
+/** The variables without the prefix `BURSAR_`, by their name and by that of their flag. */
+const withoutPrefix: ReadonlyMap<string, string> = new Map(
+  Object.values<Setting<unknown>>(settings)
+    .filter(({ env }) => !env.startsWith('BURSAR_'))
+    .flatMap(({ env, flag = env }) => [
+      [env, env],
+      [flag.toUpperCase(), env],
+    ]),
+)
+
+/** A person sets a port as a number, and Kubernetes as a URL. It alone sets the other names. */
+const isOfOrchestrator = (name: string, value: string): boolean =>
+  /^BURSAR_([A-Z0-9]+_)*(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT_\d[A-Z0-9_]*)$/.test(name) ||
+  (name.endsWith('_PORT') && /^(tcp|udp|sctp):\/\//.test(value))
 
 function readConfigFile(path: string | null | undefined): { values: FileValues; faults: string[] } {
   if (path === null) return { values: {}, faults: [] }

@@ -87,11 +87,39 @@ test('a misspelt variable or key is a fault that names the setting that was mean
   ])
 })
 
+test('the prefix before the name of a setting without one is a fault with the right name', () => {
+  const variables = {
+    BURSAR_HOST: 'HOST',
+    BURSAR_PORT: 'PORT',
+    BURSAR_LOG_LEVEL: 'LOG_LEVEL',
+    BURSAR_DATABASE: 'DATABASE_URL',
+    BURSAR_DATABASE_URL: 'DATABASE_URL',
+    BURSAR_DATABASE_READ_URLS: 'DATABASE_READ_URLS',
+    BURSAR_OPERATOR_DATABASE_URL: 'OPERATOR_DATABASE_URL',
+  }
+  for (const [name, meant] of Object.entries(variables)) {
+    const faults = [`${name} is not a setting; its variable is ${meant}`]
+    assert.deepEqual(faultsOf({ [name]: '8080' }), faults)
+  }
+  const misspelt = { BURSAR_HOSTS: 'HOST', BURSAR_DATABASE_URI: 'DATABASE_URL' }
+  for (const [name, meant] of Object.entries(misspelt)) {
+    const faults = [`${name} is not a setting; did you mean ${meant}?`]
+    assert.deepEqual(faultsOf({ [name]: '8080' }), faults)
+  }
+  const port = ['BURSAR_OPERATER_PORT is not a setting; did you mean BURSAR_OPERATOR_PORT?']
+  assert.deepEqual(faultsOf({ BURSAR_OPERATER_PORT: '9090' }), port)
+})
+
 test('a variable of another program or of Kubernetes is no fault', () => {
   const env = {
     BURSAR_SERVICE_HOST: '10.0.0.1',
     BURSAR_SERVICE_PORT: '8080',
+    BURSAR_SERVICE_PORT_HTTP: '8080',
+    BURSAR_API_SERVICE_HOST: '10.0.0.1',
+    BURSAR_API_PORT: 'tcp://10.0.0.1:8080',
     BURSAR_PORT: 'tcp://10.0.0.1:8080',
+    BURSAR_PORT_8080_TCP: 'tcp://10.0.0.1:8080',
+    BURSAR_PORT_8080_TCP_PORT: '8080',
     BURSAR_PORT_8080_TCP_ADDR: '10.0.0.1',
     BURSAR_NODE_TOKEN: 'x',
     BURSAR_TEST_STORE: 'postgres',
