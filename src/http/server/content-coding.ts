@@ -5,7 +5,8 @@ export type Coding = 'zstd' | 'br' | 'gzip'
 
 /**
  * Finds the coding that the caller weights highest (RFC 9110 section 12.5.3). Of equal weights the
- * first one offered wins. Undefined means no coding: the caller prefers `identity`, accepts no
+ * first one offered wins. `*` means gzip alone: it comes from programs that pass an answer on and
+ * cannot decode newer codings. Undefined means no coding: the caller prefers `identity`, accepts no
  * coding on offer, or sent no header that can be read.
  */
 export function negotiateCoding(
@@ -19,7 +20,8 @@ export function negotiateCoding(
   // An unnamed `identity` is acceptable, but any accepted coding is better.
   let bestWeight = weights.get('identity') ?? 0
   for (const coding of offered) {
-    const weight = weights.get(coding) ?? weights.get('*') ?? 0
+    const any = coding === 'gzip' ? weights.get('*') : undefined
+    const weight = weights.get(coding) ?? any ?? 0
     const isBetter = best === undefined ? weight >= bestWeight : weight > bestWeight
     if (weight === 0 || !isBetter) continue
     best = coding
