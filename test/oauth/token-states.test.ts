@@ -155,6 +155,7 @@ test('serves metadata with the configured URL under both well-known paths', asyn
   assert.equal(first.body.issuer, url)
   assert.equal(first.body.token_endpoint, `${url}/oauth2/token`)
   assert.deepEqual(first.body.grant_types_supported, ['client_credentials'])
+  assert.ok(!('response_types_supported' in first.body), 'Authlib refuses an empty list')
 })
 
 test('publishes the signing key, the next key, and the last key until it has retired', async (t) => {

@@ -71,8 +71,8 @@ function serverMetadata(issuer: string): object {
     revocation_endpoint: issuer + revocationPath,
     introspection_endpoint: issuer + introspectionPath,
     scopes_supported: customerScopes,
-    // RFC 8414 requires this member. Without an authorization endpoint the list is empty.
-    response_types_supported: [],
+    // RFC 8414 requires response_types_supported, but there is no authorization endpoint to have
+    // one. Authlib refuses an empty list, and every known client reads metadata without it.
     grant_types_supported: ['client_credentials'],
     token_endpoint_auth_methods_supported: methods,
     token_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
