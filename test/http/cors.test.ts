@@ -11,7 +11,10 @@ let closed: TestService
 
 before(async () => {
   open = await startTestService({
-    env: { BURSAR_CORS_ORIGINS: `${allowed},https://other.example` },
+    env: {
+      BURSAR_CORS_ORIGINS: `${allowed},https://other.example`,
+      BURSAR_REQUESTS_PER_SECOND_MAX: '1000',
+    },
   })
   closed = await startTestService()
 })
@@ -73,6 +76,21 @@ describe('with configured origins', () => {
         assert.ok(exposed.includes(name), name)
       }
     }
+  })
+
+  test('each of them may read every header of a page that is about the answer', async () => {
+    const headers = ['origin', allowed, 'authorization', `Bearer ${await open.tokenOf(acme)}`]
+    const { status, headers: answered } = await rawRequest(open.url, `${path}&x=1`, { headers })
+    assert.equal(status, 200)
+    const exposed = String(answered['access-control-expose-headers']).split(', ')
+    // The Fetch standard shows a page the first line; the others are about the connection.
+    const readable = ['cache-control', 'content-length', 'content-type', ...exposed]
+    const ofConnection = ['connection', 'date', 'vary', 'x-content-type-options']
+    const hidden = Object.keys(answered).filter(
+      (name) => !readable.includes(name) && !name.startsWith('access-control-'),
+    )
+    assert.deepEqual(hidden.sort(), ofConnection)
+    assert.ok('as-of' in answered && 'x-ignored-parameters' in answered)
   })
 
   test('each of them may read problems', async () => {
