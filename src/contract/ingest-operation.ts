@@ -18,7 +18,8 @@ type Common = {
   readonly summary: string
   readonly tag: string
   readonly path: `/ingest/v1/${string}`
-  readonly scope: OperatorScope
+  /** Null where every client of the operator and every person may call it. */
+  readonly scope: OperatorScope | null
   /** The parameters in the path. */
   readonly parameters: Readonly<Record<string, Field<string>>>
   readonly query: Readonly<Record<string, Parameter>>

@@ -126,7 +126,10 @@ function plainProblems(operation: Operation | IngestOperation): Descriptions {
   return {
     400: 'A parameter is not of its form; `meta.errors` names each.',
     401: 'The access token is missing, invalid, expired or revoked.',
-    403: `The token lacks the scope ${operation.scope}.`,
+    403:
+      operation.scope === null
+        ? 'The token belongs to a client of a customer.'
+        : `The token lacks the scope ${operation.scope}.`,
     429: 'Too many requests; wait as Retry-After says.',
     431: 'The request line and headers are too long; split long filters over several requests.',
     500: 'Something broke on our side.',

@@ -91,10 +91,7 @@ function securityScheme(
   scopes: readonly string[],
   publicUrl: string,
 ): object {
-  const used = new Set<string>([
-    ...scopes,
-    ...operations.flatMap((operation) => ('scope' in operation ? [operation.scope] : [])),
-  ])
+  const used = new Set<string>([...scopes, ...operations.flatMap(scopesOf)])
   return {
     type: 'oauth2',
     flows: {
@@ -106,6 +103,10 @@ function securityScheme(
   }
 }
 
+/** The scope that an operation needs; none where the operator's every client may call it. */
+const scopesOf = (operation: Documented): string[] =>
+  'scope' in operation && operation.scope !== null ? [operation.scope] : []
+
 const scopeMeaning = (scope: string): string =>
   scope.split(':').at(-1)?.replaceAll('_', ' ') ?? scope
 
@@ -115,7 +116,7 @@ function operationObject(operation: Documented, components: Components): object 
     summary: titleOf(operation.id),
     description: operation.summary,
     tags: [operation.tag],
-    security: 'scope' in operation ? [{ oauth2: [operation.scope] }] : [],
+    security: 'scope' in operation ? [{ oauth2: scopesOf(operation) }] : [],
     parameters: [...parametersOf(operation, components), ...conditionsOf(operation)],
     ...('body' in operation &&
       operation.body !== undefined && {

@@ -1,4 +1,4 @@
-import type { Caller } from '../../contract/principal.ts'
+import type { Caller, OperatorPrincipal } from '../../contract/principal.ts'
 import { Problem } from '../../contract/problem.ts'
 import { authorizationHeaders, queryNames, type Request } from '../../contract/request.ts'
 import type { OperatorScope, Scope } from '../../contract/scopes.ts'
@@ -52,11 +52,21 @@ export const expiredToken = (): Problem =>
 
 /** Throws what the pipeline would throw before it reads a body. */
 export async function admit(
-  { scope }: { readonly scope: Scope | OperatorScope },
+  { scope }: { readonly scope: Scope | OperatorScope | null },
   request: Request,
   verify: Verify<Caller>,
 ): Promise<void> {
-  requireScope(await authenticate(request, verify), scope)
+  const caller = await authenticate(request, verify)
+  if (scope === null) requireOperator(caller)
+  else requireScope(caller, scope)
+}
+
+/** Throws a 403 unless the caller is a client of the operator, or a person. */
+export function requireOperator(caller: Caller): asserts caller is OperatorPrincipal {
+  if (caller.tenant === null) return
+  throw new Problem(403, 'the client belongs to a customer; only the operator may call this', {
+    headers: { 'www-authenticate': 'Bearer error="insufficient_scope"' },
+  })
 }
 
 /** Throws a 403 unless the token has this very scope. */

@@ -8,7 +8,7 @@ export const getCaller = ingestCall({
   tag: 'Callers',
   method: 'GET',
   path: '/ingest/v1/caller',
-  scope: 'ingest:search',
+  scope: null,
   view: {
     name: 'Caller',
     schema: Type.Object(

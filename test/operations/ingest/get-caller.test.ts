@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { ingestApi, openApiDocument } from '../../../src/http/documents/openapi.ts'
+import { getCaller } from '../../../src/operations/ingest/get-caller.ts'
+import type { Document } from '../../support/documented.ts'
+import { startTestService, type TestService } from '../../support/harness.ts'
+import { operatorToken } from '../../support/operator-token.ts'
+
+let service: TestService
+before(async () => {
+  service = await startTestService()
+})
+after(() => service.stop())
+
+const call = (token?: string) =>
+  service.call('/ingest/v1/caller', token === undefined ? { as: null } : { token })
+
+test('200 tells a client of the operator its scopes, whichever they are', async () => {
+  const cases = { exports: ['ingest:export'], payouts: ['ingest:consume_fee', 'ingest:search'] }
+  for (const [id, scopes] of Object.entries(cases)) {
+    const { status, body } = await call(await operatorToken(service, id, scopes))
+    assert.deepEqual([status, body], [200, { scopes }])
+  }
+  const bound = await operatorToken(service, 'bound', ['ingest:export'], 'acme')
+  assert.deepEqual((await call(bound)).body, { customer_id: 'acme', scopes: ['ingest:export'] })
+})
+
+test('403 for a client of a customer, and 401 without a token', async () => {
+  const refused = await service.call('/ingest/v1/caller')
+  assert.equal(refused.status, 403)
+  assert.equal(refused.headers.get('www-authenticate'), 'Bearer error="insufficient_scope"')
+  assert.equal(
+    refused.body.detail,
+    'the client belongs to a customer; only the operator may call this',
+  )
+  assert.equal((await call()).status, 401)
+})
+
+test('the document says that the operation needs a token and no scope', () => {
+  const document = openApiDocument([getCaller], '1', 'https://bursar.example', ingestApi)
+  const { paths, components } = document as Document
+  assert.deepEqual(paths['/ingest/v1/caller']?.get?.security, [{ oauth2: [] }])
+  const { oauth2 } = components.securitySchemes as { oauth2: { flows: object } }
+  assert.deepEqual(oauth2.flows, {
+    clientCredentials: { tokenUrl: 'https://bursar.example/oauth2/token', scopes: {} },
+  })
+})
