@@ -10,7 +10,7 @@ import { browserTest, openBrowsing } from './support/browse.ts'
 
 const browsing = openBrowsing()
 
-const canary = `=cmd|'<img src=x onerror="window.canary=1">"';=1+1\t@x`
+const canary = `=cmd|=2|'<img src=x onerror="window.canary=1">"';=1+1\t@x`
 type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json }
 
 /** The record with the canary in every text at a path that is not kept. */
@@ -74,10 +74,8 @@ browserTest('no text of a record runs in the console or in a spreadsheet', async
     ])
     const file = readFileSync(String(await download.path()), 'utf8')
     assert.ok(file.includes(`"'=cmd|`), kind)
-    // Whatever a spreadsheet takes for a separator, no cell that is not quoted starts a formula.
-    const unquoted = file.replace(/"(?:[^"]|"")*"/g, 'quoted')
-    assert.ok(!/(^|[,;\t])\s*[=+@]/m.test(unquoted), kind)
-    assert.ok(!/(^|,)"[=+@]/m.test(file), kind)
+    // Whatever a spreadsheet takes for a separator, no cell of the file starts a formula.
+    assert.ok(!/(^|[,;|\t])[\s"]*[=+@]/m.test(file), kind)
   }
   // A search for the canary, and a link that holds it.
   await open(`#/?q=${encodeURIComponent(canary)}`)

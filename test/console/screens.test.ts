@@ -102,16 +102,17 @@ describe('lists', () => {
   )
 
   browserTest(
-    'statements show shortfalls first, owed beside paid, and a chart by period',
+    'statements show owed beside paid, in the order of the list, and a chart by period',
     async () => {
       const { page, open } = await signedIn()
-      await open('#/list/statements?customer=acme')
+      await open('#/list/statements?customer=acme&sort=-shortfall')
       await rows(page)
-      const largest = (await columnOf(page, 'Shortfall')).map((text) =>
-        text === '' ? '0' : (text.replaceAll(',', '').split(' ')[0] ?? '0'),
-      )
-      const sorted = largest.toSorted((one, other) => compareDecimals(other, one))
-      assert.deepEqual(largest, sorted)
+      const starts = await columnOf(page, 'Period from')
+      assert.equal(starts.length, 50)
+      assert.deepEqual(starts, starts.toSorted().reverse())
+      // A heading that sorts has the attribute, also where nothing is sorted yet.
+      assert.equal(await page.locator('.scroll th[aria-sort]').count(), 0)
+      await page.getByText('A column sorts where one page holds all rows.').waitFor()
       await page.getByText(/^Chart of the 50 loaded rows$/).click()
       await page.locator('figcaption', { hasText: 'USDG by period' }).waitFor()
       const bars = await page.locator('.chart').first().locator('td').count()
@@ -120,20 +121,19 @@ describe('lists', () => {
     },
   )
 
-  browserTest('quote executions show PENDING and FAILED first', async () => {
+  browserTest('a list whose rows are all on one page sorts by a column', async () => {
     const { page, open } = await signedIn()
-    await open('#/list/issuer-quote-executions?customer=acme')
+    await open('#/list/statements?customer=acme&limit=1000')
     await rows(page)
-    const statuses = (await columnOf(page, 'Status')).map((text) => text.split(' ').at(-1))
-    const pending = (await columnOf(page, 'Created')).slice(0, statuses.indexOf('FAILED'))
-    assert.deepEqual(pending, pending.toSorted())
-    const order = ['PENDING', 'FAILED', 'COMPLETE']
-    const ranks = statuses.map((word) => order.indexOf(String(word)))
-    assert.deepEqual(
-      ranks,
-      ranks.toSorted((one, other) => one - other),
+    await page.getByRole('columnheader', { name: 'Shortfall' }).click()
+    await page.getByRole('columnheader', { name: 'Shortfall' }).click()
+    await page.waitForURL(/sort=-shortfall/)
+    const largest = (await columnOf(page, 'Shortfall')).map((text) =>
+      text === '' ? '0' : (text.replaceAll(',', '').split(' ')[0] ?? '0'),
     )
-    await page.getByText(/^Chart of the 50 loaded rows$/).waitFor()
+    assert.ok(largest.length > 50 && largest[0] !== '0')
+    const sorted = largest.toSorted((one, other) => compareDecimals(other, one))
+    assert.deepEqual(largest, sorted)
   })
 
   browserTest('columns and views are kept for the person', async () => {

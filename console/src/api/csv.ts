@@ -11,11 +11,14 @@ export const csvLines = (columns: readonly ColumnOf[], records: readonly RecordD
 const lineOf = (cells: readonly string[]): string => `${cells.map(cellOf).join(',')}\r\n`
 
 /**
- * A cell that spreadsheets show and never run. A text with a part that starts like a formula gets
- * an apostrophe, whatever a spreadsheet takes for a separator; a plain number stays one.
+ * A cell that spreadsheets show and never run. A spreadsheet may split a line at another separator
+ * than the comma, and then reads the quotes as text. So each part of a text that starts like a
+ * formula gets an apostrophe of its own. A plain number stays one.
  */
 function cellOf(text: string): string {
-  const isFormula = /(^|[;,\t\r\n])\s*[=+\-@＝＋－＠]/.test(text) && !/^-?\d*\.?\d+$/.test(text)
-  const safe = isFormula ? `'${text}` : text
-  return /[",;\t\r\n']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  const isNumber = /^-?\d*\.?\d+$/.test(text)
+  const safe = isNumber ? text : text.replace(formulaStart, "$1'")
+  return /[",;|\t\r\n']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
+
+const formulaStart = /(^|[;,|\t\r\n])(?=[\s"]*[=+\-@＝＋－＠])/g

@@ -17,8 +17,6 @@ export type Kind = {
   /** The identifiers that a customer's search tries. */
   readonly finders: readonly Finder[]
   readonly columns: readonly ColumnOf[]
-  /** How the loaded rows are sorted at first, as in the query; the order of the API otherwise. */
-  readonly firstSort?: string
   readonly hasDeleted?: boolean
   /** Whether lists hide account numbers that the full record has. */
   readonly isMasked?: boolean
@@ -49,6 +47,6 @@ export type ColumnOf = {
   readonly isNumber?: boolean
   /** Hidden until it is chosen. */
   readonly isExtra?: boolean
-  /** Orders the loaded rows; texts are compared otherwise. */
+  /** Orders rows by this column; texts are compared otherwise. */
   readonly compare?: (one: RecordData, other: RecordData) => number
 }

@@ -109,7 +109,6 @@ const statements: Kind = {
   ...{ name: 'statements', title: 'Statements', noun: 'statement' },
   ...{ path: '/v2/statements', scope: 'statements:read_statement' },
   ...{ envelope: 'statements', idFilter: 'statement_ids', orderBy: 'period_start' },
-  firstSort: '-shortfall',
   filters: [
     {
       ...{ name: 'statuses', label: 'Status', type: 'text' },
@@ -144,7 +143,6 @@ const issuerQuotes: Kind = {
   ...{ name: 'issuer-quote-executions', title: 'Quote executions', noun: 'quote execution' },
   ...{ path: '/v2/issuer-quotes', scope: 'exchange:read_issuer_quote_execution' },
   ...{ envelope: 'issuer_quote_executions', idFilter: 'ids', orderBy: 'created_at' },
-  firstSort: 'status',
   filters: [
     {
       ...{ name: 'status', label: 'Status', type: 'text' },

@@ -56,7 +56,6 @@ function CustomerList({ kind, customerId }: { readonly kind: Kind; readonly cust
   const { path, query } = useRoute()
   const [reason, setReason] = useState<string>()
   const columns = useColumns(kind)
-  const sort = query.get('sort') ?? kind.firstSort ?? ''
   const wanted = { kind, customerId, query: apiQuery(query) }
   // A view in full that was opened by its link asks for the reason again.
   const lacksReason = query.get('view') === 'full' && session.isPerson && reason === undefined
@@ -85,19 +84,17 @@ function CustomerList({ kind, customerId }: { readonly kind: Kind; readonly cust
       {loaded.state === 'loaded' && (
         <>
           <ListCharts kind={kind} records={loaded.value.records} />
-          {sort !== '' && (
+          {!isWhole(loaded.value, query) && (
             <p className="hint">
-              These {loaded.value.records.length} rows are sorted by a column
-              {(loaded.value.next !== undefined || query.has('page_cursor')) &&
-                '; other pages have more'}
-              .
+              In the order of the list. A column sorts where one page holds all rows.
             </p>
           )}
           <RecordTable
             kind={kind}
             columns={columns}
             records={loaded.value.records}
-            sort={sort}
+            isWhole={isWhole(loaded.value, query)}
+            sort={query.get('sort') ?? ''}
             onSort={(chosen) => go(linkTo(path, withParameters(query, { sort: chosen })))}
             onOpen={(id) => go(linkTo(['record', kind.name, id], placeOf(query)))}
           />
@@ -107,6 +104,10 @@ function CustomerList({ kind, customerId }: { readonly kind: Kind; readonly cust
     </>
   )
 }
+
+/** Whether a page has all rows that match. */
+const isWhole = ({ next }: Page, query: URLSearchParams): boolean =>
+  next === undefined && !query.has('page_cursor')
 
 /** The token stays out of the command; the shell of whoever pastes it has one. */
 const curlOf = (url: string, reason: string | undefined): string => {

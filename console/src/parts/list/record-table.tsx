@@ -6,14 +6,17 @@ type Props = {
   readonly kind: Kind
   readonly columns: readonly ColumnOf[]
   readonly records: readonly RecordData[]
+  /** Whether these are all rows that match. Only then a click on a heading sorts them. */
+  readonly isWhole: boolean
   /** `shortfall`, or `-shortfall` for the other way round; empty for the order of the API. */
   readonly sort: string
   readonly onSort: (sort: string) => void
   readonly onOpen: (id: string) => void
 }
 
-/** The loaded rows. A click on a heading sorts these; the order of the list is the API's. */
-export function RecordTable({ kind, columns, records, sort, onSort, onOpen }: Props) {
+/** The loaded rows, in the order of the API. Part of a list is never sorted by another column. */
+export function RecordTable({ kind, columns, records, isWhole, onSort, onOpen, ...given }: Props) {
+  const sort = isWhole ? given.sort : ''
   const name = sort.replace(/^-/, '')
   const isDescending = sort.startsWith('-')
   const sorted = sortedRecords(
@@ -41,7 +44,7 @@ export function RecordTable({ kind, columns, records, sort, onSort, onOpen }: Pr
               key={column.name}
               id={column.name}
               isRowHeader={at === 0}
-              allowsSorting
+              allowsSorting={isWhole}
               className={column.isNumber === true ? 'number' : ''}
             >
               {({ sortDirection }) => (

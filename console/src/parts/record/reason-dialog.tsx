@@ -8,6 +8,8 @@ type Props = {
   readonly onReason: (reason: string) => void
 }
 
+const saysWhy = /[\p{L}\p{Nd}].*[\p{L}\p{Nd}]/u
+
 /** Asks why a person looks at a record in full. The server's log keeps the answer. */
 export function ReasonDialog({ isOpen, onClose, onReason }: Props) {
   const [reason, setReason] = useState('')
@@ -20,7 +22,14 @@ export function ReasonDialog({ isOpen, onClose, onReason }: Props) {
           onReason(reason)
         }}
       >
-        <TextField value={reason} onChange={setReason} isRequired autoFocus maxLength={200}>
+        <TextField
+          value={reason}
+          onChange={setReason}
+          validate={(given) => (saysWhy.test(given) ? null : 'Say why in a few words.')}
+          isRequired
+          autoFocus
+          maxLength={200}
+        >
           <Label>Why do you need it?</Label>
           <Input />
           <FieldError />
