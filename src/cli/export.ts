@@ -3,13 +3,14 @@ import { recordKinds, resources } from '../resources/catalogue.ts'
 import { printableJson } from '../values/printable.ts'
 import { type CommonOptions, newCommand } from './options.ts'
 import type { Output } from './output.ts'
+import { logAccess } from './processes/operator-log.ts'
 import { withStores } from './with-stores.ts'
 
 type ExportOptions = CommonOptions & { readonly customer?: string; readonly array?: boolean }
 
 const description = 'Export records as NDJSON, which import reads.'
 
-export function exportCommand({ write }: Output): Command {
+export function exportCommand(output: Output): Command {
   return newCommand('export', description)
     .addArgument(new Argument('<kind>', 'The kind of record.').choices(recordKinds))
     .option('--customer <id>', 'Export the records of this customer only.')
@@ -18,8 +19,11 @@ export function exportCommand({ write }: Output): Command {
       const resource = resources.find((candidate) => candidate.kind === kind)
       if (resource === undefined) return
       await withStores(options, async (stores) => {
+        const { customer } = options
+        const whose = customer === undefined ? {} : { customer }
+        logAccess(output, options, { access: 'export', kind, ...whose })
         const lines = stores.records().operator.exportLines(resource, options.customer)
-        for await (const piece of inFormat(lines, options)) await write(piece)
+        for await (const piece of inFormat(lines, options)) await output.write(piece)
       })
     })
 }

@@ -11,6 +11,7 @@ import { parseInstant, printInstant } from '../values/instant.ts'
 import { printable, printableJson } from '../values/printable.ts'
 import { type CommonOptions, newCommand, refuseUsage } from './options.ts'
 import { CommandFailed, type Output, printResult } from './output.ts'
+import { logAccess } from './processes/operator-log.ts'
 import { withStores } from './with-stores.ts'
 
 /** `history show|prune`: what records were. */
@@ -40,6 +41,7 @@ function showCommand(output: Output): Command {
     if (versions === undefined) {
       throw new CommandFailed(`there is no ${resource.noun} with the id ${reading.value}`)
     }
+    logAccess(output, options, { access: 'full view', kind: resource.kind, id: reading.value })
     printResult(output, options, { versions }, versions.flatMap(linesOfVersion))
   })
 }

@@ -16,31 +16,34 @@ export function seesInFull({ caller, headers }: Omit<Accessing, 'trace'>): boole
   return caller.person === undefined || headers[reasonHeader] !== undefined
 }
 
-/** Throws unless the caller may see records in full. Notes for the log which person saw what. */
+/** Throws unless the caller may see records in full. Notes for the log who sees what. */
 export function noteFullView({ caller, headers, trace }: Accessing, accessed: Accessed): void {
   if (!caller.scopes.has('ingest:read_record')) {
     throw new Problem(403, 'the full view requires the scope ingest:read_record too')
   }
-  const { person } = caller
-  if (person === undefined) return
-  const reason = readReason(headers[reasonHeader])
-  trace.access = { person, access: 'full view', ...accessed, view: 'full', reason }
+  const reason = caller.person === undefined ? undefined : readReason(headers[reasonHeader])
+  const stated = reason === undefined ? {} : { reason }
+  trace.access = { ...callerOf(caller), access: 'full view', ...accessed, view: 'full', ...stated }
 }
 
-/** Throws unless the caller may export lists. Notes for the log which person took what. */
+/** Throws unless the caller may export lists. Notes for the log who takes what. */
 export function noteExport({ caller, trace }: Accessing, accessed: Accessed): void {
   if (!caller.scopes.has('ingest:export')) {
     throw new Problem(403, 'purpose=export requires the scope ingest:export too')
   }
-  const { person } = caller
-  if (person === undefined) return
-  trace.access = { view: 'customer', ...trace.access, person, access: 'export', ...accessed }
+  const full = trace.access ?? { view: 'customer' as const }
+  trace.access = { ...full, ...callerOf(caller), access: 'export', ...accessed }
 }
+
+const callerOf = ({ person, clientId }: OperatorPrincipal) =>
+  person === undefined ? { client: clientId } : { person }
 
 const reasonHeader = 'access-reason'
 const REASON_LENGTH_MAX = 200
 
-const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
+/** Also what shows as nothing at all, such as a Hangul filler, which Unicode counts as a letter. */
+const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
+const twoLettersOrDigits = /[\p{L}\p{Nd}].*[\p{L}\p{Nd}]/u
 /** Digits of any script, whatever but letters is between them. */
 const longNumber = /(\p{Nd}[^\p{L}\p{Nd}]*){6}/u
 
@@ -55,6 +58,9 @@ function readReason(given: string | string[] | undefined): string {
       400,
       `Access-Reason must be percent-encoded text of at most ${REASON_LENGTH_MAX} characters`,
     )
+  }
+  if (!twoLettersOrDigits.test(reason)) {
+    throw new Problem(400, 'Access-Reason must say why, with at least two letters or digits')
   }
   if (longNumber.test(reason)) {
     throw new Problem(400, 'Access-Reason must not hold a number of six digits or more')

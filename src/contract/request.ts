@@ -37,7 +37,7 @@ export type Trace = {
   /** What a test has told the sandbox to do to this request. */
   fault?: InjectedFault
   rows?: number
-  /** What a person saw in full or exported. */
+  /** What the answer shows in full or exports. */
   access?: Access
   problem?: string
   /** Why a token was refused, for the log alone. */
@@ -48,9 +48,10 @@ export type Trace = {
   cause?: unknown
 }
 
-/** What a person saw or took, for the line that the log has of it. */
+/** What a person or a client of the operator sees or takes, for the line that the log has of it. */
 export type Access = {
-  readonly person: Person
+  readonly person?: Person
+  readonly client?: string
   readonly access: 'full view' | 'export'
   readonly view: 'full' | 'customer'
   readonly kind: string

@@ -235,14 +235,40 @@ test('a command logs what ran, who ran it and how it ended, and no value of an o
   const place = await storeOf('logged')
   await runBursar(place, ['import', 'fiat-accounts', '-'], lines([aFiatAccount()]))
   const { errors } = await runProgram(words, { env: { LOG_LEVEL: 'info', DATABASE_URL: place } })
-  const { level, time, msg, ...line } = JSON.parse(errors)
+  // The first line says whose records were shown.
+  const [, last = ''] = errors.trim().split('\n')
+  const { level, time, msg, ...line } = JSON.parse(last)
   assert.deepEqual([level, typeof time, msg], ['info', 'string', 'operator command'])
   assert.deepEqual(line, {
     ...{ command: 'export', arguments: ['statements'], user: userInfo().username },
     ...(testStore === 'postgres' && { role: 'bursar_operator' }),
     ...{ outcome: 'done', exitCode: 0 },
   })
-  assert.equal(errors.includes('CANARY'), false)
+  assert.equal(last.includes('CANARY'), false)
+})
+
+test('a command that shows records in full logs who saw which, whatever the level', async () => {
+  const place = await storeOf('shown')
+  await runBursar(place, ['import', 'fiat-accounts', '-'], lines([aFiatAccount()]))
+  const who = {
+    user: userInfo().username,
+    ...(testStore === 'postgres' && { role: 'bursar_operator' }),
+  }
+  const accounts = { kind: 'fiat-accounts', view: 'full', level: 'info', msg: 'access' }
+  for (const [words, access] of [
+    [['export', 'fiat-accounts'], { access: 'export' }],
+    [['export', 'fiat-accounts', '--customer', 'acme'], { access: 'export', customer: 'acme' }],
+    [['history', 'show', 'fiat-accounts', anId(1)], { access: 'full view', id: anId(1) }],
+  ] as const) {
+    const env = { LOG_LEVEL: 'silent', DATABASE_URL: place }
+    const { errors } = await runProgram([...words], { env })
+    const { time: _time, ...line } = JSON.parse(errors)
+    assert.deepEqual(line, { ...who, ...accounts, ...access }, words.join(' '))
+  }
+  const none = await runProgram(['history', 'show', 'fiat-accounts', anId(9)], {
+    env: { LOG_LEVEL: 'silent', DATABASE_URL: place },
+  })
+  assert.equal(none.errors.includes('"access"'), false)
 })
 
 test('export --customer prints one customer’s records, --json one object, --array what import reads', async () => {
@@ -293,7 +319,8 @@ test('export exits with 0 when its reader closes the pipe', async () => {
     env: { ...process.env, LOG_LEVEL: 'warn', DATABASE_URL: await storeOf('many') },
     encoding: 'utf8',
   })
-  assert.deepEqual([shell.status, shell.stderr], [0, ''])
+  const [line, ...others] = shell.stderr.trim().split('\n')
+  assert.deepEqual([shell.status, JSON.parse(line ?? '').msg, others], [0, 'access', []])
 })
 
 test('a store that cannot be opened is reported in one sentence', async () => {

@@ -88,6 +88,13 @@ test('a full view needs a reason that the log may keep', async (t) => {
       ...['5730–0088–46', '5730\u00a00088\u00a046', '５７３０００８８４６', '123456'],
     ].map((reason) => [reason, /must not hold a number of six digits/] as const),
     ['a \u202e b', /percent-encoded text of at most 200/],
+    // A soft hyphen, a combining joiner, and a Hangul filler, which Unicode counts as a letter.
+    ...['ab\u00ad', 'ab\u034f', '\u3164\u3164'].map(
+      (reason) => [reason, /percent-encoded text of at most 200/] as const,
+    ),
+    ...['.', '-', 'x', '\u2800\u2800', '…!?'].map(
+      (reason) => [reason, /must say why, with at least two letters or digits/] as const,
+    ),
   ] as const) {
     const headers =
       reason === undefined
@@ -166,7 +173,7 @@ test('a token of a person without one clear grant is refused', async (t) => {
   }
 })
 
-test('the log names the person of each full view and export, and of nothing else', async (t) => {
+test('the log names who sees in full or exports, and nothing else', async (t) => {
   const { accesses, service, tokenOf } = await personWorld(t)
   const [support, token] = [await tokenOf('support'), await tokenOf('leads')]
   const id = fixtureIds['fiat-accounts']
@@ -198,6 +205,12 @@ test('the log names the person of each full view and export, and of nothing else
       { ...full, access: 'full view', id },
     ],
   )
+  const auditor = await operatorToken(service, 'auditor', ['ingest:read_record'])
+  await service.call(account, { token: auditor })
+  const { requestId: _id, client, ...ofClient } = accesses().at(-1) ?? {}
+  const { person: _person, ...ofProgram } = common
+  assert.deepEqual(ofClient, { ...ofProgram, access: 'full view', view: 'full', id })
+  assert.equal(typeof client, 'string')
   const before = accesses().length
   const unknown = '/ingest/v1/customers/5730008846/fiat-accounts?purpose=export'
   for (const [path, call] of [

@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pino } from 'pino'
 import { type Clock, type MovableClock, systemClock } from '../../src/platform/clock.ts'
 import { type Config, loadConfig } from '../../src/platform/config.ts'
-import { type Logger, openLog } from '../../src/platform/log.ts'
+import type { Logger } from '../../src/platform/log.ts'
 import { openSandbox } from '../../src/sandbox/sandbox.ts'
 import { acme, borealis, type SampleCustomer } from '../../src/sandbox/world.ts'
 import { type ServiceParts, startService } from '../../src/service.ts'
@@ -52,9 +53,12 @@ export type ServiceOptions = {
   readonly control?: MovableClock
   /** The adapter of this run by default. */
   readonly store?: typeof testStore
-  /** Silent by default. */
+  /** Read by nobody by default. */
   readonly log?: Logger
 }
+
+/** No level switches the lines `access` off, so these go nowhere. */
+const unreadLog = (): Logger => pino({ level: 'silent' }, { write: () => {} })
 
 export async function startTestService(options: ServiceOptions = {}): Promise<TestService> {
   const store = options.store ?? testStore
@@ -69,7 +73,7 @@ export async function startServiceAt(
   options: ServiceOptions = {},
 ): Promise<TestService> {
   const config = configOf({ ...place.env, ...options.env })
-  const { control, log = openLog('silent') } = options
+  const { control, log = unreadLog() } = options
   const clock = options.clock ?? control?.now ?? systemClock
   const clockChanged = async () => {
     const { superuserUrl } = place

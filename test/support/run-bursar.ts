@@ -47,6 +47,7 @@ export function collectOutput() {
     write: async (piece) => void out.push(piece),
     reveal: async (text) => print(text),
     tell: (text) => void err.push(`${printableLines(text)}\n`),
+    logAccess: () => {},
   }
   return { output, printed: () => ({ out: out.join(''), err: err.join('') }) }
 }

@@ -3,6 +3,7 @@ import { logLevels, openLog } from '../../platform/log.ts'
 import { readPostgresUrl } from '../../platform/postgres-url.ts'
 import { printable } from '../../values/printable.ts'
 import type { CommonOptions } from '../options.ts'
+import type { Output } from '../output.ts'
 import { operatorConfigOf } from '../with-stores.ts'
 import { operatingUser } from './operating-user.ts'
 
@@ -34,6 +35,19 @@ export function openOperatorLog(program: Command): (exitCode: number) => void {
     }
     log.info(line, 'operator command')
   }
+}
+
+/** Logs who sees which records in full, before the command shows them. */
+export function logAccess(output: Output, options: CommonOptions, accessed: CommandAccess): void {
+  output.logAccess({ ...whoRan(options), ...accessed, view: 'full' })
+}
+
+type CommandAccess = {
+  readonly access: 'full view' | 'export'
+  readonly kind: string
+  readonly id?: string
+  /** Absent for every customer. */
+  readonly customer?: string
 }
 
 const pathOf = (command: Command): string =>

@@ -36,11 +36,6 @@ export function logRequest(log: Logger, served: Served): void {
     requestId: id,
     ...(trace.cause !== undefined && { err: trace.cause }),
   }
-  // An answer of 304 shows what the person has already seen.
-  if (trace.access !== undefined && status < 400) {
-    const rows = trace.rows === undefined ? {} : { rows: trace.rows }
-    log.info({ ...trace.access, ...rows, requestId: id }, 'access')
-  }
   // A failure that a test has asked for is no defect.
   if (status >= 500 && trace.fault === undefined) log.error(line, 'request')
   // A warning, because the sandbox shows nothing less by default.

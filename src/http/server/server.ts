@@ -4,6 +4,7 @@ import type { Answer, Request, Route, Trace } from '../../contract/request.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
 import { IncomingMessage } from '../../platform/machine/node-http.ts'
+import { type LogAccess, openAccessLog } from './access-log.ts'
 import { boundedRouting, cutForwardedFor, pathOf } from './bound-request.ts'
 import { type Compress, openCompression } from './compress.ts'
 import { type ConnectionBounds, openConnectionBounds } from './connections/connection-bounds.ts'
@@ -105,15 +106,15 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
       maxAge: 600,
     })
   }
-  const compress = openCompression()
+  const finish: Finish = { compress: openCompression(), logAccess: openAccessLog(log) }
   const { true: streams = [], false: others = [] } = Object.groupBy(options.routes, (route) =>
     route.takesStream === true ? 'true' : 'false',
   )
-  for (const route of others) addRoute(server, route, compress, options)
+  for (const route of others) addRoute(server, route, finish, options)
   await server.register(async (scope) => {
     takeBodiesAsStreams(scope)
     for (const route of streams) {
-      addRoute(scope, admittedFirst(route, nodeServers), compress, options)
+      addRoute(scope, admittedFirst(route, nodeServers), finish, options)
     }
   })
   return {
@@ -133,10 +134,13 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
   }
 }
 
+/** What every answer passes on its way out. */
+type Finish = { readonly compress: Compress; readonly logAccess: LogAccess }
+
 function addRoute(
   server: FastifyInstance,
   route: Route,
-  compress: Compress,
+  { compress, logAccess }: Finish,
   options: ServerOptions,
 ): void {
   server.route({
@@ -152,7 +156,7 @@ function addRoute(
     handler: async (raw, reply) => {
       const request = requestOf(raw)
       request.trace.operation = route.operation
-      const answer = await answerOf(route, request)
+      const answer = logAccess(request, await answerOf(route, request))
       const compressed = await compress(answer, raw.headers['accept-encoding'])
       const { fault } = request.trace
       if (fault !== 'cut' && fault !== 'truncated') return send(reply, compressed)
