@@ -19,7 +19,7 @@ function readTags(name: string, header: string | undefined): readonly string[] |
   const tags = header.length > limits.entityTagsLengthMax ? [] : header.split(',')
   const versions = tags.map((tag) => /^\s*(W\/)?"([\x21\x23-\x7e]*)"\s*$/.exec(tag))
   if (versions.length === 0 || versions.includes(null)) {
-    throw new Problem(400, `${name} must be * or entity tags such as "1a2b-3c"`)
+    throw new Problem(400, `${name} must be * or entity tags such as "1a2b3c"`)
   }
   return versions.map((found) => (found?.[1] === undefined ? (found?.[2] ?? '') : ''))
 }

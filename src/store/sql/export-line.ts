@@ -91,12 +91,13 @@ export const foundRecord = (resource: Resource, record: StoredRecord): FoundReco
   version: versionOf(record),
 })
 
-/** Two versions that were stored at one moment differ in their bodies. */
-export const versionOf = ({
-  storedAt,
-  checksum,
-}: Pick<StoredRecord, 'storedAt' | 'checksum'>): string =>
-  `${storedAt.toString(36)}-${(checksum ?? 0).toString(36)}`
+/**
+ * The time of the merge that stored the version. It is later than every merge before it of that
+ * customer and kind, so it names one version of a record, on every process. A digest of the content
+ * would let a client that may only write find what it cannot read, by trying.
+ */
+export const versionOf = ({ storedAt }: Pick<StoredRecord, 'storedAt'>): string =>
+  storedAt.toString(36)
 
 /**
  * One line of JSON that import accepts: the unmasked record with its withheld members. Throws a

@@ -1,5 +1,4 @@
 import type { RecordFault, Resource } from '../../../contract/resource.ts'
-import { bodyChecksum } from '../../integrity/checksum.ts'
 import { isMet, type PutOutcome, type PutRequest } from '../../records/put.ts'
 import { readStoredRecord, versionOf } from '../export-line.ts'
 import { conflictQueries } from '../import/conflict-queries.ts'
@@ -130,10 +129,8 @@ function* mergeStaged(
   for (const sql of statements.tidy) yield run(sql)
   const remaining = yield run(statements.remaining)
   for (const row of remaining) {
-    const { record } = batch[placeOf(row)] as PutRequest
-    const checksum = bodyChecksum(record.customerId, record.full)
     const outcome = isTrue(row.replaces) ? 'changed' : 'added'
-    outcomes[placeOf(row)] = { outcome, version: versionOf({ storedAt, checksum }) }
+    outcomes[placeOf(row)] = { outcome, version: versionOf({ storedAt }) }
   }
   const has = (wanted: string) => outcomes.some((outcome) => outcome?.outcome === wanted)
   const changes = statements.changes({ adds: has('added'), replaces: has('changed') })
