@@ -14,14 +14,16 @@ import {
   besidePath,
   isVacant,
   requireFiles,
+  type StorePaths,
   storePaths,
 } from './store/sqlite/files/require-files.ts'
 import { watchFiles } from './store/sqlite/files/watch-files.ts'
-import { claimIssuer, type IssuerClaim } from './store/sqlite/issuer-claim.ts'
+import { claimIssuer, type IssuerClaim, isClaimed } from './store/sqlite/issuer-claim.ts'
 import { appliedSteps } from './store/sqlite/migrate.ts'
 import { openSqliteStore } from './store/sqlite/open-records.ts'
 import { openSandboxState } from './store/sqlite/sandbox/sandbox-state.ts'
 import type { StoreFiles } from './store/store-files.ts'
+import { StoreUnavailable } from './store/unavailable.ts'
 import type { Keyring } from './vault/keyring.ts'
 import { openVault } from './vault/open.ts'
 import { systemRandom } from './vault/random.ts'
@@ -67,14 +69,17 @@ export async function createStore(sources: StoreDeps): Promise<void> {
 
 type Creation = 'nothing' | 'a whole store' | 'what is missing'
 
+type Migration = Roles & { readonly creates: Creation; readonly refusesServed: boolean }
+
 /**
  * Brings the schema up to date and returns the applied steps, such as `records 2`. On PostgreSQL
  * this runs as the owner and grants the roles their rights. Opening the embedded store applies its
- * steps. `a whole store` is created only where both of its databases are missing.
+ * steps. `a whole store` is created only where both of its databases are missing. A server knows
+ * one schema, so `refusesServed` throws a StoreUnavailable while a server uses an embedded store.
  */
 export async function migrateStores(
   sources: StoreDeps,
-  { creates, ...roles }: Roles & { readonly creates: Creation },
+  { creates, refusesServed, ...roles }: Migration,
 ): Promise<readonly string[]> {
   const addresses = readPostgresUrl(sources.config.databaseUrl)
   if (addresses !== undefined) {
@@ -84,6 +89,11 @@ export async function migrateStores(
   const paths = storePaths(sources.config.databaseUrl)
   const isLegal = creates === 'a whole store' ? isVacant(paths) : creates === 'what is missing'
   if (!isLegal) requireFiles(paths)
+  if (refusesServed && isClaimed(claimPath(paths))) {
+    throw new StoreUnavailable(
+      `a server uses the store at ${paths.records}; stop it, then migrate. Nothing was changed.`,
+    )
+  }
   const stepsNow = () => [paths.records, paths.credentials].flatMap(appliedSteps)
   const before = new Set(stepsNow())
   await openAll(sources)
@@ -134,6 +144,9 @@ export function storeFiles({ databaseUrl, operatorDatabaseUrl }: Config): StoreF
   return readPostgresUrl(url) === undefined ? sqliteFiles(storePaths(url)) : undefined
 }
 
+/** The file on which every server of an embedded store holds a lock. */
+const claimPath = ({ records }: StorePaths): string => besidePath(records, 'issuer.db')
+
 /** Clients, keys and quotes have their own file, so that an import never blocks them. */
 function embeddedStores(sources: StoreDeps, mode: 'opened' | 'created' | 'watched'): Stores {
   const { config, clock, log } = sources
@@ -159,7 +172,7 @@ function embeddedStores(sources: StoreDeps, mode: 'opened' | 'created' | 'watche
     quotes: quotes.open,
     sandbox: sandbox.open,
     claimIssuer: async (issuer) => {
-      claim = await claimIssuer(besidePath(paths.records, 'issuer.db'), issuer)
+      claim = await claimIssuer(claimPath(paths), issuer)
       return claim.other
     },
     servesOperator: true,

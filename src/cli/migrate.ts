@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { verifyStored } from '../intake/verify-stored.ts'
+import { listFaults, verifyStored } from '../intake/verify-stored.ts'
 import { systemClock } from '../platform/clock.ts'
 import { openLog } from '../platform/log.ts'
 import { resources } from '../resources/catalogue.ts'
@@ -17,7 +17,7 @@ type MigrateOptions = CommonOptions &
   }
 
 const description =
-  "Migrate the store's schema to this version. On PostgreSQL, use the URL of the database's owner. On the embedded store, every command that opens it also does it."
+  "Migrate the store's schema to this version. On PostgreSQL, use the URL of the database's owner. On the embedded store, every command that opens it also does it; stop its server first."
 
 export function migrateCommand(output: Output): Command {
   return newCommand('migrate', description)
@@ -33,8 +33,11 @@ export function migrateCommand(output: Output): Command {
       const { appRole: app, operatorRole: operator } = options
       const deps = { config: configOf(options), clock: systemClock, log: openLog('warn') }
       const applied = await migrateStores(deps, {
-        ...{ app, operator },
+        app,
+        operator,
         creates: creates(options),
+        // A check reads beside a server.
+        refusesServed: options.check !== true,
       })
       const summary = `up to date; ${stepsOf(applied)}`
       if (options.check !== true) {
@@ -52,10 +55,8 @@ export function migrateCommand(output: Output): Command {
         isSound ? `${summary}; no integrity faults in ${counted(records, 'record')}` : summary,
       ])
       if (isSound) return
-      const rest = faultCount - faults.length
-      const list = [...faults, ...(rest === 0 ? [] : [`and ${rest} more`])].join('\n')
       throw new CommandFailed(
-        `the store is damaged; import the records that this list names again, or restore a backup:\n${list}`,
+        `the store is damaged; import the records that this list names again, or restore a backup:\n${listFaults({ faults, faultCount })}`,
       )
     })
 }

@@ -20,6 +20,12 @@ export type StoredReport = {
   readonly faults: readonly string[]
 }
 
+/** The named faults as lines, and how many more there are. */
+export function listFaults({ faults, faultCount }: Omit<StoredReport, 'records'>): string {
+  const rest = faultCount - faults.length
+  return [...faults, ...(rest === 0 ? [] : [`and ${rest} more`])].join('\n')
+}
+
 /**
  * Verifies every stored record of the kinds: the checksums of its bodies, and that both bodies, the
  * filter columns and the sort key are what an import of the full record would store. Memory use

@@ -21,6 +21,7 @@ import { createSampleClient } from '../../src/oauth/clients/clients.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { resources } from '../../src/resources/catalogue.ts'
+import { fiatAccount } from '../../src/resources/fiat-account.ts'
 import { createStore, openOperatorStores, type Stores } from '../../src/stores.ts'
 import { systemRandom } from '../../src/vault/random.ts'
 import { acme, aQuote, aWithdrawal, idOf, wallet } from '../store/support/quotes.ts'
@@ -307,6 +308,38 @@ describe('restore', () => {
     }
     await run('restore', [backupOf('good.tar'), '--replace'], urlOf('broken'))
     assert.deepEqual(await contentOf('broken'), await contentOf('live'))
+  })
+
+  test('refuses a backup with a damaged record unless that is accepted, and names the record', async () => {
+    copyOfLive('flawed')
+    const opened = await openStores('flawed')
+    const other = aFiatAccount({ id: anId(78), ref_id: 'r78' })
+    await take(opened.records(), 'fiat-accounts', [other])
+    await opened.close()
+    // SQLite's own check compares no checksum of a record.
+    const db = new DatabaseSync(pathOf('flawed'))
+    db.exec(`update fiat_account_full set body = replace(body, '"r78"', '"r79"')`)
+    db.close()
+    await run('backup', [backupOf('flawed.tar')], urlOf('flawed'))
+    const fault = `fiat-accounts ${anId(78)}: the full body does not match its checksum`
+    await assert.rejects(run('restore', [backupOf('flawed.tar')], urlOf('flawless')), (error) => {
+      assert.ok(error instanceof Error && error.name === 'CommandFailed')
+      assert.match(error.message, /^the backup is damaged, so nothing was restored; /)
+      assert.ok(error.message.includes(`\n${fault}`), error.message)
+      assert.ok(!error.message.includes('r79'), error.message)
+      return true
+    })
+    assert.equal(existsSync(pathOf('flawless')), false)
+    const words = [backupOf('flawed.tar'), '--accept-damaged-records']
+    const { out, told } = await run('restore', [...words, '--json'], urlOf('flawless'))
+    assert.equal(JSON.parse(out).damaged_record_count, 1)
+    assert.ok(JSON.parse(out).damaged_records[0].startsWith(fault), out)
+    assert.match(told, /^the backup has 1 damaged record, /)
+    const restored = await openStores('flawless')
+    await take(restored.records(), 'fiat-accounts', [other], { allowOlder: true })
+    const lines = restored.records().operator.exportLines(fiatAccount.full.resource, undefined)
+    assert.equal((await Array.fromAsync(lines)).length, 2)
+    await restored.close()
   })
 
   test('refuses what is no whole backup and makes no store', async () => {

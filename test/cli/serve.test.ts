@@ -70,6 +70,23 @@ test('serve refuses a missing store, and makes one with --create', async () => {
   assert.equal(await program.kill(), 0)
 })
 
+test('migrate refuses an embedded store while a server uses it; its check does not', async () => {
+  const path = join(temporaryFolder(), 'bursar.db')
+  const env = { DATABASE_URL: `sqlite:${path}`, PORT: '0' }
+  const program = startProgram(['serve', '--create'], { env })
+  assert.match(await program.firstLine, /^listening on /)
+  const refused = await runProgram(['migrate'], { env })
+  assert.deepEqual(
+    [refused.code, refused.output, refused.errors],
+    [1, '', `a server uses the store at ${path}; stop it, then migrate. Nothing was changed.\n`],
+  )
+  const checked = await runProgram(['migrate', '--check', '--json'], { env })
+  assert.deepEqual([checked.code, JSON.parse(checked.output).applied], [0, []], checked.errors)
+  // A killed server leaves no claim behind.
+  assert.equal(await program.kill('SIGKILL'), null)
+  assert.equal((await runProgram(['migrate'], { env })).code, 0)
+})
+
 async function endsWith(
   options: readonly string[],
   sentence: string,

@@ -1,12 +1,15 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
+import { listFaults, type StoredReport, verifyStored } from '../../intake/verify-stored.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { type Config, ConfigError } from '../../platform/config.ts'
 import { openLog } from '../../platform/log.ts'
 import { makePrivateFolder } from '../../platform/machine/private-files.ts'
 import { commandHint } from '../../platform/version.ts'
+import { resources } from '../../resources/catalogue.ts'
 import { openOperatorStores, type Stores, storeFiles } from '../../stores.ts'
+import { counted } from '../../values/counted.ts'
 import { parseInstant } from '../../values/instant.ts'
 import { type CommonOptions, newCommand } from '../options.ts'
 import { CommandFailed, type Output, printResult } from '../output.ts'
@@ -15,7 +18,10 @@ import { type Manifest, unpackArchive } from './archive.ts'
 import { start } from './reconcile.ts'
 import { withStagingFolder } from './staging-folder.ts'
 
-type RestoreOptions = CommonOptions & { readonly replace?: boolean }
+type RestoreOptions = CommonOptions & {
+  readonly replace?: boolean
+  readonly acceptDamagedRecords?: boolean
+}
 
 const onPostgres =
   'restore is for the embedded store; restore PostgreSQL with pg_restore, then run reconcile --restored-to (docs/running.md)'
@@ -24,6 +30,10 @@ export function restoreCommand(output: Output, clock: Clock): Command {
   return newCommand('restore', 'Restore the embedded store from a file that backup wrote.')
     .argument('<file>', 'The backup.')
     .option('--replace', 'Replace the store that exists. Stop its server first.')
+    .option(
+      '--accept-damaged-records',
+      'Restore a backup that holds damaged records, and name them. Import them again afterwards.',
+    )
     .action(async (file: string, options: RestoreOptions) => {
       const config = operatorConfigOf(options)
       const files = storeFiles(config)
@@ -33,18 +43,36 @@ export function restoreCommand(output: Output, clock: Clock): Command {
         throw new CommandFailed(`there is a store at ${files.path}; --replace replaces it`)
       }
       makePrivateFolder(dirname(files.path))
-      const manifest = await withStagingFolder(dirname(files.path), async (folder) => {
+      const { manifest, damaged } = await withStagingFolder(dirname(files.path), async (folder) => {
         const unpacked = await unpackArchive(file, folder, files.names)
         const [name = ''] = files.names
-        await prepareStore(at(config, join(folder, name)), clock, unpacked)
-        if (files.replaceFrom(folder)) return unpacked
+        const records = await prepareStore(at(config, join(folder, name)), clock, unpacked)
+        if (records.faultCount > 0 && options.acceptDamagedRecords !== true) {
+          throw new CommandFailed(
+            `the backup is damaged, so nothing was restored; restore another one, or give --accept-damaged-records and import these records again:\n${listFaults(records)}`,
+          )
+        }
+        if (files.replaceFrom(folder)) return { manifest: unpacked, damaged: records }
         throw new CommandFailed(
           `another process uses the store at ${files.path}; stop it and restore again. Nothing was changed.`,
         )
       })
       const { created_at } = manifest
-      const document = { store: files.path, bursar: manifest.bursar, created_at, in_recovery: true }
+      const document = {
+        store: files.path,
+        bursar: manifest.bursar,
+        created_at,
+        in_recovery: true,
+        records_checked: damaged.records,
+        damaged_record_count: damaged.faultCount,
+        damaged_records: damaged.faults,
+      }
       printResult(output, options, document, [`${files.path}: restored as it was at ${created_at}`])
+      if (damaged.faultCount > 0) {
+        output.tell(
+          `the backup has ${counted(damaged.faultCount, 'damaged record')}, which no request gets until it is imported again:\n${listFaults(damaged)}`,
+        )
+      }
       output.tell(
         `every token is revoked, no client gets one, and no restored fee can be consumed, until the store is reconciled; run ${commandHint('reconcile')}`,
       )
@@ -60,10 +88,12 @@ const at = (config: Config, path: string): Config => ({
 })
 
 /**
- * Opens the unpacked store as a server would, which also migrates it, and checks every page. Then
- * starts its recovery, so that no server ever opens it without.
+ * Opens the unpacked store as a server would, which also migrates it. Checks every page, and the
+ * checksum of every record: SQLite's check finds no fault in a body whose bytes have changed. Then
+ * starts the recovery, so that no server ever opens the store without. Returns the records' check.
  */
-function prepareStore(config: Config, clock: Clock, { created_at }: Manifest): Promise<void> {
+function prepareStore(config: Config, clock: Clock, manifest: Manifest): Promise<StoredReport> {
+  const { created_at } = manifest
   return withStoresOf(config, clock, async (stores) => {
     stores.quotes()
     const faults = [
@@ -73,7 +103,9 @@ function prepareStore(config: Config, clock: Clock, { created_at }: Manifest): P
     if (faults.length > 0) throw new CommandFailed(`the backup is damaged:\n${faults.join('\n')}`)
     const restoredTo = parseInstant(created_at)?.micros
     if (restoredTo === undefined) throw new CommandFailed('the backup does not name its time')
+    const report = await verifyStored(resources, stores.records().operator.rows)
     await start(stores, restoredTo)
+    return report
   })
 }
 

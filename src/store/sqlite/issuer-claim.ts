@@ -1,6 +1,7 @@
+import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { makePrivateFile } from '../../platform/machine/private-files.ts'
-import { isBusy } from './database.ts'
+import { failureOf, isBusy } from './database.ts'
 import { retryWhileLocked } from './locks.ts'
 import { inTransaction } from './migrate.ts'
 
@@ -36,6 +37,21 @@ export async function claimIssuer(path: string, issuer: string): Promise<IssuerC
   } catch (error) {
     db.close()
     throw error
+  }
+}
+
+/** Whether a live server of any process holds the claim at a path. */
+export function isClaimed(path: string): boolean {
+  if (!existsSync(path)) return false
+  const db = new DatabaseSync(path, { timeout: 0 })
+  try {
+    db.exec('begin exclusive; rollback')
+    return false
+  } catch (error) {
+    if (isBusy(error)) return true
+    throw failureOf(error)
+  } finally {
+    db.close()
   }
 }
 
