@@ -63,5 +63,8 @@ export type FiatDepositInstructions = Schemas['FiatDepositInstructions']
 export type DepositAddress = Schemas['DepositAddress']
 export type Statement = Schemas['Statement']
 export type IssuerQuoteExecution = Schemas['IssuerQuoteExecution']
-export type CreateCryptoWithdrawalFeeRequest = Schemas['CreateCryptoWithdrawalFeeRequest']
+/** Exactly one of `amount` and `total`. */
+export type CreateCryptoWithdrawalFeeRequest =
+  | (Schemas['CreateCryptoWithdrawalFeeRequestByAmount'] & { readonly total?: never })
+  | (Schemas['CreateCryptoWithdrawalFeeRequestByTotal'] & { readonly amount?: never })
 export type CryptoWithdrawalFee = Schemas['CryptoWithdrawalFee']

@@ -2,6 +2,7 @@ import type { Client } from 'openapi-fetch'
 import type { Bursar, RequestOptions } from './bursar.ts'
 import type { Answer, Fetch, Received } from './calls.ts'
 import type { BursarError } from './errors.ts'
+import { requireValues } from './filters.ts'
 import { type List, listOf, type Page } from './list.ts'
 import { mayRepeatRead, mayRepeatWrite } from './retry.ts'
 import type { paths } from './schema.ts'
@@ -22,7 +23,8 @@ export function operationsOf(api: Client<paths>, call: Call): Bursar {
 
   return {
     fiatAccounts: {
-      get: (id, { signal, ...query } = {}) => {
+      get: async (id, { signal, ...query } = {}) => {
+        requireValues(query)
         const params = { path: { id }, query }
         const path = '/v2/transfer/fiat-accounts/{id}'
         return read((init) => api.GET(path, { ...init, params }), signal)
@@ -94,7 +96,10 @@ const listsOf =
     send: (params: Params<Query>) => Send<Body>,
     itemsOf: (body: Body) => readonly T[],
   ): List<T> => {
+    requireValues(filters)
     const readPage = async (cursor: string | undefined): Promise<Page<T>> => {
+      // The caller may have changed them since.
+      requireValues(filters)
       // No record matches an empty filter. A URL cannot say so: without the filter all match.
       if (Object.values(filters).some((value) => Array.isArray(value) && value.length === 0)) {
         return { items: [], nextPageCursor: undefined, requestId: undefined }

@@ -172,6 +172,44 @@ describe('a list', () => {
     assert.equal(requests.length, 0)
   })
 
+  test('refuses a filter without a value before anything is sent, and names it', async () => {
+    requests = []
+    const id = fixtureIds['fiat-accounts']
+    const hole: string[] = [id]
+    hole.length = 2
+    const faulty: readonly (readonly [unknown, RegExp])[] = [
+      [{ ids: [undefined] }, /^ids must not contain undefined/],
+      [{ ids: [id, null] }, /^ids must not contain null, as entry 1 is$/],
+      [{ ids: hole }, /^ids must not contain undefined/],
+      [{ ids: [], ref_ids: [null] }, /^ref_ids must not contain null/],
+      [{ ids: null }, /^ids must not be null/],
+      [{ limit: null }, /^limit must not be null/],
+      [null, /^the filters must be an object/],
+    ]
+    for (const [filters, message] of faulty) {
+      for (const { list } of [bursar.fiatAccounts, bursar.depositAddresses, bursar.issuerQuotes]) {
+        assert.throws(() => Reflect.apply(list, undefined, [filters]), {
+          name: 'TypeError',
+          message,
+        })
+      }
+    }
+    const withNull = JSON.parse('{"include_deleted":null}')
+    const message = /^include_deleted must not be null/
+    await assert.rejects(bursar.fiatAccounts.get(id, withNull), { name: 'TypeError', message })
+    const changed = { ids: [id] }
+    const list = bursar.fiatAccounts.list(changed)
+    changed.ids = [JSON.parse('null')]
+    await assert.rejects(all(list), { name: 'TypeError', message: /^ids must not contain null/ })
+    assert.equal(requests.length, 0)
+  })
+
+  test('takes a parameter that is undefined as absent', async () => {
+    const filters = JSON.parse('{"limit":1000}')
+    const read = await all(bursar.issuerQuotes.list({ ...filters, ids: undefined }))
+    assert.deepEqual(read, await all(bursar.issuerQuotes.list({ limit: 1000 })))
+  })
+
   test('throws if the server does not know a filter', async () => {
     const misspelt = JSON.parse('{"ref_id":"acme-account-0001"}')
     await assert.rejects(all(bursar.fiatAccounts.list(misspelt)), (error) => {
@@ -221,8 +259,15 @@ describe('values', () => {
     const _misspelt = () => bursar.fiatAccounts.list({ ref_id: ['R'] })
     // @ts-expect-error: statements are listed for a customer.
     const _customer = () => bursar.statements.list({})
+    const quote = bursar.cryptoWithdrawalFees.create
+    const { amount, ...figureless } = withdrawal
     // @ts-expect-error: exactly one of amount and total is given.
-    const _figure = () => bursar.cryptoWithdrawalFees.create({ ...withdrawal, amount: undefined })
+    const _undefined = () => quote({ ...withdrawal, amount: undefined })
+    // @ts-expect-error: not both.
+    const _both = () => quote({ ...withdrawal, total: '103' })
+    // @ts-expect-error: not neither.
+    const _neither = () => quote(figureless)
+    const _one = () => [quote({ ...figureless, total: amount }), quote(withdrawal)]
     assert.equal(account.fiat_network_instructions.wire?.account_number, '5730008846')
   })
 })
