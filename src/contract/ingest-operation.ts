@@ -64,6 +64,8 @@ export type IngestInput = {
   readonly bytes: Buffer
   readonly content: Readable | undefined
   readonly headers: IncomingHttpHeaders
+  /** Method, path and query as they were sent. */
+  readonly target: string
   readonly trace: Trace
 }
 

@@ -134,8 +134,8 @@ export const statusGuides: readonly ProblemGuide[] = [
   },
   {
     status: 422,
-    meaning: 'The `Idempotency-Key` was sent with other bytes in the last 24 hours.',
-    remedy: 'Send the same bytes again, or take a new key.',
+    meaning: 'The `Idempotency-Key` was sent with another request in the last 24 hours.',
+    remedy: 'Send the same request again, or take a new key.',
   },
   {
     status: 429,

@@ -21,11 +21,12 @@ export const streamWork =
   (resource: Resource, deps: RecordDeps, gate: StreamGate): IngestWork =>
   async (input) => {
     const key = idempotencyKey(input)
-    return await gate(() =>
-      key === undefined
-        ? storeStream(resource, deps, input)
-        : storeOnce(resource, deps, input, key),
-    )
+    return await gate(() => {
+      const stream = openStream(input)
+      return key === undefined
+        ? storeStream(resource, deps, input, stream)
+        : storeOnce(resource, deps, input, stream, key)
+    })
   }
 
 function idempotencyKey({ headers }: IngestInput): string | undefined {
@@ -91,54 +92,66 @@ const importStream = (
     answering,
   })
 
-/** The status and the body of an answer, as an idempotency key keeps it. */
-type Answered =
-  | { readonly status: 200; readonly body: object }
-  | { readonly status: 400; readonly faults: ImportReport['faults']; readonly faultCount: number }
-
-function answeredOf(report: ImportReport, sha256: string): Answered {
-  const { records, added, changed, unchanged, faults, faultCount } = report
-  if (faultCount === 0) return { status: 200, body: { records, added, changed, unchanged, sha256 } }
-  return { status: 400, faults: faults.slice(0, limits.faultsAnsweredMax), faultCount }
+type Stored = {
+  readonly records: number
+  readonly added: number
+  readonly changed: number
+  readonly unchanged: number
+  readonly sha256: string
 }
 
-function render(answered: Answered): IngestAnswer {
-  if (answered.status === 200) return { body: answered.body }
-  throw refused(400, answered.faults, answered.faultCount)
+const storedOf = (report: ImportReport, sha256: string): Stored => {
+  const { records, added, changed, unchanged } = report
+  return { records, added, changed, unchanged, sha256 }
 }
 
-async function storeStream(resource: Resource, deps: RecordDeps, input: IngestInput) {
-  const stream = openStream(input)
-  const report = await importStream(resource, deps, input, stream)
+async function storeStream(
+  resource: Resource,
+  deps: RecordDeps,
+  input: IngestInput,
+  stream: Stream,
+  answering?: ImportOptions['answering'],
+): Promise<IngestAnswer> {
+  const report = await importStream(resource, deps, input, stream, answering)
   input.trace.rows = report.records
-  return render(answeredOf(report, stream.sha256()))
+  if (report.faultCount > 0) throw refused(400, report.faults, report.faultCount)
+  return { body: storedOf(report, stream.sha256()) }
 }
 
-/** Stores a stream unless its key has an answer. The same bytes get that answer again. */
-async function storeOnce(resource: Resource, deps: RecordDeps, input: IngestInput, key: string) {
+/** Stores a stream unless its key has an answer. The same request gets that answer again. */
+async function storeOnce(
+  resource: Resource,
+  deps: RecordDeps,
+  input: IngestInput,
+  stream: Stream,
+  key: string,
+): Promise<IngestAnswer> {
   const { answers } = deps.store.operator
   const { clientId } = input.caller
   const known = await answers.find(clientId, key)
-  const stream = openStream(input)
-  if (known !== undefined) return again(known, await stream.digest())
+  if (known !== undefined) return again(known, fingerprintOf(input, await stream.digest()))
   const newAnswer = (report: ImportReport) => {
     const sha256 = stream.sha256()
-    return { clientId, key, sha256, answer: JSON.stringify(answeredOf(report, sha256)) }
+    const answer = JSON.stringify(storedOf(report, sha256))
+    return { clientId, key, fingerprint: fingerprintOf(input, sha256), answer }
   }
   try {
-    const report = await importStream(resource, deps, input, stream, newAnswer)
-    input.trace.rows = report.records
-    // A stream that broke off has no digest, and may be sent again.
-    if (report.faultCount > 0 && stream.sha256() !== '') await answers.keep(newAnswer(report))
-    return render(answeredOf(report, stream.sha256()))
+    return await storeStream(resource, deps, input, stream, newAnswer)
   } catch (error) {
     const other = error instanceof AlreadyAnswered ? await answers.find(clientId, key) : undefined
     if (other === undefined) throw error
-    return again(other, stream.sha256())
+    return again(other, fingerprintOf(input, stream.sha256()))
   }
 }
 
-function again({ sha256, answer }: KeptAnswer, sent: string): IngestAnswer {
-  if (sha256 === sent) return render(JSON.parse(answer) as Answered)
-  throw new Problem(422, 'this Idempotency-Key was sent with other bytes before; take a new one')
+/** A key says that a request is the same. So another kind or query is another request too. */
+const fingerprintOf = ({ target }: IngestInput, sha256: string): string =>
+  createHash('sha256')
+    .update(JSON.stringify([target, sha256]))
+    .digest('hex')
+
+function again({ fingerprint, answer }: KeptAnswer, sent: string): IngestAnswer {
+  if (fingerprint === sent) return { body: answer }
+  const detail = 'this Idempotency-Key was sent with another request before; take a new one'
+  throw new Problem(422, detail)
 }

@@ -11,7 +11,11 @@ let token: string
 
 before(async () => {
   service = await startTestService()
-  token = await operatorToken(service, 'core', ['ingest:write_fiat_accounts', 'ingest:read_record'])
+  token = await operatorToken(service, 'core', [
+    'ingest:write_fiat_accounts',
+    'ingest:write_statements',
+    'ingest:read_record',
+  ])
 })
 after(() => service.stop())
 
@@ -89,6 +93,8 @@ describe('a stream of records', () => {
   })
 })
 
+const sentBefore = 'this Idempotency-Key was sent with another request before; take a new one'
+
 describe('an idempotency key', () => {
   test('gets the same answer for the same bytes, and 422 for others', async () => {
     const headers = { 'idempotency-key': 'file-1' }
@@ -103,12 +109,26 @@ describe('an idempotency key', () => {
     assert.equal(missing.status, 404, 'the other bytes are not stored')
   })
 
-  test('keeps a refusal too', async () => {
+  test('does not keep a refusal, because the stream may succeed later', async () => {
     const headers = { 'idempotency-key': 'file-2' }
-    const first = await post('{"id":"x"}\n', { headers })
-    assert.equal(first.status, 400)
-    const again = await post('{"id":"x"}\n', { headers })
-    assert.deepEqual([again.status, again.body.meta], [400, first.body.meta])
+    await post(linesOf(accounts(5200, 1, { updated_at: '2026-05-01T00:00:00Z' })))
+    const older = linesOf(accounts(5200, 2, { updated_at: '2026-04-01T00:00:00Z' }))
+    assert.equal((await post(older, { headers })).status, 400)
+    const stored = await post(older, { headers }, '?allow_older=true')
+    assert.deepEqual([stored.status, countsOf(stored)], [200, [2, 1, 1, 0]], stored.text)
+  })
+
+  test('confirms nothing for another kind or query with the same bytes', async () => {
+    const headers = { 'idempotency-key': 'file-4' }
+    const text = linesOf(accounts(5300, 1))
+    assert.deepEqual(countsOf(await post(text, { headers })), [1, 1, 0, 0])
+    const query = await post(text, { headers }, '?allow_older=true')
+    assert.deepEqual([query.status, query.body.detail], [422, sentBefore])
+    const kind = await service.call('/ingest/v1/statements', {
+      ...{ token, method: 'POST', body: text },
+      headers,
+    })
+    assert.deepEqual([kind.status, kind.body.detail], [422, sentBefore])
   })
 
   test('of requests at the same time, one stores and all get its answer', async () => {
@@ -122,11 +142,11 @@ describe('an idempotency key', () => {
     let now = 1_790_000_000_000_000n
     const tested = await openTestStore(() => now)
     try {
-      const key = { clientId: 'core', key: 'daily', sha256: 'a', answer: '{}' }
+      const key = { clientId: 'core', key: 'daily', fingerprint: 'a', answer: '{}' }
       const { answers } = tested.store.operator
       const answering = () => key
       await tested.take('fiat-accounts', accounts(1, 1), { answering })
-      assert.deepEqual(await answers.find('core', 'daily'), { sha256: 'a', answer: '{}' })
+      assert.deepEqual(await answers.find('core', 'daily'), { fingerprint: 'a', answer: '{}' })
       await assert.rejects(tested.take('fiat-accounts', accounts(2, 1), { answering }), {
         name: 'AlreadyAnswered',
       })

@@ -190,7 +190,10 @@ function conditionsOf(operation: Documented): object[] {
   if (showsInFull === true) return [reason]
   if (body !== undefined && 'records' in body) {
     return [
-      header('Idempotency-Key', 'The same key and bytes get the same answer for 24 hours.'),
+      header(
+        'Idempotency-Key',
+        'The same request with the same key gets the answer of the first again, for 24 hours.',
+      ),
       header('Content-Encoding', 'gzip, if the stream is compressed.'),
     ]
   }

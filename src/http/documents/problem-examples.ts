@@ -115,7 +115,7 @@ export const problemExamples: Readonly<Record<string, ProblemExample | undefined
   },
   417: { detail: 'the Expect header must be 100-continue or absent', path: fee },
   422: {
-    detail: 'this Idempotency-Key was sent with other bytes before; take a new one',
+    detail: 'this Idempotency-Key was sent with another request before; take a new one',
     path: '/ingest/v1/fiat-accounts',
   },
   429: {

@@ -51,13 +51,18 @@ async function handleCall(
   caller: OperatorPrincipal,
   { works }: IngestDeps,
 ): Promise<Answer> {
-  const { body, headers, content, trace, path } = request
+  const { method, body, headers, content, trace, path, rawQuery } = request
   const work = works[operation.id]
   assert(work !== undefined, `service.ts binds no work to ${operation.id}, asked for at ${path}`)
   const members = operation.body
   const isObject = members !== undefined && 'members' in members
   const answer = await work({
-    ...{ caller, headers, content, trace, bytes: body },
+    caller,
+    headers,
+    target: `${method} ${path}?${rawQuery}`,
+    content,
+    trace,
+    bytes: body,
     parameters: validateControl(operation, request.parameters, readQuery(operation, request)),
     body: isObject ? readBody(members, body) : new Map(),
   })

@@ -127,8 +127,7 @@ export const postRecords = ofEachKind((resource) =>
         description:
           'A record has a fault. `meta.faults` names line, member and reason of the first 100, `meta.fault_count` counts all.',
       },
-      409: { description: 'A request with this Idempotency-Key is being answered.' },
-      422: { description: 'The Idempotency-Key was sent with other bytes before.' },
+      422: { description: 'The Idempotency-Key was sent with another request before.' },
     },
     view: {
       name: 'PostedRecords',

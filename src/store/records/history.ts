@@ -56,11 +56,12 @@ export type PruneKey = {
 
 export type Pruning = { readonly deleted: number; readonly next: PruneKey | undefined }
 
-/** Answers to requests with an idempotency key. Each is kept for a day. */
+/**
+ * Answers to requests with an idempotency key. A merge keeps its answer in its transaction, for a
+ * day. A refusal stores nothing and is not kept, since it may be sent again with success.
+ */
 export type KeptAnswers = {
   find(clientId: string, key: string): Promise<KeptAnswer | undefined>
-  /** Keeps an answer to a request that changed nothing, unless another is kept already. */
-  keep(answer: NewAnswer): Promise<void>
 }
 
 /** The versions of a time have been pruned. `start` is from when on history is whole. */
@@ -79,4 +80,4 @@ export class AlreadyAnswered extends Error {
   override readonly name = 'AlreadyAnswered'
 }
 
-export type KeptAnswer = Pick<NewAnswer, 'sha256' | 'answer'>
+export type KeptAnswer = Pick<NewAnswer, 'fingerprint' | 'answer'>

@@ -81,8 +81,8 @@ export type MergeOptions = {
 export type NewAnswer = {
   readonly clientId: string
   readonly key: string
-  /** Of the bytes of the request, in hex. */
-  readonly sha256: string
+  /** A digest of what the request was, in hex: method, path, query and body. */
+  readonly fingerprint: string
   /** JSON. */
   readonly answer: string
 }

@@ -84,7 +84,7 @@ export function openSqliteStore(path: string, clock: Clock, log = openLog('silen
       put: puts.put,
       ...openHistory(db),
       ...openPruner(db, write),
-      answers: openKeptAnswers(db, write, clock),
+      answers: openKeptAnswers(db, clock),
       find: async (resource, id) => {
         const row = prepare(db, findQuery(resource, recordDialect.tableName, '?')).get(id)
         return row === undefined ? undefined : foundRecord(resource, readStoredRecord(row))

@@ -10,7 +10,6 @@ import {
 } from '../../sql/history/kept-answers.ts'
 import { text } from '../../sql/row.ts'
 import type { Servers } from '../cluster/servers.ts'
-import { inTransaction } from '../cluster/transaction.ts'
 import type { Connection } from '../driver/connection.ts'
 
 const table = 'bursar.kept_answer'
@@ -20,18 +19,14 @@ export const openKeptAnswers = (servers: Servers, clock: Clock): KeptAnswers => 
   find: async (clientId, key) => {
     const values = [clientId, key, forgottenBefore(clock())]
     const [row] = await servers.rows({ text: findAnswer(table, numbered), values })
-    return row && { sha256: text(row, 'sha256'), answer: text(row, 'answer') }
-  },
-  keep: async (answer) => {
-    const now = clock()
-    await inTransaction(servers, (connection) => keepOnce(connection, answer, now))
+    return row && { fingerprint: text(row, 'fingerprint'), answer: text(row, 'answer') }
   },
 })
 
 /** Keeps an answer unless its key has one, and returns whether it did. Forgets expired answers. */
 export async function keepOnce(
   connection: Connection,
-  { clientId, key, sha256, answer }: NewAnswer,
+  { clientId, key, fingerprint, answer }: NewAnswer,
   now: bigint,
 ): Promise<boolean> {
   const before = forgottenBefore(now)
@@ -39,6 +34,6 @@ export async function keepOnce(
   await connection.query({ text: forgetAnswer(table, numbered), values: ofKey })
   await connection.query({ text: forgetAnswers(table, numbered), values: [before] })
   const text = `${keepAnswer(table, numbered)} returning 1`
-  const kept = await connection.query({ text, values: [clientId, key, sha256, answer, now] })
+  const kept = await connection.query({ text, values: [clientId, key, fingerprint, answer, now] })
   return kept.length === 1
 }

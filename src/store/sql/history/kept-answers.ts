@@ -2,11 +2,11 @@ import { limits } from '../../../platform/limits.ts'
 
 /** Adds an answer unless its key has one. The parameters are numbered in the order of columns. */
 export const keepAnswer = (table: string, parameter: (number: number) => string): string =>
-  `insert into ${table} (client_id, key, sha256, answer, kept_at)
+  `insert into ${table} (client_id, key, fingerprint, answer, kept_at)
    values (${[1, 2, 3, 4, 5].map(parameter).join(', ')}) on conflict do nothing`
 
 export const findAnswer = (table: string, parameter: (number: number) => string): string =>
-  `select sha256, answer from ${table}
+  `select fingerprint, answer from ${table}
    where client_id = ${parameter(1)} and key = ${parameter(2)} and kept_at > ${parameter(3)}`
 
 /** Answers are forgotten when another one is kept, a few at a time. */

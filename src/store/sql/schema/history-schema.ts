@@ -97,7 +97,7 @@ ${protect('extent')}
 create table ${tableName('kept_answer')} (
   client_id ${types.key} not null,
   key ${types.key} not null,
-  sha256 text not null,
+  fingerprint text not null,
   answer text not null,
   kept_at ${types.integer} not null,
   primary key (client_id, key)

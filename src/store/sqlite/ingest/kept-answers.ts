@@ -11,30 +11,28 @@ import {
 } from '../../sql/history/kept-answers.ts'
 import { text } from '../../sql/row.ts'
 import { guarded } from '../database.ts'
-import type { Write } from '../locks.ts'
 
 const table = 'kept_answer'
 const positional = (): string => '?'
 
-export const openKeptAnswers = (db: DatabaseSync, write: Write, clock: Clock): KeptAnswers => ({
+export const openKeptAnswers = (db: DatabaseSync, clock: Clock): KeptAnswers => ({
   find: async (clientId, key) =>
     guarded(() => {
       const since = forgottenBefore(clock())
       const row = db.prepare(findAnswer(table, positional)).get(clientId, key, since)
-      return row && { sha256: text(row, 'sha256'), answer: text(row, 'answer') }
+      return row && { fingerprint: text(row, 'fingerprint'), answer: text(row, 'answer') }
     }),
-  keep: (answer) => write(() => void keepOnce(db, answer, clock())),
 })
 
 /** Keeps an answer unless its key has one, and returns whether it did. Forgets expired answers. */
 export function keepOnce(
   db: DatabaseSync,
-  { clientId, key, sha256, answer }: NewAnswer,
+  { clientId, key, fingerprint, answer }: NewAnswer,
   now: bigint,
 ): boolean {
   const before = forgottenBefore(now)
   db.prepare(forgetAnswer(table, positional)).run(clientId, key, before)
   db.prepare(forgetAnswers(table, positional)).run(before)
   const keep = db.prepare(keepAnswer(table, positional))
-  return keep.run(clientId, key, sha256, answer, now).changes === 1
+  return keep.run(clientId, key, fingerprint, answer, now).changes === 1
 }
