@@ -1,6 +1,7 @@
 /** What the server writes into the page. */
 export type Settings = {
   readonly idleMinutes: number
+  readonly networks: readonly string[]
   readonly issuers: readonly IssuerSettings[]
   /** The sandbox's clients, whose secrets are public. */
   readonly clients: readonly SandboxClient[]
@@ -22,7 +23,10 @@ export type SandboxClient = {
 const element = document.getElementById('settings')
 
 export const settings: Settings = {
-  ...{ idleMinutes: 15, issuers: [], clients: [] },
+  idleMinutes: 15,
+  networks: [],
+  issuers: [],
+  clients: [],
   ...JSON.parse(element?.textContent ?? '{}'),
 }
 

@@ -1,8 +1,8 @@
 import { printDecimal } from '../values/decimal.ts'
 import { type CryptoNetwork, cryptoNetworks } from '../values/network.ts'
-import type { AddressKind } from './addresses/address-check.ts'
 import { costsInForce, type FeeBasis, type Unavailable } from './fee-basis.ts'
 import { networkFee } from './network-fee.ts'
+import { traitsOf } from './networks.ts'
 import { amountUnitsMin } from './quote-fee.ts'
 import type { AssetPair } from './schedule/asset-pair.ts'
 
@@ -23,21 +23,6 @@ export type ScheduleRow = Omit<
         readonly ageSeconds: number
       }
     | { readonly unavailable: Unavailable['cause'] }
-}
-
-/** The address kind that wallets of each network issue today. */
-const commonKind: Readonly<Record<CryptoNetwork, AddressKind>> = {
-  BITCOIN: 'p2wpkh',
-  LITECOIN: 'p2wpkh',
-  BITCOIN_CASH: 'p2pkh',
-  ETHEREUM: 'evm',
-  POLYGON_POS: 'evm',
-  BASE: 'evm',
-  ARBITRUM_ONE: 'evm',
-  INK: 'evm',
-  XLAYER: 'evm',
-  SOLANA: 'wallet',
-  STELLAR: 'account',
 }
 
 /** Every pair of the schedule in force, disabled ones included, in the contract's order. */
@@ -74,7 +59,7 @@ export function describeNetworks(basis: FeeBasis, now: bigint): NetworkState[] {
 
 function describePair(basis: FeeBasis, pair: AssetPair, now: bigint): ScheduleRow {
   const plan = basis.schedule.networks[pair.network]
-  const address = commonKind[pair.network]
+  const address = traitsOf(pair.network).commonKind
   const fee = networkFee(basis, pair, address, now)
   const charge = fee.ok
     ? {

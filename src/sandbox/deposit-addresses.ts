@@ -1,6 +1,7 @@
 import type { RecordInput } from '../contract/resource.ts'
+import { traitsOf } from '../fees/networks.ts'
 import { conversionTargets } from '../resources/deposit-address.ts'
-import { type CryptoNetwork, cryptoNetworks } from '../values/network.ts'
+import { cryptoNetworks } from '../values/network.ts'
 import { encodeAddress } from './encode-address.ts'
 import { cycle, drawBytes, drawUuid } from './seeded.ts'
 import {
@@ -14,14 +15,7 @@ import {
 } from './story.ts'
 
 /** One key controls the same address on all of these networks. */
-const evmNetworks: readonly CryptoNetwork[] = [
-  'ETHEREUM',
-  'POLYGON_POS',
-  'BASE',
-  'ARBITRUM_ONE',
-  'INK',
-  'XLAYER',
-]
+const evmNetworks = cryptoNetworks.filter((network) => traitsOf(network).commonKind === 'evm')
 
 export function depositAddresses(customer: string, count: number): RecordInput[] {
   return Array.from({ length: count }, (_, at) => {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { v7 as timeOrderedUuid } from 'uuid'
 import type { BodyInput, Work } from '../contract/operation.ts'
 import type { AddressPolicy } from '../fees/addresses/address-check.ts'
-import { spellingOf } from '../fees/addresses/canonical-address.ts'
 import type { FeeBasis } from '../fees/fee-basis.ts'
+import { traitsOf } from '../fees/networks.ts'
 import { type QuoteRequest, quoteFee } from '../fees/quote-fee.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { FeeQuoteStore, NewFeeQuote } from '../store/fee-quotes.ts'
@@ -36,7 +36,7 @@ export function quoteWithdrawal(deps: QuoteDeps): Work {
       asset: request.asset,
       network: request.network,
       address: request.address,
-      canonicalAddress: spellingOf(request.network, request.address, quoted.addressKind),
+      canonicalAddress: traitsOf(request.network).spellAddress(request.address, quoted.addressKind),
       amount: quoted.amount,
       fee: quoted.fee,
       total: quoted.total,

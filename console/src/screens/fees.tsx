@@ -10,6 +10,7 @@ import { Time } from '../parts/time.tsx'
 import { useLoad } from '../parts/use-load.ts'
 import { go, linkTo, useRoute, withParameters } from '../router.ts'
 import { useSession } from '../session/session.ts'
+import { settings } from '../settings.ts'
 
 /** Guaranteed fees: staff look them up, customers ask for them. */
 export function Fees() {
@@ -76,11 +77,6 @@ type Quoted = {
   readonly crypto_network: string
 }
 
-const networks = [
-  ...['BITCOIN', 'ETHEREUM', 'BITCOIN_CASH', 'LITECOIN', 'SOLANA', 'POLYGON_POS', 'BASE'],
-  ...['ARBITRUM_ONE', 'STELLAR', 'INK', 'XLAYER'],
-]
-
 function QuoteForm() {
   const session = useSession()
   const [network, setNetwork] = useState('ETHEREUM')
@@ -121,7 +117,7 @@ function QuoteForm() {
         <label>
           Network{' '}
           <select value={network} onChange={(event) => setNetwork(event.target.value)}>
-            {networks.map((name) => (
+            {settings.networks.map((name) => (
               <option key={name}>{name}</option>
             ))}
           </select>

@@ -1,10 +1,6 @@
 import type { CryptoNetwork } from '../../values/network.ts'
+import { traitsOf } from '../networks.ts'
 import { type AddressCheck, type AddressPolicy, refuse } from './address-check.ts'
-import { checkCashAddress } from './cash-address.ts'
-import { checkEvmAddress } from './evm-address.ts'
-import { checkSolanaAddress } from './solana-address.ts'
-import { checkStellarAddress } from './stellar-address.ts'
-import { bitcoinForms, checkUtxoAddress, litecoinForms } from './utxo-address.ts'
 
 /** Above every valid form (a CashAddr P2SH32 has 76 characters); bounds the cost of base58. */
 const addressCharactersMax = 128
@@ -25,23 +21,5 @@ export function checkAddress(
   if (address.length > addressCharactersMax) {
     return refuse('length', `The address is longer than ${addressCharactersMax} characters.`)
   }
-  switch (network) {
-    case 'BITCOIN':
-      return checkUtxoAddress(bitcoinForms, address, policy)
-    case 'LITECOIN':
-      return checkUtxoAddress(litecoinForms, address, policy)
-    case 'BITCOIN_CASH':
-      return checkCashAddress(address, policy)
-    case 'SOLANA':
-      return checkSolanaAddress(address, policy)
-    case 'STELLAR':
-      return checkStellarAddress(address)
-    case 'ETHEREUM':
-    case 'POLYGON_POS':
-    case 'BASE':
-    case 'ARBITRUM_ONE':
-    case 'INK':
-    case 'XLAYER':
-      return checkEvmAddress(network, address, policy)
-  }
+  return traitsOf(network).checkAddress(address, policy)
 }

@@ -3,7 +3,7 @@ import { largest } from '../../values/bounds.ts'
 import { parseDecimal } from '../../values/decimal.ts'
 import { type CryptoNetwork, isCryptoNetwork } from '../../values/network.ts'
 import { checkAddress } from '../addresses/check-address.ts'
-import type { AssetKind } from '../models/asset-kind.ts'
+import { traitsOf } from '../networks.ts'
 import {
   type AddFault,
   convert,
@@ -28,16 +28,6 @@ export const pairs = record(
         ? record((asset) => pair(network, asset))(given, path, pass)
         : fault(pass, `${path} is no network`),
 )
-
-type TokenMembers = Readonly<Partial<Record<AssetKind, 'contract' | 'mint' | 'issuer'>>>
-
-/** The kinds of token that exist on a network, each with the member that holds its address. */
-export function tokenMembersOf(network: CryptoNetwork): TokenMembers {
-  if (network === 'SOLANA') return { spl: 'mint', token2022: 'mint' }
-  if (network === 'STELLAR') return { trustline: 'issuer' }
-  const hasNone = ['BITCOIN', 'LITECOIN', 'BITCOIN_CASH'].includes(network)
-  return hasNone ? {} : { erc20: 'contract' }
-}
 
 const assetShape = {
   kind: oneOf('native', 'erc20', 'spl', 'token2022', 'trustline'),
@@ -81,7 +71,7 @@ const pair = (network: CryptoNetwork, asset: string) =>
   })
 
 function readToken(network: CryptoNetwork, document: AssetDocument, addFault: AddFault) {
-  const member = tokenMembersOf(network)[document.kind]
+  const member = traitsOf(network).tokenMembers[document.kind]
   if (member === undefined) return addFault('kind', `does not exist on ${network}`)
   if (document.certainty === undefined) addFault('certainty', 'must be A, B or C')
   const address = document[member]

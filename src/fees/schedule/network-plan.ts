@@ -1,8 +1,9 @@
 import { Type } from 'typebox'
 import { largest } from '../../values/bounds.ts'
-import type { CryptoNetwork } from '../../values/network.ts'
+import { type CryptoNetwork, cryptoNetworks } from '../../values/network.ts'
 import type { AddressKind } from '../addresses/address-check.ts'
 import type { PerTransfer } from '../models/evm-model.ts'
+import { networkTraits } from '../networks.ts'
 import {
   type Check,
   constant,
@@ -215,17 +216,22 @@ const stellar = network(
   requireBounds('stroops_per_op', 'floor_stroops', 'cap_stroops'),
 )
 
-/** The document's `networks`. */
-export const networks = object({
-  BITCOIN: utxo('utxo'),
-  LITECOIN: utxo('utxo'),
-  BITCOIN_CASH: utxo('bch'),
-  ETHEREUM: evm,
-  POLYGON_POS: evm,
-  BASE: opStack,
-  INK: opStack,
-  XLAYER: opStack,
-  ARBITRUM_ONE: arbitrum,
-  SOLANA: solana,
-  STELLAR: stellar,
-})
+const planOf = {
+  utxo: utxo('utxo'),
+  bch: utxo('bch'),
+  evm,
+  op: opStack,
+  arbitrum,
+  solana,
+  stellar,
+}
+type Plans = {
+  readonly [N in CryptoNetwork]: (typeof planOf)[(typeof networkTraits)[N]['family']]
+}
+
+/** The document's `networks`. Each is read by the plan of its family. */
+export const networks = object(
+  Object.fromEntries(
+    cryptoNetworks.map((network) => [network, planOf[networkTraits[network].family]]),
+  ) as Plans,
+)

@@ -2,7 +2,8 @@ import { Type } from 'typebox'
 import { limits } from '../../platform/limits.ts'
 import { parseInstant } from '../../values/instant.ts'
 import { type CryptoNetwork, cryptoNetworks, isCryptoNetwork } from '../../values/network.ts'
-import { type AssetPair, pairs, tokenMembersOf } from './asset-pair.ts'
+import { traitsOf } from '../networks.ts'
+import { type AssetPair, pairs } from './asset-pair.ts'
 import {
   convert,
   type Environment,
@@ -91,7 +92,7 @@ const priceSource: Reader<PriceSource> = (given, path, pass) => {
 }
 
 const evmNetwork: Reader<CryptoNetwork> = (given, path, pass) =>
-  isCryptoNetwork(given) && 'erc20' in tokenMembersOf(given)
+  isCryptoNetwork(given) && 'erc20' in traitsOf(given).tokenMembers
     ? { value: given }
     : fault(pass, `${path} must be an EVM network`)
 

@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { brotliDecompress } from 'node:zlib'
 import type { Route } from '../../../contract/request.ts'
 import type { Config } from '../../../platform/config.ts'
+import { cryptoNetworks } from '../../../values/network.ts'
 import { htmlHeaders, jsonInPage } from '../html-page.ts'
 import { staticDocument } from '../static-document.ts'
 import { checkAddressRoute } from './check-address.ts'
@@ -83,6 +84,7 @@ const originsOf = (issuers: ConsoleConfig['trustedIssuers']): readonly string[] 
 /** What the console must know before anyone has signed in. It is no secret. */
 const settingsOf = ({ trustedIssuers, consoleIdleMinutes }: ConsoleConfig) => ({
   idleMinutes: consoleIdleMinutes,
+  networks: cryptoNetworks,
   issuers: trustedIssuers.flatMap(({ issuer, people }) => {
     if (people === undefined) return []
     const { clientId, scope, parameters } = people
