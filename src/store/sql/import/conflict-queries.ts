@@ -82,6 +82,15 @@ type StoredConflict = {
   readonly where: string
 }
 
+/**
+ * A stored and a staged record have the same key. Null is no key: to say so keeps PostgreSQL from
+ * looking up a null `ref_id`, by a plan that may read every record of its customer.
+ */
+const sameKey = (...columns: readonly string[]): string => {
+  const equal = columns.map((column) => `stored.${column} = staged.${column}`).join(' and ')
+  return `${equal} and staged.${columns.at(-1)} is not null`
+}
+
 /** Ignores stored records that the same file replaces. */
 const notReplaced = `
       not exists (select 1 from staged as replacement where replacement.id = stored.id)`
@@ -106,14 +115,14 @@ function storedConflicts({ noun, orderBy, uniqueMembers, exclusive }: Resource, 
       member: 'ref_id',
       reason: `is already the ref_id of another ${noun} of this customer`,
       index: 'by_ref_id',
-      where: `stored.customer_id = staged.customer_id and stored.ref_id = staged.ref_id
+      where: `${sameKey('customer_id', 'ref_id')}
       and stored.id <> staged.id and ${notReplaced}`,
     },
     ...uniqueMembers.map((member) => ({
       member,
       reason: 'is taken; it is unique over all customers',
       index: `${member}_identity`,
-      where: `stored.${member} = staged.${member} and stored.stored_at >= 0
+      where: `${sameKey(member)} and stored.stored_at >= 0
       and stored.id <> staged.id and ${notReplaced}`,
     })),
     ...(exclusive === undefined
@@ -123,7 +132,7 @@ function storedConflicts({ noun, orderBy, uniqueMembers, exclusive }: Resource, 
             member: owned,
             reason: 'belong to another customer',
             index: 'exclusive_key',
-            where: `stored.exclusive_key = staged.exclusive_key
+            where: `${sameKey('exclusive_key')}
       and stored.customer_id <> staged.customer_id and ${notReplaced}`,
           },
         ]),

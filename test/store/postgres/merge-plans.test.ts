@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type Connection, openConnection } from '../../../src/store/postgres/driver/connection.ts'
+import { loadingSessions, readingSessions } from '../../../src/store/postgres/driver/sessions.ts'
+import { dialect } from '../../../src/store/postgres/import/merge-dialect.ts'
+import { createStaging } from '../../../src/store/postgres/import/staged-types.ts'
+import { conflictQueries } from '../../../src/store/sql/import/conflict-queries.ts'
+import { mergeStatements } from '../../../src/store/sql/merge-statements.ts'
+import { stagedColumns } from '../../../src/store/sql/staging.ts'
+import { openPostgresTestStore, resourceOf } from '../../support/record-store.ts'
+import { addressesOf } from '../../support/test-database.ts'
+
+const resource = resourceOf('fiat-accounts')
+const ROWS = 20_000
+/** To compare each record with each would take minutes; the right plans take a second. */
+const STATEMENT_MS = 15_000
+
+let tested: Awaited<ReturnType<typeof openPostgresTestStore>>
+before(async () => {
+  tested = await openPostgresTestStore()
+  const store = (customer: string, first: number, rows: number) => `
+    insert into bursar.fiat_account (customer_id, position, id, body, stored_at, deleted)
+    select *, false from (${accounts(customer, first, rows)}) as made`
+  // The statistics know customers of one record. Then one customer stores many.
+  await tested.database.ask('alter table bursar.fiat_account set (autovacuum_enabled = false)')
+  await tested.database.ask(store(`'customer-' || at`, 0, 1000))
+  await tested.database.ask('analyze bursar.fiat_account')
+  await tested.database.ask(store(`'acme'`, 1000, ROWS))
+})
+after(() => tested.close())
+
+const accounts = (customer: string, first: number, rows: number) => `
+  select ${customer}, int8send(at) || uuid_send(id), id, repeat('x', 300), at
+  from (select at, lpad(to_hex(at), 32, '0')::uuid as id
+        from generate_series(${first}, ${first + rows - 1}) as at) as made`
+
+/** Runs work in the operator's session, beside as many staged accounts of that customer. */
+async function withStaged(
+  parameters: Readonly<Record<string, string | number>>,
+  first: number,
+  work: (connection: Connection) => Promise<void>,
+): Promise<void> {
+  const [address] = addressesOf(tested.database.operatorUrl)
+  assert.ok(address !== undefined)
+  const settings = { ...parameters, statement_timeout: STATEMENT_MS }
+  const session = openConnection(address, { parameters: settings, connectTimeoutMs: 5000 })
+  try {
+    await session.execute(`
+      ${createStaging(['sequence', ...stagedColumns(resource)])};
+      insert into staged (customer_id, position, id, full_body, sequence)
+        ${accounts(`'acme'`, first, ROWS)};
+      update staged set line = sequence, file = 0, keeps_deletion = 1;
+      analyze staged`)
+    await work(session)
+  } finally {
+    await session.close()
+  }
+}
+
+const { withStore } = conflictQueries(resource, dialect)
+const { hasReplaced, lastChange } = mergeStatements(resource, dialect)
+
+for (const [name, parameters] of [
+  ['records of an import', loadingSessions],
+  ['single records', readingSessions(STATEMENT_MS)],
+] as const) {
+  test(`with stale statistics, ${name} without a ref_id are checked within the deadline`, async () => {
+    for (const first of [1_000_000, 1000]) {
+      await withStaged(parameters, first, async (session) => {
+        for (const text of [...withStore(false), hasReplaced, lastChange]) {
+          await session.query({ text })
+        }
+      })
+    }
+  })
+}
+
+test('a null ref_id is looked up nowhere', async () => {
+  await withStaged(readingSessions(STATEMENT_MS), 1_000_000, async (session) => {
+    const text = withStore(true).find((query) => query.includes("'ref_id' as member"))
+    const rows = await session.query({ text: `explain (analyze, costs off) ${text}` })
+    const plan = rows.map(([line]) => String(line))
+    const scans = plan.filter((line) => line.includes(' on fiat_account '))
+    assert.ok(scans.length > 0, plan.join('\n'))
+    for (const scan of scans) assert.match(scan, /never executed/, plan.join('\n'))
+  })
+})
