@@ -32,10 +32,11 @@ function showCommand(output: Output): Command {
     refuseUsage(command, 'reason' in reading ? `The id ${reading.reason}.` : undefined)
     const resource = resources.find((candidate) => candidate.kind === kind)
     if (resource === undefined || 'reason' in reading) return
+    const name = { id: reading.value, customerId: undefined }
     const versions = await withStores(options, ({ records }) =>
       readAll(async (after) => {
         const part = { after, versionsMax: limits.pageSizeMax }
-        return await records().operator.history(resource, reading.value, part)
+        return await records().operator.history(resource, name, part)
       }),
     )
     if (versions === undefined) {

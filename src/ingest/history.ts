@@ -8,6 +8,7 @@ import type { History, Version, VersionOrigin } from '../store/records/history.t
 import type { Store } from '../store/records.ts'
 import { type Instant, printInstant } from '../values/instant.ts'
 import { changedMembers } from './changed-members.ts'
+import { idOf, nameOf, requireFound } from './record-name.ts'
 
 type HistoryDeps = { readonly store: Pick<Store, 'operator'>; readonly clock: Clock }
 
@@ -25,22 +26,18 @@ export async function requireKept(asOf: bigint, { store }: HistoryDeps): Promise
 
 /** The work that lists the versions of a record. */
 export const historyWork =
-  (
-    resource: Resource,
-    { store }: HistoryDeps,
-    require: (input: IngestInput, found: History | undefined) => History,
-  ): IngestWork =>
+  (resource: Resource, { store }: HistoryDeps): IngestWork =>
   async (input) => {
     const { parameters } = input
     const after = parameters.get('after') as Instant | undefined
     const versionsMax = Number(parameters.get('limit') ?? limits.pageSizeDefault)
-    const id = String(parameters.get('id'))
     const part = { after: after?.micros, versionsMax }
-    const history = require(input, await store.operator.history(resource, id, part))
+    const found = await store.operator.history(resource, nameOf(input), part)
+    const history = requireFound(resource, input, found)
     input.trace.rows = history.versions.length
     if (resource.mask === undefined) return { body: describeHistory(history) }
     if (!seesInFull(input)) return { body: describeHistory(history, resource.mask) }
-    noteFullView(input, { kind: resource.kind, id })
+    noteFullView(input, { kind: resource.kind, id: idOf(input) })
     return { body: describeHistory(history) }
   }
 

@@ -1,7 +1,7 @@
 import { noteFullView } from '../contract/access.ts'
 import type { IngestAnswer, IngestInput, IngestWork } from '../contract/ingest-operation.ts'
 import { pastInstant } from '../contract/ingest-operation.ts'
-import { echo, Problem } from '../contract/problem.ts'
+import { Problem } from '../contract/problem.ts'
 import type { RecordRules, Resource } from '../contract/resource.ts'
 import { recordCheck } from '../intake/check.ts'
 import { readRecord } from '../intake/read-record.ts'
@@ -16,6 +16,7 @@ import { printInstant } from '../values/instant.ts'
 import { requireHistoryScope, requireKept } from './history.ts'
 import { preconditionOf, unmet } from './precondition.ts'
 import { refused } from './problems.ts'
+import { idOf, nameOf, requireFound } from './record-name.ts'
 
 export type RecordDeps = {
   readonly store: Pick<Store, 'operator'>
@@ -41,7 +42,7 @@ export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
     return found.record
   }
   const own = async (input: IngestInput): Promise<FoundRecord> =>
-    requireOwn(resource, input, await store.operator.find(resource, idOf(input)))
+    requireFound(resource, input, await store.operator.find(resource, nameOf(input)))
   const storing = (input: IngestInput, command: ClientOrigin['command']) => ({
     allowOlder: input.parameters.get('allow_older') === true,
     from: { command, clientId: input.caller.clientId },
@@ -54,10 +55,10 @@ export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
       const asOf = pastInstant(input.parameters.get('as_of'), clock)
       if (asOf === undefined) return answerOf(await own(input))
       requireHistoryScope(input)
-      const past = await store.operator.findAsOf(resource, idOf(input), asOf)
+      const past = await store.operator.findAsOf(resource, nameOf(input), asOf)
       // After the read, so that no pruning falls between the two.
       await requireKept(asOf, deps)
-      return answerOf(requireOwn(resource, input, past))
+      return answerOf(requireFound(resource, input, past))
     },
     put: async (input) => {
       const record = read(withId(input), input.caller.boundTo)
@@ -85,19 +86,6 @@ export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
       }
     },
   }
-}
-
-const idOf = ({ parameters }: IngestInput): string => String(parameters.get('id'))
-
-/** A foreign record is an unknown one. */
-export function requireOwn<R extends { readonly customerId: string }>(
-  { noun }: Resource,
-  input: IngestInput,
-  found: R | undefined,
-): R {
-  const { boundTo } = input.caller
-  if (found !== undefined && (boundTo === null || boundTo === found.customerId)) return found
-  throw new Problem(404, `no ${noun} found for id: '${echo(idOf(input))}'`)
 }
 
 const tagged = (version: string) => ({ etag: `"${version}"` })

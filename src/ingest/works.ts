@@ -13,7 +13,7 @@ import type { FeeQuoteStore } from '../store/fee-quotes.ts'
 import { consumeQuote } from '../withdrawal-fees/consume-quote.ts'
 import { findQuote } from '../withdrawal-fees/find-quote.ts'
 import { historyWork } from './history.ts'
-import { type RecordDeps, recordWorks, requireOwn } from './records.ts'
+import { type RecordDeps, recordWorks } from './records.ts'
 import { searchWork } from './search.ts'
 import { streamWork } from './stream.ts'
 import { openStreamGate } from './stream-gate.ts'
@@ -34,10 +34,7 @@ export function ingestWorks(deps: IngestDeps): IngestWorks {
       [calls.put, works.put],
       [calls.delete, works.delete],
       [calls.post, streamWork(resource, deps, gate)],
-      [
-        historyOf(resource),
-        historyWork(resource, deps, (input, found) => requireOwn(resource, input, found)),
-      ],
+      [historyOf(resource), historyWork(resource, deps)],
     ]
   })
   return {

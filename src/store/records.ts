@@ -10,6 +10,7 @@ import type {
   PastSelection,
   PruneKey,
   Pruning,
+  RecordName,
   SearchHit,
 } from './records/history.ts'
 import type { JournalEntry, LoadOptions, RecordLoad } from './records/import.ts'
@@ -61,10 +62,10 @@ export type OperatorRecords = {
   exportLines(resource: Resource, customerId: string | undefined): AsyncIterable<string>
   /** Stores one record by the rules of an import. Records that wait together share a commit. */
   put(resource: Resource, request: PutRequest): Promise<PutOutcome>
-  /** A record of any customer, also a deleted one. Rejects with a StoreDamaged if it is damaged. */
-  find(resource: Resource, id: string): Promise<FoundRecord | undefined>
+  /** A record, also a deleted one. Rejects with a StoreDamaged if it is damaged. */
+  find(resource: Resource, name: RecordName): Promise<FoundRecord | undefined>
   /** The version of a time in microseconds. Undefined if it is unknown, or was stored later. */
-  findAsOf(resource: Resource, id: string, asOf: bigint): Promise<FoundRecord | undefined>
+  findAsOf(resource: Resource, name: RecordName, asOf: bigint): Promise<FoundRecord | undefined>
   /** What `customers.page` answered at a time, or the same records in full. */
   pageAsOf(
     resource: Resource,
@@ -73,7 +74,7 @@ export type OperatorRecords = {
     selection: PastSelection,
   ): Promise<Page>
   /** Versions of a record, oldest first. Undefined if it is unknown. */
-  history(resource: Resource, id: string, part: HistoryPart): Promise<History | undefined>
+  history(resource: Resource, name: RecordName, part: HistoryPart): Promise<History | undefined>
   /** Records of every customer, or of one, by a complete identifier or the start of a memo. */
   search(
     query: string,

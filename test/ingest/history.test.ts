@@ -138,7 +138,8 @@ test('versions are a chain while eight writers change the same records', async (
   await Promise.all(Array.from({ length: 8 }, (_, name) => writer(name)))
   let versions = 0
   for (const id of ids) {
-    const history = await service.parts.store.operator.history(resourceOf('fiat-accounts'), id, {
+    const name = { id, customerId: 'newco' }
+    const history = await service.parts.store.operator.history(resourceOf('fiat-accounts'), name, {
       ...{ after: undefined, versionsMax: 1_000_000 },
     })
     const all = history?.versions ?? []
@@ -161,7 +162,8 @@ test('a clock that goes back makes no version older than the one before it', asy
     await tested.take('fiat-accounts', [{ ...account, status: 'APPROVED' }])
     const part = { after: undefined, versionsMax: 10 }
     const resource = resourceOf('fiat-accounts')
-    const history = await tested.store.operator.history(resource, anId(1), part)
+    const name = { id: anId(1), customerId: undefined }
+    const history = await tested.store.operator.history(resource, name, part)
     const [first, second] = history?.versions ?? []
     assert.equal(first?.replacedAt, second?.storedAt)
     assert.equal(second?.storedAt, (first?.storedAt ?? 0n) + 1n)

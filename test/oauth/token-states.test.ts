@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { pino } from 'pino'
 import { createSampleClient, disableClient } from '../../src/oauth/clients/clients.ts'
 import { confirmClients, startRecovery } from '../../src/oauth/clients/recovery.ts'
+import { fetchToken } from '../support/harness.ts'
 import { assertAccepted, assertRefused } from './support/assert-verified.ts'
 import { acme, acmeScopes, oauthWorld } from './support/oauth-world.ts'
 
@@ -46,6 +47,36 @@ test('answers "not active" alike for a foreign, a made-up, an expired and a revo
   clock.advance(900)
   await oauth.refresh()
   assert.deepEqual(await introspect({ token: second }), { active: false })
+})
+
+test('a client that is bound to a customer learns nothing of the operator’s other tokens', async (t) => {
+  const { command, post, url } = await oauthWorld(t)
+  const clientOf = async (name: string, boundTo: string | null) => {
+    const sample = { id: `client_${name}`, secret: `secret_${name}`, customerId: null, boundTo }
+    await createSampleClient(command, { ...sample, name, scopes: ['ingest:write_statements'] })
+    return { client_id: sample.id, client_secret: sample.secret }
+  }
+  const clients = [
+    await clientOf('core', null),
+    await clientOf('acme_1', 'acme'),
+    await clientOf('acme_2', 'acme'),
+    await clientOf('globex_1', 'globex'),
+  ]
+  const tokens = await Promise.all(
+    clients.map(({ client_id: clientId, client_secret: clientSecret }) =>
+      fetchToken(url, { customerId: '', clientId, clientSecret }),
+    ),
+  )
+  const seenBy = async (by: object) => {
+    const answers = tokens.map((token) => post('/oauth2/introspect', { ...by, token }))
+    return (await Promise.all(answers)).map(({ body }) => body.active)
+  }
+  const [core = {}, acme1 = {}, , globex = {}] = clients
+  assert.deepEqual(await seenBy(core), [true, true, true, true])
+  assert.deepEqual(await seenBy(acme1), [false, true, true, false])
+  assert.deepEqual(await seenBy(globex), [false, false, false, true])
+  const foreign = await post('/oauth2/introspect', { ...globex, token: tokens[1] ?? '' })
+  assert.deepEqual(foreign.body, { active: false })
 })
 
 test('refuses a revoked token at once on this server and after a poll on another', async (t) => {

@@ -8,7 +8,7 @@ import { readForm } from './read-form.ts'
 
 export type TokenStateDeps = AuthenticationDeps & TokenDeps
 
-/** `POST /oauth2/introspect` (RFC 7662). A token of another customer is reported as not active. */
+/** `POST /oauth2/introspect` (RFC 7662). A foreign client's token is reported as not active. */
 export async function answerIntrospection(request: Request, deps: TokenStateDeps): Promise<Answer> {
   const { valid } = await readOwn(request, deps)
   if (valid === undefined) return jsonAnswer({ active: false }, notStored)
@@ -47,7 +47,7 @@ export async function answerRevocation(request: Request, deps: TokenStateDeps): 
   return { status: 200, headers: notStored, body: '' }
 }
 
-/** The client that sends the request, and the token if it is valid and of the same customer. */
+/** The client that sends the request, and the token if it is valid and not foreign to it. */
 async function readOwn(
   request: Request,
   deps: TokenStateDeps,
@@ -60,6 +60,9 @@ async function readOwn(
   const valid = await readToken(token, deps)
   // Persons are no clients, so their tokens are unknown here.
   if (isRefusal(valid) || 'person' in valid) return { caller, valid: undefined }
-  const isOwn = valid.client.customerId === caller.customerId
-  return { caller, valid: isOwn ? valid : undefined }
+  return { caller, valid: isForeign(valid.client, caller) ? undefined : valid }
 }
+
+/** To a client that is bound to a customer, the operator's other clients are foreign too. */
+const isForeign = ({ customerId, boundTo }: Client, caller: Client): boolean =>
+  customerId !== caller.customerId || (caller.boundTo !== null && boundTo !== caller.boundTo)

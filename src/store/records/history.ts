@@ -1,6 +1,13 @@
 import type { ClientOrigin, ImportOrigin, NewAnswer } from './import.ts'
 import type { Selection } from './page.ts'
 
+/** A record by its id. Nothing of another customer is read for the record of a named one. */
+export type RecordName = {
+  readonly id: string
+  /** Undefined for the record of whichever customer has the id. */
+  readonly customerId: string | undefined
+}
+
 /** A record as one line of JSON that import accepts. Each change gives another `version`. */
 export type FoundRecord = {
   readonly customerId: string

@@ -4,6 +4,7 @@ import { bodyChecksum } from '../integrity/checksum.ts'
 import { shownId } from '../integrity/stored-row.ts'
 import type { FoundRecord } from '../records/history.ts'
 import { StoreDamaged } from '../unavailable.ts'
+import type { MergeDialect } from './merge-statements.ts'
 import { type NamedRow, optionalText, optionalWhole, text, whole } from './row.ts'
 
 /** A stored record as export reads it. Times are in microseconds. */
@@ -28,23 +29,28 @@ export const exportQuery = (
     ${customerParameter === undefined ? '' : `where record.customer_id = ${customerParameter}`}
     order by record.customer_id, record.deleted, record.position`
 
-/** Selects the record with an id, whoever owns it. The last condition is for its index. */
+/** Selects the records with some ids of their customers: `keys` has `customer_id` and `id`. */
 export const findQuery = (
   resource: Resource,
-  tableName: (table: string) => string,
-  idParameter: string,
+  { tableName, indexedBy }: Pick<MergeDialect, 'tableName' | 'indexedBy'>,
+  keys: string,
 ): string => `
-    ${storedQuery(resource, tableName)}
-    where record.id = ${idParameter} and record.stored_at >= 0`
+    ${storedQuery(resource, tableName, `${keys} cross join`, indexedBy(`${resource.table}_by_id`))}
+    where record.customer_id = key.customer_id and record.id = key.id`
 
-function storedQuery(resource: Resource, tableName: (table: string) => string): string {
+function storedQuery(
+  resource: Resource,
+  tableName: (table: string) => string,
+  keys = '',
+  index = '',
+): string {
   const full = fullTable(resource)
   const isApart = full !== resource.table
   const exported = isApart ? 'unmasked' : 'record'
   return `
     select record.customer_id, record.id, ${exported}.body as body, ${exported}.checksum as checksum,
       record.deleted_at, record.source_version, record.stored_at
-    from ${tableName(resource.table)} as record
+    from ${keys} ${tableName(resource.table)} as record ${index}
     ${isApart ? `left join ${tableName(full)} as unmasked on ${samePair}` : ''}`
 }
 

@@ -13,8 +13,6 @@ import type { Store } from '../records.ts'
 import {
   exportLine,
   exportQuery,
-  findQuery,
-  foundRecord,
   readStoredRecord,
   refuseUnlisted,
   unlistedQuery,
@@ -85,10 +83,6 @@ export function openSqliteStore(path: string, clock: Clock, log = openLog('silen
       ...openHistory(db),
       ...openPruner(db, write),
       answers: openKeptAnswers(db, clock),
-      find: async (resource, id) => {
-        const row = prepare(db, findQuery(resource, recordDialect.tableName, '?')).get(id)
-        return row === undefined ? undefined : foundRecord(resource, readStoredRecord(row))
-      },
       async count(resource) {
         return Number(cached(`select count(*) as n from ${resource.table}`).get()?.n)
       },

@@ -2,12 +2,15 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { asTenant } from '../../../src/contract/principal.ts'
 import { operations } from '../../../src/operations/index.ts'
+import { resources } from '../../../src/resources/catalogue.ts'
 import type { Value } from '../../../src/store/postgres/driver/connection.ts'
 import { pastDialect, searchDialect } from '../../../src/store/postgres/history/read-history.ts'
 import type { PastSelection } from '../../../src/store/records/history.ts'
 import { pastPageQuery } from '../../../src/store/sql/history/past-page.ts'
 import { searchLookUps } from '../../../src/store/sql/history/search.ts'
+import { currentVersionOf } from '../../../src/store/sql/history/versions.ts'
 import { openPostgresTestStore } from '../../support/record-store.ts'
+import { anId } from '../../support/records.ts'
 import { firstPage } from '../../support/selection.ts'
 import { openPlans, type Plans } from '../support/postgres-plans.ts'
 
@@ -54,6 +57,19 @@ describe('a past page', () => {
         assert.match(text, /using former_value_pkey on former_value/, text)
       })
     }
+  }
+})
+
+test('the record of a named customer is found by an index of that customer', async () => {
+  for (const resource of resources) {
+    const names = {
+      tableName: (table: string) => `bursar.${table}`,
+      indexedBy: () => '',
+      parameter: (number: number, type: string) => `$${number}::${type}`,
+    }
+    const text = await planOf(currentVersionOf(resource, names), ['acme', anId(1)])
+    assert.match(text, /Index Cond: \(+customer_id = /, text)
+    assert.doesNotMatch(text, /_identity|_search_|_exclusive_key|Seq Scan/, text)
   }
 })
 

@@ -6,8 +6,13 @@ import { resources } from '../../../src/resources/catalogue.ts'
 import type { PastSelection } from '../../../src/store/records/history.ts'
 import { pastPageQuery } from '../../../src/store/sql/history/past-page.ts'
 import { searchLookUps } from '../../../src/store/sql/history/search.ts'
-import { versionBefore, versionsAfter } from '../../../src/store/sql/history/versions.ts'
+import {
+  currentVersionOf,
+  versionBefore,
+  versionsAfter,
+} from '../../../src/store/sql/history/versions.ts'
 import { pastDialect, searchDialect } from '../../../src/store/sqlite/history/read-history.ts'
+import { resourceOf } from '../../support/record-store.ts'
 import { firstPage } from '../../support/selection.ts'
 import { openPlans, type Plans } from '../support/sqlite-plans.ts'
 
@@ -67,10 +72,23 @@ describe('a past page', () => {
   }
 })
 
+const names = {
+  tableName: (table: string) => table,
+  indexedBy: (index: string) => `indexed by ${index}`,
+  parameter: () => '?',
+}
+
+test('the record of a named customer is found by an index of that customer', () => {
+  for (const resource of resources) {
+    const [first = ''] = plans.explain(currentVersionOf(resource, names))
+    const search = `USING INDEX ${resource.table}_by_id (customer_id=? AND id=?)`
+    assert.ok(first.includes(search), first)
+  }
+})
+
 test('a version is found by its record and its time', () => {
-  const names = { tableName: (table: string) => table, parameter: () => '?' }
   for (const query of [versionBefore, versionsAfter]) {
-    const steps = plans.explain(query(resources[0] as (typeof resources)[number], names))
+    const steps = plans.explain(query(resourceOf('fiat-accounts'), names))
     assertSearches(steps)
     const search =
       /USING INDEX superseded_by_id \(customer_id=\? AND kind=\? AND id=\? AND stored_at/

@@ -8,13 +8,14 @@ import { openVersions } from '../../sql/history/versions.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { type Row, textArray, type Value } from '../driver/connection.ts'
 
-type Reads = Pick<OperatorRecords, 'findAsOf' | 'pageAsOf' | 'history' | 'search'>
+type Reads = Pick<OperatorRecords, 'find' | 'findAsOf' | 'pageAsOf' | 'history' | 'search'>
 
 /** Reads what records were, and finds records of every customer, on the primary. */
 export function openHistory(servers: Servers): Reads {
   return {
     ...openVersions({
       tableName,
+      indexedBy,
       parameter: (number, type) => `$${number}::${type}`,
       ask: (text, values) => servers.rows({ text, values, prepare: true }),
     }),

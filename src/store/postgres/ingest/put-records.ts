@@ -129,14 +129,18 @@ function openSteps(
       prepare: true,
     })
   }
-  const found = findQuery(resource, dialect.tableName, 'any($1::uuid[])')
+  const keys = 'unnest($1::text[], $2::uuid[]) as key (customer_id, id)'
+  const found = findQuery(resource, dialect, keys)
   return async (step: PutStep): Promise<PutRows> => {
     switch (step.do) {
       case 'stage':
         await stage(step.places)
         return []
-      case 'find':
-        return await connection.rows({ text: found, values: [textArray(step.ids)], prepare: true })
+      case 'find': {
+        const customers = textArray(step.records.map(({ customerId }) => customerId))
+        const ids = textArray(step.records.map(({ id }) => id))
+        return await connection.rows({ text: found, values: [customers, ids], prepare: true })
+      }
       case 'run': {
         // A text that names lines is rare, and the server need not keep it.
         const prepare = !step.sql.includes('where line in (')

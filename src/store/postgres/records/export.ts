@@ -1,10 +1,7 @@
 import type { Resource } from '../../../contract/resource.ts'
-import type { FoundRecord } from '../../records/history.ts'
 import {
   exportLine,
   exportQuery,
-  findQuery,
-  foundRecord,
   readStoredRecord,
   refuseUnlisted,
   unlistedQuery,
@@ -46,16 +43,3 @@ export async function* exportLines(
 }
 
 const tableName = (table: string): string => `bursar.${table}`
-
-/** A record of any customer, from the primary, so that it is not an older version. */
-export async function findRecord(
-  servers: Servers,
-  resource: Resource,
-  id: string,
-): Promise<FoundRecord | undefined> {
-  const [row] = await servers.rows({
-    text: findQuery(resource, tableName, '$1::uuid'),
-    values: [id],
-  })
-  return row === undefined ? undefined : foundRecord(resource, readStoredRecord(row))
-}

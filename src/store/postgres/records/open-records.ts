@@ -15,7 +15,7 @@ import { openLoad } from '../import/load.ts'
 import { openKeptAnswers } from '../ingest/kept-answers.ts'
 import { openPutRecords } from '../ingest/put-records.ts'
 import { customerRecords } from './customer-records.ts'
-import { exportLines, findRecord } from './export.ts'
+import { exportLines } from './export.ts'
 import { scannedRows, storedRows } from './stored-rows.ts'
 
 export type RecordServers = {
@@ -43,7 +43,6 @@ export function openPostgresStore(
       ...openHistory(ingest),
       ...openPruner(ingest),
       answers: openKeptAnswers(ingest, clock),
-      find: (resource, id) => findRecord(ingest, resource, id),
       count: async (resource) => {
         const text = `select count(*) from bursar.${resource.table}`
         const [row] = await operator.query({ text })

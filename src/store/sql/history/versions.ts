@@ -1,11 +1,12 @@
 import { fullTable, type Resource } from '../../../contract/resource.ts'
-import type { Version, VersionOrigin } from '../../records/history.ts'
+import type { RecordName, Version, VersionOrigin } from '../../records/history.ts'
 import type { OperatorRecords } from '../../records.ts'
 import { foundRecord, readStoredRecord } from '../export-line.ts'
 import { type NamedRow, optionalText, optionalWhole } from '../row.ts'
 
 type Names = {
   readonly tableName: (table: string) => string
+  readonly indexedBy: (index: string) => string
   /** Names a parameter. They are numbered in the order of the values, from 1. */
   readonly parameter: (number: number, type: 'text' | 'uuid' | 'bigint') => string
 }
@@ -19,11 +20,14 @@ type VersionDeps = Names & {
 export function openVersions({
   ask,
   ...names
-}: VersionDeps): Pick<OperatorRecords, 'findAsOf' | 'history'> {
+}: VersionDeps): Pick<OperatorRecords, 'find' | 'findAsOf' | 'history'> {
   const read = async (resource: Resource, ...query: Parameters<typeof ask>) =>
     (await ask(...query)).map((row) => readVersion(resource, row))
-  const findCurrent = async (resource: Resource, id: string) => {
-    const [current] = await read(resource, currentVersion(resource, names), [id])
+  const findCurrent = async (resource: Resource, { id, customerId }: RecordName) => {
+    const [current] =
+      customerId === undefined
+        ? await read(resource, currentVersion(resource, names), [id])
+        : await read(resource, currentVersionOf(resource, names), [customerId, id])
     return current
   }
   const findBefore = async (resource: Resource, customerId: string, id: string, at: bigint) => {
@@ -31,14 +35,16 @@ export function openVersions({
     return found
   }
   return {
-    findAsOf: async (resource, id, asOf) => {
-      const current = await findCurrent(resource, id)
+    find: findCurrent,
+    findAsOf: async (resource, name, asOf) => {
+      const current = await findCurrent(resource, name)
       if (current === undefined || current.storedAt <= asOf) return current
-      return await findBefore(resource, current.customerId, id, asOf)
+      return await findBefore(resource, current.customerId, name.id, asOf)
     },
-    history: async (resource, id, { after, versionsMax }) => {
-      const current = await findCurrent(resource, id)
+    history: async (resource, name, { after, versionsMax }) => {
+      const current = await findCurrent(resource, name)
       if (current === undefined) return undefined
+      const { id } = name
       const { customerId } = current
       const start = after ?? BEFORE_ALL
       const values = [customerId, id, start, versionsMax + 1]
@@ -65,17 +71,26 @@ const version = (row: string, body: string, checksum: string, replacedAt: string
   ${row}.source_version, ${row}.stored_at, ${replacedAt} as replaced_at, ${row}.origin_line,
   origin.command, origin.client_id, origin.file, origin.os_user`
 
-/** The current version of a record, by its id. */
-function currentVersion(resource: Resource, { tableName, parameter }: Names): string {
+/** The current version of a record, by its id, whoever owns it. */
+const currentVersion = (resource: Resource, names: Names): string => `
+    ${current(resource, names, 'identity')}
+    where record.id = ${names.parameter(1, 'uuid')} and record.stored_at >= 0`
+
+/** The same of one customer, by an index that finds no other customer's record. */
+export const currentVersionOf = (resource: Resource, names: Names): string => `
+    ${current(resource, names, 'by_id')}
+    where record.customer_id = ${names.parameter(1, 'text')}
+      and record.id = ${names.parameter(2, 'uuid')}`
+
+function current(resource: Resource, { tableName, indexedBy }: Names, index: string): string {
   const full = fullTable(resource)
   const isApart = full !== resource.table
   const kept = isApart ? 'unmasked' : 'record'
   return `
     select ${version('record', `${kept}.body`, `${kept}.checksum`, 'null')}
-    from ${tableName(resource.table)} as record
+    from ${tableName(resource.table)} as record ${indexedBy(`${resource.table}_${index}`)}
     left join ${tableName('origin')} as origin on origin.id = record.origin
-    ${isApart ? `left join ${tableName(full)} as unmasked on unmasked.customer_id = record.customer_id and unmasked.id = record.id` : ''}
-    where record.id = ${parameter(1, 'uuid')} and record.stored_at >= 0`
+    ${isApart ? `left join ${tableName(full)} as unmasked on unmasked.customer_id = record.customer_id and unmasked.id = record.id` : ''}`
 }
 
 const replaced = ({ kind }: Resource, { tableName, parameter }: Names): string => `

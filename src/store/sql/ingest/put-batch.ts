@@ -1,4 +1,5 @@
 import type { RecordFault, Resource } from '../../../contract/resource.ts'
+import type { StorableRecord } from '../../records/import.ts'
 import { isMet, type PutOutcome, type PutRequest } from '../../records/put.ts'
 import { readStoredRecord, versionOf } from '../export-line.ts'
 import { conflictQueries } from '../import/conflict-queries.ts'
@@ -10,9 +11,12 @@ import { mergeTime } from '../staging.ts'
 export type PutStep =
   /** Adds requests to `staged`. The line of each is its place in the batch. */
   | { readonly do: 'stage'; readonly places: readonly number[] }
-  /** Reads the stored records of these ids. */
-  | { readonly do: 'find'; readonly ids: readonly string[] }
+  /** Reads the stored records that have the ids of these, and their customers. */
+  | { readonly do: 'find'; readonly records: readonly Owned[] }
   | { readonly do: 'run'; readonly sql: string; readonly values: readonly bigint[] }
+
+/** An id, and the customer whose record alone is read by it. */
+type Owned = Pick<StorableRecord, 'customerId' | 'id'>
 
 /** The rows that a step has read. A `find` returns rows for `readStoredRecord`. */
 export type PutRows = readonly NamedRow[]
@@ -76,16 +80,14 @@ function* meetingPreconditions(
 ): Generator<PutStep, readonly number[], PutRows> {
   const isConditional = ({ precondition: { match, noneMatch } }: PutRequest) =>
     match !== undefined || noneMatch !== undefined
-  const ids = batch.filter(isConditional).map(({ record }) => record.id)
-  const rows = ids.length === 0 ? [] : yield { do: 'find', ids }
+  const records = batch.filter(isConditional).map(({ record }) => record)
+  const rows = records.length === 0 ? [] : yield { do: 'find', records }
   const stored = new Map(rows.map(readStoredRecord).map((record) => [record.id, record]))
   const places = [...batch.keys()]
   return places.filter((place) => {
     const { record, precondition } = batch[place] as PutRequest
     const found = stored.get(record.id)
-    // Another customer's record is none of this one's.
-    const isOwn = found !== undefined && found.customerId === record.customerId
-    const version = isOwn ? versionOf(found) : undefined
+    const version = found && versionOf(found)
     const isRight = isMet(precondition, version)
     if (!isRight) outcomes[place] = { outcome: 'unmatched', version }
     return isRight
@@ -139,8 +141,8 @@ function* mergeStaged(
   }
   const unchanged = staged.filter((place) => outcomes[place] === undefined)
   if (unchanged.length === 0) return
-  const ids = unchanged.map((place) => (batch[place] as PutRequest).record.id)
-  const rows = (yield { do: 'find', ids }).map(readStoredRecord)
+  const records = unchanged.map((place) => (batch[place] as PutRequest).record)
+  const rows = (yield { do: 'find', records }).map(readStoredRecord)
   const versions = new Map(rows.map((record) => [record.id, versionOf(record)]))
   for (const place of unchanged) {
     const version = versions.get((batch[place] as PutRequest).record.id) ?? ''

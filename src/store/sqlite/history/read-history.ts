@@ -9,7 +9,7 @@ import { openVersions } from '../../sql/history/versions.ts'
 import { statementCache } from '../customers/customer-records.ts'
 import { guarded, prepare } from '../database.ts'
 
-type Reads = Pick<OperatorRecords, 'findAsOf' | 'pageAsOf' | 'history' | 'search'>
+type Reads = Pick<OperatorRecords, 'find' | 'findAsOf' | 'pageAsOf' | 'history' | 'search'>
 
 /** Reads what records were, and finds records of every customer. */
 export function openHistory(db: DatabaseSync): Reads {
@@ -19,6 +19,7 @@ export function openHistory(db: DatabaseSync): Reads {
   return {
     ...openVersions({
       tableName,
+      indexedBy,
       parameter: () => '?',
       ask: async (sql, values) => rows(sql, values),
     }),

@@ -73,10 +73,8 @@ function openSession(db: DatabaseSync, resource: Resource) {
   }
   const empty = db.prepare('delete from staged')
   const addOrigin = db.prepare('insert into staged_origin (file, origin) values (?, ?)')
-  const find = prepare(
-    db,
-    findQuery(resource, (table) => table, '?'),
-  )
+  const key = '(select ? as customer_id, ? as id) as key'
+  const find = prepare(db, findQuery(resource, mergeDialect, key))
   const statements = putStatements(resource, { ...mergeDialect, now: '?1' })
   /** The number in `staged_origin` of each client and command. */
   const origins = new Map<string, number>()
@@ -99,7 +97,9 @@ function openSession(db: DatabaseSync, resource: Resource) {
         for (const place of step.places) stage(batch, place)
         return []
       case 'find':
-        return step.ids.map((id) => find.get(id)).filter((row) => row !== undefined)
+        return step.records
+          .map(({ customerId, id }) => find.get(customerId, id))
+          .filter((row) => row !== undefined)
       case 'run':
         return statement(step.sql).all(...step.values)
     }

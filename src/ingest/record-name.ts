@@ -1,0 +1,22 @@
+import type { IngestInput } from '../contract/ingest-operation.ts'
+import { echo, Problem } from '../contract/problem.ts'
+import type { Resource } from '../contract/resource.ts'
+import type { RecordName } from '../store/records/history.ts'
+
+/** The id in the path. */
+export const idOf = ({ parameters }: IngestInput): string => String(parameters.get('id'))
+
+/**
+ * The record that a caller may see by this id. A read for a bound client names its customer, so the
+ * work for a foreign record is that for an unknown one.
+ */
+export const nameOf = (input: IngestInput): RecordName => ({
+  id: idOf(input),
+  customerId: input.caller.boundTo ?? undefined,
+})
+
+/** What was read by the name, or a 404. */
+export function requireFound<R>({ noun }: Resource, input: IngestInput, found: R | undefined): R {
+  if (found !== undefined) return found
+  throw new Problem(404, `no ${noun} found for id: '${echo(idOf(input))}'`)
+}
