@@ -2,7 +2,8 @@ import { type TSchema, Type } from 'typebox'
 import { limits } from '../platform/limits.ts'
 import { decimalCharactersMax, decimalPattern } from '../values/decimal.ts'
 import { type Instant, parseInstant } from '../values/instant.ts'
-import { echo, type FaultCode } from './problem.ts'
+import type { FaultCode } from './fault-codes.ts'
+import { echo } from './problem.ts'
 
 /** A query parameter, path parameter or body member: its OpenAPI schema and its parser. */
 export type Field<T> = {

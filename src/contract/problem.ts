@@ -1,4 +1,5 @@
 import { STATUS_CODES } from '../platform/machine/node-http.ts'
+import type { FaultCode } from './fault-codes.ts'
 
 export type ProblemGuide = {
   readonly status: number
@@ -105,7 +106,7 @@ export const statusGuides: readonly ProblemGuide[] = [
     status: 409,
     meaning:
       'A record conflicts with what is stored: an identifier is taken, a fixed member differs, or the stored record is newer.',
-    remedy: 'Read `meta.faults`, which names member and reason.',
+    remedy: 'Read `meta.errors`, which names member, code and reason of each fault.',
   },
   {
     status: 410,
@@ -169,30 +170,10 @@ export const statusGuides: readonly ProblemGuide[] = [
 
 export type ProblemSlug = keyof typeof problemTypes
 
-/** The codes of `meta.errors`, each with what it means. Within `/v2` codes are only added. */
-export const faultCodes = {
-  missing: 'It must be set, or is empty.',
-  repeated: 'It was given more than once.',
-  conflicting: 'It was set beside a parameter that excludes it.',
-  malformed: 'It does not have its form.',
-  unknown_value: 'It is none of the values that it may have.',
-  out_of_range: 'It is a number that is too small or too large.',
-  wrong_length: 'It has too few or too many characters.',
-  too_many: 'It was given more often than a filter takes.',
-  wrong_type: 'It is JSON of another type.',
-  not_json: 'The body is not JSON.',
-  not_utf8: 'It is not text in UTF-8.',
-  nul: 'It contains a NUL.',
-  other_list: 'The cursor was issued by another list.',
-  other_order: 'The cursor was issued for another order.',
-  other_filters: 'The cursor was issued for other filters.',
-} as const satisfies Readonly<Record<string, string>>
-
-export type FaultCode = keyof typeof faultCodes
-
 export type ParameterFault = {
   readonly parameter: string
-  readonly code: FaultCode
+  /** Only calls that refuse unknown names have the last one. */
+  readonly code: FaultCode | 'unknown_name'
   /** Does not name the parameter. */
   readonly reason: string
   /** The whole sentence in `detail`; parameter and reason where it is absent. */

@@ -1,9 +1,15 @@
 import { type TObject, type TSchema, Type } from 'typebox'
+import type { RecordFaultCode } from './fault-codes.ts'
 
 /** A record as the operator sent it. It has passed its schema. */
 export type RecordInput = Readonly<Record<string, unknown>>
 
-export type RecordFault = { readonly member: string; readonly reason: string }
+export type RecordFault = {
+  readonly member: string
+  readonly code: RecordFaultCode
+  /** Does not name the member. */
+  readonly reason: string
+}
 
 /** The rules of a record that come from the operator's configuration. */
 export type RecordRules = {

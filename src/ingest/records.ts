@@ -38,7 +38,7 @@ export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
   const check = recordCheck(resource, rules)
   const read = (value: unknown, boundTo: string | null): StorableRecord => {
     const found = readRecord(resource, check, { line: 1, value }, boundTo ?? undefined)
-    if ('faults' in found) throw refused(400, found.faults)
+    if ('faults' in found) throw refused(found.faults)
     return found.record
   }
   const own = async (input: IngestInput): Promise<FoundRecord> =>
@@ -99,20 +99,23 @@ const answerOf = ({ line, version }: FoundRecord): IngestAnswer => ({
 function withId(input: IngestInput): unknown {
   const entry = parseJson(1, input.bytes)
   if (entry === undefined) throw new Problem(400, 'the body must be a record, and nothing was sent')
-  if ('reason' in entry) throw refused(400, [{ member: 'record', reason: entry.reason }])
+  if ('reason' in entry) {
+    const { code, reason } = entry
+    throw refused([{ member: 'record', code, reason }])
+  }
   const { value } = entry
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const id = idOf(input)
   const given = (value as { readonly id?: unknown }).id
   if (given === undefined) return { id, ...value }
   if (typeof given === 'string' && given.toLowerCase() === id) return value
-  throw refused(400, [{ member: 'id', reason: 'must be the id in the path' }])
+  throw refused([{ member: 'id', code: 'other_id', reason: 'must be the id in the path' }])
 }
 
 function storedOf(
   outcome: PutOutcome,
 ): Extract<PutOutcome, { outcome: 'added' | 'changed' | 'unchanged' }> {
   if (outcome.outcome === 'unmatched') throw unmet(outcome.version)
-  if (outcome.outcome === 'refused') throw refused(409, outcome.faults)
+  if (outcome.outcome === 'refused') throw refused(outcome.faults)
   return outcome
 }

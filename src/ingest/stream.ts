@@ -114,7 +114,7 @@ async function storeStream(
 ): Promise<IngestAnswer> {
   const report = await importStream(resource, deps, input, stream, answering)
   input.trace.rows = report.records
-  if (report.faultCount > 0) throw refused(400, report.faults, report.faultCount)
+  if (report.faultCount > 0) throw refused(report.faults, report.faultCount)
   return { body: storedOf(report, stream.sha256()) }
 }
 

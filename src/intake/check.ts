@@ -12,7 +12,8 @@ export function recordCheck(resource: Resource, rules: RecordRules): RecordCheck
   const schema = Compile(resource.record)
   return (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      return { faults: [{ member: 'record', reason: 'must be a JSON object' }] }
+      const reason = 'must be a JSON object'
+      return { faults: [{ member: 'record', code: 'wrong_type', reason }] }
     }
     if (!isWithinBounds(value)) return { faults: boundsFaults(value) }
     const isValid = schema.Check(value)
@@ -79,26 +80,47 @@ function faultsOf(error: SchemaError, resource: Resource): RecordFault[] {
     case 'required':
       return (params.requiredProperties ?? []).map((name) => ({
         member: join(member, name),
+        code: 'missing' as const,
         reason: 'must be given',
       }))
     case 'additionalProperties':
       return (params.additionalProperties ?? []).map((name) => ({
         member: join(member, name),
+        code: 'unknown_name' as const,
         reason: reasonOfUnknown(name, member, nodesAt(resource.record, error.schemaPath), resource),
       }))
     // The reason of a text with a pattern is about the pattern.
     case 'maxLength': {
       const nodes = nodesAt(resource.record, error.schemaPath)
       const ofLength = nodes.at(-1)?.pattern !== undefined
-      const reason = `must have at most ${params.limit} characters`
-      return [{ member, reason: ofLength ? reason : reasonAt(resource.record, error.schemaPath) }]
+      const reason = ofLength
+        ? `must have at most ${params.limit} characters`
+        : reasonAt(resource.record, error.schemaPath)
+      return [{ member, code: 'wrong_length', reason }]
     }
     // TypeBox reports an unknown member twice: here, and as additionalProperties above.
     case 'boolean':
       return []
     default:
-      return [{ member, reason: reasonAt(resource.record, error.schemaPath) }]
+      return [
+        {
+          member,
+          code: codes[error.keyword] ?? 'malformed',
+          reason: reasonAt(resource.record, error.schemaPath),
+        },
+      ]
   }
+}
+
+/** The codes of the schema's keywords. The others are about the form of a text. */
+const codes: Readonly<Record<string, RecordFault['code']>> = {
+  type: 'wrong_type',
+  enum: 'unknown_value',
+  minimum: 'out_of_range',
+  maximum: 'out_of_range',
+  minLength: 'wrong_length',
+  maxItems: 'too_many',
+  maxProperties: 'too_many',
 }
 
 function reasonAt(schema: TSchema, pointer: string): string {
@@ -149,8 +171,9 @@ const isPlain = (record: RecordInput): boolean => !JSON.stringify(record).includ
 /** PostgreSQL cannot store a NUL, and text that is not well-formed cannot be encoded as UTF-8. */
 function textFaults(value: unknown, member: string): RecordFault[] {
   if (typeof value === 'string') {
-    if (value.includes('\u0000')) return [{ member, reason: 'must not contain a NUL' }]
-    return value.isWellFormed() ? [] : [{ member, reason: 'must be well-formed Unicode' }]
+    if (value.includes('\u0000')) return [{ member, code: 'nul', reason: 'must not contain a NUL' }]
+    const reason = 'must be well-formed Unicode'
+    return value.isWellFormed() ? [] : [{ member, code: 'not_utf8', reason }]
   }
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([name, child]) => [
@@ -160,6 +183,6 @@ function textFaults(value: unknown, member: string): RecordFault[] {
 }
 
 function uniqueFaults(faults: readonly RecordFault[]): RecordFault[] {
-  const told = new Map(faults.map((fault) => [`${fault.member}: ${fault.reason}`, fault]))
-  return [...told.values()]
+  const byText = Map.groupBy(faults, ({ member, reason }) => `${member}: ${reason}`)
+  return [...byText.values()].flatMap(([first]) => first ?? [])
 }

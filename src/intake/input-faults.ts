@@ -16,15 +16,17 @@ type Input = { readonly records: number; readonly sha256: string | undefined }
  * no end mark: after a line break, an input that was cut off looks complete.
  */
 export function inputFaults({ records, sha256 }: Input, expected: Expected = {}): LineFault[] {
-  const reasons: string[] = []
+  const found: Pick<LineFault, 'code' | 'reason'>[] = []
   if (expected.records !== undefined && expected.records !== records) {
     const has = `has ${counted(records, 'record')}, and --expect says ${expected.records}`
-    reasons.push(`${has}; is it complete?`)
+    found.push({ code: 'incomplete', reason: `${has}; is it complete?` })
   } else if (records === 0 && expected.records === undefined && expected.mayBeEmpty !== true) {
-    reasons.push('has no record; if that is right, add --allow-empty')
+    const reason = 'has no record; if that is right, add --allow-empty'
+    found.push({ code: 'missing', reason })
   }
   if (expected.sha256 !== undefined && expected.sha256 !== sha256) {
-    reasons.push(`has the SHA-256 checksum ${sha256}, not the one of --sha256; is it complete?`)
+    const reason = `has the SHA-256 checksum ${sha256}, not the one of --sha256; is it complete?`
+    found.push({ code: 'incomplete', reason })
   }
-  return reasons.map((reason) => ({ line: 0, member: 'file', reason }))
+  return found.map((fault) => ({ line: 0, member: 'file', ...fault }))
 }

@@ -15,13 +15,16 @@ export function readRecord(
   entry: Entry,
   customerId: string | undefined,
 ): ReadRecord {
-  if ('reason' in entry) return { faults: [{ member: 'record', reason: entry.reason }] }
+  if ('reason' in entry) {
+    const { code, reason } = entry
+    return { faults: [{ member: 'record', code, reason }] }
+  }
   const { line, value } = entry
   const checked = check(customerId === undefined ? value : ofCustomer(value, customerId))
   if ('faults' in checked) return checked
   if (customerId !== undefined && checked.record.customer_id !== customerId) {
     const reason = 'must be the customer that --customer names'
-    return { faults: [{ member: 'customer_id', reason }] }
+    return { faults: [{ member: 'customer_id', code: 'other_customer', reason }] }
   }
   return { record: renderRecord(resource, checked.record, line) }
 }

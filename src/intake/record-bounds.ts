@@ -25,28 +25,34 @@ export function isWithinBounds(value: unknown, depth = 0): boolean {
 
 /** The limits that a record exceeds. It does not look inside what exceeds one. */
 export function boundsFaults(value: unknown, member = '', depth = 0): RecordFault[] {
-  const fault = (reason: string): RecordFault[] => [{ member: member || 'record', reason }]
+  const fault = (code: RecordFault['code'], reason: string): RecordFault[] => [
+    { member: member || 'record', code, reason },
+  ]
   if (typeof value === 'string') {
     if (value.length <= limits.recordTextLengthMax) return []
-    return fault(`has ${value.length} characters; ${limitOf('a text', 'recordTextLengthMax')}`)
+    const reason = `has ${value.length} characters; ${limitOf('a text', 'recordTextLengthMax')}`
+    return fault('wrong_length', reason)
   }
   if (typeof value !== 'object' || value === null) return []
   if (depth > limits.recordDepthMax) {
-    return fault(`is nested too deeply; ${limitOf('a record', 'recordDepthMax')} levels`)
+    const reason = `is nested too deeply; ${limitOf('a record', 'recordDepthMax')} levels`
+    return fault('too_deep', reason)
   }
   if (Array.isArray(value) && value.length > limits.recordItemsMax) {
-    return fault(`has ${value.length} entries; ${limitOf('an array', 'recordItemsMax')}`)
+    const reason = `has ${value.length} entries; ${limitOf('an array', 'recordItemsMax')}`
+    return fault('too_many', reason)
   }
   const members = Object.entries(value)
   if (!Array.isArray(value) && members.length > limits.recordMembersMax) {
-    return fault(`has ${members.length} members; ${limitOf('an object', 'recordMembersMax')}`)
+    const reason = `has ${members.length} members; ${limitOf('an object', 'recordMembersMax')}`
+    return fault('too_many', reason)
   }
   return members.flatMap(([name, child]) => {
     if (name.length <= limits.recordTextLengthMax) {
       return boundsFaults(child, joinMembers(member, name), depth + 1)
     }
     const reason = `has a name of ${name.length} characters; ${limitOf('a name', 'recordTextLengthMax')}`
-    return [{ member: joinMembers(member, name), reason }]
+    return [{ member: joinMembers(member, name), code: 'wrong_length', reason }]
   })
 }
 

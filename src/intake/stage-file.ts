@@ -103,8 +103,8 @@ export async function stageFile(
   } catch (error) {
     if (!(error instanceof UnreadableFile)) throw error
     staged.isWhole = false
-    const reason = [{ member: 'file', reason: error.message }]
-    noteFaults(staged, lines.numberOf({ file, line: error.line }), reason)
+    const fault = { member: 'file', code: 'unreadable', reason: error.message } as const
+    noteFaults(staged, lines.numberOf({ file, line: error.line }), [fault])
   }
   lines.endFile()
   return staged

@@ -189,7 +189,8 @@ export function routingFaults(record: RecordInput): RecordFault[] {
       if (routing?.routing_number_type !== 'ABA' || typeof number !== 'string') return []
       if (isAbaNumber(number)) return []
       const member = `fiat_network_instructions.${network}.${part}.routing_number`
-      return [{ member, reason: 'must be nine digits with a valid ABA checksum' }]
+      const reason = 'must be nine digits with a valid ABA checksum'
+      return [{ member, code: 'malformed' as const, reason }]
     }),
   )
 }

@@ -101,7 +101,8 @@ function addressFaults(record: RecordInput, { testnets }: RecordRules): RecordFa
   if (!isCryptoNetwork(crypto_network) || typeof address !== 'string') return []
   const check = checkAddress(crypto_network, address, { testnets, quick: true })
   if (check.valid) return []
-  return [{ member: 'address', reason: `is no address on ${crypto_network}: ${check.detail}` }]
+  const reason = `is no address on ${crypto_network}: ${check.detail}`
+  return [{ member: 'address', code: 'invalid_address', reason }]
 }
 
 /** `compatible_crypto_networks` always contains the address's own network, and no network twice. */

@@ -110,6 +110,7 @@ function doubledMembers(record: RecordInput): RecordFault[] {
     .filter((member) => record[member] !== undefined && networks?.[member] !== undefined)
     .map((member) => ({
       member: `fiat_network_instructions.${member}`,
+      code: 'conflicting' as const,
       reason: `must not be given beside ${member} at the top level`,
     }))
 }

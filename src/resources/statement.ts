@@ -95,6 +95,7 @@ function unregistered(record: RecordInput, rules: RecordRules): RecordFault[] {
     })
     .map(([member, register]) => ({
       member,
+      code: 'unknown_value' as const,
       reason: `must be registered in the configuration; registered are ${[...register].join(', ')}`,
     }))
 }

@@ -44,7 +44,7 @@ async function storeCanaries(kind: (typeof recordKinds)[number], token: string):
     const call = { token, method: 'PUT', body: JSON.stringify(record) }
     const stored = await browsing.service.call(`${path}?allow_older=true`, call)
     if (stored.status === 200) return JSON.stringify(record).split('onerror').length - 1
-    const faults: { member: string }[] = stored.body.meta?.faults ?? []
+    const faults: { member: string }[] = stored.body.meta?.errors ?? []
     for (const { member } of faults) kept.add(member.replace(/\[\d+\]|\.\d+(?=\.|$)/g, ''))
     assert.ok(kept.size > before, `${kind}: ${stored.text}`)
   }

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
-import { faultCodes, problemTypes, statusGuides } from '../../src/contract/problem.ts'
+import { conflictCodes, faultCodes, recordFaultCodes } from '../../src/contract/fault-codes.ts'
+import { problemTypes, statusGuides } from '../../src/contract/problem.ts'
 import { operations } from '../../src/operations/index.ts'
 import { limits } from '../../src/platform/limits.ts'
 import { settings } from '../../src/platform/settings/settings.ts'
@@ -112,6 +113,18 @@ test('the banner and the guide list the fixture of every kind', () => {
 test('docs/integrating.md lists every code of a fault', () => {
   const guide = read('docs/integrating.md')
   for (const code of Object.keys(faultCodes)) assert.ok(guide.includes(`\`${code}\``), code)
+})
+
+test('docs/ingest.md lists every code of a fault with the status that it leads to', () => {
+  const guide = read('docs/ingest.md')
+  for (const code of Object.keys(recordFaultCodes)) {
+    if (code === 'incomplete') continue
+    const row = guide
+      .split('\n')
+      .find((line) => line.startsWith('|') && line.includes(`\`${code}\``))
+    const status = code in conflictCodes ? 409 : 400
+    assert.match(row ?? '', new RegExp(`\\| ${status} +\\|$`), code)
+  }
 })
 
 test('the README lists every operation with its path and scope', () => {

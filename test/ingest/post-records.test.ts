@@ -76,11 +76,33 @@ describe('a stream of records', () => {
     const { status, body } = await post(text)
     assert.equal(status, 400)
     assert.ok(body.meta.fault_count >= 3)
-    const lines = new Set(body.meta.faults.map(({ line }: { line: number }) => line))
+    const lines = new Set(body.meta.errors.map(({ line }: { line: number }) => line))
     assert.deepEqual([...lines], [4, 5])
     assert.match(body.detail, /^line 4: /)
     const missing = await service.call(`/ingest/v1/fiat-accounts/${anId(3000)}`, { token })
     assert.equal(missing.status, 404)
+  })
+
+  test('that only conflicts with what is stored is 409, as one record is', async () => {
+    const stored = accounts(3500, 2, { source_version: 2 })
+    assert.equal((await post(linesOf(stored))).status, 200)
+    const older = accounts(3500, 2, { source_version: 1 })
+    const text = linesOf(older)
+    const refused = await post(text)
+    const reason = 'is older than what is stored; allow_older=true takes it all the same'
+    const errorAt = (line: number) => ({ line, member: 'source_version', code: 'older', reason })
+    assert.deepEqual(
+      [refused.status, refused.body.meta],
+      [409, { fault_count: 2, errors: [errorAt(1), errorAt(2)] }],
+    )
+    const put = await service.call(`/ingest/v1/fiat-accounts/${anId(3500)}`, {
+      ...{ token, method: 'PUT', body: JSON.stringify(older[0]) },
+    })
+    const { line: _, ...error } = errorAt(1)
+    assert.deepEqual([put.status, put.body.meta], [409, { fault_count: 1, errors: [error] }])
+    // A record that is at fault by itself can never be stored, whatever else conflicts.
+    assert.equal((await post(`${text}{}\n`)).status, 400)
+    assert.deepEqual(countsOf(await post(text, {}, '?allow_older=true')), [2, 0, 2, 0])
   })
 
   test('is empty without a fault', async () => {
@@ -113,7 +135,7 @@ describe('an idempotency key', () => {
     const headers = { 'idempotency-key': 'file-2' }
     await post(linesOf(accounts(5200, 1, { updated_at: '2026-05-01T00:00:00Z' })))
     const older = linesOf(accounts(5200, 2, { updated_at: '2026-04-01T00:00:00Z' }))
-    assert.equal((await post(older, { headers })).status, 400)
+    assert.equal((await post(older, { headers })).status, 409)
     const stored = await post(older, { headers }, '?allow_older=true')
     assert.deepEqual([stored.status, countsOf(stored)], [200, [2, 1, 1, 0]], stored.text)
   })

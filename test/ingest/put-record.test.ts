@@ -106,7 +106,7 @@ describe('a record that is put', () => {
     const broken = { ...aFiatAccount({ id: anId(104) }), status: 'MAYBE', created_at: 'today' }
     const { status, body } = await put('fiat-accounts', broken)
     assert.equal(status, 400)
-    assert.deepEqual(body.meta.faults.map(({ member }: { member: string }) => member).toSorted(), [
+    assert.deepEqual(body.meta.errors.map(({ member }: { member: string }) => member).toSorted(), [
       'created_at',
       'status',
     ])
@@ -200,8 +200,8 @@ describe('a client that is bound to a customer', () => {
     await put('fiat-accounts', { ...foreign, source_version: 7 })
     // What the record of another customer holds does not show in the refusal.
     const taken = await put('fiat-accounts', { ...foreign, customer_id: 'newco' }, { token: bound })
-    assert.deepEqual(taken.body.meta.faults, [
-      { member: 'id', reason: 'is taken; ids are unique over all customers' },
+    assert.deepEqual(taken.body.meta.errors, [
+      { member: 'id', code: 'taken', reason: 'is taken; ids are unique over all customers' },
     ])
     const unknown = await get('fiat-accounts', anId(402), { token: bound })
     assertRefused(unknown, 404, `no fiat account found for id: '${anId(402)}'`)

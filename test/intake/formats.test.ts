@@ -45,7 +45,7 @@ describe('NDJSON', () => {
     ])
     const [first, second, third] = await entriesOf('b.jsonl', bytes)
     assert.ok(first && 'reason' in first && first.reason.startsWith('is not JSON: '))
-    assert.deepEqual(second, { line: 2, reason: 'is not UTF-8' })
+    assert.deepEqual(second, { line: 2, code: 'not_utf8', reason: 'is not UTF-8' })
     assert.deepEqual(third, { line: 3, value: {} })
   })
 
@@ -70,7 +70,7 @@ describe('NDJSON', () => {
     ])
     assert.match(told[3] ?? '', /^names the member a\.a\.a.* twice$/)
     const [element] = await entriesOf('twice.json', '[{"id":"1","id":"2"}]')
-    assert.deepEqual(element, { line: 1, reason: 'names the member id twice' })
+    assert.deepEqual(element, { line: 1, code: 'repeated', reason: 'names the member id twice' })
   })
 
   test('reads a gzip file', async () => {
@@ -154,7 +154,7 @@ describe('CSV', () => {
 
   test('reports a row of another length with its line and continues', async () => {
     const [short, good] = await entriesOf('c.csv', 'id,status\n1\n2,PENDING\n')
-    assert.deepEqual(short, { line: 2, reason: 'has 1 cell, the header has 2' })
+    assert.deepEqual(short, { line: 2, code: 'malformed', reason: 'has 1 cell, the header has 2' })
     assert.deepEqual(good, { line: 3, value: { id: '2', status: 'PENDING' } })
   })
 

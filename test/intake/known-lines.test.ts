@@ -99,7 +99,7 @@ describe('lines that are stored as they are', () => {
       const { faults, changed } = await importLines(both)
       assert.equal(changed, 0)
       const reason = 'stands in line 1 too, with other content'
-      assert.deepEqual(faults, [{ line: 2, member: 'id', reason }])
+      assert.deepEqual(faults, [{ line: 2, member: 'id', code: 'repeated', reason }])
     }
     const spelt = one.replace('{"id"', '{ "id"')
     assert.deepEqual(counts(await importLines([one, spelt])), [2, 0, 0, 2, 1])

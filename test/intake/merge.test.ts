@@ -89,7 +89,12 @@ describe('an import', () => {
       aFiatAccount({ id: anId(3) }),
     ])
     assert.deepEqual(report.faults, [
-      { line: 2, member: 'status', reason: 'must be PENDING, APPROVED or REJECTED' },
+      {
+        line: 2,
+        member: 'status',
+        code: 'unknown_value',
+        reason: 'must be PENDING, APPROVED or REJECTED',
+      },
     ])
     assert.deepEqual(await tested.exported('fiat-accounts'), [])
   })
@@ -107,7 +112,12 @@ describe('an import', () => {
       aFiatAccount({ status: 'APPROVED' }),
     ])
     assert.deepEqual(refused.faults, [
-      { line: 3, member: 'id', reason: 'stands in line 1 too, with other content' },
+      {
+        line: 3,
+        member: 'id',
+        code: 'repeated',
+        reason: 'stands in line 1 too, with other content',
+      },
     ])
     const taken = await tested.take('fiat-accounts', [aFiatAccount(), aFiatAccount()])
     assert.deepEqual(counts(taken), { added: 1, changed: 0, unchanged: 1 })
@@ -117,7 +127,7 @@ describe('an import', () => {
     const ids = Array.from({ length: 1200 }, (_, at) => anId(at + 1))
     const ofCustomer = (customer_id: string, fields = {}) =>
       ids.map((id) => aFiatAccount({ id, customer_id, ...fields }))
-    const clash = (line: number) => ({ line, member: 'ref_id', reason: lineOne })
+    const clash = (line: number) => ({ line, member: 'ref_id', code: 'repeated', reason: lineOne })
     const lineOne = 'stands in line 1 too, in another record'
     const within = await tested.take('fiat-accounts', ofCustomer('acme', { ref_id: 'r' }))
     assert.deepEqual([within.faultCount, within.faults.length], [1199, 1000])
@@ -185,7 +195,7 @@ describe('a stored id', () => {
       aFiatAccount({ created_at: '2026-01-01T00:00:00.000001Z' }),
     ])
     assert.deepEqual(report.faults, [
-      { line: 1, member: 'created_at', reason: 'must stay as it was first stored' },
+      { line: 1, member: 'created_at', code: 'fixed', reason: 'must stay as it was first stored' },
     ])
   })
 
@@ -195,7 +205,12 @@ describe('a stored id', () => {
       aStatement({ period_start: '2026-01-02T00:00:00Z' }),
     ])
     assert.deepEqual(report.faults, [
-      { line: 1, member: 'period_start', reason: 'must stay as it was first stored' },
+      {
+        line: 1,
+        member: 'period_start',
+        code: 'fixed',
+        reason: 'must stay as it was first stored',
+      },
     ])
   })
 
@@ -203,7 +218,12 @@ describe('a stored id', () => {
     await tested.take('fiat-accounts', [aFiatAccount()])
     const report = await tested.take('fiat-accounts', [aFiatAccount({ customer_id: 'borealis' })])
     assert.deepEqual(report.faults, [
-      { line: 1, member: 'id', reason: 'is taken; ids are unique over all customers' },
+      {
+        line: 1,
+        member: 'id',
+        code: 'taken',
+        reason: 'is taken; ids are unique over all customers',
+      },
     ])
   })
 })
@@ -218,6 +238,7 @@ describe('a unique value', () => {
       {
         line: 1,
         member: 'ref_id',
+        code: 'taken',
         reason: 'is already the ref_id of another fiat account of this customer',
       },
     ])
@@ -248,7 +269,12 @@ describe('a unique value', () => {
       aFiatAccount({ id: anId(2), ref_id: 'r' }),
     ])
     assert.deepEqual(report.faults, [
-      { line: 2, member: 'ref_id', reason: 'stands in line 1 too, in another record' },
+      {
+        line: 2,
+        member: 'ref_id',
+        code: 'repeated',
+        reason: 'stands in line 1 too, in another record',
+      },
     ])
   })
 
@@ -258,7 +284,12 @@ describe('a unique value', () => {
       someDepositInstructions({ id: anId(2), customer_id: 'borealis' }),
     ])
     assert.deepEqual(report.faults, [
-      { line: 1, member: 'memo_id', reason: 'is taken; it is unique over all customers' },
+      {
+        line: 1,
+        member: 'memo_id',
+        code: 'taken',
+        reason: 'is taken; it is unique over all customers',
+      },
     ])
   })
 
@@ -279,7 +310,12 @@ describe('a unique value', () => {
       aDepositAddress({ id: anId(4), customer_id: 'borealis' }),
     ])
     assert.deepEqual(foreign.faults, [
-      { line: 1, member: 'crypto_network and address', reason: 'belong to another customer' },
+      {
+        line: 1,
+        member: 'crypto_network and address',
+        code: 'taken',
+        reason: 'belong to another customer',
+      },
     ])
   })
 
@@ -310,11 +346,18 @@ describe('a unique value', () => {
       const member = 'crypto_network and address'
       const inOneFile = await tested.take('deposit-addresses', [ofAcme, ofBorealis])
       assert.deepEqual(inOneFile.faults, [
-        { line: 2, member, reason: "stands in line 1 too, in another customer's record" },
+        {
+          line: 2,
+          member,
+          code: 'repeated',
+          reason: "stands in line 1 too, in another customer's record",
+        },
       ])
       await tested.take('deposit-addresses', [ofAcme])
       const later = await tested.take('deposit-addresses', [ofBorealis])
-      assert.deepEqual(later.faults, [{ line: 1, member, reason: 'belong to another customer' }])
+      assert.deepEqual(later.faults, [
+        { line: 1, member, code: 'taken', reason: 'belong to another customer' },
+      ])
       const [stored] = await tested.exported('deposit-addresses')
       assert.equal(stored?.address, first)
     })
@@ -332,6 +375,7 @@ describe('an older record', () => {
       {
         line: 1,
         member: 'updated_at',
+        code: 'older',
         reason: 'is older than what is stored; --allow-older takes it all the same',
       },
     ])

@@ -75,10 +75,11 @@ describe('PUT /sandbox/records/{kind}', () => {
       instance: path,
       meta: {
         fault_count: 1,
-        faults: [
+        errors: [
           {
             line: 1,
             member: 'customer_id',
+            code: 'other_customer',
             reason: 'must be the customer that customer_id names in the query',
           },
         ],
@@ -94,15 +95,21 @@ describe('PUT /sandbox/records/{kind}', () => {
     const bad = aFiatAccount({ ...own, id: anId(21), status: 'OPEN' })
     assertProblem(await sandbox.control('PUT', path, `${ndjson(good, bad)}nope`), {
       status: 400,
-      detail: 'line 2: status must be PENDING, APPROVED or REJECTED; meta.faults has all 2 faults',
+      detail: 'line 2: status must be PENDING, APPROVED or REJECTED; meta.errors has all 2 faults',
       instance: path,
       meta: {
         fault_count: 2,
-        faults: [
-          { line: 2, member: 'status', reason: 'must be PENDING, APPROVED or REJECTED' },
+        errors: [
+          {
+            line: 2,
+            member: 'status',
+            code: 'unknown_value',
+            reason: 'must be PENDING, APPROVED or REJECTED',
+          },
           {
             line: 3,
             member: 'record',
+            code: 'not_json',
             reason: "is not JSON: Unexpected token 'o'",
           },
         ],
@@ -118,10 +125,11 @@ describe('PUT /sandbox/records/{kind}', () => {
     await sandbox.control('PUT', path, at('2026-03-01T00:00:00Z'))
     const older = at('2026-02-01T00:00:00Z')
     const refused = await sandbox.control('PUT', path, older)
-    assert.deepEqual(refused.body.meta.faults, [
+    assert.deepEqual(refused.body.meta.errors, [
       {
         line: 1,
         member: 'updated_at',
+        code: 'older',
         reason: 'is older than what is stored; allow_older=true takes it all the same',
       },
     ])

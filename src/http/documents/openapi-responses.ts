@@ -1,8 +1,6 @@
-import { Type } from 'typebox'
+import type { TSchema } from 'typebox'
 import type { IngestOperation } from '../../contract/ingest-operation.ts'
-import { about, component } from '../../contract/members.ts'
 import type { ListOperation, Operation } from '../../contract/operation.ts'
-import { faultCodes } from '../../contract/problem.ts'
 import type { SandboxOperation } from '../../contract/sandbox-operation.ts'
 import { limits } from '../../platform/limits.ts'
 import { examplesOf } from './openapi-examples.ts'
@@ -11,13 +9,20 @@ import { addComponent, type Components, capitalised, plainSchema } from './opena
 type Documented = Operation | IngestOperation | SandboxOperation
 
 /** The responses of an operation: its answer, and every problem with its examples. */
-export function responsesOf(operation: Documented, components: Components): object {
+export function responsesOf(
+  operation: Documented,
+  problem: TSchema,
+  components: Components,
+): object {
   const { id, kind } = operation
   const status = kind === 'control' || kind === 'ingest' ? operation.status : 200
   const list = kind === 'past-list' ? operation.list : kind === 'list' ? operation : undefined
   const view = kind === 'past-list' ? operation.list.view : operation.view
   if (view === undefined) {
-    return { [status]: { description: 'Done.' }, ...problemResponses(operation, components) }
+    return {
+      [status]: { description: 'Done.' },
+      ...problemResponses(operation, problem, components),
+    }
   }
   const record = addComponent(view.name, plainSchema(view.schema, components), components)
   const schema = list === undefined ? record : pageSchema(list, record, components)
@@ -42,7 +47,7 @@ export function responsesOf(operation: Documented, components: Components): obje
         description: `The ${kind === 'list' ? 'page' : 'record'} is the one that If-None-Match names.`,
       },
     }),
-    ...problemResponses(operation, components),
+    ...problemResponses(operation, problem, components),
   }
 }
 
@@ -93,11 +98,11 @@ const examplesFor = (id: string, status: number): object => {
   return examples === undefined ? {} : { examples }
 }
 
-function problemResponses(operation: Documented, components: Components): object {
+function problemResponses(operation: Documented, problem: TSchema, components: Components): object {
   const plain = operation.kind === 'control' ? ofControl : plainProblems(operation)
   const declared = operation.problems
   const statuses = new Set([...Object.keys(plain), ...Object.keys(declared)].map(Number))
-  const schema = plainSchema(problemSchema, components)
+  const schema = plainSchema(problem, components)
   const responses = [...statuses].map((status) => {
     const types = declared[status]?.types?.map((slug) => `/problems/${slug}`)
     return [
@@ -143,51 +148,3 @@ function tooLarge({ kind, body }: Pick<Extract<Documented, { body?: unknown }>, 
     kind === 'ingest' && body !== undefined && body !== 'ndjson' && !('members' in body)
   return isRecord ? 'A record has more than 1 MiB.' : 'The body has more than 16 KiB.'
 }
-
-const parameterFault = component(
-  'ParameterFault',
-  'What is wrong with one parameter or body member.',
-  Type.Object({
-    parameter: about('The parameter or body member.', Type.String()),
-    code: about(
-      `For programs. ${Object.entries(faultCodes)
-        .map(([code, meaning]) => `\`${code}\`: ${meaning}`)
-        .join(' ')} Later versions may add codes.`,
-      Type.String(),
-    ),
-    reason: about('For people, without the name of the parameter.', Type.String()),
-  }),
-)
-
-const problemSchema = component(
-  'Problem',
-  'An error (RFC 9457).',
-  Type.Object({
-    type: about('`about:blank`, or the path of the problem’s own page.', Type.String()),
-    title: about('The HTTP reason of the status.', Type.String()),
-    status: about('The HTTP status.', Type.Integer()),
-    detail: about('What to change.', Type.String()),
-    instance: about('The path of the request.', Type.String()),
-    request_id: about('The same as in the X-Request-Id header.', Type.String()),
-    meta: Type.Optional(
-      about(
-        'Facts for programs. Each problem type has its own, named on its page.',
-        component(
-          'ProblemMeta',
-          'Facts about a problem.',
-          Type.Object(
-            {
-              errors: Type.Optional(
-                about(
-                  'Every parameter at fault.',
-                  Type.Array(parameterFault, { maxItems: limits.filterEntriesMax }),
-                ),
-              ),
-            },
-            { additionalProperties: true },
-          ),
-        ),
-      ),
-    ),
-  }),
-)

@@ -1,3 +1,4 @@
+import type { TSchema } from 'typebox'
 import type { ArrayField, Field } from '../../contract/fields.ts'
 import type { IngestOperation } from '../../contract/ingest-operation.ts'
 import type { Body, Operation } from '../../contract/operation.ts'
@@ -14,6 +15,7 @@ import {
   capitalised,
   plainSchema,
 } from './openapi-schemas.ts'
+import { customerProblem, operatorProblem } from './problem-schemas.ts'
 
 type Documented = Operation | IngestOperation | SandboxOperation
 
@@ -22,6 +24,7 @@ type About = {
   readonly description: string
   /** Scopes that the document lists even where none of its operations needs them. */
   readonly scopes: readonly string[]
+  readonly problem: TSchema
 }
 
 const customerApi: About = {
@@ -29,6 +32,7 @@ const customerApi: About = {
   description:
     'Fiat accounts, deposit instructions, crypto deposit addresses, statements, issuer quote executions and guaranteed withdrawal fees of one customer. Amounts are decimal strings; times are RFC 3339 in UTC. Within `/v2` change is additive only.',
   scopes: readScopes,
+  problem: customerProblem,
 }
 
 /** Apart from the customers' document, so that no customer generates these operations. */
@@ -37,6 +41,7 @@ export const ingestApi: About = {
   description:
     'What the operator’s own systems do: store records, read what is and what was stored, search, and consume fees. Their clients are made with `client create --operator`. No customer’s client may have these scopes.',
   scopes: [],
+  problem: operatorProblem,
 }
 
 /** Only a sandbox has these calls, and serves this document. */
@@ -45,6 +50,7 @@ export const sandboxApi: About = {
   description:
     'How tests control a sandbox: customers of their own, records, snapshots, faults, the clock, and the requests that were served. These calls take no token.',
   scopes: [],
+  problem: operatorProblem,
 }
 
 /** Renders OpenAPI 3.1 from the schemas that validate requests. `version` is the program's. */
@@ -52,7 +58,7 @@ export function openApiDocument(
   operations: readonly Documented[],
   version: string,
   publicUrl: string,
-  { title, description, scopes }: About = customerApi,
+  { title, description, scopes, problem }: About = customerApi,
 ): object {
   const components: Components = new Map()
   const paths: Record<string, Record<string, object>> = {}
@@ -60,7 +66,7 @@ export function openApiDocument(
     const path = operation.path.replaceAll(/:([a-z_]+)/g, '{$1}')
     paths[path] = {
       ...paths[path],
-      [operation.method.toLowerCase()]: operationObject(operation, components),
+      [operation.method.toLowerCase()]: operationObject(operation, problem, components),
     }
   }
   const hasScopes = operations.some((operation) => 'scope' in operation)
@@ -110,7 +116,7 @@ const scopesOf = (operation: Documented): string[] =>
 const scopeMeaning = (scope: string): string =>
   scope.split(':').at(-1)?.replaceAll('_', ' ') ?? scope
 
-function operationObject(operation: Documented, components: Components): object {
+function operationObject(operation: Documented, problem: TSchema, components: Components): object {
   return {
     operationId: operation.id,
     summary: titleOf(operation.id),
@@ -122,7 +128,7 @@ function operationObject(operation: Documented, components: Components): object 
       operation.body !== undefined && {
         requestBody: requestBody(operation, operation.body, components),
       }),
-    responses: responsesOf(operation, components),
+    responses: responsesOf(operation, problem, components),
   }
 }
 

@@ -98,9 +98,10 @@ export const problemExamples: Readonly<Record<string, ProblemExample | undefined
     path: stored,
     meta: {
       fault_count: 1,
-      faults: [
+      errors: [
         {
           member: 'ref_id',
+          code: 'taken',
           reason: 'is already the ref_id of another fiat account of this customer',
         },
       ],

@@ -63,7 +63,7 @@ function unknownFaults(
   const reason = `is unknown here; the members are ${Object.keys(members).join(', ')}`
   return unknown
     .slice(0, limits.ignoredNamesMax)
-    .map((name) => ({ parameter: echo(name), code: 'unknown_value', reason }))
+    .map((name) => ({ parameter: echo(name), code: 'unknown_name', reason }))
 }
 
 function choiceFaults(

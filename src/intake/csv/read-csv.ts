@@ -44,7 +44,7 @@ export async function* readCsv(
         onHeader?.(raw)
       } else if (cells.length === columns.length) {
         yield { ...place, value: nest(columns, cells, schema, nullText) }
-      } else yield { ...place, reason: otherLength(cells, columns) }
+      } else yield { ...place, code: 'malformed', reason: otherLength(cells, columns) }
     }
   } catch (error) {
     throw error instanceof CsvError ? unreadable(error) : error

@@ -27,7 +27,8 @@ export async function* readJsonArray(chunks: AsyncIterable<Uint8Array>): AsyncIt
         const entry = parseJson(startLine, Uint8Array.from(element, onOneLine))
         if (entry !== undefined) yield entry
         else if (!isEnd || afterComma) {
-          yield { line: state.line, reason: 'has a comma without a record' }
+          const reason = 'has a comma without a record'
+          yield { line: state.line, code: 'not_json', reason }
         }
         afterComma = !isEnd
         element = []

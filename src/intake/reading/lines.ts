@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { echo } from '../../contract/problem.ts'
+import type { RecordFault } from '../../contract/resource.ts'
 import { limits } from '../../platform/limits.ts'
 import { jsonFault } from '../../platform/parse-json.ts'
 import { repeatedMembers } from '../../values/scan-json.ts'
@@ -9,7 +10,7 @@ export type Entry = {
   readonly line: number
   /** As it came. It may share the memory of what is read next. */
   readonly raw?: string | Uint8Array
-} & ({ readonly value: unknown } | { readonly reason: string })
+} & ({ readonly value: unknown } | Pick<RecordFault, 'code' | 'reason'>)
 
 /** A line that need not be parsed, because its record is stored as it is. */
 export type Known = { readonly line: number; readonly known: true }
@@ -132,9 +133,10 @@ export class UnreadableFile extends Error {
 export function parseJson(line: number, bytes: Uint8Array): Entry | undefined {
   const place = { line, raw: bytes }
   if (bytes.length > limits.recordBytesMax) {
-    return { ...place, reason: `must have at most ${limits.recordBytesMax} bytes` }
+    const reason = `must have at most ${limits.recordBytesMax} bytes`
+    return { ...place, code: 'wrong_length', reason }
   }
-  if (!isUtf8(bytes)) return { ...place, reason: 'is not UTF-8' }
+  if (!isUtf8(bytes)) return { ...place, code: 'not_utf8', reason: 'is not UTF-8' }
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
   const json = (line === 1 ? text.replace(/^\uFEFF/, '') : text).trim()
   if (json === '') return undefined
@@ -142,9 +144,9 @@ export function parseJson(line: number, bytes: Uint8Array): Entry | undefined {
   try {
     value = JSON.parse(json)
   } catch (error) {
-    return { ...place, reason: `is not JSON: ${jsonFault(error)}` }
+    return { ...place, code: 'not_json', reason: `is not JSON: ${jsonFault(error)}` }
   }
   const [member] = repeatedMembers(json, value)
   if (member === undefined) return { ...place, value }
-  return { ...place, reason: `names the member ${echo(member)} twice` }
+  return { ...place, code: 'repeated', reason: `names the member ${echo(member)} twice` }
 }

@@ -30,7 +30,8 @@ export function writeScope(kind: RecordKind): OperatorScope {
 
 const allowOlder: Field<boolean> = described(flag, 'Lets a record replace one that is newer.')
 
-const conflict = 'The record conflicts with a stored one; `meta.faults` names member and reason.'
+const conflict =
+  'The record conflicts with what is stored. `meta.errors` names member, code and reason.'
 
 const unmet = 'The stored version is not the one that the condition names.'
 
@@ -67,7 +68,10 @@ export const putRecords = ofEachKind((resource) =>
     query: { allow_older: allowOlder },
     body: { record: resource },
     problems: {
-      400: { description: 'The record has a fault; `meta.faults` names member and reason.' },
+      400: {
+        description:
+          'A parameter or the record has a fault. `meta.errors` names member, code and reason of each.',
+      },
       409: { description: conflict },
       412: { description: unmet },
     },
@@ -125,7 +129,11 @@ export const postRecords = ofEachKind((resource) =>
     problems: {
       400: {
         description:
-          'A record has a fault. `meta.faults` names line, member and reason of the first 100, `meta.fault_count` counts all.',
+          'A parameter or a record has a fault. `meta.errors` names line, member, code and reason of the first 100, `meta.fault_count` counts all.',
+      },
+      409: {
+        description:
+          'Records conflict with what is stored, and none has another fault; `meta.errors` names the first 100.',
       },
       422: { description: 'The Idempotency-Key was sent with another request before.' },
     },

@@ -26,9 +26,13 @@ export const putSandboxRecords = sandboxOperation({
   problems: {
     400: {
       description:
-        'A parameter or a record is refused. `meta.faults` names line, member and reason of each fault.',
+        'A parameter or a record has a fault. `meta.errors` names line, member, code and reason of the first 100.',
     },
     404: { description: 'The sandbox has no such customer.' },
+    409: {
+      description:
+        'Records conflict with what is stored, and none has another fault; `meta.errors` names the first 100.',
+    },
   },
   view: {
     name: 'SandboxRecords',

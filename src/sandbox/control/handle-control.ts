@@ -57,7 +57,7 @@ function unknownParameters({ query }: SandboxOperation, names: readonly string[]
   const parameters = known.length === 0 ? 'none' : known.join(', ')
   const reason = `is unknown here; the parameters are: ${parameters}`
   return invalidParameters(
-    names.map((parameter) => ({ parameter, code: 'unknown_value' as const, reason })),
+    names.map((parameter) => ({ parameter, code: 'unknown_name' as const, reason })),
   )
 }
 

@@ -3,14 +3,13 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { echo, Problem } from '../../contract/problem.ts'
 import type { Resource } from '../../contract/resource.ts'
 import type { ControlInput, ControlWorks } from '../../contract/sandbox-operation.ts'
-import { type ImportReport, importEntries } from '../../intake/import-file.ts'
+import { importEntries } from '../../intake/import-file.ts'
 import { readNdjson } from '../../intake/reading/lines.ts'
 import { recordRules } from '../../intake/record-rules.ts'
+import { refusedRecords } from '../../intake/refused-records.ts'
 import { deleteSandboxRecord, putSandboxRecords } from '../../operations/sandbox/records.ts'
-import { limits } from '../../platform/limits.ts'
 import { resources } from '../../resources/catalogue.ts'
 import type { ServiceParts } from '../../service.ts'
-import type { LineFault } from '../../store/records/import.ts'
 import type { SandboxState } from '../../store/sandbox-state.ts'
 import type { Customers } from './customers.ts'
 
@@ -38,7 +37,8 @@ export function recordWorks({ parts, state, customers }: RecordDeps): ControlWor
           rules,
         },
       )
-      if (report.faultCount > 0) throw refusedRecords(report)
+      const { faults, faultCount } = report
+      if (faultCount > 0) throw refusedRecords(faults, otherCustomer, faultCount)
       if (report.records === 0) {
         throw new Problem(400, 'the body has no record; send one JSON object a line')
       }
@@ -53,6 +53,8 @@ export function recordWorks({ parts, state, customers }: RecordDeps): ControlWor
     },
   }
 }
+
+const otherCustomer = 'must be the customer that customer_id names in the query'
 
 function resourceOf(parameters: ControlInput['parameters']): Resource {
   const resource = resources.find(({ kind }) => kind === parameters.get('kind'))
@@ -70,21 +72,3 @@ async function* chunksOf(bytes: Buffer): AsyncIterable<Uint8Array> {
 
 /** Some 150 records, which take a few milliseconds. */
 const PIECE_BYTES = 64 * 1024
-
-/** The importer's faults, each with its line. The sentence has the first. */
-function refusedRecords({ faults, faultCount }: ImportReport): Problem {
-  const told = faults.slice(0, limits.filterEntriesMax).map(inTermsOfQuery)
-  const [first] = told
-  const others = faultCount > 1 ? `; meta.faults has all ${faultCount} faults` : ''
-  const detail = `line ${first?.line}: ${first?.member} ${first?.reason}${others}`
-  return new Problem(400, detail, { meta: { fault_count: faultCount, faults: told } })
-}
-
-/** The importer's reasons name options of the command line, and a file. */
-const inTermsOfQuery = ({ line, member, reason }: LineFault): LineFault => ({
-  line,
-  member: member === 'file' ? 'body' : member,
-  reason: reason
-    .replace('--allow-older takes', 'allow_older=true takes')
-    .replace('that --customer names', 'that customer_id names in the query'),
-})

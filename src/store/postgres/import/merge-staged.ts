@@ -16,11 +16,16 @@ import {
   stagedByFile,
   sumOf,
 } from '../../sql/import/file-counts.ts'
-import { countConflicts, firstConflicts, isCutOff } from '../../sql/import/found-faults.ts'
+import {
+  countConflicts,
+  firstConflicts,
+  isCutOff,
+  readFault,
+} from '../../sql/import/found-faults.ts'
 import { insertJournal, journalValues } from '../../sql/import/journal.ts'
 import { CHANGED_MEANWHILE, knownByFile } from '../../sql/import/known-lines.ts'
 import { insertOrigin, originOfClient, originValues } from '../../sql/import/origins.ts'
-import { type RejectedRow, rejectedCollector, rejection } from '../../sql/import/rejection.ts'
+import { rejectedCollector, rejection } from '../../sql/import/rejection.ts'
 import { mergeStatements } from '../../sql/merge-statements.ts'
 import { whole } from '../../sql/row.ts'
 import { dropRepeats, mergeTime, refused } from '../../sql/staging.ts'
@@ -123,12 +128,9 @@ async function rejectConflicts(
     await connection.execute(`declare conflicting cursor for ${rejection.select}`)
     for (let isEnd = false; !isEnd; ) {
       const rows = await connection.query({ text: `fetch ${REJECTED_AT_ONCE} from conflicting` })
-      for (const [file, line, ...texts] of rows) {
-        const [member, reason, raw] = texts.map(String)
-        collector.add({
-          ...{ file: Number(file), line: Number(line) },
-          ...({ member, reason, raw } as RejectedRow),
-        })
+      for (const [file, line, member, code, reason, raw] of rows) {
+        const fault = readFault(member, code, reason)
+        collector.add({ file: Number(file), line: Number(line), raw: String(raw), fault })
       }
       isEnd = rows.length < REJECTED_AT_ONCE
     }
@@ -148,9 +150,10 @@ export async function faultsOf(
   const found: FoundFaults[] = []
   for (const sql of queries) {
     const rows = await connection.query({ text: firstConflicts(sql) })
-    const faults = rows.map(([line, member, reason]) => {
-      return { line: Number(line), member: String(member), reason: String(reason) }
-    })
+    const faults = rows.map(([line, member, code, reason]) => ({
+      line: Number(line),
+      ...readFault(member, code, reason),
+    }))
     const [counted] = isCutOff(faults) ? await connection.query({ text: countConflicts(sql) }) : []
     found.push({ faults, faultCount: Number(counted?.[0] ?? faults.length) })
   }

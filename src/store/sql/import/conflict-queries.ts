@@ -1,3 +1,4 @@
+import type { RecordFaultCode } from '../../../contract/fault-codes.ts'
 import type { Resource } from '../../../contract/resource.ts'
 import type { MergeDialect } from '../merge-statements.ts'
 import { contentColumns } from '../staging.ts'
@@ -9,7 +10,7 @@ type ConflictQueries = {
 }
 
 /**
- * Each query returns one row (line, member, reason) for each staged record to refuse. A reason
+ * Each query returns a row (line, member, code, reason) for each staged record to refuse. A reason
  * names other lines as `{line 7}`, since only the import knows which file has it.
  */
 export function conflictQueries(resource: Resource, dialect: MergeDialect): ConflictQueries {
@@ -35,13 +36,16 @@ export function conflictQueries(resource: Resource, dialect: MergeDialect): Conf
   }
 }
 
+const repeated: RecordFaultCode = 'repeated'
+const older: RecordFaultCode = 'older'
+
 /** An id that the file repeats with other content; the first line that has it is not at fault. */
 function repeatedIds(resource: Resource): string {
   const differs = [...contentColumns(resource), 'keeps_deletion']
     .map((column) => `later.${column} is distinct from earliest.${column}`)
     .join(' or ')
   return `
-    select later.line, 'id' as member,
+    select later.line, 'id' as member, '${repeated}' as code,
       'stands in {line ' || earliest.line || '} too, with other content' as reason
     from (
       select id, min(sequence) as sequence from staged group by id having count(*) > 1
@@ -64,7 +68,7 @@ type RepeatedKey = {
 
 /** A key that records of several owners share within the file. */
 const repeatedKey = ({ member, key, whose }: RepeatedKey): string => `
-    select staged.line, '${member}' as member,
+    select staged.line, '${member}' as member, '${repeated}' as code,
       'stands in {line ' || repeated.first_line || '} too, in ${whose.text}' as reason
     from (
       select ${key.join(', ')}, min(line) as first_line, min(sequence) as first_sequence
@@ -76,6 +80,7 @@ const repeatedKey = ({ member, key, whose }: RepeatedKey): string => `
 
 type StoredConflict = {
   readonly member: string
+  readonly code: RecordFaultCode
   readonly reason: string
   /** The end of the name of the index that finds the stored record. */
   readonly index: string
@@ -95,10 +100,22 @@ const sameKey = (...columns: readonly string[]): string => {
 const notReplaced = `
       not exists (select 1 from staged as replacement where replacement.id = stored.id)`
 
-function storedConflicts({ noun, orderBy, uniqueMembers, exclusive }: Resource, owned: string) {
+function storedConflicts(
+  { noun, orderBy, uniqueMembers, exclusive }: Resource,
+  owned: string,
+): readonly StoredConflict[] {
+  const ownedElsewhere: StoredConflict = {
+    member: owned,
+    code: 'taken',
+    reason: 'belong to another customer',
+    index: 'exclusive_key',
+    where: `${sameKey('exclusive_key')}
+      and stored.customer_id <> staged.customer_id and ${notReplaced}`,
+  }
   return [
     {
       member: 'id',
+      code: 'taken',
       reason: 'is taken; ids are unique over all customers',
       index: 'identity',
       where: `stored.id = staged.id and stored.stored_at >= 0
@@ -106,6 +123,7 @@ function storedConflicts({ noun, orderBy, uniqueMembers, exclusive }: Resource, 
     },
     {
       member: orderBy,
+      code: 'fixed',
       reason: 'must stay as it was first stored',
       index: 'identity',
       where: `stored.id = staged.id and stored.stored_at >= 0
@@ -113,39 +131,33 @@ function storedConflicts({ noun, orderBy, uniqueMembers, exclusive }: Resource, 
     },
     {
       member: 'ref_id',
+      code: 'taken',
       reason: `is already the ref_id of another ${noun} of this customer`,
       index: 'by_ref_id',
       where: `${sameKey('customer_id', 'ref_id')}
       and stored.id <> staged.id and ${notReplaced}`,
     },
-    ...uniqueMembers.map((member) => ({
-      member,
-      reason: 'is taken; it is unique over all customers',
-      index: `${member}_identity`,
-      where: `${sameKey(member)} and stored.stored_at >= 0
+    ...uniqueMembers.map(
+      (member): StoredConflict => ({
+        member,
+        code: 'taken',
+        reason: 'is taken; it is unique over all customers',
+        index: `${member}_identity`,
+        where: `${sameKey(member)} and stored.stored_at >= 0
       and stored.id <> staged.id and ${notReplaced}`,
-    })),
-    ...(exclusive === undefined
-      ? []
-      : [
-          {
-            member: owned,
-            reason: 'belong to another customer',
-            index: 'exclusive_key',
-            where: `${sameKey('exclusive_key')}
-      and stored.customer_id <> staged.customer_id and ${notReplaced}`,
-          },
-        ]),
+      }),
+    ),
+    ...(exclusive === undefined ? [] : [ownedElsewhere]),
   ]
 }
 
 function storedConflict(
   { table }: Resource,
   { tableName, indexedBy }: MergeDialect,
-  { member, reason, index, where }: StoredConflict,
+  { member, code, reason, index, where }: StoredConflict,
 ): string {
   return `
-    select distinct staged.line, '${member}' as member, '${reason}' as reason
+    select distinct staged.line, '${member}' as member, '${code}' as code, '${reason}' as reason
     from staged cross join ${tableName(table)} as stored ${indexedBy(`${table}_${index}`)}
     where ${where}`
 }
@@ -153,6 +165,7 @@ function storedConflict(
 const olderThanStored = ({ table }: Resource, { tableName, indexedBy }: MergeDialect): string => `
     select staged.line,
       case when stored.source_version is null then 'updated_at' else 'source_version' end as member,
+      '${older}' as code,
       'is older than what is stored; --allow-older takes it all the same' as reason
     from staged cross join ${tableName(table)} as stored ${indexedBy(`${table}_identity`)}
     where stored.id = staged.id and stored.stored_at >= 0

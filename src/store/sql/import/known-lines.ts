@@ -27,7 +27,7 @@ export const changedKnown = ({ table }: Resource, tableName: (table: string) => 
 /** A staged record that has the id of a known line, and other content than is stored. */
 export const repeatsKnown = ({ unchanged }: Pick<MergeStatements, 'unchanged'>): string => `
   select case when staged.line > known.line then staged.line else known.line end as line,
-    'id' as member,
+    'id' as member, 'repeated' as code,
     'stands in {line ' || case when staged.line > known.line then known.line else staged.line end
       || '} too, with other content' as reason
   from staged join known on known.id = staged.id
@@ -36,5 +36,6 @@ export const repeatsKnown = ({ unchanged }: Pick<MergeStatements, 'unchanged'>):
 export const CHANGED_MEANWHILE = {
   line: 0,
   member: 'file',
+  code: 'changed_meanwhile',
   reason: 'has records that another writer changed while it was read; import it again',
 } as const

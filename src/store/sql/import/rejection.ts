@@ -4,19 +4,19 @@ import type { RejectedRecord } from '../../records/import.ts'
 /** How an import leaves out the records that conflict. It repeats `fill` until none is found. */
 export const rejection = {
   create: `create temporary table rejected (
-      file integer, line bigint, member text, reason text, raw text)`,
+      file integer, line bigint, member text, code text, reason text, raw text)`,
   fill: (queries: readonly string[]) => `
     insert into rejected
-    select staged.file, found.line, found.member, found.reason, staged.raw
+    select staged.file, found.line, found.member, found.code, found.reason, staged.raw
     from (${queries.join(' union all ')}) as found
     join staged on staged.line = found.line`,
-  select: 'select file, line, member, reason, raw from rejected order by line, member',
+  select: 'select file, line, member, code, reason, raw from rejected order by line, member',
   remove: 'delete from staged where line in (select line from rejected)',
   empty: 'delete from rejected',
 } as const
 
 /** One fault of a record, as `rejection.select` returns it. */
-export type RejectedRow = RecordFault & Omit<RejectedRecord, 'faults'>
+export type RejectedRow = Omit<RejectedRecord, 'faults'> & { readonly fault: RecordFault }
 
 /** Collects the faults of each record from rows in the order of their lines. */
 export function rejectedCollector(reject: (rejected: RejectedRecord) => void) {
@@ -27,7 +27,7 @@ export function rejectedCollector(reject: (rejected: RejectedRecord) => void) {
     if (first === undefined) return
     records += 1
     const { file, line, raw } = first
-    reject({ file, line, raw, faults: rows.map(({ member, reason }) => ({ member, reason })) })
+    reject({ file, line, raw, faults: rows.map(({ fault }) => fault) })
     rows = []
   }
   return {

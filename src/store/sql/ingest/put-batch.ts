@@ -3,8 +3,9 @@ import type { StorableRecord } from '../../records/import.ts'
 import { isMet, type PutOutcome, type PutRequest } from '../../records/put.ts'
 import { readStoredRecord, versionOf } from '../export-line.ts'
 import { conflictQueries } from '../import/conflict-queries.ts'
+import { readFault } from '../import/found-faults.ts'
 import { type MergeDialect, mergeStatements } from '../merge-statements.ts'
-import { isTrue, type NamedRow, optionalWhole, text, whole } from '../row.ts'
+import { isTrue, type NamedRow, optionalWhole, whole } from '../row.ts'
 import { mergeTime } from '../staging.ts'
 
 /** What a batch asks of its store, in the transaction that it runs in. */
@@ -27,8 +28,8 @@ export function putStatements(resource: Resource, dialect: MergeDialect) {
   const merge = mergeStatements(resource, dialect)
   return {
     within: withinFile(false).join(' union all '),
-    stored: `select line, member, reason, false as is_age from (${withStore(true).join(' union all ')}) as found
-      union all select line, member, reason, true as is_age from (${older}) as found`,
+    stored: `select line, member, code, reason, false as is_age from (${withStore(true).join(' union all ')}) as found
+      union all select line, member, code, reason, true as is_age from (${older}) as found`,
     lastChange: merge.lastChange,
     tidy: [
       ...(merge.keepDeletions === undefined ? [] : [merge.keepDeletions]),
@@ -107,17 +108,14 @@ function* conflictsOf(
   const faults = found.filter((row) => !(isTrue(row.is_age) && batch[placeOf(row)]?.allowOlder))
   const refused = Map.groupBy(faults, placeOf)
   for (const [place, rows] of refused) {
-    outcomes[place] = { outcome: 'refused', faults: rows.map(readFault) }
+    outcomes[place] = { outcome: 'refused', faults: rows.map(faultOf) }
   }
   return new Set(refused.keys())
 }
 
 const placeOf = (row: NamedRow): number => Number(whole(row, 'line'))
 
-const readFault = (row: NamedRow): RecordFault => ({
-  member: text(row, 'member'),
-  reason: text(row, 'reason'),
-})
+const faultOf = ({ member, code, reason }: NamedRow): RecordFault => readFault(member, code, reason)
 
 function* mergeStaged(
   statements: PutStatements,

@@ -16,11 +16,16 @@ import {
   stagedByFile,
   sumOf,
 } from '../../sql/import/file-counts.ts'
-import { countConflicts, firstConflicts, isCutOff } from '../../sql/import/found-faults.ts'
+import {
+  countConflicts,
+  firstConflicts,
+  isCutOff,
+  readFault,
+} from '../../sql/import/found-faults.ts'
 import { insertJournal, journalValues } from '../../sql/import/journal.ts'
 import { knownByFile } from '../../sql/import/known-lines.ts'
 import { insertOrigin, originOfClient, originValues } from '../../sql/import/origins.ts'
-import { type RejectedRow, rejectedCollector, rejection } from '../../sql/import/rejection.ts'
+import { rejectedCollector, rejection } from '../../sql/import/rejection.ts'
 import { mergeStatements } from '../../sql/merge-statements.ts'
 import { optionalWhole, whole } from '../../sql/row.ts'
 import { dropRepeats, mergeTime } from '../../sql/staging.ts'
@@ -35,8 +40,7 @@ export function faultsOf(db: DatabaseSync, queries: readonly string[]): FoundFau
     const rows = db.prepare(firstConflicts(sql)).all()
     const faults = rows.map((row) => ({
       line: Number(row.line),
-      member: String(row.member),
-      reason: String(row.reason),
+      ...readFault(row.member, row.code, row.reason),
     }))
     const counted = isCutOff(faults) ? db.prepare(countConflicts(sql)).get()?.conflicts : undefined
     return { faults, faultCount: Number(counted ?? faults.length) }
@@ -58,8 +62,8 @@ export function rejectConflicts(
     const collector = rejectedCollector(reject)
     for (const row of db.prepare(rejection.select).iterate()) {
       const [file, line] = [Number(row.file), Number(row.line)]
-      const [member, reason, raw] = [row.member, row.reason, row.raw].map(String)
-      collector.add({ file, line, member, reason, raw } as RejectedRow)
+      const fault = readFault(row.member, row.code, row.reason)
+      collector.add({ file, line, raw: String(row.raw), fault })
     }
     found = collector.end()
     db.exec(`${rejection.remove}; ${rejection.empty}`)

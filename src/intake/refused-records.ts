@@ -1,0 +1,51 @@
+import { conflictCodes } from '../contract/fault-codes.ts'
+import { Problem } from '../contract/problem.ts'
+import type { RecordFault } from '../contract/resource.ts'
+import { limits } from '../platform/limits.ts'
+
+/** A fault of a record, with the line of a stream where there is one. */
+export type HttpFault = RecordFault & { readonly line?: number }
+
+/**
+ * The refusal of a record or of a stream of records. The sentence has the first fault,
+ * `meta.errors` the first ones. It is a 409 where each of those is a conflict with what is stored.
+ * Otherwise it is a 400, since the same request can never succeed. `otherCustomer` is the reason
+ * for a record of another customer than the one that the request may write to.
+ */
+export function refusedRecords(
+  faults: readonly HttpFault[],
+  otherCustomer: string,
+  faultCount: number = faults.length,
+): Problem {
+  const errors = faults
+    .slice(0, limits.faultsAnsweredMax)
+    .map((fault) => inTermsOfHttp(fault, otherCustomer))
+  const [first] = errors
+  const place = first?.line === undefined ? '' : `line ${first.line}: `
+  const detail = `${place}${first?.member} ${first?.reason}${others(errors.length, faultCount)}`
+  const areConflicts = errors.every(({ code }) => Object.hasOwn(conflictCodes, code))
+  const meta = { fault_count: faultCount, errors }
+  return new Problem(areConflicts ? 409 : 400, detail, { meta })
+}
+
+function others(told: number, faultCount: number): string {
+  if (faultCount <= 1) return ''
+  return told === faultCount
+    ? `; meta.errors has all ${faultCount} faults`
+    : `; meta.errors has the first ${told} of ${faultCount} faults`
+}
+
+/** The importer's reasons name options of the command line, and a file. */
+function inTermsOfHttp({ line, member, code, reason }: HttpFault, otherCustomer: string) {
+  const reasons: Partial<Record<RecordFault['code'], string>> = {
+    older: 'is older than what is stored; allow_older=true takes it all the same',
+    other_customer: otherCustomer,
+  }
+  return {
+    // The stream as a whole has no line.
+    ...(line !== undefined && line > 0 && { line }),
+    member: member === 'file' ? 'body' : member,
+    code,
+    reason: reasons[code] ?? reason,
+  }
+}
