@@ -1,7 +1,7 @@
 import { chromium } from 'playwright-core'
 import { chromiumFlags, chromiumPath } from '../test/support/chromium.ts'
+import { startProcess } from '../test/support/server-process.ts'
 import { measure } from './distribution.ts'
-import { startProcess } from './process.ts'
 
 /**
  * How long the console takes until a record is on screen, in Debian's Chromium beside a sandbox on

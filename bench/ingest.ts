@@ -9,9 +9,9 @@ import {
   type PostgresServer,
   startPostgres,
 } from '../test/support/postgres-server.ts'
+import { type Listening, startProcess } from '../test/support/server-process.ts'
 import { prepareServer } from '../test/support/test-database.ts'
 import { serverEnv } from './embedded.ts'
-import { type Listening, startProcess } from './process.ts'
 import { account, accounts, BIG, fill, idOf, makeClient } from './world.ts'
 import { runWrk } from './wrk.ts'
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cores } from './cores.ts'
+import { cores } from '../test/support/cores.ts'
 
 export type OpenLoop = {
   readonly url: string

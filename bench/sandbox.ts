@@ -1,7 +1,7 @@
 import { callUrl } from '../test/support/harness.ts'
+import { type Listening, startProcess } from '../test/support/server-process.ts'
 import { measure } from './distribution.ts'
 import { measureMockServers } from './mock-servers.ts'
-import { type Listening, startProcess } from './process.ts'
 
 /**
  * How long a sandbox takes to start, to create a customer, and to save and restore its state, as

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { cores } from './cores.ts'
+import { cores } from '../test/support/cores.ts'
 
 /** A request of the load. Its token is one of `Load.tokens`. */
 export type LoadRequest = {

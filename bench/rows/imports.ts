@@ -3,7 +3,7 @@ import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { encodeAddress } from '../../src/sandbox/encode-address.ts'
 import { aDepositAddress } from '../../test/support/records.ts'
-import { startProcess } from '../process.ts'
+import { startProcess } from '../../test/support/server-process.ts'
 import type { Row } from '../report.ts'
 import { customerOf, idOf, microsOf } from '../world.ts'
 

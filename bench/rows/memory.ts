@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Listening } from '../process.ts'
+import type { Listening } from '../../test/support/server-process.ts'
 import type { Row } from '../report.ts'
 
 /** The memory of a server: idle right after its start, and at its peak so far. */

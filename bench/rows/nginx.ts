@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pausing } from 'node:timers/promises'
+import { cores } from '../../test/support/cores.ts'
 import { freePort } from '../../test/support/free-port.ts'
-import { cores } from '../cores.ts'
 
 /** Starts Debian's nginx with one worker, which serves the bodies as files `NAME.json`. */
 export async function startNginx(

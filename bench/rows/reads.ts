@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { callUrl } from '../../test/support/harness.ts'
-import { type Listening, startProcess } from '../process.ts'
+import { type Listening, startProcess } from '../../test/support/server-process.ts'
 import type { Measured, Row } from '../report.ts'
 import { type LoadRequest, type LoadResult, runWrk } from '../wrk.ts'
 import { startNginx } from './nginx.ts'

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
 import { after, before, test } from 'node:test'
-import { type Listening, startProcess } from '../../bench/process.ts'
 import { consoleSteps, withoutChanging } from '../support/console-blocks.ts'
 import { temporaryFolder } from '../support/harness.ts'
 import { runConsole } from '../support/run-console.ts'
+import { type Listening, startProcess } from '../support/server-process.ts'
 
 const readme = 'README.md'
 const folder = temporaryFolder()

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
-import { type Listening, startProcess } from '../../bench/process.ts'
 import { sandboxOperations } from '../../src/operations/sandbox/index.ts'
 import { limits } from '../../src/platform/limits.ts'
 import { consoleSteps } from '../support/console-blocks.ts'
 import { runConsole } from '../support/run-console.ts'
+import { type Listening, startProcess } from '../support/server-process.ts'
 
 const guide = 'docs/testing.md'
 const steps = consoleSteps(guide)
