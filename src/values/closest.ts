@@ -1,11 +1,11 @@
 import { distance } from 'fastest-levenshtein'
 
 /**
- * The known name that a misspelt one probably means: at most a quarter of its letters differ, or
- * its words are some of the known name's words. Undefined if no name is that close.
+ * The known name that a misspelt one probably means: at most two letters or a quarter of them
+ * differ, or its words are some of the known name's words. Undefined if no name is that close.
  */
 export function closest(given: string, known: readonly string[]): string | undefined {
-  const differingMax = (name: string) => Math.max(1, name.length / 4)
+  const differingMax = (name: string) => Math.max(2, name.length / 4)
   const ranked = known
     .filter((name) => Math.abs(name.length - given.length) <= differingMax(name))
     .map((name) => ({ name, differing: distance(given, name) }))
