@@ -23,6 +23,7 @@ import { openPageCache } from './http/pipeline/page-cache.ts'
 import { openRateLimit } from './http/pipeline/rate-limit.ts'
 import { routesOf } from './http/pipeline/routes-of.ts'
 import { whileIntact } from './http/pipeline/while-intact.ts'
+import { openUnsentAnswers, type UnsentAnswers } from './http/server/connections/unsent-answers.ts'
 import type { Served } from './http/server/request-log.ts'
 import { buildServer, type Server } from './http/server/server.ts'
 import { ingestWorks } from './ingest/works.ts'
@@ -72,6 +73,7 @@ export type ServiceDeps = {
   /** Called once the stores are open; the sandbox adds its routes here. */
   readonly extend?: (parts: ServiceParts) => Promise<ServiceExtension>
   readonly guessLimiter?: GuessLimiter
+  readonly unsent?: UnsentAnswers
 }
 
 export type ServiceParts = {
@@ -130,8 +132,10 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   }
   const extension = await sources.extend?.(parts)
   const rateLimit = openRateLimit(config.requestsPerSecondMax)
+  const unsent = sources.unsent ?? openUnsentAnswers()
   const pipeline = {
     ...{ verify: oauth.verify, rateLimit, store, cursorKeys: cursorKeysOf(keyring) },
+    reserveAnswer: unsent.reserve,
     pages: openPageCache(limits.keptPagesBytesMax),
     works: { [createCryptoWithdrawalFee.id]: quoteWork(fees.current, parts) },
     interfere: extension?.interfere,
@@ -141,6 +145,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   const readiness = [...readinessChecks(checked), ...processChecks(life, log)]
   const ingest = {
     ...{ verify: oauth.identify, rateLimit, store, clock, cursorKeys: pipeline.cursorKeys },
+    reserveAnswer: unsent.reserve,
     works: ingestWorks({
       ...{ store, quotes, clock, rules: recordRules(config) },
       health: openHealthReport(readiness),
@@ -155,6 +160,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     connectionsPerAddressMax: config.connectionsPerAddressMax,
     logsIgnoredParameters: extension !== undefined && extension.printsRequests !== true,
     served: extension?.served,
+    unsent,
     routes: [
       ...routesOf(operations, pipeline, handle).map(guarded),
       ...routesOf(stores.servesOperator ? ingestOperations : [], ingest, handleIngest).map(guarded),

@@ -70,6 +70,12 @@ export type Interfere = (operation: string, customer: string, trace: Trace) => P
 /** Counts a request of a key and notes the `RateLimit-*` headers. Throws a 429 over the limit. */
 export type RateLimit = (key: string, trace: Trace) => Promise<void>
 
+/**
+ * Waits until the client's answers that it has not taken leave memory for one more, of so many
+ * bytes. Throws a 503 if they do not in time.
+ */
+export type ReserveAnswer = (clientId: string, bytes: number, trace: Trace) => Promise<void>
+
 export type Answer = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -77,6 +83,8 @@ export type Answer = {
   readonly body: Uint8Array | string | undefined
   /** Called when the operating system has taken every byte; until then nobody may change them. */
   readonly sent?: () => void
+  /** The body lives as long as the process, so sending it takes no memory. */
+  readonly isShared?: true
   /** The body in each coding that was sent before, and what keeps a further one. */
   readonly coded?: ReadonlyMap<string, Uint8Array>
   readonly keepCoded?: (coding: string, body: Uint8Array) => void

@@ -63,6 +63,18 @@ export const limits = {
   requestsInProgressMax: 5000,
   /** A client must take an answer within this time: a page of 1 MB at 280 kbit/s. */
   answerTakenMs: 30_000,
+  /**
+   * Answers that clients have not taken yet, in bytes: of one client some 60 pages of 1,000
+   * accounts, more than it can read at a time, and of all clients what a process may grow by.
+   */
+  unsentBytesPerClientMax: 32 * 1024 * 1024,
+  unsentBytesMax: 256 * 1024 * 1024,
+  /** How long a large answer waits until others are taken. Clients give up after some 10 s. */
+  unsentWaitMs: 5000,
+  /** An answer that is not counted: the system takes so much at once (`tcp_wmem`, its default). */
+  smallAnswerBytesMax: 16 * 1024,
+  /** Memory for a record of a page before the page is read. Nearly all have fewer bytes. */
+  recordBytesReserved: 2048,
   /** Pause between two warnings of one kind that a stranger can cause. Each has a count. */
   warningRestMs: 1000,
   /** How long the answer to a request that is not HTTP may take to reach the caller. */

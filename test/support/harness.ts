@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
+import type { UnsentAnswers } from '../../src/http/server/connections/unsent-answers.ts'
 import { type Clock, type MovableClock, systemClock } from '../../src/platform/clock.ts'
 import { type Config, loadConfig } from '../../src/platform/config.ts'
 import type { Logger } from '../../src/platform/log.ts'
@@ -55,6 +56,7 @@ export type ServiceOptions = {
   readonly store?: typeof testStore
   /** Read by nobody by default. */
   readonly log?: Logger
+  readonly unsent?: UnsentAnswers
 }
 
 /** No level switches the lines `access` off, so these go nowhere. */
@@ -95,6 +97,7 @@ export async function startServiceAt(
     log,
     clock,
     ...(control && { ageClock: systemClock }),
+    ...(options.unsent && { unsent: options.unsent }),
     extend: (opened) => {
       parts = { ...opened, ...(operator && { credentials: operator.credentials() }) }
       return openSandbox(parts, control && { clock: control })

@@ -45,13 +45,14 @@ async function answerOf(
     vary: 'accept-encoding',
     etag,
   }
-  const matched = unlessMatched({ status: 200, headers: tagged, body }, headers['if-none-match'])
+  const whole = { status: 200, headers: tagged, body, isShared: true } as const
+  const matched = unlessMatched(whole, headers['if-none-match'])
   if (matched.status === 304) return matched
   const typed = { ...tagged, 'content-type': document.contentType }
   const coding = negotiateCoding(headers['accept-encoding'], codings)
-  if (coding === undefined) return { status: 200, headers: typed, body }
+  if (coding === undefined) return { ...whole, headers: typed }
   return {
-    status: 200,
+    ...whole,
     headers: { ...typed, 'content-encoding': coding },
     body: await coded[coding](),
   }

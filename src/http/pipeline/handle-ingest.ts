@@ -18,6 +18,7 @@ import { unlessMatched } from '../server/respond.ts'
 import { authenticate, requireOperator, requireScope } from './authenticate.ts'
 import type { CursorKeys } from './cursor.ts'
 import { type AdmissionDeps, emptyPage, readQuery } from './handle.ts'
+import { roomOf } from './page.ts'
 import { closePastPage, openPastPage } from './past-page.ts'
 import { readBody } from './read-body.ts'
 import { validateControl, validateList } from './validate.ts'
@@ -81,7 +82,7 @@ async function handlePastList(
   operation: PastList,
   request: Request,
   caller: OperatorPrincipal,
-  { store, cursorKeys, clock }: IngestDeps,
+  { store, cursorKeys, clock, reserveAnswer }: IngestDeps,
 ): Promise<Answer> {
   const { list } = operation
   const all = { query: { ...list.query, ...operation.query } }
@@ -102,6 +103,7 @@ async function handlePastList(
   const instants = { asOf: pastInstant(own.get('as_of'), clock), now: clock() }
   const selection = openPastPage(past, instants, input, cursorKeys)
   const isOwn = input.namedTenants.every((named) => named === customerId)
+  if (isOwn) await reserveAnswer(caller.clientId, roomOf(selection), request.trace)
   const page = isOwn
     ? await store.operator
         .pageAsOf(resource, asTenant(customerId), view, selection)

@@ -14,13 +14,14 @@ import {
   jsonAnswer,
   type RateLimit,
   type Request,
+  type ReserveAnswer,
 } from '../../contract/request.ts'
 import type { Page } from '../../store/records/page.ts'
 import type { Store } from '../../store/records.ts'
 import { isMatch, notModified, unlessMatched } from '../server/respond.ts'
 import { authenticate, requireScope, type Verify } from './authenticate.ts'
 import type { CursorKeys } from './cursor.ts'
-import { closePage, etagOf, openPage, pageHeaders } from './page.ts'
+import { closePage, etagOf, openPage, pageHeaders, roomOf } from './page.ts'
 import type { PageCache } from './page-cache.ts'
 import { parseQuery, type RawQuery } from './parse-query.ts'
 import { readBody } from './read-body.ts'
@@ -29,6 +30,7 @@ import { validateGet, validateList, validatePathId } from './validate.ts'
 export type AdmissionDeps<C extends Caller = Caller> = {
   readonly verify: Verify<C>
   readonly rateLimit: RateLimit
+  readonly reserveAnswer: ReserveAnswer
 }
 
 /** What the pipeline of the customers' API needs, composed once in service.ts. */
@@ -95,7 +97,7 @@ async function handleList(
   operation: ListOperation,
   request: Request,
   principal: Principal,
-  { store, cursorKeys, pages }: PipelineDeps,
+  { store, cursorKeys, pages, reserveAnswer }: PipelineDeps,
 ): Promise<Answer> {
   const { trace } = request
   const heldTag = request.headers['if-none-match']
@@ -105,7 +107,9 @@ async function handleList(
   if (kept !== undefined && kept.answer.headers.etag === (await currentTag())) {
     trace.rows = kept.rows
     if (kept.ignored !== undefined) trace.ignoredParameters = kept.ignored
-    return unlessMatched(kept.answer, heldTag)
+    const answer = unlessMatched(kept.answer, heldTag)
+    await reserveAnswer(principal.clientId, answer.body?.length ?? 0, trace)
+    return answer
   }
   const input = validateList(operation, readQuery(operation, request))
   const selection = openPage(operation, principal, input, cursorKeys)
@@ -116,6 +120,7 @@ async function handleList(
     const etag = revision && tagOf(revision)
     if (etag && isMatch(etag, heldTag)) return notModified(pageHeaders(etag, revision))
   }
+  if (isOwn) await reserveAnswer(principal.clientId, roomOf(selection), trace)
   const page = isOwn
     ? await store.customers.page(principal.tenant, operation.view, selection)
     : emptyPage

@@ -4,6 +4,7 @@ import type { Principal } from '../../contract/principal.ts'
 import type { ParameterFault } from '../../contract/problem.ts'
 import type { Answer, Request } from '../../contract/request.ts'
 import { openLentBuffers } from '../../platform/lent-buffers.ts'
+import { limits } from '../../platform/limits.ts'
 import { version } from '../../platform/version.ts'
 import type { Page, Selection } from '../../store/records/page.ts'
 import { printInstant } from '../../values/instant.ts'
@@ -28,6 +29,10 @@ export function openPage(
   const place = openAfter(input.cursor, bindingOf(operation, principal, input), keys)
   return { ...input.selection, after: place?.position, notBefore: place?.logPosition }
 }
+
+/** The memory to reserve for a page that is not read yet, in bytes. */
+export const roomOf = ({ limit }: Pick<Selection, 'limit'>): number =>
+  limit * limits.recordBytesReserved
 
 /** The place that a page comes after; undefined for the first page. */
 export function openAfter(

@@ -11,6 +11,7 @@ import { type ConnectionBounds, openConnectionBounds } from './connections/conne
 import { connectionsWithin, readDescriptorLimit } from './connections/descriptors.ts'
 import { type Draining, drain } from './connections/drain.ts'
 import { type NodeServers, openNodeServers } from './connections/node-server.ts'
+import { openUnsentAnswers, type UnsentAnswers } from './connections/unsent-answers.ts'
 import { peerAddress, warnOfUntrustedProxy } from './peer-address.ts'
 import { problemAnswer } from './problem-answer.ts'
 import { bodyTooLarge, expectsContinue, headerRefusal } from './refusals.ts'
@@ -42,6 +43,8 @@ export type ServerOptions = {
   readonly logsIgnoredParameters?: boolean
   /** Learns of every request that was served. */
   readonly served?: ((served: Served) => void) | undefined
+  /** By default this server counts its answers alone. */
+  readonly unsent?: UnsentAnswers
 }
 
 export type Server = {
@@ -106,7 +109,11 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
       maxAge: 600,
     })
   }
-  const finish: Finish = { compress: openCompression(), logAccess: openAccessLog(log) }
+  const finish: Finish = {
+    compress: openCompression(),
+    logAccess: openAccessLog(log),
+    unsent: options.unsent ?? openUnsentAnswers(),
+  }
   const { true: streams = [], false: others = [] } = Object.groupBy(options.routes, (route) =>
     route.takesStream === true ? 'true' : 'false',
   )
@@ -135,12 +142,16 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
 }
 
 /** What every answer passes on its way out. */
-type Finish = { readonly compress: Compress; readonly logAccess: LogAccess }
+type Finish = {
+  readonly compress: Compress
+  readonly logAccess: LogAccess
+  readonly unsent: UnsentAnswers
+}
 
 function addRoute(
   server: FastifyInstance,
   route: Route,
-  { compress, logAccess }: Finish,
+  { compress, logAccess, unsent }: Finish,
   options: ServerOptions,
 ): void {
   server.route({
@@ -156,8 +167,11 @@ function addRoute(
     handler: async (raw, reply) => {
       const request = requestOf(raw)
       request.trace.operation = route.operation
-      const answer = logAccess(request, await answerOf(route, request))
-      const compressed = await compress(answer, raw.headers['accept-encoding'])
+      unsent.watch(reply.raw, request.trace)
+      const answer = await answerOf(route, request)
+      unsent.hold(answer, request)
+      const compressed = await compress(logAccess(request, answer), raw.headers['accept-encoding'])
+      unsent.hold(compressed, request)
       const { fault } = request.trace
       if (fault !== 'cut' && fault !== 'truncated') return send(reply, compressed)
       breakOff(reply, compressed, fault)
