@@ -1,5 +1,6 @@
-import type { Fetch } from './calls.ts'
+import type { Fetch, Received } from './calls.ts'
 import type { ClientCredentials } from './client-credentials.ts'
+import type { Hooks } from './hooks.ts'
 import type { List } from './list.ts'
 import type { components, operations } from './schema.ts'
 import type { AccessToken } from './tokens.ts'
@@ -17,21 +18,31 @@ export type BursarOptions = {
   /** How long one attempt may take; 30,000 by default. */
   readonly timeoutMs?: number
   readonly fetch?: Fetch
+  /** For logs, metrics and traces. */
+  readonly hooks?: Hooks
 } & (ClientCredentials | OwnTokens)
 
 /** For browsers, which get a token from their own server, and for other grants. */
 export type OwnTokens = { readonly fetchToken: () => Promise<AccessToken> }
 
-export type RequestOptions = { readonly signal?: AbortSignal | undefined }
+/** For one call. Those that are absent are as for the client. */
+export type RequestOptions = {
+  readonly signal?: AbortSignal | undefined
+  readonly maxAttempts?: number | undefined
+  readonly timeoutMs?: number | undefined
+}
+
+/** What a call returns: its data, or with `withResponse` also the headers and the request id. */
+export type Call<T> = Promise<T> & { withResponse(): Promise<Received<T>> }
 
 /** A client of the API; it has one method for each operation. */
 export type Bursar = {
   readonly fiatAccounts: {
-    get(id: string, options?: RequestOptions & Query<'getFiatAccount'>): Promise<FiatAccount>
+    get(id: string, options?: RequestOptions & Query<'getFiatAccount'>): Call<FiatAccount>
     list(query?: Query<'listFiatAccounts'>, options?: RequestOptions): List<FiatAccountListItem>
   }
   readonly fiatDepositInstructions: {
-    get(id: string, options?: RequestOptions): Promise<FiatDepositInstructions>
+    get(id: string, options?: RequestOptions): Call<FiatDepositInstructions>
     list(
       query?: Query<'listFiatDepositInstructions'>,
       options?: RequestOptions,
@@ -53,7 +64,7 @@ export type Bursar = {
     create(
       request: CreateCryptoWithdrawalFeeRequest,
       options?: RequestOptions,
-    ): Promise<CryptoWithdrawalFee>
+    ): Call<CryptoWithdrawalFee>
   }
 }
 

@@ -6,6 +6,7 @@ import {
   errorOf,
   UnknownParameterError,
 } from './errors.ts'
+import type { AttemptInfo, Hooks } from './hooks.ts'
 import { mayRepeatRead, type RetryOptions, wait, waitAfter } from './retry.ts'
 import type { Tokens } from './tokens.ts'
 
@@ -16,6 +17,7 @@ export type Answer<T> = {
   readonly data?: T | undefined
   readonly error?: unknown
   readonly response: Response
+  readonly isTokenEndpoint?: true
 }
 
 /** Sends a request once through the given `fetch`, and reads its answer. */
@@ -24,104 +26,136 @@ export type Send<T> = (
   headers: Readonly<Record<string, string>>,
 ) => Promise<Answer<T>>
 
-export type Received<T> = { readonly data: T; readonly requestId: string | undefined }
+/** A successful answer. */
+export type Received<T> = {
+  readonly data: T
+  readonly status: number
+  readonly headers: Headers
+  /** Names the request to the operator. */
+  readonly requestId: string | undefined
+}
 
 export type CallOptions = RetryOptions & {
   readonly fetch: Fetch
   /** For one attempt, its body included. */
   readonly timeoutMs: number
+  readonly hooks: Hooks
 }
+
+type MayRepeat = (error: BursarError) => boolean
 
 /** Sends a request with a token, and repeats it as long as `mayRepeat` and the options allow. */
 export async function call<T>(
   send: Send<T>,
   tokens: Tokens,
-  mayRepeat: (error: BursarError) => boolean,
+  mayRepeat: MayRepeat,
   options: CallOptions,
   signal: AbortSignal | undefined,
 ): Promise<Received<T>> {
   signal?.throwIfAborted()
   let isRenewed = false
-  for (let failures = 1; ; failures += 1) {
+  let failures = 0
+  for (let attempt = 1; ; attempt += 1) {
     // Outside the try, because a token's request has its own attempts.
     const token = await abortable(tokens.current(), signal)
-    try {
-      return await sendOnce(send, { authorization: `Bearer ${token}` }, options, signal)
-    } catch (error) {
-      if (!(error instanceof BursarError)) throw error
-      if (error instanceof AuthenticationError && !isRenewed) {
-        isRenewed = true
-        tokens.refuse(token)
-        continue
-      }
-      await waitOrThrow(error, mayRepeat, failures, options, signal)
+    const headers = { authorization: `Bearer ${token}` }
+    const { received, error, info } = await sendOnce(send, headers, attempt, options, signal)
+    if (received !== undefined) return received
+    if (error instanceof AuthenticationError && !isRenewed) {
+      isRenewed = true
+      tokens.refuse(token)
+      options.hooks.onRetry?.({ ...info, error, delayMs: 0 })
+      continue
     }
+    failures += 1
+    await waitOrThrow(error, info, mayRepeat, failures, options, signal)
   }
 }
 
 /** Sends a request that needs no token and is safe to repeat. */
 export async function callWithoutToken<T>(send: Send<T>, options: CallOptions): Promise<T> {
-  for (let failures = 1; ; failures += 1) {
-    try {
-      return (await sendOnce(send, {}, options, undefined)).data
-    } catch (error) {
-      if (!(error instanceof BursarError)) throw error
-      await waitOrThrow(error, mayRepeatRead, failures, options, undefined)
-    }
+  for (let attempt = 1; ; attempt += 1) {
+    const { received, error, info } = await sendOnce(send, {}, attempt, options, undefined)
+    if (received !== undefined) return received.data
+    await waitOrThrow(error, info, mayRepeatRead, attempt, options, undefined)
   }
 }
 
 async function waitOrThrow(
   error: BursarError,
-  mayRepeat: (error: BursarError) => boolean,
+  info: AttemptInfo,
+  mayRepeat: MayRepeat,
   failures: number,
   options: CallOptions,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const waitMs = mayRepeat(error) ? waitAfter(error, failures, options) : undefined
-  if (waitMs === undefined) throw error
-  await wait(waitMs, signal)
+  const delayMs = mayRepeat(error) ? waitAfter(error, failures, options) : undefined
+  if (delayMs === undefined) throw error
+  options.hooks.onRetry?.({ ...info, error, delayMs })
+  await wait(delayMs, signal)
 }
 
-/** One attempt. Whatever `fetch` or the body fails with becomes a ConnectionError. */
+type Outcome<T> = { readonly info: AttemptInfo } & (
+  | { readonly received: Received<T>; readonly error?: undefined }
+  | { readonly received?: undefined; readonly error: BursarError }
+)
+
+/** One attempt. What is no BursarError, such as an aborted signal's reason, is thrown. */
 async function sendOnce<T>(
   send: Send<T>,
   headers: Readonly<Record<string, string>>,
-  { fetch, timeoutMs }: CallOptions,
+  attempt: number,
+  { fetch, timeoutMs, hooks }: CallOptions,
   signal: AbortSignal | undefined,
-): Promise<Received<T>> {
-  const attempt = new AbortController()
-  const stop = onAbort(signal, () => attempt.abort(signal?.reason))
-  const timer = setTimeout(() => attempt.abort(), timeoutMs)
-  let isSent = false
+): Promise<Outcome<T>> {
+  const deadline = new AbortController()
+  const stop = onAbort(signal, () => deadline.abort(signal?.reason))
+  const timer = setTimeout(() => deadline.abort(), timeoutMs)
+  const sent: { info?: AttemptInfo; at: number } = { at: 0 }
+  let answer: Answer<T>
   try {
-    const answer = await send((input, init) => {
-      isSent = true
-      return fetch(input, { ...init, signal: attempt.signal })
+    answer = await send((input, init) => {
+      const info = infoOf(input, init, attempt)
+      hooks.onRequest?.(info)
+      Object.assign(sent, { info, at: performance.now() })
+      return fetch(input, { ...init, signal: deadline.signal })
     }, headers)
-    return receivedOf(answer)
   } catch (error) {
     signal?.throwIfAborted()
     // What fails before `fetch` is a mistake of the caller, such as a malformed URL.
-    if (error instanceof BursarError || !isSent) throw error
-    const detail = attempt.signal.aborted
+    if (sent.info === undefined) throw error
+    const detail = deadline.signal.aborted
       ? `the server did not answer within ${timeoutMs} ms`
       : 'the connection to the server failed, or its answer was cut off'
-    throw new ConnectionError(detail, error)
+    return { info: sent.info, error: new ConnectionError(detail, error) }
   } finally {
     clearTimeout(timer)
     stop()
   }
+  const { status, headers: received } = answer.response
+  const requestId = received.get('x-request-id') ?? undefined
+  const { info = infoOf(new URL(answer.response.url), undefined, attempt) } = sent
+  const durationMs = performance.now() - sent.at
+  hooks.onResponse?.({ ...info, status, headers: received, requestId, durationMs })
+  const result = resultOf(answer, requestId)
+  return result instanceof BursarError
+    ? { info, error: result }
+    : { info, received: { data: result.data, status, headers: received, requestId } }
 }
 
-function receivedOf<T>({ data, error, response }: Answer<T>): Received<T> {
-  if (!response.ok) throw errorOf(response, error)
-  if (data === undefined) throw new ConnectionError('the answer is empty or incomplete', undefined)
-  const requestId = response.headers.get('x-request-id') ?? undefined
+function infoOf(input: Request | URL, init: RequestInit | undefined, attempt: number): AttemptInfo {
+  const [url, method] = 'url' in input ? [input.url, input.method] : [input.href, init?.method]
+  return { method: method ?? 'GET', path: new URL(url).pathname, attempt }
+}
+
+function resultOf<T>(
+  { data, error, response, isTokenEndpoint }: Answer<T>,
+  requestId: string | undefined,
+): { readonly data: T } | BursarError {
+  if (!response.ok) return errorOf(response, error, isTokenEndpoint)
+  if (data === undefined) return new ConnectionError('the answer is empty or incomplete', undefined)
   const ignored = response.headers.get('x-ignored-parameters')
-  if (ignored !== null) {
-    const detail = `the server does not know these parameters and ignored them: ${ignored}`
-    throw new UnknownParameterError({ status: response.status, detail, requestId })
-  }
-  return { data, requestId }
+  if (ignored === null) return { data }
+  const detail = `the server does not know these parameters and ignored them: ${ignored}`
+  return new UnknownParameterError({ status: response.status, detail, requestId })
 }

@@ -1,5 +1,5 @@
 import createClient from 'openapi-fetch'
-import type { Bursar, BursarOptions } from './bursar.ts'
+import type { Bursar, BursarOptions, RequestOptions } from './bursar.ts'
 import { type CallOptions, call, callWithoutToken, type Fetch } from './calls.ts'
 import { tokenRequest } from './client-credentials.ts'
 import { operationsOf } from './operations.ts'
@@ -8,19 +8,55 @@ import { openTokens } from './tokens.ts'
 
 /** Opens a client. It requests its first token with its first call. */
 export function createBursar(options: BursarOptions): Bursar {
-  // A malformed address fails here, and not at the first call.
-  const baseUrl = new URL(options.baseUrl).href.replace(/\/$/, '')
-  const { maxAttempts = 5, retryDelayMs = 1000, timeoutMs = 30_000 } = options
+  const baseUrl = baseUrlOf(options.baseUrl)
+  const { maxAttempts = 5, retryDelayMs = 1000, timeoutMs = 30_000, hooks = {} } = options
   // Browsers refuse a `fetch` that is called as a method, so it is never one.
   const fetch: Fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
-  const callOptions: CallOptions = { maxAttempts, retryDelayMs, timeoutMs, fetch }
-  const tokens = openTokens(fetchTokenOf(options, baseUrl, callOptions), Date.now)
-  return operationsOf(createClient<paths>({ baseUrl }), (send, mayRepeat, signal) =>
+  const defaults = checked({ maxAttempts, retryDelayMs, timeoutMs, fetch, hooks })
+  const tokens = openTokens(fetchTokenOf(options, baseUrl, defaults), Date.now)
+  return operationsOf(createClient<paths>({ baseUrl }), async (send, mayRepeat, own) =>
     call(
       (fetch, headers) => send({ fetch, headers }),
-      ...([tokens, mayRepeat, callOptions, signal] as const),
+      tokens,
+      mayRepeat,
+      withOwn(defaults, own),
+      own.signal,
     ),
   )
+}
+
+/** A malformed address fails here, and not at the first call. */
+function baseUrlOf(text: string): string {
+  const { href, pathname } = new URL(text)
+  if (/\/v2\/?$/.test(pathname)) {
+    throw new TypeError(
+      'baseUrl must not end in /v2, because every path of a request begins with it',
+    )
+  }
+  return href.replace(/\/$/, '')
+}
+
+const withOwn = (defaults: CallOptions, own: RequestOptions): CallOptions =>
+  checked({
+    ...defaults,
+    maxAttempts: own.maxAttempts ?? defaults.maxAttempts,
+    timeoutMs: own.timeoutMs ?? defaults.timeoutMs,
+  })
+
+/** Timers take no longer time; they would end at once. */
+const TIMER_MS_MAX = 2 ** 31 - 1
+
+function checked(options: CallOptions): CallOptions {
+  const { maxAttempts, retryDelayMs, timeoutMs } = options
+  requireNumber('maxAttempts', maxAttempts, 1, Number.POSITIVE_INFINITY)
+  requireNumber('retryDelayMs', retryDelayMs, 0, TIMER_MS_MAX)
+  requireNumber('timeoutMs', timeoutMs, 1, TIMER_MS_MAX)
+  return options
+}
+
+function requireNumber(name: string, value: unknown, min: number, max: number): void {
+  if (typeof value === 'number' && value >= min && value <= max) return
+  throw new TypeError(`${name} must be a number from ${min} to ${max}`)
 }
 
 function fetchTokenOf(options: BursarOptions, baseUrl: string, callOptions: CallOptions) {

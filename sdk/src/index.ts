@@ -1,5 +1,7 @@
 export type * from './bursar.ts'
-export type { ClientCredentials } from './client-credentials.ts'
+export type { Fetch, Received } from './calls.ts'
+export type { PrivateKey } from './client-assertion.ts'
+export type { ClientCredentials, ClientKey, ClientSecret } from './client-credentials.ts'
 export { createBursar } from './create-bursar.ts'
 export {
   AuthenticationError,
@@ -13,6 +15,7 @@ export {
   ServerError,
   UnknownParameterError,
 } from './errors.ts'
+export type { AttemptInfo, Hooks, ResponseInfo, RetryInfo } from './hooks.ts'
 export type { List, Page } from './list.ts'
 export type { components, operations, paths } from './schema.ts'
 export type { AccessToken } from './tokens.ts'

@@ -1,5 +1,5 @@
 import type { Client } from 'openapi-fetch'
-import type { Bursar, RequestOptions } from './bursar.ts'
+import type { Bursar, Call, RequestOptions } from './bursar.ts'
 import type { Answer, Fetch, Received } from './calls.ts'
 import type { BursarError } from './errors.ts'
 import { requireValues } from './filters.ts'
@@ -9,25 +9,30 @@ import type { paths } from './schema.ts'
 
 type Init = { readonly fetch: Fetch; readonly headers: Readonly<Record<string, string>> }
 type Send<T> = (init: Init) => Promise<Answer<T>>
-type Call = <T>(
+type Perform = <T>(
   send: Send<T>,
   mayRepeat: (error: BursarError) => boolean,
-  signal: AbortSignal | undefined,
+  options: RequestOptions,
 ) => Promise<Received<T>>
 
 /** The eight operations of the document. Their queries have the names of the document. */
-export function operationsOf(api: Client<paths>, call: Call): Bursar {
-  const read = async <T>(send: Send<T>, signal: AbortSignal | undefined): Promise<T> =>
-    (await call(send, mayRepeatRead, signal)).data
-  const list = listsOf(call)
+export function operationsOf(api: Client<paths>, perform: Perform): Bursar {
+  const read = <T>(send: Send<T>, options: RequestOptions, filters = {}): Call<T> => {
+    const received = async () => {
+      requireValues(filters)
+      return perform(send, mayRepeatRead, options)
+    }
+    return callOf(received())
+  }
+  const list = listsOf(perform)
 
   return {
     fiatAccounts: {
-      get: async (id, { signal, ...query } = {}) => {
-        requireValues(query)
+      get: (id, { signal, maxAttempts, timeoutMs, ...query } = {}) => {
         const params = { path: { id }, query }
         const path = '/v2/transfer/fiat-accounts/{id}'
-        return read((init) => api.GET(path, { ...init, params }), signal)
+        const send = (init: Init) => api.GET(path, { ...init, params })
+        return read(send, { signal, maxAttempts, timeoutMs }, query)
       },
       list: (filters = {}, options = {}) => {
         const path = '/v2/transfer/fiat-accounts'
@@ -37,10 +42,10 @@ export function operationsOf(api: Client<paths>, call: Call): Bursar {
       },
     },
     fiatDepositInstructions: {
-      get: (id, { signal } = {}) => {
+      get: (id, options = {}) => {
         const params = { path: { id } }
         const path = '/v2/transfer/fiat-deposit-instructions/{id}'
-        return read((init) => api.GET(path, { ...init, params }), signal)
+        return read((init) => api.GET(path, { ...init, params }), options)
       },
       list: (filters = {}, options = {}) => {
         const path = '/v2/transfer/fiat-deposit-instructions'
@@ -72,27 +77,37 @@ export function operationsOf(api: Client<paths>, call: Call): Bursar {
       },
     },
     cryptoWithdrawalFees: {
-      create: async (body, { signal } = {}) => {
+      create: (body, options = {}) => {
         const path = '/v2/transfer/fees/crypto-withdrawal'
         const send = (init: Init) => api.POST(path, { ...init, body })
-        return (await call(send, mayRepeatWrite, signal)).data
+        return callOf(perform(send, mayRepeatWrite, options))
       },
     },
   }
+}
+
+/** Only one of the two promises is awaited, so the other must not count as unhandled. */
+function callOf<T>(received: Promise<Received<T>>): Call<T> {
+  const data = received.then((answer) => answer.data)
+  const withResponse = () => {
+    data.catch(() => {})
+    return received
+  }
+  return Object.assign(data, { withResponse })
 }
 
 type Params<Query> = { readonly query: Query }
 
 /** Returns lists: `send` requests a page, and `itemsOf` takes the records out of its body. */
 const listsOf =
-  (call: Call) =>
+  (perform: Perform) =>
   <
     Query extends { readonly page_cursor?: string },
     Body extends { readonly next_page_cursor?: string },
     T,
   >(
     filters: Query,
-    { signal }: RequestOptions,
+    options: RequestOptions,
     send: (params: Params<Query>) => Send<Body>,
     itemsOf: (body: Body) => readonly T[],
   ): List<T> => {
@@ -102,11 +117,13 @@ const listsOf =
       requireValues(filters)
       // No record matches an empty filter. A URL cannot say so: without the filter all match.
       if (Object.values(filters).some((value) => Array.isArray(value) && value.length === 0)) {
-        return { items: [], nextPageCursor: undefined, requestId: undefined }
+        const headers = new Headers()
+        return { items: [], nextPageCursor: undefined, requestId: undefined, headers }
       }
       const query = cursor === undefined ? filters : { ...filters, page_cursor: cursor }
-      const { data, requestId } = await call(send({ query }), mayRepeatRead, signal)
-      return { items: itemsOf(data), nextPageCursor: data.next_page_cursor, requestId }
+      const answer = await perform(send({ query }), mayRepeatRead, options)
+      const { data, requestId, headers } = answer
+      return { items: itemsOf(data), nextPageCursor: data.next_page_cursor, requestId, headers }
     }
-    return listOf(readPage, signal)
+    return listOf(readPage, options.signal)
   }

@@ -10,7 +10,9 @@ export type RetryOptions = {
 /** A longer `Retry-After` is thrown instead, so that no call hangs for minutes. */
 const RETRY_AFTER_SECONDS_MAX = 60
 
-const repeatedStatuses = [429, 502, 503, 504]
+const repeatedStatuses = [408, 429, 500, 502, 503, 504]
+/** The server has read no whole request, or refused to begin. */
+const refusedStatuses = [408, 429]
 
 /** A read may be repeated after any failure that another attempt may cure. */
 export const mayRepeatRead = (error: BursarError): boolean =>
@@ -19,7 +21,9 @@ export const mayRepeatRead = (error: BursarError): boolean =>
 
 /** A write is repeated only if the server surely did not take it. */
 export const mayRepeatWrite = (error: BursarError): boolean =>
-  error.status === 429 || (error instanceof ConnectionError && !error.wasSent)
+  error instanceof ConnectionError
+    ? !error.wasSent
+    : error.status !== undefined && refusedStatuses.includes(error.status)
 
 /**
  * The milliseconds before the next attempt, or undefined if there is none. Jitter of up to one

@@ -34,10 +34,12 @@ const refs = ['a,b', 'ä & b']
 
 let service: TestService
 let bursar: Bursar
+let tokenRequests = 0
 /** The requests under `/v2`, in order. */
 let requests: { readonly method: string; readonly url: string }[] = []
 
 const recordingFetch: typeof fetch = async (input, init) => {
+  if (input instanceof URL) tokenRequests += 1
   if (input instanceof Request) requests.push({ method: input.method, url: input.url })
   return fetch(input, init)
 }
@@ -167,13 +169,15 @@ describe('a list', () => {
     requests = []
     assert.deepEqual(await all(bursar.fiatAccounts.list({ ids: [] })), [])
     assert.deepEqual(await all(bursar.fiatAccounts.list({ ids: [] }).pages()), [
-      { items: [], nextPageCursor: undefined, requestId: undefined },
+      { items: [], nextPageCursor: undefined, requestId: undefined, headers: new Headers() },
     ])
     assert.equal(requests.length, 0)
   })
 
   test('refuses a filter without a value before anything is sent, and names it', async () => {
     requests = []
+    const before = tokenRequests
+    const bursar = clientOf()
     const id = fixtureIds['fiat-accounts']
     const hole: string[] = [id]
     hole.length = 2
@@ -201,7 +205,7 @@ describe('a list', () => {
     const list = bursar.fiatAccounts.list(changed)
     changed.ids = [JSON.parse('null')]
     await assert.rejects(all(list), { name: 'TypeError', message: /^ids must not contain null/ })
-    assert.equal(requests.length, 0)
+    assert.deepEqual([requests.length, tokenRequests], [0, before])
   })
 
   test('takes a parameter that is undefined as absent', async () => {
@@ -333,9 +337,13 @@ describe('a refused call throws a typed error', () => {
       () => createBursar({ baseUrl: service.url, clientId: 'a', clientSecret }),
       TypeError,
     )
-    assert.throws(
-      () => createBursar({ baseUrl: '127.0.0.1', clientId: 'a', clientSecret: 'b' }),
-      TypeError,
-    )
+    const at = (baseUrl: string) => () =>
+      createBursar({ baseUrl, clientId: 'a', clientSecret: 'b' })
+    assert.throws(at('127.0.0.1'), TypeError)
+    for (const path of ['/v2', '/v2/', '/api/v2']) {
+      const message = /^baseUrl must not end in \/v2/
+      assert.throws(at(`https://api.example.com${path}`), { name: 'TypeError', message })
+    }
+    at('https://api.example.com/v2-preview')()
   })
 })

@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { describe, test } from 'node:test'
+import { inspect } from 'node:util'
+import {
+  type AttemptInfo,
+  BursarError,
+  type BursarOptions,
+  ConnectionError,
+  createBursar,
+  type ResponseInfo,
+  type RetryInfo,
+  ServerError,
+} from '../../sdk/src/index.ts'
+
+const id = '11111111-1111-4111-8111-111111111111'
+const token = 'the-access-token'
+const withdrawal = {
+  asset: 'USDC',
+  crypto_network: 'ETHEREUM',
+  destination_address: '0xF0Aa84466e353E5390be37FE2934301c07c19a55',
+  amount: '1',
+} as const
+
+/** A client whose requests are answered by the responses in turn, and how many it has sent. */
+function clientOf(
+  answers: readonly (() => Promise<Response> | Response)[],
+  options: Partial<Pick<BursarOptions, 'hooks' | 'maxAttempts' | 'timeoutMs'>> = {},
+) {
+  let sent = 0
+  const bursar = createBursar({
+    baseUrl: 'http://127.0.0.1:1',
+    fetchToken: async () => ({ access_token: token, expires_in: 900 }),
+    retryDelayMs: 0,
+    fetch: async (_input, init) => {
+      const answer = answers[sent] ?? (() => Response.json({ id }))
+      sent += 1
+      const aborted = new Promise<never>((_resolve, reject) => {
+        init?.signal?.addEventListener('abort', () => reject(new Error('aborted')))
+      })
+      return Promise.race([answer(), aborted])
+    },
+    ...options,
+  })
+  return { bursar, sent: () => sent }
+}
+
+const failing = (status: number) => () => new Response('', { status })
+const never = () => new Promise<never>(() => {})
+const page = (ids: readonly number[], next?: string) => () =>
+  Response.json({ items: ids.map((at) => ({ id: `${at}` })), next_page_cursor: next })
+
+describe('the table of docs/integrating.md', () => {
+  const guide = readFileSync('docs/integrating.md', 'utf8')
+  const [table = ''] = guide.split('\n## Retries\n')[1]?.split('\n## ') ?? []
+  const rows = [...table.matchAll(/^\| ([\d, ]+?) +\| (.*?) +\| (.*?) +\|$/gm)].flatMap(
+    ([, statuses = '', read = '', fee = '']) =>
+      statuses.split(', ').map((status) => ({ status: Number(status), read, fee })),
+  )
+
+  test('names every status, and the client repeats what it says and nothing else', async () => {
+    assert.ok(rows.length >= 17, `${rows.length}`)
+    for (const { status, read, fee } of rows.filter((row) => row.status !== 401)) {
+      const attempts = (what: string) => (what === 'repeat' ? 3 : 1)
+      const failures = [failing(status), failing(status)]
+      const reading = clientOf(failures)
+      await reading.bursar.fiatAccounts.get(id).catch(() => {})
+      assert.equal(reading.sent(), attempts(read), `read after ${status}`)
+      const quoting = clientOf(failures)
+      await quoting.bursar.cryptoWithdrawalFees.create(withdrawal).catch(() => {})
+      assert.equal(quoting.sent(), attempts(fee), `fee after ${status}`)
+    }
+  })
+})
+
+describe('a call has options of its own', () => {
+  test('for its attempts', async () => {
+    const { bursar, sent } = clientOf(Array(9).fill(failing(503)))
+    await assert.rejects(bursar.fiatAccounts.get(id, { maxAttempts: 2 }), ServerError)
+    assert.equal(sent(), 2)
+    const list = bursar.fiatAccounts.list({}, { maxAttempts: 1 })
+    await assert.rejects(list.toArray({ max: 1 }), ServerError)
+    assert.equal(sent(), 3)
+  })
+
+  test('for its time', async () => {
+    const { bursar } = clientOf([never])
+    const quoting = bursar.cryptoWithdrawalFees.create(withdrawal, { timeoutMs: 5 })
+    await assert.rejects(quoting, (error) => {
+      assert.ok(error instanceof ConnectionError)
+      assert.equal(error.detail, 'the server did not answer within 5 ms')
+      return true
+    })
+  })
+
+  test('which are refused if a timer or a loop cannot take them', async () => {
+    const { bursar, sent } = clientOf([])
+    for (const timeoutMs of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31]) {
+      const message = /^timeoutMs must be a number from 1 to 2147483647$/
+      await assert.rejects(bursar.fiatAccounts.get(id, { timeoutMs }), { message })
+      assert.throws(() => clientOf([], { timeoutMs }), { name: 'TypeError', message })
+    }
+    assert.throws(() => clientOf([], { maxAttempts: 0 }), TypeError)
+    assert.equal(sent(), 0)
+  })
+})
+
+describe('an answer', () => {
+  const headers = { 'x-request-id': 'r-1', 'ratelimit-remaining': '4' }
+  const answered = () => Response.json({ id }, { headers })
+
+  test('gives its status, headers and request id beside its data', async () => {
+    for (const read of ['get', 'create'] as const) {
+      const { bursar, sent } = clientOf([answered])
+      const { data, status, requestId, ...rest } = await (read === 'get'
+        ? bursar.fiatDepositInstructions.get(id).withResponse()
+        : bursar.cryptoWithdrawalFees.create(withdrawal).withResponse())
+      assert.deepEqual([data.id, status, requestId], [id, 200, 'r-1'])
+      assert.equal(rest.headers.get('ratelimit-remaining'), '4')
+      assert.equal(sent(), 1)
+    }
+  })
+
+  test('rejects only the promise that is awaited', async () => {
+    const { bursar } = clientOf([failing(404), failing(404)])
+    // A rejection that nobody handles would fail this test's process.
+    await assert.rejects(bursar.fiatAccounts.get(id).withResponse(), { status: 404 })
+    await assert.rejects(bursar.fiatAccounts.get(id), { status: 404 })
+    await new Promise((resolve) => setImmediate(resolve))
+  })
+
+  test('of a page has its headers too', async () => {
+    const { bursar } = clientOf([() => Response.json({ items: [] }, { headers })])
+    for await (const page of bursar.fiatAccounts.list().pages()) {
+      assert.deepEqual([page.requestId, page.headers.get('ratelimit-remaining')], ['r-1', '4'])
+    }
+  })
+})
+
+describe('toArray', () => {
+  const pages = [page([1, 2], 'a'), page([3, 4], 'b'), page([5])]
+
+  test('gives every record of every page', async () => {
+    for (const max of [5, 6, 1000]) {
+      const { bursar, sent } = clientOf(pages)
+      const read = await bursar.fiatAccounts.list().toArray({ max })
+      assert.deepEqual([read.map((each) => each.id), sent()], [['1', '2', '3', '4', '5'], 3])
+    }
+  })
+
+  test('rejects a longer list instead of cutting it, and reads no further page', async () => {
+    for (const [max, sentMax] of [
+      [1, 1],
+      [3, 2],
+      [4, 3],
+    ] as const) {
+      const { bursar, sent } = clientOf(pages)
+      await assert.rejects(bursar.fiatAccounts.list().toArray({ max }), (error) => {
+        assert.ok(error instanceof BursarError)
+        assert.match(error.detail, new RegExp(`^the list has more than ${max} records; `))
+        return true
+      })
+      assert.equal(sent(), sentMax, `${max}`)
+    }
+  })
+
+  test('must have a bound', async () => {
+    const { bursar, sent } = clientOf(pages)
+    for (const max of [0, 1.5, Number.NaN, Number.POSITIVE_INFINITY, JSON.parse('"5"')]) {
+      await assert.rejects(bursar.fiatAccounts.list().toArray({ max }), TypeError, `${max}`)
+    }
+    assert.equal(sent(), 0)
+  })
+})
+
+describe('hooks', () => {
+  test('see each attempt, answer and wait, and never the token or the query', async () => {
+    const seen: unknown[] = []
+    const note = (what: string) => (info: AttemptInfo | ResponseInfo | RetryInfo) => {
+      const { method, path, attempt } = info
+      seen.push([what, method, path, attempt, 'status' in info && info.status])
+      const shown = inspect(info, { depth: 9, showHidden: true })
+      assert.ok(!shown.includes(token) && !shown.includes('secret-ref'), shown)
+    }
+    const hooks = {
+      onRequest: note('request'),
+      onResponse: note('response'),
+      onRetry: note('retry'),
+    }
+    const { bursar } = clientOf([failing(503), never, failing(401), page([1])], {
+      hooks,
+      timeoutMs: 5,
+    })
+    await bursar.fiatAccounts.list({ ref_ids: ['secret-ref'] }).toArray({ max: 1 })
+    const path = '/v2/transfer/fiat-accounts'
+    assert.deepEqual(seen, [
+      ['request', 'GET', path, 1, false],
+      ['response', 'GET', path, 1, 503],
+      ['retry', 'GET', path, 1, false],
+      ['request', 'GET', path, 2, false],
+      ['retry', 'GET', path, 2, false],
+      ['request', 'GET', path, 3, false],
+      ['response', 'GET', path, 3, 401],
+      ['retry', 'GET', path, 3, false],
+      ['request', 'GET', path, 4, false],
+      ['response', 'GET', path, 4, 200],
+    ])
+  })
+
+  test('see the requests for tokens, without their secrets', async () => {
+    const paths: string[] = []
+    const bursar = createBursar({
+      baseUrl: 'http://127.0.0.1:1',
+      clientId: 'a',
+      clientSecret: 'the-secret',
+      fetch: async (input) =>
+        input instanceof URL
+          ? Response.json({ access_token: token, expires_in: 900 })
+          : Response.json({ id }),
+      hooks: {
+        onRequest: (info) => void paths.push(`${info.method} ${info.path}`),
+        onResponse: (info) => assert.ok(!inspect(info, { depth: 9 }).includes(token)),
+      },
+    })
+    await bursar.fiatAccounts.get(id)
+    assert.deepEqual(paths, ['POST /oauth2/token', `GET /v2/transfer/fiat-accounts/${id}`])
+  })
+
+  test('fail their call with what they throw, and it is not repeated', async () => {
+    const mistake = new Error('a hook is wrong')
+    const onRequest = () => {
+      throw mistake
+    }
+    for (const [hooks, count] of [
+      [{ onRequest }, 0],
+      [{ onResponse: onRequest }, 1],
+    ] as const) {
+      const { bursar, sent } = clientOf([], { hooks })
+      await assert.rejects(bursar.fiatAccounts.get(id), (error) => error === mistake)
+      assert.equal(sent(), count)
+    }
+  })
+})

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { inspect } from 'node:util'
+import { exportJWK, exportPKCS8, generateKeyPair, type JWK } from 'jose'
+import { type BursarOptions, createBursar, type PrivateKey } from '../../sdk/src/index.ts'
+import { createClient, readClientKeys } from '../../src/oauth/clients/clients.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { systemRandom } from '../../src/vault/random.ts'
+import { startTestService, type TestService } from '../support/harness.ts'
+
+let service: TestService
+
+before(async () => {
+  service = await startTestService({ store: 'sqlite' })
+})
+after(() => service.stop())
+
+/** Registers a client with public keys. Returns its id. */
+async function register(...keys: readonly JWK[]): Promise<string> {
+  const { credentials: store, keyring, oauth } = service.parts
+  const read = await readClientKeys(JSON.stringify({ keys }))
+  assert.ok('jwks' in read, inspect(read))
+  const deps = { store, keyring, clock: systemClock, random: systemRandom }
+  const made = await createClient(deps, {
+    customerId: 'acme',
+    name: 'With keys',
+    scopes: undefined,
+    method: { kind: 'keys', jwks: read.jwks },
+  })
+  assert.ok('client' in made)
+  await oauth.refresh()
+  return made.client.id
+}
+
+type KeyOptions = { readonly keyId?: string; readonly fetch?: NonNullable<BursarOptions['fetch']> }
+const clientOf = (clientId: string, privateKey: PrivateKey, options: KeyOptions = {}) =>
+  createBursar({ baseUrl: service.url, clientId, privateKey, retryDelayMs: 0, ...options })
+
+describe('a client with a private key gets its tokens', () => {
+  for (const algorithm of ['ES256', 'Ed25519', 'PS256'] as const) {
+    test(`with ${algorithm}, from PEM, a JSON Web Key and a key of WebCrypto`, async () => {
+      const { privateKey, publicKey } = await generateKeyPair(algorithm, { extractable: true })
+      const kid = `the-${algorithm}-key`
+      const jwk = await exportJWK(privateKey)
+      const clientId = await register({ ...(await exportJWK(publicKey)), kid })
+      const forms: readonly (readonly [string, PrivateKey, string | undefined])[] = [
+        ['PEM', await exportPKCS8(privateKey), undefined],
+        ['PEM with the id of its key', await exportPKCS8(privateKey), kid],
+        ['JSON Web Key', { ...jwk, kid, alg: algorithm, use: 'sig' }, undefined],
+        ['WebCrypto', privateKey, kid],
+      ]
+      for (const [name, key, keyId] of forms) {
+        const bursar = clientOf(clientId, key, keyId === undefined ? {} : { keyId })
+        const [quote] = await bursar.issuerQuotes.list({ limit: 100 }).toArray({ max: 1000 })
+        assert.ok(quote?.id, name)
+      }
+    })
+  }
+
+  test('with a new assertion for each attempt, because each is good once', async () => {
+    const { privateKey, publicKey } = await generateKeyPair('ES256')
+    const clientId = await register(await exportJWK(publicKey))
+    const assertions: (string | null)[] = []
+    const bursar = clientOf(clientId, privateKey, {
+      fetch: async (input, init) => {
+        if (!(init?.body instanceof URLSearchParams)) return fetch(input, init)
+        assertions.push(init.body.get('client_assertion'))
+        const response = await fetch(input, init)
+        // The server has taken the assertion, and its answer is lost.
+        return assertions.length === 1 ? new Response('', { status: 502 }) : response
+      },
+    })
+    await bursar.issuerQuotes.list().pages()[Symbol.asyncIterator]().next()
+    assert.deepEqual([assertions.length, new Set(assertions).size], [2, 2])
+  })
+})
+
+describe('a private key', () => {
+  test('that cannot sign is refused without a part of it', async () => {
+    const { publicKey } = await generateKeyPair('ES256')
+    const faulty: readonly PrivateKey[] = [
+      '-----BEGIN PRIVATE KEY-----\nc2VjcmV0LWtleQ==\n-----END PRIVATE KEY-----',
+      'secret-key',
+      { kty: 'EC', crv: 'P-256', d: 'secret-key' },
+      { kty: 'oct', alg: 'HS256', d: 'secret-key' },
+      { ...(await exportJWK(publicKey)) },
+    ]
+    for (const key of faulty) {
+      await assert.rejects(clientOf('a', key).fiatAccounts.get('x'), (error) => {
+        assert.ok(error instanceof TypeError)
+        assert.match(error.message, /^privateKey must be a private key for ES256, EdDSA/)
+        assert.ok(!/secret-key|c2Vj/.test(inspect(error, { depth: 9 })))
+        return true
+      })
+    }
+  })
+
+  test('excludes a secret', () => {
+    const options = { baseUrl: service.url, clientId: 'a', privateKey: 'b', clientSecret: 'c' }
+    // @ts-expect-error: one of the two.
+    assert.throws(() => createBursar(options), { name: 'TypeError', message: /one of/ })
+  })
+})
