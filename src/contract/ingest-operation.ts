@@ -119,6 +119,9 @@ export function pastInstant(given: unknown, clock: Clock): bigint | undefined {
   throw new Problem(400, 'as_of must not be in the future')
 }
 
-/** The refusal of a time before which history was pruned. */
-export const prunedBefore = (historyStart: bigint): Problem =>
-  new Problem(410, `history before ${printInstant(historyStart)} has been pruned`)
+/** The refusal of a time that is from before a customer's records of a kind are kept. */
+export function pastUnknown(kind: string, keptSince: bigint): Problem {
+  const since = printInstant(keptSince)
+  const detail = `${kind} of this customer are kept since ${since}; earlier states are unknown`
+  return new Problem(410, detail, { meta: { kept_since: since } })
+}

@@ -110,8 +110,8 @@ export const statusGuides: readonly ProblemGuide[] = [
   },
   {
     status: 410,
-    meaning: 'The history before that time has been pruned.',
-    remedy: 'Ask for a later time; `detail` names the first one.',
+    meaning: 'What was stored at that time is unknown: the records are kept since later.',
+    remedy: 'Ask for a later time; `meta.kept_since` is the first one.',
   },
   {
     status: 412,

@@ -1,5 +1,5 @@
 import { noteFullView, seesInFull } from '../contract/access.ts'
-import { type IngestInput, type IngestWork, prunedBefore } from '../contract/ingest-operation.ts'
+import type { IngestInput, IngestWork } from '../contract/ingest-operation.ts'
 import { Problem } from '../contract/problem.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -16,12 +16,6 @@ type HistoryDeps = { readonly store: Pick<Store, 'operator'>; readonly clock: Cl
 export function requireHistoryScope({ caller }: IngestInput): void {
   if (caller.scopes.has('ingest:read_history')) return
   throw new Problem(403, 'as_of requires the scope ingest:read_history too')
-}
-
-/** Throws a 410 for a time before which history was pruned. */
-export async function requireKept(asOf: bigint, { store }: HistoryDeps): Promise<void> {
-  const start = await store.operator.historyStart()
-  if (asOf < start) throw prunedBefore(start)
 }
 
 /** The work that lists the versions of a record. */

@@ -1,6 +1,6 @@
 import { noteFullView } from '../contract/access.ts'
 import type { IngestAnswer, IngestInput, IngestWork } from '../contract/ingest-operation.ts'
-import { pastInstant } from '../contract/ingest-operation.ts'
+import { pastInstant, pastUnknown } from '../contract/ingest-operation.ts'
 import { Problem } from '../contract/problem.ts'
 import type { RecordRules, Resource } from '../contract/resource.ts'
 import { recordCheck } from '../intake/check.ts'
@@ -13,7 +13,7 @@ import type { PutOutcome } from '../store/records/put.ts'
 import { isMet } from '../store/records/put.ts'
 import type { Store } from '../store/records.ts'
 import { printInstant } from '../values/instant.ts'
-import { requireHistoryScope, requireKept } from './history.ts'
+import { requireHistoryScope } from './history.ts'
 import { preconditionOf, unmet } from './precondition.ts'
 import { refused } from './problems.ts'
 import { idOf, nameOf, requireFound } from './record-name.ts'
@@ -55,10 +55,11 @@ export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
       const asOf = pastInstant(input.parameters.get('as_of'), clock)
       if (asOf === undefined) return answerOf(await own(input))
       requireHistoryScope(input)
+      // An id that no customer has says nothing about a time, so it is 404 at every one.
       const past = await store.operator.findAsOf(resource, nameOf(input), asOf)
-      // After the read, so that no pruning falls between the two.
-      await requireKept(asOf, deps)
-      return answerOf(requireFound(resource, input, past))
+      const { found, keptSince } = requireFound(resource, input, past)
+      if (asOf < keptSince) throw pastUnknown(resource.kind, keptSince)
+      return answerOf(requireFound(resource, input, found))
     },
     put: async (input) => {
       const record = read(withId(input), input.caller.boundTo)

@@ -7,6 +7,7 @@ import type {
   History,
   HistoryPart,
   KeptAnswers,
+  PastRecord,
   PastSelection,
   PruneKey,
   Pruning,
@@ -64,9 +65,12 @@ export type OperatorRecords = {
   put(resource: Resource, request: PutRequest): Promise<PutOutcome>
   /** A record, also a deleted one. Rejects with a StoreDamaged if it is damaged. */
   find(resource: Resource, name: RecordName): Promise<FoundRecord | undefined>
-  /** The version of a time in microseconds. Undefined if it is unknown, or was stored later. */
-  findAsOf(resource: Resource, name: RecordName, asOf: bigint): Promise<FoundRecord | undefined>
-  /** What `customers.page` answered at a time, or the same records in full. */
+  /** A record at a time in microseconds. Undefined for an id that no customer has. */
+  findAsOf(resource: Resource, name: RecordName, asOf: bigint): Promise<PastRecord | undefined>
+  /**
+   * What `customers.page` answered at a time, or the same records in full. Rejects with a
+   * PastUnknown for a time before the customer's records of the kind are kept.
+   */
   pageAsOf(
     resource: Resource,
     tenant: Tenant,
@@ -81,11 +85,9 @@ export type OperatorRecords = {
     customerId: string | undefined,
     hitsMax: number,
   ): Promise<readonly SearchHit[]>
-  /** From when on history is whole, in microseconds. What was before has been pruned. */
-  historyStart(): Promise<bigint>
   /**
    * Deletes versions that were replaced before a time. It reads `rowsMax` rows, and answers where
-   * to go on. The first step raises the start of history.
+   * to go on. The first step raises the time since which records are kept.
    */
   pruneHistory(before: bigint, from: PruneKey | undefined, rowsMax: number): Promise<Pruning>
   readonly answers: KeptAnswers

@@ -206,12 +206,18 @@ describe('records', () => {
     assert.deepEqual(faults, [])
   })
 
-  browserTest('an instant from before a record was stored shows none', async () => {
+  browserTest('an instant from before records were kept shows that it is unknown', async () => {
     const { page, open } = await signedIn()
     await open(
       `#/record/statements/${fixtureIds.statements}?customer=acme&as_of=2020-01-01T00:00:00Z`,
     )
-    await page.getByText('acme has no such record at that time.').waitFor()
+    await page
+      .getByText(
+        /^What was stored at that time is unknown: statements of this customer are kept since 20.*; earlier states are unknown\.$/,
+      )
+      .waitFor()
+    assert.equal(await page.getByText('no such record').count(), 0)
+    assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0)
     await page.getByRole('button', { name: /^As of 2020/ }).click()
     await page.getByRole('button', { name: 'Show now' }).click()
     await page.getByText('27951.652136').first().waitFor()

@@ -100,6 +100,8 @@ describe('the history of a record', () => {
 
   test('answers the version of a time', async () => {
     const account = aFiatAccount({ id: anId(902), customer_id: 'newco' })
+    await put('fiat-accounts', aFiatAccount({ id: anId(903), customer_id: 'newco', ref_id: 'h0' }))
+    await pause()
     const before = now()
     await pause()
     await put('fiat-accounts', account)
@@ -202,8 +204,6 @@ describe('a list at an instant', () => {
     assert.match(full.text, /"account_number":"12345678"/)
     assert.match(seen[0]?.text ?? '', /5678/)
     assert.doesNotMatch(seen[0]?.text ?? '', /12345678/)
-    const none = await get('customers/newco/fiat-accounts?as_of=2020-01-01T00:00:00Z')
-    assert.deepEqual(none.body, { items: [] })
   })
 
   test('has the filters, the order and the pages of the customer’s list', async () => {
@@ -253,6 +253,75 @@ describe('a list at an instant', () => {
     const moved = await get('customers/newco/issuer-quote-executions?profile_id=moved')
     assert.equal(moved.body.issuer_quote_executions.length, 8)
     assert.equal((await get('customers/other/statements', bound)).status, 404)
+  })
+})
+
+describe('a time before the store kept a customer’s records of a kind', () => {
+  const path = `issuer-quote-executions/${anId(951)}`
+  const list = 'customers/filled/issuer-quote-executions'
+  let earlier: string
+  let foreign: string
+
+  before(async () => {
+    earlier = now()
+    await pause()
+    const quote = anIssuerQuote({ id: anId(951), customer_id: 'filled' })
+    await take(service.parts.store, 'issuer-quote-executions', [quote])
+    foreign = await operatorToken(
+      service,
+      'other-branch',
+      ['ingest:read_record', 'ingest:read_history'],
+      'elsewhere',
+    )
+  })
+
+  test('is unknown, in every read of the past, and names since when records are kept', async () => {
+    const { stored_at: since } = (await get(`${path}/history`)).body.versions[0]
+    const detail = `issuer-quote-executions of this customer are kept since ${since}; earlier states are unknown`
+    for (const at of [earlier, '1960-01-01T00:00:00Z']) {
+      for (const read of [path, list, `${list}?view=full`, `${list}?ids=${anId(951)}`]) {
+        const { status, body } = await get(`${read}${read.includes('?') ? '&' : '?'}as_of=${at}`)
+        assert.deepEqual(
+          [status, body.detail, body.meta],
+          [410, detail, { kept_since: since }],
+          read,
+        )
+      }
+    }
+    const first = await get(`${path}?as_of=${since}`)
+    assert.equal(first.body.id, anId(951), first.text)
+    assert.equal((await get(`${list}?as_of=${since}`)).body.issuer_quote_executions.length, 1)
+  })
+
+  test('says nothing of other kinds, other customers and ids that nobody has', async () => {
+    assert.deepEqual((await get(`customers/filled/statements?as_of=${earlier}`)).body, {
+      statements: [],
+    })
+    assert.deepEqual(
+      (await get(`customers/nobody/issuer-quote-executions?as_of=${earlier}`)).body,
+      {
+        issuer_quote_executions: [],
+      },
+    )
+    const unknown = await get(`issuer-quote-executions/${anId(952)}?as_of=${earlier}`)
+    assert.equal(unknown.status, 404)
+    // A bound client cannot tell a foreign id from one that nobody has.
+    const [theirs, nobodys] = [
+      await get(`${path}?as_of=${earlier}`, foreign),
+      await get(`issuer-quote-executions/${anId(952)}?as_of=${earlier}`, foreign),
+    ]
+    assert.deepEqual([theirs.status, nobodys.status], [404, 404])
+    assert.equal(theirs.body.detail.replace(anId(951), anId(952)), nobodys.body.detail)
+  })
+
+  test('stays the same when more records come', async () => {
+    const { meta } = (await get(`${list}?as_of=${earlier}`)).body
+    await take(service.parts.store, 'issuer-quote-executions', [
+      anIssuerQuote({ id: anId(953), customer_id: 'filled', ref_id: 'later' }),
+    ])
+    assert.deepEqual((await get(`${list}?as_of=${earlier}`)).body.meta, meta)
+    const between = await get(`issuer-quote-executions/${anId(953)}?as_of=${meta.kept_since}`)
+    assert.equal(between.status, 404, between.text)
   })
 })
 
@@ -331,5 +400,5 @@ test('pruning keeps what was stored at its time', async () => {
   assert.equal((await at(4)).body.ref_id, 'p4')
   assert.equal((await at(2)).status, 410)
   const list = await get(`customers/newco/fiat-accounts?as_of=${instants[2]}`)
-  assert.equal(list.status, 410)
+  assert.deepEqual([list.status, list.body.meta], [410, { kept_since: instants[3] }])
 })

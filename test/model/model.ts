@@ -41,6 +41,14 @@ export class Model {
     return this.versions(id).findLast(({ at }) => at <= instant)
   }
 
+  /** A time from which on the records are known. Undefined while there is none. */
+  keptSince(): bigint | undefined {
+    const [first] = [...this.#versions.values()]
+      .map(([version]) => version?.at ?? 0n)
+      .toSorted((a, b) => (a < b ? -1 : 1))
+    return first
+  }
+
   /** What a record would do to the store. `deleted` undefined keeps a deletion. */
   judge(content: Content, deleted: boolean | undefined): Verdict {
     const current = this.versions(String(content.id)).at(-1)

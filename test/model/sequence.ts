@@ -315,6 +315,8 @@ async function asOf(run: Run): Promise<void> {
   const at = `as_of=${printed(instant)}`
   const query = aQuery(run)
   const path = `/ingest/v1/customers/${run.customerId}/${run.kind}?${at}`
+  const keptSince = run.model.keptSince()
+  if (keptSince !== undefined && instant < keptSince) return await unknownThen(run, path, at)
   const found = await readAll(run, path, run.operator, query)
   const expected = run.model.list(query, instant).map(({ content }) => shown(content))
   assert.deepEqual(found, expected, `${at} ${JSON.stringify(query)}`)
@@ -323,6 +325,16 @@ async function asOf(run: Run): Promise<void> {
   const record = `/ingest/v1/${run.kind}/${id}?${at}`
   const answer = await run.service.call(record, { token: run.operator })
   assertRecord(run, answer, run.model.at(id, instant))
+}
+
+/** What there was before the first record of the kind is unknown: no read says there was none. */
+async function unknownThen(run: Run, list: string, at: string): Promise<void> {
+  const record = `/ingest/v1/${run.kind}/${known(run)}?${at}`
+  for (const path of [list, record]) {
+    const { status, body } = await run.service.call(path, { token: run.operator })
+    assert.equal(status, 410, path)
+    assert.match(body.detail, / are kept since .*; earlier states are unknown$/)
+  }
 }
 
 /** Microseconds as RFC 3339. */

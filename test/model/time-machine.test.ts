@@ -116,6 +116,7 @@ test('answers are reproduced byte for byte from their request and their instant'
       const { id: clientId, secret: clientSecret } = sample
       tokens.set(customerId, await fetchToken(service.url, { customerId, clientId, clientSecret }))
     }
+    const beforeAll = new Date(Number(clock() / 1000n)).toISOString()
     const recorded: Recorded[] = []
     const reader = async () => {
       while (recorded.length < ANSWERS) {
@@ -152,6 +153,13 @@ test('answers are reproduced byte for byte from their request and their instant'
     instants = new Set(recorded.map(({ at }) => at)).size
     await Promise.all(Array.from({ length: READERS }, check))
     assert.equal(differing, 0)
+    for (const customerId of customers) {
+      for (const { kind } of lists) {
+        const path = `/ingest/v1/customers/${customerId}/${kind}?as_of=${beforeAll}`
+        const { status, text } = await service.call(path, { token: operator })
+        assert.equal(status, 410, text)
+      }
+    }
     assert.ok(recorded.length >= ANSWERS)
     assert.ok(instants > recorded.length / 50, `${instants} instants`)
   } finally {

@@ -45,6 +45,10 @@ export function Failure({ error, retry }: { readonly error: unknown; readonly re
     return () => removeEventListener('online', retry)
   }, [offline, retry])
   const id = error instanceof ApiProblem ? error.requestId : undefined
+  // A time before the records are kept. Another attempt has the same answer.
+  if (error instanceof ApiProblem && error.status === 410) {
+    return <Empty>What was stored at that time is unknown: {error.message}.</Empty>
+  }
   return (
     <div role="alert" className="state fault">
       <p>{messageOf(error)}</p>

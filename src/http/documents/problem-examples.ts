@@ -107,7 +107,12 @@ export const problemExamples: Readonly<Record<string, ProblemExample | undefined
       ],
     },
   },
-  410: { detail: 'history before 2026-01-01T00:00:00Z has been pruned', path: stored },
+  410: {
+    detail:
+      'fiat-accounts of this customer are kept since 2026-01-01T00:00:00Z; earlier states are unknown',
+    path: stored,
+    meta: { kept_since: '2026-01-01T00:00:00Z' },
+  },
   412: { detail: 'another version is stored; read it, and send its entity tag', path: stored },
   413: { detail: `the body must have at most ${limits.bodyBytesMax} bytes`, path: fee },
   415: {

@@ -71,14 +71,28 @@ export type KeptAnswers = {
   find(clientId: string, key: string): Promise<KeptAnswer | undefined>
 }
 
-/** The versions of a time have been pruned. `start` is from when on history is whole. */
-export class HistoryPruned extends Error {
-  override readonly name = 'HistoryPruned'
-  readonly start: bigint
+/** What a record was at a time. */
+export type PastRecord = {
+  readonly customerId: string
+  /** Undefined if the record was stored later. */
+  readonly found: FoundRecord | undefined
+  /** From when on its customer's records of the kind are known, in microseconds. */
+  readonly keptSince: bigint
+}
 
-  constructor(start: bigint) {
-    super('the versions of that time have been pruned')
-    this.start = start
+/**
+ * A time from before the store kept the customer's records of the kind, or whose versions have been
+ * pruned. What was stored then, if anything, is unknown.
+ */
+export class PastUnknown extends Error {
+  override readonly name = 'PastUnknown'
+  readonly kind: string
+  readonly keptSince: bigint
+
+  constructor(kind: string, keptSince: bigint) {
+    super('what was stored at that time is unknown')
+    this.kind = kind
+    this.keptSince = keptSince
   }
 }
 

@@ -87,7 +87,7 @@ export function mergeStatements(resource: Resource, dialect: MergeDialect): Merg
       select staged.file, count(*) as records from ${replaced} group by staged.file`,
     changes: ({ adds, replaces }) => [
       ...(replaces ? supersede : []),
-      ...(adds ? [widenExtent(resource, dialect)] : []),
+      ...(adds ? [widenExtent(resource, dialect), noteKeptSince(resource, dialect)] : []),
       ...insert,
     ],
   }
@@ -172,6 +172,12 @@ function noteFormerValues(resource: Resource, replaced: string, dialect: MergeDi
        on conflict (customer_id, kind, member, value, position)
          do update set until = excluded.until`
 }
+
+/** Notes the time of each customer's first record. What was before is unknown. */
+const noteKeptSince = ({ kind }: Resource, { tableName, now }: MergeDialect): string =>
+  `insert into ${tableName('kept_since')} (customer_id, kind, at)
+       select distinct customer_id, '${kind}', ${now} from staged where true
+       on conflict (customer_id, kind) do nothing`
 
 /** Notes the first and the last position of each customer whose records reach further now. */
 function widenExtent(

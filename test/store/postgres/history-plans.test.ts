@@ -42,7 +42,7 @@ describe('a past page', () => {
     test(`of ${id} walks the order of the customer`, async () => {
       for (const order of ['ASC', 'DESC'] as const) {
         const text = await plan({ order })
-        assert.doesNotMatch(text, /Seq Scan(?! on history_start)/)
+        assert.doesNotMatch(text, /Seq Scan/)
         assert.match(text, /Index Scan (Backward )?using \w+_pkey on \w+ record/, text)
         assert.match(text, /using superseded_by_id on superseded/, text)
       }
@@ -53,7 +53,7 @@ describe('a past page', () => {
     for (const column of columns) {
       test(`of ${id} with ${column} searches by the value, now and then`, async () => {
         const text = await plan({ anyOf: [{ column, values: ['a', 'b'] }] })
-        assert.doesNotMatch(text, /Seq Scan(?! on history_start)/)
+        assert.doesNotMatch(text, /Seq Scan/)
         assert.match(text, /using former_value_pkey on former_value/, text)
       })
     }
@@ -82,7 +82,7 @@ test('every look-up of a search uses an index across customers', async () => {
     for (const { matched, sql, dialect } of searchLookUps(query, undefined, 20, searchDialect)) {
       const text = await planOf(sql, dialect.values)
       assert.match(text, /(_search_\w+|_identity|_exclusive_key)\b/, `${matched}\n${text}`)
-      assert.doesNotMatch(text, /Seq Scan(?! on history_start)/, text)
+      assert.doesNotMatch(text, /Seq Scan/, text)
     }
   }
 })

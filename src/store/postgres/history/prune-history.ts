@@ -1,11 +1,16 @@
 import type { OperatorRecords } from '../../records.ts'
-import { nextKey, prunedTables, pruneRow, pruneStep } from '../../sql/history/prune.ts'
-import { whole } from '../../sql/row.ts'
+import {
+  nextKey,
+  prunedTables,
+  pruneRow,
+  pruneStep,
+  raiseKeptSince,
+} from '../../sql/history/prune.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { inTransaction } from '../cluster/transaction.ts'
 import type { Value } from '../driver/connection.ts'
 
-type Pruner = Pick<OperatorRecords, 'historyStart' | 'pruneHistory'>
+type Pruner = Pick<OperatorRecords, 'pruneHistory'>
 
 const tableName = (table: string): string => `bursar.${table}`
 const keyFrom =
@@ -16,15 +21,10 @@ const names = { tableName, before: '$1::bigint', rowsMax: '$2::bigint', key: key
 
 export function openPruner(servers: Servers): Pruner {
   return {
-    historyStart: async () => {
-      const [row] = await servers.rows({ text: 'select at from bursar.history_start' })
-      return whole(row ?? {}, 'at')
-    },
     pruneHistory: (before, from, rowsMax) =>
       inTransaction(servers, async (connection) => {
         if (from === undefined) {
-          const text = 'update bursar.history_start set at = greatest(at, $1::bigint)'
-          await connection.query({ text, values: [before] })
+          await connection.query({ text: raiseKeptSince(names), values: [before] })
         }
         const pruned = prunedTables.find(({ table }) => table === (from?.table ?? 'superseded'))
         if (pruned === undefined) return { deleted: 0, next: undefined }

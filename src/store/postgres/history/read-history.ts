@@ -49,7 +49,7 @@ function readRow(row: Row): ReadPastPage {
     positions: textOf(2),
     checksums: textOf(3),
     lengths: textOf(4),
-    historyStart: BigInt(textOf(5)),
+    keptSince: row[5] == null ? undefined : BigInt(textOf(5)),
   }
 }
 

@@ -32,8 +32,8 @@ const access: Readonly<Record<string, Access>> = {
   superseded: { app: '', operator: 'select, insert, delete', isProtected: true },
   former_value: { app: '', operator: 'select, insert, update, delete', isProtected: true },
   extent: { app: '', operator: 'select, insert, delete', isProtected: true },
+  kept_since: { app: '', operator: 'select, insert, update, delete', isProtected: true },
   origin: { app: '', operator: 'select, insert', isProtected: false },
-  history_start: { app: '', operator: 'select, update', isProtected: false },
   kept_answer: { app: '', operator: 'select, insert, delete', isProtected: false },
   import_journal: {
     app: '',

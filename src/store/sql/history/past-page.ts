@@ -7,7 +7,7 @@ import type { PastDialect } from './past-dialect.ts'
 
 /**
  * Reads a page that was answered at an instant, and one record more, as one row: `items`, `bodies`,
- * `positions`, `checksums`, `lengths` and `history_start`. A record is a candidate if it has, or
+ * `positions`, `checksums`, `lengths` and `kept_since`. A record is a candidate if it has, or
  * has had, a value of the most selective filter. The version of that time then decides.
  * `former_value` finds the records that no longer have the value; `extent` bounds the search, so
  * records that were added later cost nothing.
@@ -54,7 +54,7 @@ function rangePage(
         and ${where.join('\n        and ')}`
   return `
     with ${reached(kind, names, dialect)}
-    select ${dialect.aggregates(order)}, ${startOf(dialect)}
+    select ${dialect.aggregates(order)}, ${keptSince(kind, names, dialect)}
     from (
       ${statesOf(resource, states)
         .map((state) => dialect.bounded(ofState(state), `order by position ${order} limit ${size}`))
@@ -86,7 +86,7 @@ function keyedPage(
       ) as candidate
       order by position ${order} limit ${size}
     )
-    select ${dialect.aggregates(order)}, ${startOf(dialect)}
+    select ${dialect.aggregates(order)}, ${keptSince(kind, names, dialect)}
     from (
       select key.position, ${contentOf(resource, view, 'key.past_row is null', 'current')}
       from key
@@ -112,9 +112,9 @@ function contentOf({ mask }: Resource, view: View, isCurrent: string, current: s
         case when ${isCurrent} then ${current}.checksum else past.${checksum} end as checksum`
 }
 
-/** From when on history is whole, read with the page, so that no pruning falls between the two. */
-const startOf = ({ tableName, asText }: PastDialect): string =>
-  `${asText(`(select at from ${tableName('history_start')})`)} as history_start`
+/** Since when records are kept, read with the page, so that no pruning falls between the two. */
+const keptSince = (kind: string, { customer }: Names, { tableName, asText }: PastDialect): string =>
+  `${asText(`(select at from ${tableName('kept_since')} where customer_id = ${customer} and kind = '${kind}')`)} as kept_since`
 
 /** The bounds of the positions that the customer had then. */
 const reached = (kind: string, { customer, at }: Names, { tableName }: PastDialect): string =>

@@ -39,6 +39,10 @@ export const prunedTables: readonly Pruned[] = [
   },
 ]
 
+/** What is pruned becomes unknown, so it is said before the first version is deleted. */
+export const raiseKeptSince = ({ tableName, before }: PruneNames): string =>
+  `update ${tableName('kept_since')} set at = ${before} where at < ${before}`
+
 /** Selects the next rows in the order of their key, and whether each is to be deleted. */
 export function pruneStep(pruned: Pruned, isFirst: boolean, names: PruneNames): string {
   const columns = pruned.key.map(([column]) => column).join(', ')

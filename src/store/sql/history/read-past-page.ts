@@ -1,6 +1,6 @@
 import { damagedIds } from '../../integrity/page-checksums.ts'
 import { POSITION_BYTES } from '../../position.ts'
-import { HistoryPruned, type PastSelection } from '../../records/history.ts'
+import { type PastSelection, PastUnknown } from '../../records/history.ts'
 import type { Page } from '../../records/page.ts'
 import { StoreDamaged } from '../../unavailable.ts'
 
@@ -14,21 +14,22 @@ export type ReadPastPage = {
   readonly positions: string
   readonly checksums: string
   readonly lengths: string
-  readonly historyStart: bigint
+  /** Undefined if the customer has never had a record of the kind. */
+  readonly keptSince: bigint | undefined
 }
 
 /**
  * The page of the past, verified, because no scan looks for damage in replaced versions. Throws a
- * StoreDamaged for a body that is missing, or is not as it was stored, and a HistoryPruned for a
- * time whose versions are gone.
+ * StoreDamaged for a body that is missing, or is not as it was stored, and a PastUnknown for a
+ * time before the customer's records of the kind are kept.
  */
 export function verifiedPastPage(
   kind: string,
   tenant: string,
-  { items, bodies, positions, checksums, lengths, historyStart }: ReadPastPage,
+  { items, bodies, positions, checksums, lengths, keptSince }: ReadPastPage,
   { limit, asOf }: Pick<PastSelection, 'limit' | 'asOf'>,
 ): Page {
-  if (asOf < historyStart) throw new HistoryPruned(historyStart)
+  if (keptSince !== undefined && asOf < keptSince) throw new PastUnknown(kind, keptSince)
   const found = positions.length / (2 * POSITION_BYTES)
   const damaged = bodies === 0 ? [] : damagedIds(tenant, items, { checksums, lengths })
   if (bodies !== found || damaged.length > 0) {

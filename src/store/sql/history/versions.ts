@@ -2,7 +2,7 @@ import { fullTable, type Resource } from '../../../contract/resource.ts'
 import type { RecordName, Version, VersionOrigin } from '../../records/history.ts'
 import type { OperatorRecords } from '../../records.ts'
 import { foundRecord, readStoredRecord } from '../export-line.ts'
-import { type NamedRow, optionalText, optionalWhole } from '../row.ts'
+import { type NamedRow, optionalText, optionalWhole, whole } from '../row.ts'
 
 type Names = {
   readonly tableName: (table: string) => string
@@ -34,12 +34,20 @@ export function openVersions({
     const [found] = await read(resource, versionBefore(resource, names), [customerId, id, at])
     return found
   }
+  const findKeptSince = async ({ kind }: Resource, customerId: string) => {
+    const [row] = await ask(keptSinceQuery(names), [customerId, kind])
+    return whole(row ?? {}, 'at')
+  }
   return {
     find: findCurrent,
     findAsOf: async (resource, name, asOf) => {
       const current = await findCurrent(resource, name)
-      if (current === undefined || current.storedAt <= asOf) return current
-      return await findBefore(resource, current.customerId, name.id, asOf)
+      if (current === undefined) return undefined
+      const { customerId } = current
+      const isCurrent = current.storedAt <= asOf
+      const found = isCurrent ? current : await findBefore(resource, customerId, name.id, asOf)
+      // Read last, so that no pruning falls between the two.
+      return { customerId, found, keptSince: await findKeptSince(resource, customerId) }
     },
     history: async (resource, name, { after, versionsMax }) => {
       const current = await findCurrent(resource, name)
@@ -92,6 +100,10 @@ function current(resource: Resource, { tableName, indexedBy }: Names, index: str
     left join ${tableName('origin')} as origin on origin.id = record.origin
     ${isApart ? `left join ${tableName(full)} as unmasked on unmasked.customer_id = record.customer_id and unmasked.id = record.id` : ''}`
 }
+
+const keptSinceQuery = ({ tableName, parameter }: Names): string => `
+    select at from ${tableName('kept_since')}
+    where customer_id = ${parameter(1, 'text')} and kind = ${parameter(2, 'text')}`
 
 const replaced = ({ kind }: Resource, { tableName, parameter }: Names): string => `
     select ${version('past', 'past.body', 'past.checksum', 'past.replaced_at')}

@@ -46,6 +46,12 @@ export function addHistory(
     .filter(({ mask }) => mask !== undefined && dialect.fillMasks !== undefined)
     .map(({ kind }) => `${dialect.fillMasks} where kind = '${kind}'`)
   const backfilled = resources.flatMap((resource) => [
+    `insert into ${tableName('kept_since')}
+      select customer_id, '${resource.kind}', min(stored_at) from (
+        select customer_id, stored_at from ${tableName(resource.table)}
+        union all
+        select customer_id, stored_at from ${tableName('superseded')} where kind = '${resource.kind}'
+      ) as stored group by customer_id`,
     `insert into ${tableName('extent')}
       select distinct customer_id, '${resource.kind}', 0, ${dialect.anyPosition}
       from ${tableName(resource.table)}`,
@@ -102,11 +108,17 @@ create table ${tableName('kept_answer')} (
   kept_at ${types.integer} not null,
   primary key (client_id, key)
 )${tableOptions};
--- From when on history is whole; what was before has been pruned.
-create table ${tableName('history_start')} (at ${types.integer} not null);
-insert into ${tableName('history_start')} values (0);
+-- From when on a customer's records of a kind are known: since the first of them was stored, or
+-- since the time before which versions were pruned. What was before is unknown.
+create table ${tableName('kept_since')} (
+  customer_id ${types.key} not null,
+  kind ${types.key} not null,
+  at ${types.integer} not null,
+  primary key (customer_id, kind)
+)${tableOptions};
+${protect('kept_since')}
 create index kept_answer_by_time on ${tableName('kept_answer')} (kept_at);
-${unprotected([...resources.map(({ table }) => table), 'superseded', 'former_value', 'extent'], [...masked, ...backfilled].join(';\n'))};
+${unprotected([...resources.map(({ table }) => table), 'superseded', 'former_value', 'extent', 'kept_since'], [...masked, ...backfilled].join(';\n'))};
 `
 }
 

@@ -102,4 +102,9 @@ const tablesOf = (resource: (typeof resources)[number]): readonly string[] =>
 export const recordTables: readonly string[] = resources.flatMap(tablesOf)
 
 /** The tables of what records were, and the bounds by which it is found. They have customers. */
-export const historyTables: readonly string[] = ['superseded', 'former_value', 'extent']
+export const historyTables: readonly string[] = [
+  'superseded',
+  'former_value',
+  'extent',
+  'kept_since',
+]

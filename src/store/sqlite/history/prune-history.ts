@@ -1,11 +1,16 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { OperatorRecords } from '../../records.ts'
-import { nextKey, prunedTables, pruneRow, pruneStep } from '../../sql/history/prune.ts'
-import { whole } from '../../sql/row.ts'
-import { guarded, prepare } from '../database.ts'
+import {
+  nextKey,
+  prunedTables,
+  pruneRow,
+  pruneStep,
+  raiseKeptSince,
+} from '../../sql/history/prune.ts'
+import { prepare } from '../database.ts'
 import type { Write } from '../locks.ts'
 
-type Pruner = Pick<OperatorRecords, 'historyStart' | 'pruneHistory'>
+type Pruner = Pick<OperatorRecords, 'pruneHistory'>
 
 const tableName = (table: string): string => table
 const key = (at: number): string => `?${at + 3}`
@@ -13,12 +18,10 @@ const names = { tableName, before: '?1', rowsMax: '?2', key }
 
 export function openPruner(db: DatabaseSync, write: Write): Pruner {
   return {
-    historyStart: async () =>
-      guarded(() => whole(prepare(db, 'select at from history_start').get() ?? {}, 'at')),
     pruneHistory: (before, from, rowsMax) =>
       write(() => {
         if (from === undefined) {
-          db.prepare('update history_start set at = max(at, ?)').run(before)
+          db.prepare(raiseKeptSince(names)).run(before)
         }
         const pruned = prunedTables.find(({ table }) => table === (from?.table ?? 'superseded'))
         if (pruned === undefined) return { deleted: 0, next: undefined }

@@ -45,7 +45,7 @@ const readRow = (row: Readonly<Record<string, unknown>>): ReadPastPage => ({
   positions: String(row.positions ?? ''),
   checksums: String(row.checksums ?? ''),
   lengths: String(row.lengths ?? ''),
-  historyStart: BigInt(Number(row.history_start)),
+  keptSince: row.kept_since == null ? undefined : BigInt(Number(row.kept_since)),
 })
 
 const tableName = (table: string): string => table

@@ -53,6 +53,10 @@ function prepareInserts(db: DatabaseSync, resource: Resource) {
   const widenExtents = db.prepare(
     `update extent set (low, high) = (${reached}) where customer_id = ?1 and kind = ?2`,
   )
+  const noteKeptSince = db.prepare(
+    `insert into kept_since values (?1, ?2, ?3)
+     on conflict (customer_id, kind) do update set at = min(at, excluded.at)`,
+  )
   return {
     insert: (record: StorableRecord, now: bigint) => {
       const { customerId, id, position, deletedAt = null, updatedAt, sourceVersion } = record
@@ -71,6 +75,7 @@ function prepareInserts(db: DatabaseSync, resource: Resource) {
     raise: (customerId: string, now: bigint) => raise.run(customerId, resource.kind, now),
     /** Bounds the past lists, as a merge does. */
     widen: (customerId: string, now: bigint) => {
+      noteKeptSince.run(customerId, resource.kind, now)
       noteExtent.run(customerId, resource.kind, now)
       widenExtents.run(customerId, resource.kind)
     },
