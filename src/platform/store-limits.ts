@@ -107,4 +107,19 @@ export const storeLimits = {
   /** Delay before the listening session is reopened, and pause between two notifications. */
   databaseListenRetryMs: 500,
   databaseChangeRestMs: 100,
+  /** How often PostgreSQL looks whether the client of a statement that runs for long is gone. */
+  databaseClientCheckMs: 5000,
+  /** A statement of a command: to count 100 million records takes a minute or two. */
+  operatorStatementMs: 600_000,
+  /** A transaction of a command waits this long for its process: an export for its reader. */
+  operatorIdleMs: 60_000,
+  /** The merge of a stream: 5 GB at 20 MB/s. Single records of the kind wait for it. */
+  streamMergeMs: 300_000,
+  /** How long a merge waits for another one, and for a session. Its records have all arrived. */
+  mergeLockMs: 60_000,
+  mergeSessionMs: 30_000,
+  /** Lines of an import in memory before they go to its file, and read from it at a time. */
+  spoolPieceBytes: 1024 * 1024,
+  /** Free space that imports leave on the disk of their files; PostgreSQL may share it. */
+  spoolFreeBytesMin: 256 * 1024 * 1024,
 } as const

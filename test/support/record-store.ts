@@ -12,12 +12,23 @@ import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { type RecordKind, resources } from '../../src/resources/catalogue.ts'
 import { openServers } from '../../src/store/postgres/cluster/servers.ts'
-import { loadingSessions, readingSessions } from '../../src/store/postgres/driver/sessions.ts'
+import {
+  operatorSessions,
+  readingSessions,
+  type SessionSettings,
+} from '../../src/store/postgres/driver/sessions.ts'
 import { openPostgresStore } from '../../src/store/postgres/records/open-records.ts'
 import type { Store } from '../../src/store/records.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open-records.ts'
 import { temporaryFolder } from './harness.ts'
-import { addressesOf, anyRole, openTestDatabase, testStore } from './test-database.ts'
+import {
+  addressesOf,
+  anyRole,
+  openTestDatabase,
+  type TestDatabase,
+  testLoads,
+  testStore,
+} from './test-database.ts'
 
 /** A store for one test file, without an HTTP server. */
 export type TestStore = {
@@ -112,25 +123,30 @@ async function openOnSqlite(clock: Clock): Promise<Opened> {
   }
 }
 
+const openServersAs = (url: string, parameters: SessionSettings) =>
+  openServers({
+    primaries: addressesOf(url),
+    standbys: [],
+    parameters,
+    requireRole: anyRole,
+    connectionsMax: 4,
+    withinMs: 5000,
+    lagMsMax: 2000,
+    log: openLog('silent'),
+  })
+
+/** Other sessions of the operator with a test's database. */
+export const openTestOperator = ({ operatorUrl }: Pick<TestDatabase, 'operatorUrl'>) =>
+  openServersAs(operatorUrl, operatorSessions)
+
 async function openOnPostgres(clock: Clock) {
   const database = await openTestDatabase()
-  const servers = (url: string, parameters: Readonly<Record<string, string | number>>) =>
-    openServers({
-      primaries: addressesOf(url),
-      standbys: [],
-      parameters,
-      requireRole: anyRole,
-      connectionsMax: 4,
-      withinMs: 5000,
-      lagMsMax: 2000,
-      log: openLog('silent'),
-    })
-  const customers = await servers(database.url, readingSessions(5000))
-  const operator = await servers(database.operatorUrl, loadingSessions)
+  const customers = await openServersAs(database.url, readingSessions(5000))
+  const operator = await openTestOperator(database)
   return {
     database,
     customers,
-    store: openPostgresStore({ customers, operator }, clock),
+    store: openPostgresStore({ customers, operator }, clock, testLoads),
     ask: async (sql: string) => await database.ask(sql),
     superseded: async (id: string) => {
       const rows = await database.ask(versionsOf('bursar.superseded', id))

@@ -1,5 +1,8 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { readPostgresUrl } from '../../src/platform/postgres-url.ts'
 import { withPrimary } from '../../src/store/postgres/cluster/with-primary.ts'
+import { openSpools } from '../../src/store/postgres/import/spool.ts'
 import { migratePostgres } from '../../src/store/postgres/schema/migrate.ts'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
 
@@ -20,6 +23,12 @@ export const roles = { app: 'bursar', operator: 'bursar_operator' }
 
 /** For servers that a test opens with a role of its choice. */
 export const anyRole = { primary: async () => {}, standby: async () => {} }
+
+/** How a test's store imports. */
+export const testLoads = {
+  spools: openSpools({ folder: join(tmpdir(), 'bursar-test-spool'), bytesMax: 1e9 }),
+  mergeMs: 60_000,
+}
 
 /** The adapter of this run; `npm test` runs the store tests once on each. */
 export const testStore: 'postgres' | 'sqlite' =

@@ -129,6 +129,21 @@ export const settings = {
     env: 'BURSAR_IMPORT_SILENCE_SECONDS_MAX',
     meaning: 'An import fails if its input sends nothing for this many seconds.',
   }),
+  importMergeSecondsMax: integer(3600, 10, 86_400, {
+    env: 'BURSAR_IMPORT_MERGE_SECONDS_MAX',
+    meaning:
+      'PostgreSQL ends the transaction of an import that takes longer than this many seconds: about 60 million records. Single records of its kind wait for it. A stream has 300 seconds.',
+  }),
+  spoolFolder: text(undefined, {
+    env: 'BURSAR_SPOOL_FOLDER',
+    meaning:
+      'PostgreSQL: the folder where an import or a stream keeps its checked lines until the last one has arrived. The default is a folder of the user in the system’s temporary folder.',
+  }),
+  spoolMegabytesMax: integer(65_536, 16, 16_777_216, {
+    env: 'BURSAR_SPOOL_MEGABYTES_MAX',
+    meaning:
+      'The size that these files may have together, in megabytes: two imports of the largest size.',
+  }),
   addressTestnets: flag(false, {
     env: 'BURSAR_ADDRESS_TESTNETS',
     meaning: 'Accept addresses of test networks too.',

@@ -4,7 +4,7 @@ import type { Logger } from '../../platform/log.ts'
 import { readPostgresUrl, type ServerAddress } from '../../platform/postgres-url.ts'
 import { openServers, type Servers, type ServersDeps } from './cluster/servers.ts'
 import { withPrimary } from './cluster/with-primary.ts'
-import { loadingSessions, readingSessions } from './driver/sessions.ts'
+import { operatorSessions, readingSessions } from './driver/sessions.ts'
 import { requireSchema } from './schema/migrate.ts'
 import { requireCustomersRole, requireOperatorRole } from './schema/roles.ts'
 
@@ -66,7 +66,7 @@ export async function openOperatorServers(sources: SessionDeps, url: string): Pr
     await requireSchema(connection)
     await requireOperatorRole(connection)
   })
-  return await openFor(sources, primaries, { ...asOperator, parameters: loadingSessions })
+  return await openFor(sources, primaries, { ...asOperator, parameters: operatorSessions })
 }
 
 const asOperator = {

@@ -2,8 +2,16 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { recordCheck } from '../../../src/intake/check.ts'
 import { renderRecord } from '../../../src/intake/render.ts'
-import { openPostgresTestStore, resourceOf, rules } from '../../support/record-store.ts'
+import { openPostgresStore } from '../../../src/store/postgres/records/open-records.ts'
+import type { RecordLoad } from '../../../src/store/records/import.ts'
+import {
+  openPostgresTestStore,
+  openTestOperator,
+  resourceOf,
+  rules,
+} from '../../support/record-store.ts'
 import { aFiatAccount, anId } from '../../support/records.ts'
+import { testLoads } from '../../support/test-database.ts'
 import { untilHolds } from '../../support/until.ts'
 
 let tested: Awaited<ReturnType<typeof openPostgresTestStore>>
@@ -12,29 +20,72 @@ before(async () => {
 })
 after(() => tested.close())
 
-/** The sessions of imports that hold a snapshot or a transaction. */
+/** The sessions of the operator that hold a snapshot or a transaction. */
 const holding = `
   select count(*) from pg_stat_activity
   where datname = current_database() and usename = 'bursar_operator'
     and (backend_xmin is not null or backend_xid is not null or state <> 'idle')`
 
-test('an import that waits for its input holds no snapshot, so it does not delay VACUUM', async () => {
-  const resource = resourceOf('fiat-accounts')
-  const check = recordCheck(resource, rules)
-  const load = await tested.store.operator.beginLoad(resource)
-  // Several batches of COPY.
-  const records = Array.from({ length: 3000 }, (_, at) => aFiatAccount({ id: anId(at) }))
-  for (const [at, record] of records.entries()) {
-    const checked = check(record)
+const resource = resourceOf('fiat-accounts')
+const check = recordCheck(resource, rules)
+
+async function stage(load: RecordLoad, first: number, records: number): Promise<void> {
+  for (let at = 0; at < records; at += 1) {
+    const checked = check(aFiatAccount({ id: anId(first + at) }))
     assert.ok('record' in checked)
     await load.stage(renderRecord(resource, checked.record, at + 1))
   }
-  const [begun] = await tested.database.ask(`
-    select count(*) from pg_stat_activity where query like 'copy staged%'`)
-  assert.equal(Number(begun?.[0]), 1, 'no batch was copied')
+}
+
+const merged = { dryRun: false, allowOlder: false }
+
+test('an import that waits for its input holds no session, so it does not delay VACUUM', async () => {
+  const load = await tested.store.operator.beginLoad(resource)
+  await stage(load, 0, 3000)
   const isIdle = async () => Number((await tested.database.ask(holding))[0]?.[0]) === 0
-  await untilHolds('the session of the import is idle', isIdle, 5000)
-  const report = await load.merge({ dryRun: false, allowOlder: false })
+  await untilHolds('no session waits for the import', isIdle, 5000)
+  const report = await load.merge(merged)
   await load.close()
   assert.deepEqual([report.added, report.faultCount], [3000, 0])
+})
+
+test('an import leaves nothing in the session that it used', async () => {
+  const temporary = `
+    select count(*) from pg_class where relpersistence = 't' and relkind = 'r'
+      and relname in ('staged', 'staged_origin', 'known', 'rejected')`
+  const load = await tested.store.operator.beginLoad(resource)
+  await stage(load, 10_000, 10)
+  const options = { ...merged, allowOlder: true, reject: () => {} }
+  assert.deepEqual((await load.merge(options)).added, 10)
+  await load.close()
+  assert.deepEqual(await tested.database.ask(temporary), [['0']])
+})
+
+test('a merge past its deadline ends on the server too, and changes nothing', async () => {
+  const { database } = tested
+  const servers = await openTestOperator(database)
+  const store = openPostgresStore({ customers: servers, operator: servers }, () => 0n, {
+    ...{ ...testLoads, mergeMs: 1500 },
+  })
+  const load = await store.operator.beginLoad(resource)
+  await stage(load, 20_000, 10)
+  await database.ask(`create function bursar.wait() returns trigger language plpgsql as
+    $$ begin perform pg_sleep(60); return new; end $$`)
+  await database.ask(`create trigger wait before insert on bursar.fiat_account
+    for each statement execute function bursar.wait()`)
+  try {
+    await assert.rejects(load.merge(merged), { name: 'StoreUnavailable' })
+    const running = `select count(*) from pg_stat_activity
+      where datname = current_database() and query like 'insert into bursar.fiat_account %'
+        and state = 'active'`
+    const hasEnded = async () => Number((await database.ask(running))[0]?.[0]) === 0
+    await untilHolds('the server has ended the statement', hasEnded, 10_000)
+  } finally {
+    await database.ask('drop function bursar.wait() cascade')
+    await load.close()
+    await servers.close()
+  }
+  const [count] = await database.ask(`
+    select count(*) from bursar.fiat_account where id = '${anId(20_001)}'`)
+  assert.deepEqual(count, ['0'])
 })

@@ -5,7 +5,7 @@ import { openLog } from '../../../src/platform/log.ts'
 import { fiatAccount } from '../../../src/resources/fiat-account.ts'
 import { openServers, type Servers } from '../../../src/store/postgres/cluster/servers.ts'
 import { openConnection } from '../../../src/store/postgres/driver/connection.ts'
-import { loadingSessions, readingSessions } from '../../../src/store/postgres/driver/sessions.ts'
+import { operatorSessions, readingSessions } from '../../../src/store/postgres/driver/sessions.ts'
 import { openPostgresStore } from '../../../src/store/postgres/records/open-records.ts'
 import { anId } from '../../support/records.ts'
 import {
@@ -13,6 +13,7 @@ import {
   anyRole,
   openTestDatabase,
   type TestDatabase,
+  testLoads,
 } from '../../support/test-database.ts'
 
 const WITHIN_MS = 1000
@@ -42,7 +43,7 @@ after(async () => {
 })
 
 test('a lock on one kind of record fails its reads by name, and leaves the store ready', async () => {
-  const store = openPostgresStore({ customers: servers, operator: servers }, () => 0n)
+  const store = openPostgresStore({ customers: servers, operator: servers }, () => 0n, testLoads)
   const [address] = addressesOf(database.superuserUrl)
   assert.ok(address !== undefined)
   const other = openConnection(address, { parameters: {}, connectTimeoutMs: 5000 })
@@ -62,8 +63,8 @@ test('a lock on one kind of record fails its reads by name, and leaves the store
 })
 
 test('a lock ends a step of the scan on the server too, and the scan goes on with the next kind', async () => {
-  const operator = await openServers({ ...serversDeps(), parameters: loadingSessions })
-  const store = openPostgresStore({ customers: servers, operator }, () => 0n)
+  const operator = await openServers({ ...serversDeps(), parameters: operatorSessions })
+  const store = openPostgresStore({ customers: servers, operator }, () => 0n, testLoads)
   const [address] = addressesOf(database.superuserUrl)
   assert.ok(address !== undefined)
   const other = openConnection(address, { parameters: {}, connectTimeoutMs: 5000 })

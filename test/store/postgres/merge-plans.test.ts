@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Connection, openConnection } from '../../../src/store/postgres/driver/connection.ts'
-import { loadingSessions, readingSessions } from '../../../src/store/postgres/driver/sessions.ts'
+import {
+  bulkTransaction,
+  readingSessions,
+  type SessionSettings,
+  setLocal,
+} from '../../../src/store/postgres/driver/sessions.ts'
 import { dialect } from '../../../src/store/postgres/import/merge-dialect.ts'
 import { createStaging } from '../../../src/store/postgres/import/staged-types.ts'
 import { conflictQueries } from '../../../src/store/sql/import/conflict-queries.ts'
@@ -34,19 +39,19 @@ const accounts = (customer: string, first: number, rows: number) => `
   from (select at, lpad(to_hex(at), 32, '0')::uuid as id
         from generate_series(${first}, ${first + rows - 1}) as at) as made`
 
-/** Runs work in the operator's session, beside as many staged accounts of that customer. */
+/** Runs work in a transaction of the operator, beside as many staged accounts of that customer. */
 async function withStaged(
-  parameters: Readonly<Record<string, string | number>>,
+  settings: SessionSettings,
   first: number,
   work: (connection: Connection) => Promise<void>,
 ): Promise<void> {
   const [address] = addressesOf(tested.database.operatorUrl)
   assert.ok(address !== undefined)
-  const settings = { ...parameters, statement_timeout: STATEMENT_MS }
-  const session = openConnection(address, { parameters: settings, connectTimeoutMs: 5000 })
+  const session = openConnection(address, { parameters: {}, connectTimeoutMs: 5000 })
   try {
     await session.execute(`
-      ${createStaging(['sequence', ...stagedColumns(resource)])};
+      begin; ${setLocal(settings)};
+      ${createStaging(['sequence', ...stagedColumns(resource)], 'on commit drop')};
       insert into staged (customer_id, position, id, full_body, sequence)
         ${accounts(`'acme'`, first, ROWS)};
       update staged set line = sequence, file = 0, keeps_deletion = 1;
@@ -60,13 +65,13 @@ async function withStaged(
 const { withStore } = conflictQueries(resource, dialect)
 const { hasReplaced, lastChange } = mergeStatements(resource, dialect)
 
-for (const [name, parameters] of [
-  ['records of an import', loadingSessions],
+for (const [name, settings] of [
+  ['records of an import', bulkTransaction(STATEMENT_MS)],
   ['single records', readingSessions(STATEMENT_MS)],
 ] as const) {
   test(`with stale statistics, ${name} without a ref_id are checked within the deadline`, async () => {
     for (const first of [1_000_000, 1000]) {
-      await withStaged(parameters, first, async (session) => {
+      await withStaged(settings, first, async (session) => {
         for (const text of [...withStore(false), hasReplaced, lastChange]) {
           await session.query({ text })
         }

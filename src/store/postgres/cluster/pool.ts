@@ -7,11 +7,13 @@ export type Pool = {
   /**
    * Runs work on one session. After `withinMs`, waiting included, the session is dropped and the
    * call rejects with a StoreUnavailable. `waitedMs`, spent in another queue, shortens the wait.
+   * `waitMs` replaces that of the pool.
    */
   run<T>(
     work: (connection: Connection) => Promise<T>,
     withinMs?: number,
     waitedMs?: number,
+    waitMs?: number,
   ): Promise<T>
   query(query: Query): Promise<readonly Row[]>
   /** Sessions in use plus requests that wait for one. */
@@ -39,10 +41,15 @@ type Waiter = { readonly take: (session: Session) => void; readonly reject: () =
 
 export function openPool(options: PoolOptions): Pool {
   const state = openState(options)
-  const run: Pool['run'] = async (work, withinMs = options.withinMs, waitedMs = 0) => {
+  const run: Pool['run'] = async (
+    work,
+    withinMs = options.withinMs,
+    waitedMs = 0,
+    waitMs = options.waitMs,
+  ) => {
     const deadline = openDeadline(withinMs)
     try {
-      const session = await state.acquire(Math.min(options.waitMs - waitedMs, withinMs))
+      const session = await state.acquire(Math.min(waitMs - waitedMs, withinMs))
       const release = deadline.onPassed(() => session.connection.destroy())
       try {
         if (!session.isChecked) await options.check?.(session.connection)

@@ -12,8 +12,15 @@ import { openServer, type Server } from './server.ts'
 
 /** The servers of one database, as one role: the current primary, and standbys to read from. */
 export type Servers = {
-  /** Runs work on the primary. After a StoreUnavailable the work may have been done or not. */
-  onPrimary<T>(work: (connection: Connection) => Promise<T>, withinMs?: number): Promise<T>
+  /**
+   * Runs work on the primary. After a StoreUnavailable the work may have been done or not. It waits
+   * `waitMs` for a session.
+   */
+  onPrimary<T>(
+    work: (connection: Connection) => Promise<T>,
+    withinMs?: number,
+    waitMs?: number,
+  ): Promise<T>
   /** Reads from a standby that replayed `notBefore`, else the primary. Retries lost sessions. */
   read<T>(work: ReadWork<T>, options?: ReadOptions): Promise<T>
   /** Rejects with the reason unless some server that may be read from answers. */
@@ -76,8 +83,10 @@ export async function openServers(deps: ServersDeps): Promise<Servers> {
     await close()
     throw new ConfigError(refusals.join('\n'))
   }
-  const onPrimary: Servers['onPrimary'] = (work, withinMs) =>
-    guarded(() => useServer(monitor, monitor.primary(), ({ pool }) => pool.run(work, withinMs)))
+  const onPrimary: Servers['onPrimary'] = (work, withinMs, waitMs) =>
+    guarded(() =>
+      useServer(monitor, monitor.primary(), ({ pool }) => pool.run(work, withinMs, 0, waitMs)),
+    )
   return {
     onPrimary,
     rows: (query) => onPrimary((connection) => connection.rows(query)),

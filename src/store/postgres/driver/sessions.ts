@@ -1,5 +1,10 @@
+import { limits } from '../../../platform/limits.ts'
+
+/** Settings of a session, by their names in PostgreSQL. Times are in milliseconds. */
+export type SessionSettings = Readonly<Record<string, string | number>>
+
 /**
- * Settings of sessions that serve customers. A page must be an ordered index scan, but the planner
+ * Settings of sessions that answer requests. A page must be an ordered index scan, but the planner
  * does not see the parameters of a prepared statement and could choose to sort all rows.
  */
 export const readingSessions = (withinMs: number) => ({
@@ -15,15 +20,36 @@ export const readingSessions = (withinMs: number) => ({
   jit: 'off',
 })
 
-/**
- * Settings of sessions that import, which may take long and wait for another merge. ANALYZE needs
- * only the number of rows, so the statistics target is low.
- */
-export const loadingSessions = {
-  statement_timeout: 0,
-  lock_timeout: 60_000,
-  default_statistics_target: 10,
-  work_mem: '256MB',
+/** Settings of the sessions of commands and of background jobs. A merge has its own deadline. */
+export const operatorSessions = {
+  statement_timeout: limits.operatorStatementMs,
+  lock_timeout: limits.mergeLockMs,
+  idle_in_transaction_session_timeout: limits.operatorIdleMs,
+  client_connection_check_interval: limits.databaseClientCheckMs,
+  // Read once, by the first temporary table of a session.
   temp_buffers: '512MB',
   jit: 'off',
 }
+
+/** What a transaction over many rows needs, whatever the settings of its session. */
+export const bulkTransaction = (statementMs: number) => ({
+  statement_timeout: statementMs,
+  lock_timeout: limits.mergeLockMs,
+  idle_in_transaction_session_timeout: limits.operatorIdleMs,
+  client_connection_check_interval: limits.databaseClientCheckMs,
+  // ANALYZE of staged rows needs little more than their number.
+  default_statistics_target: 10,
+  work_mem: '256MB',
+  plan_cache_mode: 'auto',
+  enable_seqscan: 'on',
+  enable_bitmapscan: 'on',
+  enable_hashjoin: 'on',
+  enable_mergejoin: 'on',
+  jit: 'off',
+})
+
+/** Statements that make the settings those of the transaction that runs. */
+export const setLocal = (settings: SessionSettings): string =>
+  Object.entries(settings)
+    .map(([name, value]) => `set local ${name} = '${value}'`)
+    .join('; ')

@@ -2,7 +2,9 @@ import type { Resource } from '../../../contract/resource.ts'
 import type { KnownLine, RecordLoad } from '../../records/import.ts'
 import {
   changedKnown,
+  createKnown,
   indexKnown,
+  knownColumns,
   lastChangeOf,
   repeatsKnown,
 } from '../../sql/import/known-lines.ts'
@@ -10,27 +12,29 @@ import { readSourceRow, rowsOfIdsQuery } from '../../sql/integrity/stored-row-qu
 import { mergeStatements } from '../../sql/merge-statements.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { type Connection, textArray } from '../driver/connection.ts'
+import { copySpool } from './copy-spool.ts'
 import { dialect } from './merge-dialect.ts'
+import type { Spool } from './spool.ts'
 
 export type KnownLines = Pick<RecordLoad, 'isFirst' | 'stored'> & {
   note(lines: readonly KnownLine[]): Promise<void>
-  /** Conflicts of staged records with known lines, for after the last one. */
-  conflicts(): Promise<readonly string[]>
+  /** Creates the table `known` of a transaction. Returns its conflicts with staged records. */
+  stage(connection: Connection): Promise<readonly string[]>
   /** Whether a known record was changed since. In the transaction of the merge. */
-  areChanged(): Promise<boolean>
+  areChanged(connection: Connection): Promise<boolean>
 }
 
-/** Looks records up in other sessions, because COPY keeps the one of the import. */
+/** Looks records up while the import is read, and keeps the known lines for the merge. */
 export async function openKnownLines(
   servers: Servers,
-  connection: Connection,
   resource: Resource,
+  spool: Spool,
 ): Promise<KnownLines> {
   const { tableName } = dialect
   const find = rowsOfIdsQuery(resource, tableName, '= any($1::uuid[])')
-  const scalar = async (text: string) => String((await connection.query({ text }))[0]?.[0] ?? '')
-  const begunAt = await scalar(lastChangeOf(resource, tableName))
-  let count = 0
+  const scalar = async ({ query }: Pick<Connection, 'query'>, text: string) =>
+    String((await query({ text }))[0]?.[0] ?? '')
+  const begunAt = await scalar(servers, lastChangeOf(resource, tableName))
   return {
     isFirst: begunAt === '',
     stored: async (ids) => {
@@ -38,27 +42,20 @@ export async function openKnownLines(
       return rows.map((row) => readSourceRow(resource, row))
     },
     note: async (lines) => {
-      count += lines.length
-      const column = (read: (line: KnownLine) => unknown) =>
-        textArray(lines.map((line) => String(read(line))))
-      await connection.query({
-        text: `insert into known
-          select * from unnest($1::int[], $2::bigint[], $3::uuid[], $4::bigint[])`,
-        values: [
-          ...[column(({ file }) => file), column(({ line }) => line)],
-          ...[column(({ id }) => id), column(({ digest }) => digest)],
-        ],
-        prepare: true,
-      })
+      const rows = lines.map(({ file, line, id, digest }) => `${file}\t${line}\t${id}\t${digest}\n`)
+      await spool.write(rows.join(''))
     },
-    conflicts: async () => {
-      if (count === 0) return []
+    stage: async (connection) => {
+      await connection.execute(`${createKnown('uuid')} on commit drop`)
+      if (spool.isEmpty()) return []
+      await copySpool(connection, 'known', knownColumns, spool)
       await connection.execute(`${indexKnown}; analyze known`)
       return [repeatsKnown(mergeStatements(resource, dialect))]
     },
-    areChanged: async () => {
-      if (count === 0 || (await scalar(lastChangeOf(resource, tableName))) === begunAt) return false
-      return (await scalar(changedKnown(resource, tableName))) !== '0'
+    areChanged: async (connection) => {
+      if (spool.isEmpty()) return false
+      if ((await scalar(connection, lastChangeOf(resource, tableName))) === begunAt) return false
+      return (await scalar(connection, changedKnown(resource, tableName))) !== '0'
     },
   }
 }

@@ -1,76 +1,88 @@
 import type { Resource } from '../../../contract/resource.ts'
 import type { Clock } from '../../../platform/clock.ts'
+import { limits } from '../../../platform/limits.ts'
 import type { RecordLoad } from '../../records/import.ts'
 import { conflictQueries } from '../../sql/import/conflict-queries.ts'
-import { createKnown } from '../../sql/import/known-lines.ts'
 import { hasRepeats, stagedColumns } from '../../sql/staging.ts'
-import { holdSession } from '../cluster/hold-session.ts'
 import type { Servers } from '../cluster/servers.ts'
+import { transact } from '../cluster/transaction.ts'
 import type { Connection } from '../driver/connection.ts'
-import { openCopy } from './copy-batches.ts'
+import { bulkTransaction, setLocal } from '../driver/sessions.ts'
 import { copyLine } from './copy-line.ts'
+import { copySpool } from './copy-spool.ts'
 import { openKnownLines } from './known-lines.ts'
 import { dialect } from './merge-dialect.ts'
 import { faultsOf, isTrue, mergeStaged } from './merge-staged.ts'
-import { createStaging } from './staged-types.ts'
+import type { Spools } from './spool.ts'
+import { createStaging, dropStaging } from './staged-types.ts'
+
+export type LoadDeps = {
+  readonly servers: Servers
+  readonly spools: Spools
+  /** The deadline of the merge, and of each of its statements. */
+  readonly mergeMs: number
+  readonly clock: Clock
+}
 
 /**
- * Imports one file. COPY fills a temporary table, because it cannot write to a table with row-level
- * security, and a file that fails half way must leave nothing behind. `merge` does the rest in one
- * transaction, so readers do not wait and see all of it or nothing.
+ * Imports one file. Its lines wait in a spool for the last one, so that they hold no session. Then
+ * one transaction copies them to a temporary table, because COPY cannot write to a table with
+ * row-level security, and merges them. Readers do not wait, and see all of the file or nothing.
  */
-export async function openLoad(
-  servers: Servers,
-  resource: Resource,
-  clock: Clock,
-): Promise<RecordLoad> {
-  const session = await holdSession(servers)
-  const { connection } = session
-  const columns = stagedColumns(resource)
-  const open = async () => {
-    const staging = await openStaging(connection, columns)
-    return [staging, await openKnownLines(servers, connection, resource)] as const
-  }
-  const [copy, known] = await open().catch(async (error: unknown) => {
-    // The caller never gets the load, so it cannot return the session to the pool.
-    await session.drop()
-    throw error
-  })
+export async function openLoad(deps: LoadDeps, resource: Resource): Promise<RecordLoad> {
+  const { servers, spools, mergeMs, clock } = deps
+  const columns = ['sequence', ...stagedColumns(resource)]
+  const lines = spools.open()
+  const knownLines = spools.open()
+  const known = await openKnownLines(servers, resource, knownLines)
   let sequence = 0
-  const endStaging = async () => {
-    await copy.end()
+  const stage = async (connection: Connection) => {
+    await connection.execute(
+      `${setLocal(bulkTransaction(mergeMs))}; ${dropStaging}; ${createStaging(columns, 'on commit drop')}`,
+    )
+    await copySpool(connection, 'staged', columns, lines)
     await connection.execute('analyze staged')
-    return await isTrue(connection, hasRepeats)
+    const ofKnown = await known.stage(connection)
+    return { repeats: await isTrue(connection, hasRepeats), ofKnown }
   }
+  type Found = Awaited<ReturnType<typeof stage>>
+  const withStaged = <T>(work: (connection: Connection, found: Found) => Promise<T>) =>
+    servers.onPrimary(
+      (connection) =>
+        transact(connection, async () => await work(connection, await stage(connection))),
+      mergeMs,
+      limits.mergeSessionMs,
+    )
   return {
     isFirst: known.isFirst,
     stored: known.stored,
-    noteKnown: async (lines) => {
-      await copy.end()
-      await known.note(lines)
-    },
+    noteKnown: known.note,
     stage: (record) => {
       sequence += 1
-      return copy.write(copyLine(columns, sequence, record))
+      return lines.write(copyLine(stagedColumns(resource), sequence, record))
     },
-    check: async ({ allowOlder }) => {
-      const repeats = await endStaging()
-      const { withinFile, withStore } = conflictQueries(resource, dialect)
-      const repeated = await known.conflicts()
-      const all = [...withinFile(repeats), ...repeated, ...withStore(allowOlder)]
-      return await faultsOf(connection, all)
+    check: ({ allowOlder }) =>
+      withStaged(async (connection, { repeats, ofKnown }) => {
+        const { withinFile, withStore } = conflictQueries(resource, dialect)
+        return await faultsOf(connection, [
+          ...withinFile(repeats),
+          ...ofKnown,
+          ...withStore(allowOlder),
+        ])
+      }),
+    merge: (options) =>
+      withStaged((connection, { repeats, ofKnown }) =>
+        mergeStaged(connection, resource, {
+          ...options,
+          now: clock(),
+          repeats,
+          ofKnown,
+          known,
+        }),
+      ),
+    close: async () => {
+      await lines.close()
+      await knownLines.close()
     },
-    merge: async (options) => {
-      const repeats = await endStaging()
-      const parts = { now: clock(), repeats, known }
-      return await mergeStaged(connection, resource, { ...options, ...parts })
-    },
-    close: session.drop,
   }
-}
-
-async function openStaging(connection: Connection, staged: readonly string[]) {
-  const columns = ['sequence', ...staged]
-  await connection.execute(`${createStaging(columns)}; ${createKnown('uuid')}`)
-  return openCopy(connection, `copy staged (${columns.join(', ')}) from stdin`)
 }

@@ -29,78 +29,78 @@ import { rejectedCollector, rejection } from '../../sql/import/rejection.ts'
 import { mergeStatements } from '../../sql/merge-statements.ts'
 import { whole } from '../../sql/row.ts'
 import { dropRepeats, mergeTime, refused } from '../../sql/staging.ts'
-import { transact } from '../cluster/transaction.ts'
 import type { Connection } from '../driver/connection.ts'
 import { keepOnce } from '../ingest/kept-answers.ts'
 import type { KnownLines } from './known-lines.ts'
 import { dialect } from './merge-dialect.ts'
 
+/** Merges the staged records, in the transaction that has staged them. */
 export async function mergeStaged(
   connection: Connection,
   resource: Resource,
   options: MergeOptions & {
     readonly now: bigint
     readonly repeats: boolean
-    readonly known: KnownLines
+    /** The conflicts of staged records with known lines. */
+    readonly ofKnown: readonly string[]
+    readonly known: Pick<KnownLines, 'areChanged'>
   },
 ): Promise<MergeReport> {
-  const { answering, dryRun, allowOlder, origins, reject, now, repeats, known } = options
+  const { answering, dryRun, allowOlder, origins, reject, now, repeats, ofKnown, known } = options
   const conflicts = conflictQueries(resource, dialect)
   const merge = mergeStatements(resource, dialect)
   // Before it locks the table, unless what is stored decides which record is rejected.
-  const withinFile = [...conflicts.withinFile(repeats), ...(await known.conflicts())]
+  const withinFile = [...conflicts.withinFile(repeats), ...ofKnown]
   const within = reject === undefined ? await faultsOf(connection, withinFile) : noFaults
   if (within.faultCount > 0) {
     const stored = await faultsOf(connection, conflicts.withStore(allowOlder))
     return refused(joinFaults([within, stored]))
   }
-  return await transact(connection, async () => {
-    // Readers go on; another import of this kind waits until this transaction ends.
-    await connection.execute(
-      `lock table ${dialect.tableName(resource.table)} in share row exclusive mode`,
-    )
-    if (await known.areChanged()) {
-      return refused({ faults: [CHANGED_MEANWHILE], faultCount: 1 })
-    }
-    const hasReplaced = await isTrue(connection, merge.hasReplaced)
-    // Only a stored version can make another one older.
-    const withStore = conflicts.withStore(allowOlder || !hasReplaced)
-    const stored = reject === undefined ? await faultsOf(connection, withStore) : noFaults
-    if (stored.faultCount > 0) return refused(stored)
-    const all = [...withinFile, ...withStore]
-    const rejected = reject === undefined ? 0 : await rejectConflicts(connection, all, reject)
-    const staged = await byFile(connection, stagedByFile)
-    if (repeats) await connection.execute(dropRepeats)
-    const unique = repeats ? await byFile(connection, stagedByFile) : staged
-    if (hasReplaced) {
-      if (merge.keepDeletions !== undefined) await connection.execute(merge.keepDeletions)
-      await connection.execute(merge.dropUnchanged)
-    }
-    const replaced = hasReplaced ? await byFile(connection, merge.countReplaced) : new Map()
-    const remaining = hasReplaced ? await byFile(connection, stagedByFile) : unique
-    const ofKnown = await byFile(connection, knownByFile)
-    const counted = { staged, known: ofKnown, remaining, replaced }
-    const report = reportOf(counted, { ids: sumOf(unique), rejected })
-    if (dryRun) return report
-    const [last] = await connection.query({ text: merge.lastChange })
-    const storedAt = mergeTime(now, BigInt(String(last?.[0] ?? 0)))
-    await noteOrigins(connection, origins)
-    const does = { adds: report.added > 0, replaces: report.changed > 0 }
-    for (const text of merge.changes(does)) {
-      // Only some of the statements have the parameter.
-      await connection.query({ text, values: text.includes(dialect.now) ? [storedAt] : [] })
-    }
-    for (const [origin, counts] of filesOf(origins, counted)) {
-      await connection.query({
-        text: insertJournal(dialect.tableName('import_journal'), (number) => `$${number}`),
-        values: journalValues(resource.kind, storedAt, origin, counts),
-      })
-    }
-    if (answering !== undefined && !(await keepOnce(connection, answering(report), now))) {
-      throw new AlreadyAnswered()
-    }
-    return report
-  })
+  // Readers go on; another import of this kind waits until this transaction ends.
+  await connection.execute(
+    `lock table ${dialect.tableName(resource.table)} in share row exclusive mode`,
+  )
+  if (await known.areChanged(connection)) {
+    return refused({ faults: [CHANGED_MEANWHILE], faultCount: 1 })
+  }
+  const hasReplaced = await isTrue(connection, merge.hasReplaced)
+  // Only a stored version can make another one older.
+  const withStore = conflicts.withStore(allowOlder || !hasReplaced)
+  const stored = reject === undefined ? await faultsOf(connection, withStore) : noFaults
+  if (stored.faultCount > 0) return refused(stored)
+  const all = [...withinFile, ...withStore]
+  const rejected = reject === undefined ? 0 : await rejectConflicts(connection, all, reject)
+  const staged = await byFile(connection, stagedByFile)
+  if (repeats) await connection.execute(dropRepeats)
+  const unique = repeats ? await byFile(connection, stagedByFile) : staged
+  if (hasReplaced) {
+    if (merge.keepDeletions !== undefined) await connection.execute(merge.keepDeletions)
+    await connection.execute(merge.dropUnchanged)
+  }
+  const replaced = hasReplaced ? await byFile(connection, merge.countReplaced) : new Map()
+  const remaining = hasReplaced ? await byFile(connection, stagedByFile) : unique
+  const unstaged = await byFile(connection, knownByFile)
+  const counted = { staged, known: unstaged, remaining, replaced }
+  const report = reportOf(counted, { ids: sumOf(unique), rejected })
+  if (dryRun) return report
+  const [last] = await connection.query({ text: merge.lastChange })
+  const storedAt = mergeTime(now, BigInt(String(last?.[0] ?? 0)))
+  await noteOrigins(connection, origins)
+  const does = { adds: report.added > 0, replaces: report.changed > 0 }
+  for (const text of merge.changes(does)) {
+    // Only some of the statements have the parameter.
+    await connection.query({ text, values: text.includes(dialect.now) ? [storedAt] : [] })
+  }
+  for (const [origin, counts] of filesOf(origins, counted)) {
+    await connection.query({
+      text: insertJournal(dialect.tableName('import_journal'), (number) => `$${number}`),
+      values: journalValues(resource.kind, storedAt, origin, counts),
+    })
+  }
+  if (answering !== undefined && !(await keepOnce(connection, answering(report), now))) {
+    throw new AlreadyAnswered()
+  }
+  return report
 }
 
 export async function isTrue(connection: Connection, text: string): Promise<boolean> {
@@ -119,7 +119,7 @@ async function rejectConflicts(
   queries: readonly string[],
   reject: (rejected: RejectedRecord) => void,
 ): Promise<number> {
-  await connection.execute(rejection.create)
+  await connection.execute(`${rejection.create} on commit drop`)
   const fill = rejection.fill(queries)
   let rejected = 0
   for (let found = -1; found !== 0; rejected += found) {
@@ -179,7 +179,7 @@ export async function storeOrigin(
   const table = dialect.tableName('origin')
   const values = originValues(from)
   const [command = null, clientId = null] = values
-  const find = { text: originOfClient(table, numbered), values: [command, clientId] }
+  const find = { text: originOfClient(table, numbered), values: [command, clientId], prepare: true }
   const [known] = clientId === null ? [] : await connection.rows(find)
   if (known !== undefined) return whole(known, 'id')
   // Another process may store the client's first record at this very moment.

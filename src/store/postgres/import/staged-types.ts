@@ -21,9 +21,15 @@ const types: Readonly<Record<string, string>> = {
 /** The type of a column of the staging table. */
 export const typeOf = (column: string): string => types[column] ?? 'text collate "C"'
 
-/** Creates the staging tables of a session, in place of those that another import has left. */
-export const createStaging = (columns: readonly string[], onCommit = ''): string => `
-  drop table if exists pg_temp.staged, pg_temp.staged_origin, pg_temp.known;
+/** Drops the staging tables that another transaction has left to the session. */
+export const dropStaging =
+  'drop table if exists pg_temp.staged, pg_temp.staged_origin, pg_temp.known, pg_temp.rejected'
+
+/** Creates the staging tables. `onCommit` says what the end of the transaction does to them. */
+export const createStaging = (
+  columns: readonly string[],
+  onCommit: 'on commit drop' | 'on commit delete rows',
+): string => `
   create temporary table staged (${columns.map((name) => `${name} ${typeOf(name)}`).join(', ')})
     ${onCommit};
-  ${createStagedOrigin}`
+  ${createStagedOrigin} ${onCommit}`

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { Resource } from '../../../contract/resource.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { limits } from '../../../platform/limits.ts'
@@ -8,6 +9,7 @@ import { findQuery } from '../../sql/export-line.ts'
 import {
   type PutOutcomes,
   type PutRows,
+  type PutStatements,
   type PutStep,
   putBatch,
   putStatements,
@@ -20,97 +22,80 @@ import { hexOf } from '../driver/cells.ts'
 import { type Connection, textArray } from '../driver/connection.ts'
 import { dialect } from '../import/merge-dialect.ts'
 import { storeOrigin } from '../import/merge-staged.ts'
-import { createStaging, typeOf } from '../import/staged-types.ts'
+import { createStaging, dropStaging, typeOf } from '../import/staged-types.ts'
 
 /**
  * Stores single records. Those that wait together share a transaction and its waits for disk and
  * standby. Batches of one kind run one after the other, and hold the lock that an import takes.
  */
 export function openPutRecords(servers: Servers, clock: Clock): OperatorRecords['put'] {
-  const sessions = new WeakMap<Connection, Session>()
   const opened = new Map<string, (request: PutRequest) => Promise<PutOutcome>>()
   return (resource, request) => {
-    const put = opened.get(resource.kind) ?? openKind(servers, sessions, resource, clock)
+    const put = opened.get(resource.kind) ?? openKind(servers, resource, clock)
     opened.set(resource.kind, put)
     return put(request)
   }
 }
 
-/** What a session has prepared: its staging tables, and the number of each origin in them. */
-type Session = { readonly origins: Map<string, number> }
-
-function openKind(
-  servers: Servers,
-  sessions: WeakMap<Connection, Session>,
-  resource: Resource,
-  clock: Clock,
-) {
+function openKind(servers: Servers, resource: Resource, clock: Clock) {
   const statements = putStatements(resource, dialect)
   const runBatch = (batch: readonly PutRequest[], deadline: number) =>
-    servers.onPrimary(async (connection) => {
-      const session = sessions.get(connection) ?? (await openSession(connection))
-      sessions.set(connection, session)
-      return await putTogether(connection, session, resource, statements, batch, clock)
-    }, deadline - performance.now())
+    servers.onPrimary(
+      (connection) =>
+        transact(connection, () => putTogether(connection, resource, statements, batch, clock)),
+      deadline - performance.now(),
+    )
   // Leaves a batch at least half of the time.
   return openPutQueue(runBatch, limits.recordPutMs / 2)
 }
 
+const columnsOfAll = ['sequence', ...new Set(resources.flatMap(stagedColumns))]
+const created = `
+  ${dropStaging};
+  ${createStaging(columnsOfAll, 'on commit delete rows')};
+  create index staged_by_id on staged (id)`
+
 /**
- * One staging table for every kind, so that a session need not make another for each batch. The
- * commit truncates it: nothing vacuums a temporary table.
+ * Creates the staging tables if an earlier transaction of the session has not left the same ones:
+ * one for every kind, because the catalogue would grow with a table for each batch. The commit
+ * empties them. The comment tells them from those of an import or of another version.
  */
-async function openSession(connection: Connection): Promise<Session> {
-  const columns = ['sequence', ...new Set(resources.flatMap(stagedColumns))]
-  await connection.execute(
-    `${createStaging(columns, 'on commit delete rows')};
-     create index staged_by_id on staged (id)`,
-  )
-  return { origins: new Map() }
-}
+const ensureStaging = `
+  do $staging$ begin
+    if obj_description(to_regclass('pg_temp.staged'), 'pg_class') is distinct from '${hash('sha256', created)}' then
+      ${created};
+      comment on table staged is '${hash('sha256', created)}';
+    end if;
+  end $staging$`
 
 async function putTogether(
   connection: Connection,
-  session: Session,
   resource: Resource,
-  statements: ReturnType<typeof putStatements>,
+  statements: PutStatements,
   batch: readonly PutRequest[],
   clock: Clock,
 ): Promise<PutOutcomes> {
-  const take = openSteps(connection, session, resource, batch)
-  try {
-    return await transact(connection, async () => {
-      const lock = `lock table ${dialect.tableName(resource.table)} in share row exclusive mode`
-      await connection.execute(lock)
-      const steps = putBatch(statements, batch, clock())
-      let step = steps.next([])
-      while (step.done !== true) step = steps.next(await take(step.value))
-      return step.value
-    })
-  } catch (error) {
-    // The origins of this transaction are rolled back.
-    session.origins.clear()
-    if (!connection.isBroken()) await connection.execute('delete from staged_origin')
-    throw error
-  }
+  const take = openSteps(connection, resource, batch)
+  const lock = `lock table ${dialect.tableName(resource.table)} in share row exclusive mode`
+  await connection.execute(`${ensureStaging}; ${lock}`)
+  const steps = putBatch(statements, batch, clock())
+  let step = steps.next([])
+  while (step.done !== true) step = steps.next(await take(step.value))
+  return step.value
 }
 
-function openSteps(
-  connection: Connection,
-  session: Session,
-  resource: Resource,
-  batch: readonly PutRequest[],
-) {
+function openSteps(connection: Connection, resource: Resource, batch: readonly PutRequest[]) {
   const columns = ['sequence', ...stagedColumns(resource)]
+  const origins = new Map<string, number>()
   const fileOf = async ({ from }: PutRequest): Promise<number> => {
     const key = `${from.command} ${from.clientId}`
-    const known = session.origins.get(key)
+    const known = origins.get(key)
     if (known !== undefined) return known
-    const file = session.origins.size
+    const file = origins.size
     const values = [file, await storeOrigin(connection, from)]
     const text = 'insert into staged_origin (file, origin) values ($1, $2)'
-    await connection.query({ text, values })
-    session.origins.set(key, file)
+    await connection.query({ text, values, prepare: true })
+    origins.set(key, file)
     return file
   }
   const stage = async (places: readonly number[]) => {

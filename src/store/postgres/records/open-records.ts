@@ -1,4 +1,5 @@
 import type { Clock } from '../../../platform/clock.ts'
+import { limits } from '../../../platform/limits.ts'
 import { openLog } from '../../../platform/log.ts'
 import { resources } from '../../../resources/catalogue.ts'
 import { openDamageList } from '../../integrity/damage.ts'
@@ -12,6 +13,7 @@ import { inTransaction } from '../cluster/transaction.ts'
 import { openPruner } from '../history/prune-history.ts'
 import { openHistory } from '../history/read-history.ts'
 import { openLoad } from '../import/load.ts'
+import type { Spools } from '../import/spool.ts'
 import { openKeptAnswers } from '../ingest/kept-answers.ts'
 import { openPutRecords } from '../ingest/put-records.ts'
 import { customerRecords } from './customer-records.ts'
@@ -27,17 +29,27 @@ export type RecordServers = {
   readonly ingest?: Servers | undefined
 }
 
+export type LoadOptions = {
+  readonly spools: Spools
+  /** The deadline of an import's merge. Requests have their own. */
+  readonly mergeMs: number
+}
+
 /** The records on PostgreSQL. The caller opens and closes the servers. */
 export function openPostgresStore(
   { customers, operator, ingest = operator }: RecordServers,
   clock: Clock,
+  { spools, mergeMs }: LoadOptions,
   log = openLog('silent'),
 ): Store {
   const damage = openDamageList(logDamage(log))
   return {
     customers: verifiedRecords(customerRecords(customers), damage),
     operator: {
-      beginLoad: (resource) => openLoad(operator, resource, clock),
+      beginLoad: (resource, { isInServer = false } = {}) => {
+        const deadline = isInServer ? limits.streamMergeMs : mergeMs
+        return openLoad({ servers: operator, spools, mergeMs: deadline, clock }, resource)
+      },
       exportLines: (resource, customerId) => exportLines(operator, resource, customerId),
       put: openPutRecords(ingest, clock),
       ...openHistory(ingest),

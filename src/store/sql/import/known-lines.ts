@@ -5,6 +5,8 @@ import type { MergeStatements } from '../merge-statements.ts'
 export const createKnown = (idType: string): string =>
   `create temporary table known (file integer, line bigint, id ${idType}, digest bigint)`
 
+export const knownColumns = ['file', 'line', 'id', 'digest'] as const
+
 export const indexKnown = 'create index known_by_id on known (id)'
 
 /**

@@ -1,0 +1,206 @@
+import { randomUUID } from 'node:crypto'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { limits } from '../../../platform/limits.ts'
+import { StoreUnavailable } from '../../unavailable.ts'
+
+/** Text that waits for the end of its import. It holds no session and no transaction. */
+export type Spool = {
+  /** Returns a promise when the disk cannot keep up. */
+  write(text: string): Promise<void> | undefined
+  isEmpty(): boolean
+  /** What was written, in pieces. */
+  read(): AsyncIterable<Uint8Array>
+  /** Removes the file. May be called twice. */
+  close(): Promise<void>
+}
+
+export type SpoolOptions = {
+  readonly folder: string
+  /** What all files of the folder may have together. */
+  readonly bytesMax: number
+}
+
+/** The files of the imports of this user, on one machine. */
+export type Spools = {
+  open(): Spool
+  /** Removes the files of processes that were killed. */
+  removeAbandoned(): void
+}
+
+export const defaultSpoolFolder = (): string =>
+  join(tmpdir(), `bursar-spool-${process.getuid?.() ?? 'files'}`)
+
+export function openSpools({ folder, bytesMax }: SpoolOptions): Spools {
+  const files = openFiles(folder)
+  return {
+    open: () => openSpool(folder, bytesMax, files),
+    removeAbandoned: () => {
+      for (const name of filesIn(folder)) {
+        // A process that still reads its file would lose no more than the name of it.
+        if (!isOfLiveProcess(name)) rmSync(join(folder, name), { force: true })
+      }
+    },
+  }
+}
+
+type SpoolFile = { readonly handle: FileHandle; close(): Promise<void> }
+
+/** Creates files, and removes those that are left when a signal ends a command. */
+function openFiles(folder: string) {
+  const paths = new Set<string>()
+  const removeAll = () => {
+    for (const path of paths) rmSync(path, { force: true })
+  }
+  return async (): Promise<SpoolFile> => {
+    makeFolder(folder)
+    const path = join(folder, `${process.pid}-${startOf('self')}-${randomUUID()}${ENDING}`)
+    const handle = await open(path, 'wx+', 0o600)
+    if (paths.size === 0) process.once('exit', removeAll)
+    paths.add(path)
+    return {
+      handle,
+      close: async () => {
+        await handle.close()
+        rmSync(path, { force: true })
+        paths.delete(path)
+        if (paths.size === 0) process.off('exit', removeAll)
+      },
+    }
+  }
+}
+
+/** Keeps the first piece in memory, so that a short stream needs no file. */
+function openSpool(folder: string, bytesMax: number, createFile: () => Promise<SpoolFile>): Spool {
+  let waiting: string[] = []
+  let characters = 0
+  let file: SpoolFile | undefined
+  let writing = Promise.resolve()
+  const flush = async () => {
+    const bytes = Buffer.from(waiting.join(''))
+    waiting = []
+    characters = 0
+    await writing
+    writing = describingFaults(folder, async () => {
+      file ??= await createFile()
+      requireSpace(folder, bytes.length, bytesMax)
+      await file.handle.writeFile(bytes)
+    })
+    // The next flush or the reader reports the failure.
+    writing.catch(() => {})
+  }
+  return {
+    write: (text) => {
+      waiting.push(text)
+      characters += text.length
+      return characters < limits.spoolPieceBytes ? undefined : flush()
+    },
+    isEmpty: () => file === undefined && characters === 0,
+    read: async function* () {
+      await writing
+      if (file !== undefined) yield* piecesOf(file.handle)
+      if (characters > 0) yield Buffer.from(waiting.join(''))
+    },
+    close: async () => {
+      await writing.catch(() => {})
+      await file?.close()
+      file = undefined
+    },
+  }
+}
+
+async function* piecesOf(handle: FileHandle): AsyncIterable<Uint8Array> {
+  for (let at = 0; ; ) {
+    const piece = Buffer.allocUnsafe(limits.spoolPieceBytes)
+    const { bytesRead } = await handle.read(piece, 0, piece.length, at)
+    if (bytesRead === 0) return
+    at += bytesRead
+    yield piece.subarray(0, bytesRead)
+  }
+}
+
+const ENDING = '.spool'
+
+/** In the system's temporary folder another user may have made it first. */
+function makeFolder(folder: string): void {
+  if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 })
+  const { uid } = statSync(folder)
+  if (process.getuid === undefined || uid === process.getuid()) return
+  throw new StoreUnavailable(
+    `another user owns ${folder}, where imports keep their lines; set BURSAR_SPOOL_FOLDER to a folder of this user`,
+  )
+}
+
+function requireSpace(folder: string, bytes: number, bytesMax: number): void {
+  const used = filesIn(folder).reduce((sum, name) => sum + sizeOf(join(folder, name)), 0)
+  if (used + bytes > bytesMax) {
+    throw new StoreUnavailable(
+      `the lines of imports fill ${folder} to its limit of ${bytesMax} bytes; nothing was changed; raise BURSAR_SPOOL_MEGABYTES_MAX, or wait for other imports`,
+    )
+  }
+  const { bavail, bsize } = statfsSync(folder)
+  if (bavail * bsize - bytes < limits.spoolFreeBytesMin) throw fullDisk(folder)
+}
+
+const fullDisk = (folder: string) =>
+  new StoreUnavailable(
+    `the disk of ${folder}, where imports keep their lines, is full; nothing was changed; free some space, or set BURSAR_SPOOL_FOLDER to a folder of another disk`,
+  )
+
+async function describingFaults<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof StoreUnavailable) throw error
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOSPC' || code === 'EDQUOT') throw fullDisk(folder)
+    throw new StoreUnavailable(
+      `${folder} cannot keep the lines of imports (${code}); nothing was changed; correct its permissions, or set BURSAR_SPOOL_FOLDER to another folder`,
+      { cause: error },
+    )
+  }
+}
+
+function filesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).filter((name) => name.endsWith(ENDING))
+  } catch {
+    // No import has needed the folder yet.
+    return []
+  }
+}
+
+/** Another process may remove its file at any time. */
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+
+/** Whether the process that named a file still runs. Another one may have its number by now. */
+function isOfLiveProcess(name: string): boolean {
+  const [pid = '', start] = name.split('-')
+  try {
+    process.kill(Number(pid), 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+  return startOf(pid) === start
+}
+
+/** When a process began, by Linux; the same for every process elsewhere. */
+function startOf(pid: string): string {
+  try {
+    const state = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // The name of the program may hold blanks and brackets.
+    return state.slice(state.lastIndexOf(')')).split(' ')[20] ?? '0'
+  } catch {
+    return '0'
+  }
+}
