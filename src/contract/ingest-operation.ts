@@ -58,6 +58,8 @@ export type IngestInput = {
   readonly caller: OperatorPrincipal
   /** The parameters of the path and of the query that were set. */
   readonly parameters: ReadonlyMap<string, string | number | boolean | Instant>
+  /** The place that the page comes after, where the call has pages and a cursor was sent. */
+  readonly after: Uint8Array | undefined
   /** The members of a JSON body. */
   readonly body: BodyInput
   /** The body as it was sent. A stream of records is in `content` instead. */
@@ -74,6 +76,8 @@ export type IngestAnswer = {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: object | string
+  /** Of a call with pages: the place of the last entry, where entries remain. */
+  readonly next?: Uint8Array | undefined
 }
 
 /** Does what a call declares, or throws a Problem. */

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { limits } from '../platform/limits.ts'
 import { described, enumOf, type Field } from './fields.ts'
+import { about } from './members.ts'
 
 /** The parameters of every list. `orderBy` is the one value of `order_by`. */
 export const pagingParameters = (orderBy: 'CREATED_AT' | undefined) =>
@@ -13,14 +14,14 @@ export const pagingParameters = (orderBy: 'CREATED_AT' | undefined) =>
     page_cursor: pageCursor,
   }) as const
 
-const pageCursor: Field<string> = {
+export const pageCursor: Field<string> = {
   schema: Type.String(),
   description: 'The `next_page_cursor` of the page before; empty for the first page.',
   // Opening the cursor judges it, since it is sealed to the caller and the filters too.
   read: (raw) => ({ value: raw }),
 }
 
-const pageSize: Field<number> = {
+export const pageSize: Field<number> = {
   description: 'How many records a page has at most.',
   schema: Type.Integer({
     format: 'int32',
@@ -35,3 +36,10 @@ const pageSize: Field<number> = {
       : { code: 'out_of_range', reason: `must be between 1 and ${limits.pageSizeMax}` }
   },
 }
+
+/** The member of an answer that has pages. */
+export const nextPageCursor = {
+  next_page_cursor: Type.Optional(
+    about('The `page_cursor` of the next page. Absent on the last page.', Type.String()),
+  ),
+} as const

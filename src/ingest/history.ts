@@ -4,9 +4,10 @@ import { Problem } from '../contract/problem.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { Clock } from '../platform/clock.ts'
 import { limits } from '../platform/limits.ts'
+import { positionMicros, positionOf } from '../store/position.ts'
 import type { History, Version, VersionOrigin } from '../store/records/history.ts'
 import type { Store } from '../store/records.ts'
-import { type Instant, printInstant } from '../values/instant.ts'
+import { printInstant } from '../values/instant.ts'
 import { changedMembers } from './changed-members.ts'
 import { idOf, nameOf, requireFound } from './record-name.ts'
 
@@ -23,26 +24,31 @@ export const historyWork =
   (resource: Resource, { store }: HistoryDeps): IngestWork =>
   async (input) => {
     const { parameters } = input
-    const after = parameters.get('after') as Instant | undefined
     const versionsMax = Number(parameters.get('limit') ?? limits.pageSizeDefault)
-    const part = { after: after?.micros, versionsMax }
+    const part = { after: input.after && positionMicros(input.after), versionsMax }
     const found = await store.operator.history(resource, nameOf(input), part)
     const history = requireFound(resource, input, found)
     input.trace.rows = history.versions.length
-    if (resource.mask === undefined) return { body: describeHistory(history) }
-    if (!seesInFull(input)) return { body: describeHistory(history, resource.mask) }
-    noteFullView(input, { kind: resource.kind, id: idOf(input) })
-    return { body: describeHistory(history) }
+    const isMasked = resource.mask !== undefined && !seesInFull(input)
+    if (resource.mask !== undefined && !isMasked) {
+      noteFullView(input, { kind: resource.kind, id: idOf(input) })
+    }
+    const last = history.more ? history.versions.at(-1) : undefined
+    return {
+      body: describeHistory(history, isMasked ? resource.mask : undefined),
+      next: last && positionOf(last.storedAt, idOf(input)),
+    }
   }
 
 /** A history as HTTP and the command line show it. Changes are those of the full records. */
-export function describeHistory({ versions, previous, more }: History, mask?: Resource['mask']) {
-  const last = versions.at(-1)
+export function describeHistory(
+  { versions, previous }: Pick<History, 'versions' | 'previous'>,
+  mask?: Resource['mask'],
+) {
   return {
     versions: versions.map((version, at) =>
       describeVersion(version, at === 0 ? previous : versions[at - 1], mask),
     ),
-    ...(more && last !== undefined && { next_after: printInstant(last.storedAt) }),
   }
 }
 

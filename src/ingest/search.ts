@@ -1,7 +1,8 @@
 import type { IngestWork } from '../contract/ingest-operation.ts'
 import { limits } from '../platform/limits.ts'
 import type { FeeQuoteStore } from '../store/fee-quotes.ts'
-import type { SearchHit } from '../store/records/history.ts'
+import { positionId, positionMicros, positionOf } from '../store/position.ts'
+import type { Search, SearchHit } from '../store/records/history.ts'
 import type { Store } from '../store/records.ts'
 import { printInstant } from '../values/instant.ts'
 
@@ -13,41 +14,61 @@ type SearchDeps = {
 /** The work of searchRecords. One hit more than are answered tells that there are more. */
 export const searchWork =
   ({ store, quotes }: SearchDeps): IngestWork =>
-  async ({ caller, parameters, trace }) => {
-    const query = String(parameters.get('q')).trim()
-    const customerId = caller.boundTo ?? undefined
-    const hitsMax = limits.searchHitsMax + 1
+  async ({ caller, parameters, after, trace }) => {
+    const search = {
+      query: String(parameters.get('q')).trim(),
+      customerId: caller.boundTo ?? undefined,
+      hitsMax: limits.searchHitsMax + 1,
+      after,
+    }
     const [records, fees] = await Promise.all([
-      store.operator.search(query, customerId, hitsMax),
-      findFees(quotes, query, customerId, hitsMax),
+      store.operator.search(search),
+      findFees(quotes, search),
     ])
     const found = [...records, ...fees]
-    const hits = found.slice(0, limits.searchHitsMax).map(describeHit)
+    const hits = found.slice(0, limits.searchHitsMax)
     trace.rows = hits.length
-    return { body: { hits, more: found.length > hits.length } }
+    return {
+      body: { hits: hits.map(describeHit) },
+      next: found.length > hits.length ? hits.at(-1)?.place : undefined,
+    }
   }
 
 const describeHit = ({ kind, id, customerId, at, matched }: SearchHit) => ({
-  ...{ kind, id, customer_id: customerId, at: printInstant(at), matched },
+  kind,
+  id,
+  customer_id: customerId,
+  at: printInstant(at),
+  matched,
 })
+
+/** The look-ups of fees come after those of records, which have lower numbers. */
+const BY_ID = 1000n
+const BY_WITHDRAWAL = 1001n
+const NO_ID = '00000000-0000-0000-0000-000000000000'
 
 async function findFees(
   { operator }: SearchDeps['quotes'],
-  query: string,
-  customerId: string | undefined,
-  hitsMax: number,
+  { query, customerId, hitsMax, after }: Search,
 ): Promise<readonly SearchHit[]> {
+  const begun = after === undefined ? -1n : positionMicros(after)
+  const last = after !== undefined && begun === BY_WITHDRAWAL ? positionId(after) : NO_ID
   const [found, byWithdrawal] = await Promise.all([
     operator.find(query.toLowerCase()),
-    operator.ofWithdrawal(query, customerId, hitsMax),
+    operator.ofWithdrawal(query, { customerId, after: last, quotesMax: hitsMax }),
   ])
   const isOwn = customerId === undefined || found?.customerId === customerId
-  const byId = isOwn ? found : undefined
-  const hitOf = (matched: string) => (quote: NonNullable<typeof byId>) => ({
-    ...{ kind: 'fees', id: quote.id, customerId: quote.customerId, at: quote.createdAt, matched },
+  const byId = found !== undefined && isOwn ? [found] : []
+  const hitOf = (matched: string, number: bigint) => (quote: NonNullable<typeof found>) => ({
+    kind: 'fees',
+    id: quote.id,
+    customerId: quote.customerId,
+    at: quote.createdAt,
+    matched,
+    place: positionOf(number, quote.id),
   })
   return [
-    ...(byId === undefined ? [] : [byId]).map(hitOf('id')),
-    ...byWithdrawal.map(hitOf('withdrawal')),
+    ...(begun < BY_ID ? byId : []).map(hitOf('id', BY_ID)),
+    ...byWithdrawal.filter(({ id }) => id !== found?.id).map(hitOf('withdrawal', BY_WITHDRAWAL)),
   ]
 }

@@ -94,12 +94,8 @@ export type FeeQuoteStore = {
   }
   readonly operator: {
     find(id: string): Promise<FeeQuote | undefined>
-    /** The quotes that a withdrawal has consumed, of one customer or of all; usually one. */
-    ofWithdrawal(
-      withdrawal: string,
-      customerId: string | undefined,
-      quotesMax: number,
-    ): Promise<readonly FeeQuote[]>
+    /** The quotes that a withdrawal has consumed, by their ids; usually one. */
+    ofWithdrawal(withdrawal: string, part: QuotesPart): Promise<readonly FeeQuote[]>
     /** Atomic across processes: at most one withdrawal gets the fee. */
     consume(request: ConsumeRequest): Promise<Consumed>
     /**
@@ -116,4 +112,12 @@ export type FeeQuoteStore = {
     clear(): Promise<void>
   }
   close(): Promise<void>
+}
+
+export type QuotesPart = {
+  /** Undefined for quotes of every customer. */
+  readonly customerId: string | undefined
+  /** The id that the first quote comes after. */
+  readonly after: string
+  readonly quotesMax: number
 }

@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict'
+
 /**
  * The sort key of a record: its time in microseconds and the 16 bytes of its id. The time is
  * big-endian with its sign bit flipped, so that the order of the bytes is the order by (time, id).
@@ -21,6 +23,22 @@ export function timePrefix(micros: bigint): Uint8Array {
   bytes.writeUInt8(bytes.readUInt8(0) ^ 0x80, 0)
   return bytes
 }
+
+/** The id of a position. */
+export function positionId(position: Position): string {
+  const hex = Buffer.from(position.subarray(TIME_BYTES)).toString('hex')
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
+
+/** A position with a text of 16 characters of ASCII, such as a memo, instead of an id. */
+export function textPosition(micros: bigint, text: string): Position {
+  assert.match(text, /^[\x20-\x7e]{16}$/, 'a text fills the place of an id')
+  return Buffer.concat([timePrefix(micros), Buffer.from(text, 'latin1')])
+}
+
+/** The text of a position that `textPosition` has made. */
+export const positionText = (position: Position): string =>
+  Buffer.from(position.subarray(TIME_BYTES)).toString('latin1')
 
 /** The time of a position, in microseconds. */
 export function positionMicros(position: Position): bigint {

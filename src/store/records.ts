@@ -12,6 +12,7 @@ import type {
   PruneKey,
   Pruning,
   RecordName,
+  Search,
   SearchHit,
 } from './records/history.ts'
 import type { JournalEntry, LoadOptions, RecordLoad } from './records/import.ts'
@@ -80,11 +81,7 @@ export type OperatorRecords = {
   /** Versions of a record, oldest first. Undefined if it is unknown. */
   history(resource: Resource, name: RecordName, part: HistoryPart): Promise<History | undefined>
   /** Records of every customer, or of one, by a complete identifier or the start of a memo. */
-  search(
-    query: string,
-    customerId: string | undefined,
-    hitsMax: number,
-  ): Promise<readonly SearchHit[]>
+  search(search: Search): Promise<readonly SearchHit[]>
   /**
    * Deletes versions that were replaced before a time. It reads `rowsMax` rows, and answers where
    * to go on. The first step raises the time since which records are kept.

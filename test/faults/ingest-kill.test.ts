@@ -162,8 +162,8 @@ async function historyOf(api: Api, id: string): Promise<readonly Version[]> {
     assert.equal(answer?.status, 200, answer?.text ?? 'no answer')
     const part = JSON.parse(answer?.text ?? '')
     versions.push(...part.versions)
-    if (part.next_after === undefined) break
-    after = `&after=${part.next_after}`
+    if (part.next_page_cursor === undefined) break
+    after = `&page_cursor=${part.next_page_cursor}`
   }
   for (const [at, { replaced_at }] of versions.entries()) {
     assert.equal(replaced_at, versions[at + 1]?.stored_at, 'history has no gap and no fork')

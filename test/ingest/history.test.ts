@@ -14,6 +14,7 @@ import {
   anId,
   anIssuerQuote,
   aStatement,
+  someDepositInstructions,
 } from '../support/records.ts'
 
 let service: TestService
@@ -91,10 +92,16 @@ describe('the history of a record', () => {
     assert.deepEqual([first.changed, second.changed], [[], ['status', 'paid_at']])
     assert.deepEqual([first.replaced_at, second.replaced_at], [second.stored_at, undefined])
     assert.equal(first.record.status, 'STATEMENT_STATUS_GENERATED')
-    const later = await get(`statements/${anId(901)}/history?after=${first.stored_at}`)
-    assert.deepEqual(later.body.versions, [second])
-    const part = await get(`statements/${anId(901)}/history?limit=1`)
-    assert.deepEqual(part.body, { versions: [first], next_after: first.stored_at })
+    const path = `statements/${anId(901)}/history?limit=1`
+    const { next_page_cursor: cursor, ...part } = (await get(path)).body
+    assert.deepEqual(part, { versions: [first] })
+    const later = await get(`${path}&page_cursor=${cursor}`)
+    assert.deepEqual(later.body, { versions: [second] })
+    // The cursor is of this record and of this client's customers.
+    const other = await get(`statements/${anId(902)}/history?page_cursor=${cursor}`)
+    assert.deepEqual([other.status, other.body.meta.errors[0].code], [400, 'other_filters'])
+    const ofBound = await get(`${path}&page_cursor=${cursor}`, bound)
+    assert.deepEqual([ofBound.status, ofBound.body.meta.errors[0].code], [400, 'malformed'])
     assert.equal((await get(`statements/${anId(999)}/history`)).status, 404)
   })
 
@@ -363,11 +370,65 @@ describe('a search', () => {
     assert.deepEqual(await search(memo.memo_id.slice(0, 5)), [])
   })
 
-  test('answers 20 hits and says that there are more', async () => {
-    const [account] = (await service.call('/v2/transfer/deposit-addresses?limit=1')).body.items
-    const { body } = await get(`search?q=${account.profile_id}`)
-    assert.deepEqual([body.hits.length, body.more], [20, true])
+  test('answers 20 hits and the cursor of the next ones, each record once', async () => {
+    const profile = 'prof-of-many'
+    const addresses = Array.from({ length: 45 }, (_, at) =>
+      aDepositAddress({
+        id: anId(1200 + at),
+        customer_id: 'newco',
+        address: `0x${String(1200 + at).padEnd(40, '7')}`,
+        profile_id: profile,
+        // These match twice.
+        ...(at % 3 === 0 && { identity_id: profile }),
+      }),
+    )
+    await take(service.parts.store, 'deposit-addresses', addresses)
+    const instructions = Array.from({ length: 3 }, (_, at) =>
+      someDepositInstructions({
+        id: anId(1250 + at),
+        customer_id: 'newco',
+        profile_id: profile,
+        memo_id: `PAGEDMEMO000000${at}`,
+      }),
+    )
+    await take(service.parts.store, 'fiat-deposit-instructions', instructions)
+    const pages: string[][] = []
+    let cursor: string | undefined = ''
+    while (cursor !== undefined) {
+      const { status, body, text } = await get(`search?q=${profile}&page_cursor=${cursor}`)
+      assert.equal(status, 200, text)
+      pages.push(body.hits.map(({ id }: { readonly id: string }) => id))
+      cursor = body.next_page_cursor
+    }
+    assert.deepEqual(
+      pages.map(({ length }) => length),
+      [20, 20, 8],
+    )
+    const ids = [...addresses, ...instructions].map(({ id }) => String(id))
+    assert.deepEqual(pages.flat().toSorted(), ids.toSorted())
+    const first = await get(`search?q=${profile}`)
+    const other = await get(`search?q=other&page_cursor=${first.body.next_page_cursor}`)
+    assert.deepEqual([other.status, other.body.meta.errors[0].code], [400, 'other_filters'])
     assert.equal((await get('search')).status, 400)
+  })
+
+  test('goes on among memos with one start', async () => {
+    const instructions = Array.from({ length: 25 }, (_, at) =>
+      someDepositInstructions({
+        id: anId(1300 + at),
+        customer_id: 'newco',
+        memo_id: `MANYMEMOS${String(at).padStart(7, '0')}`,
+      }),
+    )
+    await take(service.parts.store, 'fiat-deposit-instructions', instructions)
+    const first = await get('search?q=MANYME')
+    const second = await get(`search?q=MANYME&page_cursor=${first.body.next_page_cursor}`)
+    const found = [...first.body.hits, ...second.body.hits].map(({ id }) => id)
+    assert.deepEqual([found.length, second.body.next_page_cursor], [25, undefined])
+    assert.deepEqual(
+      found,
+      instructions.map(({ id }) => id),
+    )
   })
 })
 

@@ -15,10 +15,14 @@ export type Hit = {
 export type Found = { readonly hits: readonly Hit[]; readonly more: boolean }
 
 /** Finds records and fees by an identifier. Staff search all customers whom they may see. */
-export function find(session: Session, text: string, signal: AbortSignal): Promise<Found> {
+export async function find(session: Session, text: string, signal: AbortSignal): Promise<Found> {
   if (!session.isStaff) return findOwn(session, text, signal)
-  return requestJson(session, `/ingest/v1/search?${new URLSearchParams({ q: text })}`, { signal })
+  const path = `/ingest/v1/search?${new URLSearchParams({ q: text })}`
+  const page: SearchPage = await requestJson(session, path, { signal })
+  return { hits: page.hits, more: page.next_page_cursor !== undefined }
 }
+
+type SearchPage = { readonly hits: readonly Hit[]; readonly next_page_cursor?: string }
 
 /** A customer's API has no search, so each list is filtered by each identifier that it takes. */
 async function findOwn(session: Session, text: string, signal: AbortSignal): Promise<Found> {

@@ -144,10 +144,10 @@ export function readHistory(
   session: Session,
   kind: Kind,
   id: string,
-  after: string | undefined,
+  cursor: string | undefined,
   options: PageOptions = {},
-): Promise<{ readonly versions: readonly Version[]; readonly next_after?: string }> {
-  const query = new URLSearchParams(after === undefined ? {} : { after })
+): Promise<{ readonly versions: readonly Version[]; readonly next_page_cursor?: string }> {
+  const query = new URLSearchParams(cursor === undefined ? {} : { page_cursor: cursor })
   return requestJson(
     session,
     pathWith(`/ingest/v1/${kind.name}/${pathSegment(id)}/history`, query),

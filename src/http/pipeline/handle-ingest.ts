@@ -16,6 +16,7 @@ import { PastUnknown } from '../../store/records/history.ts'
 import type { Store } from '../../store/records.ts'
 import { unlessMatched } from '../server/respond.ts'
 import { authenticate, requireOperator, requireScope } from './authenticate.ts'
+import { closeCallPage, openCallPage } from './call-page.ts'
 import type { CursorKeys } from './cursor.ts'
 import { type AdmissionDeps, emptyPage, readQuery } from './handle.ts'
 import { roomOf } from './page.ts'
@@ -50,13 +51,14 @@ async function handleCall(
   operation: IngestCall,
   request: Request,
   caller: OperatorPrincipal,
-  { works }: IngestDeps,
+  { works, cursorKeys }: IngestDeps,
 ): Promise<Answer> {
   const { method, body, headers, content, trace, path, rawQuery } = request
   const work = works[operation.id]
   assert(work !== undefined, `service.ts binds no work to ${operation.id}, asked for at ${path}`)
   const members = operation.body
   const isObject = members !== undefined && 'members' in members
+  const parameters = validateControl(operation, request.parameters, readQuery(operation, request))
   const answer = await work({
     caller,
     headers,
@@ -64,16 +66,18 @@ async function handleCall(
     content,
     trace,
     bytes: body,
-    parameters: validateControl(operation, request.parameters, readQuery(operation, request)),
+    parameters,
+    after: openCallPage(operation, caller, parameters, cursorKeys),
     body: isObject ? readBody(members, body) : new Map(),
   })
   const { status = operation.status } = answer
   const answered = { 'cache-control': 'no-store', ...answer.headers }
-  if (answer.body === undefined) return { status, headers: answered, body: undefined }
+  const shown = closeCallPage(operation, caller, parameters, answer, cursorKeys)
+  if (shown === undefined) return { status, headers: answered, body: undefined }
   const json =
-    typeof answer.body === 'string'
-      ? { status, headers: { 'content-type': 'application/json', ...answered }, body: answer.body }
-      : jsonAnswer(answer.body, answered, status)
+    typeof shown === 'string'
+      ? { status, headers: { 'content-type': 'application/json', ...answered }, body: shown }
+      : jsonAnswer(shown, answered, status)
   return operation.method === 'GET' ? unlessMatched(json, headers['if-none-match']) : json
 }
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { described, enumOf, instant } from '../../contract/fields.ts'
+import { described, enumOf } from '../../contract/fields.ts'
 import {
   asOf,
   type IngestCall,
@@ -8,7 +8,7 @@ import {
   pastList,
 } from '../../contract/ingest-operation.ts'
 import { about, component, enumMember, timestampMember } from '../../contract/members.ts'
-import { pagingParameters } from '../../contract/paging.ts'
+import { nextPageCursor, pageCursor, pageSize } from '../../contract/paging.ts'
 import type { Resource } from '../../contract/resource.ts'
 import { resources } from '../../resources/catalogue.ts'
 import { operations } from '../index.ts'
@@ -41,8 +41,8 @@ export const getRecordHistories: readonly IngestCall[] = resources.map((resource
     scope: 'ingest:read_history',
     ...('mask' in resource && { showsInFull: true }),
     query: {
-      limit: pagingParameters(undefined).limit,
-      after: described(instant, 'Only versions that were stored after this time.'),
+      limit: pageSize,
+      page_cursor: pageCursor,
     },
     problems: { 404: { description: `There is no such ${resource.noun}.` } },
     view: {
@@ -69,9 +69,7 @@ export const getRecordHistories: readonly IngestCall[] = resources.map((resource
               }),
             ),
           ),
-          next_after: Type.Optional(
-            about('The `after` of the next versions; absent where none remain.', timestampMember),
-          ),
+          ...nextPageCursor,
         },
         { description: `The versions of a ${resource.noun}.` },
       ),

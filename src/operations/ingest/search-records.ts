@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { described, text } from '../../contract/fields.ts'
 import { ingestCall } from '../../contract/ingest-operation.ts'
 import { about, enumMember, timestampMember } from '../../contract/members.ts'
+import { nextPageCursor, pageCursor } from '../../contract/paging.ts'
 import { recordKinds } from '../../resources/catalogue.ts'
 
 export const searchRecords = ingestCall({
@@ -12,14 +13,17 @@ export const searchRecords = ingestCall({
   method: 'GET',
   path: '/ingest/v1/search',
   scope: 'ingest:search',
-  query: { q: described(text, 'What to find; compared as it is, and an id in either case.') },
+  query: {
+    q: described(text, 'What to find; compared as it is, and an id in either case.'),
+    page_cursor: pageCursor,
+  },
   required: ['q'],
   view: {
     name: 'SearchResult',
     schema: Type.Object(
       {
         hits: about(
-          'At most 20 hits.',
+          'At most 20 hits, each record once.',
           Type.Array(
             Type.Object({
               kind: about('The kind of the record, or fees.', enumMember([...recordKinds, 'fees'])),
@@ -34,7 +38,7 @@ export const searchRecords = ingestCall({
             { maxItems: 20 },
           ),
         ),
-        more: about('Whether there are more hits.', Type.Boolean()),
+        ...nextPageCursor,
       },
       { description: 'What was found.' },
     ),

@@ -1,3 +1,4 @@
+import type { Position } from '../position.ts'
 import type { ClientOrigin, ImportOrigin, NewAnswer } from './import.ts'
 import type { Selection } from './page.ts'
 
@@ -53,6 +54,17 @@ export type SearchHit = {
   /** Microseconds: the time by which lists sort the record. */
   readonly at: bigint
   readonly matched: string
+  /** Where the search goes on after this hit. */
+  readonly place: Position
+}
+
+/** What a search looks for, and after which place of an earlier hit. */
+export type Search = {
+  readonly query: string
+  /** Undefined for records of every customer. */
+  readonly customerId: string | undefined
+  readonly hitsMax: number
+  readonly after: Position | undefined
 }
 
 /** Where a pruning goes on: a table, and the key of the last row that was read. */

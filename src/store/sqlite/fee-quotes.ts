@@ -49,7 +49,7 @@ export function openSqliteFeeQuotes(path: string, clock: Clock): FeeQuoteStore {
   const write = openWrites(db)
   const issue = openIssue(db, write, clock)
   const find = openFind(db)
-  const ofWithdrawal = prepare(db, quotesOfWithdrawal('fee_quote', ['?', '?', '?']))
+  const ofWithdrawal = prepare(db, quotesOfWithdrawal('fee_quote', ['?', '?', '?', '?']))
   const consume = openConsume(db, find, clock)
   const restored = openRestoredQuotes(db)
   const sweep = openSweep(db, clock)
@@ -60,9 +60,9 @@ export function openSqliteFeeQuotes(path: string, clock: Clock): FeeQuoteStore {
     customers: { issue: (customerId, quote, openMax) => issue({ customerId, quote, openMax }) },
     operator: {
       find: (id) => retryWhileLocked(() => find(id)),
-      ofWithdrawal: (withdrawal, customerId, quotesMax) =>
+      ofWithdrawal: (withdrawal, { customerId, after, quotesMax }) =>
         retryWhileLocked(() =>
-          ofWithdrawal.all(withdrawal, customerId ?? null, quotesMax).map(readQuote),
+          ofWithdrawal.all(withdrawal, customerId ?? null, after, quotesMax).map(readQuote),
         ),
       consume: (request) => write(() => consume(request)),
       sweep: (rowsMax) => write(() => sweep(rowsMax)),

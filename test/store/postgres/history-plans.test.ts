@@ -79,7 +79,8 @@ test('every look-up of a search uses an index across customers', async () => {
     '0xF0Aa84466e353E5390be37FE2934301c07c19a55',
   ]
   for (const query of queries) {
-    for (const { matched, sql, dialect } of searchLookUps(query, undefined, 20, searchDialect)) {
+    const search = { query, customerId: undefined, hitsMax: 20, after: undefined }
+    for (const { matched, sql, dialect } of searchLookUps(search, searchDialect)) {
       const text = await planOf(sql, dialect.values)
       assert.match(text, /(_search_\w+|_identity|_exclusive_key)\b/, `${matched}\n${text}`)
       assert.doesNotMatch(text, /Seq Scan/, text)

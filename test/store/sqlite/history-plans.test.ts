@@ -106,9 +106,11 @@ test('every look-up of a search uses an index', () => {
   ]
   const seen = new Set<string>()
   for (const query of queries) {
-    for (const { resource, matched, sql } of searchLookUps(query, undefined, 20, searchDialect)) {
+    const search = { query, customerId: undefined, hitsMax: 20, after: undefined }
+    for (const { resource, matched, sql } of searchLookUps(search, searchDialect)) {
       const steps = plans.explain(sql)
       assert.match(steps.join('\n'), new RegExp(`^SEARCH ${resource.table} USING INDEX`))
+      assert.doesNotMatch(steps.join('\n'), /TEMP B-TREE/, matched)
       seen.add(`${resource.kind} ${matched}`)
     }
   }

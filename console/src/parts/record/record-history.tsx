@@ -36,13 +36,13 @@ function Versions({ kind, id, reason }: Props) {
   const session = useSession()
   const [loaded, retry] = useLoad(`history ${kind.name} ${id} ${reason ?? ''}`, async (signal) => {
     const versions: Version[] = []
-    let after: string | undefined
+    let cursor: string | undefined
     do {
       const options = { signal, reason: reason || undefined }
-      const part = await readHistory(session, kind, id, after, options)
+      const part = await readHistory(session, kind, id, cursor, options)
       versions.push(...part.versions)
-      after = part.next_after
-    } while (after !== undefined)
+      cursor = part.next_page_cursor
+    } while (cursor !== undefined)
     return versions
   })
   if (loaded.state === 'loading') return <Loading what="the history" />

@@ -47,9 +47,10 @@ function operatorMethods(servers: Servers, withinMs: number): FeeQuoteStore['ope
       const [row] = await servers.rows({ text: FIND, values: [reading.value], prepare: true })
       return row && readQuote(row)
     },
-    ofWithdrawal: async (withdrawal, customerId, quotesMax) => {
-      const text = quotesOfWithdrawal('bursar.fee_quote', ['$1', '$2::text', '$3'])
-      const values = [withdrawal, customerId ?? null, quotesMax]
+    ofWithdrawal: async (withdrawal, { customerId, after, quotesMax }) => {
+      const parameters = ['$1', '$2::text', '$3::uuid', '$4'] as const
+      const text = quotesOfWithdrawal('bursar.fee_quote', parameters)
+      const values = [withdrawal, customerId ?? null, after, quotesMax]
       const rows = await servers.rows({ text, values, prepare: true })
       return rows.map(readQuote)
     },

@@ -3,7 +3,7 @@ import type { OperatorRecords } from '../../records.ts'
 import type { PastDialect } from '../../sql/history/past-dialect.ts'
 import { pastPageQuery } from '../../sql/history/past-page.ts'
 import { type ReadPastPage, verifiedPastPage } from '../../sql/history/read-past-page.ts'
-import { distinctHits, readHit, searchLookUps } from '../../sql/history/search.ts'
+import { readHit, searchLookUps } from '../../sql/history/search.ts'
 import { openVersions } from '../../sql/history/versions.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { type Row, textArray, type Value } from '../driver/connection.ts'
@@ -26,13 +26,13 @@ export function openHistory(servers: Servers): Reads {
       const [row = []] = await servers.query({ text, values, prepare })
       return verifiedPastPage(resource.kind, tenant, readRow(row), selection)
     },
-    search: async (query, customerId, hitsMax) => {
-      const found = searchLookUps(query, customerId, hitsMax, searchDialect).map(async (lookUp) => {
+    search: async (search) => {
+      const found = searchLookUps(search, searchDialect).map(async (lookUp) => {
         const { sql: text, dialect } = lookUp
         const rows = await servers.rows({ text, values: dialect.values, prepare: true })
         return rows.map((row) => readHit(lookUp, row))
       })
-      return distinctHits((await Promise.all(found)).flat(), hitsMax)
+      return (await Promise.all(found)).flat().slice(0, search.hitsMax)
     },
   }
 }

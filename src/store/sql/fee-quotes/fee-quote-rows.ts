@@ -10,10 +10,11 @@ export const quoteColumns = `id, customer_id, client_id, asset, network, address
 
 export const quotesOfWithdrawal = (
   table: string,
-  [withdrawal, customer, quotesMax]: readonly [string, string, string],
+  [withdrawal, customer, after, quotesMax]: readonly [string, string, string, string],
 ): string =>
   `select ${quoteColumns} from ${table} where withdrawal = ${withdrawal}
-   and customer_id = coalesce(${customer}, customer_id) order by id limit ${quotesMax}`
+   and customer_id = coalesce(${customer}, customer_id) and id > ${after}
+   order by id limit ${quotesMax}`
 
 export function readQuote(row: NamedRow): FeeQuote {
   const network = text(row, 'network')

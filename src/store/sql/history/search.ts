@@ -1,7 +1,14 @@
 import type { Resource } from '../../../contract/resource.ts'
 import { resources } from '../../../resources/catalogue.ts'
-import { positionMicros } from '../../position.ts'
-import type { SearchHit } from '../../records/history.ts'
+import {
+  type Position,
+  positionId,
+  positionMicros,
+  positionOf,
+  positionText,
+  textPosition,
+} from '../../position.ts'
+import type { Search, SearchHit } from '../../records/history.ts'
 import { type NamedRow, text } from '../row.ts'
 import { searchedColumns, searchIndex } from '../schema/history-schema.ts'
 
@@ -13,7 +20,13 @@ type SearchDialect = {
   readonly count: (value: number) => string
 }
 
-export type LookUp = { readonly resource: Resource; readonly matched: string; readonly sql: string }
+export type LookUp = {
+  readonly resource: Resource
+  readonly matched: string
+  readonly sql: string
+  /** Its place in the order of all look-ups. */
+  readonly number: bigint
+}
 
 const isUuid = (query: string): boolean =>
   /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(query)
@@ -21,75 +34,110 @@ const isUuid = (query: string): boolean =>
 /** The shortest start of a memo that is looked up. */
 const MEMO_START = 6
 
+type Condition = (dialect: SearchDialect) => string
+
+/** What a look-up compares, by one index. */
+type Comparison = {
+  readonly index: string
+  readonly matched: string
+  readonly condition: Condition
+  /** The column that sorts its hits, in the order of the index. */
+  readonly sortedBy: string
+}
+
 /**
  * The look-ups of a search, each by one index across customers. A column is compared as it is. An
- * address is compared in every spelling of its network, and a memo by its start.
+ * address is compared in every spelling of its network, and a memo by its start. A record that
+ * several look-ups match is a hit of the first one. Those before the place `after` are left out.
  */
 export function searchLookUps<D extends SearchDialect>(
-  query: string,
-  customerId: string | undefined,
-  hitsMax: number,
+  { query, customerId, hitsMax, after }: Search,
   open: () => D,
 ): readonly (LookUp & { readonly dialect: D })[] {
-  return resources.flatMap((resource) => {
-    const { table } = resource
-    const lookUp = (index: string, matched: string, condition: (d: SearchDialect) => string) => {
-      const dialect = open()
-      const { tableName, indexedBy, parameter, count } = dialect
-      const own =
-        customerId === undefined ? '' : `and customer_id = ${parameter(customerId, 'text')}`
-      const sql = `
-        select customer_id, id, position from ${tableName(table)} ${indexedBy(index)}
-        where stored_at >= 0 and ${condition(dialect)} ${own} limit ${count(hitsMax)}`
-      return { resource, matched, sql, dialect }
-    }
-    const isEqual = (column: string) => (d: SearchDialect) =>
-      `${column} = ${d.parameter(query, 'text')}`
-    const byId = isUuid(query)
-      ? [
-          lookUp(
-            `${table}_identity`,
-            'id',
-            (d) => `id = ${d.parameter(query.toLowerCase(), 'uuid')}`,
-          ),
-        ]
-      : []
-    const byColumn = searchedColumns(resource).map((column) =>
-      lookUp(searchIndex(table, column), column, isEqual(column)),
-    )
-    const byStart =
-      query.length < MEMO_START
-        ? []
-        : resource.uniqueMembers.map((column) =>
-            lookUp(`${table}_${column}_identity`, column, (d) => startsWith(column, query, d)),
-          )
-    const byKey = (resource.exclusive?.keysOf(query) ?? []).map((key) =>
-      lookUp(
-        `${table}_exclusive_key`,
-        resource.exclusive?.members.at(-1) ?? '',
-        (d) => `exclusive_key = ${d.parameter(key, 'text')}`,
-      ),
-    )
-    return [...byId, ...byColumn, ...byStart, ...byKey]
+  const begun = after === undefined ? -1n : positionMicros(after)
+  const all = resources.flatMap((resource) => {
+    const comparisons = comparisonsOf(resource, query)
+    return comparisons.map((comparison, at) => ({
+      resource,
+      comparison,
+      earlier: comparisons.slice(0, at),
+    }))
+  })
+  return all.flatMap(({ resource, comparison, earlier }, at) => {
+    const number = BigInt(at)
+    if (number < begun) return []
+    const { index, matched, condition, sortedBy } = comparison
+    const dialect = open()
+    const { tableName, indexedBy, parameter, count } = dialect
+    const conditions = [
+      condition(dialect),
+      ...(customerId === undefined ? [] : [`customer_id = ${parameter(customerId, 'text')}`]),
+      ...earlier.map((other) => `(${other.condition(dialect)}) is not true`),
+      ...(after === undefined || number > begun ? [] : [isAfter(sortedBy, after, dialect)]),
+    ]
+    const sql = `
+        select customer_id, id, position, ${sortedBy} as sort_key
+        from ${tableName(resource.table)} ${indexedBy(index)}
+        where stored_at >= 0 and ${conditions.join(' and ')}
+        order by ${sortedBy} limit ${count(hitsMax)}`
+    return [{ resource, matched, sql, number, dialect }]
   })
 }
 
-/** A range of the index, because the comparison is byte by byte. */
-const startsWith = (column: string, start: string, { parameter }: SearchDialect): string => {
-  const next = `${start}\u{10ffff}`
-  return `${column} >= ${parameter(start, 'text')} and ${column} < ${parameter(next, 'text')}`
+function comparisonsOf(resource: Resource, query: string): readonly Comparison[] {
+  const { table, uniqueMembers, exclusive } = resource
+  const compared = (index: string, matched: string, condition: Condition): Comparison => ({
+    index,
+    matched,
+    condition,
+    sortedBy: 'id',
+  })
+  const isEqual = (column: string, type: 'text' | 'uuid', value = query): Condition => {
+    return ({ parameter }) => `${column} = ${parameter(value, type)}`
+  }
+  const byId = isUuid(query)
+    ? [compared(`${table}_identity`, 'id', isEqual('id', 'uuid', query.toLowerCase()))]
+    : []
+  const byColumn = searchedColumns(resource).map((column) =>
+    compared(searchIndex(table, column), column, isEqual(column, 'text')),
+  )
+  const byStart = (query.length < MEMO_START ? [] : uniqueMembers).map((column) => ({
+    ...compared(`${table}_${column}_identity`, column, startsWith(column, query)),
+    sortedBy: column,
+  }))
+  const byKey = (exclusive?.keysOf(query) ?? []).map((key) =>
+    compared(
+      `${table}_exclusive_key`,
+      exclusive?.members.at(-1) ?? '',
+      isEqual('exclusive_key', 'text', key),
+    ),
+  )
+  return [...byId, ...byColumn, ...byStart, ...byKey]
 }
 
-export const readHit = ({ resource, matched }: LookUp, row: NamedRow): SearchHit => ({
-  kind: resource.kind,
-  id: text(row, 'id'),
-  customerId: text(row, 'customer_id'),
-  at: positionMicros(row.position as Uint8Array),
-  matched,
-})
+/** A range of the index, because the comparison is byte by byte. */
+const startsWith =
+  (column: string, start: string): Condition =>
+  ({ parameter }) => {
+    const next = `${start}\u{10ffff}`
+    return `${column} >= ${parameter(start, 'text')} and ${column} < ${parameter(next, 'text')}`
+  }
 
-/** One hit for each record, by kind, whatever has matched. */
-export function distinctHits(hits: readonly SearchHit[], hitsMax: number): readonly SearchHit[] {
-  const byRecord = new Map(hits.toReversed().map((hit) => [`${hit.kind} ${hit.id}`, hit]))
-  return [...byRecord.values()].toReversed().slice(0, hitsMax)
+/** The hits of a look-up after the last one of the page before. */
+function isAfter(column: string, after: Position, { parameter }: SearchDialect): string {
+  const key = column === 'id' ? positionId(after) : positionText(after)
+  return `${column} > ${parameter(key, column === 'id' ? 'uuid' : 'text')}`
+}
+
+/** Its place is the number of the look-up, and the id or the memo that sorts its hits. */
+export function readHit({ resource, matched, number }: LookUp, row: NamedRow): SearchHit {
+  const [id, key] = [text(row, 'id'), text(row, 'sort_key')]
+  return {
+    kind: resource.kind,
+    id,
+    customerId: text(row, 'customer_id'),
+    at: positionMicros(row.position as Uint8Array),
+    matched,
+    place: key === id ? positionOf(number, id) : textPosition(number, key),
+  }
 }

@@ -134,7 +134,7 @@ export function createSearchIndexes(
     .filter((column) => !laterColumns.includes(column))
     .map(
       (column) =>
-        `create index ${searchIndex(table, column)} on ${tableName(table)} (${column})${condition} ${column} is not null;\n`,
+        `create index ${searchIndex(table, column)} on ${tableName(table)} (${column}, id)${condition} ${column} is not null;\n`,
     )
     .join('')
 }

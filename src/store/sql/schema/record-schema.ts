@@ -40,7 +40,7 @@ create unique index ${table}_identity on ${name} (id)${acrossCustomers};
 create unique index ${table}_by_id on ${name} (customer_id, id);
 create unique index ${table}_by_ref_id on ${name} (customer_id, ref_id) where ref_id is not null;
 ${filters.map((column) => createIndexes(resource, column, optional.includes(column), dialect)).join('')}
-${exclusive === undefined ? '' : `create index ${table}_exclusive_key on ${name} (exclusive_key);`}
+${exclusive === undefined ? '' : `create index ${table}_exclusive_key on ${name} (exclusive_key, id);`}
 ${dialect.hasHistory === true ? createSearchIndexes(resource, dialect, laterColumns) : ''}${protect(table)}
 ${resource.mask === undefined ? '' : createFullTable(fullTable(resource), dialect)}`
 }

@@ -4,7 +4,7 @@ import type { OperatorRecords } from '../../records.ts'
 import type { PastDialect } from '../../sql/history/past-dialect.ts'
 import { pastPageQuery } from '../../sql/history/past-page.ts'
 import { type ReadPastPage, verifiedPastPage } from '../../sql/history/read-past-page.ts'
-import { distinctHits, readHit, searchLookUps } from '../../sql/history/search.ts'
+import { readHit, searchLookUps } from '../../sql/history/search.ts'
 import { openVersions } from '../../sql/history/versions.ts'
 import { statementCache } from '../customers/customer-records.ts'
 import { guarded, prepare } from '../database.ts'
@@ -30,11 +30,11 @@ export function openHistory(db: DatabaseSync): Reads {
       const row = guarded(() => prepared(sql).get(parameters)) ?? {}
       return verifiedPastPage(resource.kind, tenant, readRow(row), selection)
     },
-    search: async (query, customerId, hitsMax) => {
-      const hits = searchLookUps(query, customerId, hitsMax, searchDialect).flatMap((lookUp) =>
+    search: async (search) => {
+      const hits = searchLookUps(search, searchDialect).flatMap((lookUp) =>
         rows(lookUp.sql, lookUp.dialect.values).map((row) => readHit(lookUp, row)),
       )
-      return distinctHits(hits, hitsMax)
+      return hits.slice(0, search.hitsMax)
     },
   }
 }
