@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/schema'
 import type { RecordFault, RecordInput, RecordRules, Resource } from '../contract/resource.ts'
+import { pathOf } from '../platform/schema-faults.ts'
 import { boundsFaults, isWithinBounds, joinMembers as join } from './record-bounds.ts'
 
 /** Checks one value of a file. Returns all of its faults, or the record. */
@@ -149,18 +150,14 @@ type SchemaNode = {
 /** The schema and the parts of it that a pointer leads through. */
 function nodesAt(schema: TSchema, pointer: string): readonly SchemaNode[] {
   const nodes: SchemaNode[] = [schema]
-  for (const part of pointer.split('/').slice(1)) {
+  for (const part of pathOf(pointer)) {
     const parent = nodes.at(-1) as Readonly<Record<string, SchemaNode>> | undefined
-    nodes.push(parent?.[unescapePointer(part)] ?? {})
+    nodes.push(parent?.[part] ?? {})
   }
   return nodes
 }
 
-/** RFC 6901 section 4. */
-const unescapePointer = (part: string): string => part.replaceAll('~1', '/').replaceAll('~0', '~')
-
-const memberAt = (pointer: string): string =>
-  pointer.split('/').slice(1).map(unescapePointer).reduce(join, '')
+const memberAt = (pointer: string): string => pathOf(pointer).reduce(join, '')
 
 /**
  * Whether `textFaults` would certainly be empty, as for nearly every record. `JSON.stringify`

@@ -1,33 +1,65 @@
+import { type Static, Type } from 'typebox'
 import { printable } from '../../values/printable.ts'
 import { limits } from '../limits.ts'
 import { parseJson } from '../parse-json.ts'
-import { isText, type People, readPeople } from './people.ts'
-
-/** An OAuth 2 server whose access tokens Bursar accepts: one entry of `trustedIssuers`. */
-export type TrustedIssuer = {
-  readonly issuer: string
-  /** The URL of its keys. By default its discovery document names it. */
-  readonly jwksUri: string | undefined
-  /** The `aud` of a token must equal or contain it. */
-  readonly audience: string
-  readonly algorithms: readonly string[]
-  /** The required `typ` of a token, or `any`. */
-  readonly typ: string
-  /** The claim with the scopes: a string separated by blanks, or an array of strings. */
-  readonly scopeClaim: string
-  /** The claim that names the client: `client_id`, `azp` or another. */
-  readonly clientClaim: string
-  /** Only a client's own token has this claim with this value, where `{client}` is the client. */
-  readonly clientCredentials: { readonly claim: string; readonly value: string }
-  /** Persons who sign in to the console there; absent where none do. */
-  readonly people?: People
-}
+import { type SchemaFault, schemaFaults } from '../schema-faults.ts'
+import { grantFaults, type People, peopleSchema, peopleWithDefaults } from './people.ts'
 
 // Asymmetric algorithms only: every holder of a shared secret could forge tokens.
 const issuerAlgorithms = [
-  ...['ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512'],
-  ...['RS256', 'RS384', 'RS512', 'EdDSA', 'Ed25519'],
+  'ES256',
+  'ES384',
+  'ES512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'RS256',
+  'RS384',
+  'RS512',
+  'EdDSA',
+  'Ed25519',
 ]
+
+const text = Type.String({ minLength: 1, reason: 'must be text' })
+
+const issuerSchema = Type.Object(
+  {
+    issuer: text,
+    /** The URL of its keys. By default its discovery document names it. */
+    jwksUri: Type.Optional(text),
+    /** The `aud` of a token must equal or contain it. */
+    audience: text,
+    algorithms: Type.Optional(
+      Type.Array(Type.Enum(issuerAlgorithms), {
+        minItems: 1,
+        reason: `must be a list of ${issuerAlgorithms.join(', ')}`,
+      }),
+    ),
+    /** The required `typ` of a token, or `any`. */
+    typ: Type.Optional(text),
+    /** The claim with the scopes: a string separated by blanks, or an array of strings. */
+    scopeClaim: Type.Optional(text),
+    /** The claim that names the client: `client_id`, `azp` or another. */
+    clientClaim: Type.Optional(text),
+    /** Only a client's own token has this claim with this value, where `{client}` is the client. */
+    clientCredentials: Type.Optional(
+      Type.Object(
+        { claim: Type.String({ minLength: 1 }), value: Type.String({ minLength: 1 }) },
+        { additionalProperties: false, reason: 'must be {"claim": TEXT, "value": TEXT}' },
+      ),
+    ),
+    /** Persons who sign in to the console there; absent where none do. */
+    people: Type.Optional(peopleSchema),
+  },
+  { additionalProperties: false, called: 'an issuer' },
+)
+type IssuerDocument = Static<typeof issuerSchema>
+
+/** An OAuth 2 server whose access tokens Bursar accepts: one entry of `trustedIssuers`. */
+export type TrustedIssuer = Readonly<Required<Omit<IssuerDocument, 'jwksUri' | 'people'>>> & {
+  readonly jwksUri: string | undefined
+  readonly people?: People
+}
 
 type Parsed = { readonly value: readonly TrustedIssuer[] } | { readonly fault: string }
 
@@ -37,65 +69,51 @@ export function parseTrustedIssuers(given: unknown): Parsed {
   if (!Array.isArray(entries) || entries.length > limits.trustedIssuersMax) {
     return { fault: `must be an array of at most ${limits.trustedIssuersMax} issuers` }
   }
-  const faults: string[] = []
-  const value = entries.map((entry, index) => readIssuer(entry, `[${index}]`, faults))
-  const names = value.map(({ issuer }) => issuer)
-  const doubled = names.filter((name, index) => name !== '' && names.indexOf(name) !== index)
-  for (const name of new Set(doubled)) faults.push(`names ${printable(name)} twice`)
-  return faults.length > 0 ? { fault: faults.join('; ') } : { value }
+  const documents = entries.map((entry) => ({ ...(typeof entry === 'object' ? entry : {}) }))
+  const names = documents.map(({ issuer }) => issuer).filter((name) => typeof name === 'string')
+  const doubled = names.filter((name, index) => names.indexOf(name) !== index)
+  const faults = [
+    ...documents.flatMap((document, index) =>
+      issuerFaults(document).map(({ at, reason }) => `[${index}]${at} ${reason}`),
+    ),
+    ...[...new Set(doubled)].map((name) => `names ${printable(name)} twice`),
+  ]
+  if (faults.length > 0) return { fault: faults.join('; ') }
+  return { value: documents.map(withDefaults) }
 }
 
-function readIssuer(entry: unknown, at: string, faults: string[]): TrustedIssuer {
-  const given: Record<string, unknown> = { ...(typeof entry === 'object' ? entry : {}) }
-  const text = (name: string, fallback?: string): string => {
-    const value = given[name] ?? fallback
-    if (isText(value)) return value
-    faults.push(`${at}.${name} must be text`)
-    return ''
-  }
-  const url = (name: string): string => {
-    const value = text(name)
-    if (value !== '' && !isSafeUrl(value)) {
-      faults.push(`${at}.${name} must be an https URL (http only on a loopback address)`)
-    }
-    return value
-  }
-  const algorithms = given.algorithms ?? ['ES256']
-  const known = Array.isArray(algorithms) && algorithms.length > 0
-  if (!known || !algorithms.every((name) => issuerAlgorithms.includes(name))) {
-    faults.push(`${at}.algorithms must be a list of ${issuerAlgorithms.join(', ')}`)
-  }
-  const people = readPeople(given.people, at, faults)
-  const issuer = {
-    issuer: url('issuer'),
-    jwksUri: given.jwksUri === undefined ? undefined : url('jwksUri'),
-    audience: text('audience'),
-    algorithms: known ? algorithms.map(String) : [],
-    typ: text('typ', 'at+jwt'),
-    scopeClaim: text('scopeClaim', 'scope'),
-    clientClaim: text('clientClaim', 'client_id'),
-    clientCredentials: readClientCredentials(given.clientCredentials, at, faults),
-    ...(people !== undefined && { people }),
-  }
-  const { claim, value } = issuer.clientCredentials
-  if (claim === issuer.clientClaim && value === '{client}') {
-    faults.push(`${at}.clientCredentials compares ${claim} with itself, so every token would pass`)
-  }
-  for (const name of Object.keys(given)) {
-    if (Object.hasOwn(issuer, name) || name === 'people') continue
-    faults.push(`${at} has ${printable(name)}, which is not a member of an issuer`)
-  }
-  return issuer
+function issuerFaults(given: Readonly<Record<string, unknown>>): readonly SchemaFault[] {
+  const urls = ['issuer', 'jwksUri'].flatMap((name) => {
+    const url = given[name]
+    if (typeof url !== 'string' || url === '' || isSafeUrl(url)) return []
+    return [{ at: `.${name}`, reason: 'must be an https URL (http only on a loopback address)' }]
+  })
+  const ofForm = schemaFaults(issuerSchema, given)
+  if (ofForm.length > 0) return [...ofForm, ...urls]
+  const { clientClaim, clientCredentials, people } = withDefaults(given as IssuerDocument)
+  const { claim, value } = clientCredentials
+  const compared = `compares ${claim} with itself, so every token would pass`
+  return [
+    ...urls,
+    ...(claim === clientClaim && value === '{client}'
+      ? [{ at: '.clientCredentials', reason: compared }]
+      : []),
+    ...(people === undefined ? [] : grantFaults(people)),
+  ]
 }
 
-/** By default the subject of the token must be the client itself (RFC 9068 section 2.2). */
-function readClientCredentials(given: unknown, at: string, faults: string[]) {
-  if (given === undefined) return { claim: 'sub', value: '{client}' }
-  const members = typeof given === 'object' && given !== null ? Object.entries(given) : []
-  const { claim, value } = Object.fromEntries(members)
-  if (members.length === 2 && isText(claim) && isText(value)) return { claim, value }
-  faults.push(`${at}.clientCredentials must be {"claim": TEXT, "value": TEXT}`)
-  return { claim: '', value: '' }
+function withDefaults({ jwksUri, people, ...given }: IssuerDocument): TrustedIssuer {
+  return {
+    jwksUri,
+    algorithms: ['ES256'],
+    typ: 'at+jwt',
+    scopeClaim: 'scope',
+    clientClaim: 'client_id',
+    // The subject of the token must be the client itself (RFC 9068 section 2.2).
+    clientCredentials: { claim: 'sub', value: '{client}' },
+    ...given,
+    ...(people !== undefined && { people: peopleWithDefaults(people) }),
+  }
 }
 
 /** Whether keys may be fetched from this URL: https, or http on a loopback address. */
