@@ -211,6 +211,8 @@ export const limits = {
   sandboxSnapshotsMax: 20,
   /** Faults of one customer, and requests of one fault. A test plans a few. */
   sandboxFaultsMax: 100,
+  /** Faults of all customers in one list, about 300 bytes each. */
+  sandboxFaultsListed: 1000,
   sandboxFaultTimesMax: 10_000,
   /** Clients give up after 30 s at most, and Retry-After is rarely longer than an hour. */
   sandboxDelayMsMax: 30_000,

@@ -50,7 +50,8 @@ export type Sandbox = {
   /** Creates another customer, such as one for each test. */
   customer(options?: CustomerOptions): Promise<SandboxCustomer>
   readonly faults: {
-    add(fault: SandboxFault): Promise<void>
+    /** Resolves with the fault, which may be removed before it has met all of its requests. */
+    add(fault: SandboxFault): Promise<{ readonly id: string; remove(): Promise<void> }>
     /** Deletes the faults of one customer, or all of them. */
     clear(customerId?: string): Promise<void>
   }
@@ -142,12 +143,13 @@ const clockOf = (control: ControlClient): SandboxClock => ({
 function faultsOf(control: ControlClient, own: SandboxCustomer): Sandbox['faults'] {
   return {
     add: async ({ customerId = own.customerId, retryAfter, delayMs, ...fault }) => {
-      await control('POST', 'faults', {
+      const { id } = await control<{ readonly id: string }>('POST', 'faults', {
         ...fault,
         customer_id: customerId,
         ...(retryAfter !== undefined && { retry_after: retryAfter }),
         ...(delayMs !== undefined && { delay_ms: delayMs }),
       })
+      return { id, remove: () => control<void>('DELETE', `faults/${id}`) }
     },
     clear: (customerId) => {
       const query =

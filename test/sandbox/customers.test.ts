@@ -211,3 +211,14 @@ test('200 customers that are created at once serve 200 workers without cross-tal
   })
   assert.deepEqual(results, expected)
 })
+
+test('customers are listed by their ids, without a secret, until they are deleted', async () => {
+  const listed = async () => (await sandbox.control('GET', '/sandbox/customers')).body.customers
+  const before = await listed()
+  const { customerId } = await sandbox.customer()
+  const byId = (one: { readonly customer_id: string }, other: { readonly customer_id: string }) =>
+    one.customer_id < other.customer_id ? -1 : 1
+  assert.deepEqual(await listed(), [...before, { customer_id: customerId }].toSorted(byId))
+  await sandbox.control('DELETE', `/sandbox/customers/${customerId}`)
+  assert.deepEqual(await listed(), before)
+})

@@ -227,3 +227,18 @@ describe('POST /sandbox/faults', () => {
     })
   })
 })
+
+test('one fault is deleted by its id, and the others stay', async () => {
+  const [first, second] = [
+    await inject({ kind: 'status', status: 503 }),
+    await inject({ kind: 'status', status: 500 }),
+  ]
+  const path = `/sandbox/faults/${first.id}`
+  const deleted = await sandbox.control('DELETE', path)
+  assert.deepEqual([deleted.status, deleted.text], [204, ''])
+  assert.deepEqual((await faults(`?customer_id=${as.customerId}`)).faults, [second])
+  const again = { status: 404, detail: `no fault found for id: '${first.id}'`, instance: path }
+  assertProblem(await sandbox.control('DELETE', path), again)
+  assert.equal((await read()).status, 500)
+  assert.equal((await read()).status, 200)
+})

@@ -140,3 +140,15 @@ describe('a snapshot', () => {
     await place.remove()
   })
 })
+
+test('snapshots are listed, oldest first, until they are deleted', async () => {
+  const listed = async () => (await sandbox.control('GET', '/sandbox/snapshots')).body.snapshots
+  for (const { id } of await listed()) await sandbox.control('DELETE', `/sandbox/snapshots/${id}`)
+  const saved = []
+  for (let at = 0; at < 2; at += 1) {
+    saved.push((await sandbox.control('POST', '/sandbox/snapshots')).body)
+  }
+  assert.deepEqual(await listed(), saved)
+  await sandbox.control('DELETE', `/sandbox/snapshots/${saved[0].id}`)
+  assert.deepEqual(await listed(), saved.slice(1))
+})

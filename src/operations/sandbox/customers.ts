@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { described, enumOf, text } from '../../contract/fields.ts'
 import { about } from '../../contract/members.ts'
 import { sandboxOperation } from '../../contract/sandbox-operation.ts'
+import { limits } from '../../platform/limits.ts'
 import { customerField, customerMember } from './members.ts'
 
 export const createSandboxCustomer = sandboxOperation({
@@ -50,4 +51,27 @@ export const deleteSandboxCustomer = sandboxOperation({
   parameters: { customer: customerField },
   status: 204,
   problems: { 404: { description: 'The sandbox has no such customer.' } },
+})
+
+export const listSandboxCustomers = sandboxOperation({
+  id: 'listSandboxCustomers',
+  summary: 'Lists the customers that the sandbox has, by their ids. No answer repeats a secret.',
+  tag: 'Customers',
+  method: 'GET',
+  path: '/sandbox/customers',
+  status: 200,
+  view: {
+    name: 'SandboxCustomers',
+    schema: Type.Object(
+      {
+        customers: about(
+          'The customers, at most 2,000.',
+          Type.Array(Type.Object({ customer_id: customerMember }), {
+            maxItems: limits.sandboxCustomersMax,
+          }),
+        ),
+      },
+      { description: 'Customers of the sandbox.' },
+    ),
+  },
 })

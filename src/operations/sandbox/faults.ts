@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { described, enumOf, wholeNumber } from '../../contract/fields.ts'
+import { described, enumOf, uuid, wholeNumber } from '../../contract/fields.ts'
 import { about, uuidMember } from '../../contract/members.ts'
 import { sandboxOperation } from '../../contract/sandbox-operation.ts'
 import { limits } from '../../platform/limits.ts'
@@ -101,9 +101,27 @@ export const listSandboxFaults = sandboxOperation({
   view: {
     name: 'SandboxFaults',
     schema: Type.Object(
-      { faults: about('The faults.', Type.Array(fault)) },
+      {
+        faults: about(
+          'The oldest faults, at most 1,000.',
+          Type.Array(fault, { maxItems: limits.sandboxFaultsListed }),
+        ),
+      },
       { description: 'Faults of the sandbox.' },
     ),
+  },
+})
+
+export const deleteSandboxFault = sandboxOperation({
+  id: 'deleteSandboxFault',
+  summary: 'Deletes one fault. The requests that it still awaits are answered as usual.',
+  tag: 'Faults',
+  method: 'DELETE',
+  path: '/sandbox/faults/:id',
+  parameters: { id: described(uuid, 'The fault, as its creation has answered it.') },
+  status: 204,
+  problems: {
+    404: { description: 'No fault has this id. It may have met all of its requests.' },
   },
 })
 

@@ -1,27 +1,36 @@
 import type { SandboxOperation } from '../../contract/sandbox-operation.ts'
 import { moveSandboxClock, readSandboxClock } from './clock.ts'
-import { createSandboxCustomer, deleteSandboxCustomer } from './customers.ts'
-import { createSandboxFault, deleteSandboxFaults, listSandboxFaults } from './faults.ts'
+import { createSandboxCustomer, deleteSandboxCustomer, listSandboxCustomers } from './customers.ts'
+import {
+  createSandboxFault,
+  deleteSandboxFault,
+  deleteSandboxFaults,
+  listSandboxFaults,
+} from './faults.ts'
 import { deleteSandboxRecord, putSandboxRecords } from './records.ts'
 import { listSandboxRequests } from './requests.ts'
 import { sandboxReset } from './reset.ts'
 import {
   createSandboxSnapshot,
   deleteSandboxSnapshot,
+  listSandboxSnapshots,
   restoreSandboxSnapshot,
 } from './snapshots.ts'
 
 /** Every call by which tests control a sandbox. */
 export const sandboxOperations: readonly SandboxOperation[] = [
   createSandboxCustomer,
+  listSandboxCustomers,
   deleteSandboxCustomer,
   putSandboxRecords,
   deleteSandboxRecord,
   createSandboxSnapshot,
+  listSandboxSnapshots,
   restoreSandboxSnapshot,
   deleteSandboxSnapshot,
   createSandboxFault,
   listSandboxFaults,
+  deleteSandboxFault,
   deleteSandboxFaults,
   moveSandboxClock,
   readSandboxClock,

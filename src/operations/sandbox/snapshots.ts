@@ -1,18 +1,18 @@
 import { Type } from 'typebox'
 import { about, uuidMember } from '../../contract/members.ts'
 import { sandboxOperation } from '../../contract/sandbox-operation.ts'
+import { limits } from '../../platform/limits.ts'
 import { momentMember, snapshotField } from './members.ts'
 
-const view = {
-  name: 'SandboxSnapshot',
-  schema: Type.Object(
-    {
-      id: about('Identifier of the snapshot.', uuidMember),
-      created_at: momentMember('When it was saved, by the clock of the sandbox.'),
-    },
-    { description: 'The whole state of the sandbox at one moment.' },
-  ),
-}
+const snapshot = Type.Object(
+  {
+    id: about('Identifier of the snapshot.', uuidMember),
+    created_at: momentMember('When it was saved, by the clock of the sandbox.'),
+  },
+  { description: 'The whole state of the sandbox at one moment.' },
+)
+
+const view = { name: 'SandboxSnapshot', schema: snapshot }
 
 const problems = { 404: { description: 'The sandbox has no such snapshot.' } }
 
@@ -50,4 +50,25 @@ export const deleteSandboxSnapshot = sandboxOperation({
   parameters: { id: snapshotField },
   status: 204,
   problems,
+})
+
+export const listSandboxSnapshots = sandboxOperation({
+  id: 'listSandboxSnapshots',
+  summary: 'Lists the snapshots that can be restored, oldest first.',
+  tag: 'Snapshots',
+  method: 'GET',
+  path: '/sandbox/snapshots',
+  status: 200,
+  view: {
+    name: 'SandboxSnapshots',
+    schema: Type.Object(
+      {
+        snapshots: about(
+          'The snapshots, at most 20.',
+          Type.Array(snapshot, { maxItems: limits.sandboxSnapshotsMax }),
+        ),
+      },
+      { description: 'Snapshots of the sandbox.' },
+    ),
+  },
 })

@@ -4,7 +4,11 @@ import type { ControlWorks } from '../../contract/sandbox-operation.ts'
 import { customerScopes } from '../../contract/scopes.ts'
 import { renderRecord } from '../../intake/render.ts'
 import { createSampleClient } from '../../oauth/clients/clients.ts'
-import { createSandboxCustomer, deleteSandboxCustomer } from '../../operations/sandbox/customers.ts'
+import {
+  createSandboxCustomer,
+  deleteSandboxCustomer,
+  listSandboxCustomers,
+} from '../../operations/sandbox/customers.ts'
 import { limits } from '../../platform/limits.ts'
 import { resources } from '../../resources/catalogue.ts'
 import type { ServiceParts } from '../../service.ts'
@@ -21,6 +25,7 @@ export type Customers = {
   add(customerId: string): void
   remove(customerId: string): void
   count(): number
+  ids(): readonly string[]
   /** Reads the clients again, after the store has changed as a whole. */
   reload(): Promise<void>
 }
@@ -39,6 +44,7 @@ export async function openCustomers({
     add: (customerId) => void known.add(customerId),
     remove: (customerId) => void known.delete(customerId),
     count: () => known.size,
+    ids: () => [...known],
     reload: async () => {
       const clients = await credentials.listClients()
       known.clear()
@@ -79,6 +85,12 @@ export function customerWorks({ parts, state, customers, forget }: CustomerDeps)
       customers.add(customerId)
       const { clientId, clientSecret } = made
       return { customer_id: customerId, client_id: clientId, client_secret: clientSecret, seed }
+    },
+    [listSandboxCustomers.id]: async () => {
+      // `client create` may have made some while the sandbox runs.
+      await customers.reload()
+      const ids = customers.ids().toSorted().slice(0, limits.sandboxCustomersMax)
+      return { customers: ids.map((customer_id) => ({ customer_id })) }
     },
     [deleteSandboxCustomer.id]: async ({ parameters }) => {
       const customerId = String(parameters.get('customer'))

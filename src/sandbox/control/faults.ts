@@ -8,6 +8,7 @@ import { expiredToken } from '../../http/pipeline/authenticate.ts'
 import { invalidParameters } from '../../http/pipeline/invalid-parameters.ts'
 import {
   createSandboxFault,
+  deleteSandboxFault,
   deleteSandboxFaults,
   faultKinds,
   listSandboxFaults,
@@ -65,7 +66,18 @@ export function openFaults(customers: Customers): Faults {
       [listSandboxFaults.id]: async ({ parameters }) => {
         const customerId = parameters.get('customer_id')
         const found = typeof customerId === 'string' ? waiting.get(customerId) : all()
-        return { faults: (found ?? []).map(shown) }
+        return { faults: (found ?? []).slice(0, limits.sandboxFaultsListed).map(shown) }
+      },
+      [deleteSandboxFault.id]: async ({ parameters }) => {
+        const id = String(parameters.get('id'))
+        const found = all().find((fault) => fault.id === id)
+        if (found === undefined) throw new Problem(404, `no fault found for id: '${id}'`)
+        const own = waiting.get(found.customerId) ?? []
+        waiting.set(
+          found.customerId,
+          own.filter((fault) => fault.id !== id),
+        )
+        return undefined
       },
       [deleteSandboxFaults.id]: async ({ parameters }) => {
         const customerId = parameters.get('customer_id')

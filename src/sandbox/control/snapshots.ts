@@ -4,6 +4,7 @@ import type { ControlWorks } from '../../contract/sandbox-operation.ts'
 import {
   createSandboxSnapshot,
   deleteSandboxSnapshot,
+  listSandboxSnapshots,
   restoreSandboxSnapshot,
 } from '../../operations/sandbox/snapshots.ts'
 import type { MovableClock } from '../../platform/clock.ts'
@@ -43,6 +44,9 @@ export function snapshotWorks({ state, clock, faults, restored }: SnapshotDeps):
       saved.set(id, snapshot)
       return shown(id, snapshot)
     },
+    [listSandboxSnapshots.id]: async () => ({
+      snapshots: [...saved].map(([id, snapshot]) => shown(id, snapshot)),
+    }),
     [restoreSandboxSnapshot.id]: async ({ parameters }) => {
       const id = String(parameters.get('id'))
       const snapshot = find(id)
