@@ -65,6 +65,23 @@ test('a configuration file that exists but cannot be read is a fault', () => {
   assert.deepEqual(faultsOf({}, '/dev/zero'), ['/dev/zero has more than 1048576 bytes'])
 })
 
+test('a public URL must name a host that callers can connect to', () => {
+  const hosts = {
+    '0.0.0.0': '0.0.0.0',
+    '0': '0.0.0.0',
+    '[::]': '::',
+    '[::ffff:0.0.0.0]': '::ffff:0:0',
+  }
+  for (const [host, shown] of Object.entries(hosts)) {
+    assert.deepEqual(faultsOf({ BURSAR_PUBLIC_URL: `http://${host}:8080` }), [
+      `BURSAR_PUBLIC_URL must name a host that callers can connect to, and ${shown} is every address`,
+    ])
+  }
+  for (const host of ['127.0.0.1', '[::1]', 'api.example.com', '10.0.0.0']) {
+    assert.deepEqual(faultsOf({ BURSAR_PUBLIC_URL: `http://${host}:8080` }), [], host)
+  }
+})
+
 test('a misspelt variable or key is a fault that names the setting that was meant', () => {
   const file = join(folder, 'misspelt.json')
   writeFileSync(file, JSON.stringify({ BURSAR_WORKERS: 2, publicURL: 'x', colour: 'red' }))

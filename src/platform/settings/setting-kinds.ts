@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { limits } from '../limits.ts'
+import { isWildcard } from '../machine/loopback.ts'
 import { Secret } from '../secret.ts'
 import { parseTrustedIssuers, type TrustedIssuer } from './trusted-issuers.ts'
 
@@ -108,9 +109,13 @@ export function url(naming: Naming): Setting<string | undefined> {
     const isShort = typeof given === 'string' && given.length <= limits.configurationTextLengthMax
     const parsed = isShort ? URL.parse(given) : null
     const isPlain = parsed?.search === '' && parsed.hash === '' && parsed.username === ''
-    return isPlain && /^https?:$/.test(parsed.protocol)
-      ? { value: String(given).replace(/\/+$/, '') }
-      : { fault: 'must be an http or https URL without a query' }
+    if (!isPlain || !/^https?:$/.test(parsed.protocol)) {
+      return { fault: 'must be an http or https URL without a query' }
+    }
+    const host = parsed.hostname.replace(/^\[|\]$/g, '')
+    return isWildcard(host)
+      ? { fault: `must name a host that callers can connect to, and ${host} is every address` }
+      : { value: String(given).replace(/\/+$/, '') }
   }
   return { ...naming, fallback: undefined, parse }
 }
