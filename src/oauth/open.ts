@@ -47,7 +47,8 @@ export type OAuth = Verifier & {
 /** Reads clients and keys, then keeps them fresh. Rejects if the store cannot be read. */
 export async function openOAuth({ config, ...given }: OAuthDeps): Promise<OAuth> {
   const { tokenLifeSeconds, trustedIssuers, credentialsAgeSecondsMax: ageSecondsMax } = config
-  const deps = { schedule: systemSchedule, limiter: openGuessLimiter(), ...given }
+  const store = given.ageClock === undefined ? given.store : forgetsNothing(given.store)
+  const deps = { schedule: systemSchedule, limiter: openGuessLimiter(), ...given, store }
   const cache = await openCredentialCache({ ...deps, ageSecondsMax })
   const issuers = openTrustedIssuers({ ...deps, issuers: trustedIssuers })
   const parts = { ...deps, cache, issuers, uses: openUseRecorder(deps) }
@@ -66,3 +67,13 @@ export async function openOAuth({ config, ...given }: OAuthDeps): Promise<OAuth>
     },
   }
 }
+
+/**
+ * A store deletes refused tokens and used assertions that have expired. Where tests move the clock,
+ * it may go back, and they would count again.
+ */
+const forgetsNothing = (store: CredentialStore): CredentialStore => ({
+  ...store,
+  denyToken: (jti, expiresAt) => store.denyToken(jti, expiresAt, 0n),
+  useAssertion: (clientId, jti, expiresAt) => store.useAssertion(clientId, jti, expiresAt, 0n),
+})

@@ -43,6 +43,24 @@ describe('POST /sandbox/clock', () => {
     assert.ok(Math.abs(Date.parse(real.body.now) - Date.now()) < 5000)
   })
 
+  test('leaves a token revoked that had expired in between', async () => {
+    const { clientId, clientSecret } = as
+    const revoke = (token: string) =>
+      fetch(`${sandbox.url}/oauth2/revoke`, {
+        method: 'POST',
+        headers: { authorization: `Basic ${btoa(`${clientId}:${clientSecret}`)}` },
+        body: new URLSearchParams({ token }),
+      })
+    const token = await fetchToken(sandbox.url, as)
+    await revoke(token)
+    assert.equal((await sandbox.call(accounts, { token })).status, 401)
+    await move({ advance_seconds: 3600 })
+    // A store deletes expired refusals whenever it adds one.
+    await revoke(await fetchToken(sandbox.url, as))
+    await move({ real: true })
+    assert.equal((await sandbox.call(accounts, { token })).status, 401)
+  })
+
   test('lets tokens expire, and new ones work at once at any time', async () => {
     const token = await fetchToken(sandbox.url, as)
     assert.equal((await sandbox.call(accounts, { token })).status, 200)
