@@ -29,6 +29,7 @@ import { buildServer, type Server } from './http/server/server.ts'
 import { ingestWorks } from './ingest/works.ts'
 import { recordRules } from './intake/record-rules.ts'
 import type { GuessLimiter } from './oauth/clients/guess-limiter.ts'
+import { requireNoPublishedSecret } from './oauth/clients/published-secrets.ts'
 import { requireOneIssuer } from './oauth/issuer.ts'
 import { type OAuth, openOAuth } from './oauth/open.ts'
 import { createCryptoWithdrawalFee } from './operations/create-crypto-withdrawal-fee.ts'
@@ -70,7 +71,7 @@ export type ServiceDeps = {
   readonly clock: Clock
   /** Measures ages where the sandbox moves `clock`, as its tests tell it to. */
   readonly ageClock?: Clock
-  /** Called once the stores are open; the sandbox adds its routes here. */
+  /** Called once the stores are open; the sandbox adds its routes here. It has public secrets. */
   readonly extend?: (parts: ServiceParts) => Promise<ServiceExtension>
   readonly guessLimiter?: GuessLimiter
   readonly unsent?: UnsentAnswers
@@ -117,6 +118,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   const [store, credentials, quotes] = [stores.records(), stores.credentials(), stores.quotes()]
   opened.defer(startUpkeep({ store, quotes, log }, stores.servesOperator))
   const keyring = await stores.keyring(credentials)
+  if (sources.extend === undefined) await requireNoPublishedSecret(credentials, config, clock)
   // A document that is read before the service listens names the right URL, unless the port is 0.
   let url = config.publicUrl ?? urlOf(config.host, String(config.port))
   const oauth = await openOAuth({

@@ -7,6 +7,7 @@ import {
   readClientKeys,
   rotateClient,
 } from '../oauth/clients/clients.ts'
+import { publishedClients } from '../oauth/clients/published-secrets.ts'
 import { readTextFile } from '../platform/config.ts'
 import type { Secret } from '../platform/secret.ts'
 import { commandHint } from '../platform/version.ts'
@@ -155,16 +156,39 @@ function readDays(command: Command, given: string): number {
 
 function disableCommand(deps: CredentialCommandDeps): Command {
   const command = newCommand('disable', 'Disable a client and all its tokens permanently.')
-  command.argument('<id>', 'The id of the client.')
-  return command.action((id: string, options: CommonOptions) =>
-    deps.withCredentials(options, async (access) => {
-      const client = acceptedOf(command, await disableClient(access, id))
-      const answer = { client_id: client.id, disabled_at: isoOf(client.disabledAt) }
-      const line = `${client.id} is disabled. Every running server refuses it within 10 s.`
-      printResult(deps, options, answer, [line])
-    }),
-  )
+  command.argument('[id]', 'The id of the client.')
+  command.option('--sandbox', 'Disable every client that has a public secret of a sandbox.')
+  return command.action((id: string | undefined, options: DisableOptions) => {
+    const isClear = (id === undefined) === (options.sandbox === true)
+    refuseUsage(command, isClear ? undefined : 'Give either the id of a client, or --sandbox.')
+    return deps.withCredentials(options, async (access) => {
+      if (id !== undefined) {
+        const client = describeDisabled(acceptedOf(command, await disableClient(access, id)))
+        printResult(deps, options, client, [disabledLine(client)])
+        return
+      }
+      const clients: Disabled[] = []
+      for (const published of await publishedClients(access.store, access.clock())) {
+        const client = acceptedOf(command, await disableClient(access, published.id))
+        clients.push(describeDisabled(client))
+      }
+      const none = ['No client has a public secret of a sandbox.']
+      printResult(deps, options, { clients }, clients.length > 0 ? clients.map(disabledLine) : none)
+    })
+  })
 }
+
+const describeDisabled = ({ id, disabledAt }: Client) => ({
+  client_id: id,
+  disabled_at: isoOf(disabledAt),
+})
+
+type Disabled = ReturnType<typeof describeDisabled>
+
+const disabledLine = ({ client_id: id }: Disabled): string =>
+  `${id} is disabled. Every running server refuses it within 10 s.`
+
+type DisableOptions = CommonOptions & { readonly sandbox?: boolean }
 
 /** The result, or the end of the command with the reason of the refusal. */
 function acceptedOf<T extends object>(command: Command, outcome: T | Refused): T {

@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { freePort } from '../support/free-port.ts'
-import { openPlace, startServiceAt, temporaryFolder } from '../support/harness.ts'
+import {
+  acme,
+  callUrl,
+  fetchToken,
+  openPlace,
+  startServiceAt,
+  temporaryFolder,
+} from '../support/harness.ts'
 import { runProgram, startProgram } from '../support/program.ts'
 
 test('serve reports in one sentence that its port is in use, and exits', async () => {
@@ -47,12 +55,56 @@ test('serve refuses to derive the issuer of tokens from an address that is not l
 test('a second server on a store is refused if its tokens would name another issuer', async () => {
   const place = await openPlace('sqlite')
   const first = await startServiceAt(place, { store: 'sqlite' })
+  const { credentials } = first.parts
+  for (const { id } of await credentials.listClients()) await credentials.disableClient(id, 1n, 1n)
   const port = String(await freePort())
   const told = (url: string) =>
     `Another process serves this store as ${first.url}, and this one would serve it as ${url}, so each would refuse the other's tokens. Set BURSAR_PUBLIC_URL to the same URL for both, or use serve --workers.`
   const url = `http://127.0.0.1:${port}`
   await endsWith(['--port', port], told(url), { code: 2, env: place.env })
   await first.stop()
+})
+
+// A server that started would never end by itself.
+const limited = { timeout: 120_000 }
+
+test('serve refuses a store with public secrets of a sandbox', limited, async () => {
+  const data = join(temporaryFolder(), 'a sandbox’s')
+  const env = { DATABASE_URL: `sqlite:${join(data, 'sandbox.db')}`, PORT: '0' }
+  const statusOf = async (url: string) => {
+    const token = fetchToken(url, acme).catch((error: Error) => error.message)
+    return (await token).includes('invalid_client') ? 'refused' : 'accepted'
+  }
+  const runSandbox = async () => {
+    const sandbox = startProgram(['sandbox', '--port', '0', '--data', data, '--json'])
+    const { url } = JSON.parse(await sandbox.firstLine)
+    assert.equal(await statusOf(url), 'accepted')
+    const body = JSON.stringify({ seed: 'public' })
+    await callUrl(`${url}/sandbox/customers`, { method: 'POST', body })
+    assert.equal(await sandbox.kill(), 0)
+  }
+  await runSandbox()
+  const command = `client disable --sandbox --database 'sqlite:${join(data, 'sandbox.db')}'`
+  for (const words of [[], ['--workers', '2']]) {
+    const { code, errors } = await runProgram(['serve', ...words], { env, mustExist: true })
+    assert.equal(code, 2)
+    assert.match(
+      errors,
+      /\nThe store has 4 clients of a sandbox, whose secrets are public: [^\n]+\n/,
+    )
+    assert.ok(errors.includes(`Disable them with \`npm run -s bursar -- ${command}\`, or`), errors)
+    for (const id of ['acme_sandbox', 'borealis_sandbox', 'console_sandbox']) {
+      assert.ok(errors.includes(id), id)
+    }
+  }
+  const shell = spawnSync('sh', ['-c', `"$0" src/main.ts ${command}`, process.execPath])
+  const lines = String(shell.stdout).trim().split('\n')
+  assert.deepEqual([shell.status, lines.length], [0, 4], String(shell.stderr))
+  const program = startProgram(['serve', '--json'], { env, mustExist: true })
+  const { url } = JSON.parse(await program.firstLine)
+  assert.equal(await statusOf(url), 'refused')
+  assert.equal(await program.kill(), 0)
+  await runSandbox()
 })
 
 test('serve refuses a missing store, and makes one with --create', async () => {

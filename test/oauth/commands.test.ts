@@ -7,13 +7,15 @@ import type { Command } from 'commander'
 import { decodeProtectedHeader, exportJWK, generateKeyPair } from 'jose'
 import { type CredentialCommandDeps, clientCommand } from '../../src/cli/client.ts'
 import { keysCommand } from '../../src/cli/keys.ts'
+import { createSampleClient } from '../../src/oauth/clients/clients.ts'
+import { requireNoPublishedSecret } from '../../src/oauth/clients/published-secrets.ts'
 import { Secret } from '../../src/platform/secret.ts'
 import type { CredentialStore } from '../../src/store/credentials.ts'
 import { NothingChanged, StoreUnavailable } from '../../src/store/unavailable.ts'
 import { openVault } from '../../src/vault/open.ts'
 import { systemRandom } from '../../src/vault/random.ts'
 import { assertAccepted, assertRefused } from './support/assert-verified.ts'
-import { acme, oauthWorld } from './support/oauth-world.ts'
+import { acme, acmeScopes, oauthWorld } from './support/oauth-world.ts'
 
 type Masters = { masterKey?: Secret; previousMasterKey?: Secret }
 
@@ -309,4 +311,40 @@ test('keys rewrap wraps every key with a new master key, and client secrets stay
   assert.equal(only.json().client_id, client_id)
   await assert.rejects(run('client list'), { name: 'ConfigError', message: /is configured\. Set/ })
   await assert.rejects(oauth.refresh(), { name: 'ConfigError' })
+})
+
+test('the secrets of a sandbox are public until they are replaced or their clients disabled', async (t) => {
+  const { command, clock, run } = await commandWorld(t)
+  const config = { databaseUrl: 'postgres://bursar:canary@db/bursar' }
+  const refusal = () =>
+    requireNoPublishedSecret(command.store, config, clock).then(
+      () => undefined,
+      (error: Error) => error.message,
+    )
+  assert.equal(await refusal(), undefined)
+  for (const id of ['ann', 'ben', 'cleo']) {
+    const client = { id, secret: `${id}_secret`, customerId: 'acme', name: id, scopes: acmeScopes }
+    await createSampleClient(command, { ...client, isPublished: true })
+  }
+  assert.equal(
+    await refusal(),
+    'The store has 3 clients of a sandbox, whose secrets are public: ann, ben, cleo. Disable them with `npm run -s bursar -- client disable --sandbox`, with OPERATOR_DATABASE_URL set, or serve another store.',
+  )
+  await run('client rotate ann --now')
+  await run('client rotate ben --days 1')
+  assert.match(String(await refusal()), /2 clients .* public: ben, cleo\./)
+  clock.advance(86_400)
+  assert.match(String(await refusal()), /1 client .* public: cleo\./)
+  const disabled = await run('client disable --sandbox --json')
+  assert.deepEqual(
+    disabled.json().clients.map((client: { client_id: string }) => client.client_id),
+    ['cleo'],
+  )
+  assert.equal(await refusal(), undefined)
+  const { out } = await run('client disable --sandbox')
+  assert.equal(out, 'No client has a public secret of a sandbox.')
+  for (const words of ['client disable', 'client disable ann --sandbox']) {
+    const { exitCode, errors } = await run(words)
+    assert.deepEqual([exitCode, errors.includes('either the id of a client')], [2, true], words)
+  }
 })

@@ -31,7 +31,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   ],
   'client list': ['client list', 'client list --json'],
   'client rotate': ['client rotate client_4mV8pXo2cQ', 'client rotate client_4mV8pXo2cQ --now'],
-  'client disable': ['client disable client_4mV8pXo2cQ'],
+  'client disable': ['client disable client_4mV8pXo2cQ', 'client disable --sandbox'],
   'keys list': ['keys list'],
   'keys rotate': ['keys rotate', 'keys rotate --purpose cursor --revoke'],
   'keys rewrap': ['keys rewrap'],

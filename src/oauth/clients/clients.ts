@@ -11,6 +11,7 @@ import { printable } from '../../values/printable.ts'
 import type { Keyring } from '../../vault/keyring.ts'
 import type { Random } from '../../vault/random.ts'
 import { hashSecret, makeSecret, randomText } from './client-secrets.ts'
+import { publishedPrefix } from './published-secrets.ts'
 
 export type ClientDeps = {
   readonly store: CredentialStore
@@ -114,10 +115,17 @@ const noSuchClient = (id: string) =>
 /** Registers or restores a client with a known secret, at every start and reset of the sandbox. */
 export async function createSampleClient(
   { store, keyring, clock, random }: ClientDeps,
-  sample: Omit<Described, 'method'> & { readonly id: string; readonly secret: string },
+  sample: Omit<Described, 'method'> & {
+    readonly id: string
+    readonly secret: string
+    /** No server but a sandbox accepts it. */
+    readonly isPublished?: true
+  },
 ): Promise<void> {
   const client = newClient(sample.id, { ...sample, method: { kind: 'secret' } }, clock())
-  await store.restoreClient(client, newSecret(new Secret(sample.secret), keyring, clock, random))
+  const secret = newSecret(new Secret(sample.secret), keyring, clock, random)
+  const id = sample.isPublished ? `${publishedPrefix}${randomText(10, random)}` : secret.id
+  await store.restoreClient(client, { ...secret, id })
 }
 
 type Described = Pick<Client, 'customerId' | 'name' | 'scopes' | 'method'> &

@@ -146,6 +146,9 @@ export async function addClient(
 /** Creates a client with a secret that everyone knows. */
 export const addSampleClient = (
   { credentials: store, keyring, clock }: ServiceParts,
-  client: Parameters<typeof createSampleClient>[1],
+  client: Omit<Parameters<typeof createSampleClient>[1], 'isPublished'>,
 ): ReturnType<typeof createSampleClient> =>
-  createSampleClient({ store, keyring, clock, random: systemRandom }, client)
+  createSampleClient(
+    { store, keyring, clock, random: systemRandom },
+    { ...client, isPublished: true },
+  )
