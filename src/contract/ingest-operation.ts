@@ -68,6 +68,8 @@ export type IngestInput = {
   readonly headers: IncomingHttpHeaders
   /** Method, path and query as they were sent. */
   readonly target: string
+  /** Aborted when the caller has left before its answer. */
+  readonly left: () => AbortSignal
   readonly trace: Trace
 }
 

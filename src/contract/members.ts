@@ -11,8 +11,8 @@ import { mustBeOneOf } from './fields.ts'
  * `component` under which OpenAPI shows it once. OpenAPI leaves both keywords out.
  */
 
-// An import reports every fault of a record; the library stops at eight by default.
-Settings.Set({ maxErrors: 1000 })
+// The library stops at eight by default.
+Settings.Set({ maxErrors: limits.recordFaultsMax })
 
 // Timestamps of records are exact to the microsecond. A finer one is refused, since rounding would
 // change the record.

@@ -21,6 +21,8 @@ export type Request = {
   /** The caller's IP address. */
   readonly address: string
   readonly id: string
+  /** Aborted when the caller has left before its answer. For work that takes long. */
+  readonly left: () => AbortSignal
   readonly trace: Trace
 }
 

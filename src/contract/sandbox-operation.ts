@@ -49,6 +49,8 @@ export type ControlInput = {
   readonly body: BodyInput
   /** The body as it was sent, for records. */
   readonly bytes: Buffer
+  /** Aborted when the caller has left before its answer. */
+  readonly left: () => AbortSignal
   readonly trace: Trace
 }
 

@@ -4,28 +4,42 @@ import type { IngestAnswer, IngestInput, IngestWork } from '../contract/ingest-o
 import { Problem } from '../contract/problem.ts'
 import type { Resource } from '../contract/resource.ts'
 import { type ImportOptions, type ImportReport, importEntries } from '../intake/import-file.ts'
-import { readContent } from '../intake/reading/content.ts'
-import { readNdjson } from '../intake/reading/lines.ts'
-import { endedBySilence } from '../intake/reading/silence.ts'
+import { leftOpen, readContent } from '../intake/reading/content.ts'
+import { type Entry, readNdjson } from '../intake/reading/lines.ts'
+import { requestBounds, requestReading } from '../intake/reading/request-reading.ts'
+import { untilAborted } from '../intake/reading/until-aborted.ts'
 import { limits } from '../platform/limits.ts'
+import type { TimeSlices } from '../platform/time-slices.ts'
 import { AlreadyAnswered, type KeptAnswer } from '../store/records/history.ts'
 import { refused } from './problems.ts'
 import type { RecordDeps } from './records.ts'
 import type { StreamGate } from './stream-gate.ts'
+import { watchRate } from './stream-rate.ts'
+
+/** What the streams of a process share. */
+export type StreamDeps = RecordDeps & { readonly gate: StreamGate; readonly slices: TimeSlices }
 
 /**
  * The work that stores a stream of records. It reads all of the stream into a staging table, and
- * checks it there, before the store is locked.
+ * checks it there, before the store is locked. It ends when the client leaves.
  */
 export const streamWork =
-  (resource: Resource, deps: RecordDeps, gate: StreamGate): IngestWork =>
+  (resource: Resource, deps: StreamDeps): IngestWork =>
   async (input) => {
     const key = idempotencyKey(input)
-    return await gate(() => {
-      const stream = openStream(input)
-      return key === undefined
-        ? storeStream(resource, deps, input, stream)
-        : storeOnce(resource, deps, input, stream, key)
+    const left = input.left()
+    return await deps.gate(input.caller.clientId, left, async () => {
+      const stream = openStream(input, deps.slices, left)
+      try {
+        return key === undefined
+          ? await storeStream(resource, deps, input, stream)
+          : await storeOnce(resource, deps, input, stream, key)
+      } catch (error) {
+        // What ended the stream explains the failure of a read.
+        throw stream.signal.aborted ? stream.signal.reason : error
+      } finally {
+        stream.close()
+      }
     })
   }
 
@@ -42,54 +56,87 @@ function idempotencyKey({ headers }: IngestInput): string | undefined {
 }
 
 type Stream = {
-  readonly chunks: AsyncIterable<Uint8Array>
-  /** The digest of the bytes as they were sent; for after the last chunk. */
+  readonly entries: AsyncIterable<Entry>
+  /** The digest of the bytes as they were sent; for after the last entry. */
   readonly sha256: () => string
   /** Reads the bytes for their digest alone, whatever they are. */
   readonly digest: () => Promise<string>
+  /** Ends the stream, because its client has left or is too slow. */
+  readonly signal: AbortSignal
+  /** Lets the client finish, so that it reads the answer. */
+  readonly close: () => void
 }
 
-function openStream({ content, headers }: IngestInput): Stream {
+function openStream(
+  { content, headers }: IngestInput,
+  slices: TimeSlices,
+  left: AbortSignal,
+): Stream {
   const source = content ?? Readable.from([])
   const hash = createHash('sha256')
   let bytes = 0
-  source.on('data', (chunk: Uint8Array) => {
+  const note = (chunk: Uint8Array) => {
     bytes += chunk.length
     hash.update(chunk)
-  })
-  source.pause()
-  const isGzip = headers['content-encoding']?.trim().toLowerCase() === 'gzip'
-  const silence = { source, secondsMax: limits.streamSilenceSecondsMax }
-  const read = endedBySilence(readContent(source, { isGzip, bytesRead: () => bytes }), silence)
-  let sha256 = ''
-  const whole = async function* () {
-    yield* read
-    // Padding may follow the end of what is compressed.
-    for await (const _rest of endedBySilence(source, silence));
-    sha256 = hash.digest('hex')
   }
+  source.on('data', note)
+  source.pause()
+  const ending = new AbortController()
+  const signal = AbortSignal.any([left, ending.signal])
+  const bytesRead = () => bytes
+  const endWatch = watchRate({ source, bytesRead, end: (reason) => ending.abort(reason) })
+  const reading = requestReading(slices, signal)
+  const isGzip = headers['content-encoding']?.trim().toLowerCase() === 'gzip'
   const digest = async () => {
-    for await (const _bytes of endedBySilence(source, silence));
+    for await (const _bytes of untilAborted(source.iterator(leftOpen), signal)) {
+      await reading.pace()
+      if (bytes > limits.streamBytesMax) throw tooLarge
+    }
     return hash.digest('hex')
   }
-  return { chunks: whole(), sha256: () => sha256, digest }
+  let sha256 = ''
+  const entries = async function* () {
+    const decoded = readContent(source, { isGzip, bytesRead }, requestBounds)
+    yield* readNdjson(untilAborted(decoded, signal), reading)
+    // Padding may follow the end of what is compressed.
+    sha256 = await digest()
+  }
+  return {
+    entries: entries(),
+    sha256: () => sha256,
+    digest,
+    signal,
+    close: () => {
+      endWatch()
+      source.off('data', note)
+      source.resume()
+    },
+  }
 }
+
+const tooLarge = new Problem(
+  413,
+  `a stream must have at most ${limits.streamBytesMax} bytes; send it in parts`,
+)
 
 const importStream = (
   resource: Resource,
   { store, rules }: RecordDeps,
   { caller, parameters }: IngestInput,
-  { chunks }: Stream,
+  { entries, signal }: Stream,
   answering?: ImportOptions['answering'],
 ): Promise<ImportReport> =>
-  importEntries(store, resource, readNdjson(chunks), {
-    ...{ dryRun: false, isInServer: true },
+  importEntries(store, resource, entries, {
+    dryRun: false,
+    isInServer: true,
     allowOlder: parameters.get('allow_older') === true,
     expected: { mayBeEmpty: true },
+    faultsMax: limits.faultsAnsweredMax,
     customerId: caller.boundTo ?? undefined,
     rules,
     origin: { command: 'POST', clientId: caller.clientId },
     answering,
+    signal,
   })
 
 type Stored = {
@@ -114,7 +161,7 @@ async function storeStream(
 ): Promise<IngestAnswer> {
   const report = await importStream(resource, deps, input, stream, answering)
   input.trace.rows = report.records
-  if (report.faultCount > 0) throw refused(report.faults, report.faultCount)
+  if (report.faultCount > 0) throw refused(report.faults, report)
   return { body: storedOf(report, stream.sha256()) }
 }
 

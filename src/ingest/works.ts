@@ -8,6 +8,7 @@ import { getWithdrawalFee } from '../operations/ingest/get-withdrawal-fee.ts'
 import { historyOf } from '../operations/ingest/record-histories.ts'
 import { searchRecords } from '../operations/ingest/search-records.ts'
 import { callsOf } from '../operations/ingest/stored-records.ts'
+import { openTimeSlices } from '../platform/time-slices.ts'
 import { resources } from '../resources/catalogue.ts'
 import type { FeeQuoteStore } from '../store/fee-quotes.ts'
 import { consumeQuote } from '../withdrawal-fees/consume-quote.ts'
@@ -25,7 +26,7 @@ type IngestDeps = RecordDeps & {
 
 /** The work of each call of the operator's API, by the operation's id. */
 export function ingestWorks(deps: IngestDeps): IngestWorks {
-  const gate = openStreamGate()
+  const streams = { ...deps, gate: openStreamGate(), slices: openTimeSlices() }
   const ofRecords = resources.flatMap((resource): (readonly [string, IngestWork])[] => {
     const works = recordWorks(resource, deps)
     const calls = callsOf(resource)
@@ -33,7 +34,7 @@ export function ingestWorks(deps: IngestDeps): IngestWorks {
       [calls.get, works.get],
       [calls.put, works.put],
       [calls.delete, works.delete],
-      [calls.post, streamWork(resource, deps, gate)],
+      [calls.post, streamWork(resource, streams)],
       [historyOf(resource), historyWork(resource, deps)],
     ]
   })

@@ -1,4 +1,5 @@
 import type { Resource } from '../contract/resource.ts'
+import { limits } from '../platform/limits.ts'
 import { joinFaults, noFaults } from '../store/found-faults.ts'
 import type {
   FoundFaults,
@@ -23,6 +24,8 @@ import {
 export type ImportOptions = StageOptions & {
   /** The answer to keep in the transaction of the merge. */
   readonly answering?: ((report: ImportReport) => NewAnswer) | undefined
+  /** Ends the import with its reason, until the merge begins. */
+  readonly signal?: AbortSignal
 }
 
 /** `file` is the number of the fault's file, where there are several. */
@@ -37,6 +40,8 @@ export type FileReport = {
 
 export type ImportReport = Omit<MergeReport, 'faults'> & {
   readonly faults: readonly ImportFault[]
+  /** Whether the search for faults ended before all of them were found. */
+  readonly mayHaveMoreFaults: boolean
   readonly records: number
   readonly files: readonly FileReport[]
 }
@@ -62,7 +67,7 @@ export async function importFiles(
   inputs: readonly InputFile[],
   options: ImportOptions,
 ): Promise<ImportReport> {
-  const { dryRun, allowOlder, answering, reject } = options
+  const { dryRun, allowOlder, answering, isInServer = false, reject, signal } = options
   const names = inputs.map(({ origin }) =>
     origin !== undefined && 'file' in origin ? origin.file : '-',
   )
@@ -71,7 +76,11 @@ export async function importFiles(
   try {
     const staging = { load, check: recordCheck(resource, options.rules), lines, resource, options }
     const files: Staged[] = []
-    for (const input of inputs) files.push(await stageFile(staging, input, files))
+    for (const input of inputs) {
+      if (files.at(-1)?.isCutOff === true) break
+      files.push(await stageFile(staging, input, files))
+    }
+    signal?.throwIfAborted()
     const records = files.reduce((sum, file) => sum + file.records, 0)
     const ofForm = faultsOfForm(files, records, lines, options)
     // Only reasons of the store name lines in this way; another one may quote the file.
@@ -83,9 +92,11 @@ export async function importFiles(
       return { faults: faults.map(placed), faultCount }
     }
     if (ofForm.faultCount > 0) {
-      const conflicts = files.every(({ isWhole }) => isWhole) && reject === undefined
-      const found = inPlace(conflicts ? await load.check({ allowOlder }) : noFaults)
-      return { ...found, rejected: 0, records, ...nothing, files }
+      const isWhole = files.every((file) => file.isWhole) && reject === undefined
+      const isSmall = !isInServer || records <= limits.conflictsSearchedRecordsMax
+      const conflicts = isWhole && isSmall ? await load.check({ allowOlder }) : noFaults
+      const mayHaveMoreFaults = files.some(({ isCutOff }) => isCutOff) || (isWhole && !isSmall)
+      return { ...inPlace(conflicts), mayHaveMoreFaults, rejected: 0, records, ...nothing, files }
     }
     options.onMerge?.()
     const origins = inputs.flatMap(({ origin }, at) =>
@@ -97,7 +108,8 @@ export async function importFiles(
       const rejected = files.reduce((sum, file) => sum + file.rejected, 0)
       const stored = ofMerge.added + ofMerge.changed
       const unchanged = ofMerge.faultCount > 0 ? 0 : records - rejected - stored
-      return { ...ofMerge, ...inPlace(ofMerge), records, rejected, unchanged, files }
+      const found = { ...inPlace(ofMerge), mayHaveMoreFaults: false }
+      return { ...ofMerge, ...found, records, rejected, unchanged, files }
     }
     const merged = await load.merge({
       dryRun,

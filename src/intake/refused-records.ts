@@ -15,20 +15,28 @@ export type HttpFault = RecordFault & { readonly line?: number }
 export function refusedRecords(
   faults: readonly HttpFault[],
   otherCustomer: string,
-  faultCount: number = faults.length,
+  { faultCount = faults.length, mayHaveMoreFaults = false }: FoundInAll = {},
 ): Problem {
   const errors = faults
     .slice(0, limits.faultsAnsweredMax)
     .map((fault) => inTermsOfHttp(fault, otherCustomer))
   const [first] = errors
   const place = first?.line === undefined ? '' : `line ${first.line}: `
-  const detail = `${place}${first?.member} ${first?.reason}${others(errors.length, faultCount)}`
+  const detail = `${place}${first?.member} ${first?.reason}${others(errors.length, faultCount, mayHaveMoreFaults)}`
   const areConflicts = errors.every(({ code }) => Object.hasOwn(conflictCodes, code))
-  const meta = { fault_count: faultCount, errors }
+  const meta = { fault_count: faultCount, ...(mayHaveMoreFaults && { more: true }), errors }
   return new Problem(areConflicts ? 409 : 400, detail, { meta })
 }
 
-function others(told: number, faultCount: number): string {
+/** What was found besides the listed faults. */
+export type FoundInAll = {
+  readonly faultCount?: number
+  /** Whether the search ended before all faults were found. */
+  readonly mayHaveMoreFaults?: boolean
+}
+
+function others(told: number, faultCount: number, mayHaveMore: boolean): string {
+  if (mayHaveMore) return `; meta.errors has the first ${told} faults, and there may be more`
   if (faultCount <= 1) return ''
   return told === faultCount
     ? `; meta.errors has all ${faultCount} faults`

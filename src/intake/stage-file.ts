@@ -22,6 +22,8 @@ export type StageOptions = Pick<MergeOptions, 'dryRun' | 'allowOlder'> &
     /** The customer of records without a `customer_id`. Naming another customer is a fault. */
     readonly customerId?: string | undefined
     readonly rules: RecordRules
+    /** Reading ends at so many faults, unless there is `reject`. */
+    readonly faultsMax?: number
     readonly onProgress?: (records: number) => void
     /** Called when every record was read and the transaction begins. */
     readonly onMerge?: (() => void) | undefined
@@ -57,8 +59,9 @@ export type Staging = {
 }
 
 export type Staged = {
-  /** Whether the input could be read to its end. */
+  /** Whether the input could be read to its end, and if not, whether its faults are too many. */
   isWhole: boolean
+  isCutOff: boolean
   records: number
   rejected: number
   sha256: string | undefined
@@ -73,11 +76,17 @@ export async function stageFile(
   { entries, unknownEntries, origin }: InputFile,
   before: readonly Staged[],
 ): Promise<Staged> {
-  const { customerId, onProgress, reject } = options
+  const { customerId, faultsMax = limits.faultsReportedMax, onProgress, reject } = options
   const recordsBefore = before.reduce((sum, { records }) => sum + records, 0)
+  const faultsBefore = before.reduce((sum, { faultCount }) => sum + faultCount, 0)
   const staged: Staged = {
-    ...{ isWhole: true, records: 0, rejected: 0, sha256: undefined },
-    ...{ faultCount: 0, faults: [] },
+    isWhole: true,
+    isCutOff: false,
+    records: 0,
+    rejected: 0,
+    sha256: undefined,
+    faultCount: 0,
+    faults: [],
   }
   const file = before.length
   try {
@@ -93,13 +102,17 @@ export async function stageFile(
         const sourceDigest = known.digestOf(entry.line, read.record)
         const drained = load.stage({ ...read.record, line, file, raw, sourceDigest })
         if (drained !== undefined) await drained
-      } else if (reject === undefined) noteFaults(staged, line, read.faults)
-      else {
+      } else if (reject !== undefined) {
         staged.rejected += 1
         reject({ file, line: entry.line, raw: entry.raw ?? '', faults: read.faults })
+      } else {
+        noteFaults(staged, line, read.faults)
+        staged.isCutOff = faultsBefore + staged.faultCount >= faultsMax
+        if (staged.isCutOff) break
       }
     }
-    if (origin !== undefined && 'sha256' in origin) staged.sha256 = await origin.sha256()
+    if (staged.isCutOff) staged.isWhole = false
+    else if (origin !== undefined && 'sha256' in origin) staged.sha256 = await origin.sha256()
   } catch (error) {
     if (!(error instanceof UnreadableFile)) throw error
     staged.isWhole = false

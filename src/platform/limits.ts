@@ -46,10 +46,28 @@ export const limits = {
   /** A stream of records: 5 GB at 80 Mbit/s. Nothing else may take so long to arrive. */
   streamTimeoutMs: 600_000,
   /** Streams at a time on a process, each with a session and a file of its own. */
-  streamsMax: 4,
+  streamsMax: 8,
+  /** Of one client: a quarter of them, so that no client can keep the others waiting. */
+  streamsPerClientMax: 2,
+  /** Streams that wait, of all clients and of one, and for how long: proxies allow a minute. */
   streamsWaitingMax: 32,
-  /** A stream may be silent for so long, as long as a slow query of its source takes. */
-  streamSilenceSecondsMax: 60,
+  streamsWaitingPerClientMax: 8,
+  streamWaitMs: 30_000,
+  /** What a client must send in each minute that the server waits for it: 60 compressed records. */
+  streamWindowSeconds: 60,
+  streamWindowBytesMin: 4096,
+  /** A stream's lines and content: two million accounts. The command imports larger files. */
+  streamLinesMax: 2_000_000,
+  streamBytesMax: 2 * 1024 ** 3,
+  /** Blank lines of a stream in all; a writer has one at the end. */
+  streamBlankLinesMax: 1000,
+  /** Records compress to a twentieth. A stream's processor time follows its content. */
+  streamGzipRatioMax: 100,
+  streamGzipRatioFreeBytes: 1024 * 1024,
+  /** How long an import may hold the event loop of a server before requests have their turn. */
+  timeSliceMs: 3,
+  /** A refused stream with more records is not compared with the store, which takes the loop. */
+  conflictsSearchedRecordsMax: 200,
   /** An Idempotency-Key: a UUID or a digest in any spelling. */
   idempotencyKeyLengthMax: 200,
   /** Faults that an answer lists; a client that needs more of them imports the file. */
@@ -125,6 +143,12 @@ export const limits = {
   recordItemsMax: 1000,
   /** Legal records have 6 levels. */
   recordDepthMax: 10,
+  /** Values of a record in all: a statement with every balance has 4,100. */
+  recordValuesMax: 5000,
+  /** A shorter line is parsed in microseconds, whatever its form. */
+  recordScannedBytesMin: 4096,
+  /** Faults of one record that are found. A person mends the first ones and sends it again. */
+  recordFaultsMax: 100,
   /** A statement with every balance has 3,065 columns. Their names are short, save metadata's. */
   csvColumnsMax: 4000,
   csvHeaderBytesMax: 256 * 1024,
@@ -145,7 +169,7 @@ export const limits = {
   configurationFaultsMax: 100,
   /** Other issuers that one operator trusts. */
   trustedIssuersMax: 100,
-  /** An import lists this many faults and counts the rest. */
+  /** An import ends at this many faults of form. It counts all conflicts, and lists as many. */
   faultsReportedMax: 1000,
   /** Imports that one list shows: more than a year of daily files of every kind. */
   importsListedMax: 10_000,

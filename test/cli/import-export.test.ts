@@ -40,6 +40,26 @@ describe('import', () => {
     assert.deepEqual(ran, { code: 0, output, errors: '' })
   })
 
+  test('ends at 1,000 faults in each format, and says that there may be more', async () => {
+    const url = await storeOf('faulty')
+    await runBursar(url, ['migrate'])
+    for (const [name, content] of [
+      ['faulty.ndjson', '1\n'.repeat(3000)],
+      ['faulty.json', `[${'1,'.repeat(3000)}1]`],
+      ['faulty.csv', `id,status\n${'x\n'.repeat(3000)}`],
+    ] as const) {
+      const path = join(folder, name)
+      writeFileSync(path, content)
+      const words = ['import', 'fiat-accounts', path]
+      const ran = await runBursar(url, words)
+      const last = `${path}: at least 1000 faults; nothing was changed\n`
+      assert.equal(ran.code, 1, name)
+      assert.ok(ran.err.endsWith(`reading ended here; there may be more faults\n${last}`), ran.err)
+      const document = JSON.parse((await runBursar(url, [...words, '--json'])).out)
+      assert.deepEqual([document.more, document.fault_count, document.records], [true, 1000, 1000])
+    }
+  })
+
   test('prints one JSON document and nothing else with --json', async () => {
     const path = join(folder, 'one.ndjson.gz')
     writeFileSync(path, gzipSync(lines([aFiatAccount()])))

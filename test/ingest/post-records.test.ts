@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
+import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { startTestService, type TestService } from '../support/harness.ts'
 import { operatorToken } from '../support/operator-token.ts'
 import { openTestStore } from '../support/record-store.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
+import { untilHolds } from '../support/until.ts'
 
 let service: TestService
 let token: string
@@ -27,6 +29,29 @@ const post = (body: string | Uint8Array, { headers = {}, ...options }: Options =
     headers: { 'content-type': 'application/x-ndjson', ...headers },
     ...options,
   })
+
+/** A request whose body is longer than what is sent of it, unless a length is given. */
+function openPost(text = linesOf(accounts(3700, 3000)), length = text.length + 1000) {
+  const { port } = new URL(service.url)
+  const head = [
+    'POST /ingest/v1/fiat-accounts HTTP/1.1',
+    'host: x',
+    `authorization: Bearer ${token}`,
+    `content-length: ${length}`,
+  ]
+  const socket = connect(Number(port), '127.0.0.1')
+  socket.on('error', () => {})
+  let isSent = false
+  socket.write(`${head.join('\r\n')}\r\n\r\n${text}`, () => {
+    isSent = true
+  })
+  return {
+    isSent: () => isSent,
+    // The server takes a large body from its buffers only while it reads the stream.
+    isRead: () => isSent && socket.writableLength === 0,
+    leave: () => void socket.destroy(),
+  }
+}
 
 const linesOf = (records: readonly object[]) =>
   records.map((record) => `${JSON.stringify(record)}\n`).join('')
@@ -103,6 +128,49 @@ describe('a stream of records', () => {
     // A record that is at fault by itself can never be stored, whatever else conflicts.
     assert.equal((await post(`${text}{}\n`)).status, 400)
     assert.deepEqual(countsOf(await post(text, {}, '?allow_older=true')), [2, 0, 2, 0])
+  })
+
+  test('ends at 100 faults, and the answer says that there may be more', async () => {
+    const { status, body } = await post('{}\n'.repeat(100_000))
+    const last = body.meta.errors.at(-1).line
+    assert.deepEqual([status, body.meta.more, body.meta.errors.length], [400, true, 100])
+    assert.ok(body.meta.fault_count < 120, `${body.meta.fault_count} faults were found`)
+    assert.ok(last <= 100, `line ${last} was read`)
+    assert.match(body.detail, /; meta.errors has the first 100 faults, and there may be more$/)
+  })
+
+  test('is compared with stored records only while it is small, beside its faults', async () => {
+    await post(linesOf(accounts(3100, 1)))
+    const clash = linesOf(accounts(3100, 1, { customer_id: 'another' }))
+    const small = await post(`${clash}1\n`)
+    assert.deepEqual([small.body.meta.fault_count, small.body.meta.more], [2, undefined])
+    const large = await post(`${clash}${linesOf(accounts(3200, 300))}1\n`)
+    assert.deepEqual([large.body.meta.fault_count, large.body.meta.more], [1, true])
+  })
+
+  test('ends with its client, and gives its slot to another stream', async () => {
+    const slow = [openPost(), openPost()]
+    await untilHolds('both streams are read', () => slow.every(({ isRead }) => isRead()), 5000)
+    const waiting = post(linesOf(accounts(3600, 1)))
+    for (const { leave } of slow) leave()
+    assert.deepEqual(countsOf(await waiting), [1, 1, 0, 0])
+    const missing = await service.call(`/ingest/v1/fiat-accounts/${anId(3700)}`, { token })
+    assert.equal(missing.status, 404)
+  })
+
+  test('stores nothing if its client leaves while it waits', async () => {
+    const slow = [openPost(), openPost()]
+    await untilHolds('both streams are read', () => slow.every(({ isRead }) => isRead()), 5000)
+    const whole = linesOf(accounts(3800, 1))
+    const gone = openPost(whole, whole.length)
+    await untilHolds('the stream is sent', () => gone.isSent(), 5000)
+    await service.call('/healthz')
+    gone.leave()
+    await service.call('/healthz')
+    for (const { leave } of slow) leave()
+    assert.deepEqual(countsOf(await post(linesOf(accounts(3900, 1)))), [1, 1, 0, 0])
+    const missing = await service.call(`/ingest/v1/fiat-accounts/${anId(3800)}`, { token })
+    assert.equal(missing.status, 404)
   })
 
   test('is empty without a fault', async () => {

@@ -6,7 +6,7 @@ import { after, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { RecordInput } from '../../src/contract/resource.ts'
 import { readContent } from '../../src/intake/reading/content.ts'
-import type { Entry } from '../../src/intake/reading/lines.ts'
+import { type Entry, readNdjson } from '../../src/intake/reading/lines.ts'
 import { openRecordFile } from '../../src/intake/reading/read.ts'
 import type { RecordKind } from '../../src/resources/catalogue.ts'
 import { temporaryFolder } from '../support/harness.ts'
@@ -68,9 +68,50 @@ describe('NDJSON', () => {
       'names the member metadata.a twice',
       'accepted',
     ])
-    assert.match(told[3] ?? '', /^names the member a\.a\.a.* twice$/)
+    assert.equal(told[3], 'is nested too deeply; a record may have at most 10 levels')
     const [element] = await entriesOf('twice.json', '[{"id":"1","id":"2"}]')
     assert.deepEqual(element, { line: 1, code: 'repeated', reason: 'names the member id twice' })
+  })
+
+  test('refuses a line of too many levels or values before it is parsed', async () => {
+    // None of these lines is JSON, which the parser would say.
+    const lines = [
+      '['.repeat(500_000),
+      `{"a":${'{"a":'.repeat(5000)}`,
+      `[${'[],'.repeat(3000)}`,
+      `[${'1,'.repeat(5001)}`,
+      `["${'['.repeat(5000)}\\"","${'\\"{,'.repeat(5000)}`,
+    ]
+    const entries = await entriesOf('bounds.ndjson', lines.join('\n'))
+    const told = entries.map((entry) => ('reason' in entry ? entry.reason : 'accepted'))
+    const levels = 'is nested too deeply; a record may have at most 10 levels'
+    const values = 'has more than 5000 values'
+    assert.deepEqual(told.slice(0, 4), [levels, levels, values, values])
+    assert.match(told[4] ?? '', /^is not JSON: /)
+  })
+
+  test('joins a line that arrives in thousands of pieces', async () => {
+    const line = `{"a":"${'x'.repeat(3000)}"}`
+    const pieces = async function* () {
+      for (const byte of Buffer.from(`${line}\n\n${line}`)) yield Uint8Array.of(byte)
+    }
+    const entries = await Array.fromAsync(readNdjson(pieces()), ({ raw: _, ...entry }) => entry)
+    const value = JSON.parse(line)
+    assert.deepEqual(entries, [
+      { line: 1, value },
+      { line: 3, value },
+    ] as Entry[])
+  })
+
+  test('of a request ends at a number of lines and of blank ones', async () => {
+    const reading = { pace: () => undefined, linesMax: 3, blankLinesMax: 1 }
+    const read = (text: string) =>
+      Array.fromAsync(readNdjson(Readable.from([Buffer.from(text)]), reading))
+    assert.equal((await read('{}\n{}\n{}\n')).length, 3)
+    await assert.rejects(read('{}\n{}\n{}\n{}\n'), {
+      ...{ line: 4, message: 'has more than 3 lines; split it' },
+    })
+    await assert.rejects(read('\n{}\n\n'), { line: 3, message: 'has more than 1 blank lines' })
   })
 
   test('reads a gzip file', async () => {
@@ -223,13 +264,13 @@ describe('a file without bounds', () => {
       const content = readContent(
         Readable.from([gzipSync(lines)]),
         { isGzip: true, bytesRead },
-        { importBytesMax: 1e9, gzipRatioMax: 200, gzipRatioFreeBytes: 1e6, ...bounds },
+        { contentBytesMax: 1e9, gzipRatioMax: 200, gzipRatioFreeBytes: 1e6, ...bounds },
       )
       return Array.fromAsync(content)
     }
     assert.equal(Buffer.concat(await read({})).toString(), lines)
     await assert.rejects(read({ gzipRatioFreeBytes: 10 }), /to more than 200 times its size/)
-    await assert.rejects(read({ importBytesMax: 79_999 }), /more than 79999 bytes of content/)
+    await assert.rejects(read({ contentBytesMax: 79_999 }), /more than 79999 bytes of content/)
   })
 
   test('is no CSV with every column that a statement may have', async () => {

@@ -55,7 +55,7 @@ test('answers arbitrary input with RFC 6749 errors and no-store, never with 500'
         headers: { 'content-type': contentType },
         rawHeaders: header === null ? [] : ['Authorization', header],
         address: `10.0.${count >> 8}.${count & 255}`,
-        ...{ parameters: {}, id: 'fuzz', trace: {} },
+        ...{ parameters: {}, id: 'fuzz', left: () => AbortSignal.any([]), trace: {} },
       }
       const answer = await answerOf(route, request)
       assert([200, 400, 401].includes(answer.status), String(answer.status))

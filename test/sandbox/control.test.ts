@@ -77,7 +77,13 @@ describe('GET /sandbox/requests', () => {
     for (let id = 0; id <= limits.sandboxRequestsKept; id += 1) note('acme', id)
     const list = async (customer: string) => {
       const parameters = new Map([['customer_id', customer]])
-      const given = { parameters, body: new Map(), bytes: Buffer.alloc(0), trace: {} }
+      const given = {
+        parameters,
+        body: new Map(),
+        bytes: Buffer.alloc(0),
+        left: () => AbortSignal.any([]),
+        trace: {},
+      }
       const answer = await requests.works[listSandboxRequests.id]?.(given)
       assert.ok(answer !== undefined && 'requests' in answer && Array.isArray(answer.requests))
       return answer.requests.map(({ request_id }) => request_id)

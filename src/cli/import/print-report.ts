@@ -15,7 +15,7 @@ type Printed = {
 /** Prints what an import did. Throws a CommandFailed if it was refused. */
 export function printReport(output: Output, report: ImportReport, printed: Printed): void {
   const { paths, rejects, dryRun = false } = printed
-  const { faults, faultCount, files, ...counts } = report
+  const { faults, faultCount, mayHaveMoreFaults, files, ...counts } = report
   const names = paths.map((path) => (path === '-' ? 'stdin' : printable(path, 1000)))
   const nameOf = ({ file = 0 }: ImportFault) => names[file]
   for (const fault of faults) {
@@ -24,6 +24,7 @@ export function printReport(output: Output, report: ImportReport, printed: Print
     output.tell(line === 0 ? `${name}: ${reason}` : `${name}:${line}: ${member}: ${reason}`)
   }
   if (faultCount > faults.length) output.tell(`and ${faultCount - faults.length} more`)
+  if (mayHaveMoreFaults) output.tell('reading ended here; there may be more faults')
   for (const [file, path] of rejects ?? []) {
     const rejected = counted(files[file]?.rejected ?? 0, 'rejected record')
     output.tell(`${names[file]}: ${rejected}, in ${printable(path, 1000)} with the reasons`)
@@ -37,6 +38,7 @@ export function printReport(output: Output, report: ImportReport, printed: Print
       ...(rejects?.has(at) && { rejects: rejects.get(at) }),
     })),
     fault_count: faultCount,
+    ...(mayHaveMoreFaults && { more: true }),
     faults: faults.map(({ file, ...fault }) => ({
       ...(file !== undefined && { file: paths[file] }),
       ...fault,
@@ -45,7 +47,8 @@ export function printReport(output: Output, report: ImportReport, printed: Print
   printResult(output, printed, document, faultCount > 0 ? [] : [lineOf(report, printed)])
   if (faultCount > 0) {
     const what = names.length === 1 ? names[0] : counted(names.length, 'file')
-    throw new CommandFailed(`${what}: ${counted(faultCount, 'fault')}; nothing was changed`)
+    const least = mayHaveMoreFaults ? 'at least ' : ''
+    throw new CommandFailed(`${what}: ${least}${counted(faultCount, 'fault')}; nothing was changed`)
   }
 }
 

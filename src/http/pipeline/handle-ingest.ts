@@ -63,6 +63,7 @@ async function handleCall(
     caller,
     headers,
     target: `${method} ${path}?${rawQuery}`,
+    left: request.left,
     content,
     trace,
     bytes: body,

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
+import { Problem } from '../../contract/problem.ts'
 import type { Request } from '../../contract/request.ts'
 import { limits } from '../../platform/limits.ts'
 import { pathOf } from './bound-request.ts'
 
 /** The request, free of the web framework. */
-export function requestOf(raw: FastifyRequest): Request {
+export function requestOf(raw: FastifyRequest, response: ServerResponse): Request {
   const cut = raw.url.indexOf('?')
   return {
     method: raw.method,
@@ -19,8 +21,20 @@ export function requestOf(raw: FastifyRequest): Request {
     content: raw.body instanceof Readable ? raw.body : undefined,
     address: raw.address,
     id: raw.id,
+    left: () => leftOf(response),
     trace: raw.trace,
   }
+}
+
+/** Node tells of a connection that closes by the response, also once the body was read. */
+function leftOf(response: ServerResponse): AbortSignal {
+  const left = new AbortController()
+  const leave = () => {
+    if (!response.writableFinished) left.abort(new Problem(408, 'the caller has left'))
+  }
+  if (response.closed) leave()
+  else response.once('close', leave)
+  return left.signal
 }
 
 /** Keeps the caller's request id where it is safe in a header and a log. */

@@ -160,12 +160,12 @@ function addRoute(
     exposeHeadRoute: false,
     url: route.path,
     bodyLimit: route.takesStream
-      ? limits.importBytesMax
+      ? limits.streamBytesMax
       : (route.bodyBytesMax ?? limits.bodyBytesMax),
     config: { takesStream: route.takesStream === true },
     ...(route.method !== 'GET' && { preParsing: allowBody(route) }),
     handler: async (raw, reply) => {
-      const request = requestOf(raw)
+      const request = requestOf(raw, reply.raw)
       request.trace.operation = route.operation
       unsent.watch(reply.raw, request.trace)
       const answer = await answerOf(route, request)
@@ -196,7 +196,7 @@ const allowBody = (route: Route) => async (raw: FastifyRequest, reply: FastifyRe
   // RFC 9110 section 10.1.1: HTTP/1.0 has no 100 Continue.
   if (raw.raw.httpVersion !== '1.1' || !expectsContinue(raw.headers)) return
   raw.trace.operation = route.operation
-  await route.admit?.(requestOf(raw))
+  await route.admit?.(requestOf(raw, reply.raw))
   reply.raw.writeContinue()
 }
 

@@ -4,34 +4,39 @@ import { limits } from '../../platform/limits.ts'
 import { UnreadableFile } from './lines.ts'
 
 type Bounds = {
-  readonly importBytesMax: number
+  readonly contentBytesMax: number
   readonly gzipRatioMax: number
   readonly gzipRatioFreeBytes: number
 }
 
-/** Reads the content of a file, decompressed if it is gzip. Refuses content without a bound. */
+/**
+ * Reads the content of a source, decompressed if it is gzip. Refuses content without a bound. It
+ * leaves the source open, since the connection of a request still needs its answer.
+ */
 export async function* readContent(
   source: Readable,
   { isGzip, bytesRead }: { readonly isGzip: boolean; readonly bytesRead: () => number },
-  bounds: Bounds = limits,
+  bounds: Bounds = fileBounds,
 ): AsyncIterable<Uint8Array> {
   let bytes = 0
-  for await (const chunk of isGzip ? gunzip(source) : source) {
+  for await (const chunk of isGzip ? gunzip(source) : source.iterator(leftOpen)) {
     if (bytes === 0) refuseOtherFormat(chunk)
     bytes += chunk.length
-    if (bytes > bounds.importBytesMax) {
-      throw new UnreadableFile(
-        `has more than ${bounds.importBytesMax} bytes of content; import it in parts`,
-      )
+    if (bytes > bounds.contentBytesMax) {
+      throw new UnreadableFile(`has more than ${bounds.contentBytesMax} bytes of content; split it`)
     }
     if (isGzip && bytes > Math.max(bounds.gzipRatioFreeBytes, bytesRead() * bounds.gzipRatioMax)) {
       throw new UnreadableFile(
-        `decompresses to more than ${bounds.gzipRatioMax} times its size; if that is right, decompress it before the import`,
+        `decompresses to more than ${bounds.gzipRatioMax} times its size; if that is right, decompress it first`,
       )
     }
     yield chunk
   }
 }
+
+const fileBounds: Bounds = { ...limits, contentBytesMax: limits.importBytesMax }
+
+export const leftOpen = { destroyOnReturn: false } as const
 
 async function* gunzip(source: Readable): AsyncIterable<Uint8Array> {
   const unzipped = createGunzip()

@@ -4,6 +4,8 @@ import type { RecordFault } from '../../contract/resource.ts'
 import { limits } from '../../platform/limits.ts'
 import { jsonFault } from '../../platform/parse-json.ts'
 import { repeatedMembers } from '../../values/scan-json.ts'
+import { lineBoundsFault } from './line-bounds.ts'
+import { fileReading, type LineReading } from './request-reading.ts'
 
 /** One value of a file and the line that it starts on, or the fault of that line. */
 export type Entry = {
@@ -34,9 +36,12 @@ const NEWLINE = 0x0a
  * Reads newline-delimited JSON. Skips blank lines, and the notes of a file of rejected records.
  * Memory holds one line at a time.
  */
-export async function* readNdjson(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Entry> {
-  const parse = openParser()
-  for await (const { line, raw } of recordLines(chunks)) {
+export async function* readNdjson(
+  chunks: AsyncIterable<Uint8Array>,
+  reading: LineReading = fileReading,
+): AsyncIterable<Entry> {
+  const parse = openParser(reading)
+  for await (const { line, raw } of recordLines(chunks, reading)) {
     const entry = parse(line, raw)
     if (entry !== undefined) yield entry
   }
@@ -47,7 +52,7 @@ export async function* readUnknownNdjson(
   chunks: AsyncIterable<Uint8Array>,
   findKnown: FindKnown,
 ): AsyncIterable<Entry | Known> {
-  const parse = openParser()
+  const parse = openParser(fileReading)
   let lines: RawLine[] = []
   let bytes = 0
   const flush = async function* (): AsyncIterable<Entry | Known> {
@@ -59,7 +64,7 @@ export async function* readUnknownNdjson(
     lines = []
     bytes = 0
   }
-  for await (const { line, raw } of recordLines(chunks)) {
+  for await (const { line, raw } of recordLines(chunks, fileReading)) {
     lines.push({ line, raw: Buffer.from(raw) })
     bytes += raw.length
     if (lines.length === limits.linesLookedUp || bytes > limits.recordBytesMax) yield* flush()
@@ -68,49 +73,91 @@ export async function* readUnknownNdjson(
 }
 
 /** Every line but the notes. The bytes share the memory of what is read next. */
-async function* recordLines(chunks: AsyncIterable<Uint8Array>): AsyncIterable<RawLine> {
+async function* recordLines(
+  chunks: AsyncIterable<Uint8Array>,
+  { pace, linesMax }: LineReading,
+): AsyncIterable<RawLine> {
   let line = 0
   let hasNotes = false
   for await (const raw of splitLines(chunks)) {
+    const turn = pace()
+    if (turn !== undefined) await turn
     line += 1
+    if (line > linesMax) {
+      throw new UnreadableFile(`has more than ${linesMax} lines; split it`, line)
+    }
     const isNote = raw[0] === NOTE_BYTES[0] && NOTE_BYTES.equals(raw.subarray(0, NOTE_BYTES.length))
     if (line === 1) hasNotes = isNote
     if (!(isNote && hasNotes)) yield { line, raw }
   }
 }
 
-/** Parses one line after the other, and bounds the blank ones in a row. */
-function openParser(): (line: number, raw: Uint8Array) => Entry | undefined {
-  let blankLines = 0
-  return (line, raw) => {
+/** Parses one line after the other, and bounds the blank ones, in a row and in all. */
+function openParser({ blankLinesMax }: LineReading) {
+  let [inRow, inAll] = [0, 0]
+  return (line: number, raw: Uint8Array): Entry | undefined => {
     const entry = parseJson(line, raw)
-    blankLines = entry === undefined ? blankLines + 1 : 0
-    if (blankLines > limits.blankLinesMax) throw tooManyBlankLines(line)
-    return entry
+    if (entry !== undefined) {
+      inRow = 0
+      return entry
+    }
+    inRow += 1
+    inAll += 1
+    if (inRow > limits.blankLinesMax) throw tooManyBlankLines(line)
+    if (inAll > blankLinesMax) {
+      throw new UnreadableFile(`has more than ${blankLinesMax} blank lines`, line)
+    }
+    return undefined
   }
 }
 
 async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-  let rest: Buffer = Buffer.alloc(0)
+  const rest = openRest()
   let line = 1
   for await (const chunk of chunks) {
-    const bytes = rest.length === 0 ? Buffer.from(chunk) : Buffer.concat([rest, chunk])
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
     let from = 0
     for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, from)) {
-      yield bytes.subarray(from, end)
+      yield rest.take(bytes.subarray(from, end))
       from = end + 1
       line += 1
     }
-    rest = bytes.subarray(from)
-    if (rest.length > limits.recordBytesMax) {
+    rest.add(bytes.subarray(from))
+    if (rest.length() > limits.recordBytesMax) {
       throw new UnreadableFile(
         `${longerThanRecord('the line')}; is this a file of one record a line?`,
         line,
       )
     }
   }
-  if (rest.length > 0) yield rest
+  if (rest.length() > 0) yield rest.take(Buffer.alloc(0))
 }
+
+/** The begin of a line. A line may arrive byte by byte, so its pieces are joined now and then. */
+function openRest() {
+  let pieces: Buffer[] = []
+  let bytes = 0
+  return {
+    length: () => bytes,
+    add: (piece: Buffer): void => {
+      if (piece.length === 0) return
+      // The memory of the chunk may be written again, or be far larger than the piece.
+      pieces.push(Buffer.from(piece))
+      bytes += piece.length
+      if (pieces.length === PIECES_MAX) pieces = [Buffer.concat(pieces)]
+    },
+    /** The line that ends with this piece. */
+    take: (end: Buffer): Buffer => {
+      if (bytes === 0) return end
+      const line = Buffer.concat([...pieces, end])
+      pieces = []
+      bytes = 0
+      return line
+    },
+  }
+}
+
+const PIECES_MAX = 256
 
 export const longerThanRecord = (what: string): string =>
   `${what} is longer than a record may be (${limits.recordBytesMax} bytes)`
@@ -131,11 +178,14 @@ export class UnreadableFile extends Error {
 
 /** Returns undefined for a blank line. */
 export function parseJson(line: number, bytes: Uint8Array): Entry | undefined {
+  if (bytes.length === 0) return undefined
   const place = { line, raw: bytes }
   if (bytes.length > limits.recordBytesMax) {
     const reason = `must have at most ${limits.recordBytesMax} bytes`
     return { ...place, code: 'wrong_length', reason }
   }
+  const outOfBounds = lineBoundsFault(bytes)
+  if (outOfBounds !== undefined) return { ...place, ...outOfBounds }
   if (!isUtf8(bytes)) return { ...place, code: 'not_utf8', reason: 'is not UTF-8' }
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
   const json = (line === 1 ? text.replace(/^\uFEFF/, '') : text).trim()

@@ -49,7 +49,7 @@ export async function openRecordFile(
 ): Promise<RecordFile> {
   const fromStdin = path === '-'
   const bytesTotal = fromStdin ? undefined : await sizeOf(path)
-  const read = fromStdin ? readNdjson : readerOf(path)
+  const read = fromStdin ? ndjson : readerOf(path)
   let header: string | undefined
   const onHeader = (line: string) => {
     header = line
@@ -73,14 +73,25 @@ export async function openRecordFile(
     const isGzip = path.endsWith('.gz')
     return endedBySilence(readContent(open(), { isGzip, bytesRead: file.bytesRead }), silence)
   }
+  // What follows the last record is still read, for the digest.
+  const closedUnlessWhole = async function* <T>(entries: AsyncIterable<T>): AsyncIterable<T> {
+    let isWhole = false
+    try {
+      yield* entries
+      isWhole = true
+    } finally {
+      if (!isWhole) opened?.destroy()
+    }
+  }
   return {
     ...file,
     header: () => header,
     entries: (async function* () {
-      yield* read(contentOf(), schema, { delimiter, nullText, onHeader })
+      yield* closedUnlessWhole(read(contentOf(), schema, { delimiter, nullText, onHeader }))
     })(),
-    ...(read === readNdjson && {
-      unknownEntries: (findKnown: FindKnown) => readUnknownNdjson(contentOf(), findKnown),
+    ...(read === ndjson && {
+      unknownEntries: (findKnown: FindKnown) =>
+        closedUnlessWhole(readUnknownNdjson(contentOf(), findKnown)),
     }),
     sha256: async () => {
       // Padding may follow the end of what is compressed.
@@ -97,9 +108,11 @@ type Reader = (
   options: CsvOptions,
 ) => AsyncIterable<Entry>
 
+const ndjson: Reader = (chunks) => readNdjson(chunks)
+
 const readers: ReadonlyMap<string, Reader> = new Map([
-  ['ndjson', readNdjson],
-  ['jsonl', readNdjson],
+  ['ndjson', ndjson],
+  ['jsonl', ndjson],
   ['json', readJsonArray],
   ['csv', readCsv],
 ])

@@ -129,12 +129,13 @@ export const postRecords = ofEachKind((resource) =>
     problems: {
       400: {
         description:
-          'A parameter or a record has a fault. `meta.errors` names line, member, code and reason of the first 100, `meta.fault_count` counts all.',
+          'A parameter or a record has a fault. `meta.errors` names line, member, code and reason of the first 100, `meta.fault_count` counts those found. The stream is not read on after 100 faults; `meta.more` is true where there may be more.',
       },
       409: {
         description:
           'Records conflict with what is stored, and none has another fault; `meta.errors` names the first 100.',
       },
+      408: { description: 'The stream sent too little in a minute.' },
       422: { description: 'The Idempotency-Key was sent with another request before.' },
     },
     view: {

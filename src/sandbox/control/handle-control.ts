@@ -48,6 +48,7 @@ function readInput(operation: SandboxOperation, request: Request): ControlInput 
     parameters,
     body: isRead ? readBody(body, request.body) : new Map(),
     bytes: request.body,
+    left: request.left,
     trace: request.trace,
   }
 }

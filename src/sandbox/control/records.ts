@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
-import { setImmediate as turn } from 'node:timers/promises'
 import { echo, Problem } from '../../contract/problem.ts'
 import type { Resource } from '../../contract/resource.ts'
 import type { ControlInput, ControlWorks } from '../../contract/sandbox-operation.ts'
 import { importEntries } from '../../intake/import-file.ts'
 import { readNdjson } from '../../intake/reading/lines.ts'
+import { requestReading } from '../../intake/reading/request-reading.ts'
 import { recordRules } from '../../intake/record-rules.ts'
 import { refusedRecords } from '../../intake/refused-records.ts'
 import { deleteSandboxRecord, putSandboxRecords } from '../../operations/sandbox/records.ts'
+import { limits } from '../../platform/limits.ts'
+import { openTimeSlices } from '../../platform/time-slices.ts'
 import { resources } from '../../resources/catalogue.ts'
 import type { ServiceParts } from '../../service.ts'
 import type { SandboxState } from '../../store/sandbox-state.ts'
@@ -21,16 +23,21 @@ type RecordDeps = {
 
 export function recordWorks({ parts, state, customers }: RecordDeps): ControlWorks {
   const rules = recordRules(parts.config)
+  const slices = openTimeSlices()
   return {
-    [putSandboxRecords.id]: async ({ parameters, bytes }) => {
+    [putSandboxRecords.id]: async ({ parameters, bytes, left }) => {
+      const signal = left()
       const customerId = parameters.get('customer_id')
       if (typeof customerId === 'string') await customers.require(customerId)
       const report = await importEntries(
         parts.store,
         resourceOf(parameters),
-        readNdjson(chunksOf(bytes)),
+        readNdjson(chunksOf(bytes), requestReading(slices, signal)),
         {
-          ...{ dryRun: false, isInServer: true },
+          dryRun: false,
+          isInServer: true,
+          signal,
+          faultsMax: limits.faultsAnsweredMax,
           allowOlder: parameters.get('allow_older') === true,
           expected: { mayBeEmpty: true },
           ...(typeof customerId === 'string' && { customerId }),
@@ -38,7 +45,7 @@ export function recordWorks({ parts, state, customers }: RecordDeps): ControlWor
         },
       )
       const { faults, faultCount } = report
-      if (faultCount > 0) throw refusedRecords(faults, otherCustomer, faultCount)
+      if (faultCount > 0) throw refusedRecords(faults, otherCustomer, report)
       if (report.records === 0) {
         throw new Problem(400, 'the body has no record; send one JSON object a line')
       }
@@ -62,13 +69,6 @@ function resourceOf(parameters: ControlInput['parameters']): Resource {
   return resource
 }
 
-/** Between two pieces the requests of other workers get their turn. */
 async function* chunksOf(bytes: Buffer): AsyncIterable<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
-    yield bytes.subarray(at, at + PIECE_BYTES)
-    await turn()
-  }
+  yield bytes
 }
-
-/** Some 150 records, which take a few milliseconds. */
-const PIECE_BYTES = 64 * 1024
