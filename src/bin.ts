@@ -1,30 +1,35 @@
 #!/usr/bin/env node
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createRequire } from 'node:module'
 import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { NoOwnNode, ownNode } from './platform/machine/own-node.ts'
 
 /**
- * The command of the package. It runs in this Node if that suffices, else in the Node that the
- * optional dependencies bring. Every Node since 20 must be able to parse this file.
+ * The command of the package. It runs in this Node if that suffices, else in one that it installs
+ * for itself. Every Node since 20 must be able to parse this file.
  */
 
 /** The first Node with `AsyncDisposableStack` and every call of SQLite that the stores make. */
 const MAJOR_MIN = 24
-/** The Node that the tests run in. */
-const MAJOR_TESTED = 26
 
 const PARENT_CHECK_MS = 500
 
 const [major = 0] = process.versions.node.split('.').map(Number)
-const own = major < MAJOR_TESTED ? ownNode() : undefined
-if (own !== undefined) runIn(own)
-else if (major >= MAJOR_MIN) {
+if (major >= MAJOR_MIN) {
   hideSqliteWarning()
   await import('./main.ts')
 } else {
+  try {
+    runIn(await ownNode())
+  } catch (error) {
+    if (!(error instanceof NoOwnNode)) throw error
+    fail(error.message)
+  }
+}
+
+function fail(reason: string): void {
   process.stderr.write(
-    `Bursar needs Node ${MAJOR_MIN} or later, and this is Node ${process.versions.node}. The Node that Bursar brings is an optional dependency, which is not installed; install it with npm install --include=optional.\n`,
+    `Bursar needs Node ${MAJOR_MIN} or later, and this is Node ${process.versions.node}. It could not install a newer Node for itself: ${reason}. Use Node ${MAJOR_MIN} or later, or run \`npx bursar --version\` once where npm reaches its registry and the package's folder can be written.\n`,
   )
   process.exitCode = 1
 }
@@ -49,6 +54,8 @@ function runIn(node: string): void {
   process.channel?.unref()
   process.once('disconnect', () => child.kill())
   endWithNpx(child)
+  // Such as one for another C library.
+  child.on('error', (error) => fail(`it does not start (${error.message})`))
   child.on('exit', (code, signal) => {
     process.exitCode = code ?? 128 + (signal === null ? 0 : constants.signals[signal])
   })
@@ -67,20 +74,4 @@ function forwardSignals(child: ChildProcess): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => child.kill(signal))
   }
-}
-
-/** The executable of the package for this platform, as package.json names it. */
-function ownNode(): string | undefined {
-  const { platform, arch } = process
-  const name = platform === 'win32' ? 'win' : platform
-  const { resolve } = createRequire(import.meta.url)
-  const file = platform === 'win32' ? 'node.exe' : 'node'
-  for (const prefix of ['node', 'node-bin']) {
-    try {
-      return resolve(`${prefix}-${name}-${arch}/bin/${file}`)
-    } catch {
-      // The package is for another platform, or was left out.
-    }
-  }
-  return undefined
 }

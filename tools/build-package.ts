@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, cpSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build, type Plugin } from 'esbuild'
+import type { Plugin } from 'esbuild'
 
 /**
  * Builds what npm publishes: bundled JavaScript with declarations, because Node strips no types
@@ -31,6 +31,14 @@ const filesBesideModules: Plugin = {
 const { dependencies } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
 const external = Object.keys(dependencies).filter((name) => name !== 'typebox')
 
+// `npm ci --omit=dev` leaves it out, and npm runs this script all the same.
+const { build } = await import('esbuild').catch(() => {
+  console.error(
+    'npm pack builds the package with esbuild and TypeScript, which are not installed. Run `npm ci` without --omit=dev, then npm pack again.',
+  )
+  process.exit(1)
+})
+
 rmSync(dist, { recursive: true, force: true })
 const declare = ['-p', 'tsconfig.build.json', '--emitDeclarationOnly']
 execFileSync('tsc', declare, { cwd: root, stdio: 'inherit' })
@@ -40,6 +48,7 @@ for (const name of readdirSync(dist)) {
 }
 cpSync(`${root}node_modules/typebox/license`, `${dist}/typebox.LICENSE`)
 cpSync(src, dist, { recursive: true, filter: (path) => !path.endsWith('.ts') })
+writeFileSync(`${dist}/own-node.json`, `${JSON.stringify(nodePackages(), null, 2)}\n`)
 await build({
   entryPoints: {
     bin: `${src}bin.ts`,
@@ -50,3 +59,15 @@ await build({
   ...{ target: 'node24', external, plugins: [filesBesideModules], logLevel: 'warning' },
 })
 chmodSync(`${dist}/bin.js`, 0o755)
+
+/** The Node of the repository, which the package installs for itself where a user's is too old. */
+function nodePackages(): object {
+  const { packages } = JSON.parse(readFileSync(`${root}package-lock.json`, 'utf8'))
+  const { optionalDependencies } = packages.runtime
+  return Object.fromEntries(
+    Object.keys(optionalDependencies).map((name) => {
+      const { version, integrity } = packages[`node_modules/${name}`]
+      return [name, { version, integrity }]
+    }),
+  )
+}

@@ -68,7 +68,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     ...['contract', 'vault', 'values', 'platform', 'stores'],
   ],
   stores: ['store', 'store/sql', 'store/sqlite', 'store/postgres', 'vault', 'values', 'platform'],
-  bin: ['main'],
+  bin: ['main', 'platform'],
   main: ['cli', 'stores', 'store', 'contract', 'vault', 'platform'],
 }
 

@@ -11,6 +11,6 @@ afterAll(() => sandbox.close())
 test('a customer of its own for each test', async () => {
   const customer = await sandbox.customer({ records: 'sample' })
   const bursar = createBursar({ baseUrl: sandbox.url, ...customer })
-  const accounts = await Array.fromAsync(bursar.fiatAccounts.list())
+  const accounts = await bursar.fiatAccounts.list().toArray({ max: 1000 })
   expect(accounts).toHaveLength(100)
 })

