@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { migrations } from '../../src/store/postgres/schema/migrate.ts'
 import { runProgram, startProgram } from '../support/program.ts'
@@ -23,6 +24,16 @@ const run = (
 ) => runBursar(DATABASE_URL, words, '', { BURSAR_MASTER_KEY: masterKey, PORT: '0', ...env })
 
 const as = (role: string) => database.url.replace('//bursar@', `//${role}@`)
+
+/** The message of docs/troubleshooting.md that has this part, for any server and name. */
+function documented(part: string): RegExp {
+  const text = readFileSync('docs/troubleshooting.md', 'utf8')
+  const messages = [...text.matchAll(/^(db1:5432 .*)$|`(db1:5432 [^`]*)`/gm)]
+  const shown = messages.map(([, line, inline]) => line ?? inline ?? '')
+  const message = shown.find((each) => each.includes(part)) ?? assert.fail(part)
+  const parts = message.split(/db1:5432|bursar/).map((each) => RegExp.escape(each))
+  return new RegExp(`^${parts.join('\\S+')}\n$`)
+}
 
 describe('migrate', () => {
   test('creates the schema once, however often it runs', async () => {
@@ -114,8 +125,12 @@ describe('serve', () => {
       () => ({ DATABASE_URL: database.url, BURSAR_MASTER_KEY: '' }),
       /BURSAR_MASTER_KEY is not set/,
     ],
-    ['an unknown login', () => ({ DATABASE_URL: as('stranger') }), /refuses the login of stranger/],
-    ['an unknown database', () => ({ DATABASE_URL: `${database.url}_not` }), /has no database/],
+    ['an unknown login', () => ({ DATABASE_URL: as('stranger') }), documented('refuses the login')],
+    [
+      'an unknown database',
+      () => ({ DATABASE_URL: `${database.url}_not` }),
+      documented('has no database'),
+    ],
   ]
   for (const [what, env, told] of refusals) {
     test(`refuses ${what}, in one sentence`, async () => {

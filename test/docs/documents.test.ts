@@ -46,6 +46,17 @@ describe('docs/configuration.md', () => {
   }
 })
 
+test('docs/troubleshooting.md and the README count its errors', () => {
+  const text = read('docs/troubleshooting.md')
+  const numbers = [...text.matchAll(/^### (\d+)\. /gm)].map(([, number]) => Number(number))
+  assert.deepEqual(
+    numbers,
+    [...numbers.keys()].map((at) => at + 1),
+  )
+  assert.ok(text.includes(`the ${numbers.length} most likely errors`))
+  assert.ok(read('README.md').includes(`the ${numbers.length} most likely errors`))
+})
+
 test('docs/integrating.md says how many statement ids a proxy takes by default', () => {
   const uuid = 'f5c943de-fd5e-4a78-917c-b76df3f1085d'
   const lineOf = (count: number) => {
