@@ -62,7 +62,7 @@ async function readAll(read: ReadPart): Promise<readonly Described[] | undefined
 }
 
 /** One line for the version, and one for each member that it changed. */
-function linesOfVersion({ stored_at, origin, changed, record }: Described): string[] {
+function linesOfVersion({ stored_at, withdrawn, origin, changed, record }: Described): string[] {
   const { command, client_id, file, user, line } = origin as Readonly<Record<string, unknown>>
   const source = [
     command ?? 'of unknown origin',
@@ -74,7 +74,8 @@ function linesOfVersion({ stored_at, origin, changed, record }: Described): stri
     const value = path.split('.').reduce((at: unknown, name) => Object(at)[name], record)
     return `  ${path}: ${value === undefined ? 'absent' : printableJson(JSON.stringify(value))}`
   })
-  return [printable(`${stored_at}  ${source.join(' ')}`, 1000), ...members]
+  const what = withdrawn === true ? 'withdrawn by ' : ''
+  return [printable(`${stored_at}  ${what}${source.join(' ')}`, 1000), ...members]
 }
 
 type PruneOptions = CommonOptions & { readonly before: string }

@@ -58,6 +58,7 @@ function describeVersion(version: Version, previous: Version | undefined, mask: 
   return {
     stored_at: printInstant(version.storedAt),
     ...(version.replacedAt !== undefined && { replaced_at: printInstant(version.replacedAt) }),
+    ...(version.isWithdrawn && { withdrawn: true }),
     origin: describeOrigin(version.origin),
     changed: before === undefined ? [] : changedMembers(before, record),
     record: mask === undefined ? record : mask(record),

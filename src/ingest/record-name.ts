@@ -15,8 +15,11 @@ export const nameOf = (input: IngestInput): RecordName => ({
   customerId: input.caller.boundTo ?? undefined,
 })
 
+export const noneFound = ({ noun }: Resource, input: IngestInput): Problem =>
+  new Problem(404, `no ${noun} found for id: '${echo(idOf(input))}'`)
+
 /** What was read by the name, or a 404. */
-export function requireFound<R>({ noun }: Resource, input: IngestInput, found: R | undefined): R {
+export function requireFound<R>(resource: Resource, input: IngestInput, found: R | undefined): R {
   if (found !== undefined) return found
-  throw new Problem(404, `no ${noun} found for id: '${echo(idOf(input))}'`)
+  throw noneFound(resource, input)
 }

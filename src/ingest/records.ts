@@ -10,13 +10,11 @@ import type { Clock } from '../platform/clock.ts'
 import type { FoundRecord } from '../store/records/history.ts'
 import type { ClientOrigin, StorableRecord } from '../store/records/import.ts'
 import type { PutOutcome } from '../store/records/put.ts'
-import { isMet } from '../store/records/put.ts'
 import type { Store } from '../store/records.ts'
-import { printInstant } from '../values/instant.ts'
 import { requireHistoryScope } from './history.ts'
 import { preconditionOf, unmet } from './precondition.ts'
 import { refused } from './problems.ts'
-import { idOf, nameOf, requireFound } from './record-name.ts'
+import { idOf, nameOf, noneFound, requireFound } from './record-name.ts'
 
 export type RecordDeps = {
   readonly store: Pick<Store, 'operator'>
@@ -30,8 +28,6 @@ type RecordWorks = {
   readonly put: IngestWork
   readonly delete: IngestWork
 }
-
-const DELETE_ATTEMPTS = 10
 
 export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
   const { store, rules, clock } = deps
@@ -53,48 +49,45 @@ export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
         noteFullView(input, { kind: resource.kind, id: idOf(input) })
       }
       const asOf = pastInstant(input.parameters.get('as_of'), clock)
-      if (asOf === undefined) return answerOf(await own(input))
+      if (asOf === undefined) return answerOf(resource, input, await own(input))
       requireHistoryScope(input)
       // An id that no customer has says nothing about a time, so it is 404 at every one.
       const past = await store.operator.findAsOf(resource, nameOf(input), asOf)
       const { found, keptSince } = requireFound(resource, input, past)
       if (asOf < keptSince) throw pastUnknown(resource.kind, keptSince)
-      return answerOf(requireFound(resource, input, found))
+      return answerOf(resource, input, requireFound(resource, input, found))
     },
     put: async (input) => {
       const record = read(withId(input), input.caller.boundTo)
       const precondition = preconditionOf(input.headers)
       const request = { record, precondition, ...storing(input, 'PUT') }
-      const { outcome, version } = storedOf(await store.operator.put(resource, request))
+      const stored = await store.operator.put(resource, request)
+      const { outcome, version } = storedOf(resource, input, stored)
       input.trace.rows = 1
       const status = outcome === 'added' ? 201 : 200
       return { status, headers: tagged(version), body: { outcome } }
     },
     delete: async (input) => {
-      const given = preconditionOf(input.headers)
-      for (let attempt = 1; ; attempt += 1) {
-        const found = await own(input)
-        if (!isMet(given, found.version)) throw unmet(found.version)
-        const stored = JSON.parse(found.line)
-        if (stored.deleted_at != null) return { headers: tagged(found.version) }
-        const record = read({ ...stored, deleted_at: printInstant(clock()) }, null)
-        const precondition = { match: [found.version] }
-        const request = { record, precondition, ...storing(input, 'DELETE') }
-        const outcome = await store.operator.put(resource, request)
-        // Another writer has changed the record since it was read.
-        const isLate = outcome.outcome === 'unmatched' && attempt < DELETE_ATTEMPTS
-        if (!isLate) return { headers: tagged(storedOf(outcome).version) }
-      }
+      const id = idOf(input)
+      // The record of a bound client is found by its customer, in the transaction.
+      const customerId = input.caller.boundTo ?? (await own(input)).customerId
+      const precondition = preconditionOf(input.headers)
+      const record = { customerId, id, withdraws: true } as const
+      const request = { record, precondition, ...storing(input, 'DELETE') }
+      const outcome = await store.operator.put(resource, request)
+      const { version } = storedOf(resource, input, outcome)
+      // A record that is withdrawn has no version to name.
+      return resource.deletable ? { headers: tagged(version) } : {}
     },
   }
 }
 
 const tagged = (version: string) => ({ etag: `"${version}"` })
 
-const answerOf = ({ line, version }: FoundRecord): IngestAnswer => ({
-  headers: tagged(version),
-  body: line,
-})
+function answerOf(resource: Resource, input: IngestInput, found: FoundRecord): IngestAnswer {
+  if (found.isWithdrawn) throw noneFound(resource, input)
+  return { headers: tagged(found.version), body: found.line }
+}
 
 /** The record of the body. It may leave out its id, which is in the path. */
 function withId(input: IngestInput): unknown {
@@ -114,8 +107,11 @@ function withId(input: IngestInput): unknown {
 }
 
 function storedOf(
+  resource: Resource,
+  input: IngestInput,
   outcome: PutOutcome,
 ): Extract<PutOutcome, { outcome: 'added' | 'changed' | 'unchanged' }> {
+  if (outcome.outcome === 'missing') throw noneFound(resource, input)
   if (outcome.outcome === 'unmatched') throw unmet(outcome.version)
   if (outcome.outcome === 'refused') throw refused(outcome.faults)
   return outcome

@@ -64,7 +64,7 @@ export type OperatorRecords = {
   exportLines(resource: Resource, customerId: string | undefined): AsyncIterable<string>
   /** Stores one record by the rules of an import. Records that wait together share a commit. */
   put(resource: Resource, request: PutRequest): Promise<PutOutcome>
-  /** A record, also a deleted one. Rejects with a StoreDamaged if it is damaged. */
+  /** A record, also a deleted or a withdrawn one. Rejects with a StoreDamaged if it is damaged. */
   find(resource: Resource, name: RecordName): Promise<FoundRecord | undefined>
   /** A record at a time in microseconds. Undefined for an id that no customer has. */
   findAsOf(resource: Resource, name: RecordName, asOf: bigint): Promise<PastRecord | undefined>

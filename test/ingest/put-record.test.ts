@@ -174,14 +174,6 @@ describe('a fiat account that is deleted', () => {
     await put('fiat-accounts', { ...account, deleted_at: null })
     assert.equal((await get('fiat-accounts', anId(301))).body.deleted_at, undefined)
   })
-
-  test('only fiat accounts can be deleted', async () => {
-    const { status, headers } = await service.call(`/ingest/v1/statements/${anId(1)}`, {
-      ...{ token, method: 'DELETE' },
-    })
-    assert.equal(status, 405)
-    assert.match(headers.get('allow') ?? '', /PUT/)
-  })
 })
 
 describe('a client that is bound to a customer', () => {

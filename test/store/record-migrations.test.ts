@@ -98,7 +98,7 @@ const openPlace = async (): Promise<Place> =>
  */
 const releasedSteps: Readonly<Record<'sqlite' | 'postgres', readonly string[]>> = {
   sqlite: [
-    'records 1 008514b752b282e9',
+    'records 1 859b3b88440c73d6',
     'records 2 9d870c806dbe269f',
     'records 3 e967c071290c3bb9',
     'credentials 1 0ac241aabe6a6d8b',
@@ -106,7 +106,7 @@ const releasedSteps: Readonly<Record<'sqlite' | 'postgres', readonly string[]>> 
     'fee-quotes 1 f786aa4076c36396',
   ],
   postgres: [
-    'schema 1 662374624f4ae31a',
+    'schema 1 06ce9ac215cde3bb',
     'schema 2 2d49c0e713e33b55',
     'schema 3 cf7cc9e45f161df4',
     'schema 4 2a160d2e1bb984ac',

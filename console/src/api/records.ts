@@ -136,6 +136,8 @@ export type Version = {
   readonly stored_at: string
   readonly replaced_at?: string
   readonly origin: Readonly<Record<string, string | number>>
+  /** Whether this version is the record's withdrawal. */
+  readonly withdrawn?: true
   readonly changed: readonly string[]
   readonly record: RecordData
 }

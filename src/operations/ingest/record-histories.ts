@@ -60,6 +60,12 @@ export const getRecordHistories: readonly IngestCall[] = resources.map((resource
                     timestampMember,
                   ),
                 ),
+                withdrawn: Type.Optional(
+                  about(
+                    'True where the record was withdrawn, from `stored_at` on; absent otherwise.',
+                    Type.Literal(true),
+                  ),
+                ),
                 origin,
                 changed: about(
                   'The members that differ from the version before; empty for the first.',

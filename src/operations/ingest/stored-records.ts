@@ -91,26 +91,28 @@ export const putRecords = ofEachKind((resource) =>
   }),
 )
 
-/** Marks a record as deleted. Only kinds that can be deleted have one. */
-export const deleteRecords: readonly IngestCall[] = resources
-  .filter(({ deletable }) => deletable)
-  .map((resource) =>
-    ingestCall({
-      id: callsOf(resource).delete,
-      summary: `Marks a ${resource.noun} as deleted now, unless it is deleted already.`,
-      tag: 'Records',
-      method: 'DELETE',
-      path: `/ingest/v1/${resource.kind}/:id`,
-      scope: writeScope(resource.kind),
-      status: 204,
-      problems: {
-        404: { description: `There is no such ${resource.noun}.` },
-        409: { description: conflict },
-        412: { description: unmet },
-      },
-      isTagged: true,
-    }),
-  )
+const removal = ({ deletable, noun }: Resource): string =>
+  deletable
+    ? `Marks a ${noun} as deleted now, unless it is deleted already.`
+    : `Withdraws a ${noun}, unless it is withdrawn already: no current answer has it, its versions stay, and what only one record may have is free again. A PUT of the record brings it back.`
+
+/** Takes a record out of current answers. */
+export const deleteRecords = ofEachKind((resource) =>
+  ingestCall({
+    id: callsOf(resource).delete,
+    summary: removal(resource),
+    tag: 'Records',
+    method: 'DELETE',
+    path: `/ingest/v1/${resource.kind}/:id`,
+    scope: writeScope(resource.kind),
+    status: 204,
+    problems: {
+      404: { description: `There is no such ${resource.noun}.` },
+      412: { description: unmet },
+    },
+    isTagged: true,
+  }),
+)
 
 const count = (description: string) => about(description, Type.Integer({ minimum: 0 }))
 

@@ -14,6 +14,8 @@ export type FoundRecord = {
   readonly customerId: string
   readonly line: string
   readonly version: string
+  /** Whether it is the mark of a withdrawal, which has the members of the version before it. */
+  readonly isWithdrawn: boolean
 }
 
 /** Which records a page showed at a time in microseconds. */

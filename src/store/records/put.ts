@@ -1,9 +1,12 @@
 import type { RecordFault } from '../../contract/resource.ts'
 import type { ClientOrigin, StorableRecord } from './import.ts'
 
-/** One record to store, by itself. */
+/** A stored record to withdraw. One of a kind with deletions is deleted instead. */
+export type Withdrawal = Pick<StorableRecord, 'customerId' | 'id'> & { readonly withdraws: true }
+
+/** One record to store or to withdraw, by itself. */
 export type PutRequest = {
-  readonly record: StorableRecord
+  readonly record: StorableRecord | Withdrawal
   readonly precondition: Precondition
   /** Lets it replace a record that is newer. */
   readonly allowOlder: boolean
@@ -20,7 +23,9 @@ export type Precondition = {
 
 export type PutOutcome =
   | { readonly outcome: 'added' | 'changed' | 'unchanged'; readonly version: string }
-  /** The precondition is false. Undefined where the customer has no such record. */
+  /** There is no such record to withdraw. */
+  | { readonly outcome: 'missing' }
+  /** The precondition is false. Undefined where the customer has no such record now. */
   | { readonly outcome: 'unmatched'; readonly version: string | undefined }
   /** It conflicts with stored records. */
   | { readonly outcome: 'refused'; readonly faults: readonly RecordFault[] }

@@ -2,10 +2,9 @@ import { fullTable, type Resource } from '../../contract/resource.ts'
 import { printInstant } from '../../values/instant.ts'
 import { bodyChecksum } from '../integrity/checksum.ts'
 import { shownId } from '../integrity/stored-row.ts'
-import type { FoundRecord } from '../records/history.ts'
 import { StoreDamaged } from '../unavailable.ts'
 import type { MergeDialect } from './merge-statements.ts'
-import { type NamedRow, optionalText, optionalWhole, text, whole } from './row.ts'
+import { isTrue, type NamedRow, optionalText, optionalWhole, text, whole } from './row.ts'
 
 /** A stored record as export reads it. Times are in microseconds. */
 export type StoredRecord = {
@@ -15,9 +14,15 @@ export type StoredRecord = {
   readonly body: string | null
   readonly checksum: number | null
   readonly deletedAt: bigint | null
+  /** Whether another customer's record has its id now. */
+  readonly idTaken: boolean
   readonly sourceVersion: bigint | null
   readonly storedAt: bigint
 }
+
+/** A row that is not of a withdrawn record. A deleted fiat account that has its id is current. */
+export const isCurrent = ({ deletable }: Resource, row: string): string =>
+  deletable ? `${row}.id_taken = false` : `${row}.deleted = false`
 
 /** Selects all records of a kind, or those of one customer, by customer and then in list order. */
 export const exportQuery = (
@@ -26,7 +31,8 @@ export const exportQuery = (
   customerParameter: string | undefined,
 ): string => `
     ${storedQuery(resource, tableName)}
-    ${customerParameter === undefined ? '' : `where record.customer_id = ${customerParameter}`}
+    where ${isCurrent(resource, 'record')}
+      ${customerParameter === undefined ? '' : `and record.customer_id = ${customerParameter}`}
     order by record.customer_id, record.deleted, record.position`
 
 /** Selects the records with some ids of their customers: `keys` has `customer_id` and `id`. */
@@ -49,7 +55,7 @@ function storedQuery(
   const exported = isApart ? 'unmasked' : 'record'
   return `
     select record.customer_id, record.id, ${exported}.body as body, ${exported}.checksum as checksum,
-      record.deleted_at, record.source_version, record.stored_at
+      record.deleted_at, record.id_taken, record.source_version, record.stored_at
     from ${keys} ${tableName(resource.table)} as record ${index}
     ${isApart ? `left join ${tableName(full)} as unmasked on ${samePair}` : ''}`
 }
@@ -86,16 +92,17 @@ export const readStoredRecord = (row: NamedRow): StoredRecord => ({
   body: optionalText(row, 'body') ?? null,
   checksum: row.checksum === null ? null : Number(whole(row, 'checksum')),
   deletedAt: optionalWhole(row, 'deleted_at') ?? null,
+  idTaken: isTrue(row.id_taken),
   sourceVersion: optionalWhole(row, 'source_version') ?? null,
   storedAt: whole(row, 'stored_at'),
 })
 
-/** The record that `findQuery` has selected. */
-export const foundRecord = (resource: Resource, record: StoredRecord): FoundRecord => ({
-  customerId: record.customerId,
-  line: exportLine(resource, record),
-  version: versionOf(record),
-})
+/** The version of a record that is current; undefined for one that is withdrawn. */
+export const currentVersionOf = (
+  { deletable }: Resource,
+  record: StoredRecord,
+): string | undefined =>
+  record.idTaken || (!deletable && record.deletedAt !== null) ? undefined : versionOf(record)
 
 /**
  * The time of the merge that stored the version. It is later than every merge before it of that

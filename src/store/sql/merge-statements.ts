@@ -8,6 +8,8 @@ export type MergeDialect = {
   readonly tableName: (table: string) => string
   /** Names the index of a join for a planner that would not find it by itself. */
   readonly indexedBy: (index: string) => string
+  /** A parameter of a statement. They are numbered from 1. */
+  readonly parameter: (number: number, type: 'bigint' | 'integer' | 'text' | 'uuid') => string
   /** The parameter that holds the time of the merge. */
   readonly now: string
   /** The first and the last of the positions of a group. */
@@ -30,6 +32,11 @@ export type MergeStatements = {
   readonly lastChange: string
   /** How many staged records of each file replace a stored one. */
   readonly countReplaced: string
+  /**
+   * Stages a stored record as it is once it is withdrawn, or deleted. The parameters are its line,
+   * its file, the time, the customer and the id.
+   */
+  readonly stageWithdrawn: string
   /** What stores the staged records that remain. */
   readonly changes: (does: {
     readonly adds: boolean
@@ -77,6 +84,7 @@ export function mergeStatements(resource: Resource, dialect: MergeDialect): Merg
     replaced,
     hasReplaced: `select exists (select 1 from ${replaced}) as has_replaced`,
     keepDeletions: resource.deletable ? keepDeletions(table) : undefined,
+    stageWithdrawn: stageWithdrawn(resource, dialect),
     unchanged,
     lastChange: `
       select max(changed_at) as changed_at from ${tableName('revision')}
@@ -93,20 +101,17 @@ export function mergeStatements(resource: Resource, dialect: MergeDialect): Merg
   }
 }
 
-/**
- * The row sets of a merge, each as what follows `from`. On PostgreSQL only statements with
- * `stored_at >= 0` can use the index of ids (postgres/schema/record-dialect.ts).
- */
+/** The stored row of a staged record. Another customer's row with this id is another record's. */
+export const sameRecord = 'stored.customer_id = staged.customer_id and stored.id = staged.id'
+
+/** The row sets of a merge, each as what follows `from`. */
 function rowSets(resource: Resource, { tableName, indexedBy }: MergeDialect) {
-  const stored = `${tableName(resource.table)} as stored ${indexedBy(`${resource.table}_identity`)}`
-  const sameId = 'stored.id = staged.id and stored.stored_at >= 0'
-  const replaced = `staged cross join ${stored} where ${sameId}`
+  const stored = `${tableName(resource.table)} as stored ${indexedBy(`${resource.table}_by_id`)}`
+  const replaced = `staged cross join ${stored} where ${sameRecord}`
   const hasMask = resource.mask !== undefined
-  const replacedInFull = !hasMask
-    ? replaced
-    : `staged cross join ${stored} cross join ${tableName(fullTable(resource))} as stored_full
-       where ${sameId}
-         and stored_full.customer_id = stored.customer_id and stored_full.id = stored.id`
+  const { joined, on } = fullOfStored(resource, { tableName })
+  const replacedInFull = `staged cross join ${stored} ${joined}
+       where ${sameRecord} and ${on}`
   const storedBody = hasMask ? 'stored_full.body' : 'stored.body'
   const storedChecksum = hasMask ? 'stored_full.checksum' : 'stored.checksum'
   // Also compares what follows from the body, so that importing a damaged record again mends it.
@@ -130,13 +135,54 @@ function rowSets(resource: Resource, { tableName, indexedBy }: MergeDialect) {
   return { replaced, replacedInFull, unchanged, storedBody, storedChecksum }
 }
 
+/** Joins the unmasked row of a stored one as `stored_full`, for a kind with a mask. */
+const fullOfStored = (resource: Resource, { tableName }: Pick<MergeDialect, 'tableName'>) =>
+  resource.mask === undefined
+    ? { joined: '', on: 'true' }
+    : {
+        joined: `cross join ${tableName(fullTable(resource))} as stored_full`,
+        on: 'stored_full.customer_id = stored.customer_id and stored_full.id = stored.id',
+      }
+
 const keepDeletions = (table: string): string => `
       update staged set deleted_at = (
         select stored.deleted_at from ${table} as stored
-        where stored.id = staged.id and stored.stored_at >= 0)
+        where ${sameRecord})
       where keeps_deletion = 1 and exists (
         select 1 from ${table} as stored
-        where stored.id = staged.id and stored.stored_at >= 0 and stored.deleted = true)`
+        where ${sameRecord} and stored.deleted = true)`
+
+/** The record keeps all that is stored of it, and has no line that an import could know it by. */
+function stageWithdrawn(resource: Resource, dialect: MergeDialect): string {
+  const { tableName, indexedBy, parameter } = dialect
+  const { table } = resource
+  const stored = `${tableName(table)} as stored ${indexedBy(`${table}_by_id`)}`
+  const { joined, on } = fullOfStored(resource, dialect)
+  const [line, file, now] = [
+    parameter(1, 'bigint'),
+    parameter(2, 'integer'),
+    parameter(3, 'bigint'),
+  ]
+  return `${stageStored(resource, { line, file, now })}
+      from ${stored} ${joined} where ${on}
+        and stored.customer_id = ${parameter(4, 'text')} and stored.id = ${parameter(5, 'uuid')}`
+}
+
+type Withdrawal = { readonly line: string; readonly file: string; readonly now: string }
+
+const stageStored = (resource: Resource, { line, file, now }: Withdrawal): string => {
+  const members = memberColumns(resource)
+  const hasMask = resource.mask !== undefined
+  const full = hasMask ? 'stored_full' : 'stored'
+  const kept = ['customer_id', 'id', 'position', ...members, 'updated_at', 'source_version']
+  return `
+      insert into staged (sequence, line, file, ${kept.join(', ')}, full_body, full_checksum,
+        masked, masked_checksum, deleted_at, keeps_deletion, id_taken)
+      select (select coalesce(max(sequence), 0) + 1 from staged), ${line}, ${file},
+        ${kept.map((column) => `stored.${column}`).join(', ')}, ${full}.body, ${full}.checksum,
+        ${hasMask ? 'stored.body, stored.checksum' : 'null, null'},
+        coalesce(stored.deleted_at, ${now}), 0, case when stored.id_taken then 1 else 0 end`
+}
 
 /** Inserts in the order of the primary key, which fills the table's pages one after the other. */
 function insertRecords(resource: Resource, { tableName, now }: MergeDialect): string {
@@ -145,9 +191,9 @@ function insertRecords(resource: Resource, { tableName, now }: MergeDialect): st
     resource.mask === undefined ? ['full_body', 'full_checksum'] : ['masked', 'masked_checksum']
   return `insert into ${tableName(resource.table)} (
          customer_id, deleted, position, id, ${members}, body,
-         deleted_at, updated_at, source_version, stored_at, checksum, source_digest, origin, origin_line)
+         deleted_at, updated_at, source_version, stored_at, id_taken, checksum, source_digest, origin, origin_line)
        select customer_id, deleted_at is not null, position, id, ${members}, ${body},
-         deleted_at, updated_at, source_version, ${now}, ${checksum}, source_digest, ${origin}
+         deleted_at, updated_at, source_version, ${now}, id_taken = 1, ${checksum}, source_digest, ${origin}
        from staged
        order by customer_id, deleted_at is not null, position`
 }

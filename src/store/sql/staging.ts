@@ -54,6 +54,13 @@ export const stagedValues = (record: StorableRecord) => ({
   source_version: record.sourceVersion,
 })
 
+/**
+ * What no record brings: it has lost its id to another customer's record, or another record of the
+ * merge takes a value from it, which withdraws it.
+ */
+export const lossColumns = `id_taken integer not null default 0,
+    is_loser integer not null default 0`
+
 /** Whether an id is staged twice. If none is, `dropRepeats` need not run. */
 export const hasRepeats = 'select count(distinct id) < count(*) as has_repeats from staged'
 

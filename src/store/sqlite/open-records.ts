@@ -13,6 +13,7 @@ import type { Store } from '../records.ts'
 import {
   exportLine,
   exportQuery,
+  isCurrent,
   readStoredRecord,
   refuseUnlisted,
   unlistedQuery,
@@ -84,7 +85,11 @@ export function openSqliteStore(path: string, clock: Clock, log = openLog('silen
       ...openPruner(db, write),
       answers: openKeptAnswers(db, clock),
       async count(resource) {
-        return Number(cached(`select count(*) as n from ${resource.table}`).get()?.n)
+        return Number(
+          cached(
+            `select count(*) as n from ${resource.table} as record where ${isCurrent(resource, 'record')}`,
+          ).get()?.n,
+        )
       },
       rows,
       journal: async (entriesMax) =>

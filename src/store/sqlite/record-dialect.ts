@@ -13,7 +13,7 @@ export const recordDialect: SchemaDialect = {
     sequence: 'integer primary key',
   },
   tableOptions: ' strict, without rowid',
-  acrossCustomers: '',
+  acrossCustomers: (condition) => ` where ${condition}`,
   bodyMember: (member) => `json_extract(stored.body, '$.${member}')`,
   checksumOf: (body) => `body_checksum(customer_id, ${body})`,
   fillMasks: `update superseded set masked = mask_body(kind, body),

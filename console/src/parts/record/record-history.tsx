@@ -71,14 +71,17 @@ type VersionProps = {
 
 function OneVersion(props: VersionProps) {
   const { path, query } = useRoute()
-  const { stored_at: at, origin, changed, record, replaced_at: until } = props.version
+  const { stored_at: at, origin, withdrawn, changed, record, replaced_at: until } = props.version
   const show = () =>
     go(linkTo(path, withParameters(query, { as_of: until === undefined ? '' : at })))
   return (
     <li>
       <p>
-        <Time at={at} /> <span className="hint">{originText(origin)}</span>{' '}
-        <Button onPress={show}>{until === undefined ? 'Show now' : 'Show as of then'}</Button>
+        <Time at={at} /> {withdrawn === true && 'withdrawn'}{' '}
+        <span className="hint">{originText(origin)}</span>{' '}
+        {withdrawn !== true && (
+          <Button onPress={show}>{until === undefined ? 'Show now' : 'Show as of then'}</Button>
+        )}
       </p>
       {props.before === undefined && <p>The oldest version that is kept.</p>}
       <div className="changes">

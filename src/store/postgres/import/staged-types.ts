@@ -1,4 +1,4 @@
-import { createStagedOrigin } from '../../sql/staging.ts'
+import { createStagedOrigin, lossColumns } from '../../sql/staging.ts'
 
 const types: Readonly<Record<string, string>> = {
   sequence: 'bigint',
@@ -30,6 +30,6 @@ export const createStaging = (
   columns: readonly string[],
   onCommit: 'on commit drop' | 'on commit delete rows',
 ): string => `
-  create temporary table staged (${columns.map((name) => `${name} ${typeOf(name)}`).join(', ')})
-    ${onCommit};
+  create temporary table staged (
+    ${columns.map((name) => `${name} ${typeOf(name)}`).join(', ')}, ${lossColumns}) ${onCommit};
   ${createStagedOrigin} ${onCommit}`

@@ -75,7 +75,7 @@ async function putTogether(
   batch: readonly PutRequest[],
   clock: Clock,
 ): Promise<PutOutcomes> {
-  const take = openSteps(connection, resource, batch)
+  const take = openSteps(connection, resource, statements, batch)
   const lock = `lock table ${dialect.tableName(resource.table)} in share row exclusive mode`
   await connection.execute(`${ensureStaging}; ${lock}`)
   const steps = putBatch(statements, batch, clock())
@@ -84,7 +84,12 @@ async function putTogether(
   return step.value
 }
 
-function openSteps(connection: Connection, resource: Resource, batch: readonly PutRequest[]) {
+function openSteps(
+  connection: Connection,
+  resource: Resource,
+  statements: ReturnType<typeof putStatements>,
+  batch: readonly PutRequest[],
+) {
   const columns = ['sequence', ...stagedColumns(resource)]
   const origins = new Map<string, number>()
   const fileOf = async ({ from }: PutRequest): Promise<number> => {
@@ -102,6 +107,7 @@ function openSteps(connection: Connection, resource: Resource, batch: readonly P
     const rows: Readonly<Record<string, unknown>>[] = []
     for (const place of places) {
       const request = batch[place] as PutRequest
+      if ('withdraws' in request.record) continue
       const values = stagedValues({ ...request.record, line: place })
       rows.push({ ...values, sequence: place, file: await fileOf(request) })
     }
@@ -114,12 +120,21 @@ function openSteps(connection: Connection, resource: Resource, batch: readonly P
       prepare: true,
     })
   }
+  const withdraw = async (place: number, at: bigint) => {
+    const request = batch[place] as PutRequest
+    const { customerId, id } = request.record
+    const values = [place, await fileOf(request), at, customerId, id]
+    await connection.query({ text: statements.stageWithdrawn, values, prepare: true })
+  }
   const keys = 'unnest($1::text[], $2::uuid[]) as key (customer_id, id)'
   const found = findQuery(resource, dialect, keys)
   return async (step: PutStep): Promise<PutRows> => {
     switch (step.do) {
       case 'stage':
         await stage(step.places)
+        return []
+      case 'withdraw':
+        await withdraw(step.place, step.at)
         return []
       case 'find': {
         const customers = textArray(step.records.map(({ customerId }) => customerId))

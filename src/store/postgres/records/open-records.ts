@@ -6,6 +6,7 @@ import { openDamageList } from '../../integrity/damage.ts'
 import { logDamage, openDamageScan } from '../../integrity/damage-scan.ts'
 import { verifiedRecords } from '../../integrity/verified-records.ts'
 import type { Store } from '../../records.ts'
+import { isCurrent } from '../../sql/export-line.ts'
 import { readJournalEntry, selectJournal } from '../../sql/import/journal.ts'
 import { historyTables, recordTables } from '../../sql/schema/record-migrations.ts'
 import type { Servers } from '../cluster/servers.ts'
@@ -56,7 +57,7 @@ export function openPostgresStore(
       ...openPruner(ingest),
       answers: openKeptAnswers(ingest, clock),
       count: async (resource) => {
-        const text = `select count(*) from bursar.${resource.table}`
+        const text = `select count(*) from bursar.${resource.table} as record where ${isCurrent(resource, 'record')}`
         const [row] = await operator.query({ text })
         return Number(row?.[0])
       },

@@ -18,7 +18,7 @@ export const recordDialect: SchemaDialect = {
     sequence: 'bigint generated always as identity primary key',
   },
   tableOptions: '',
-  acrossCustomers: ' where stored_at >= 0',
+  acrossCustomers: (condition) => ` where stored_at >= 0 and ${condition}`,
   bodyMember: (member) => `stored.body::json ->> '${member}'`,
   // PostgreSQL 15 has no CRC-32, so `fill-checksums.ts` computes it after the step.
   checksumOf: () => 'null',

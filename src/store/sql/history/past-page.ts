@@ -46,7 +46,7 @@ function rangePage(
     : ''
   const current = isApart ? 'whole' : 'record'
   const content = contentOf(resource, view, `record.stored_at <= ${at}`, current)
-  const where = [inRange('record', selection, dialect), ...conditionsOf(resource, selection, at)]
+  const where = [inRange('record', selection, dialect), ...conditionsOf(selection, at)]
   const ofState = (state: string) => `
       select record.position, ${content}
       from ${tableName(table)} as record ${dialect.joinPast(kind, at)} ${whole}
@@ -56,7 +56,7 @@ function rangePage(
     with ${reached(kind, names, dialect)}
     select ${dialect.aggregates(order)}, ${keptSince(kind, names, dialect)}
     from (
-      ${statesOf(resource, states)
+      ${statesOf(states)
         .map((state) => dialect.bounded(ofState(state), `order by position ${order} limit ${size}`))
         .join('\n      union all')}
       order by position ${order} limit ${size}
@@ -124,8 +124,8 @@ const reached = (kind: string, { customer, at }: Names, { tableName }: PastDiale
       order by changed_at desc limit 1
     )`
 
-const statesOf = ({ deletable }: Resource, { live, deleted }: PastDialect['states']) =>
-  deletable ? [live, deleted] : [live]
+/** A record that is deleted or withdrawn now may not have been then. */
+const statesOf = ({ live, deleted }: PastDialect['states']) => [live, deleted]
 
 function inRange(row: string, selection: PastSelection, { bytes }: PastDialect): string {
   const { low, high } = rangeOf(selection)
@@ -138,16 +138,10 @@ function inRange(row: string, selection: PastSelection, { bytes }: PastDialect):
 const then = (at: string, current: string, past: string): string =>
   `case when record.stored_at <= ${at} then ${current} else ${past} end`
 
-/** The record was stored then, and was not deleted unless that is asked for. */
-const conditionsOf = (
-  { deletable }: Resource,
-  { includeDeleted }: PastSelection,
-  at: string,
-): readonly string[] => [
+/** The record was stored then, and was not deleted or withdrawn unless that is asked for. */
+const conditionsOf = ({ includeDeleted }: PastSelection, at: string): readonly string[] => [
   `(record.stored_at <= ${at} or past.stored_at is not null)`,
-  ...(deletable && !includeDeleted
-    ? [`${then(at, 'record.deleted_at', 'past.deleted_at')} is null`]
-    : []),
+  ...(!includeDeleted ? [`${then(at, 'record.deleted_at', 'past.deleted_at')} is null`] : []),
 ]
 
 type Names = {
@@ -174,7 +168,7 @@ function candidates(
   assert(driver !== undefined, 'a page without a filter is a range')
   const { column } = driver
   const conditions = [
-    ...conditionsOf(resource, selection, at),
+    ...conditionsOf(selection, at),
     ...filters
       .filter((filter) => filter.column !== 'id')
       .map((filter) => {
@@ -192,7 +186,7 @@ function candidates(
     tables: `${tableName('former_value')} as former cross join ${tableName(table)} as record`,
     where: (value: string) => `former.customer_id = ${customer} and former.kind = '${kind}'
           and former.member = '${column}' and former.value = ${value} and former.until > ${at}
-          and record.deleted in (${statesOf(resource, dialect.states).join(', ')})
+          and record.deleted in (${statesOf(dialect.states).join(', ')})
           and record.position = former.position`,
   }
   const keysOf = ({ row, tables, where }: typeof stored) => {

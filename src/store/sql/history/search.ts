@@ -9,6 +9,7 @@ import {
   textPosition,
 } from '../../position.ts'
 import type { Search, SearchHit } from '../../records/history.ts'
+import { isCurrent } from '../export-line.ts'
 import { type NamedRow, text } from '../row.ts'
 import { searchedColumns, searchIndex } from '../schema/history-schema.ts'
 
@@ -78,7 +79,8 @@ export function searchLookUps<D extends SearchDialect>(
     const sql = `
         select customer_id, id, position, ${sortedBy} as sort_key
         from ${tableName(resource.table)} ${indexedBy(index)}
-        where stored_at >= 0 and ${conditions.join(' and ')}
+        where stored_at >= 0 and id_taken = false and ${isCurrent(resource, resource.table)}
+          and ${conditions.join(' and ')}
         order by ${sortedBy} limit ${count(hitsMax)}`
     return [{ resource, matched, sql, number, dialect }]
   })

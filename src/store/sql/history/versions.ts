@@ -1,7 +1,7 @@
 import { fullTable, type Resource } from '../../../contract/resource.ts'
 import type { RecordName, Version, VersionOrigin } from '../../records/history.ts'
 import type { OperatorRecords } from '../../records.ts'
-import { foundRecord, readStoredRecord } from '../export-line.ts'
+import { exportLine, readStoredRecord, versionOf } from '../export-line.ts'
 import { type NamedRow, optionalText, optionalWhole, whole } from '../row.ts'
 
 type Names = {
@@ -82,7 +82,8 @@ const version = (row: string, body: string, checksum: string, replacedAt: string
 /** The current version of a record, by its id, whoever owns it. */
 const currentVersion = (resource: Resource, names: Names): string => `
     ${current(resource, names, 'identity')}
-    where record.id = ${names.parameter(1, 'uuid')} and record.stored_at >= 0`
+    where record.id = ${names.parameter(1, 'uuid')} and record.stored_at >= 0
+      and record.id_taken = false`
 
 /** The same of one customer, by an index that finds no other customer's record. */
 export const currentVersionOf = (resource: Resource, names: Names): string => `
@@ -126,7 +127,10 @@ export const versionsAfter = (resource: Resource, names: Names): string => `
 function readVersion(resource: Resource, row: NamedRow): Version {
   const stored = readStoredRecord(row)
   return {
-    ...foundRecord(resource, stored),
+    customerId: stored.customerId,
+    line: exportLine(resource, stored),
+    version: versionOf(stored),
+    isWithdrawn: !resource.deletable && stored.deletedAt !== null,
     storedAt: stored.storedAt,
     replacedAt: optionalWhole(row, 'replaced_at'),
     origin: readOrigin(row),

@@ -1,6 +1,6 @@
 import type { RecordFaultCode } from '../../../contract/fault-codes.ts'
 import type { Resource } from '../../../contract/resource.ts'
-import type { MergeDialect } from '../merge-statements.ts'
+import { type MergeDialect, sameRecord } from '../merge-statements.ts'
 import { contentColumns } from '../staging.ts'
 
 type ConflictQueries = {
@@ -96,6 +96,9 @@ const sameKey = (...columns: readonly string[]): string => {
   return `${equal} and staged.${columns.at(-1)} is not null`
 }
 
+/** A record that is withdrawn holds no memo and no address. */
+const bothHold = 'stored.deleted = false and staged.deleted_at is null'
+
 /** Ignores stored records that the same file replaces. */
 const notReplaced = `
       not exists (select 1 from staged as replacement where replacement.id = stored.id)`
@@ -109,7 +112,7 @@ function storedConflicts(
     code: 'taken',
     reason: 'belong to another customer',
     index: 'exclusive_key',
-    where: `${sameKey('exclusive_key')}
+    where: `${sameKey('exclusive_key')} and ${bothHold}
       and stored.customer_id <> staged.customer_id and ${notReplaced}`,
   }
   return [
@@ -118,16 +121,15 @@ function storedConflicts(
       code: 'taken',
       reason: 'is taken; ids are unique over all customers',
       index: 'identity',
-      where: `stored.id = staged.id and stored.stored_at >= 0
-      and stored.customer_id <> staged.customer_id`,
+      where: `stored.id = staged.id and stored.stored_at >= 0 and stored.id_taken = false
+      and stored.customer_id <> staged.customer_id and staged.id_taken = 0`,
     },
     {
       member: orderBy,
       code: 'fixed',
       reason: 'must stay as it was first stored',
-      index: 'identity',
-      where: `stored.id = staged.id and stored.stored_at >= 0
-      and stored.customer_id = staged.customer_id and stored.position <> staged.position`,
+      index: 'by_id',
+      where: `${sameRecord} and stored.position <> staged.position`,
     },
     {
       member: 'ref_id',
@@ -143,7 +145,7 @@ function storedConflicts(
         code: 'taken',
         reason: 'is taken; it is unique over all customers',
         index: `${member}_identity`,
-        where: `${sameKey(member)} and stored.stored_at >= 0
+        where: `${sameKey(member)} and stored.stored_at >= 0 and ${bothHold}
       and stored.id <> staged.id and ${notReplaced}`,
       }),
     ),
@@ -167,8 +169,7 @@ const olderThanStored = ({ table }: Resource, { tableName, indexedBy }: MergeDia
       case when stored.source_version is null then 'updated_at' else 'source_version' end as member,
       '${older}' as code,
       'is older than what is stored; --allow-older takes it all the same' as reason
-    from staged cross join ${tableName(table)} as stored ${indexedBy(`${table}_identity`)}
-    where stored.id = staged.id and stored.stored_at >= 0
-      and stored.customer_id = staged.customer_id and case
+    from staged cross join ${tableName(table)} as stored ${indexedBy(`${table}_by_id`)}
+    where ${sameRecord} and case
       when stored.source_version is null then staged.updated_at < stored.updated_at
       else coalesce(staged.source_version, -1) < stored.source_version end`

@@ -23,7 +23,7 @@ export const knownByFile = 'select file, count(*) as records from known group by
 /** How many of their records were changed since. */
 export const changedKnown = ({ table }: Resource, tableName: (table: string) => string): string => `
   select count(*) as records from known left join ${tableName(table)} as stored
-    on stored.id = known.id and stored.stored_at >= 0
+    on stored.id = known.id and stored.stored_at >= 0 and stored.id_taken = false
   where stored.source_digest is null or stored.source_digest <> known.digest`
 
 /** A staged record that has the id of a known line, and other content than is stored. */

@@ -1,17 +1,19 @@
 import type { RecordFault, Resource } from '../../../contract/resource.ts'
 import type { StorableRecord } from '../../records/import.ts'
 import { isMet, type PutOutcome, type PutRequest } from '../../records/put.ts'
-import { readStoredRecord, versionOf } from '../export-line.ts'
+import { currentVersionOf, readStoredRecord, versionOf } from '../export-line.ts'
 import { conflictQueries } from '../import/conflict-queries.ts'
 import { readFault } from '../import/found-faults.ts'
 import { type MergeDialect, mergeStatements } from '../merge-statements.ts'
-import { isTrue, type NamedRow, optionalWhole, whole } from '../row.ts'
+import { isTrue, type NamedRow, optionalWhole, text, whole } from '../row.ts'
 import { mergeTime } from '../staging.ts'
 
 /** What a batch asks of its store, in the transaction that it runs in. */
 export type PutStep =
   /** Adds requests to `staged`. The line of each is its place in the batch. */
   | { readonly do: 'stage'; readonly places: readonly number[] }
+  /** Adds the stored record that a request withdraws at a time, as it will be. */
+  | { readonly do: 'withdraw'; readonly place: number; readonly at: bigint }
   /** Reads the stored records that have the ids of these, and their customers. */
   | { readonly do: 'find'; readonly records: readonly Owned[] }
   | { readonly do: 'run'; readonly sql: string; readonly values: readonly bigint[] }
@@ -37,7 +39,9 @@ export function putStatements(resource: Resource, dialect: MergeDialect) {
     ],
     remaining: `select line, sequence in (select staged.sequence from ${merge.replaced}) as replaces
       from staged`,
+    stageWithdrawn: merge.stageWithdrawn,
     changes: merge.changes,
+    currentVersion: (row: NamedRow) => currentVersionOf(resource, readStoredRecord(row)),
     now: dialect.now,
   }
 }
@@ -59,9 +63,12 @@ export function* putBatch(
   now: bigint,
 ): Generator<PutStep, PutOutcomes, PutRows> {
   const outcomes: PutOutcomes = batch.map(() => undefined)
-  const places = [...(yield* meetingPreconditions(batch, outcomes))]
+  const places = [...(yield* meetingPreconditions(statements, batch, outcomes))]
   if (places.length === 0) return outcomes
-  yield { do: 'stage', places }
+  const isWithdrawn = (place: number) => withdraws(batch[place] as PutRequest)
+  const stored = places.filter((place) => !isWithdrawn(place))
+  if (stored.length > 0) yield { do: 'stage', places: stored }
+  for (const place of places.filter(isWithdrawn)) yield { do: 'withdraw', place, at: now }
   let staged = places
   while (staged.length > 0) {
     const dropped = yield* conflictsOf(statements, batch, staged.length, outcomes)
@@ -75,20 +82,29 @@ export function* putBatch(
 
 const run = (sql: string, values: readonly bigint[] = []): PutStep => ({ do: 'run', sql, values })
 
+const withdraws = ({ record }: PutRequest): boolean => 'withdraws' in record
+
 function* meetingPreconditions(
+  { currentVersion }: PutStatements,
   batch: readonly PutRequest[],
   outcomes: PutOutcomes,
 ): Generator<PutStep, readonly number[], PutRows> {
-  const isConditional = ({ precondition: { match, noneMatch } }: PutRequest) =>
-    match !== undefined || noneMatch !== undefined
-  const records = batch.filter(isConditional).map(({ record }) => record)
+  const mustBeFound = (request: PutRequest) =>
+    withdraws(request) ||
+    request.precondition.match !== undefined ||
+    request.precondition.noneMatch !== undefined
+  const records = batch.filter(mustBeFound).map(({ record }) => record)
   const rows = records.length === 0 ? [] : yield { do: 'find', records }
-  const stored = new Map(rows.map(readStoredRecord).map((record) => [record.id, record]))
+  const stored = new Map(rows.map((row) => [text(row, 'id'), currentVersion(row)]))
   const places = [...batch.keys()]
   return places.filter((place) => {
-    const { record, precondition } = batch[place] as PutRequest
-    const found = stored.get(record.id)
-    const version = found && versionOf(found)
+    const request = batch[place] as PutRequest
+    const { record, precondition } = request
+    if (withdraws(request) && !stored.has(record.id)) {
+      outcomes[place] = { outcome: 'missing' }
+      return false
+    }
+    const version = stored.get(record.id)
     const isRight = isMet(precondition, version)
     if (!isRight) outcomes[place] = { outcome: 'unmatched', version }
     return isRight

@@ -49,9 +49,13 @@ export const rowOfIdQuery = (
     `where record.customer_id = ${customer} and record.id = ${id} limit 1`,
   )
 
-/** The row of any customer with an id, or with one of several. */
+/** The row of any customer that has an id, or one of several. */
 export const rowsOfIdsQuery = (resource: Resource, tableName: TableName, isId: string): string =>
-  rowsQuery(resource, tableName, `where record.id ${isId} and record.stored_at >= 0`)
+  rowsQuery(
+    resource,
+    tableName,
+    `where record.id ${isId} and record.stored_at >= 0 and record.id_taken = false`,
+  )
 
 /** Reads a row, and the digest of the line that it was imported from. */
 export const readSourceRow = (resource: Resource, row: NamedRow) => ({

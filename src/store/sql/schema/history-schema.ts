@@ -129,12 +129,11 @@ export function createSearchIndexes(
   laterColumns: readonly string[] = [],
 ): string {
   const { table } = resource
-  const condition = acrossCustomers === '' ? ' where' : `${acrossCustomers} and`
   return searchedColumns(resource)
     .filter((column) => !laterColumns.includes(column))
     .map(
       (column) =>
-        `create index ${searchIndex(table, column)} on ${tableName(table)} (${column}, id)${condition} ${column} is not null;\n`,
+        `create index ${searchIndex(table, column)} on ${tableName(table)} (${column}, id)${acrossCustomers(`${column} is not null`)};\n`,
     )
     .join('')
 }

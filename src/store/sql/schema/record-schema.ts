@@ -8,8 +8,9 @@ type SchemaAt = SchemaDialect & { readonly hasChecksums: boolean; readonly hasHi
 
 /**
  * Creates the tables of one kind. The primary key is the order of a page. Every index that serves a
- * customer starts with the customer; `_identity` guards what is unique across customers. Kinds
- * without deletions keep `deleted`, so that one statement serves every kind.
+ * customer starts with the customer; `_identity` guards what is unique across customers. A record
+ * of a kind without deletions is `deleted` once it is withdrawn: it keeps its row and its id, but
+ * no other unique value. It has lost its id too where `id_taken` says so.
  */
 export function createTables(
   resource: Resource,
@@ -33,10 +34,11 @@ create table ${name} (
   deleted_at ${types.integer},
   updated_at ${types.integer},
   source_version ${types.integer},
-  stored_at ${types.storedAt},${checksumColumn(dialect)}${originColumns(dialect)}
+  stored_at ${types.storedAt},
+  id_taken ${types.boolean} not null default false,${checksumColumn(dialect)}${originColumns(dialect)}
   primary key (customer_id, deleted, position)
 )${tableOptions};
-create unique index ${table}_identity on ${name} (id)${acrossCustomers};
+create unique index ${table}_identity on ${name} (id)${acrossCustomers('id_taken = false')};
 create unique index ${table}_by_id on ${name} (customer_id, id);
 create unique index ${table}_by_ref_id on ${name} (customer_id, ref_id) where ref_id is not null;
 ${filters.map((column) => createIndexes(resource, column, optional.includes(column), dialect)).join('')}
@@ -128,7 +130,7 @@ function createIndexes(
   { tableName, acrossCustomers }: SchemaDialect,
 ): string {
   const present = isOptional ? ` where ${column} is not null` : ''
-  const unique = `create unique index ${table}_${column}_identity on ${tableName(table)} (${column})${acrossCustomers};\n`
+  const unique = `create unique index ${table}_${column}_identity on ${tableName(table)} (${column})${acrossCustomers('deleted = false')};\n`
   return `create index ${table}_by_${column} on ${tableName(table)} (customer_id, ${column}, deleted, position)${present};
 ${uniqueMembers.includes(column) ? unique : ''}`
 }

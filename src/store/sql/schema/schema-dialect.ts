@@ -13,8 +13,8 @@ export type SchemaDialect = {
     readonly sequence: string
   }
   readonly tableOptions: string
-  /** Ends every index that spans customers. */
-  readonly acrossCustomers: string
+  /** Ends an index that spans customers and has the rows of a condition. */
+  readonly acrossCustomers: (condition: string) => string
   /** A member of the JSON text in `body`, as text. */
   readonly bodyMember: (member: string) => string
   /** The checksum of a body; null where a program has to compute it. */

@@ -87,14 +87,21 @@ function openSession(db: DatabaseSync, resource: Resource) {
     origins.set(key, file)
     return file
   }
-  const stage = (batch: readonly PutRequest[], place: number) => {
-    const request = batch[place] as PutRequest
+  const stage = (request: PutRequest, place: number) => {
+    if ('withdraws' in request.record) return
     stageRow({ ...request.record, line: place, file: fileOf(request) })
+  }
+  const withdraw = (request: PutRequest, place: number, at: bigint) => {
+    const { customerId, id } = request.record
+    statement(statements.stageWithdrawn).run(place, fileOf(request), at, customerId, id)
   }
   const take = (batch: readonly PutRequest[], step: PutStep): PutRows => {
     switch (step.do) {
       case 'stage':
-        for (const place of step.places) stage(batch, place)
+        for (const place of step.places) stage(batch[place] as PutRequest, place)
+        return []
+      case 'withdraw':
+        withdraw(batch[step.place] as PutRequest, step.place, step.at)
         return []
       case 'find':
         return step.records
