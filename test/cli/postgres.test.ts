@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { migrations } from '../../src/store/postgres/schema/migrate.ts'
+import { openPlace, startServiceAt } from '../support/harness.ts'
 import { runProgram, startProgram } from '../support/program.ts'
 import { anId } from '../support/records.ts'
 import { runBursar } from '../support/run-bursar.ts'
@@ -155,6 +156,27 @@ describe('serve', () => {
       tooOld.err,
       /at step 2 of \d+. Run `npm run -s bursar -- migrate` with the URL of the database's owner/,
     )
+  })
+
+  test('refuses the public secrets of a sandbox, until they are disabled', async (t) => {
+    const place = await openPlace('postgres')
+    const sandbox = await startServiceAt(place, { store: 'postgres' })
+    t.after(sandbox.stop)
+    const env = { ...place.env, OPERATOR_DATABASE_URL: '' }
+    const refused = await run(['serve'], env)
+    assert.equal(refused.code, 2)
+    assert.equal(
+      refused.err,
+      'The store has 3 clients of a sandbox, whose secrets are public: acme_sandbox, borealis_sandbox, console_sandbox. Disable them with `npm run -s bursar -- client disable --sandbox`, with OPERATOR_DATABASE_URL set, or serve another store.\n',
+    )
+    const disabled = await run(['client', 'disable', '--sandbox'], place.env)
+    assert.equal(disabled.out.split(' is disabled.').length, 4, disabled.err)
+    // Beside the sandbox, which has another URL.
+    const named = { ...env, PORT: '0', BURSAR_PUBLIC_URL: 'https://bursar.example' }
+    const program = startProgram(['serve', '--json'], { env: named })
+    const { url } = JSON.parse(await program.firstLine)
+    assert.equal(url, 'https://bursar.example')
+    assert.equal(await program.kill(), 0)
   })
 
   test('exits with one sentence if no server answers', async () => {
