@@ -16,6 +16,7 @@ type VerifyCommandOptions = {
   readonly customer?: string
   readonly allowFees?: boolean
   readonly only?: readonly string[]
+  readonly contract?: boolean
   readonly json?: boolean
 }
 
@@ -41,6 +42,7 @@ export function verifyCommand(output: Output): Command {
     .option('--customer <id>', 'The customer id; without it, records or introspection name it.')
     .option('--allow-fees', 'Also check the fee operation, which stores guaranteed fees.')
     .option('--only <ids...>', 'Check only these statements, or groups such as paging.')
+    .option('--contract', 'Check only what the contract states.')
     .option('--json', 'Print one JSON object to stdout and nothing else.')
     .action(async (options: VerifyCommandOptions, command: Command) => {
       refuseUsage(command, usageFault(options))
@@ -54,6 +56,7 @@ export function verifyCommand(output: Output): Command {
         customer: options.customer,
         allowFees: options.allowFees === true,
         ...(options.only !== undefined && { only: options.only }),
+        contractOnly: options.contract === true,
         report: (result) => linesOf(result).forEach(print),
       }).catch((error: unknown) => {
         if (!(error instanceof Unreachable)) throw error
@@ -61,13 +64,7 @@ export function verifyCommand(output: Output): Command {
       })
       const document = documentOf(target, results)
       for (const line of resultLines(options, document, [summaryOf(document)])) output.print(line)
-      const broken = results.filter(({ verdict }) => verdict === 'broken').map(({ id }) => id)
-      if (broken.length > 0) {
-        const verb = broken.length === 1 ? 'is' : 'are'
-        throw new CommandFailed(
-          `${counted(broken.length, 'statement')} ${verb} broken: ${broken.join(', ')}`,
-        )
-      }
+      if (document.broken > 0) throw new CommandFailed(brokenOf(results))
     })
 }
 
@@ -100,32 +97,47 @@ function urlFault(text: string): string | undefined {
 const otherOf = ({ otherClientId: id, otherClientSecret: secret }: VerifyCommandOptions) =>
   id === undefined || secret === undefined ? undefined : { id, secret }
 
-/** One line, and for each fault what was seen, the request and the answer. */
+/** One line, and for each fault what was seen, its source, the request and the answer. */
 function linesOf({ id, verdict, says, source, notes, faults }: Result): readonly string[] {
   const why = notes.length === 0 ? '' : ` (${notes.join('; ')})`
-  const own =
-    verdict === 'broken' && source === 'bursar' ? ' (Bursar’s rule, not the contract’s)' : ''
+  const extra =
+    verdict === 'broken' && source === 'extra' ? ' (extra: the contract leaves it open)' : ''
   return [
-    `${verdict.padEnd(12)}  ${id}: ${says}${own}${why}`,
+    `${verdict.padEnd(12)}  ${id}: ${says}${extra}${why}`,
     ...faults.flatMap((fault) => [
       `    ${fault.list === undefined ? '' : `${fault.list}: `}${fault.says}`,
+      `    source: ${fault.cited}`,
       `    request: ${fault.request}`,
       `    answer: ${fault.answer}`,
     ]),
   ]
 }
 
+/** The statements of the contract first, since only those break it. */
+function brokenOf(results: readonly Result[]): string {
+  const broken = results.filter(({ verdict }) => verdict === 'broken')
+  const { contract = [], extra = [] } = Object.groupBy(broken, ({ source }) => source)
+  const names = [...contract.map(({ id }) => id), ...extra.map(({ id }) => `${id} (extra)`)]
+  const verb = broken.length === 1 ? 'is' : 'are'
+  return `${counted(broken.length, 'statement')} ${verb} broken: ${names.join(', ')}`
+}
+
 function documentOf(target: string, statements: readonly Result[]) {
   const count = (verdict: Result['verdict']) =>
     statements.filter((statement) => statement.verdict === verdict).length
+  const isExtra = ({ verdict, source }: Result) => verdict === 'broken' && source === 'extra'
   return {
     target,
     held: count('held'),
     broken: count('broken'),
+    broken_extra: statements.filter(isExtra).length,
     not_testable: count('not testable'),
     statements,
   }
 }
 
-const summaryOf = (document: ReturnType<typeof documentOf>): string =>
-  `${counted(document.statements.length, 'statement')}: ${document.held} held, ${document.broken} broken, ${document.not_testable} not testable`
+function summaryOf(document: ReturnType<typeof documentOf>): string {
+  const { statements, held, broken, broken_extra: extra, not_testable } = document
+  const which = extra === 0 ? '' : ` (${extra} extra)`
+  return `${counted(statements.length, 'statement')}: ${held} held, ${broken} broken${which}, ${not_testable} not testable`
+}

@@ -13,6 +13,14 @@ export const verifyLimits = {
   verifyRetriesMax: 3,
   /** Pages of one walk. Four pages cover the sample; a few more show a walk that does not end. */
   verifyPagesMax: 6,
+  /** Pages of a thousand records that a question about every record reads of each list. */
+  verifyDeepPagesMax: 5,
+  /** One walk through a list, so that a slow server leaves time for the other statements. */
+  verifyWalkMs: 30_000,
+  /** A page whose text is longer is kept without it: 50 pages of 0.5 MB would take 25 MB. */
+  verifyKeptTextMax: 20_000,
+  /** Requests of a path without an answer; each may take the whole time of a request. */
+  verifyFailuresMax: 3,
   /** Records of a kind that are read alone, to compare them with their list. */
   verifyReadsMax: 5,
   /** What a report shows of a request and an answer: one or two lines of a terminal. */

@@ -1,4 +1,5 @@
 import type { Statement } from './statement.ts'
+import { answerStatements } from './statements/answers.ts'
 import { authorizationStatements } from './statements/authorization.ts'
 import { cachingStatements } from './statements/caching.ts'
 import { cursorStatements } from './statements/cursors.ts'
@@ -30,4 +31,5 @@ export const catalogue: readonly Statement[] = [
   ...isolationStatements,
   ...cachingStatements,
   ...feeStatements,
+  ...answerStatements,
 ]

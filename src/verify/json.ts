@@ -1,3 +1,5 @@
+import { parseInstant } from '../values/instant.ts'
+
 /** A record as it was answered: nothing about its members is known yet. */
 export type Item = Readonly<Record<string, unknown>>
 
@@ -21,3 +23,7 @@ export const idOf = (item: Item): string => textOf(item, 'id') ?? ''
 export const pathIdOf = (item: Item): string => encodeURIComponent(idOf(item))
 
 export const present = <T>(value: T | undefined): value is T => value !== undefined
+
+/** The time in a member, or undefined if it has none. */
+export const timeOf = (item: Item, member: string): bigint | undefined =>
+  parseInstant(textOf(item, member) ?? '')?.micros

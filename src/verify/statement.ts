@@ -1,8 +1,9 @@
-import type { Send } from './exchange.ts'
-import { type List, lists } from './lists.ts'
-import type { Session } from './session.ts'
-import type { Credentials } from './tokens.ts'
-import { Broken, type Evidence, NotTestable } from './verdicts.ts'
+import type { Exchange, Send } from './client/exchange.ts'
+import type { Session } from './client/session.ts'
+import type { Credentials } from './client/tokens.ts'
+import { type List, lists, type SingleRead, singleReads } from './lists.ts'
+import { type Cited, citedOf, type Source } from './source.ts'
+import { Broken, type Evidence, type NoAnswer, NotTestable } from './verdicts.ts'
 
 /** What the statements are checked with. */
 export type Context = {
@@ -13,6 +14,16 @@ export type Context = {
   readonly tokenUrl: string
   readonly client: Credentials
   readonly allowFees: boolean
+  readonly observed: Observed
+}
+
+/** What the run has seen so far, beside what the statements ask. */
+export type Observed = {
+  /** Requests without an answer that can be read. */
+  readonly failures: readonly NoAnswer[]
+  /** Answers 429 and 5xx. */
+  readonly refusals: readonly Exchange[]
+  readonly requests: number
 }
 
 /**
@@ -23,17 +34,22 @@ export type Statement = {
   /** Group and name, such as `paging.each-once`. Scripts rely on it. */
   readonly id: string
   readonly says: string
-  /** `bursar` marks what the contract leaves open and Bursar has settled. */
-  readonly source: 'contract' | 'bursar'
+  readonly source: Source
 } & (
   | { readonly check: (context: Context) => Promise<unknown> }
   | {
       readonly checkList: (context: Context, list: List) => Promise<unknown>
       readonly lists?: readonly List[]
     }
+  | { readonly checkRead: (context: Context, read: SingleRead) => Promise<unknown> }
 )
 
-export type Fault = { readonly list?: string; readonly says: string; readonly evidence: Evidence }
+export type Fault = Cited & {
+  /** What it was seen in; absent if the statement is about no list. */
+  readonly list?: string
+  readonly says: string
+  readonly evidence: Evidence
+}
 
 export type Finding = {
   readonly statement: Statement
@@ -43,11 +59,37 @@ export type Finding = {
   readonly notes: readonly string[]
 }
 
-/** Checks one statement, on every list that it is about. */
-export async function findingOf(statement: Statement, context: Context): Promise<Finding> {
-  const subjects = 'check' in statement ? [undefined] : (statement.lists ?? lists)
+/** One operation that a statement is about, or the statement alone. */
+type Subject = Cited & {
+  readonly list?: string
+  readonly run: (context: Context) => Promise<unknown>
+}
+
+export function subjectsOf(statement: Statement): readonly Subject[] {
+  const { source } = statement
+  if ('check' in statement) return [{ ...citedOf(source), run: statement.check }]
+  if ('checkRead' in statement) {
+    return singleReads.map((read) => ({
+      ...citedOf(source, { section: read.section }),
+      list: `${read.list.name}, read alone`,
+      run: (context) => statement.checkRead(context, read),
+    }))
+  }
+  return (statement.lists ?? lists).map((list) => ({
+    ...citedOf(source, list, list),
+    list: list.name,
+    run: (context) => statement.checkList(context, list),
+  }))
+}
+
+/** Checks one statement, on every operation that it is about. */
+export async function findingOf(
+  statement: Statement,
+  context: Context,
+  subjects = subjectsOf(statement),
+): Promise<Finding> {
   const outcomes: Outcome[] = []
-  for (const list of subjects) outcomes.push(await outcomeOf(statement, context, list))
+  for (const subject of subjects) outcomes.push(await outcomeOf(subject, context))
   const faults = outcomes.flatMap(({ fault }) => fault ?? [])
   const isHeld = outcomes.some(({ verdict }) => verdict === 'held')
   return {
@@ -65,27 +107,17 @@ type Outcome = {
   readonly note?: string
 }
 
-async function outcomeOf(
-  statement: Statement,
-  context: Context,
-  list: List | undefined,
-): Promise<Outcome> {
-  const named = list === undefined ? {} : { list: list.name }
-  const at = { list: list?.name }
+async function outcomeOf({ run, ...about }: Subject, context: Context): Promise<Outcome> {
+  const at = { list: about.list }
   try {
-    const note = await run(statement, context, list)
+    const note = await run(context)
     return { verdict: 'held', ...at, ...(typeof note === 'string' && { note }) }
   } catch (error) {
     if (error instanceof NotTestable) return { verdict: 'not testable', ...at, note: error.message }
     if (!(error instanceof Broken)) throw error
     const { message: says, evidence } = error
-    return { verdict: 'broken', ...at, fault: { ...named, says, evidence } }
+    return { verdict: 'broken', ...at, fault: { ...about, says, evidence } }
   }
-}
-
-async function run(statement: Statement, context: Context, list: List | undefined) {
-  if ('check' in statement) return statement.check(context)
-  return list && statement.checkList(context, list)
 }
 
 /** `statements, deposit addresses: it has no record`: one note for each reason. */

@@ -3,6 +3,8 @@ export type Evidence = {
   readonly request: string
   readonly status?: number
   readonly text?: string
+  /** The part of a long answer that shows the fault. */
+  readonly part?: unknown
 }
 
 /** The target breaks the statement. The message says how, without account numbers and secrets. */
@@ -19,6 +21,21 @@ export class Broken extends Error {
 /** The target's records, or the options, do not suffice to check the statement. */
 export class NotTestable extends Error {
   override readonly name = 'NotTestable'
+}
+
+/**
+ * No answer came that can be read. One statement is about all of them, since each other statement
+ * would only repeat that fault.
+ */
+export class NoAnswer extends NotTestable {
+  readonly kind: 'incomplete' | 'undecodable'
+  readonly evidence: Evidence
+
+  constructor(kind: NoAnswer['kind'], message: string, evidence: Evidence) {
+    super(message)
+    this.kind = kind
+    this.evidence = evidence
+  }
 }
 
 /** Nothing can be checked: no connection, or no token. The message says what to change. */
@@ -39,4 +56,9 @@ export function isRefusal({ status }: Evidence): boolean {
 /** Throws `NotTestable` unless the condition holds. */
 export function need(condition: boolean, reason: string): asserts condition {
   if (!condition) throw new NotTestable(reason)
+}
+
+/** For `catch`, where something else will do. */
+export function ifNotTestable(error: unknown): undefined {
+  if (!(error instanceof NotTestable)) throw error
 }

@@ -1,11 +1,22 @@
+import { randomUUID } from 'node:crypto'
 import { limits } from '../platform/limits.ts'
 import { catalogue } from './catalogue.ts'
-import { openSend, type Send } from './exchange.ts'
+import { type Exchange, type Fetch, openSend, type Send } from './client/exchange.ts'
+import { openSession } from './client/open-session.ts'
+import { basicOf, type Credentials, openTokens } from './client/tokens.ts'
 import { present, textOf } from './json.ts'
 import { redact } from './redact.ts'
-import { openSession } from './session.ts'
-import { type Context, type Fault, type Finding, findingOf } from './statement.ts'
-import { basicOf, type Credentials, openTokens } from './tokens.ts'
+import { type Cited, citedOf } from './source.ts'
+import {
+  type Context,
+  type Fault,
+  type Finding,
+  findingOf,
+  type Observed,
+  type Statement,
+  subjectsOf,
+} from './statement.ts'
+import { NoAnswer } from './verdicts.ts'
 
 export type VerifyOptions = {
   /** Without a slash at its end. */
@@ -17,22 +28,27 @@ export type VerifyOptions = {
   readonly allowFees: boolean
   /** Checks these statements or groups of them; all without it. */
   readonly only?: readonly string[]
+  /** Checks only what the contract states. */
+  readonly contractOnly?: boolean
   /** Takes each result as it is found. */
   readonly report?: (result: Result) => void
   readonly requestTimeoutMs?: number
+  /** Sends the requests; the global `fetch` by default. */
+  readonly fetch?: Fetch
+  /** Makes an id that no record has; `randomUUID` by default. */
+  readonly newId?: () => string
 }
 
 /** A finding without secrets, tokens and account numbers. */
-export type Result = {
+export type Result = Cited & {
   readonly id: string
   readonly verdict: Finding['verdict']
   readonly says: string
-  readonly source: 'contract' | 'bursar'
   readonly notes: readonly string[]
   readonly faults: readonly ReportedFault[]
 }
 
-type ReportedFault = {
+type ReportedFault = Cited & {
   readonly list?: string
   readonly says: string
   readonly request: string
@@ -47,7 +63,10 @@ export async function verifyTarget(options: VerifyOptions): Promise<readonly Res
   const { target, tokenUrl, client, otherClient, customer, allowFees } = options
   const run = AbortSignal.timeout(limits.verifyRunMs)
   const hidden = new Set(secretsOf([client, otherClient].filter(present)))
-  const plainSend = openSend(run, options.requestTimeoutMs ?? limits.verifyTimeoutMs)
+  const { fetch = globalThis.fetch, newId = randomUUID } = options
+  const timeoutMs = options.requestTimeoutMs ?? limits.verifyTimeoutMs
+  const { observed, observe } = openObserved()
+  const plainSend = openSend({ fetch, run, timeoutMs, observe })
   const send: Send = async (url, call) => {
     const exchange = await plainSend(url, call)
     const token = textOf(exchange.body, 'access_token')
@@ -58,22 +77,50 @@ export async function verifyTarget(options: VerifyOptions): Promise<readonly Res
     openSession({
       target,
       send,
+      newId,
       customer: named,
       tokens: await openTokens(send, tokenUrl, credentials),
     })
   const session = await open(client, customer)
   const other = otherClient && (await open(otherClient))
-  const context: Context = { session, other, send, tokenUrl, client, allowFees }
+  const context: Context = { session, other, send, tokenUrl, client, allowFees, observed }
   const results: Result[] = []
-  for (const statement of catalogue.filter(({ id }) => isChosen(id, options.only))) {
+  for (const statement of catalogue) {
+    const isChosen = isChosenBy(options.only, statement.id)
+    if (!isChosen && groupOf(statement.id) !== 'answers') continue
+    const subjects = subjectsOf(statement).filter(
+      ({ source }) => options.contractOnly !== true || source === 'contract',
+    )
+    if (subjects.length === 0) continue
     const finding: Finding = run.aborted
       ? { statement, verdict: 'not testable', faults: [], notes: ['the time for the run is over'] }
-      : await findingOf(statement, context)
+      : await findingOf(statement, context, subjects)
+    if (!isChosen && finding.verdict !== 'broken') continue
     const result = resultOf(finding, [...hidden])
     results.push(result)
     options.report?.(result)
   }
   return results
+}
+
+/** What the run sees, for the statements about all answers. */
+function openObserved() {
+  const failures: NoAnswer[] = []
+  const refusals: Exchange[] = []
+  let requests = 0
+  const observed: Observed = {
+    failures,
+    refusals,
+    get requests() {
+      return requests
+    },
+  }
+  const observe = (seen: Exchange | NoAnswer) => {
+    requests += 1
+    if (seen instanceof NoAnswer) failures.push(seen)
+    else if (seen.status === 429 || seen.status >= 500) refusals.push(seen)
+  }
+  return { observed, observe }
 }
 
 /** The secrets in every form in which a request carries them. */
@@ -86,28 +133,50 @@ const secretsOf = (clients: readonly Credentials[]): readonly string[] =>
 export const isWordOf = (word: string, id: string): boolean =>
   id === word || id.startsWith(`${word}.`)
 
-const isChosen = (id: string, only: readonly string[] | undefined): boolean =>
+const isChosenBy = (only: readonly string[] | undefined, id: string): boolean =>
   only === undefined || only.some((word) => isWordOf(word, id))
 
-function resultOf({ statement, verdict, faults, notes }: Finding, hidden: readonly string[]) {
-  const { id, says, source } = statement
+const groupOf = (id: string): string => id.split('.')[0] ?? ''
+
+function resultOf(
+  { statement, verdict, faults, notes }: Finding,
+  hidden: readonly string[],
+): Result {
+  const { id, says } = statement
   const reported = (fault: Fault) => reportedOf(fault, hidden)
   return {
     id,
     verdict,
     says,
-    source,
+    ...citedFor(statement, faults),
     notes: notes.map((note) => redact(note, hidden)),
     faults: faults.map(reported),
   }
 }
 
-function reportedOf({ list, says, evidence }: Fault, hidden: readonly string[]): ReportedFault {
-  const { request, status, text } = evidence
+/** A broken statement breaks the contract if one of its faults does. */
+function citedFor({ source }: Statement, faults: readonly Fault[]): Cited {
+  const worst = faults.find((fault) => fault.source === 'contract') ?? faults[0]
+  if (worst !== undefined) return { source: worst.source, cited: worst.cited }
+  return citedOf(source)
+}
+
+function reportedOf(fault: Fault, hidden: readonly string[]): ReportedFault {
+  const { list, says, source, cited } = fault
+  const { request } = fault.evidence
   return {
     ...(list !== undefined && { list }),
     says: redact(says, hidden),
+    source,
+    cited,
     request: redact(request, hidden),
-    answer: status === undefined ? 'none' : `${status} ${redact(text ?? '', hidden)}`.trim(),
+    answer: answerOf(fault.evidence, hidden),
   }
+}
+
+/** The status, and the answer from its beginning, or the part of it that shows the fault. */
+function answerOf({ status, text, part }: Fault['evidence'], hidden: readonly string[]): string {
+  if (status === undefined) return 'none'
+  if (part === undefined) return `${status} ${redact(text ?? '', hidden)}`.trim()
+  return `${status} … ${redact(JSON.stringify(part), hidden)}`
 }

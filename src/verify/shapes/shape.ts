@@ -10,7 +10,12 @@ export type FaultKind =
   | 'metadata'
   | 'unknown members'
 
-export type ShapeFault = { readonly kind: FaultKind; readonly says: string }
+export type ShapeFault = {
+  readonly kind: FaultKind
+  readonly says: string
+  /** The contract leaves open what Bursar has settled. */
+  readonly isExtra?: true
+}
 
 /** Finds the faults of a value at a position. The texts quote nothing that may be a secret. */
 export type Shape = (value: unknown, at: string) => readonly ShapeFault[]
@@ -20,19 +25,30 @@ const fault = (kind: FaultKind, says: string): readonly ShapeFault[] => [{ kind,
 const kindOf = (value: unknown): string =>
   value === null ? 'null' : Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`
 
-/** Text that is not empty. */
-export const text: Shape = (value, at) => {
-  if (typeof value !== 'string') {
-    return fault('members', `${at} must be a string, but is ${kindOf(value)}`)
-  }
-  return value === '' ? fault('members', `${at} must not be empty`) : []
-}
-
 /** Text that may be empty. */
 export const anyText: Shape = (value, at) =>
   typeof value === 'string'
     ? []
     : fault('members', `${at} must be a string, but is ${kindOf(value)}`)
+
+/** What Bursar has settled beyond the contract. */
+const extra =
+  (shape: Shape): Shape =>
+  (value, at) =>
+    shape(value, at).map((one) => ({ ...one, isExtra: true }))
+
+/** What the contract states, and what Bursar has settled for values that keep it. */
+export const refined =
+  (stated: Shape, settled: Shape): Shape =>
+  (value, at) => {
+    const faults = stated(value, at)
+    return faults.length > 0 ? faults : extra(settled)(value, at)
+  }
+
+/** Text; the contract does not say that it is not empty. */
+export const text: Shape = refined(anyText, (value, at) =>
+  value === '' ? fault('members', `${at} must not be empty`) : [],
+)
 
 /** Text that a test accepts. Values of another type are faults of the same kind. */
 export const textThat =
@@ -63,40 +79,51 @@ export const arrayOf =
 
 export type Shapes = Readonly<Record<string, Shape>>
 
+export type Members = {
+  /** The contract requires them. */
+  readonly required?: Shapes
+  /** Bursar always answers them; the contract does not say so. */
+  readonly expected?: Shapes
+  readonly optional?: Shapes
+}
+
 export const object =
-  (required: Shapes, optional: Shapes = {}): Shape =>
+  ({ required = {}, expected = {}, optional = {} }: Members): Shape =>
   (value, at) => {
     if (!isItem(value)) return fault('members', `${at} must be an object, but is ${kindOf(value)}`)
-    const missing = Object.keys(required)
-      .filter((name) => !Object.hasOwn(value, name))
-      .flatMap((name) => fault('members', `${at}.${name} is missing`))
+    const absent = (shapes: Shapes): Shape => {
+      const names = Object.keys(shapes).filter((name) => !Object.hasOwn(value, name))
+      return () => names.flatMap((name) => fault('members', `${at}.${name} is missing`))
+    }
     const inside = Object.entries(value).flatMap(([name, inner]) => {
-      const shape = shapeOf(required, name) ?? shapeOf(optional, name)
+      // The target chose the name, which may be `constructor`.
+      const shape = [required, expected, optional].find((shapes) => Object.hasOwn(shapes, name))
       const place = `${at}.${name}`
-      return shape?.(inner, place) ?? fault('unknown members', `${place} is not in the contract`)
+      const unknown = fault('unknown members', `${place} is not in the contract`)
+      return shape?.[name]?.(inner, place) ?? unknown
     })
-    return [...missing, ...inside]
+    return [...absent(required)(value, at), ...extra(absent(expected))(value, at), ...inside]
   }
 
-/** The target chose the name, which may be `constructor`. */
-const shapeOf = (shapes: Shapes, name: string): Shape | undefined =>
-  Object.hasOwn(shapes, name) ? shapes[name] : undefined
+/** An object of any members. */
+export const anyObject: Shape = (value, at) =>
+  isItem(value) ? [] : fault('metadata', `${at} must be an object, but is ${kindOf(value)}`)
 
+/** An object of texts, as many and as long as the limits say. */
 export const metadata =
-  (pairsMax: number, lengthMax: number): Shape =>
+  (pairsMax = Number.POSITIVE_INFINITY, lengthMax = Number.POSITIVE_INFINITY): Shape =>
   (value, at) => {
-    if (!isItem(value)) return fault('metadata', `${at} must be an object, but is ${kindOf(value)}`)
+    if (!isItem(value)) return anyObject(value, at)
     const pairs = Object.entries(value)
     const tooLong = pairs.some(
       ([key, inner]) =>
         typeof inner !== 'string' || key.length > lengthMax || inner.length > lengthMax,
     )
+    const length = Number.isFinite(lengthMax) ? ` of at most ${lengthMax} characters` : ''
     return [
       ...(pairs.length > pairsMax
         ? fault('metadata', `${at} must have at most ${pairsMax} pairs, but has ${pairs.length}`)
         : []),
-      ...(tooLong
-        ? fault('metadata', `${at} must map to strings of at most ${lengthMax} characters`)
-        : []),
+      ...(tooLong ? fault('metadata', `${at} must map to strings${length}`) : []),
     ]
   }

@@ -1,15 +1,16 @@
+import { needRecords, type Session } from '../client/session.ts'
 import { pathIdOf } from '../json.ts'
-import { itHas } from '../session.ts'
+import { type List, lists } from '../lists.ts'
+import { guide, rfc } from '../source.ts'
 import type { Statement } from '../statement.ts'
-import { hold, need } from '../verdicts.ts'
-import { forSingleReads } from './problems.ts'
+import { hold, ifNotTestable, need } from '../verdicts.ts'
 
 /** What caches may do with the answers. */
 export const cachingStatements: readonly Statement[] = [
   {
     id: 'caching.lists',
     says: 'A list has Cache-Control private, no-cache and an ETag.',
-    source: 'bursar',
+    source: guide('Caching'),
     checkList: async ({ session }, list) => {
       const { exchange } = await session.sample(list)
       const caching = exchange.headers.get('cache-control') ?? ''
@@ -21,29 +22,57 @@ export const cachingStatements: readonly Statement[] = [
   {
     id: 'caching.not-modified',
     says: 'A list that has not changed is answered 304 to its ETag, without a body.',
-    source: 'bursar',
+    source: rfc(9110, '13.1.2'),
     checkList: async ({ session }, list) => {
       const { exchange } = await session.items(list, { limit: '3' })
       const etag = exchange.headers.get('etag')
       need(etag !== null, 'it has no ETag')
       const headers = { 'if-none-match': etag }
       const again = await session.list(list, { limit: '3' }, { headers })
+      need(again.status < 500, `it answers HTTP ${again.status}`)
       hold(again.status === 304 && again.text === '', 'the status must be 304', again)
+    },
+  },
+  {
+    id: 'caching.etag-differs',
+    says: 'Different pages have different ETags, in one list and in two.',
+    source: guide('Caching'),
+    check: async ({ session }) => {
+      const tagged: Tagged[] = []
+      for (const list of lists) {
+        tagged.push(...((await taggedPages(session, list).catch(ifNotTestable)) ?? []))
+      }
+      need(tagged.length > 1, 'no two pages have an ETag')
+      for (const { etag, exchange } of tagged) {
+        const same = tagged.find((one) => one.etag === etag && one.exchange.text !== exchange.text)
+        hold(same === undefined, `its ETag is that of ${same?.exchange.request}`, exchange)
+      }
     },
   },
   {
     id: 'caching.reads',
     says: 'A single read has Cache-Control no-store.',
-    source: 'bursar',
-    check: async ({ session }) =>
-      forSingleReads(session, async ({ list }) => {
-        const { items } = await session.sample(list)
-        const [item] = items
-        need(item !== undefined, itHas(items))
-        const alone = await session.call(`${list.path}/${pathIdOf(item)}`)
-        need(alone.status === 200, `it answers HTTP ${alone.status}`)
-        const caching = alone.headers.get('cache-control') ?? ''
-        hold(caching.includes('no-store'), 'Cache-Control must be no-store', alone)
-      }),
+    source: guide('Caching'),
+    checkRead: async ({ session }, { list }) => {
+      const { items } = await session.sample(list)
+      needRecords(items)
+      const alone = await session.call(`${list.path}/${pathIdOf(items[0] ?? {})}`)
+      need(alone.status === 200, `it answers HTTP ${alone.status}`)
+      const caching = alone.headers.get('cache-control') ?? ''
+      hold(caching.includes('no-store'), 'Cache-Control must be no-store', alone)
+    },
   },
 ]
+
+type Tagged = Pick<Awaited<ReturnType<Session['items']>>, 'exchange'> & { readonly etag: string }
+
+/** A few pages of different records. */
+async function taggedPages(session: Session, list: List): Promise<readonly Tagged[]> {
+  const tagged: Tagged[] = []
+  for (const query of [{ limit: '1' }, { limit: '3' }, { limit: '1', order: 'ASC' }]) {
+    const { exchange, items } = await session.items(list, query)
+    const etag = exchange.headers.get('etag')
+    if (etag !== null && items.length > 0) tagged.push({ etag, exchange })
+  }
+  return tagged
+}

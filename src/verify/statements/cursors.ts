@@ -1,16 +1,18 @@
+import { sampleOf } from '../client/pages.ts'
+import { needRecords, type Session } from '../client/session.ts'
 import { idOf } from '../json.ts'
-import type { List } from '../lists.ts'
-import { lists } from '../lists.ts'
-import { itHas, type Query, type Session } from '../session.ts'
+import { type List, lists } from '../lists.ts'
+import { guide } from '../source.ts'
 import type { Statement } from '../statement.ts'
 import { hold, need } from '../verdicts.ts'
+import type { Query } from '../ways.ts'
 
 /** Cursors: opaque, tamper-evident, and good for the list that they were issued for. */
 export const cursorStatements: readonly Statement[] = [
   {
     id: 'cursors.form',
     says: 'A cursor is unpadded base64url.',
-    source: 'bursar',
+    source: guide('Pages'),
     checkList: async ({ session }, list) => {
       const { pages } = await session.walk(list)
       const [first] = pages
@@ -23,20 +25,21 @@ export const cursorStatements: readonly Statement[] = [
   {
     id: 'cursors.empty',
     says: 'An empty page_cursor means the first page.',
-    source: 'bursar',
+    source: guide('Pages'),
     checkList: async ({ session }, list) => {
-      const { items } = await session.sample(list)
-      const [first] = items
-      need(first !== undefined, itHas(items))
+      const { items } = await session.items(list, { limit: '1' })
+      needRecords(items)
       const answered = await session.list(list, { page_cursor: '', limit: '1' })
       hold(answered.status === 200, 'the status must be 200', answered)
-      hold(answered.text.includes(idOf(first)), 'it is not the first page', answered)
+      const [first] = sampleOf(answered, list).items
+      const isFirst = first !== undefined && idOf(first) === items.map(idOf)[0]
+      hold(isFirst, 'it is not the first page', answered)
     },
   },
   {
     id: 'cursors.altered',
     says: 'An altered or invented cursor is answered 400.',
-    source: 'bursar',
+    source: guide('Pages'),
     checkList: async ({ session }, list) => {
       const cursor = await cursorOf(session, list)
       const middle = Math.floor(cursor.length / 2)
@@ -50,7 +53,7 @@ export const cursorStatements: readonly Statement[] = [
   {
     id: 'cursors.order',
     says: 'A cursor with another order than its own is answered 400.',
-    source: 'bursar',
+    source: guide('Pages'),
     checkList: async ({ session }, list) => {
       const page_cursor = await cursorOf(session, list)
       await isRefused(session, list, { page_cursor, order: 'ASC' })
@@ -59,16 +62,16 @@ export const cursorStatements: readonly Statement[] = [
   {
     id: 'cursors.filters',
     says: 'A cursor with other filters than its own is answered 400.',
-    source: 'bursar',
+    source: guide('Pages'),
     checkList: async ({ session }, list) => {
       const page_cursor = await cursorOf(session, list)
-      await isRefused(session, list, { page_cursor, [list.ids]: crypto.randomUUID() })
+      await isRefused(session, list, { page_cursor, [list.ids]: session.newId() })
     },
   },
   {
     id: 'cursors.list',
     says: 'A cursor of one list is answered 400 by another.',
-    source: 'bursar',
+    source: guide('Pages'),
     checkList: async ({ session }, list) => {
       const page_cursor = await cursorOf(session, list)
       const { scopes } = session.tokens

@@ -1,96 +1,131 @@
-import { randomUUID } from 'node:crypto'
-import { idOf, memberOf, textOf } from '../json.ts'
-import { depositAddresses, fiatDepositInstructions, statements } from '../lists.ts'
-import type { Session } from '../session.ts'
+import type { Session } from '../client/session.ts'
+import { type Item, idOf, memberOf, textOf } from '../json.ts'
+import {
+  depositAddresses,
+  fiatDepositInstructions,
+  type List,
+  type SingleRead,
+  statements,
+} from '../lists.ts'
+import { forEachShown } from '../questions/each-shown.ts'
+import { extra, guide, rfc } from '../source.ts'
 import type { Context, Statement } from '../statement.ts'
-import { hold, need } from '../verdicts.ts'
+import { hold, ifNotTestable, need } from '../verdicts.ts'
+import { type Way, waysToAny } from '../ways.ts'
 import { cursorOf } from './cursors.ts'
-import { forSingleReads } from './problems.ts'
+
+const tenancy = extra('ARCHITECTURE.md, “Invariants”: a foreign id is an unknown id')
 
 /** One customer's records never show to another. */
 export const isolationStatements: readonly Statement[] = [
   {
     id: 'isolation.own-customer',
-    says: 'Every record that names its customer names the same one.',
-    source: 'bursar',
+    says: 'Every record that names its customer names the same one, by whichever filter.',
+    source: tenancy,
     lists: [statements, fiatDepositInstructions, depositAddresses],
     checkList: async ({ session }, list) => {
-      const { exchange, items } = await session.sample(list)
       const customer = await session.customer()
-      const named = items.filter((item) => textOf(item, 'customer_id') !== undefined)
-      need(named.length > 0, 'no record names its customer')
-      const foreign = named.find((item) => textOf(item, 'customer_id') !== customer)
-      const says = `the record ${foreign && idOf(foreign)} names another customer`
-      hold(foreign === undefined, says, exchange)
+      let count = 0
+      const stopped = await forEachShown(session, list, ({ item, evidence, by }) => {
+        const named = textOf(item, 'customer_id')
+        if (named === undefined) return
+        count += 1
+        hold(named === customer, `the record ${idOf(item)} names another customer${by}`, evidence)
+      })
+      need(count > 0, 'no record names its customer')
+      return stopped
     },
   },
   {
     id: 'isolation.lists',
     says: 'No record is in the lists of two customers.',
-    source: 'bursar',
+    source: tenancy,
     checkList: async (context, list) => {
       const other = await otherOf(context)
-      const own = await context.session.sample(list)
-      const ids = new Set(own.items.map(idOf))
-      const { exchange, items } = await other.sample(list)
+      const own = await context.session.whole(list)
+      const ids = new Set(own.items.map(idOf).filter((id) => id !== ''))
+      const { pages, items, stopped } = await other.whole(list)
       need(items.length > 0, 'the other customer has no record')
-      const shared = items.find((item) => ids.has(idOf(item)))
-      hold(shared === undefined, `both customers see ${shared && idOf(shared)}`, exchange)
+      for (const { exchange, items: found } of pages) {
+        const shared = found.find((item) => ids.has(idOf(item)))
+        hold(shared === undefined, `both customers see ${shared && idOf(shared)}`, exchange)
+      }
+      return stopped ?? own.stopped
     },
   },
   {
     id: 'isolation.filters',
-    says: 'A filter by ids of another customer shows nothing.',
-    source: 'bursar',
+    says: 'No filter and no bound shows a record of another customer.',
+    source: tenancy,
     checkList: async (context, list) => {
-      const ids = await foreignIds(context, list)
-      const { exchange, items } = await context.session.items(list, { [list.ids]: ids })
-      hold(items.length === 0, 'it shows records of the other customer', exchange)
+      const { session } = context
+      const { ids, ways } = await foreignOf(context, list)
+      for (const { name, query } of ways) {
+        const found = await session.items(list, query).catch(ifNotTestable)
+        const foreign = found?.items.find((item) => ids.has(idOf(item)))
+        if (foreign === undefined || found === undefined) continue
+        const says = `it shows the other customer’s record ${idOf(foreign)} by ${name}`
+        hold(false, says, { ...found.exchange, part: foreign })
+      }
     },
   },
   {
     id: 'isolation.reads',
     says: 'A single read of another customer’s record is answered as an unknown id is.',
-    source: 'bursar',
-    check: async (context) =>
-      forSingleReads(context.session, async ({ list }) => {
-        const [foreign = ''] = await foreignIds(context, list)
-        const unknown = randomUUID()
-        const { session } = context
-        const answered = await session.call(`${list.path}/${foreign}`)
-        const expected = await session.call(`${list.path}/${unknown}`)
-        const isSame =
-          answered.status === expected.status &&
-          withoutId(answered.body, foreign) === withoutId(expected.body, unknown)
-        hold(isSame, 'the answer differs from that for an unknown id', answered)
-      }),
+    source: guide('404 Not Found'),
+    checkRead: async (context, read) => {
+      const { session } = context
+      const { items, deleted } = await foreignOf(context, read.list)
+      for (const foreign of [items[0], deleted]) {
+        for (const query of queriesOf(read)) {
+          if (foreign !== undefined) await isUnknown(session, read.list, idOf(foreign), query)
+        }
+      }
+    },
   },
   {
     id: 'isolation.statements',
     says: 'List Statements for another customer_id is answered 200 with no statement.',
-    source: 'bursar',
+    source: guide('Filters'),
     check: async (context) => {
-      const other = await otherOf(context)
-      const { items } = await other.sample(statements)
-      need(items.length > 0, 'the other customer has no statement')
+      const { session } = context
+      const { items, other } = await foreignOf(context, statements)
       const customer_id = await other.customer()
       need(customer_id !== undefined, 'the other customer is not known')
-      const answered = await context.session.list(statements, { customer_id })
-      const found = memberOf(answered.body, statements.envelope)
-      const isEmpty = answered.status === 200 && Array.isArray(found) && found.length === 0
-      hold(isEmpty, 'the answer must be 200 with an empty array', answered)
+      const plain = { name: 'customer_id', query: {} }
+      for (const { name, query } of [plain, ...waysToAny(items, statements)]) {
+        const answered = await session.list(statements, { customer_id, ...query })
+        const found = memberOf(answered.body, statements.envelope)
+        hold(answered.status === 200, `the status must be 200 by ${name}`, answered)
+        const isEmpty = !Array.isArray(found) || found.length === 0
+        hold(isEmpty, `it shows the other customer’s statements by ${name}`, answered)
+      }
     },
   },
   {
     id: 'isolation.cursors',
     says: 'A cursor of another customer is answered 400.',
-    source: 'bursar',
+    source: guide('Pages'),
     checkList: async (context, list) => {
       const other = await otherOf(context)
       await context.session.sample(list)
       const page_cursor = await cursorOf(other, list)
       const answered = await context.session.list(list, { page_cursor })
       hold(answered.status === 400, 'the status must be 400', answered)
+    },
+  },
+  {
+    id: 'isolation.introspection',
+    says: 'Introspection of another customer’s token answers that it is not active.',
+    source: rfc(7662, '2.2'),
+    check: async (context) => {
+      const other = await otherOf(context)
+      const { tokens } = context.session
+      const own = await tokens.introspect(tokens.all)
+      need(memberOf(own.body, 'active') === true, 'the target has no introspection')
+      const foreign = await tokens.introspect(other.tokens.all)
+      const isHidden = foreign.status !== 200 || memberOf(foreign.body, 'active') === false
+      hold(isHidden, 'active must be false', foreign)
     },
   },
 ]
@@ -104,11 +139,43 @@ async function otherOf({ session, other }: Context): Promise<Session> {
   return other
 }
 
-async function foreignIds(context: Context, list: Parameters<Session['sample']>[0]) {
+/** What the other customer has in a list. */
+type Foreign = {
+  readonly other: Session
+  readonly items: readonly Item[]
+  readonly deleted: Item | undefined
+  readonly ids: ReadonlySet<string>
+  /** The queries that would reach it. */
+  readonly ways: readonly Way[]
+}
+
+async function foreignOf(context: Context, list: List): Promise<Foreign> {
   const other = await otherOf(context)
   const { items } = await other.sample(list)
   need(items.length > 0, 'the other customer has no record')
-  return items.slice(0, 5).map(idOf)
+  const deleted = await other.deleted(list).catch(ifNotTestable)
+  const every = deleted === undefined ? items : [...items, deleted]
+  const ofDeleted = deleted === undefined ? [] : waysToAny([deleted], list)
+  const ways = [...waysToAny(items, list), ...ofDeleted]
+  return { other, items, deleted, ids: new Set(every.map(idOf)), ways }
+}
+
+const queriesOf = ({ list }: SingleRead): readonly string[] =>
+  list.deletedFlag === undefined ? [''] : ['', `?${list.deletedFlag}=true`]
+
+async function isUnknown(
+  session: Session,
+  { path }: List,
+  foreign: string,
+  query: string,
+): Promise<void> {
+  const unknown = session.newId()
+  const answered = await session.call(`${path}/${encodeURIComponent(foreign)}${query}`)
+  const expected = await session.call(`${path}/${unknown}${query}`)
+  const isSame =
+    answered.status === expected.status &&
+    withoutId(answered.body, foreign) === withoutId(expected.body, unknown)
+  hold(isSame, 'the answer differs from that for an unknown id', answered)
 }
 
 /** A problem without what differs from request to request. */

@@ -1,9 +1,12 @@
+import { isDeepStrictEqual } from 'node:util'
 import { limits } from '../../platform/limits.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../client/exchange.ts'
+import { needRecords, type Session } from '../client/session.ts'
 import { type Item, idOf, isItem, memberOf, pathIdOf, textOf } from '../json.ts'
 import { fiatAccounts } from '../lists.ts'
+import { forEachShown } from '../questions/each-shown.ts'
 import { masked } from '../redact.ts'
-import { itHas, type Session } from '../session.ts'
+import { guide } from '../source.ts'
 import type { Statement } from '../statement.ts'
 import { hold, need } from '../verdicts.ts'
 
@@ -15,22 +18,25 @@ export const maskingStatements: readonly Statement[] = [
   {
     id: 'masking.account-numbers',
     says: 'List Fiat Accounts shows the last four characters of an account number and X before.',
-    source: 'bursar',
+    source: guide('Masking'),
     lists: accounts,
     checkList: async ({ session }, list) => {
-      const { exchange, items } = await session.sample(list)
-      const numbers = items.flatMap((item) => numbersOf(item).map((each) => ({ item, ...each })))
-      need(numbers.length > 0, 'no account has an account number')
-      for (const { item, network, number } of numbers) {
-        const says = `${network}.account_number of ${idOf(item)} is not masked`
-        hold(isMasked(number), says, exchange)
-      }
+      let count = 0
+      const stopped = await forEachShown(session, list, ({ item, evidence, by }) => {
+        for (const { network, number } of numbersOf(item)) {
+          count += 1
+          const says = `${network}.account_number of ${idOf(item)} is not masked${by}`
+          hold(isMasked(number), says, { ...evidence, part: partOf(item, networkMember) })
+        }
+      })
+      need(count > 0, 'no account has an account number')
+      return stopped
     },
   },
   {
     id: 'masking.length',
     says: 'A masked account number has the length and the last characters of the number.',
-    source: 'bursar',
+    source: guide('Masking'),
     lists: accounts,
     checkList: async ({ session }) => {
       const read = await readAlone(session, (item) => numbersOf(item).length > 0)
@@ -48,7 +54,7 @@ export const maskingStatements: readonly Statement[] = [
   {
     id: 'masking.full-read',
     says: 'Get Fiat Account shows account numbers, owners and addresses without masking.',
-    source: 'bursar',
+    source: guide('Masking'),
     lists: accounts,
     checkList: async ({ session }) => {
       const read = await readAlone(session, (item) => numbersOf(item).length > 0)
@@ -63,56 +69,71 @@ export const maskingStatements: readonly Statement[] = [
   {
     id: 'masking.owner',
     says: 'List Fiat Accounts withholds the owner: fiat_account_owner is {}.',
-    source: 'bursar',
+    source: guide('Masking'),
     lists: accounts,
     checkList: async ({ session }, list) => {
-      const { exchange, items } = await session.sample(list)
-      const owners = items.filter((item) => 'fiat_account_owner' in item)
-      need(owners.length > 0, 'no account has an owner')
-      for (const item of owners) {
-        const owner = memberOf(item, 'fiat_account_owner')
+      let count = 0
+      const stopped = await forEachShown(session, list, ({ item, evidence, by }) => {
+        if (!(ownerMember in item)) return
+        count += 1
+        const owner = memberOf(item, ownerMember)
         const isEmpty = isItem(owner) && Object.keys(owner).length === 0
-        hold(isEmpty, `fiat_account_owner of ${idOf(item)} is not {}`, exchange)
-      }
+        const says = `fiat_account_owner of ${idOf(item)} is not {}${by}`
+        hold(isEmpty, says, { ...evidence, part: partOf(item, ownerMember) })
+      })
+      need(count > 0, 'no account has an owner')
+      return stopped
     },
   },
   {
     id: 'masking.addresses',
     says: 'List Fiat Accounts shows of every address its country only.',
-    source: 'bursar',
+    source: guide('Masking'),
     lists: accounts,
     checkList: async ({ session }, list) => {
-      const { exchange, items } = await session.sample(list)
-      const found = items.flatMap((item) => addressesOf(item).map((address) => ({ item, address })))
-      need(found.length > 0, 'no account has an address')
-      for (const { item, address } of found) {
-        const isCountry = Object.keys(address).every((name) => name === 'country')
-        hold(isCountry, `an address of ${idOf(item)} has more than its country`, exchange)
-      }
+      let count = 0
+      const stopped = await forEachShown(session, list, ({ item, evidence, by }) => {
+        for (const address of addressesOf(item)) {
+          count += 1
+          const isCountry = Object.keys(address).every((name) => name === 'country')
+          const says = `an address of ${idOf(item)} has more than its country${by}`
+          hold(isCountry, says, { ...evidence, part: partOf(item, networkMember) })
+        }
+      })
+      need(count > 0, 'no account has an address')
+      return stopped
     },
   },
   {
     id: 'masking.wire',
     says: 'In lists, wire repeats status and metadata of its account.',
-    source: 'bursar',
+    source: guide('Masking'),
     lists: accounts,
     checkList: async ({ session }, list) => {
-      const { exchange, items } = await session.sample(list)
-      const wired = items.filter((item) => isItem(networkOf(item, 'wire')))
-      need(wired.length > 0, 'no account has a wire network')
-      for (const item of wired) {
+      let count = 0
+      const stopped = await forEachShown(session, list, ({ item, evidence, by }) => {
         const wire = networkOf(item, 'wire')
-        const isSame = ['status', 'metadata'].every(
-          (name) => JSON.stringify(memberOf(wire, name)) === JSON.stringify(memberOf(item, name)),
+        if (!isItem(wire)) return
+        count += 1
+        const isSame = ['status', 'metadata'].every((name) =>
+          isDeepStrictEqual(memberOf(wire, name), memberOf(item, name)),
         )
-        hold(isSame, `wire of ${idOf(item)} differs from its account`, exchange)
-      }
+        hold(isSame, `wire of ${idOf(item)} differs from its account${by}`, evidence)
+      })
+      need(count > 0, 'no account has a wire network')
+      return stopped
     },
   },
 ]
 
+const networkMember = 'fiat_network_instructions'
+const ownerMember = 'fiat_account_owner'
+
+/** What a report shows of a record: its id, and the member with the fault. */
+const partOf = (item: Item, member: string): Item => ({ id: item.id, [member]: item[member] })
+
 const networkOf = (item: unknown, network: string): unknown =>
-  memberOf(memberOf(item, 'fiat_network_instructions'), network)
+  memberOf(memberOf(item, networkMember), network)
 
 const numbersOf = (item: unknown) =>
   numbered.flatMap((network) => {
@@ -148,7 +169,7 @@ async function readAlone(
   isWanted: (item: Item) => boolean,
 ): Promise<readonly ReadAlone[]> {
   const { items } = await session.sample(fiatAccounts)
-  need(items.length > 0, itHas(items))
+  needRecords(items)
   const chosen = items.filter(isWanted).slice(0, limits.verifyReadsMax)
   const read: ReadAlone[] = []
   for (const item of chosen) {

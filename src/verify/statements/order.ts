@@ -1,8 +1,8 @@
-import { parseInstant } from '../../values/instant.ts'
-import type { Exchange } from '../exchange.ts'
-import { type Item, idOf, textOf } from '../json.ts'
+import type { Page } from '../client/pages.ts'
+import { itHas } from '../client/session.ts'
+import { type Item, idOf, timeOf } from '../json.ts'
 import type { List } from '../lists.ts'
-import { itHas } from '../session.ts'
+import { contract, guide } from '../source.ts'
 import type { Statement } from '../statement.ts'
 import { hold, need } from '../verdicts.ts'
 
@@ -11,26 +11,30 @@ export const orderStatements: readonly Statement[] = [
   {
     id: 'order.default',
     says: 'A list is answered newest first, across its pages; statements by the start of their period.',
-    source: 'contract',
+    source: contract(),
     checkList: async ({ session }, list) => {
-      const { pages } = await session.walk(list)
-      needTimes(
-        pages.flatMap(({ items }) => items),
-        list,
-      )
-      isSorted(pages, list, -1)
+      const whole = await session.whole(list)
+      needTimes(whole.items, list)
+      isSorted(whole.pages, list, -1)
+      isSorted((await session.walk(list)).pages, list, -1)
+      return whole.stopped
     },
   },
   {
     id: 'order.ascending',
     says: 'order=ASC answers the oldest first.',
-    source: 'contract',
+    source: contract(),
     checkList: async ({ session }, list) => {
       const sample = await session.sample(list)
       needTimes(sample.items, list)
-      const { exchange, items } = await session.items(list, { order: 'ASC', limit: '1000' })
+      const { exchange, items } = await session.items(list, {
+        order: 'ASC',
+        limit: await session.limitOf(list),
+      })
       isSorted([{ exchange, items }], list, 1)
-      const [first, newest] = [items[0], sample.items[0]].map((item) => item && timeOf(item, list))
+      const [first, newest] = [items[0], sample.items[0]].map(
+        (item) => item && timeOf(item, list.sortedBy),
+      )
       const isOldest = first !== undefined && newest !== undefined && first < newest
       hold(isOldest, 'the page starts with the newest record', exchange)
     },
@@ -38,7 +42,7 @@ export const orderStatements: readonly Statement[] = [
   {
     id: 'order.descending',
     says: 'order=DESC answers the newest first.',
-    source: 'contract',
+    source: contract(),
     checkList: async ({ session }, list) => {
       const sample = await session.sample(list)
       need(sample.items.length > 1, itHas(sample.items))
@@ -50,41 +54,40 @@ export const orderStatements: readonly Statement[] = [
   {
     id: 'order.ties',
     says: 'Records of one time are ordered by id, in the same direction.',
-    source: 'bursar',
+    source: guide('Pages'),
     checkList: async ({ session }, list) => {
-      const { exchange, items } = await session.sample(list)
+      const { pages, items } = await session.whole(list)
       const ties = items.slice(1).flatMap((item, at) => {
         const previous = items[at]
-        const time = timeOf(item, list)
-        const isTie = previous !== undefined && time === timeOf(previous, list)
+        const time = timeOf(item, list.sortedBy)
+        const isTie = previous !== undefined && time === timeOf(previous, list.sortedBy)
         return isTie && time !== undefined ? [{ previous, item }] : []
       })
       need(ties.length > 0, 'no two records have the same time')
       for (const { previous, item } of ties) {
         const isOrdered = idOf(previous) >= idOf(item)
-        hold(isOrdered, `${idOf(previous)} comes before ${idOf(item)}`, exchange)
+        const evidence = pages.find((page) => page.items.includes(item))?.exchange
+        const says = `${idOf(previous)} comes before ${idOf(item)}`
+        if (evidence !== undefined) hold(isOrdered, says, evidence)
       }
     },
   },
 ]
 
-export const timeOf = (item: Item, list: List): bigint | undefined =>
-  parseInstant(textOf(item, list.sortedBy) ?? '')?.micros
-
 function needTimes(items: readonly Item[], list: List): void {
   need(items.length > 1, itHas(items))
-  const times = new Set(items.map((item) => timeOf(item, list)))
+  const times = new Set(items.map((item) => timeOf(item, list.sortedBy)))
   need(times.size > 1, 'all its records have the same time')
 }
 
-type PageOfItems = { readonly exchange: Exchange; readonly items: readonly Item[] }
+type PageOfItems = Pick<Page, 'exchange' | 'items'>
 
 /** Records whose time cannot be read are left to the statement about timestamps. */
 function isSorted(pages: readonly PageOfItems[], list: List, direction: 1 | -1): void {
   let before: bigint | undefined
   for (const { exchange, items } of pages) {
     for (const item of items) {
-      const time = timeOf(item, list)
+      const time = timeOf(item, list.sortedBy)
       if (time === undefined) continue
       const isBehind = before === undefined || (direction === 1 ? time >= before : time <= before)
       hold(isBehind, `the record ${idOf(item)} is not in its place by ${list.sortedBy}`, exchange)

@@ -1,16 +1,17 @@
-import { idOf, memberOf } from '../json.ts'
+import { needList, type Page, upTo } from '../client/pages.ts'
+import { needRecords, type Session } from '../client/session.ts'
+import { idOf, isItem, memberOf } from '../json.ts'
 import { issuerQuotes, type List, lists } from '../lists.ts'
-import { itHas, needList, type Session, type WalkedPage } from '../session.ts'
+import { contract, guide, type Source } from '../source.ts'
 import type { Statement } from '../statement.ts'
 import { hold, need } from '../verdicts.ts'
-import { upTo } from './filters.ts'
 
 /** Pages: what a client that follows the cursors gets. */
 export const pagingStatements: readonly Statement[] = [
   {
     id: 'paging.envelope',
     says: 'A list is answered 200 as application/json with an array of objects.',
-    source: 'contract',
+    source: contract(),
     checkList: async ({ session }, list) => {
       session.needScope(list.scope)
       const answered = await session.list(list, { limit: '1' })
@@ -20,15 +21,16 @@ export const pagingStatements: readonly Statement[] = [
       hold(/^application\/json\b/.test(type), 'it is not application/json', answered)
       const found = memberOf(answered.body, list.envelope)
       hold(Array.isArray(found), `${list.envelope} must be an array`, answered)
+      hold(found.every(isItem), `${list.envelope} must hold objects`, answered)
     },
   },
   {
     id: 'paging.empty',
     says: 'A list without a match is answered 200 with an empty array.',
-    source: 'bursar',
+    source: guide('Pages'),
     checkList: async ({ session }, list) => {
       await session.sample(list)
-      const answered = await session.list(list, { [list.ids]: crypto.randomUUID() })
+      const answered = await session.list(list, { [list.ids]: session.newId() })
       const found = memberOf(answered.body, list.envelope)
       hold(answered.status === 200, 'the status must be 200', answered)
       hold(Array.isArray(found), `${list.envelope} must be an array`, answered)
@@ -37,7 +39,7 @@ export const pagingStatements: readonly Statement[] = [
   {
     id: 'paging.limit',
     says: 'A page has at most limit records.',
-    source: 'contract',
+    source: contract(),
     checkList: async ({ session }, list) => {
       const { limit, pages } = await session.walk(list)
       for (const { items, exchange } of pages) {
@@ -48,7 +50,7 @@ export const pagingStatements: readonly Statement[] = [
   {
     id: 'paging.default-limit',
     says: 'A page without a limit has 100 records if there are more.',
-    source: 'contract',
+    source: contract(),
     checkList: async ({ session }, list) => {
       const { items } = await session.sample(list)
       need(items.length > 100, 'it has at most 100 records')
@@ -59,26 +61,28 @@ export const pagingStatements: readonly Statement[] = [
   fullPages(
     'paging.short-page',
     'A page of issuer quotes with fewer than limit records has no next page.',
-    'contract',
+    contract('4.6'),
     [issuerQuotes],
   ),
   fullPages(
     'paging.full-pages',
     'Every page but the last has limit records, in the other lists too.',
-    'bursar',
+    guide('Pages'),
     lists.filter((list) => list !== issuerQuotes),
   ),
   {
     id: 'paging.last-cursor',
     says: 'The last page has no next_page_cursor: neither null nor an empty text.',
-    source: 'bursar',
+    source: guide('Pages'),
     checkList: async ({ session }, list) => {
       const { items } = await session.sample(list)
       const ids = items.slice(0, 2).map(idOf)
-      need(ids.length > 0, itHas(items))
+      needRecords(items)
       // Exactly full, which is where servers go wrong.
-      const answered = await session.list(list, { [list.ids]: ids, limit: String(ids.length) })
-      need(answered.status === 200, `it answers HTTP ${answered.status}`)
+      const query = { [list.ids]: ids, limit: String(ids.length) }
+      const { exchange: answered, items: found } = await session.items(list, query)
+      const areThey = found.every((item) => ids.includes(idOf(item)))
+      need(areThey, `its filter ${list.ids} does not select records`)
       const cursor = memberOf(answered.body, 'next_page_cursor')
       hold(cursor === undefined, `next_page_cursor is ${kindOf(cursor)}`, answered)
     },
@@ -86,22 +90,25 @@ export const pagingStatements: readonly Statement[] = [
   {
     id: 'paging.each-once',
     says: 'No record appears twice from the first page to the last.',
-    source: 'bursar',
+    source: guide('Pages'),
     checkList: async ({ session }, list) => {
-      const { pages } = await session.walk(list)
-      const seen = new Set<string>()
-      for (const { items, exchange } of pages) {
-        for (const id of items.map(idOf)) {
-          hold(!seen.has(id), `the record ${id} appears twice`, exchange)
-          seen.add(id)
+      const whole = await session.whole(list)
+      for (const { pages } of [await session.walk(list), whole]) {
+        const seen = new Set<string>()
+        for (const { items, exchange } of pages) {
+          for (const id of items.map(idOf)) {
+            hold(!seen.has(id), `the record ${id} appears twice`, exchange)
+            seen.add(id)
+          }
         }
       }
+      return whole.stopped
     },
   },
   {
     id: 'paging.nothing-lost',
     says: 'Every record that is there all the time appears from the first page to the last.',
-    source: 'bursar',
+    source: guide('Pages'),
     checkList: async ({ session }, list) => {
       const { pages } = await session.walk(list)
       const missing = await lostOf(session, list, pages)
@@ -114,7 +121,7 @@ export const pagingStatements: readonly Statement[] = [
   {
     id: 'paging.limit-change',
     says: 'The limit may change between pages.',
-    source: 'bursar',
+    source: guide('Pages'),
     checkList: async ({ session }, list) => {
       const { limit, pages } = await session.walk(list)
       const [first, second] = pages
@@ -130,12 +137,7 @@ export const pagingStatements: readonly Statement[] = [
   },
 ]
 
-function fullPages(
-  id: string,
-  says: string,
-  source: Statement['source'],
-  of: readonly List[],
-): Statement {
+function fullPages(id: string, says: string, source: Source, of: readonly List[]): Statement {
   return {
     id,
     says,
@@ -154,7 +156,7 @@ function fullPages(
 }
 
 /** The records of the sample that no page has and that are still there afterwards. */
-async function lostOf(session: Session, list: List, pages: readonly WalkedPage[]) {
+async function lostOf(session: Session, list: List, pages: readonly Page[]) {
   const walked = new Set(pages.flatMap(({ items }) => items.map(idOf)))
   const { items } = await session.sample(list)
   const last = pages.at(-1)
@@ -163,7 +165,7 @@ async function lostOf(session: Session, list: List, pages: readonly WalkedPage[]
   const reached = upTo({ ...last, isWhole: last.cursor === undefined }, items, list)
   const missing = reached.map(idOf).filter((id) => !walked.has(id))
   if (missing.length === 0) return []
-  const again = await session.items(list, { limit: '1000' })
+  const again = await session.items(list, { limit: await session.limitOf(list) })
   const still = new Set(again.items.map(idOf))
   return missing.filter((id) => still.has(id))
 }

@@ -1,10 +1,11 @@
-import { randomUUID } from 'node:crypto'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../client/exchange.ts'
+import { needRecords, type Session } from '../client/session.ts'
 import { idOf } from '../json.ts'
-import { fiatAccounts, type List, lists, statements } from '../lists.ts'
-import { itHas, type Query, type Session } from '../session.ts'
+import { type Filter, fiatAccounts, filtersOf, type List, lists, statements } from '../lists.ts'
+import { contract, guide } from '../source.ts'
 import type { Statement } from '../statement.ts'
 import { hold, isRefusal, need } from '../verdicts.ts'
+import { type Query, valuesOf } from '../ways.ts'
 
 const timed = lists.filter(({ bounds }) => Object.keys(bounds).length > 0)
 const ordered = lists.filter(({ path }) => !['/v2/statements', '/v2/issuer-quotes'].includes(path))
@@ -14,7 +15,7 @@ export const parameterStatements: readonly Statement[] = [
   {
     id: 'parameters.limit',
     says: 'A limit outside 1 to 1000, or one that is no number, is refused.',
-    source: 'contract',
+    source: guide('Pages'),
     checkList: async ({ session }, list) => {
       for (const limit of ['1001', '0', '-1', 'ten']) await isRefused(session, list, { limit })
     },
@@ -22,41 +23,47 @@ export const parameterStatements: readonly Statement[] = [
   {
     id: 'parameters.limit-max',
     says: 'A limit of 1000 is accepted.',
-    source: 'contract',
+    source: contract('8', [statements]),
     checkList: ({ session }, list) => isAccepted(session, list, { limit: '1000' }),
   },
   {
     id: 'parameters.order',
     says: 'An order other than ASC or DESC is refused.',
-    source: 'contract',
+    source: guide('Filters'),
     checkList: async ({ session }, list) => {
       for (const order of ['sideways', 'asc']) await isRefused(session, list, { order })
     },
   },
   {
     id: 'parameters.order-by',
-    says: 'CREATED_AT is the one order_by.',
-    source: 'contract',
+    says: 'order_by=CREATED_AT is accepted.',
+    source: contract(),
     lists: ordered,
-    checkList: async ({ session }, list) => {
-      await isAccepted(session, list, { order_by: 'CREATED_AT', limit: '1' })
-      await isRefused(session, list, { order_by: 'UPDATED_AT' })
-    },
+    checkList: ({ session }, list) =>
+      isAccepted(session, list, { order_by: 'CREATED_AT', limit: '1' }),
   },
   {
-    id: 'parameters.status',
-    says: 'A status that does not exist is refused.',
-    source: 'contract',
-    lists: lists.filter(({ filters }) => Object.values(filters).includes('status')),
+    id: 'parameters.order-by-others',
+    says: 'An order_by other than CREATED_AT is refused.',
+    source: guide('Filters'),
+    lists: ordered,
+    checkList: ({ session }, list) => isRefused(session, list, { order_by: 'UPDATED_AT' }),
+  },
+  {
+    id: 'parameters.enums',
+    says: 'A status or network that does not exist is refused.',
+    source: guide('Filters'),
+    lists: lists.filter((list) => enumsOf(list).length > 0),
     checkList: async ({ session }, list) => {
-      const name = list === statements ? 'statuses' : 'status'
-      await isRefused(session, list, { [name]: 'NO_SUCH_STATUS' })
+      for (const name of enumsOf(list)) {
+        await isRefused(session, list, { [name]: 'NO_SUCH_VALUE' })
+      }
     },
   },
   {
     id: 'parameters.dates',
     says: 'A bound that is no RFC 3339 date-time is refused.',
-    source: 'contract',
+    source: guide('Dates'),
     lists: timed,
     checkList: async ({ session }, list) => {
       for (const name of Object.keys(list.bounds)) {
@@ -69,24 +76,29 @@ export const parameterStatements: readonly Statement[] = [
   {
     id: 'parameters.record-ids',
     says: 'A record id in a filter that is no UUID is refused.',
-    source: 'bursar',
+    source: guide('400 Bad Request'),
     checkList: ({ session }, list) => isRefused(session, list, { [list.ids]: 'no-uuid' }),
   },
   {
     id: 'parameters.entries',
-    says: 'An identifier filter takes 100 entries, and 101 are refused.',
-    source: 'contract',
-    lists: lists.filter(({ entriesMax }) => entriesMax === 100),
+    says: 'Each identifier filter takes 100 entries, and 101 are refused.',
+    source: contract('8'),
+    lists: lists.filter((list) => Object.values(list.filters).some(isOfHundred)),
+    checkList: ({ session }, list) => checkEntries(session, list, list.filters, isOfHundred),
+  },
+  {
+    id: 'parameters.extra-entries',
+    says: 'Each other filter takes 100 or 1,000 entries, and one more is refused.',
+    source: guide('Filters'),
     checkList: async ({ session }, list) => {
-      const ids = Array.from({ length: list.entriesMax + 1 }, () => randomUUID())
-      await isAccepted(session, list, { [list.ids]: ids.slice(1) })
-      await isRefused(session, list, { [list.ids]: ids })
+      await checkEntries(session, list, list.additions, () => true)
+      await checkEntries(session, list, list.filters, (filter) => !isOfHundred(filter))
     },
   },
   {
     id: 'parameters.customer-id',
     says: 'List Statements without customer_id is refused.',
-    source: 'contract',
+    source: contract('4.3'),
     check: async ({ session }) => {
       session.needScope(statements.scope)
       const answered = await session.call(statements.path)
@@ -96,7 +108,7 @@ export const parameterStatements: readonly Statement[] = [
   {
     id: 'parameters.include-deleted',
     says: 'include_deleted takes true and false, also as True and 1, and nothing else.',
-    source: 'bursar',
+    source: guide('Filters'),
     lists: [fiatAccounts],
     checkList: async ({ session }, list) => {
       for (const flag of ['true', 'false', 'True', '1']) {
@@ -108,7 +120,7 @@ export const parameterStatements: readonly Statement[] = [
   {
     id: 'parameters.unknown',
     says: 'An unknown parameter is ignored, and X-Ignored-Parameters names it.',
-    source: 'bursar',
+    source: guide('Filters'),
     checkList: async ({ session }, list) => {
       const answered = await isAccepted(session, list, { limit: '1', no_such_parameter: 'x' })
       const names = answered.headers.get('x-ignored-parameters') ?? ''
@@ -118,7 +130,7 @@ export const parameterStatements: readonly Statement[] = [
   {
     id: 'parameters.repeated',
     says: 'A parameter of one value that is given twice, or is empty, is refused.',
-    source: 'bursar',
+    source: guide('Filters'),
     checkList: async ({ session }, list) => {
       await isRefused(session, list, { limit: ['1', '1'] })
       await isRefused(session, list, { order: '' })
@@ -127,11 +139,11 @@ export const parameterStatements: readonly Statement[] = [
   {
     id: 'parameters.brackets',
     says: 'ids[]= and ids[0]= mean the same as ids=.',
-    source: 'bursar',
+    source: guide('Filters'),
     checkList: async ({ session }, list) => {
       const { items } = await session.sample(list)
-      const [item] = items
-      need(item !== undefined, itHas(items))
+      needRecords(items)
+      const [item = {}] = items
       for (const name of [`${list.ids}[]`, `${list.ids}[0]`]) {
         const found = await session.items(list, { [name]: idOf(item) })
         const isIt =
@@ -143,7 +155,7 @@ export const parameterStatements: readonly Statement[] = [
   {
     id: 'parameters.id-case',
     says: 'A record id in upper case selects the same record.',
-    source: 'bursar',
+    source: guide('Filters'),
     checkList: async ({ session }, list) => {
       const { items } = await session.sample(list)
       const item = items.find((one) => /[a-f]/.test(idOf(one)))
@@ -155,11 +167,46 @@ export const parameterStatements: readonly Statement[] = [
   },
 ]
 
-async function isRefused(session: Session, list: List, query: Query): Promise<void> {
+function isOfHundred({ entriesMax }: Filter): boolean {
+  return entriesMax === 100
+}
+
+function enumsOf(list: List): readonly string[] {
+  return Object.entries(filtersOf(list)).flatMap(([name, { isEnum }]) =>
+    isEnum === true ? name : [],
+  )
+}
+
+/** As many entries as each filter takes, and one more. The values of enums are too few. */
+async function checkEntries(
+  session: Session,
+  list: List,
+  filters: List['filters'],
+  isMeant: (filter: Filter) => boolean,
+): Promise<void> {
+  const { items } = await session.sample(list)
+  for (const [name, filter] of Object.entries(filters)) {
+    const { entriesMax, isEnum } = filter
+    if (!isMeant(filter) || isEnum === true || entriesMax === 1) continue
+    const [own = session.newId()] = valuesOf(items, filter.member)
+    const entries = [own, ...Array.from({ length: entriesMax }, () => session.newId())]
+    const answered = await session.list(list, { [name]: entries.slice(0, -1) })
+    need(answered.status < 500, `it answers HTTP ${answered.status}`)
+    hold(answered.status === 200, `${name} must take ${entriesMax} entries`, answered)
+    await isRefused(session, list, { [name]: entries }, `${name} must take no more entries`)
+  }
+}
+
+async function isRefused(
+  session: Session,
+  list: List,
+  query: Query,
+  says = 'it must be refused',
+): Promise<void> {
   session.needScope(list.scope)
   await session.sample(list)
   const answered = await session.list(list, query)
-  hold(isRefusal(answered), 'it must be refused', answered)
+  hold(isRefusal(answered), says, answered)
 }
 
 async function isAccepted(session: Session, list: List, query: Query): Promise<Exchange> {

@@ -1,17 +1,17 @@
-import { randomUUID } from 'node:crypto'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../client/exchange.ts'
+import type { Session } from '../client/session.ts'
 import { memberOf, textOf } from '../json.ts'
-import { issuerQuotes, lists, singleReads } from '../lists.ts'
-import type { Session } from '../session.ts'
+import { accountRead, issuerQuotes, lists } from '../lists.ts'
+import { guide, rfc } from '../source.ts'
 import type { Statement } from '../statement.ts'
-import { hold, NotTestable, need } from '../verdicts.ts'
+import { hold, need } from '../verdicts.ts'
 
 /** Errors: RFC 9457 problem details, which the contract leaves open. */
 export const problemStatements: readonly Statement[] = [
   {
     id: 'problems.format',
     says: 'Errors are application/problem+json with type, title, status, detail and instance.',
-    source: 'bursar',
+    source: rfc(9457, '3'),
     check: async ({ session }) => {
       for (const answered of await errorsOf(session)) {
         const type = answered.headers.get('content-type') ?? ''
@@ -28,7 +28,7 @@ export const problemStatements: readonly Statement[] = [
   {
     id: 'problems.request-id',
     says: 'The request_id of an error is that of its X-Request-Id header.',
-    source: 'bursar',
+    source: guide('Errors'),
     check: async ({ session }) => {
       for (const answered of await errorsOf(session)) {
         const id = textOf(answered.body, 'request_id')
@@ -40,30 +40,30 @@ export const problemStatements: readonly Statement[] = [
   {
     id: 'problems.unknown-id',
     says: 'A single read of an unknown id is answered 404.',
-    source: 'bursar',
-    check: async ({ session }) =>
-      forSingleReads(session, async ({ list, unknownDetail }) => {
-        const id = randomUUID()
-        const answered = await session.call(`${list.path}/${id}`)
-        hold(answered.status === 404, 'the status must be 404', answered)
-        const detail = unknownDetail(id)
-        hold(textOf(answered.body, 'detail') === detail, `detail must be: ${detail}`, answered)
-      }),
+    source: guide('404 Not Found'),
+    checkRead: async ({ session }, { list, unknownDetail }) => {
+      session.needScope(list.scope)
+      const id = session.newId()
+      const answered = await session.call(`${list.path}/${id}`)
+      hold(answered.status === 404, 'the status must be 404', answered)
+      const detail = unknownDetail(id)
+      hold(textOf(answered.body, 'detail') === detail, `detail must be: ${detail}`, answered)
+    },
   },
   {
     id: 'problems.malformed-id',
     says: 'A single read of an id that is no UUID is answered 400.',
-    source: 'bursar',
-    check: async ({ session }) =>
-      forSingleReads(session, async ({ list }) => {
-        const answered = await session.call(`${list.path}/no-uuid`)
-        hold(answered.status === 400, 'the status must be 400', answered)
-      }),
+    source: guide('400 Bad Request'),
+    checkRead: async ({ session }, { list }) => {
+      session.needScope(list.scope)
+      const answered = await session.call(`${list.path}/no-uuid`)
+      hold(answered.status === 400, 'the status must be 400', answered)
+    },
   },
   {
     id: 'problems.bad-request',
     says: 'A list with a malformed parameter is answered 400.',
-    source: 'bursar',
+    source: guide('400 Bad Request'),
     checkList: async ({ session }, list) => {
       session.needScope(list.scope)
       const answered = await session.list(list, { limit: '0' })
@@ -73,19 +73,19 @@ export const problemStatements: readonly Statement[] = [
   {
     id: 'problems.unknown-path',
     says: 'An unknown path is answered 404.',
-    source: 'bursar',
+    source: guide('404 Not Found'),
     check: async ({ session }) => {
-      const answered = await session.call(`/v2/no-such-path-${randomUUID()}`)
+      const answered = await session.call(`/v2/no-such-path-${session.newId()}`)
       hold(answered.status === 404, 'the status must be 404', answered)
     },
   },
   {
     id: 'problems.method',
     says: 'A method that a path does not have is answered 405 with Allow.',
-    source: 'bursar',
+    source: rfc(9110, '15.5.6'),
     check: async ({ session }) => {
       // An unknown id and no body: a server that takes the method has nothing to change.
-      const path = `${singleReads[0].list.path}/${randomUUID()}`
+      const path = `${accountRead.list.path}/${session.newId()}`
       const answered = await session.call(path, { method: 'PATCH' })
       hold(answered.status === 405, 'the status must be 405', answered)
       const allow = answered.headers.get('allow') ?? ''
@@ -101,29 +101,9 @@ async function errorsOf(session: Session): Promise<readonly Exchange[]> {
   const answers = await Promise.all([
     session.call(path, { token: null }),
     session.call(`${path}?limit=0`),
-    session.call(`/v2/no-such-path-${randomUUID()}`),
+    session.call(`/v2/no-such-path-${session.newId()}`),
   ])
   const errors = answers.filter(({ status }) => status >= 400)
   need(errors.length > 0, 'no request was answered with an error')
   return errors
-}
-
-type SingleRead = (typeof singleReads)[number]
-
-/** Every single read that the client's scopes allow. Not testable without any. */
-export async function forSingleReads(
-  session: Session,
-  check: (read: SingleRead) => Promise<void>,
-): Promise<void> {
-  const reasons: string[] = []
-  for (const read of singleReads) {
-    try {
-      session.needScope(read.list.scope)
-      await check(read)
-    } catch (error) {
-      if (!(error instanceof NotTestable)) throw error
-      reasons.push(`${read.list.name}: ${error.message}`)
-    }
-  }
-  need(reasons.length < singleReads.length, reasons.join('; '))
 }

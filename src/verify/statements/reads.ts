@@ -1,31 +1,33 @@
 import { isDeepStrictEqual } from 'node:util'
 import { limits } from '../../platform/limits.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../client/exchange.ts'
+import { needRecords, type Session } from '../client/session.ts'
 import { type Item, idOf, isItem, pathIdOf } from '../json.ts'
 import { fiatAccounts, fiatDepositInstructions, type List } from '../lists.ts'
-import { itHas, type Session } from '../session.ts'
+import { contract, extra, guide } from '../source.ts'
 import type { Statement } from '../statement.ts'
 import { hold, isRefusal, need } from '../verdicts.ts'
-import { upTo } from './filters.ts'
 
 /** Single reads: the same records as in the lists. */
 export const readStatements: readonly Statement[] = [
   {
     id: 'reads.account',
     says: 'Get Fiat Account answers the record of its list, apart from masking.',
-    source: 'contract',
+    source: contract('4.1'),
     lists: [fiatAccounts],
     checkList: ({ session }, list) =>
       readEach(session, list, (item, alone) => {
         hold(isItem(alone.body), 'the body must be an object', alone)
-        const isSame = isDeepStrictEqual(unmaskable(alone.body), unmaskable(item))
+        const isSame =
+          isDeepStrictEqual(unmaskable(alone.body), unmaskable(item)) &&
+          hasSameStatus(alone.body, item)
         hold(isSame, 'the record differs from its list item beyond masking', alone)
       }),
   },
   {
     id: 'reads.deposit-instructions',
     says: 'Get Fiat Deposit Instructions answers the record as its list does.',
-    source: 'bursar',
+    source: extra('the list is Bursar’s own'),
     lists: [fiatDepositInstructions],
     checkList: ({ session }, list) =>
       readEach(session, list, (item, alone) => {
@@ -35,7 +37,7 @@ export const readStatements: readonly Statement[] = [
   {
     id: 'reads.id-case',
     says: 'A single read takes an id in upper case and answers it in lower case.',
-    source: 'bursar',
+    source: guide('Filters'),
     lists: [fiatAccounts, fiatDepositInstructions],
     checkList: async ({ session }, list) => {
       const { items } = await session.sample(list)
@@ -50,14 +52,16 @@ export const readStatements: readonly Statement[] = [
   {
     id: 'reads.deleted',
     says: 'A deleted account is refused alone, and answered 200 with include_deleted=true.',
-    source: 'contract',
+    source: contract('4.1'),
     lists: [fiatAccounts],
     checkList: async ({ session }, list) => {
-      const deleted = (await deletedOf(session, 'DESC')) ?? (await deletedOf(session, 'ASC'))
+      const deleted = await session.deleted(list)
       need(deleted !== undefined, 'no account is deleted')
       const path = `${list.path}/${pathIdOf(deleted)}`
-      const hidden = await session.call(path)
-      hold(isRefusal(hidden), 'it must be refused', hidden)
+      for (const hiding of ['', '?include_deleted=false']) {
+        const hidden = await session.call(`${path}${hiding}`)
+        hold(isRefusal(hidden), 'it must be refused', hidden)
+      }
       const shown = await session.call(`${path}?include_deleted=true`)
       hold(shown.status === 200, 'the status must be 200', shown)
     },
@@ -71,7 +75,7 @@ async function readEach(
   check: (item: Item, alone: Exchange) => void,
 ): Promise<void> {
   const { items } = await session.sample(list)
-  need(items.length > 0, itHas(items))
+  needRecords(items)
   for (const item of items.slice(0, limits.verifyReadsMax)) {
     const alone = await session.call(`${list.path}/${pathIdOf(item)}`)
     hold(alone.status === 200, 'the status must be 200', alone)
@@ -79,21 +83,19 @@ async function readEach(
   }
 }
 
-/** A deleted account among the first thousand in an order. */
-async function deletedOf(session: Session, order: 'ASC' | 'DESC'): Promise<Item | undefined> {
-  const query = { order, limit: '1000' }
-  const live = await session.items(fiatAccounts, query)
-  const every = await session.items(fiatAccounts, { ...query, include_deleted: 'true' })
-  const ids = new Set(live.items.map(idOf))
-  const reached = upTo(live, every.items, fiatAccounts, order)
-  return reached.find((item) => !ids.has(idOf(item)))
-}
-
-/** An account without the members that the list masks. */
+/**
+ * An account without the members that the list masks, and without the status, which the contract
+ * requires of single reads only.
+ */
 function unmaskable({
   fiat_network_instructions: _networks,
   fiat_account_owner: _owner,
+  status: _status,
   ...rest
 }: Item): Item {
   return rest
 }
+
+/** A list may leave the status out; it may not show another. */
+const hasSameStatus = (alone: Item, item: Item): boolean =>
+  item.status === undefined || item.status === alone.status

@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../client/exchange.ts'
+import { askerOf, basicOf, tokenOf } from '../client/tokens.ts'
 import { memberOf, textOf } from '../json.ts'
 import { lists } from '../lists.ts'
+import { extra, rfc } from '../source.ts'
 import type { Context, Statement } from '../statement.ts'
-import { askerOf, basicOf, tokenOf } from '../tokens.ts'
 import { hold, need } from '../verdicts.ts'
 
 /** The token endpoint: RFC 6749 with client credentials. */
@@ -11,7 +11,7 @@ export const tokenStatements: readonly Statement[] = [
   {
     id: 'tokens.body',
     says: 'A token is issued for client credentials in a form, urlencoded or multipart.',
-    source: 'bursar',
+    source: extra('docs/oauth.md, “Get a token”'),
     check: async ({ session }) => {
       for (const by of ['body', 'multipart'] as const) {
         const answered = await session.tokens.ask({}, by)
@@ -27,7 +27,7 @@ export const tokenStatements: readonly Statement[] = [
   {
     id: 'tokens.answer',
     says: 'A token is answered with token_type bearer, expires_in, scope and Cache-Control no-store.',
-    source: 'bursar',
+    source: rfc(6749, '5.1'),
     check: async ({ session }) => {
       const answered = await session.tokens.ask({})
       const type = textOf(answered.body, 'token_type')?.toLowerCase()
@@ -42,14 +42,16 @@ export const tokenStatements: readonly Statement[] = [
   {
     id: 'tokens.wrong-secret',
     says: 'A wrong secret and an unknown client are answered 401 invalid_client alike.',
-    source: 'bursar',
-    check: async ({ send, tokenUrl, client }) => {
-      const secret = `wrong_${randomUUID()}`
+    source: rfc(6749, '5.2'),
+    check: async ({ send, tokenUrl, client, session }) => {
+      const secret = `wrong_${session.newId()}`
       const wrong = await askerOf(send, tokenUrl, { ...client, secret })({})
       isOAuthError(wrong, 401, 'invalid_client')
       const challenge = wrong.headers.get('www-authenticate') ?? ''
       hold(/^basic\b/i.test(challenge), 'WWW-Authenticate must be Basic after Basic', wrong)
-      const unknown = await askerOf(send, tokenUrl, { id: `unknown_${randomUUID()}`, secret })({})
+      const unknown = await askerOf(send, tokenUrl, { id: `unknown_${session.newId()}`, secret })(
+        {},
+      )
       hold(
         unknown.status === wrong.status && unknown.text === wrong.text,
         'an unknown client is answered otherwise than a wrong secret',
@@ -60,7 +62,7 @@ export const tokenStatements: readonly Statement[] = [
   {
     id: 'tokens.two-methods',
     says: 'Credentials by Basic and in the body at once are answered 400 invalid_request.',
-    source: 'bursar',
+    source: rfc(6749, '2.3'),
     check: async ({ send, tokenUrl, client }) => {
       const fields = { grant_type: 'client_credentials', client_id: client.id }
       const body = new URLSearchParams({ ...fields, client_secret: client.secret })
@@ -72,7 +74,7 @@ export const tokenStatements: readonly Statement[] = [
   {
     id: 'tokens.grant-type',
     says: 'Another grant type is answered 400 unsupported_grant_type.',
-    source: 'bursar',
+    source: rfc(6749, '5.2'),
     check: async ({ session }) => {
       const answered = await session.tokens.ask({ grant_type: 'password' })
       isOAuthError(answered, 400, 'unsupported_grant_type')
@@ -81,7 +83,7 @@ export const tokenStatements: readonly Statement[] = [
   {
     id: 'tokens.scope',
     says: 'A token has the one scope that was asked for; unknown scopes beside it are dropped.',
-    source: 'bursar',
+    source: rfc(6749, '3.3'),
     check: async (context) => {
       const scope = ownScope(context)
       const answered = await context.session.tokens.ask({ scope: `${scope} no:such_scope` })
@@ -93,7 +95,7 @@ export const tokenStatements: readonly Statement[] = [
   {
     id: 'tokens.unknown-scope',
     says: 'A request for unknown scopes only is answered 400 invalid_scope.',
-    source: 'bursar',
+    source: rfc(6749, '5.2'),
     check: async ({ session }) =>
       isOAuthError(await session.tokens.ask({ scope: 'no:such_scope' }), 400, 'invalid_scope'),
   },

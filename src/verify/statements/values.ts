@@ -1,88 +1,106 @@
-import { type Item, idOf, memberOf, pathIdOf } from '../json.ts'
-import { depositAddresses, type List } from '../lists.ts'
-import { itHas } from '../session.ts'
-import type { FaultKind } from '../shapes/shape.ts'
+import { limits } from '../../platform/limits.ts'
+import { type Judged, needRecords } from '../client/session.ts'
+import { idOf, memberOf, pathIdOf } from '../json.ts'
+import { depositAddresses } from '../lists.ts'
+import type { FaultKind, ShapeFault } from '../shapes/shape.ts'
+import { contract, extra, type Source } from '../source.ts'
 import type { Statement } from '../statement.ts'
 import { hold, need } from '../verdicts.ts'
-import { forSingleReads } from './problems.ts'
 
 /** The values of records, as clients with strict decoders read them. */
 export const valueStatements: readonly Statement[] = [
-  ofKind('members', 'Every record has its required members, each of its type.'),
-  ofKind('enums', 'Every status, network and other enum has a value of the contract.'),
-  ofKind(
-    'timestamps',
-    'Every timestamp is RFC 3339 in UTC with the fewest fraction digits.',
-    'bursar',
-  ),
-  ofKind('amounts', 'Every amount is a decimal string.'),
-  ofKind(
-    'identifiers',
-    'Every record id is a UUID in lower case, every memo_id 16 characters.',
-    'bursar',
-  ),
-  ofKind('metadata', 'Metadata maps strings to strings, within the limits of its kind.'),
+  stated('members', 'Every record has its required members, each of its type.'),
+  settled('members', 'Every record has the members that Bursar always answers, none empty.'),
+  stated('enums', 'Every status, network and other enum has a value of the contract.'),
+  settled('enums', 'Every other vocabulary has a value that Bursar has settled.'),
+  stated('timestamps', 'Every timestamp is an RFC 3339 date-time.'),
+  settled('timestamps', 'Every timestamp is in UTC with Z and the fewest fraction digits.'),
+  stated('amounts', 'Every amount is a decimal string.'),
+  settled('amounts', 'No amount but token_principal is negative.'),
+  stated('identifiers', 'Every record id is a UUID.'),
+  settled('identifiers', 'Every record id is in lower case, every memo_id 16 characters.'),
+  stated('metadata', 'Metadata is an object, within the limits of its kind.'),
+  settled('metadata', 'Metadata maps strings to strings, at most 50 pairs of 500 characters.'),
   {
     id: 'values.alone',
     says: 'Records that are read alone have the values of the contract too.',
-    source: 'contract',
-    check: async ({ session }) =>
-      forSingleReads(session, async ({ list }) => {
-        const { items } = await session.sample(list)
-        need(items.length > 0, itHas(items))
-        for (const item of items.slice(0, 3)) {
-          const alone = await session.call(`${list.path}/${pathIdOf(item)}`)
-          need(alone.status === 200, `it answers HTTP ${alone.status}`)
-          const found = list
-            .shape(alone.body, 'body')
-            .filter(({ kind }) => kind !== 'unknown members')
-          hold(found.length === 0, found[0]?.says ?? '', alone)
-        }
-      }),
+    source: contract('2'),
+    checkRead: async ({ session }, { list, shape }) => {
+      const { items } = await session.sample(list)
+      needRecords(items)
+      for (const item of items.slice(0, limits.verifyReadsMax)) {
+        const alone = await session.call(`${list.path}/${pathIdOf(item)}`)
+        need(alone.status === 200, `it answers HTTP ${alone.status}`)
+        const [fault] = shape(alone.body, 'body').filter(isStated)
+        hold(fault === undefined, fault?.says ?? '', alone)
+      }
+    },
   },
   {
     id: 'values.networks',
     says: 'compatible_crypto_networks holds crypto_network.',
-    source: 'bursar',
+    source: extra('docs/records.md, “Members of a record”'),
     lists: [depositAddresses],
     checkList: async ({ session }, list) => {
-      const { exchange, items } = await session.sample(list)
-      need(items.length > 0, itHas(items))
-      for (const item of items) {
+      const judged = await session.judged(list)
+      needRecords(judged.map(({ item }) => item))
+      for (const { item, evidence } of judged) {
         const compatible = memberOf(item, 'compatible_crypto_networks')
         const holds =
           Array.isArray(compatible) && compatible.includes(memberOf(item, 'crypto_network'))
-        hold(holds, `${idOf(item)} lacks its own network`, exchange)
+        hold(holds, `${idOf(item)} lacks its own network`, evidence)
       }
     },
   },
 ]
 
-function ofKind(
-  kind: FaultKind,
+const isStated = ({ kind, isExtra }: ShapeFault): boolean =>
+  kind !== 'unknown members' && isExtra !== true
+
+/** What the contract states of a kind of value. */
+function stated(kind: FaultKind, says: string): Statement {
+  const of = (fault: ShapeFault) => fault.kind === kind && fault.isExtra !== true
+  return shapeStatement(`values.${kind}`, says, contract('2'), of, kind === 'members')
+}
+
+/** What Bursar has settled beyond the contract. */
+function settled(kind: FaultKind, says: string): Statement {
+  const at = extra('docs/records.md, “Members of a record”')
+  const of = (fault: ShapeFault) => fault.kind === kind && fault.isExtra === true
+  return shapeStatement(`values.extra-${kind}`, says, at, of, false)
+}
+
+function shapeStatement(
+  id: string,
   says: string,
-  source: Statement['source'] = 'contract',
+  source: Source,
+  isMeant: (fault: ShapeFault) => boolean,
+  namesAdditions: boolean,
 ): Statement {
   return {
-    id: `values.${kind}`,
+    id,
     says,
     source,
     checkList: async ({ session }, list) => {
-      const { exchange, items } = await session.sample(list)
-      need(items.length > 0, itHas(items))
-      for (const [at, item] of items.entries()) {
-        const found = list.shape(item, `${list.envelope}[${at}]`).filter((one) => one.kind === kind)
-        hold(found.length === 0, found[0]?.says ?? '', exchange)
+      const judged = await session.judged(list)
+      needRecords(judged.map(({ item }) => item))
+      for (const { item, evidence, faults } of judged) {
+        const [fault] = faults.filter(isMeant)
+        hold(fault === undefined, `${fault?.says} (${idOf(item) || 'no id'})`, evidence)
       }
-      return kind === 'members' ? additionsTo(items, list) : undefined
+      const { stopped } = await session.whole(list)
+      const notes = [...(namesAdditions ? additionsOf(judged) : []), ...(stopped ? [stopped] : [])]
+      return notes.length === 0 ? undefined : notes.join('; ')
     },
   }
 }
 
 /** Members beyond the contract are legal, since it only grows. The report names them. */
-function additionsTo(items: readonly Item[], list: List): string | undefined {
-  const found = items.flatMap((item) => list.shape(item, 'item'))
-  const unknown = found.filter(({ kind }) => kind === 'unknown members')
-  const names = [...new Set(unknown.map(({ says }) => says))]
-  return names.length === 0 ? undefined : names.slice(0, 10).join('; ')
+function additionsOf(judged: readonly Judged[]): readonly string[] {
+  const faults = judged.flatMap((one) => one.faults)
+  const unknown = faults.filter(({ kind }) => kind === 'unknown members')
+  return [...new Set(unknown.map(({ says }) => says))].slice(0, UNKNOWN_SHOWN)
 }
+
+/** How many unknown members a report names. */
+const UNKNOWN_SHOWN = 10

@@ -7,9 +7,12 @@ export type Asked = {
   readonly method: string
   readonly url: URL
   readonly headers: Headers
-  readonly body: Buffer
+  readonly body: string
 }
 export type Answered = { readonly status: number; readonly headers: Headers; readonly text: string }
+
+/** Answers as the correct server does. */
+export type Behind = (asked: Asked) => Promise<Answered>
 
 export type Wrong = {
   /** Changes the request before the server behind sees it. */
@@ -18,23 +21,29 @@ export type Wrong = {
   readonly answer?: (
     answered: Answered,
     asked: Asked,
-    again: (asked: Asked) => Promise<Answered>,
+    again: Behind,
   ) => Partial<Answered> | Promise<Partial<Answered>>
 }
 
+/** A server that passes everything on to a correct one, and is wrong in one way. */
+export const wronged =
+  (behind: Behind, wrong: Wrong): Behind =>
+  async (given) => {
+    const asked = { ...given, ...wrong.request?.(given) }
+    const right = await behind(asked)
+    return { ...right, ...(await wrong.answer?.(right, asked, behind)) }
+  }
+
 export type WrongServer = AsyncDisposable & { readonly url: string }
 
-/** A server that passes everything on to a correct one, and is wrong in one way. */
-export async function startWrongServer(behind: string, wrong: Wrong): Promise<WrongServer> {
+/** The same behind a port, for what only a connection shows. */
+export async function startWrongServer(target: string, wrong: Wrong): Promise<WrongServer> {
+  const answer = wronged(passTo(target), wrong)
   const server = createServer((incoming, outgoing) => {
     const relay = async () => {
-      const given = await readAsked(incoming)
-      const asked = { ...given, ...wrong.request?.(given) }
-      const send = (request: Asked) => pass(behind, request)
-      const right = await send(asked)
-      const answered = { ...right, ...(await wrong.answer?.(right, asked, send)) }
-      outgoing.writeHead(answered.status, Object.fromEntries(answered.headers))
-      outgoing.end(answered.text)
+      const { status, headers, text } = await answer(await readAsked(incoming))
+      outgoing.writeHead(status, Object.fromEntries(headers))
+      outgoing.end(text)
     }
     relay().catch((error: unknown) => outgoing.destroy(error as Error))
   })
@@ -51,27 +60,82 @@ export async function startWrongServer(behind: string, wrong: Wrong): Promise<Wr
   }
 }
 
+/** The same in this process: what `verify` calls instead of the global `fetch`. */
+export const fetchOf =
+  (answer: Behind) =>
+  async (url: string, init: RequestInit): Promise<Response> => {
+    const answered = await answer(await sentOf(url, init))
+    const { status } = answered
+    const text = status === 304 ? null : answered.text
+    return new Response(text, { status, headers: answered.headers })
+  }
+
+/** A form becomes text as `fetch` would send it. */
+async function sentOf(url: string, { method = 'GET', headers, body }: RequestInit): Promise<Asked> {
+  const at = { method, url: new URL(url) }
+  if (method === 'GET') return { ...at, headers: new Headers(headers), body: '' }
+  const request = new Request(url, { method, ...(headers && { headers }), ...(body && { body }) })
+  return { ...at, headers: request.headers, body: await request.text() }
+}
+
+/**
+ * The answers of a correct server, each requested once for all wrong servers. The answers to a POST
+ * differ each time, so those of a run are kept in their order: `forRun` begins a run.
+ */
+export function recordAnswers(target: string): { readonly forRun: () => Behind } {
+  const pass = passTo(target)
+  const recorded = new Map<string, Promise<Answered>>()
+  return {
+    forRun: () => {
+      const posts = new Map<string, number>()
+      return (asked) => {
+        const key = keyOf(asked)
+        const nth = asked.method === 'GET' ? 0 : (posts.get(key) ?? 0)
+        posts.set(key, nth + 1)
+        const answered = recorded.get(`${nth} ${key}`) ?? pass(asked)
+        recorded.set(`${nth} ${key}`, answered)
+        return answered
+      }
+    },
+  }
+}
+
+const passedHeaders = ['authorization', 'content-type', 'if-none-match'] as const
+
+const keyOf = ({ method, url, headers, body }: Asked): string =>
+  [method, url.pathname + url.search, ...passedHeaders.map((name) => headers.get(name)), body].join(
+    '\n',
+  )
+
 async function readAsked(incoming: IncomingMessage): Promise<Asked> {
   const chunks: Buffer[] = []
   for await (const chunk of incoming) chunks.push(chunk)
-  const { authorization, 'content-type': type, 'if-none-match': tag } = incoming.headers
-  const headers = new Headers({ 'accept-encoding': 'identity' })
-  if (authorization !== undefined) headers.set('authorization', authorization)
-  if (type !== undefined) headers.set('content-type', type)
-  if (tag !== undefined) headers.set('if-none-match', tag)
+  const headers = new Headers()
+  for (const name of passedHeaders) {
+    const value = incoming.headers[name]
+    if (value !== undefined) headers.set(name, value)
+  }
   const { method = 'GET', url = '' } = incoming
-  return { method, url: new URL(url, 'http://wrong'), headers, body: Buffer.concat(chunks) }
+  const body = Buffer.concat(chunks).toString('utf8')
+  return { method, url: new URL(url, 'http://wrong'), headers, body }
 }
 
-async function pass(behind: string, { method, url, headers, body }: Asked): Promise<Answered> {
-  const response = await fetch(`${behind}${url.pathname}${url.search}`, {
-    method,
-    headers,
-    ...(method === 'POST' && { body }),
-  })
-  const kept = new Headers(response.headers)
-  for (const name of ['content-length', 'connection', 'keep-alive', 'transfer-encoding']) {
-    kept.delete(name)
+const passTo =
+  (target: string): Behind =>
+  async ({ method, url, headers, body }) => {
+    const passed = new Headers({ 'accept-encoding': 'identity' })
+    for (const name of passedHeaders) {
+      const value = headers.get(name)
+      if (value !== null) passed.set(name, value)
+    }
+    const response = await fetch(`${target}${url.pathname}${url.search}`, {
+      method,
+      headers: passed,
+      ...(method === 'POST' && { body }),
+    })
+    const kept = new Headers(response.headers)
+    for (const name of ['content-length', 'connection', 'keep-alive', 'transfer-encoding']) {
+      kept.delete(name)
+    }
+    return { status: response.status, headers: kept, text: await response.text() }
   }
-  return { status: response.status, headers: kept, text: await response.text() }
-}

@@ -1,8 +1,8 @@
-import { parseJson } from '../platform/parse-json.ts'
+import { parseJson } from '../../platform/parse-json.ts'
+import { memberOf, textOf } from '../json.ts'
+import { redact } from '../redact.ts'
+import { NoAnswer, NotTestable, Unreachable } from '../verdicts.ts'
 import type { Exchange, Send } from './exchange.ts'
-import { memberOf, textOf } from './json.ts'
-import { redact } from './redact.ts'
-import { Broken, NotTestable, Unreachable } from './verdicts.ts'
 
 export type Credentials = { readonly id: string; readonly secret: string }
 
@@ -17,9 +17,11 @@ export type Tokens = {
     form: Readonly<Record<string, string>>,
     by?: 'basic' | 'body' | 'multipart',
   ): Promise<Exchange>
-  /** A token with one scope only, or undefined if the endpoint refuses. */
-  withScope(scope: string): Promise<string | undefined>
-  /** The customer that RFC 7662 introspection names, where the target has it. */
+  /** A token with these scopes only, or undefined if the endpoint issues none. */
+  withScopes(scopes: readonly string[]): Promise<string | undefined>
+  /** RFC 7662, where the target has it. */
+  introspect(token: string): Promise<Exchange>
+  /** The customer that introspection names. */
   introspectedCustomer(): Promise<string | undefined>
 }
 
@@ -43,21 +45,23 @@ export async function openTokens(
   const all = tokenOf(first)
   if (first.status !== 200 || all === undefined) throw new Unreachable(reasonOf(first, tokenUrl))
   const scope = textOf(first.body, 'scope')
+  const introspect: Tokens['introspect'] = (token) => {
+    const body = new URLSearchParams({ token })
+    const headers = { authorization: basicOf(client) }
+    return send(tokenUrl.replace(/\/token$/, '/introspect'), { method: 'POST', headers, body })
+  }
   return {
     all,
     scopes: scope?.split(' '),
     ask,
-    withScope: async (wanted) => {
-      const answered = await ask({ scope: wanted })
-      return answered.status === 200 ? tokenOf(answered) : undefined
+    withScopes: async (wanted) => {
+      const answered = await ask({ scope: wanted.join(' ') })
+      const granted = textOf(answered.body, 'scope')?.split(' ') ?? []
+      const isMore = granted.some((each) => !wanted.includes(each))
+      return answered.status === 200 && !isMore ? tokenOf(answered) : undefined
     },
-    introspectedCustomer: async () => {
-      const url = tokenUrl.replace(/\/token$/, '/introspect')
-      const body = new URLSearchParams({ token: all })
-      const headers = { authorization: basicOf(client) }
-      const answered = await send(url, { method: 'POST', headers, body })
-      return textOf(answered.body, 'customer_id')
-    },
+    introspect,
+    introspectedCustomer: async () => textOf((await introspect(all)).body, 'customer_id'),
   }
 }
 
@@ -80,9 +84,11 @@ export function askerOf(send: Send, tokenUrl: string, client: Credentials): Toke
 }
 
 function refused(error: unknown): never {
+  if (error instanceof NoAnswer) {
+    throw new Unreachable(`${error.evidence.request}: ${error.message}`)
+  }
   if (error instanceof NotTestable) throw new Unreachable(error.message)
-  if (!(error instanceof Broken)) throw error
-  throw new Unreachable(`${error.evidence.request}: ${error.message}`)
+  throw error
 }
 
 function reasonOf({ status, text }: Exchange, tokenUrl: string): string {

@@ -1,0 +1,144 @@
+import { limits } from '../../platform/limits.ts'
+import { idOf, textOf } from '../json.ts'
+import { depositAddresses, fiatDepositInstructions, type List } from '../lists.ts'
+import { ifNotTestable, need } from '../verdicts.ts'
+import type { Query } from '../ways.ts'
+import type { Send } from './exchange.ts'
+import { readPages, sampleOf } from './pages.ts'
+import { itHas, type Session, type Walk } from './session.ts'
+import { findDeleted, readShown } from './shown.ts'
+import type { Tokens } from './tokens.ts'
+
+export type SessionOptions = {
+  readonly target: string
+  readonly tokens: Tokens
+  readonly customer: string | undefined
+  readonly send: Send
+  readonly newId: () => string
+}
+
+export function openSession({ target, tokens, customer, send, newId }: SessionOptions): Session {
+  const call: Session['call'] = (path, { token = tokens.all, ...rest } = {}) =>
+    send(`${target}${path}`, {
+      ...rest,
+      headers: {
+        accept: 'application/json',
+        ...(token !== null && { authorization: `Bearer ${token}` }),
+        ...rest.headers,
+      },
+    })
+  const needScope = (scope: string) =>
+    need(tokens.scopes?.includes(scope) ?? true, `the client does not have the scope ${scope}`)
+  const findCustomer = once(
+    async () => customer ?? (await tokens.introspectedCustomer()) ?? recordedCustomer(session),
+  )
+  const first = perList((list) => firstPage(session, list))
+  const session: Session = {
+    call,
+    needScope,
+    customer: findCustomer,
+    newId,
+    tokens,
+    list: async (list, query = {}, options) => {
+      const needsCustomer = list.path === '/v2/statements' && query.customer_id === undefined
+      const owner = needsCustomer ? await findCustomer() : ''
+      need(owner !== undefined, 'the customer is not known; name it with --customer')
+      const parameters = needsCustomer ? { customer_id: owner, ...query } : query
+      return call(`${list.path}${queryOf(parameters)}`, options)
+    },
+    items: async (list, query) => {
+      needScope(list.scope)
+      return sampleOf(await session.list(list, query), list)
+    },
+    limitOf: async (list) => (await first(list)).limit,
+    sample: async (list) => {
+      const { sample } = await first(list)
+      need(
+        sample.items.every((item) => idOf(item) !== ''),
+        'its records have no id',
+      )
+      return sample
+    },
+    whole: perList(async (list) => {
+      const { sample, limit } = await first(list)
+      return readPages(
+        (wanted) => session.items(list, wanted),
+        { limit },
+        limits.verifyDeepPagesMax,
+        sample,
+      )
+    }),
+    judged: perList(async (list) => {
+      const { pages } = await session.whole(list)
+      return pages.flatMap(({ exchange, items }) =>
+        items.map((item) => {
+          const evidence = { ...exchange, part: item }
+          return { item, evidence, faults: list.shape(item, 'record') }
+        }),
+      )
+    }),
+    walk: perList((list) => walkList(session, list)),
+    shown: perList((list) => readShown(session, list)),
+    deleted: perList((list) => findDeleted(session, list)),
+  }
+  return session
+}
+
+/** `?ids=a&ids=b`, or nothing for no parameter. */
+function queryOf(query: Query): string {
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    [value].flat().map((each) => [name, each]),
+  )
+  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`
+}
+
+/** As many records as a page may have; fewer where the target cannot do that. */
+async function firstPage(session: Session, list: List) {
+  session.needScope(list.scope)
+  const limit = String(limits.pageSizeMax)
+  const sample = await session.items(list, { limit }).catch(ifNotTestable)
+  if (sample !== undefined) return { limit, sample }
+  const smaller = String(limits.pageSizeDefault)
+  return { limit: smaller, sample: await session.items(list, { limit: smaller }) }
+}
+
+/** A quarter of the sample on each page, so that its end falls on a page's end or beyond. */
+async function walkList(session: Session, list: List): Promise<Walk> {
+  const { items } = await session.sample(list)
+  need(items.length > 1, itHas(items))
+  const limit = Math.min(Math.ceil(items.length / 4), limits.pageSizeMax)
+  const pages = await readPages(
+    (wanted) => session.items(list, wanted),
+    { limit: String(limit) },
+    limits.verifyPagesMax,
+  )
+  return { ...pages, limit }
+}
+
+/** Most records name their customer. A server that leaks may name another's. */
+async function recordedCustomer(session: Session): Promise<string | undefined> {
+  for (const list of [depositAddresses, fiatDepositInstructions]) {
+    // Another list may name the customer.
+    const found = await session.items(list, { limit: '1' }).catch(ifNotTestable)
+    const customer = textOf(found?.items[0], 'customer_id')
+    if (customer !== undefined) return customer
+  }
+  return undefined
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
+
+function perList<T>(read: (list: List) => Promise<T>): (list: List) => Promise<T> {
+  const made = new Map<List, Promise<T>>()
+  return (list) => {
+    const known = made.get(list) ?? read(list)
+    made.set(list, known)
+    return known
+  }
+}

@@ -1,0 +1,98 @@
+import { limits } from '../../platform/limits.ts'
+import { counted } from '../../values/counted.ts'
+import { type Item, isItem, memberOf, textOf, timeOf } from '../json.ts'
+import type { List } from '../lists.ts'
+import { type Evidence, need } from '../verdicts.ts'
+import type { Query } from '../ways.ts'
+import type { Exchange } from './exchange.ts'
+
+/** Some records of a list. */
+export type Sample = {
+  readonly exchange: Exchange
+  readonly items: readonly Item[]
+  /** Whether the list has no further record. */
+  readonly isWhole: boolean
+}
+
+export type Page = {
+  readonly exchange: Evidence
+  readonly items: readonly Item[]
+  readonly cursor: string | undefined
+}
+
+/** The pages of a walk, from the first on. */
+export type Pages = {
+  readonly pages: readonly Page[]
+  readonly items: readonly Item[]
+  /** Whether the last page is the last of the list. */
+  readonly isWhole: boolean
+  /** Why the walk stopped before the end of the list. */
+  readonly stopped?: string
+}
+
+/** Follows the cursors of a list for a bounded number of pages and a bounded time. */
+export async function readPages(
+  read: (query: Query) => Promise<Sample>,
+  query: Query,
+  pagesMax: number,
+  first?: Sample,
+): Promise<Pages> {
+  const time = AbortSignal.timeout(limits.verifyWalkMs)
+  const pages: Page[] = []
+  for (let next: string | undefined = ''; next !== undefined; next = pages.at(-1)?.cursor) {
+    if (pages.length === pagesMax || time.aborted) return stoppedAt(pages, time.aborted)
+    const isFirst = pages.length === 0 && first !== undefined
+    const more = next === '' ? query : { ...query, page_cursor: next }
+    const { exchange, items } = isFirst ? first : await read(more)
+    pages.push({ exchange: shortened(exchange), items, cursor: cursorOf(exchange) })
+  }
+  return { pages, items: pages.flatMap(({ items }) => items), isWhole: true }
+}
+
+function stoppedAt(pages: readonly Page[], isLate: boolean): Pages {
+  const items = pages.flatMap((page) => page.items)
+  const time = isLate ? ` and ${limits.verifyWalkMs / 1000} s` : ''
+  const stopped = `read no further than ${counted(pages.length, 'page')}${time}: ${counted(items.length, 'record')}`
+  return { pages, items, isWhole: false, stopped }
+}
+
+/** The text of a large page is not kept; a fault in it shows its own part. */
+function shortened({ request, status, text }: Exchange): Evidence {
+  return text.length > limits.verifyKeptTextMax ? { request, status } : { request, status, text }
+}
+
+/** The records in the answer of a list; not testable unless it has some form of them. */
+export function sampleOf(exchange: Exchange, list: List): Sample {
+  const found = memberOf(exchange.body, list.envelope)
+  needList(exchange, list)
+  need(exchange.status === 200 && Array.isArray(found), `it answers HTTP ${exchange.status}`)
+  return { exchange, items: found.filter(isItem), isWhole: cursorOf(exchange) === undefined }
+}
+
+/** Not testable where the target may do without the list. */
+export function needList({ status }: Exchange, list: List): void {
+  const isAbsent = list.isMentionedOnly === true && status === 404
+  need(!isAbsent, 'the target does not have the list, whose path the contract does not show')
+}
+
+/** The next cursor. Null and an empty text end a walk too; one statement is about them. */
+function cursorOf({ body }: Exchange): string | undefined {
+  const cursor = textOf(body, 'next_page_cursor')
+  return cursor === '' ? undefined : cursor
+}
+
+/** Those of the items that the page reaches in its order: all of them where it is the last. */
+export function upTo(
+  page: Pick<Sample, 'items' | 'isWhole'>,
+  items: readonly Item[],
+  list: List,
+  order: 'ASC' | 'DESC' = 'DESC',
+): readonly Item[] {
+  const end = page.items.at(-1)
+  const endTime = end && timeOf(end, list.sortedBy)
+  if (page.isWhole || endTime === undefined) return items
+  return items.filter((item) => {
+    const time = timeOf(item, list.sortedBy) ?? endTime
+    return order === 'ASC' ? time < endTime : time > endTime
+  })
+}

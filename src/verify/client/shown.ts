@@ -1,0 +1,54 @@
+import { limits } from '../../platform/limits.ts'
+import { type Item, idOf } from '../json.ts'
+import type { List } from '../lists.ts'
+import { ifNotTestable } from '../verdicts.ts'
+import { waysToAny } from '../ways.ts'
+import { readPages, upTo } from './pages.ts'
+import type { Session, Shown } from './session.ts'
+
+/** Pages that a target does not answer are left to the statement about their parameters. */
+export async function readShown(session: Session, list: List): Promise<readonly Shown[]> {
+  const { items } = await session.whole(list)
+  const { deletedFlag } = list
+  const deleted = await session.deleted(list).catch(ifNotTestable)
+  const everything = { limit: await session.limitOf(list) }
+  const ways = [
+    ...waysToAny(items, list),
+    { name: 'order', query: { ...everything, order: 'ASC' } },
+    ...(deletedFlag === undefined
+      ? []
+      : [{ name: deletedFlag, query: { ...everything, [deletedFlag]: 'true' } }]),
+    ...(deleted === undefined ? [] : waysToAny([deleted], list)),
+  ]
+  const shown: Shown[] = []
+  for (const { name, query } of ways) {
+    const page = await session.items(list, query).catch(ifNotTestable)
+    if (page !== undefined) shown.push({ ...page, by: name })
+  }
+  return shown
+}
+
+/** A record among the newest or the oldest that is shown with the flag only. */
+export async function findDeleted(session: Session, list: List): Promise<Item | undefined> {
+  const { deletedFlag } = list
+  if (deletedFlag === undefined) return undefined
+  for (const order of ['ASC', 'DESC'] as const) {
+    const query = { order, limit: await session.limitOf(list) }
+    const flagged = { ...query, [deletedFlag]: 'true' }
+    const every = await readPages(
+      (wanted) => session.items(list, wanted),
+      flagged,
+      limits.verifyDeepPagesMax,
+    )
+    const live = await readPages(
+      (wanted) => session.items(list, wanted),
+      query,
+      limits.verifyDeepPagesMax,
+    )
+    const ids = new Set(live.items.map(idOf))
+    const deleted = upTo(live, every.items, list, order).find((item) => !ids.has(idOf(item)))
+    if (deleted !== undefined) return deleted
+    if (every.isWhole) return undefined
+  }
+  return undefined
+}

@@ -1,0 +1,123 @@
+import { printInstant } from '../../values/instant.ts'
+import type { Session } from '../client/session.ts'
+import { type Item, present, textOf, timeOf } from '../json.ts'
+import { filtersOf, type List } from '../lists.ts'
+import { Broken, need } from '../verdicts.ts'
+import { type Query, valuesOf } from '../ways.ts'
+import { selects } from './selects.ts'
+
+/** A filter or bound with a value, and which records it selects. */
+type Condition = {
+  readonly name: string
+  readonly query: Query
+  readonly matches: (item: Item) => boolean
+  /** Those of the tried records that it selects. */
+  readonly selected: ReadonlySet<Item>
+}
+
+/** How many values of each filter, and how many records, are tried to tell two filters apart. */
+const VALUES_TRIED = 4
+const RECORDS_TRIED = 200
+
+/**
+ * Each two filters, and each filter with each bound, with values that tell AND from OR and from
+ * either of them ignored.
+ */
+export async function checkPairs(session: Session, list: List): Promise<string | undefined> {
+  const { items: every } = await session.sample(list)
+  const items = every.slice(0, RECORDS_TRIED)
+  const filters = Object.entries(filtersOf(list)).map(([name, { member }]) =>
+    spread(valuesOf(items, member)).map((value) =>
+      conditionOf(name, value, items, (item) => textOf(item, member) === value),
+    ),
+  )
+  const bounds = Object.keys(list.bounds).map((name) => conditionsOf(name, items, list))
+  const pairs = filters.flatMap((one, at) =>
+    [...filters.slice(at + 1), ...bounds].map((other) => bestOf(one, other)),
+  )
+  const testable = pairs.filter(present)
+  need(testable.length > 0, 'no two filters can be told apart by its records')
+  for (const [one, other] of testable) {
+    const both = {
+      name: `${one.name} and ${other.name}`,
+      query: { ...one.query, ...other.query },
+      matches: (item: Item) => one.matches(item) && other.matches(item),
+    }
+    const fault = await faultOf(session, list, both)
+    // A filter that is wrong alone has a statement of its own.
+    const isOwn = fault && !(await isWrongAlone(session, list, [one, other]))
+    if (isOwn) throw fault
+  }
+  const left = pairs.length - testable.length
+  return left === 0 ? undefined : `its records tell ${left} of ${pairs.length} pairs not apart`
+}
+
+async function isWrongAlone(session: Session, list: List, pair: Pair): Promise<boolean> {
+  const [one, other] = pair
+  return (
+    (await faultOf(session, list, one)) !== undefined ||
+    (await faultOf(session, list, other)) !== undefined
+  )
+}
+
+async function faultOf(
+  session: Session,
+  list: List,
+  { name, query, matches }: Omit<Condition, 'selected'>,
+): Promise<Broken | undefined> {
+  try {
+    await selects(session, list, query, matches, ` by ${name}`)
+    return undefined
+  } catch (error) {
+    if (error instanceof Broken) return error
+    throw error
+  }
+}
+
+/** A bound at times from the middle of the records. */
+function conditionsOf(name: string, items: readonly Item[], list: List): readonly Condition[] {
+  const passes = list.bounds[name] ?? (() => false)
+  const times = items.map((item) => timeOf(item, list.sortedBy)).filter(present)
+  return spread(times.slice(1, -1)).map((bound) =>
+    conditionOf(name, printInstant(bound), items, (item) => {
+      const time = timeOf(item, list.sortedBy)
+      return time !== undefined && passes(time, bound)
+    }),
+  )
+}
+
+const conditionOf = (
+  name: string,
+  value: string,
+  items: readonly Item[],
+  matches: Condition['matches'],
+): Condition => ({
+  name,
+  query: { [name]: value },
+  matches,
+  selected: new Set(items.filter(matches)),
+})
+
+/** A few of the values, from the first to the last. */
+function spread<T>(values: readonly T[]): readonly T[] {
+  const step = Math.max(1, (values.length - 1) / (VALUES_TRIED - 1))
+  return values.filter((_, at) => Math.round(Math.round(at / step) * step) === at)
+}
+
+type Pair = readonly [Condition, Condition]
+
+/** The values that tell the most; undefined if one filter cannot be told from both. */
+function bestOf(ones: readonly Condition[], others: readonly Condition[]): Pair | undefined {
+  const pairs = ones.flatMap((one) => others.map((other): Pair => [one, other]))
+  const scored = pairs.map((pair) => ({ pair, score: scoreOf(pair) }))
+  const best = scored.toSorted((a, b) => b.score - a.score).at(0)
+  return best !== undefined && best.score > 1 ? best.pair : undefined
+}
+
+/** Records that one of the two filters alone selects count most; then one that both select. */
+function scoreOf([{ selected: first }, { selected: second }]: Pair): number {
+  const isFirst = first.difference(second).size > 0
+  const isSecond = second.difference(first).size > 0
+  const isBoth = !first.isDisjointFrom(second)
+  return (isFirst ? 2 : 0) + (isSecond ? 2 : 0) + (isBoth ? 1 : 0)
+}

@@ -1,0 +1,29 @@
+import { sampleOf, upTo } from '../client/pages.ts'
+import type { Session } from '../client/session.ts'
+import { type Item, idOf } from '../json.ts'
+import type { List } from '../lists.ts'
+import { hold } from '../verdicts.ts'
+import type { Query } from '../ways.ts'
+
+/** The answer shows matching records only, and all of those that are known. */
+export async function selects(
+  session: Session,
+  list: List,
+  query: Query,
+  matches: (item: Item) => boolean,
+  by = '',
+): Promise<void> {
+  const known = await session.whole(list)
+  const limit = await session.limitOf(list)
+  const answered = await session.list(list, { ...query, limit })
+  hold(answered.status < 500, `it must be answered${by}`, answered)
+  const found = sampleOf(answered, list)
+  const wrong = found.items.find((item) => !matches(item))
+  const says = `the record ${wrong && idOf(wrong)} does not match${by}`
+  hold(wrong === undefined, says, { ...answered, part: wrong })
+  const shown = new Set(found.items.map(idOf))
+  const missing = upTo(found, known.items, list).find(
+    (item) => matches(item) && !shown.has(idOf(item)),
+  )
+  hold(missing === undefined, `the record ${missing && idOf(missing)} is missing${by}`, answered)
+}

@@ -1,0 +1,146 @@
+import type { Wrong } from '../wrong-server.ts'
+import { isFee, type Json, problem, replaced, type WrongServerCase } from './mutations.ts'
+
+/** Changes what the correct server is asked for. */
+const asksOtherwise = (change: (body: Json) => Json): NonNullable<Wrong['request']> => {
+  return (asked) => {
+    if (!isFee(asked)) return {}
+    try {
+      return { body: JSON.stringify(change(JSON.parse(asked.body))) }
+    } catch {
+      return {}
+    }
+  }
+}
+
+/** Guaranteed fees. */
+export const ofFees: readonly WrongServerCase[] = [
+  {
+    fault: 'answers a total that is not amount plus fee',
+    breaks: ['fees.sum'],
+    wrong: { answer: replaced(/(?<="total":")(?=103)/, '1', isFee) },
+  },
+  {
+    fault: 'answers one fee id for all',
+    breaks: ['fees.unique'],
+    wrong: {
+      answer: replaced(/(?<="id":")[^"]*/, '7f5b1c8e-0000-4000-8000-000000000000', isFee),
+    },
+  },
+  {
+    fault: 'quotes for an address with a wrong checksum',
+    breaks: ['fees.checksum'],
+    wrong: {
+      request: asksOtherwise((body) => {
+        const isWrong = /^(0xF0aa|bc1.*5$)/.test(body.destination_address ?? '')
+        return isWrong
+          ? {
+              ...body,
+              destination_address: '0xF0Aa84466e353E5390be37FE2934301c07c19a55',
+              asset: 'USDC',
+              crypto_network: 'ETHEREUM',
+            }
+          : body
+      }),
+    },
+  },
+  {
+    fault: 'answers a fee as a number',
+    breaks: ['fees.answer', 'fees.sum'],
+    wrong: { answer: replaced(/"fee":"([^"]*)"/, '"fee":$1', isFee) },
+  },
+  {
+    fault: 'answers a fee that has expired',
+    breaks: ['fees.answer'],
+    wrong: { answer: replaced(/(?<="expires_at":")\d{4}/, '2001', isFee) },
+  },
+  {
+    fault: 'rewrites the caller’s figure',
+    breaks: ['fees.sum'],
+    wrong: { answer: replaced(/"100\.50"/, '"100.5"', isFee) },
+  },
+  {
+    fault: 'takes amount and total together',
+    breaks: ['fees.one-figure'],
+    wrong: {
+      request: asksOtherwise(({ total, ...body }) =>
+        body.amount === undefined || total === undefined ? { ...body, total } : body,
+      ),
+    },
+  },
+  {
+    fault: 'takes figures with an exponent',
+    breaks: ['fees.figures'],
+    wrong: {
+      request: asksOtherwise((body) =>
+        body.amount === '1e3' ? { ...body, amount: '1000' } : body,
+      ),
+    },
+  },
+  {
+    fault: 'takes figures that are numbers',
+    breaks: ['fees.figures'],
+    wrong: {
+      request: asksOtherwise((body) =>
+        typeof body.amount === 'number' ? { ...body, amount: String(body.amount) } : body,
+      ),
+    },
+  },
+  {
+    fault: 'quotes for a network that does not exist',
+    breaks: ['fees.networks'],
+    wrong: {
+      request: asksOtherwise((body) =>
+        body.crypto_network === 'NO_SUCH_NETWORK' ? { ...body, crypto_network: 'ETHEREUM' } : body,
+      ),
+    },
+  },
+  {
+    fault: 'rounds more decimals than the asset has',
+    breaks: ['fees.decimals'],
+    wrong: {
+      request: asksOtherwise((body) =>
+        /\.\d{10,}$/.test(body.amount ?? '') ? { ...body, amount: '100.5' } : body,
+      ),
+      answer: replaced(/"100\.5"/, '"100.5000000000000000001"', isFee),
+    },
+  },
+  {
+    fault: 'refuses zeros after the last decimal',
+    breaks: ['fees.decimals'],
+    wrong: {
+      answer: (_, asked) =>
+        isFee(asked) && /"100\.50{10,}"/.test(asked.body) ? problem(400, asked) : {},
+    },
+  },
+  {
+    fault: 'takes null for a figure',
+    breaks: ['fees.null'],
+    wrong: {
+      answer: (_, asked) =>
+        isFee(asked) && /"total":null/.test(asked.body) ? problem(400, asked) : {},
+    },
+  },
+  {
+    fault: 'lets caches store fees',
+    breaks: ['fees.answer'],
+    wrong: {
+      answer: ({ headers }, asked) => {
+        if (!isFee(asked)) return {}
+        const kept = new Headers(headers)
+        kept.delete('cache-control')
+        return { headers: kept }
+      },
+    },
+  },
+  {
+    fault: 'quotes fees without a token',
+    breaks: ['authorization.fee-required'],
+    wrong: ({ ownToken }) => ({
+      answer: ({ status }, asked, again) =>
+        status === 401 && isFee(asked) && !asked.headers.has('authorization')
+          ? again({ ...asked, headers: new Headers({ authorization: `Bearer ${ownToken}` }) })
+          : {},
+    }),
+  },
+]

@@ -1,0 +1,551 @@
+import type { Asked, Wrong } from '../wrong-server.ts'
+import {
+  asks,
+  changedUrl,
+  eachPage,
+  envelopeOf,
+  isEmpty,
+  isList,
+  type Json,
+  problem,
+  replaced,
+  type WrongServerCase,
+  withQuery,
+} from './mutations.ts'
+
+/** The last record of a page appears again on the next, where that is the last and has room. */
+const repeatsRow = (): Wrong => {
+  const last = new Map<string, unknown>()
+  return {
+    answer: eachPage((items, { url }) => {
+      const previous = last.get(url.pathname)
+      last.set(url.pathname, items.at(-1))
+      const isNext = (url.searchParams.get('page_cursor') ?? '') !== ''
+      const hasRoom = items.length < Number(url.searchParams.get('limit'))
+      return isNext && hasRoom && previous !== undefined ? [previous, ...items] : items
+    }),
+  }
+}
+
+const limitOf = (query: URLSearchParams): number => Number(query.get('limit'))
+
+const paging: readonly WrongServerCase[] = [
+  {
+    fault: 'drops the cursor of a page',
+    breaks: ['paging.nothing-lost'],
+    wrong: { answer: replaced(/,"next_page_cursor":"[^"]*"/, '') },
+  },
+  {
+    fault: 'repeats a row on the next page',
+    breaks: ['paging.each-once'],
+    wrong: () => repeatsRow(),
+  },
+  {
+    fault: 'leaves out the first row of each next page',
+    breaks: ['paging.nothing-lost', 'paging.full-pages', 'paging.short-page'],
+    wrong: {
+      answer: eachPage(
+        (items) => items.slice(1),
+        ({ url }) => (url.searchParams.get('page_cursor') ?? '') !== '',
+      ),
+    },
+  },
+  {
+    fault: 'answers a null cursor',
+    breaks: ['paging.last-cursor'],
+    wrong: { answer: replaced(/(?<=[\]])\}$/, ',"next_page_cursor":null}') },
+  },
+  {
+    fault: 'answers an empty cursor',
+    breaks: ['paging.last-cursor'],
+    wrong: { answer: replaced(/(?<=[\]])\}$/, ',"next_page_cursor":""}', isList) },
+  },
+  {
+    fault: 'answers short pages',
+    breaks: ['paging.short-page', 'paging.full-pages', 'paging.last-cursor'],
+    wrong: {
+      request: withQuery((query) => {
+        const limit = limitOf(query)
+        if (limit > 1 && limit < 1000) query.set('limit', String(limit - 1))
+      }),
+    },
+  },
+  {
+    fault: 'answers a record more than limit',
+    breaks: ['paging.limit'],
+    wrong: {
+      request: withQuery((query) => {
+        const limit = limitOf(query)
+        if (limit > 1 && limit < 1000) query.set('limit', String(limit + 1))
+      }),
+    },
+  },
+  {
+    fault: 'has a default limit of 50',
+    breaks: ['paging.default-limit'],
+    wrong: {
+      request: withQuery((query) => {
+        if (!query.has('limit')) query.set('limit', '50')
+      }),
+    },
+  },
+  {
+    fault: 'keeps the limit of the first page',
+    breaks: ['paging.limit-change'],
+    wrong: (() => {
+      const limits = new Map<string, string>()
+      return {
+        answer: ({ text }: { text: string }, asked: Asked): Partial<Json> => {
+          const given = asked.url.searchParams.get('page_cursor') ?? ''
+          const limit = asked.url.searchParams.get('limit') ?? ''
+          const next = /"next_page_cursor":"([^"]*)"/.exec(text)?.[1]
+          if (isList(asked) && next !== undefined) limits.set(next, limit)
+          const known = limits.get(given)
+          return known !== undefined && known !== limit ? problem(400, asked) : {}
+        },
+      }
+    }) as () => Wrong,
+  },
+  {
+    fault: 'answers null for an empty list',
+    breaks: ['paging.empty'],
+    wrong: {
+      answer: (answered, asked) =>
+        isEmpty(answered) && isList(asked) ? { text: answered.text.replace('[]', 'null') } : {},
+    },
+  },
+  {
+    fault: 'answers 404 for an empty list',
+    breaks: ['paging.empty', 'isolation.statements'],
+    wrong: {
+      answer: (answered, asked) => (isEmpty(answered) && isList(asked) ? problem(404, asked) : {}),
+    },
+  },
+  {
+    fault: 'names an envelope otherwise',
+    breaks: ['paging.envelope'],
+    wrong: {
+      answer: replaced(/^\{"issuer_quote_executions"/, '{"items"'),
+    },
+  },
+  {
+    fault: 'answers a list as text',
+    breaks: ['paging.envelope'],
+    wrong: {
+      answer: ({ status, headers }, asked) => {
+        if (status !== 200 || !isList(asked)) return {}
+        const changed = new Headers(headers)
+        changed.set('content-type', 'text/plain')
+        return { headers: changed }
+      },
+    },
+  },
+  {
+    fault: 'answers 500 to limit=1000',
+    breaks: ['parameters.limit-max', 'answers.server-errors'],
+    wrong: {
+      answer: (_, asked) =>
+        isList(asked) && asked.url.searchParams.get('limit') === '1000' ? problem(500, asked) : {},
+    },
+  },
+  {
+    fault: 'accepts a limit above the largest',
+    breaks: ['parameters.limit'],
+    wrong: {
+      request: withQuery((query) => {
+        if (query.get('limit') === '1001') query.set('limit', '1000')
+      }),
+    },
+  },
+  {
+    fault: 'accepts a limit of 0',
+    breaks: ['parameters.limit', 'problems.bad-request'],
+    wrong: {
+      request: withQuery((query) => {
+        if (query.get('limit') === '0') query.delete('limit')
+      }),
+    },
+  },
+]
+
+const sorted = (items: Json[], key: (item: Json) => string): Json[] =>
+  items.toSorted((a, b) => (key(a) < key(b) ? -1 : 1))
+
+const order: readonly WrongServerCase[] = [
+  {
+    fault: 'ignores order=ASC',
+    breaks: ['order.ascending', 'cursors.order'],
+    wrong: { request: withQuery((query) => query.delete('order'), isAscending) },
+  },
+  {
+    fault: 'answers the newest of order=ASC first',
+    breaks: ['order.ascending'],
+    wrong: { answer: eachPage((items) => items.toReversed(), isAscending) },
+  },
+  {
+    fault: 'answers the oldest of order=DESC first',
+    breaks: ['order.descending'],
+    wrong: {
+      request: withQuery((query) => {
+        if (query.get('order') === 'DESC') query.set('order', 'ASC')
+      }),
+    },
+  },
+  {
+    fault: 'sorts each page by id',
+    breaks: ['order.default', 'order.ascending', 'order.descending', 'paging.limit-change'],
+    wrong: { answer: eachPage((items) => sorted(items, ({ id }) => id).toReversed()) },
+  },
+  {
+    fault: 'breaks ties in the other direction',
+    breaks: ['order.ties'],
+    wrong: {
+      answer: eachPage((items, { url }) => {
+        if (url.searchParams.get('limit') !== '1000') return items
+        const name = items[0]?.period_start === undefined ? 'created_at' : 'period_start'
+        return [...Map.groupBy(items, (item) => item[name]).values()].flatMap((tied) =>
+          tied.toReversed(),
+        )
+      }),
+    },
+  },
+  {
+    fault: 'accepts an order in lower case',
+    breaks: ['parameters.order'],
+    wrong: {
+      request: withQuery((query) => {
+        if (query.get('order') === 'asc') query.set('order', 'ASC')
+      }),
+    },
+  },
+]
+
+function isAscending(asked: Asked): boolean {
+  return isList(asked) && asked.url.searchParams.get('order') === 'ASC'
+}
+
+const cursors: readonly WrongServerCase[] = [
+  {
+    fault: 'starts again at a cursor that it cannot read',
+    breaks: [
+      'cursors.altered',
+      'cursors.order',
+      'cursors.filters',
+      'cursors.list',
+      'isolation.cursors',
+    ],
+    wrong: {
+      answer: ({ status }, asked, again) =>
+        status === 400 && asks(asked, 'page_cursor')
+          ? again({ ...asked, url: changedUrl(asked, (query) => query.delete('page_cursor')) })
+          : {},
+    },
+  },
+  ...[
+    { code: 'other_order', breaks: ['cursors.order'] },
+    { code: 'other_filters', breaks: ['cursors.filters'] },
+    { code: 'other_list', breaks: ['cursors.list'] },
+  ].map(({ code, breaks }) => ({
+    fault: `accepts a cursor of ${code.replace('_', ' ')}`,
+    breaks,
+    wrong: {
+      answer: ({ status, text }, asked, again) =>
+        status === 400 && text.includes(code)
+          ? again({ ...asked, url: changedUrl(asked, (query) => query.delete('page_cursor')) })
+          : {},
+    } satisfies Wrong,
+  })),
+  {
+    fault: 'answers 500 to an altered cursor',
+    breaks: ['cursors.altered', 'isolation.cursors', 'answers.server-errors'],
+    wrong: {
+      answer: ({ status, text }, asked) =>
+        status === 400 &&
+        asks(asked, 'page_cursor') &&
+        !text.includes('other_') &&
+        asked.url.searchParams.get('page_cursor') !== 'invented'
+          ? problem(500, asked)
+          : {},
+    },
+  },
+  {
+    fault: 'pads its cursors',
+    breaks: ['cursors.form'],
+    wrong: {
+      request: withQuery((query) => {
+        const cursor = query.get('page_cursor')
+        if (cursor !== null) query.set('page_cursor', cursor.replace(/=+$/, ''))
+      }),
+      answer: replaced(/(?<="next_page_cursor":"[^"]+)"/, '=="'),
+    },
+  },
+  {
+    fault: 'refuses an empty page_cursor',
+    breaks: ['cursors.empty'],
+    wrong: {
+      answer: (_, asked) =>
+        isList(asked) && asked.url.searchParams.get('page_cursor') === ''
+          ? problem(400, asked)
+          : {},
+    },
+  },
+]
+
+/** Drops a filter where another stands beside it. */
+const ignoresBeside = (name: string, other: string): Wrong => ({
+  request: withQuery((query) => {
+    if (query.has(other)) query.delete(name)
+  }),
+})
+
+const filters: readonly WrongServerCase[] = [
+  ...[
+    { name: 'status', breaks: ['filters.status'] },
+    { name: 'statuses', breaks: ['filters.statuses'] },
+    { name: 'account_ids', breaks: ['filters.account_ids', 'additions.account_ids'] },
+    { name: 'networks', breaks: ['additions.networks'] },
+    { name: 'memo_ids', breaks: ['additions.memo_ids'] },
+  ].map(({ name, breaks }) => ({
+    fault: `ignores the filter ${name}`,
+    breaks,
+    wrong: {
+      request: withQuery((query) => {
+        if (query.get(name) !== 'NO_SUCH_VALUE' && query.getAll(name).length < 100) {
+          query.delete(name)
+        }
+      }),
+    },
+  })),
+  {
+    fault: 'takes the first value of ref_ids only',
+    breaks: ['filters.ref_ids', 'additions.ref_ids'],
+    wrong: {
+      request: withQuery((query) => {
+        const values = query.getAll('ref_ids')
+        if (values.length > 1 && values.length < 100) query.set('ref_ids', values[0] ?? '')
+      }),
+    },
+  },
+  {
+    fault: 'shows a record of another profile under profile_ids',
+    breaks: ['filters.profile_ids'],
+    wrong: {
+      answer: async (answered, asked, again) => {
+        const wanted = asked.url.searchParams.getAll('profile_ids')
+        const isMeant =
+          isList(asked, 'deposit-addresses') && /^\?profile_ids=/.test(asked.url.search)
+        if (
+          !isMeant ||
+          answered.status !== 200 ||
+          /created|_ids=.*(?<!profile)_ids=/.test(asked.url.search)
+        )
+          return {}
+        const url = changedUrl(asked, (query) => query.delete('profile_ids'))
+        const every = JSON.parse((await again({ ...asked, url })).text)
+        const other = every.items.find((item: Json) => !wanted.includes(item.profile_id))
+        const body = JSON.parse(answered.text)
+        return { text: JSON.stringify({ ...body, items: [...body.items, other].filter(Boolean) }) }
+      },
+    },
+  },
+  {
+    fault: 'answers 500 to account_ids',
+    breaks: ['filters.account_ids', 'answers.server-errors'],
+    wrong: {
+      answer: (_, asked) =>
+        isList(asked, 'deposit-addresses') && asks(asked, 'account_ids') ? problem(500, asked) : {},
+    },
+  },
+  {
+    fault: 'ignores status beside profile_id',
+    breaks: ['filters.combined'],
+    wrong: ignoresBeside('status', 'profile_id'),
+  },
+  {
+    fault: 'ignores statuses beside ref_ids',
+    breaks: ['filters.combined'],
+    wrong: ignoresBeside('statuses', 'ref_ids'),
+  },
+  {
+    fault: 'ignores networks beside identity_ids',
+    breaks: ['filters.combined'],
+    wrong: ignoresBeside('networks', 'identity_ids'),
+  },
+  {
+    fault: 'ignores a bound beside profile_ids',
+    breaks: ['filters.combined'],
+    wrong: ignoresBeside('created_at.lte', 'profile_ids'),
+  },
+  {
+    fault: 'joins ids and ref_ids by OR',
+    breaks: ['filters.combined'],
+    wrong: {
+      answer: async (answered, asked, again) => {
+        if (answered.status !== 200 || !isList(asked) || !asks(asked, 'ids', 'ref_ids')) return {}
+        const url = changedUrl(asked, (query) => query.delete('ref_ids'))
+        const byIds = JSON.parse((await again({ ...asked, url })).text)
+        const body = JSON.parse(answered.text)
+        const name = envelopeOf(body)
+        const every = [...byIds[name], ...body[name]]
+        const known = [...new Map(every.map((item) => [item.id, item])).values()]
+        return { text: JSON.stringify({ ...body, [name]: known }) }
+      },
+    },
+  },
+  ...[
+    ['gte', 'gt'],
+    ['lte', 'lt'],
+    ['lt', 'lte'],
+    ['gt', 'gte'],
+  ].map(([right, wrong]) => ({
+    fault: `takes created_at.${right} as created_at.${wrong}`,
+    breaks: [`filters.created_at.${right}`],
+    wrong: {
+      request: (asked: Asked) => ({
+        url: new URL(asked.url.href.replace(`created_at.${right}=`, `created_at.${wrong}=`)),
+      }),
+    },
+  })),
+  {
+    fault: 'compares created_at.eq by the second',
+    breaks: ['filters.created_at.eq'],
+    wrong: {
+      answer: async (answered, asked, again) => {
+        const time = asked.url.searchParams.get('created_at.eq')
+        if (answered.status !== 200 || !isList(asked) || time === null) return {}
+        const second = time.slice(0, 19)
+        const url = changedUrl(asked, (query) => {
+          query.delete('created_at.eq')
+          query.set('created_at.gte', `${second}Z`)
+          query.set('created_at.lte', `${second}.999999Z`)
+        })
+        return again({ ...asked, url })
+      },
+    },
+  },
+  {
+    fault: 'excludes the end of created_range',
+    breaks: ['filters.created_range.end'],
+    wrong: {
+      answer: async (answered, asked) => {
+        const end = asked.url.searchParams.get('created_range.end')
+        if (answered.status !== 200 || end === null) return {}
+        const body = JSON.parse(answered.text)
+        const kept = body.issuer_quote_executions.filter((item: Json) => item.created_at !== end)
+        return { text: JSON.stringify({ ...body, issuer_quote_executions: kept }) }
+      },
+    },
+  },
+]
+
+const parameters: readonly WrongServerCase[] = [
+  ...['ids', 'ref_ids', 'profile_ids', 'memo_ids', 'addresses'].map((name) => ({
+    fault: `accepts 101 entries of ${name}`,
+    breaks: ['ids', 'ref_ids', 'profile_ids'].includes(name)
+      ? ['parameters.entries', 'parameters.extra-entries']
+      : ['parameters.extra-entries'],
+    wrong: {
+      request: withQuery((query) => {
+        const values = query.getAll(name)
+        if (values.length !== 101) return
+        query.delete(name)
+        for (const value of values.slice(1)) query.append(name, value)
+      }),
+    },
+  })),
+  {
+    fault: 'refuses 100 entries of identity_ids',
+    breaks: ['parameters.entries'],
+    wrong: {
+      answer: (_, asked) =>
+        isList(asked, 'deposit-addresses') &&
+        asked.url.searchParams.getAll('identity_ids').length === 100
+          ? problem(400, asked)
+          : {},
+    },
+  },
+  {
+    fault: 'ignores a date that is none',
+    breaks: ['parameters.dates'],
+    wrong: {
+      request: withQuery((query) => {
+        for (const [name, value] of [...query]) if (value === 'yesterday') query.delete(name)
+      }),
+    },
+  },
+  {
+    fault: 'ignores an unknown status',
+    breaks: ['parameters.enums'],
+    wrong: {
+      request: withQuery((query) => {
+        for (const name of ['status', 'statuses']) {
+          if (query.get(name) === 'NO_SUCH_VALUE') query.delete(name)
+        }
+      }),
+    },
+  },
+  {
+    fault: 'lists statements without customer_id',
+    breaks: ['parameters.customer-id'],
+    wrong: {
+      request: withQuery(
+        (query) => query.set('customer_id', 'borealis'),
+        (asked) =>
+          isList(asked, '/statements') &&
+          asked.headers.has('authorization') &&
+          asked.url.search === '',
+      ),
+    },
+  },
+  {
+    fault: 'does not name ignored parameters',
+    breaks: ['parameters.unknown'],
+    wrong: {
+      answer: ({ headers }) => {
+        const kept = new Headers(headers)
+        kept.delete('x-ignored-parameters')
+        return { headers: kept }
+      },
+    },
+  },
+  {
+    fault: 'takes the last of two limits',
+    breaks: ['parameters.repeated'],
+    wrong: {
+      request: withQuery((query) => {
+        const limit = query.getAll('limit').at(-1)
+        if (limit !== undefined) query.set('limit', limit)
+      }),
+    },
+  },
+  {
+    fault: 'does not know ids[]',
+    breaks: ['parameters.brackets'],
+    wrong: {
+      request: withQuery((query) => {
+        for (const name of [...query.keys()]) if (/\[\]$/.test(name)) query.delete(name)
+      }),
+    },
+  },
+  {
+    fault: 'compares ids by case',
+    breaks: ['parameters.id-case', 'reads.id-case'],
+    wrong: {
+      answer: (answered, asked) => {
+        const id = /\w{8}(-\w{4}){3}-\w{12}/.exec(asked.url.pathname + asked.url.search)?.[0] ?? ''
+        if (answered.status !== 200 || !/[A-F]/.test(id)) return {}
+        return isList(asked)
+          ? { text: JSON.stringify({ [envelopeOf(JSON.parse(answered.text))]: [] }) }
+          : problem(404, asked)
+      },
+    },
+  },
+]
+
+export const ofLists: readonly WrongServerCase[] = [
+  ...paging,
+  ...order,
+  ...cursors,
+  ...filters,
+  ...parameters,
+]
