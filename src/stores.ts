@@ -83,8 +83,9 @@ export async function migrateStores(
 ): Promise<readonly string[]> {
   const addresses = readPostgresUrl(sources.config.databaseUrl)
   if (addresses !== undefined) {
-    const { migratePostgres } = await loadPostgres()
-    return (await migratePostgres(addresses, roles)).map((id) => `schema ${id}`)
+    const { migratePostgres, poolerSettings } = await loadPostgres()
+    const settings = poolerSettings(sources.config)
+    return (await migratePostgres(addresses, roles, settings)).map((id) => `schema ${id}`)
   }
   const paths = storePaths(sources.config.databaseUrl)
   const isLegal = creates === 'a whole store' ? isVacant(paths) : creates === 'what is missing'

@@ -111,10 +111,15 @@ export const storeLimits = {
   databaseClientCheckMs: 5000,
   /** A statement of a command: to count 100 million records takes a minute or two. */
   operatorStatementMs: 600_000,
+  /** A statement of a migration: to fill a new column of 100 million records takes hours. */
+  migrationStatementMs: 21_600_000,
   /** A transaction of a command waits this long for its process: an export for its reader. */
   operatorIdleMs: 60_000,
   /** The merge of a stream: 5 GB at 20 MB/s. Single records of the kind wait for it. */
   streamMergeMs: 300_000,
+  /** Times that a start looks for a pooler: other programs may take the session in between. */
+  poolerLooks: 5,
+  poolerLookMs: 5000,
   /** How long a merge waits for another one, and for a session. Its records have all arrived. */
   mergeLockMs: 60_000,
   mergeSessionMs: 30_000,

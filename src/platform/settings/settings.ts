@@ -46,6 +46,11 @@ export const settings = {
     env: 'BURSAR_DATABASE_TIMEOUT_MS',
     meaning: 'A request answers 503 if PostgreSQL does not answer within this many milliseconds.',
   }),
+  pooler: oneOf<'none' | 'transaction'>('none', ['none', 'transaction'], {
+    env: 'BURSAR_POOLER',
+    meaning:
+      'Set `transaction` if the database URLs name a pooler that gives each transaction another session, such as PgBouncer with `pool_mode = transaction` (docs/scaling.md).',
+  }),
   host: text('127.0.0.1', { env: 'HOST', flag: 'host', meaning: 'The address to listen on.' }),
   port: integer(8080, 0, 65_535, {
     env: 'PORT',

@@ -2,11 +2,13 @@ import type { Config } from '../../platform/config.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
 import { readPostgresUrl, type ServerAddress } from '../../platform/postgres-url.ts'
+import { refusePooler } from './cluster/find-pooler.ts'
 import { openServers, type Servers, type ServersDeps } from './cluster/servers.ts'
 import { withPrimary } from './cluster/with-primary.ts'
 import { operatorSessions, readingSessions } from './driver/sessions.ts'
 import { requireSchema } from './schema/migrate.ts'
-import { requireCustomersRole, requireOperatorRole } from './schema/roles.ts'
+import { requireSettings } from './schema/role-settings.ts'
+import { type RoleCheck, requireCustomersRole, requireOperatorRole } from './schema/roles.ts'
 
 type SessionDeps = { readonly config: Config; readonly log: Logger }
 
@@ -31,15 +33,13 @@ export async function openServiceSessions(
     primary: requireCustomersRole('DATABASE_URL'),
     standby: requireCustomersRole('DATABASE_READ_URLS'),
   }
-  await withPrimary(primaries, async (connection) => {
-    await requireSchema(connection)
-    await requireRole.primary(connection)
-  })
+  const standbys = databaseReadUrls.flatMap((url) => readPostgresUrl(url) ?? [])
+  await requireReady(sources, { primaries, standbys }, requireRole.primary)
   await using opened = new AsyncDisposableStack()
   const open = async (opening: Promise<Servers>) =>
     opened.adopt(await opening, (servers) => servers.close())
   const reading = {
-    standbys: databaseReadUrls.flatMap((url) => readPostgresUrl(url) ?? []),
+    standbys,
     parameters: readingSessions(sources.config.databaseTimeoutMs),
     requireRole,
   }
@@ -62,12 +62,28 @@ export async function openServiceSessions(
 /** Opens the sessions of the operator's commands and of ingest. */
 export async function openOperatorServers(sources: SessionDeps, url: string): Promise<Servers> {
   const primaries = readPostgresUrl(url) ?? []
-  await withPrimary(primaries, async (connection) => {
-    await requireSchema(connection)
-    await requireOperatorRole(connection)
-  })
+  await requireReady(sources, { primaries, standbys: [] }, requireOperatorRole)
   return await openFor(sources, primaries, { ...asOperator, parameters: operatorSessions })
 }
+
+/** Throws a ConfigError if the pooler, the schema, the role or its settings are not right. */
+async function requireReady(
+  { config }: SessionDeps,
+  { primaries, standbys }: Pick<ServersDeps, 'primaries' | 'standbys'>,
+  requireRole: RoleCheck,
+): Promise<void> {
+  if (config.pooler === 'none') await refusePooler([...primaries, ...standbys])
+  const settings = poolerSettings(config)
+  await withPrimary(primaries, async (connection) => {
+    await requireSchema(connection)
+    await requireRole(connection)
+    if (settings !== undefined) await requireSettings(connection, settings)
+  })
+}
+
+/** The settings that the roles need, because a pooler keeps none of a session. */
+export const poolerSettings = ({ pooler, databaseTimeoutMs }: Config) =>
+  pooler === 'none' ? undefined : readingSessions(databaseTimeoutMs)
 
 const asOperator = {
   standbys: [],
@@ -95,6 +111,7 @@ function openFor(
     ...use,
     primaries,
     withinMs: config.databaseTimeoutMs,
+    pooler: config.pooler,
     lagMsMax: config.replicaLagMsMax,
     log,
   })

@@ -10,6 +10,7 @@ import { openOperatorServers, openServiceSessions, type PostgresSessions } from 
 import { openPostgresStore } from './records/open-records.ts'
 import { ownerRows, schemaFaults } from './schema/check-schema.ts'
 
+export { poolerSettings } from './open-sessions.ts'
 export { migratePostgres } from './schema/migrate.ts'
 
 /** Opens a server's stores: one role for customers, another for the operator. */
@@ -34,7 +35,7 @@ export function checkPostgres<T>(
 ): Promise<{ readonly faults: readonly string[]; readonly records: T }> {
   return withPrimary(addresses, async (owner) => ({
     faults: await schemaFaults(owner),
-    records: await verifyRecords(await ownerRows(owner)),
+    records: await verifyRecords(ownerRows(owner)),
   }))
 }
 

@@ -2,8 +2,9 @@ import { limits } from '../../../platform/limits.ts'
 import type { Logger } from '../../../platform/log.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
 import { whole } from '../../sql/row.ts'
-import { type Connection, openConnection } from '../driver/connection.ts'
+import { type Connection, openConnection, type Pooler } from '../driver/connection.ts'
 import { isConnectFailure, isLostSession, isRoleRefused, safeMessage } from '../driver/failure.ts'
+import type { SessionSettings } from '../driver/sessions.ts'
 import type { RoleCheck } from '../schema/roles.ts'
 import { openPool, type Pool } from './pool.ts'
 
@@ -41,7 +42,8 @@ export type Server = {
 
 export type ServerOptions = {
   readonly address: ServerAddress
-  readonly parameters: Readonly<Record<string, string | number>>
+  readonly parameters: SessionSettings
+  readonly pooler?: Pooler
   /** Runs on every new session, because any connection may reach another server. */
   readonly requireRole: RoleCheck
   readonly connectionsMax: number
@@ -50,10 +52,18 @@ export type ServerOptions = {
 }
 
 export function openServer(options: ServerOptions): Server {
-  const { address, parameters, requireRole, connectionsMax, withinMs, log } = options
+  const {
+    address,
+    parameters,
+    pooler = 'none',
+    requireRole,
+    connectionsMax,
+    withinMs,
+    log,
+  } = options
   const connectTimeoutMs = withinMs
   const open = (naming = {}) =>
-    openConnection(address, { parameters: { ...parameters, ...naming }, connectTimeoutMs })
+    openConnection(address, { parameters: { ...parameters, ...naming }, connectTimeoutMs, pooler })
   let sessionName: string | undefined
   const pool = openPool({
     open,

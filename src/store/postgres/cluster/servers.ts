@@ -3,8 +3,9 @@ import type { Logger } from '../../../platform/log.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
 import type { StoreServer } from '../../records.ts'
 import type { NamedRow } from '../../sql/row.ts'
-import type { Connection, Query, Row } from '../driver/connection.ts'
+import type { Connection, Pooler, Query, Row } from '../driver/connection.ts'
 import { guarded, isConnectFailure, isFull, isLostSession, unavailable } from '../driver/failure.ts'
+import type { SessionSettings } from '../driver/sessions.ts'
 import type { RoleCheck } from '../schema/roles.ts'
 import { otherIssuers, sessionNameOf } from './issuer-claim.ts'
 import { type Monitor, openMonitor } from './monitor.ts'
@@ -33,6 +34,7 @@ export type Servers = {
   rows(query: Query): Promise<readonly NamedRow[]>
   /** The same, but returns the rows by column position, undecoded. */
   query(query: Query): Promise<readonly Row[]>
+  readonly pooler: Pooler
   /** Calls `run` with the current primary and each new one. Returns the function that stops it. */
   onNewPrimary(run: (server: Server) => void): () => void
   /** Declares the issuer of this process. Resolves with that of another one, if it differs. */
@@ -52,7 +54,8 @@ export type ReadOptions = {
 export type ServersDeps = {
   readonly primaries: readonly ServerAddress[]
   readonly standbys: readonly ServerAddress[]
-  readonly parameters: Readonly<Record<string, string | number>>
+  readonly parameters: SessionSettings
+  readonly pooler?: Pooler
   readonly requireRole: { readonly primary: RoleCheck; readonly standby: RoleCheck }
   readonly connectionsMax: number
   readonly withinMs: number
@@ -65,6 +68,7 @@ export type ServersDeps = {
  * ConfigError if the role of a server that answers may not be used.
  */
 export async function openServers(deps: ServersDeps): Promise<Servers> {
+  const { pooler = 'none' } = deps
   const open = (addresses: readonly ServerAddress[], requireRole: RoleCheck) =>
     addresses.map((address) => openServer({ ...deps, address, requireRole }))
   const primaries = open(deps.primaries, deps.requireRole.primary)
@@ -100,9 +104,12 @@ export async function openServers(deps: ServersDeps): Promise<Servers> {
     },
     ping: () => guarded(() => pingReader(monitor)),
     states: monitor.states,
+    pooler,
     hasReader: monitor.hasReader,
     onNewPrimary: monitor.onNewPrimary,
     claimIssuer: async (issuer) => {
+      // The name of a session outlives its process there.
+      if (pooler === 'transaction') return undefined
       const name = sessionNameOf(issuer)
       for (const server of all) server.nameSession(name)
       await monitor.check(deps.withinMs)

@@ -3,14 +3,17 @@ import type { ServerAddress } from '../../../platform/postgres-url.ts'
 import { type Connection, openConnection } from '../driver/connection.ts'
 import { isPassing, safeMessage, unavailable } from '../driver/failure.ts'
 
-/** Runs work on the first of the servers that is a primary, over its own session. */
+/**
+ * Runs work on the first of the servers that is a primary, over its own session. The work must keep
+ * nothing in the session from one transaction to the next, because a pooler may be in between.
+ */
 export async function withPrimary<T>(
   addresses: readonly ServerAddress[],
   work: (connection: Connection) => Promise<T>,
 ): Promise<T> {
   const reasons: string[] = []
   for (const address of addresses) {
-    const connection = openConnection(address, { parameters: {}, connectTimeoutMs: CONNECT_MS })
+    const connection = openConnection(address, STATELESS)
     try {
       const [row] = await connection.rows({ text: 'select pg_is_in_recovery() as is_standby' })
       if (row?.is_standby === false) return await work(connection)
@@ -25,7 +28,7 @@ export async function withPrimary<T>(
   throw unavailable(`no primary: ${reasons.join(', ')}`)
 }
 
-const CONNECT_MS = 5000
+const STATELESS = { parameters: {}, connectTimeoutMs: 5000, pooler: 'transaction' } as const
 
 /** A refused login as an error that says what the operator can do. */
 function explained(error: unknown, { label, credentials }: ServerAddress): unknown {

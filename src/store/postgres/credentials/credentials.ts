@@ -36,6 +36,8 @@ export function openPostgresCredentials(servers: Servers): CredentialStore {
     ...keyMethods(changes),
     ...tokenMethods(servers, changes),
     onChange: (run) => {
+      // LISTEN is of a session, which no pooler keeps. The callers poll too.
+      if (servers.pooler === 'transaction') return () => {}
       const stop = listen(servers, CHANGED, run)
       listening.add(stop)
       return () => {

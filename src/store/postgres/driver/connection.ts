@@ -1,9 +1,11 @@
 import type { Writable } from 'node:stream'
 import postgres from 'postgres'
+import type { Config } from '../../../platform/config.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
 import type { NamedRow } from '../../sql/row.ts'
 import { unavailable } from './failure.ts'
 import { sessionSocket } from './session-socket.ts'
+import type { SessionSettings } from './sessions.ts'
 import { sessionLost } from './socket-event.ts'
 
 /** A parameter. Arrays are passed as text (`textArray`), so that the driver guesses no type. */
@@ -39,9 +41,16 @@ export type Connection = {
 
 export type SessionOptions = {
   /** Settings that the session starts with. */
-  readonly parameters: Readonly<Record<string, string | number>>
+  readonly parameters: SessionSettings
   readonly connectTimeoutMs: number
+  /**
+   * Behind `transaction`, each transaction may run in another session of the server. So there are
+   * no settings of a session and no named statements. `none` by default.
+   */
+  readonly pooler?: Pooler
 }
+
+export type Pooler = Config['pooler']
 
 /**
  * Opens one session, which connects at its first statement. The library's pool and reconnection
@@ -61,7 +70,9 @@ export function openConnection(address: ServerAddress, options: SessionOptions):
     }
   }
   const send = ({ text, values = [], prepare = false }: Query) =>
-    sql.unsafe(text, [...values] as never[], { prepare })
+    sql.unsafe(text, [...values] as never[], {
+      prepare: prepare && options.pooler !== 'transaction',
+    })
   return {
     rows: async (query) => await run(() => send(query)),
     // The read buffer that holds the values is reused, so they are copied.
@@ -89,7 +100,8 @@ export function openConnection(address: ServerAddress, options: SessionOptions):
 
 const CLOSE_SECONDS = 1
 
-function openSession(address: ServerAddress, { parameters, connectTimeoutMs }: SessionOptions) {
+function openSession(address: ServerAddress, options: SessionOptions) {
+  const { parameters, connectTimeoutMs, pooler = 'none' } = options
   const socket = sessionSocket(address, connectTimeoutMs)
   let isUnreplicated = false
   let copying: Writable | undefined
@@ -99,7 +111,10 @@ function openSession(address: ServerAddress, { parameters, connectTimeoutMs }: S
   }
   const settings = {
     ...oneSession(address, connectTimeoutMs),
-    connection: { application_name: 'bursar', client_min_messages: 'warning', ...parameters },
+    connection: {
+      application_name: 'bursar',
+      ...(pooler === 'none' && { client_min_messages: 'warning', ...parameters }),
+    },
     onnotice: (notice: postgres.Notice) => {
       if (notice.routine === CANCELED_WAIT) isUnreplicated = true
     },

@@ -1,4 +1,5 @@
 import type { Resource } from '../../../contract/resource.ts'
+import { limits } from '../../../platform/limits.ts'
 import {
   exportLine,
   exportQuery,
@@ -8,6 +9,7 @@ import {
 } from '../../sql/export-line.ts'
 import { holdSession } from '../cluster/hold-session.ts'
 import type { Servers } from '../cluster/servers.ts'
+import { bulkTransaction, setLocal } from '../driver/sessions.ts'
 
 /** The rows that are in memory at one time. */
 const FETCHED_AT_ONCE = 1000
@@ -21,7 +23,10 @@ export async function* exportLines(
   const session = await holdSession(servers)
   try {
     const { connection } = session
-    await connection.execute('begin transaction isolation level repeatable read read only')
+    await connection.execute(
+      `begin transaction isolation level repeatable read read only;
+       ${setLocal(bulkTransaction(limits.operatorStatementMs))}`,
+    )
     const parameter = customerId === undefined ? undefined : '$1'
     const values = customerId === undefined ? [] : [customerId]
     if (resource.mask !== undefined) {

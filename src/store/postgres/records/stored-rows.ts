@@ -9,6 +9,7 @@ import {
 import type { Servers } from '../cluster/servers.ts'
 import { transact } from '../cluster/transaction.ts'
 import type { Connection } from '../driver/connection.ts'
+import { bulkTransaction, setLocal } from '../driver/sessions.ts'
 
 const tableName = (table: string): string => `bursar.${table}`
 
@@ -55,5 +56,7 @@ export const scannedRows = (servers: Servers): StoredRows =>
       ),
   })
 
-const SOON = `set local lock_timeout = ${limits.scanLockMs};
-  set local statement_timeout = ${limits.scanStatementMs}`
+const SOON = setLocal({
+  ...bulkTransaction(limits.scanStatementMs),
+  lock_timeout: limits.scanLockMs,
+})

@@ -1,4 +1,5 @@
 import type { StoredRows } from '../../integrity/stored-row.ts'
+import { transact } from '../cluster/transaction.ts'
 import type { Connection } from '../driver/connection.ts'
 import { guarded } from '../driver/failure.ts'
 import { storedRows } from '../records/stored-rows.ts'
@@ -31,7 +32,13 @@ export async function schemaFaults(connection: Connection): Promise<readonly str
 }
 
 /** The stored records of every customer, for the owner. Locks nothing. */
-export async function ownerRows(connection: Connection): Promise<StoredRows> {
-  await connection.execute(seeEveryRow)
-  return storedRows({ rows: (query) => guarded(() => connection.rows(query)) })
-}
+export const ownerRows = (connection: Connection): StoredRows =>
+  storedRows({
+    rows: (query) =>
+      guarded(() =>
+        transact(connection, async () => {
+          await connection.execute(seeEveryRow)
+          return await connection.rows(query)
+        }),
+      ),
+  })

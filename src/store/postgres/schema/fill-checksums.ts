@@ -3,7 +3,7 @@ import { bodyChecksum } from '../../integrity/checksum.ts'
 import { maskedBody } from '../../sql/masked-body.ts'
 import { recordTables } from '../../sql/schema/record-migrations.ts'
 import { transact } from '../cluster/transaction.ts'
-import { type Connection, textArray } from '../driver/connection.ts'
+import { type Connection, type Query, textArray } from '../driver/connection.ts'
 import { seeEveryRow } from './grants.ts'
 
 /** Bodies in memory at a time: a few megabytes. */
@@ -19,22 +19,32 @@ export const checksumFillStep = '-- The checksums of stored bodies; schema/fill-
  * rows. It commits in batches and locks no table. The next run resumes an interrupted one.
  */
 export async function fillChecksums(owner: Connection): Promise<void> {
-  await owner.execute(seeEveryRow)
   for (const table of recordTables) {
-    const found = await owner.query({
+    const customers = await customersOf(owner, {
       text: `select distinct customer_id from bursar.${table} where checksum is null`,
     })
-    for (const [customerId] of found) await fillCustomer(owner, table, String(customerId))
+    for (const customerId of customers) {
+      await inBatches(owner, customerId, () => fillBatch(owner, table, customerId))
+    }
   }
   await fillMasks(owner)
-  await owner.execute(`reset bursar.sees_every_row; reset bursar.customer_id`)
 }
 
-async function fillCustomer(owner: Connection, table: string, customerId: string) {
-  await setTenant(owner, customerId)
+const customersOf = (owner: Connection, query: Query): Promise<readonly string[]> =>
+  transact(owner, async () => {
+    await owner.execute(seeEveryRow)
+    return (await owner.query(query)).map(([customerId]) => String(customerId))
+  })
+
+/** Fills batches, each in a transaction, while they are full. */
+async function inBatches(owner: Connection, customerId: string, fill: () => Promise<number>) {
   let filled = ROWS_PER_BATCH
   while (filled === ROWS_PER_BATCH) {
-    filled = await transact(owner, () => fillBatch(owner, table, customerId))
+    filled = await transact(owner, async () => {
+      await owner.execute(seeEveryRow)
+      await setTenant(owner, customerId)
+      return await fill()
+    })
   }
 }
 
@@ -54,21 +64,16 @@ async function fillBatch(owner: Connection, table: string, customerId: string): 
   return rows.length
 }
 
-/** Makes the masked form of replaced versions from before it was kept, as `fillCustomer` does. */
+/** Makes the masked form of replaced versions from before it was kept, in batches too. */
 async function fillMasks(owner: Connection): Promise<void> {
   const kinds = resources.filter(({ mask }) => mask !== undefined).map(({ kind }) => kind)
-  const found = await owner.query({
+  const customers = await customersOf(owner, {
     text: `select distinct customer_id from bursar.superseded
       where masked is null and kind = any($1::text[])`,
     values: [textArray(kinds)],
   })
-  for (const [customerId] of found) {
-    const tenant = String(customerId)
-    await setTenant(owner, tenant)
-    let filled = ROWS_PER_BATCH
-    while (filled === ROWS_PER_BATCH) {
-      filled = await transact(owner, () => fillMaskBatch(owner, tenant, kinds))
-    }
+  for (const tenant of customers) {
+    await inBatches(owner, tenant, () => fillMaskBatch(owner, tenant, kinds))
   }
 }
 
@@ -97,4 +102,4 @@ async function fillMaskBatch(owner: Connection, tenant: string, kinds: readonly 
 
 /** The policy of customers lets the owner change the rows of the customer that is set. */
 const setTenant = (owner: Connection, tenant: string) =>
-  owner.query({ text: `select set_config('bursar.customer_id', $1, false)`, values: [tenant] })
+  owner.query({ text: `select set_config('bursar.customer_id', $1, true)`, values: [tenant] })

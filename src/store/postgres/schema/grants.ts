@@ -95,8 +95,8 @@ const refuseHiddenRows = `
   end
   $refuse$`
 
-/** Lets the owner read the rows of every customer in this session. */
-export const seeEveryRow = `set bursar.sees_every_row = 'on'`
+/** Lets the owner read the rows of every customer in this transaction. */
+export const seeEveryRow = `set local bursar.sees_every_row = 'on'`
 
 /** PostgreSQL evaluates the policy for rows that no other policy shows. Migrations suspend it. */
 const ownerPolicy = (table: string): string => `
@@ -125,4 +125,4 @@ const operatorPolicy = (table: string, operator: string): string => `
 
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
-const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`
+export const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`

@@ -1,4 +1,5 @@
 import { ConfigError } from '../../../platform/config.ts'
+import { limits } from '../../../platform/limits.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
 import { commandHint } from '../../../platform/version.ts'
 import {
@@ -13,9 +14,11 @@ import { recordMigration } from '../../sql/schema/record-migrations.ts'
 import { transact } from '../cluster/transaction.ts'
 import { withPrimary } from '../cluster/with-primary.ts'
 import type { Connection } from '../driver/connection.ts'
+import { type SessionSettings, setLocal } from '../driver/sessions.ts'
 import { checksumFillStep, fillChecksums } from './fill-checksums.ts'
 import { grantStatements, type Roles } from './grants.ts'
 import { protect, recordDialect } from './record-dialect.ts'
+import { setRoles } from './role-settings.ts'
 
 const sqlFile = (name: string): string =>
   readMigration(new URL(`./migrations/${name}`, import.meta.url))
@@ -47,39 +50,60 @@ const MIGRATION_LOCK = '4725690212845'
 
 /**
  * Brings the schema up to date as its owner, one transaction a step, grants the roles their rights,
- * and fills missing checksums. Returns the ids of the applied steps. Only one process migrates at a
- * time.
+ * and fills missing checksums. Returns the ids of the steps that it applied. One process at a time
+ * runs a step. `settings` become those of the roles, because a pooler keeps none of a session.
  */
 export async function migratePostgres(
   addresses: readonly ServerAddress[],
   roles: Roles,
+  settings?: SessionSettings,
 ): Promise<readonly number[]> {
   return await withPrimary(addresses, async (owner) => {
-    await owner.execute(`select pg_advisory_lock(${MIGRATION_LOCK})`)
-    // A waiting ALTER TABLE blocks every reader behind it, so it gives up after 5 s.
-    await owner.execute(`set lock_timeout = '5s'; set client_min_messages = warning`)
     await requireRoles(owner, roles)
-    await owner.execute(`
-      create schema if not exists bursar;
-      create table if not exists bursar.schema_migration (id integer primary key, applied_at timestamptz not null);
-      alter table bursar.schema_migration add column if not exists fingerprint text`)
-    const applied = (await appliedSteps(owner)) ?? []
-    const last = lastOf(applied)
-    refuseLaterStep('schema', last, migrations.length)
-    refuseEditedStep('schema', applied, migrations)
-    await owner.execute(markSteps)
-    const due = migrations.filter(({ id }) => id > last)
-    for (const { id, sql, fingerprint } of due) {
-      await transact(owner, () =>
-        owner.execute(
+    await inTurn(owner, async () => {
+      await owner.execute(`
+        create schema if not exists bursar;
+        create table if not exists bursar.schema_migration (id integer primary key, applied_at timestamptz not null);
+        alter table bursar.schema_migration add column if not exists fingerprint text`)
+      await lastApplied(owner)
+      await owner.execute(markSteps)
+    })
+    const applied: number[] = []
+    for (const { id, sql, fingerprint } of migrations) {
+      await inTurn(owner, async () => {
+        // Another process may have applied the step by now.
+        if ((await lastApplied(owner)) >= id) return
+        await owner.execute(
           `${sql}; insert into bursar.schema_migration values (${id}, now(), '${fingerprint}')`,
-        ),
-      )
+        )
+        applied.push(id)
+      })
     }
-    await transact(owner, () => owner.execute(grantStatements(roles)))
+    await inTurn(owner, () => owner.execute(grantStatements(roles)))
     await fillChecksums(owner)
-    return due.map(({ id }) => id)
+    if (settings !== undefined) await setRoles(owner, roles, settings)
+    return applied
   })
+}
+
+/** Runs a step in a transaction of its own, after the step that another process runs. */
+const inTurn = (owner: Connection, step: () => Promise<void>): Promise<void> =>
+  transact(owner, async () => {
+    // A waiting ALTER TABLE blocks every reader behind it, so it gives up after 5 s.
+    const deadlines = { lock_timeout: 5000, statement_timeout: limits.migrationStatementMs }
+    await owner.execute(`
+      set local client_connection_check_interval = ${limits.databaseClientCheckMs};
+      select pg_advisory_xact_lock(${MIGRATION_LOCK}); ${setLocal(deadlines)}`)
+    await step()
+  })
+
+/** The number of the last step that was applied. Throws a ConfigError if the steps are others. */
+async function lastApplied(owner: Connection): Promise<number> {
+  const applied = (await appliedSteps(owner)) ?? []
+  const last = lastOf(applied)
+  refuseLaterStep('schema', last, migrations.length)
+  refuseEditedStep('schema', applied, migrations)
+  return last
 }
 
 /** Marks the steps that a version without fingerprints applied. */
@@ -92,13 +116,10 @@ const markSteps = migrations
 
 /** Throws a ConfigError unless the schema is at the step that this version needs, unedited. */
 export async function requireSchema(connection: Connection): Promise<void> {
-  const applied = await appliedSteps(connection)
-  const last = lastOf(applied ?? [])
+  const last = await lastApplied(connection)
   const known = migrations.length
-  refuseLaterStep('schema', last, known)
-  refuseEditedStep('schema', applied ?? [], migrations)
   if (last === known) return
-  const where = applied === undefined ? 'has no Bursar schema' : `is at step ${last} of ${known}`
+  const where = last === 0 ? 'has no Bursar schema' : `is at step ${last} of ${known}`
   throw new ConfigError(
     `The database ${where}. Run ${commandHint('migrate')} with the URL of the database's owner, then start again.`,
   )

@@ -1,0 +1,55 @@
+import { ConfigError } from '../../../platform/config.ts'
+import { limits } from '../../../platform/limits.ts'
+import type { ServerAddress } from '../../../platform/postgres-url.ts'
+import { type Connection, openConnection } from '../driver/connection.ts'
+
+/**
+ * Throws a ConfigError if one of the addresses is a pooler that gives each transaction another
+ * session. Acknowledged changes would be lost there. Skips a server that cannot be used.
+ */
+export async function refusePooler(addresses: readonly ServerAddress[]): Promise<void> {
+  for (const address of addresses) {
+    // Whoever opens its sessions says why a server is of no use.
+    const isPooler = await changesSessions(address).catch(() => false)
+    if (!isPooler) continue
+    throw new ConfigError(
+      `${address.label} is a pooler that gives each transaction another session. Set BURSAR_POOLER=transaction, run migrate with it, and start again.`,
+    )
+  }
+}
+
+/**
+ * Interleaves the transactions of two connections. To a server, or to a pooler that keeps sessions,
+ * each connection has one process of the server for itself.
+ */
+async function changesSessions(address: ServerAddress): Promise<boolean> {
+  const [first, second] = [openConnection(address, STATELESS), openConnection(address, STATELESS)]
+  // A pooler whose sessions are all taken lets a connection wait.
+  const timer = setTimeout(() => {
+    first.destroy()
+    second.destroy()
+  }, limits.poolerLookMs)
+  try {
+    const own = await processOf(first)
+    for (let look = 0; look < limits.poolerLooks; look += 1) {
+      // A pooler that has just got the session of the first back gives it to the second.
+      await second.execute('begin')
+      if ((await processOf(second)) === own) return true
+      if ((await processOf(first)) !== own) return true
+      await second.execute('commit')
+      if ((await processOf(first)) !== own) return true
+    }
+    return false
+  } finally {
+    clearTimeout(timer)
+    first.destroy()
+    second.destroy()
+  }
+}
+
+async function processOf(connection: Connection): Promise<string> {
+  const [row] = await connection.query({ text: 'select pg_backend_pid()' })
+  return String(row?.[0])
+}
+
+const STATELESS = { parameters: {}, connectTimeoutMs: 5000, pooler: 'transaction' } as const

@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as passing } from 'node:timers/promises'
+import { refusePooler } from '../../src/store/postgres/cluster/find-pooler.ts'
+import { withPrimary } from '../../src/store/postgres/cluster/with-primary.ts'
+import { freePort } from '../support/free-port.ts'
+import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
+import { type Program, runProgram, startProgram } from '../support/program.ts'
+import { aFiatAccount, anId } from '../support/records.ts'
+import { addressesOf } from '../support/test-database.ts'
+import { until } from '../support/until.ts'
+import { consume, quote } from './support/acts.ts'
+import { type Answer, send, statusOf } from './support/client.ts'
+import { hasPgBouncer, type PgBouncer, startPgBouncer } from './support/pgbouncer.ts'
+
+const DATABASE = 'pooled'
+/** Sessions of each role behind the pooler: fewer than each server has connections to it. */
+const SESSIONS = 5
+const WRITERS = 12
+const WRITTEN_MS = 4000
+const FILE_RECORDS = 3000
+
+let server: PostgresServer
+let pooler: PgBouncer
+before(async () => {
+  if (!hasPgBouncer) return
+  server = await startPostgres()
+  await ask('create role owner login; create role bursar login; create role bursar_operator login')
+  await ask(`create database ${DATABASE} owner owner`)
+  pooler = await startPgBouncer(server, {
+    ...{ mode: 'transaction', lines: [`default_pool_size = ${SESSIONS}`] },
+  })
+})
+after(async () => {
+  await pooler?.stop()
+  await server?.stop()
+})
+
+const ask = (sql: string, database = 'postgres'): Promise<void> =>
+  withPrimary(addressesOf(server.url('postgres', database)), (connection) =>
+    connection.execute(sql),
+  )
+
+const masterKey = randomBytes(32).toString('base64')
+
+const environment = (setting = 'transaction') => ({
+  DATABASE_URL: pooler.url('bursar', DATABASE),
+  OPERATOR_DATABASE_URL: pooler.url('bursar_operator', DATABASE),
+  BURSAR_MASTER_KEY: masterKey,
+  BURSAR_POOLER: setting,
+  // Two servers and two databases share the processor.
+  BURSAR_DATABASE_TIMEOUT_MS: '20000',
+  BURSAR_ACCEPT_SAMPLE_FEES: 'true',
+  BURSAR_FEE_QUOTES_OPEN_MAX: '100000',
+  LOG_LEVEL: 'warn',
+})
+
+async function run(words: readonly string[], stdin?: string): Promise<string> {
+  const { code, output, errors } = await runProgram(words, {
+    ...{ env: environment(), ...(stdin !== undefined && { stdin }) },
+  })
+  assert.equal(code, 0, errors)
+  return output
+}
+
+const migrate = () =>
+  runProgram(['migrate', '--json'], {
+    env: { ...environment(), DATABASE_URL: pooler.url('owner', DATABASE) },
+  })
+
+type Client = { readonly client_id: string; readonly client_secret: string }
+
+const createClient = async (...words: readonly string[]): Promise<Client> =>
+  JSON.parse(await run(['client', 'create', ...words, '--name', 'pooled', '--json']))
+
+async function tokenOf(url: string, { client_id, client_secret }: Client): Promise<string> {
+  const form = new URLSearchParams({
+    ...{ grant_type: 'client_credentials', client_id, client_secret },
+  })
+  const answer = await send(url, '/oauth2/token', { method: 'POST', body: form.toString() })
+  assert.equal(statusOf(answer), 200)
+  return JSON.parse(textOf(answer)).access_token
+}
+
+const textOf = (answer: Answer): string => (answer.kind === 'cut' ? '' : answer.text)
+
+/** What was acknowledged, and every answer that was none of its operation's. */
+type Ledger = {
+  readonly records: Map<string, string>
+  readonly quotes: Set<string>
+  readonly consumed: Set<string>
+  readonly wrong: string[]
+}
+
+type Writing = {
+  readonly url: string
+  readonly operator: string
+  readonly customer: string
+  readonly ledger: Ledger
+  hasEnded(): boolean
+}
+
+const account = (id: string, tag: string) => aFiatAccount({ id, customer_id: 'ash', ref_id: tag })
+
+/** A cut answers nothing: the request was stored or not. */
+function noteUnless(ledger: Ledger, answer: Answer, right: readonly number[]): boolean {
+  const status = statusOf(answer)
+  if (status !== 0 && !right.includes(status)) ledger.wrong.push(`${status} ${textOf(answer)}`)
+  return right.includes(status)
+}
+
+/** Each writer has an id of its own in each server's turn, so that the last write is known. */
+async function put(writing: Writing, at: number): Promise<void> {
+  const { url, operator: token, ledger } = writing
+  for (let count = 0; !writing.hasEnded(); count += 1) {
+    const id = anId(at + 1000 * (count % 40))
+    const tag = `put-${at}-${count}`
+    const { id: _id, ...body } = account(id, tag)
+    // Until it is acknowledged, either of the two is right.
+    ledger.records.delete(id)
+    const answer = await send(url, `/ingest/v1/fiat-accounts/${id}`, {
+      ...{ method: 'PUT', token, body: JSON.stringify(body) },
+    })
+    if (!noteUnless(ledger, answer, [200, 201])) return
+    ledger.records.set(id, tag)
+  }
+}
+
+async function stream(writing: Writing, first: number): Promise<void> {
+  const { url, operator: token, ledger } = writing
+  for (let round = 0; !writing.hasEnded(); round += 1) {
+    const tags = Array.from({ length: 300 }, (_, at) => {
+      const tag = `stream-${first}-${round}-${at}`
+      return [anId(first + at), tag] as const
+    })
+    for (const [id] of tags) ledger.records.delete(id)
+    const body = tags.map(([id, tag]) => JSON.stringify(account(id, tag))).join('\n')
+    const answer = await send(url, '/ingest/v1/fiat-accounts', { method: 'POST', token, body })
+    if (!noteUnless(ledger, answer, [200])) return
+    for (const [id, tag] of tags) ledger.records.set(id, tag)
+  }
+}
+
+async function quoteFees({ ledger, ...writing }: Writing): Promise<void> {
+  const { url, operator, customer } = writing
+  for (let at = 0; !writing.hasEnded(); at += 1) {
+    const answer = await quote(url, customer)
+    if (!noteUnless(ledger, answer, [200, 201])) return
+    const { id } = JSON.parse(textOf(answer))
+    ledger.quotes.add(id)
+    if (at % 2 === 1) continue
+    const taken = await consume(url, operator, id, `withdrawal ${id}`)
+    if (!noteUnless(ledger, taken, [200])) return
+    ledger.consumed.add(id)
+  }
+}
+
+async function read({ ledger, ...writing }: Writing): Promise<void> {
+  const { url, operator, customer } = writing
+  while (!writing.hasEnded()) {
+    const list = await send(url, '/v2/transfer/fiat-accounts?limit=50', { token: customer })
+    if (!noteUnless(ledger, list, [200])) return
+    const [item] = JSON.parse(textOf(list)).items
+    if (item === undefined) continue
+    const history = `/ingest/v1/fiat-accounts/${item.id}/history`
+    if (!noteUnless(ledger, await send(url, history, { token: operator }), [200])) return
+  }
+}
+
+const customerScopes = 'transfer:read_fiat_account fee:write_crypto_withdrawal_fee'
+const operatorScopes =
+  'ingest:write_fiat_accounts ingest:read_record ingest:read_history ingest:consume_fee'
+
+async function serve(port: number): Promise<{ program: Program; url: string }> {
+  const env = {
+    ...{ ...environment(), PORT: String(port), BURSAR_PUBLIC_URL: 'http://127.0.0.1' },
+  }
+  const program = startProgram(['serve', '--json'], { env })
+  await program.firstLine
+  return { program, url: `http://127.0.0.1:${port}` }
+}
+
+const skip = hasPgBouncer ? false : 'PgBouncer is not installed: apt-get install pgbouncer'
+
+describe('PgBouncer in transaction mode', { skip }, () => {
+  test('is refused without the setting, with what to set', async () => {
+    const { code, errors } = await runProgram(['serve', '--json'], { env: environment('none') })
+    assert.equal(code, 2)
+    assert.match(
+      errors,
+      /127\.0\.0\.1:\d+ is a pooler that gives each transaction another session\. Set BURSAR_POOLER=transaction, run migrate with it, and start again\./,
+    )
+  })
+
+  test('is not seen in a direct connection or in session mode', async () => {
+    const inSession = await startPgBouncer(server, { mode: 'session' })
+    try {
+      await refusePooler(addressesOf(server.url('bursar', DATABASE)))
+      await refusePooler(addressesOf(inSession.url('bursar', DATABASE)))
+    } finally {
+      await inSession.stop()
+    }
+    const transactions = addressesOf(pooler.url('bursar', DATABASE))
+    await assert.rejects(refusePooler(transactions), { name: 'ConfigError' })
+  })
+
+  test('has the settings of the roles from migrate, which says what a superuser must run', async () => {
+    const refused = await migrate()
+    assert.equal(refused.code, 2, refused.errors)
+    const statements = refused.errors.match(/^alter role .*;$/gm) ?? []
+    assert.equal(statements.length, 18, refused.errors)
+    const early = await runProgram(['serve', '--json'], { env: environment() })
+    assert.match(early.errors, /of role bursar behind the pooler have \w+ = \w+, not \w+\. Run /)
+    await ask(statements.join('\n'), DATABASE)
+    await pooler.stop()
+    pooler = await startPgBouncer(server, {
+      ...{ mode: 'transaction', lines: [`default_pool_size = ${SESSIONS}`] },
+    })
+    const done = await migrate()
+    assert.equal(done.code, 0, done.errors)
+  })
+
+  test('loses no acknowledged write and answers no 5xx, while a server is killed', async () => {
+    const operatorClient = await createClient('--operator', '--scope', operatorScopes)
+    const customerClient = await createClient('--customer', 'ash', '--scope', customerScopes)
+    const ports = [await freePort(), await freePort()] as const
+    let killed = await serve(ports[0])
+    const stays = await serve(ports[1])
+    const ledger: Ledger = {
+      ...{ records: new Map(), quotes: new Set(), consumed: new Set(), wrong: [] },
+    }
+    let hasEnded = false
+    try {
+      const operator = await tokenOf(stays.url, operatorClient)
+      const customer = await tokenOf(stays.url, customerClient)
+      const writeTo = (url: string, first: number) => {
+        const writing = { url, operator, customer, ledger, hasEnded: () => hasEnded }
+        return [
+          ...Array.from({ length: WRITERS }, (_, at) => put(writing, first + at)),
+          stream(writing, first + 100_000),
+          ...Array.from({ length: 3 }, () => quoteFees(writing)),
+          read(writing),
+        ]
+      }
+      const file = Array.from({ length: FILE_RECORDS }, (_, at) =>
+        JSON.stringify(account(anId(900_000 + at), `file-${at}`)),
+      )
+      const importing = run(['import', 'fiat-accounts', '-'], file.join('\n'))
+      const written = [...writeTo(stays.url, 0), ...writeTo(killed.url, 100)]
+      await passing(WRITTEN_MS)
+      await killed.program.kill('SIGKILL')
+      killed = await serve(ports[0])
+      written.push(...writeTo(killed.url, 200))
+      await passing(WRITTEN_MS)
+      hasEnded = true
+      await Promise.all(written)
+      await importing
+      assert.deepEqual(ledger.wrong, [])
+      const exported = (await run(['export', 'fiat-accounts'])).trim().split('\n')
+      const stored = new Map(exported.map((line) => JSON.parse(line)).map((r) => [r.id, r.ref_id]))
+      for (const at of file.keys()) {
+        assert.equal(stored.get(anId(900_000 + at)), `file-${at}`)
+      }
+      assert.ok(ledger.records.size > 300, `${ledger.records.size} records`)
+      for (const [id, tag] of ledger.records) assert.equal(stored.get(id), tag, id)
+      assert.ok(ledger.consumed.size > 10, `${ledger.consumed.size} fees`)
+      const fees = await feesOf()
+      for (const id of ledger.quotes) assert.ok(fees.has(id), `the fee quote ${id} is stored`)
+      for (const id of ledger.consumed) assert.equal(fees.get(id), `withdrawal ${id}`)
+
+      // A change of a client reaches a server that cannot listen for it.
+      await run(['client', 'disable', operatorClient.client_id])
+      const path = `/ingest/v1/fiat-accounts/${anId(900_000)}`
+      const isRefused = async () =>
+        statusOf(await send(stays.url, path, { token: operator })) === 401
+      await until(isRefused, 10_000)
+    } finally {
+      await Promise.all([killed, stays].map(({ program }) => program.kill('SIGKILL')))
+    }
+  })
+})
+
+async function feesOf(): Promise<Map<string, string | undefined>> {
+  const text = 'select id::text, withdrawal from bursar.fee_quote'
+  const superuser = addressesOf(server.url('postgres', DATABASE))
+  const rows = await withPrimary(superuser, (connection) => connection.rows({ text }))
+  return new Map(rows.map(({ id, withdrawal }) => [String(id), String(withdrawal ?? '')]))
+}
