@@ -27,6 +27,18 @@ const filesBesideModules: Plugin = {
     }),
 }
 
+/** The program is made of modules, so CommonJS starts a sandbox in a process of its own. */
+const processForHere: Plugin = {
+  name: 'process-for-here',
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: /\/sandbox-here\.ts$/ }, () => ({ path: 'here', namespace: 'testing' }))
+    onLoad({ filter: /.*/, namespace: 'testing' }, () => ({
+      contents: "export { startSandboxProcess as startSandboxHere } from './sandbox-process.ts'",
+      resolveDir: `${src}testing`,
+    }))
+  },
+}
+
 // The others stay packages of their own, so that an installation can replace one with a flaw.
 const { dependencies } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
 const external = Object.keys(dependencies).filter((name) => name !== 'typebox')
@@ -58,6 +70,26 @@ await build({
   ...{ outdir: dist, bundle: true, splitting: true, platform: 'node', format: 'esm' },
   ...{ target: 'node24', external, plugins: [filesBesideModules], logLevel: 'warning' },
 })
+// Node loads modules from CommonJS, but Jest does not.
+await build({
+  entryPoints: [`${src}testing/create-sandbox.ts`],
+  outfile: `${dist}/testing.cjs`,
+  bundle: true,
+  platform: 'node',
+  format: 'cjs',
+  target: 'node20',
+  plugins: [processForHere, filesBesideModules],
+  define: { 'import.meta.url': 'bundleUrl' },
+  banner: { js: "const bundleUrl = require('node:url').pathToFileURL(__filename).href" },
+  logLevel: 'warning',
+})
+for (const name of ['create-sandbox', 'control-client']) {
+  const types = readFileSync(`${dist}/testing/${name}.d.ts`, 'utf8')
+  writeFileSync(
+    `${dist}/testing/${name}.d.cts`,
+    types.replaceAll(/'(\.\/[\w-]+)\.ts'/g, "'$1.cjs'"),
+  )
+}
 chmodSync(`${dist}/bin.js`, 0o755)
 
 /** The Node of the repository, which the package installs for itself where a user's is too old. */

@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { createSandbox } from 'bursar/testing'
-import { createBursar } from 'bursar-client'
+const { createSandbox } = require('bursar/testing')
+const { createBursar } = require('bursar-client')
 
 let sandbox
 beforeAll(async () => {
   sandbox = await createSandbox()
-})
+}, 60_000)
 afterAll(() => sandbox.close())
 
 test('a token expires when the clock moves', async () => {
