@@ -8,6 +8,12 @@ export const storeLimits = {
   /** Pause after a round over the whole store, and interval of looking again at known damage. */
   scanRoundRestMs: 60_000,
   damageLookMs: 1000,
+  /**
+   * Pause after a check of all tables, as a multiple of its time: 1 % of a core while no damage is
+   * known, and 10 % while a check may end a mark.
+   */
+  tableCheckRestTimes: 100,
+  recheckRestTimes: 10,
   /** Pause of the scan after a step that failed, such as one that met a lock of a whole table. */
   scanFailedRestMs: 60_000,
   /**

@@ -8,3 +8,6 @@ export class NothingChanged extends StoreUnavailable {}
 
 /** The store answered, but what it holds is damaged. Somebody has to mend it. */
 export class StoreDamaged extends StoreUnavailable {}
+
+/** The database reports a damaged table or index, so what it finds elsewhere in it may be wrong. */
+export class StoreCorrupted extends StoreDamaged {}

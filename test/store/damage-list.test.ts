@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import { asTenant } from '../../src/contract/principal.ts'
 import { limits } from '../../src/platform/limits.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { resources } from '../../src/resources/catalogue.ts'
+import { statement } from '../../src/resources/statement.ts'
 import { type Damage, openDamageList } from '../../src/store/integrity/damage.ts'
 import { openDamageScan, startDamageWatch } from '../../src/store/integrity/damage-scan.ts'
 import type { StoredRows } from '../../src/store/integrity/stored-row.ts'
+import { verifiedRecords } from '../../src/store/integrity/verified-records.ts'
+import { StoreCorrupted, StoreDamaged } from '../../src/store/unavailable.ts'
 import { anId } from '../support/records.ts'
+import { firstPage } from '../support/selection.ts'
 
 /** A list that is full of damaged statements, and what it reported. */
 function fullList() {
@@ -17,6 +22,9 @@ function fullList() {
     onFound: ({ kind }) => reports.push(`found ${kind}`),
     onMended: ({ kind }) => reports.push(`mended ${kind}`),
     onMore: () => reports.push('more'),
+    onMarked: ({ kind }) => reports.push(`marked ${kind}`),
+    onPassed: ({ kind }) => reports.push(`passed ${kind}`),
+    onUnkept: () => reports.push('unkept'),
   })
   const note = (kind: string, at: number) => {
     const damage = { customerId: 'acme', kind, id: anId(at), fault: 'no match' }
@@ -83,6 +91,44 @@ describe('a full list of damage', () => {
   })
 })
 
+test('a kind whose table the database cannot read has no list and no miss until a read works', async () => {
+  const { list, reports } = fullList()
+  reports()
+  let isDamaged = true
+  const records = verifiedRecords(
+    {
+      get: async () => {
+        if (isDamaged) throw new StoreCorrupted('XX002: the index is damaged')
+        return undefined
+      },
+      page: async () => ({
+        items: new Uint8Array(0),
+        rows: 0,
+        last: undefined,
+        more: false,
+        revision: 1,
+      }),
+      revision: async () => 1,
+    },
+    list,
+  )
+  const acme = asTenant('acme')
+  const get = (at: number) => records.get(acme, statement.full, anId(at), false)
+  const page = () => records.page(acme, statement.full, firstPage)
+  assert.equal((await page()).rows, 0)
+  await assert.rejects(get(201), StoreDamaged)
+  await assert.rejects(page(), StoreDamaged)
+  assert.equal(await records.revision(acme, statement.full.resource), undefined)
+  await list.lookAgain()
+  await assert.rejects(page(), StoreDamaged)
+  isDamaged = false
+  await assert.rejects(get(202), StoreDamaged)
+  await list.lookAgain()
+  assert.equal(await get(202), undefined)
+  assert.equal((await page()).rows, 0)
+  assert.deepEqual(reports(), ['marked statements', 'passed statements'])
+})
+
 describe('the watch over damage', () => {
   /** Runs the watch for so long, by its own timers. `steps` tell how each step of the scan ends. */
   async function watched(
@@ -103,6 +149,8 @@ describe('the watch over damage', () => {
       damage: {
         found: () => [{ kind: 'statements', id: anId(1), fault: 'no match' }],
         lookAgain: async () => void looks.push(now),
+        met: () => 0,
+        checkTables: async () => {},
         isFailing: () => isFailing,
         scanNext: async () => {
           isFailing = steps[stepsAt.length] === 'fails'

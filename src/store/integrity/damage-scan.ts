@@ -2,7 +2,7 @@ import type { Resource } from '../../contract/resource.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
 import { repeat, type Schedule } from '../../platform/schedule.ts'
-import { StoreDamaged } from '../unavailable.ts'
+import { StoreCorrupted, StoreDamaged } from '../unavailable.ts'
 import type { Damage, DamageList } from './damage.ts'
 import {
   comesAfter,
@@ -12,8 +12,23 @@ import {
   type StoredRows,
 } from './stored-row.ts'
 
+/** Compares tables with their indexes. Resolves with the fault of each damaged table. */
+export type CheckTables = (tables: readonly string[]) => Promise<ReadonlyMap<string, string>>
+
+/** How a store checks its tables: those that all kinds share, and those of one kind. */
+export type TableChecks = {
+  readonly run: CheckTables
+  readonly shared: readonly string[]
+  readonly of: (resource: Resource) => readonly string[]
+}
+
 /** The background search for damage, one step at a time. */
-export type DamageScan = Pick<DamageList, 'found' | 'lookAgain'> & {
+export type DamageScan = Pick<DamageList, 'found' | 'met' | 'lookAgain'> & {
+  /**
+   * Checks every table as a whole. Marks the kinds of those that are damaged, and ends the marks of
+   * the others. Does nothing for a store that cannot check tables.
+   */
+  checkTables(): Promise<void>
   /**
    * Verifies the next stored records. True at the end of a round. Rejects where it cannot read; the
    * next step then goes on with the next kind.
@@ -28,6 +43,7 @@ export function openDamageScan(
   resources: readonly Resource[],
   rows: StoredRows,
   damage: DamageList,
+  tables?: TableChecks,
 ): DamageScan {
   let at = 0
   let key: RowKey | undefined
@@ -70,13 +86,27 @@ export function openDamageScan(
       }
       failing.delete(resource.kind)
       const fault = `the store cannot read it: ${error.message}`
-      damage.note({ kind: resource.kind, fault }, () => read().then(() => true))
+      const report = error instanceof StoreCorrupted ? damage.mark : damage.note
+      report({ kind: resource.kind, fault }, () => read().then(() => true))
       nextKind()
     }
   }
   return {
     found: damage.found,
+    met: damage.met,
     lookAgain: damage.lookAgain,
+    async checkTables() {
+      if (tables === undefined) return
+      const { run, shared, of } = tables
+      const passed = damage.checking()
+      const faults = await run([...shared, ...resources.flatMap(of)])
+      for (const resource of resources) {
+        const { kind } = resource
+        const [fault] = [...shared, ...of(resource)].flatMap((table) => faults.get(table) ?? [])
+        if (fault === undefined) passed(kind)
+        else damage.mark({ kind, fault }, async () => false)
+      }
+    },
     isFailing: () => failing.size > 0,
     async scanNext() {
       const resource = resources[at]
@@ -99,10 +129,29 @@ type WatchDeps = {
 /** Looks again at known damage, and scans, while the service runs. Returns what stops it. */
 export function startDamageWatch({ damage, scans, log, schedule }: WatchDeps): () => void {
   let roundEndedAt = Number.NEGATIVE_INFINITY
+  let checkedUntil = Number.NEGATIVE_INFINITY
+  let metAtCheck = damage.met()
   let isStopped = false
   let isTold = false
   const look = async () => {
-    if (damage.found().length > 0) await damage.lookAgain()
+    await damage.lookAgain()
+    return limits.damageLookMs
+  }
+  const warnOnce = (error: unknown) => {
+    if (!isStopped && !isTold) {
+      log.warn({ err: error }, 'stored records cannot be scanned for damage')
+    }
+    isTold = true
+  }
+  /** Damage of one record may be that of a page, so new damage is a reason to check the tables. */
+  const check = async () => {
+    if (performance.now() < checkedUntil && damage.met() === metAtCheck) return limits.damageLookMs
+    metAtCheck = damage.met()
+    const startedAt = performance.now()
+    await damage.checkTables().catch(warnOnce)
+    const now = performance.now()
+    const times = damage.found().length > 0 ? limits.recheckRestTimes : limits.tableCheckRestTimes
+    checkedUntil = now + Math.max(limits.scanRoundRestMs, times * (now - startedAt))
     return limits.damageLookMs
   }
   const step = async () => {
@@ -114,19 +163,18 @@ export function startDamageWatch({ damage, scans, log, schedule }: WatchDeps): (
       roundEndedAt = performance.now()
       return limits.damageLookMs
     } catch (error) {
-      if (!isStopped && !isTold) {
-        log.warn({ err: error }, 'stored records cannot be scanned for damage')
-      }
-      isTold = true
+      warnOnce(error)
       return limits.scanFailedRestMs
     }
   }
   const looks = repeat(look, limits.damageLookMs, schedule)
   const scan = scans ? repeat(step, limits.damageLookMs, schedule) : undefined
+  const checks = scans ? repeat(check, limits.damageLookMs, schedule) : undefined
   return () => {
     isStopped = true
     looks.stop()
     scan?.stop()
+    checks?.stop()
   }
 }
 
@@ -138,6 +186,15 @@ export const logDamage = (log: Logger) => ({
       'a stored record is damaged; requests for it get 503 until it is imported again or restored',
     ),
   onMended: (damage: Damage) => log.info(damage, 'a damaged record has been mended'),
+  onMarked: (damage: Damage) =>
+    log.error(
+      damage,
+      'a table of this kind is damaged; lists and unknown ids get 503 until a check of the tables passes, which a server runs in the background, and `bursar migrate --check`; restore a backup',
+    ),
+  onPassed: (damage: Damage) =>
+    log.info(damage, 'the tables of this kind have passed a check; lists are answered again'),
+  onUnkept: (error: unknown) =>
+    log.error({ err: error }, 'the mark of a damaged table cannot be written; a restart loses it'),
   onMore: () =>
     log.error(
       'more damaged records were found than are listed; `bursar migrate --check` names the first 1,000',

@@ -2,7 +2,7 @@ import type { Tenant } from '../../contract/principal.ts'
 import type { ListView, Resource, View } from '../../contract/resource.ts'
 import type { Page, Selection } from '../records/page.ts'
 import type { CustomerRecords } from '../records.ts'
-import { StoreDamaged } from '../unavailable.ts'
+import { StoreCorrupted, StoreDamaged } from '../unavailable.ts'
 import { bodyChecksum } from './checksum.ts'
 import type { DamageList } from './damage.ts'
 import { damagedIds, type PageChecksums } from './page-checksums.ts'
@@ -28,7 +28,9 @@ export type ReadBody =
   | undefined
 
 /**
- * Answers nothing that is known to be damaged. A get verifies its checksum. A page does so only
+ * Answers nothing that is known to be damaged. A get verifies its checksum. Once the database has
+ * reported a damaged table or index, what it does not find may be there: misses and lists of that
+ * kind are refused until a check has passed. A page does so only
  * while a record of its kind is known to be damaged, because that doubles the work of a page; the
  * scan finds the first one (docs/decisions/0051-damage-in-lists-is-found-by-a-scan.md).
  */
@@ -37,6 +39,10 @@ export function verifiedRecords(records: ReadRecords, damage: DamageList): Custo
     read === undefined ||
     read.checksum === null ||
     bodyChecksum(tenant, read.body) === read.checksum
+  const requireUnmarked = (kind: string) => {
+    const marked = damage.errorOfKind(kind)
+    if (marked !== undefined) throw marked
+  }
   return {
     async get(tenant, view, id, includeDeleted) {
       const { kind } = view.resource
@@ -46,8 +52,12 @@ export function verifiedRecords(records: ReadRecords, damage: DamageList): Custo
       const read = await again().catch((error: unknown) => {
         throw noted(damage, record, error, isMended)
       })
-      // The full record of a known pair may be missing, which reads as an unknown id.
-      const known = read === undefined ? damage.errorOf(tenant, kind, id) : undefined
+      // The full record of a known pair may be missing, which reads as an unknown id, and so does a
+      // record that a damaged index does not find.
+      const known =
+        read === undefined
+          ? (damage.errorOf(tenant, kind, id) ?? damage.errorOfKind(kind))
+          : undefined
       if (known !== undefined) throw known
       if (isIntact(tenant, read)) return read === undefined ? undefined : String(read.body)
       throw damage.note({ ...record, fault: MISMATCH }, isMended)
@@ -56,6 +66,7 @@ export function verifiedRecords(records: ReadRecords, damage: DamageList): Custo
     async page(tenant, view, selection) {
       const { kind } = view.resource
       const metBefore = damage.met()
+      requireUnmarked(kind)
       const withChecksums = damage.hasKind(kind)
       const again = () => records.page(tenant, view, selection, { withChecksums: true })
       const { checksums, ...read } = await records
@@ -68,6 +79,12 @@ export function verifiedRecords(records: ReadRecords, damage: DamageList): Custo
           })
         })
       const page = { ...read, revision: `${read.revision}.${metBefore}` }
+      // Another request may have met damage meanwhile.
+      const marked = damage.errorOfKind(kind)
+      if (marked !== undefined) {
+        page.release?.()
+        throw marked
+      }
       if (checksums === undefined) return page
       const [first, ...others] = damagedIds(tenant, page.items, checksums)
       if (first === undefined) return page
@@ -90,7 +107,12 @@ export function verifiedRecords(records: ReadRecords, damage: DamageList): Custo
     async revision(tenant, resource) {
       const metBefore = damage.met()
       if (damage.hasKind(resource.kind)) return undefined
-      return `${await records.revision(tenant, resource)}.${metBefore}`
+      const { kind } = resource
+      const again = () => records.revision(tenant, resource)
+      const revision = await again().catch((error: unknown) => {
+        throw noted(damage, { kind }, error, () => again().then(() => true))
+      })
+      return `${revision}.${metBefore}`
     },
   }
 }
@@ -105,5 +127,6 @@ function noted(
 ): unknown {
   if (!(error instanceof StoreDamaged)) return error
   const fault = `the store cannot read it: ${error.message}`
+  if (error instanceof StoreCorrupted) return damage.mark({ kind: part.kind, fault }, isMended)
   return damage.note({ ...part, fault }, isMended)
 }

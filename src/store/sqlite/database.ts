@@ -3,7 +3,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { limits } from '../../platform/limits.ts'
 import { makePrivateFile, requirePrivate } from '../../platform/machine/private-files.ts'
-import { StoreDamaged, StoreUnavailable } from '../unavailable.ts'
+import { StoreCorrupted, StoreUnavailable } from '../unavailable.ts'
 import { refuseHalfRestored } from './backup/restore-marker.ts'
 import { exhaustionOf } from './files/describe-exhaustion.ts'
 
@@ -106,7 +106,7 @@ export const isDamaged = (error: unknown): boolean => {
 
 /**
  * Runs statements. Throws a StoreUnavailable for an error that may be gone at the next attempt, and
- * a StoreDamaged where SQLite cannot read the file.
+ * a StoreCorrupted where SQLite cannot read the file.
  */
 export function guarded<T>(work: () => T): T {
   try {
@@ -118,7 +118,7 @@ export function guarded<T>(work: () => T): T {
 
 /** A StoreUnavailable for an error that may be gone at the next attempt, else the error itself. */
 export function failureOf(error: unknown): unknown {
-  if (isDamaged(error)) return new StoreDamaged((error as Error).message, { cause: error })
+  if (isDamaged(error)) return new StoreCorrupted((error as Error).message, { cause: error })
   const code = codeOf(error)
   if (code === undefined || !passing.has(code)) return error
   return exhaustionOf(error) ?? new StoreUnavailable((error as Error).message, { cause: error })

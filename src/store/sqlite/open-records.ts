@@ -8,8 +8,9 @@ import { resources } from '../../resources/catalogue.ts'
 import { bodyChecksum } from '../integrity/checksum.ts'
 import { openDamageList } from '../integrity/damage.ts'
 import { logDamage, openDamageScan } from '../integrity/damage-scan.ts'
+import { verifiedOperator } from '../integrity/verified-operator.ts'
 import { verifiedRecords } from '../integrity/verified-records.ts'
-import type { Store } from '../records.ts'
+import type { OperatorRecords, Store } from '../records.ts'
 import {
   exportLine,
   exportQuery,
@@ -26,6 +27,8 @@ import {
   recordMigration,
   recordSteps,
   recordTables,
+  sharedTables,
+  tablesOf,
 } from '../sql/schema/record-migrations.ts'
 import { customerRecords, statementCache } from './customers/customer-records.ts'
 import { openReadInTurn } from './customers/read-in-turn.ts'
@@ -40,6 +43,8 @@ import { openWrites } from './locks.ts'
 import { openMigrated } from './migrate.ts'
 import { recordDialect } from './record-dialect.ts'
 import { storedRows } from './stored-rows.ts'
+import { openMarkFiles } from './tables/mark-files.ts'
+import { openTableCheck } from './tables/table-check.ts'
 
 /** The steps of the catalogue. The first also creates the tables that all kinds share. */
 const migrations = numberMigrations(
@@ -65,7 +70,8 @@ export function openSqliteStore(path: string, clock: Clock, log = openLog('silen
   const write = openWrites(db)
   const tidy = () => emptyAbandonedLog(db, path)
   const stopTidying = systemSchedule.every(limits.storeLogCheckedMs, tidy)
-  const damage = openDamageList(logDamage(log))
+  const damage = openDamageList(logDamage(log), openMarkFiles(path))
+  const tableCheck = openTableCheck(path)
   // The scan reads everything, so its small cache must not be that of the readers.
   let scanned: DatabaseSync | undefined
   const puts = openPutRecords(path, clock)
@@ -73,49 +79,58 @@ export function openSqliteStore(path: string, clock: Clock, log = openLog('silen
     scanned ??= openWithin(path, 0, { creates: 'never' })
     return scanned
   })
+  const tables = { run: tableCheck.run, shared: sharedTables, of: tablesOf }
+  const scan = openDamageScan(resources, rows, damage, tables)
+  const operator: OperatorRecords = {
+    beginLoad: (resource, options) => openLoad(path, resource, { clock, ...options }),
+    async *exportLines(resource, customerId) {
+      yield* exportLines(db, resource, customerId)
+    },
+    put: puts.put,
+    ...openHistory(db),
+    ...openPruner(db, write),
+    answers: openKeptAnswers(db, clock),
+    async count(resource) {
+      return Number(
+        cached(
+          `select count(*) as n from ${resource.table} as record where ${isCurrent(resource, 'record')}`,
+        ).get()?.n,
+      )
+    },
+    rows,
+    journal: async (entriesMax) =>
+      prepare(db, selectJournal('import_journal', entriesMax)).all().map(readJournalEntry),
+    clear: () =>
+      write(() => {
+        for (const table of [
+          ...recordTables,
+          ...historyTables,
+          'origin',
+          'kept_answer',
+          'import_journal',
+        ])
+          db.exec(`delete from ${table}`)
+        // The next page of each kind must not have the entity tag of a page from before.
+        db.exec('update revision set changed_at = changed_at + 1')
+      }),
+  }
   return {
     customers: verifiedRecords(customerRecords(cached, openReadInTurn(db)), damage),
-    operator: {
-      beginLoad: (resource, options) => openLoad(path, resource, { clock, ...options }),
-      async *exportLines(resource, customerId) {
-        yield* exportLines(db, resource, customerId)
-      },
-      put: puts.put,
-      ...openHistory(db),
-      ...openPruner(db, write),
-      answers: openKeptAnswers(db, clock),
-      async count(resource) {
-        return Number(
-          cached(
-            `select count(*) as n from ${resource.table} as record where ${isCurrent(resource, 'record')}`,
-          ).get()?.n,
-        )
-      },
-      rows,
-      journal: async (entriesMax) =>
-        prepare(db, selectJournal('import_journal', entriesMax)).all().map(readJournalEntry),
-      clear: () =>
-        write(() => {
-          for (const table of [
-            ...recordTables,
-            ...historyTables,
-            'origin',
-            'kept_answer',
-            'import_journal',
-          ])
-            db.exec(`delete from ${table}`)
-          // The next page of each kind must not have the entity tag of a page from before.
-          db.exec('update revision set changed_at = changed_at + 1')
-        }),
-    },
-    damage: openDamageScan(resources, rows, damage),
+    operator: verifiedOperator(operator, damage),
+    damage: scan,
     async ping() {
       cached('select 1 from fiat_account limit 1').get()
     },
     servers: () => [],
-    integrityFaults: async () => integrityFaults(db),
+    integrityFaults: async () => {
+      const faults = integrityFaults(db)
+      // Sets and ends the marks of the kinds, which the faults do not name.
+      await scan.checkTables()
+      return faults
+    },
     close: async () => {
       stopTidying()
+      await tableCheck.close()
       // An export may have kept an import from emptying the log.
       tidy()
       puts.close()

@@ -1,5 +1,5 @@
 import { isOutOfDescriptors, outOfDescriptors } from '../../../platform/machine/exhaustion.ts'
-import { StoreDamaged, StoreUnavailable } from '../../unavailable.ts'
+import { StoreCorrupted, StoreUnavailable } from '../../unavailable.ts'
 
 export function unavailable(reason: string, cause?: unknown): StoreUnavailable {
   return new StoreUnavailable(cause === undefined ? reason : `${reason}: ${safeMessage(cause)}`)
@@ -71,7 +71,7 @@ export async function guarded<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof StoreUnavailable) throw error
     if (isPassing(error)) throw unavailable('the database', error)
-    if (isDamage(error)) throw new StoreDamaged(safeMessage(error))
+    if (isDamage(error)) throw new StoreCorrupted(safeMessage(error))
     throw isRefusal(error) ? new Error(`the database refused: ${safeMessage(error)}`) : error
   }
 }

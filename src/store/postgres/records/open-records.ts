@@ -4,8 +4,9 @@ import { openLog } from '../../../platform/log.ts'
 import { resources } from '../../../resources/catalogue.ts'
 import { openDamageList } from '../../integrity/damage.ts'
 import { logDamage, openDamageScan } from '../../integrity/damage-scan.ts'
+import { verifiedOperator } from '../../integrity/verified-operator.ts'
 import { verifiedRecords } from '../../integrity/verified-records.ts'
-import type { Store } from '../../records.ts'
+import type { OperatorRecords, Store } from '../../records.ts'
 import { isCurrent } from '../../sql/export-line.ts'
 import { readJournalEntry, selectJournal } from '../../sql/import/journal.ts'
 import { historyTables, recordTables } from '../../sql/schema/record-migrations.ts'
@@ -44,39 +45,40 @@ export function openPostgresStore(
   log = openLog('silent'),
 ): Store {
   const damage = openDamageList(logDamage(log))
+  const records: OperatorRecords = {
+    beginLoad: (resource, { isInServer = false } = {}) => {
+      const deadline = isInServer ? limits.streamMergeMs : mergeMs
+      return openLoad({ servers: operator, spools, mergeMs: deadline, clock }, resource)
+    },
+    exportLines: (resource, customerId) => exportLines(operator, resource, customerId),
+    put: openPutRecords(ingest, clock),
+    ...openHistory(ingest),
+    ...openPruner(ingest),
+    answers: openKeptAnswers(ingest, clock),
+    count: async (resource) => {
+      const text = `select count(*) from bursar.${resource.table} as record where ${isCurrent(resource, 'record')}`
+      const [row] = await operator.query({ text })
+      return Number(row?.[0])
+    },
+    rows: storedRows(operator),
+    journal: async (entriesMax) => {
+      const rows = await operator.rows({
+        text: selectJournal('bursar.import_journal', entriesMax),
+      })
+      return rows.map(readJournalEntry)
+    },
+    clear: () =>
+      inTransaction(operator, async (connection) => {
+        for (const table of [...recordTables, ...historyTables]) {
+          await connection.execute(`delete from bursar.${table}`)
+        }
+        // The next page of each kind must not have the entity tag of a page from before.
+        await connection.execute('update bursar.revision set changed_at = changed_at + 1')
+      }),
+  }
   return {
     customers: verifiedRecords(customerRecords(customers), damage),
-    operator: {
-      beginLoad: (resource, { isInServer = false } = {}) => {
-        const deadline = isInServer ? limits.streamMergeMs : mergeMs
-        return openLoad({ servers: operator, spools, mergeMs: deadline, clock }, resource)
-      },
-      exportLines: (resource, customerId) => exportLines(operator, resource, customerId),
-      put: openPutRecords(ingest, clock),
-      ...openHistory(ingest),
-      ...openPruner(ingest),
-      answers: openKeptAnswers(ingest, clock),
-      count: async (resource) => {
-        const text = `select count(*) from bursar.${resource.table} as record where ${isCurrent(resource, 'record')}`
-        const [row] = await operator.query({ text })
-        return Number(row?.[0])
-      },
-      rows: storedRows(operator),
-      journal: async (entriesMax) => {
-        const rows = await operator.rows({
-          text: selectJournal('bursar.import_journal', entriesMax),
-        })
-        return rows.map(readJournalEntry)
-      },
-      clear: () =>
-        inTransaction(operator, async (connection) => {
-          for (const table of [...recordTables, ...historyTables]) {
-            await connection.execute(`delete from bursar.${table}`)
-          }
-          // The next page of each kind must not have the entity tag of a page from before.
-          await connection.execute('update bursar.revision set changed_at = changed_at + 1')
-        }),
-    },
+    operator: verifiedOperator(records, damage),
     damage: openDamageScan(resources, scannedRows(operator), damage),
     ping: customers.ping,
     servers: customers.states,

@@ -1,4 +1,4 @@
-import { fullTable } from '../../../contract/resource.ts'
+import { fullTable, type Resource } from '../../../contract/resource.ts'
 import { type RecordKind, resources } from '../../../resources/catalogue.ts'
 import { addHistory } from './history-schema.ts'
 import {
@@ -95,11 +95,22 @@ function resourcesAfter(steps: readonly RecordStep[]) {
 const tablesAfter = (steps: readonly RecordStep[]): readonly string[] =>
   resourcesAfter(steps).flatMap(tablesOf)
 
-const tablesOf = (resource: (typeof resources)[number]): readonly string[] =>
+/** The tables of one kind: what lists show and, where that is masked, the full records. */
+export const tablesOf = (resource: Resource): readonly string[] =>
   resource.mask === undefined ? [resource.table] : [resource.table, fullTable(resource)]
 
 /** The tables that hold stored records of any kind. */
 export const recordTables: readonly string[] = resources.flatMap(tablesOf)
+
+/** The tables from which reads of every kind take something. */
+export const sharedTables: readonly string[] = [
+  'superseded',
+  'former_value',
+  'extent',
+  'kept_since',
+  'origin',
+  'revision',
+]
 
 /** The tables of what records were, and the bounds by which it is found. They have customers. */
 export const historyTables: readonly string[] = [

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { StoreFiles } from '../../store-files.ts'
 import type { StorePaths } from '../files/require-files.ts'
+import { removeMarkFiles } from '../tables/mark-files.ts'
 import { replaceFiles } from './replace-files.ts'
 import { restoreMarker } from './restore-marker.ts'
 import { copySnapshot } from './snapshot.ts'
@@ -20,7 +21,12 @@ export function sqliteFiles({ records, credentials }: StorePaths): StoreFiles {
     exist: () => paths.some((path) => existsSync(path) || existsSync(restoreMarker(path))),
     copyTo: (folder) =>
       copySnapshot(inFolder(folder).map((file) => ({ from: file.path, to: file.inFolder }))),
-    replaceFrom: (folder) =>
-      replaceFiles(inFolder(folder).map((file) => ({ from: file.inFolder, to: file.path }))),
+    replaceFrom: (folder) => {
+      const copies = inFolder(folder).map((file) => ({ from: file.inFolder, to: file.path }))
+      const isReplaced = replaceFiles(copies)
+      // The marks were of the store that is gone. The new one has passed a check.
+      if (isReplaced) removeMarkFiles(records)
+      return isReplaced
+    },
   }
 }

@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { View } from '../../../contract/resource.ts'
 import type { ReadRecords } from '../../integrity/verified-records.ts'
 import { rangeOf } from '../../sql/key-range.ts'
-import { StoreDamaged } from '../../unavailable.ts'
+import { StoreCorrupted } from '../../unavailable.ts'
 import { guarded } from '../database.ts'
 import { pageQuery } from './page-query.ts'
 import type { ReadInTurn } from './read-in-turn.ts'
@@ -82,5 +82,5 @@ function getQuery(view: View): string {
 
 function blob(value: unknown): Uint8Array {
   if (value instanceof Uint8Array) return value
-  throw new StoreDamaged('a blob column holds another value')
+  throw new StoreCorrupted('a blob column holds another value')
 }
