@@ -11,6 +11,8 @@ const names = /^(first_name|last_name|name|address[12]|zip_code)$/i
 
 /** A JWT, wherever it stands. */
 const jwt = /ey[\w-]{8,}\.[\w-]+\.[\w-]*/g
+/** A member of JSON that is text or a number. The text may lack its end. */
+const pair = /"(\w+)"\s*:\s*(?:"((?:[^"\\]|\\.)*)(?:"|$)|(?<![\w"])(\d+))/g
 /** Seven digits or more in a row, unless they belong to a UUID, an amount or a longer word. */
 const digits = /(?<![\w.-])\d{7,}(?![\w.-])/g
 
@@ -24,7 +26,8 @@ export function redact(text: string, secrets: readonly string[]): string {
 
 function withoutMembers(text: string): string {
   const parsed = parseJson(text)
-  if (parsed === undefined) return text
+  // JSON that is cut short or faulty still names its members.
+  if (parsed === undefined) return text.replace(pair, (_, name, value) => pairOf(name, value))
   try {
     return JSON.stringify(parsed, replaced)
   } catch {
@@ -32,6 +35,9 @@ function withoutMembers(text: string): string {
     return REMOVED
   }
 }
+
+const pairOf = (name: string, value: string): string =>
+  `"${name}":${JSON.stringify(replaced(name, value))}`
 
 /** The text without the secrets and tokens in it. */
 function removed(text: string, secrets: readonly string[]): string {

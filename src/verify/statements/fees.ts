@@ -26,6 +26,14 @@ export const feeStatements: readonly Statement[] = [
       }
       const expires = parseInstant(textOf(answered.body, 'expires_at') ?? '')?.micros ?? 0n
       hold(expires > BigInt(Date.now()) * 1000n, 'expires_at is not in the future', answered)
+    },
+  },
+  {
+    id: 'fees.caching',
+    says: 'A fee has Cache-Control no-store.',
+    source: extra('docs/integrating.md, “Caching”'),
+    check: async (context) => {
+      const { answered } = await quoted(context, { amount: '100.50' })
       const caching = answered.headers.get('cache-control') ?? ''
       hold(caching.includes('no-store'), 'Cache-Control must be no-store', answered)
     },

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { limits } from '../../platform/limits.ts'
 import type { Exchange } from '../client/exchange.ts'
 import { needRecords, type Session } from '../client/session.ts'
-import { type Item, idOf, isItem, pathIdOf } from '../json.ts'
+import { type Item, idOf, isItem, pathIdOf, timeOf } from '../json.ts'
 import { fiatAccounts, fiatDepositInstructions, type List } from '../lists.ts'
 import { contract, extra, guide } from '../source.ts'
 import type { Statement } from '../statement.ts'
@@ -85,7 +85,7 @@ async function readEach(
 
 /**
  * An account without the members that the list masks, and without the status, which the contract
- * requires of single reads only.
+ * requires of single reads only. A time may be written in two forms.
  */
 function unmaskable({
   fiat_network_instructions: _networks,
@@ -93,7 +93,8 @@ function unmaskable({
   status: _status,
   ...rest
 }: Item): Item {
-  return rest
+  const times = ['created_at', 'updated_at'].filter((name) => name in rest)
+  return { ...rest, ...Object.fromEntries(times.map((name) => [name, timeOf(rest, name)])) }
 }
 
 /** A list may leave the status out; it may not show another. */

@@ -123,7 +123,7 @@ export const ofFees: readonly WrongServerCase[] = [
   },
   {
     fault: 'lets caches store fees',
-    breaks: ['fees.answer'],
+    breaks: ['fees.caching'],
     wrong: {
       answer: ({ headers }, asked) => {
         if (!isFee(asked)) return {}
