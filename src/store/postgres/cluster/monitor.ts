@@ -40,6 +40,7 @@ export async function openMonitor(deps: MonitorDeps): Promise<Monitor> {
   let primarySeenAt = performance.now()
   let turn = 0
 
+  const noteStandby = noteFailures(log)
   const usePrimary = (server: Server, health: Health) => {
     primarySeenAt = performance.now()
     if (server !== primary || health.timeline !== timeline) {
@@ -63,6 +64,7 @@ export async function openMonitor(deps: MonitorDeps): Promise<Monitor> {
     }
     // Checked after the primary, so that a standby that keeps up has replayed its position.
     await Promise.all(standbys.map((server) => server.checkHealth()))
+    for (const server of standbys) noteStandby(server)
     return limits.databaseHealthCheckIntervalMs
   }
   const lostForMs = () => (primary === undefined ? performance.now() - primarySeenAt : 0)
@@ -107,6 +109,24 @@ export async function openMonitor(deps: MonitorDeps): Promise<Monitor> {
     },
     states: () => statesByName([...standbys, ...primaries].map(stateOf)),
     stop: checks.stop,
+  }
+}
+
+/** Logs a standby once when it fails, for each reason, and once when it answers again. */
+function noteFailures(log: Logger): (server: Server) => void {
+  const noted = new Map<Server, string>()
+  return (server) => {
+    // The server itself logs a role that is refused.
+    const isDown = server.health() === undefined && server.refusal() === undefined
+    const reason = isDown ? server.failure() : undefined
+    if (reason === noted.get(server)) return
+    if (reason === undefined) {
+      noted.delete(server)
+      log.info({ server: server.label }, 'a standby answers again')
+    } else {
+      noted.set(server, reason)
+      log.warn({ server: server.label, reason }, 'cannot read from a standby')
+    }
   }
 }
 

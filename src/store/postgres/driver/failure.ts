@@ -16,7 +16,8 @@ export function safeMessage(error: unknown): string {
   const { code, message, table_name: table } = (error ?? {}) as Failure
   if (isOutOfDescriptors(error)) return outOfDescriptors
   if (typeof code !== 'string') return error instanceof Error ? error.message : 'unknown'
-  const quotesValues = /^(2[0-9]|42P02|P0)/.test(code)
+  // Class 28 is about logins: its messages name a role.
+  const quotesValues = /^(2[0-79]|42P02|P0)/.test(code)
   const where = typeof table === 'string' ? ` on ${table}` : ''
   return quotesValues ? `${code}${where}` : `${code}: ${String(message)}`
 }

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { openConnection } from '../../../src/store/postgres/driver/connection.ts'
+import {
+  bulkTransaction,
+  operatorSessions,
+  readingSessions,
+  type SessionSettings,
+} from '../../../src/store/postgres/driver/sessions.ts'
+import { addressesOf, openTestDatabase, type TestDatabase } from '../../support/test-database.ts'
+import { untilHolds } from '../../support/until.ts'
+
+let database: TestDatabase
+before(async () => {
+  database = await openTestDatabase()
+})
+after(() => database.drop())
+
+function openAs(parameters: SessionSettings) {
+  const [address] = addressesOf(database.operatorUrl)
+  assert.ok(address !== undefined)
+  return openConnection(address, { parameters, connectTimeoutMs: 5000 })
+}
+
+test('every kind of session has deadlines for statements, locks and idle transactions', () => {
+  const kinds = { reading: readingSessions(900), operator: operatorSessions }
+  for (const [kind, settings] of Object.entries({ ...kinds, bulk: bulkTransaction(1000) })) {
+    for (const name of ['statement', 'lock', 'idle_in_transaction_session'] as const) {
+      assert.ok(settings[`${name}_timeout`] > 0, `${name} of ${kind}`)
+    }
+  }
+})
+
+test('the server ends the idle transaction of a command that has stopped', async () => {
+  const session = openAs({ ...operatorSessions, idle_in_transaction_session_timeout: 200 })
+  await session.execute('begin; lock table bursar.fiat_account in share row exclusive mode')
+  const locks = `select count(*) from pg_locks
+    where relation = 'bursar.fiat_account'::regclass and mode = 'ShareRowExclusiveLock'`
+  const isFree = async () => (await database.ask(locks))[0]?.[0] === '0'
+  await untilHolds('the table is free', isFree, 10_000)
+  session.destroy()
+})
+
+test('the server ends a statement whose client is gone', async () => {
+  const session = openAs({ ...operatorSessions, client_connection_check_interval: 200 })
+  const running = `select count(*) from pg_stat_activity
+    where datname = current_database() and query = 'select pg_sleep(600)' and state = 'active'`
+  const count = async () => (await database.ask(running))[0]?.[0]
+  const left = assert.rejects(session.execute('select pg_sleep(600)'))
+  await untilHolds('the statement runs', async () => (await count()) === '1', 10_000)
+  session.destroy()
+  await left
+  await untilHolds('the statement has ended', async () => (await count()) === '0', 10_000)
+})
