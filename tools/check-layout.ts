@@ -23,8 +23,27 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   operations: ['resources', 'contract', 'values', 'platform'],
   store: ['contract', 'vault', 'values', 'platform'],
   'store/sql': ['store', 'resources', 'contract', 'vault', 'fees/addresses', 'values', 'platform'],
-  'store/sqlite': ['store', 'store/sql', 'resources', 'contract', 'vault', 'values', 'platform'],
-  'store/postgres': ['store', 'store/sql', 'resources', 'contract', 'vault', 'values', 'platform'],
+  'store/credentials': ['store', 'store/sql', 'vault', 'values', 'platform'],
+  'store/sqlite': [
+    'store',
+    'store/sql',
+    'store/credentials',
+    'resources',
+    'contract',
+    'vault',
+    'values',
+    'platform',
+  ],
+  'store/postgres': [
+    'store',
+    'store/sql',
+    'store/credentials',
+    'resources',
+    'contract',
+    'vault',
+    'values',
+    'platform',
+  ],
   intake: ['store', 'resources', 'contract', 'values', 'platform'],
   oauth: ['store', 'contract', 'vault', 'values', 'platform'],
   'withdrawal-fees': ['store', 'fees', 'contract', 'values', 'platform'],
@@ -112,8 +131,15 @@ function readImports(file: string): readonly string[] {
 /** `src/store/sql/staging.ts` belongs to `store/sql`, `src/store/records.ts` to `store`. */
 function placeOf(file: string): string {
   const path = file.replace(/^src\//, '').replace(/\.(ts|json)$/, '')
-  const places = Object.keys(allowed).filter((name) => path === name || path.startsWith(`${name}/`))
+  const places = Object.keys(allowed).filter(
+    (name) => path.startsWith(`${name}/`) || (path === name && !isFolder(name)),
+  )
   return places.toSorted((a, b) => b.length - a.length)[0] ?? path
+}
+
+/** A port such as `store/credentials.ts` is no part of the folder of the same name. */
+function isFolder(name: string): boolean {
+  return files.some((file) => file.startsWith(`src/${name}/`))
 }
 
 function directionFaults(file: string): string[] {

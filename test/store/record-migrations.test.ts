@@ -101,8 +101,7 @@ const releasedSteps: Readonly<Record<'sqlite' | 'postgres', readonly string[]>> 
     'records 1 859b3b88440c73d6',
     'records 2 9d870c806dbe269f',
     'records 3 e967c071290c3bb9',
-    'credentials 1 0ac241aabe6a6d8b',
-    'credentials 2 264d847919e245c2',
+    'credentials 1 7c8c78d34b777e0c',
     'fee-quotes 1 f786aa4076c36396',
   ],
   postgres: [

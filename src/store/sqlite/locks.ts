@@ -1,9 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pausing } from 'node:timers/promises'
 import { limits } from '../../platform/limits.ts'
+import type { Session } from '../session.ts'
 import { NothingChanged } from '../unavailable.ts'
 import { failureOf, isBusy } from './database.ts'
 import { inTransaction } from './migrate.ts'
+import { openSession } from './session.ts'
 
 /**
  * Runs the work, and again after growing pauses while another process's lock refuses it. The
@@ -11,13 +13,13 @@ import { inTransaction } from './migrate.ts'
  * Throws a StoreUnavailable at the deadline, which is by `performance.now()`.
  */
 export async function retryWhileLocked<T>(
-  work: () => T,
+  work: () => T | Promise<T>,
   deadline: number = performance.now() + limits.storeWriteMs,
   reason = 'another process has locked the database for too long',
 ): Promise<T> {
   for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, limits.storeRetryMsMax)) {
     try {
-      return work()
+      return await work()
     } catch (error) {
       if (!isBusy(error)) throw failureOf(error)
       if (performance.now() >= deadline) throw new NothingChanged(reason, { cause: error })
@@ -33,17 +35,32 @@ export type Write = <T>(work: () => T, deadline?: number) => Promise<T>
  * Queues the writes of one connection, so that only the first of them asks for a lock. The event
  * loop gets a turn after each.
  */
-export function openWrites(db: DatabaseSync, waitMs: number = limits.storeWriteMs): Write {
+export function openWrites(db: DatabaseSync, waitMs?: number): Write {
+  const enqueue = openQueue(db, waitMs)
+  return (work, deadline) => enqueue(() => inTransaction(db, work), deadline)
+}
+
+/** The same for work over a session. Nothing else may use the connection. */
+export function openTransactions(
+  db: DatabaseSync,
+  waitMs?: number,
+): <T>(work: (session: Session) => Promise<T>) => Promise<T> {
+  const enqueue = openQueue(db, waitMs)
+  const session = openSession(db)
+  return (work) => enqueue(() => transact(db, () => work(session)))
+}
+
+function openQueue(db: DatabaseSync, waitMs: number = limits.storeWriteMs) {
   let previous: Promise<unknown> = Promise.resolve()
   let waiting = 0
-  return (work, deadline = performance.now() + waitMs) => {
+  return <T>(run: () => T | Promise<T>, deadline = performance.now() + waitMs): Promise<T> => {
     if (waiting >= limits.storeWritesWaitingMax) {
       return Promise.reject(new NothingChanged('too many writes wait for the database'))
     }
     waiting += 1
     const attempt = () => {
       if (!db.isOpen) throw new NothingChanged('the store was closed while a write waited')
-      return inTransaction(db, work)
+      return run()
     }
     const result = previous.then(() => retryWhileLocked(attempt, deadline))
     const turn = () => {
@@ -52,5 +69,18 @@ export function openWrites(db: DatabaseSync, waitMs: number = limits.storeWriteM
     }
     previous = result.then(turn, turn)
     return result
+  }
+}
+
+/** As `inTransaction`, for work that awaits its statements. */
+async function transact<T>(db: DatabaseSync, work: () => Promise<T>): Promise<T> {
+  db.exec('begin immediate')
+  try {
+    const result = await work()
+    db.exec('commit')
+    return result
+  } catch (error) {
+    if (db.isTransaction) db.exec('rollback')
+    throw error
   }
 }

@@ -1,22 +1,11 @@
+import type { CredentialSessions } from '../../credentials/credential-sessions.ts'
 import { whole } from '../../sql/row.ts'
 import { StoreUnavailable } from '../../unavailable.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { inTransaction } from '../cluster/transaction.ts'
 import type { Connection } from '../driver/connection.ts'
 import { unavailable } from '../driver/failure.ts'
-
-/** Changes and reads of credentials, with their revision. */
-export type CredentialChanges = {
-  /** Runs work in a transaction that bumps the revision and notifies every listening process. */
-  change<T>(work: (connection: Connection) => Promise<T>): Promise<T>
-  /**
-   * Reads with a revision that the result is at least as new as. Without a primary, reads a standby
-   * that has every revision seen here: a disabled client must stay disabled.
-   */
-  read<T>(work: StateWork<T>): Promise<T>
-}
-
-type StateWork<T> = (connection: Connection, revision: bigint) => Promise<T>
+import { sessionOf } from '../session.ts'
 
 /** The channel on which a change is notified. Listeners then read the revision. */
 export const CHANGED = 'bursar_credentials'
@@ -29,22 +18,30 @@ const REVISION = `lineage.timeline * ${TIMELINE_UNIT} + revision.value as revisi
  * The number after which rows have changed since a revision. Undefined if that revision is of
  * another timeline or of the future: then everything must be read.
  */
-export function numberSince(since: bigint | undefined, revision: bigint): bigint | undefined {
+function numberSince(since: bigint | undefined, revision: bigint): bigint | undefined {
   if (since === undefined || since > revision) return undefined
   return since / TIMELINE_UNIT === revision / TIMELINE_UNIT ? since % TIMELINE_UNIT : undefined
 }
 
-export function openCredentialChanges(servers: Servers): CredentialChanges {
+/**
+ * Changes and reads of credentials, with their revision. A change notifies every listening process.
+ * Without a primary, a read uses a standby that has every revision seen here: a disabled client
+ * must stay disabled.
+ */
+export function openCredentialChanges(
+  servers: Servers,
+): Pick<CredentialSessions, 'change' | 'read' | 'numberSince'> {
   let seen = 0n
   const saw = (revision: bigint) => {
     if (revision > seen) seen = revision
   }
   return {
+    numberSince,
     change: async (work) => {
       const { revision, result } = await inTransaction(servers, async (connection) => ({
         // Locks the revision's row first, so that changes run one after another.
         revision: await bump(connection),
-        result: await work(connection),
+        result: await work(sessionOf(connection)),
       }))
       saw(revision)
       return result
@@ -53,7 +50,7 @@ export function openCredentialChanges(servers: Servers): CredentialChanges {
       const readFrom = async (connection: Connection, atLeast: bigint) => {
         const revision = await readRevision(connection)
         if (revision < atLeast) throw unavailable('the standby is behind what has been seen')
-        return { revision, result: await work(connection, revision) }
+        return { revision, result: await work(sessionOf(connection), revision) }
       }
       const { revision, result } = await servers
         .onPrimary((connection) => readFrom(connection, 0n))

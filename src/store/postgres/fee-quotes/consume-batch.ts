@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { uuid } from '../../../contract/fields.ts'
 import { limits } from '../../../platform/limits.ts'
+import { findRecovery } from '../../credentials/stored-recovery.ts'
 import type { Consumed, ConsumeRequest, FeeQuote } from '../../fee-quotes.ts'
 import { openBatchQueue, type PendingRequest } from '../../sql/batch-queue.ts'
 import { quoteColumns, readQuote } from '../../sql/fee-quotes/fee-quote-rows.ts'
@@ -8,8 +9,8 @@ import { judgeInRecovery } from '../../sql/recovery/judge-recovery.ts'
 import { type NamedRow, whole } from '../../sql/row.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { transact } from '../cluster/transaction.ts'
-import { findRecovery } from '../credentials/recovery.ts'
 import { type Connection, textArray } from '../driver/connection.ts'
+import { tableName } from '../session.ts'
 
 type Batch = readonly PendingRequest<ConsumeRequest, Consumed>[]
 
@@ -54,7 +55,7 @@ async function consumeTogether(connection: Connection, batch: Batch): Promise<re
   const last = rows.at(-1)
   if (last === undefined) return []
   const now = whole(last, 'now')
-  const recovery = await findRecovery(connection)
+  const recovery = await findRecovery(connection, tableName)
   const consumed = new Map<string, FeeQuote>()
   const answers = batch.map(({ request }): Consumed => {
     const quote = quotes.get(request.id)

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { readRecovery, recoveryColumns } from '../../credentials/recovery-rows.ts'
 import type { FeeQuote } from '../../fee-quotes.ts'
-import type { Recovery, RecoveryStore } from '../../recovery.ts'
+import type { Recovery } from '../../recovery.ts'
 import { quoteColumns, readQuote } from '../../sql/fee-quotes/fee-quote-rows.ts'
-import { readRecovery, recoveryColumns } from '../../sql/recovery/recovery-rows.ts'
 import { optionalWhole } from '../../sql/row.ts'
 import { readMigrations } from '../../sql/schema/migration.ts'
 import { prepare } from '../database.ts'
@@ -16,34 +16,6 @@ export const recoveryMigrations = readMigrations(
 export function openRecovery(db: DatabaseSync): () => Recovery | undefined {
   const statement = prepare(db, `select ${recoveryColumns} from recovery`)
   return () => readRecovery(statement.get())
-}
-
-type Run = <T>(work: () => T) => Promise<T>
-
-/** A `change` runs in a transaction that has bumped the revision. */
-export function recoveryMethods(
-  db: DatabaseSync,
-  read: () => Recovery | undefined,
-  { read: run, change }: { readonly read: Run; readonly change: Run },
-): RecoveryStore {
-  const start = db.prepare('insert or replace into recovery values (1, ?, ?, ?, null, null)')
-  const revokeTokens = db.prepare(
-    'update client set not_before = max(not_before, ?), revision = (select value from revision)',
-  )
-  const confirm = db.prepare(
-    'update recovery set clients_confirmed_at = coalesce(clients_confirmed_at, ?)',
-  )
-  const end = db.prepare('update recovery set reconciled_at = coalesce(reconciled_at, ?)')
-  return {
-    readRecovery: () => run(read),
-    startRecovery: ({ restoredTo, restoredAt, quotesBefore }, notBefore) =>
-      change(() => {
-        start.run(restoredTo, restoredAt, quotesBefore)
-        revokeTokens.run(notBefore)
-      }),
-    confirmClients: (at) => change(() => void confirm.run(at)),
-    endRecovery: (at) => change(() => void end.run(at)),
-  }
 }
 
 /** The newest quote, and the quotes that a lost consumption may have taken. */

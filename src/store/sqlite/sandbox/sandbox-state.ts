@@ -87,7 +87,7 @@ function removeRecord(db: DatabaseSync, resource: Resource, id: string): boolean
 
 function removeCredentials(db: DatabaseSync, customerId: string): void {
   const clients = '(select id from client where customer_id = ?)'
-  db.exec('update revision set value = value + 1')
+  db.exec('update credential_revision set value = value + 1')
   for (const sql of [
     `delete from client_secret where client_id in ${clients}`,
     `delete from used_assertion where client_id in ${clients}`,

@@ -73,8 +73,8 @@ const afterRecords: Continuation = {
 
 /** Whoever polls the revision must see that it has changed. */
 const afterCredentials: Continuation = {
-  before: 'select value as newest from revision',
-  after: 'update revision set value = ? + 1',
+  before: 'select value as newest from credential_revision',
+  after: 'update credential_revision set value = ? + 1',
 }
 
 function restore(db: DatabaseSync, file: string, { before, after }: Continuation): void {

@@ -1,0 +1,122 @@
+import type { Client, CredentialStore, NewSecret } from '../credentials.ts'
+import type { Session } from '../session.ts'
+import { clientAndSecretColumns, clientValues, readClientsWithSecrets } from './credential-rows.ts'
+import type { CredentialSessions } from './credential-sessions.ts'
+
+export function clientMethods({ rows, change, write, tableName }: CredentialSessions) {
+  const [clients, secrets] = [tableName('client'), tableName('client_secret')]
+  const { insertClient, insertSecret, keepSecrets, raiseNotBefore } = steps(clients, secrets)
+  return {
+    // Reads the secrets of an unknown client too, so that both cases take the same time.
+    findClient: async (id) => {
+      const found = await rows({
+        text: `
+          select ${clientAndSecretColumns}
+          from (select $1 as id) as requested
+          left join ${clients} as client on client.id = requested.id
+          left join ${secrets} as secret on secret.client_id = requested.id
+          order by secret.sequence`,
+        values: [id],
+        prepare: true,
+      })
+      return readClientsWithSecrets(found)[0]
+    },
+    listClients: async () => {
+      const found = await rows({
+        text: `select ${clientAndSecretColumns} from ${clients} as client
+          left join ${secrets} as secret on secret.client_id = client.id
+          order by client.created_at, client.id, secret.sequence`,
+      })
+      return readClientsWithSecrets(found)
+    },
+    addClient: (client, secret) =>
+      change(async (session) => {
+        if (!(await insertClient(session, client))) return 'taken'
+        if (secret !== undefined) await insertSecret(session, client.id, secret)
+        return 'added'
+      }),
+    restoreClient: (client, secret) =>
+      change(async (session) => {
+        await keepSecrets(session, client.id, 0)
+        await session.rows({ text: `delete from ${clients} where id = $1`, values: [client.id] })
+        await insertClient(session, client)
+        await insertSecret(session, client.id, secret)
+      }),
+    rotateSecret: (clientId, { secret, previousUntil, notBefore }) =>
+      change(async (session) => {
+        if (!(await raiseNotBefore(session, clientId, notBefore ?? 0n))) return false
+        await keepSecrets(session, clientId, previousUntil === undefined ? 0 : 1)
+        if (previousUntil !== undefined) {
+          // A secret that expires earlier keeps its time.
+          await session.rows({
+            text: `update ${secrets} set expires_at = $2
+              where client_id = $1 and (expires_at is null or expires_at > $2)`,
+            values: [clientId, previousUntil],
+          })
+        }
+        await insertSecret(session, clientId, secret)
+        return true
+      }),
+    disableClient: (clientId, at, notBefore) =>
+      change(async (session) => {
+        if (!(await raiseNotBefore(session, clientId, notBefore))) return false
+        // Disabling a client again keeps the first time.
+        await session.rows({
+          text: `update ${clients} set disabled_at = $2 where id = $1 and disabled_at is null`,
+          values: [clientId, at],
+        })
+        return true
+      }),
+    // Locks the client before its secret, as a rotation does, so that the two cannot deadlock.
+    recordUse: (clientId, secretId, at) =>
+      write(async (session) => {
+        await session.rows({
+          text: `update ${clients} set last_used_at = $2 where id = $1`,
+          values: [clientId, at],
+        })
+        if (secretId === undefined) return
+        await session.rows({
+          text: `update ${secrets} set last_used_at = $2 where id = $1`,
+          values: [secretId, at],
+        })
+      }),
+  } satisfies Partial<CredentialStore>
+}
+
+/** The statements that several of these methods share. */
+function steps(clients: string, secrets: string) {
+  return {
+    /** False if a client already has the id, or the pair of issuer and external id. */
+    insertClient: async (session: Session, client: Client): Promise<boolean> => {
+      const inserted = await session.rows({
+        text: `
+          insert into ${clients} (id, customer_id, name, scopes, method, jwks, issuer, external_id,
+            created_at, not_before, bound_to)
+          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) on conflict do nothing returning 1`,
+        values: clientValues(client),
+      })
+      return inserted.length > 0
+    },
+    insertSecret: (session: Session, clientId: string, { id, hash, createdAt }: NewSecret) =>
+      session.rows({
+        text: `insert into ${secrets} (client_id, id, hash, created_at) values ($1, $2, $3, $4)`,
+        values: [clientId, id, hash, createdAt],
+      }),
+    /** Deletes all but the newest secrets. */
+    keepSecrets: (session: Session, clientId: string, kept: 0 | 1) =>
+      session.rows({
+        text: `delete from ${secrets} where client_id = $1 and sequence not in
+          (select sequence from ${secrets} where client_id = $1 order by sequence desc limit $2)`,
+        values: [clientId, kept],
+      }),
+    /** False if the client does not exist. */
+    raiseNotBefore: async (session: Session, clientId: string, notBefore: bigint) => {
+      const raised = await session.rows({
+        text: `update ${clients} set not_before = case when not_before > $2 then not_before else $2 end
+          where id = $1 returning 1`,
+        values: [clientId, notBefore],
+      })
+      return raised.length > 0
+    },
+  }
+}

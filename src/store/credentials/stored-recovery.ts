@@ -1,0 +1,41 @@
+import type { Recovery, RecoveryStore } from '../recovery.ts'
+import type { Session } from '../session.ts'
+import type { CredentialSessions } from './credential-sessions.ts'
+import { readRecovery, recoveryColumns } from './recovery-rows.ts'
+
+/** Reads the row of the recovery in the caller's transaction. */
+export async function findRecovery(
+  session: Session,
+  tableName: CredentialSessions['tableName'],
+): Promise<Recovery | undefined> {
+  const text = `select ${recoveryColumns} from ${tableName('recovery')}`
+  const [row] = await session.rows({ text, prepare: true })
+  return readRecovery(row)
+}
+
+export function recoveryMethods({ read, change, tableName }: CredentialSessions): RecoveryStore {
+  const [recovery, clients] = [tableName('recovery'), tableName('client')]
+  const set = (column: 'clients_confirmed_at' | 'reconciled_at', at: bigint) =>
+    change(async (session) => {
+      const text = `update ${recovery} set ${column} = $1 where ${column} is null`
+      await session.rows({ text, values: [at] })
+    })
+  return {
+    readRecovery: () => read((session) => findRecovery(session, tableName)),
+    startRecovery: ({ restoredTo, restoredAt, quotesBefore }, notBefore) =>
+      change(async (session) => {
+        await session.rows({ text: `delete from ${recovery}` })
+        await session.rows({
+          text: `insert into ${recovery} (restored_to, restored_at, quotes_before)
+            values ($1, $2, $3)`,
+          values: [restoredTo, restoredAt, quotesBefore],
+        })
+        await session.rows({
+          text: `update ${clients} set not_before = $1 where not_before < $1`,
+          values: [notBefore],
+        })
+      }),
+    confirmClients: (at) => set('clients_confirmed_at', at),
+    endRecovery: (at) => set('reconciled_at', at),
+  }
+}
