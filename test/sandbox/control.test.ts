@@ -161,7 +161,7 @@ test('a mistyped parameter or member is refused, since it could reach every work
       [
         {
           parameter: 'sed',
-          code: 'unknown_value',
+          code: 'unknown_name',
           reason: 'is unknown here; the members are seed, records',
         },
       ],

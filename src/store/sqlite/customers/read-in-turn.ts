@@ -13,10 +13,13 @@ type Waiting = { readonly run: () => void; readonly reject: (error: unknown) => 
  * (docs/decisions/0061-reads-of-one-turn-run-together.md). Answers are sent after a few
  * milliseconds of reads, so that the first ones do not wait for all.
  */
-export function openReadInTurn(db: DatabaseSync): ReadInTurn {
+export function openReadInTurn(
+  db: DatabaseSync,
+  togetherMs: number = limits.readsTogetherMs,
+): ReadInTurn {
   const waiting: Waiting[] = []
   const readSome = () => {
-    const until = performance.now() + limits.readsTogetherMs
+    const until = performance.now() + togetherMs
     try {
       db.exec('begin')
       do waiting.shift()?.run()
