@@ -1,7 +1,8 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { noteFullView, seesInFull } from '../contract/access.ts'
 import type { IngestInput, IngestWork } from '../contract/ingest-operation.ts'
 import { Problem } from '../contract/problem.ts'
-import type { Resource } from '../contract/resource.ts'
+import type { RecordInput, Resource } from '../contract/resource.ts'
 import type { Clock } from '../platform/clock.ts'
 import { limits } from '../platform/limits.ts'
 import { positionMicros, positionOf } from '../store/position.ts'
@@ -23,38 +24,64 @@ export function requireHistoryScope({ caller }: IngestInput): void {
 export const historyWork =
   (resource: Resource, { store }: HistoryDeps): IngestWork =>
   async (input) => {
-    const { parameters } = input
-    const versionsMax = Number(parameters.get('limit') ?? limits.pageSizeDefault)
-    const part = { after: input.after && positionMicros(input.after), versionsMax }
-    const found = await store.operator.history(resource, nameOf(input), part)
-    const history = requireFound(resource, input, found)
-    input.trace.rows = history.versions.length
+    const versionsMax = Number(input.parameters.get('limit') ?? limits.pageSizeDefault)
     const isMasked = resource.mask !== undefined && !seesInFull(input)
+    const versions: object[] = []
+    let after = input.after && positionMicros(input.after)
+    let bytes = 0
+    let last: Version | undefined
+    let hasMore = true
+    while (hasMore && versions.length < versionsMax && bytes < limits.historyPageBytesMax) {
+      const part = { after, versionsMax: stepOf(versions.length, bytes, versionsMax) }
+      const found = await store.operator.history(resource, nameOf(input), part)
+      const history = requireFound(resource, input, found)
+      versions.push(...describeHistory(history, isMasked ? resource.mask : undefined).versions)
+      for (const { line } of history.versions) bytes += line.length
+      last = history.versions.at(-1)
+      after = last?.storedAt
+      hasMore = history.more
+      // A step takes some milliseconds, after which other requests have their turn.
+      if (hasMore) await turn()
+    }
+    input.trace.rows = versions.length
     if (resource.mask !== undefined && !isMasked) {
       noteFullView(input, { kind: resource.kind, id: idOf(input) })
     }
-    const last = history.more ? history.versions.at(-1) : undefined
-    return {
-      body: describeHistory(history, isMasked ? resource.mask : undefined),
-      next: last && positionOf(last.storedAt, idOf(input)),
-    }
+    const end = hasMore ? last : undefined
+    return { body: { versions }, next: end && positionOf(end.storedAt, idOf(input)) }
   }
+
+/** Versions to read next: few while their size is unknown, and as many as a step has bytes for. */
+function stepOf(versions: number, bytes: number, versionsMax: number): number {
+  const each = Math.max(1, bytes / Math.max(1, versions))
+  const fitting = versions === 0 ? FIRST_STEP : Math.floor(limits.historyStepBytes / each)
+  return Math.max(1, Math.min(fitting, versionsMax - versions))
+}
+
+const FIRST_STEP = 4
 
 /** A history as HTTP and the command line show it. Changes are those of the full records. */
 export function describeHistory(
   { versions, previous }: Pick<History, 'versions' | 'previous'>,
   mask?: Resource['mask'],
 ) {
+  let before = previous && JSON.parse(previous.line)
   return {
-    versions: versions.map((version, at) =>
-      describeVersion(version, at === 0 ? previous : versions[at - 1], mask),
-    ),
+    versions: versions.map((version) => {
+      const record = JSON.parse(version.line)
+      const described = describeVersion(version, before, record, mask)
+      before = record
+      return described
+    }),
   }
 }
 
-function describeVersion(version: Version, previous: Version | undefined, mask: Resource['mask']) {
-  const record = JSON.parse(version.line)
-  const before = previous === undefined ? undefined : JSON.parse(previous.line)
+function describeVersion(
+  version: Version,
+  before: RecordInput | undefined,
+  record: RecordInput,
+  mask: Resource['mask'],
+) {
   return {
     stored_at: printInstant(version.storedAt),
     ...(version.replacedAt !== undefined && { replaced_at: printInstant(version.replacedAt) }),

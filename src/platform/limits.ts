@@ -64,6 +64,9 @@ export const limits = {
   /** Records compress to a twentieth. A stream's processor time follows its content. */
   streamGzipRatioMax: 100,
   streamGzipRatioFreeBytes: 1024 * 1024,
+  /** Versions of a history page, and of one step of reading them: some milliseconds. */
+  historyPageBytesMax: 1024 * 1024,
+  historyStepBytes: 256 * 1024,
   /** How long an import may hold the event loop of a server before requests have their turn. */
   timeSliceMs: 3,
   /** A refused stream with more records is not compared with the store, which takes the loop. */

@@ -65,6 +65,32 @@ const pause = () => new Promise((resolve) => setTimeout(resolve, 3))
 /** The body without its cursor, which is sealed anew each time. */
 const comparable = (text: string) => text.replace(/,"next_page_cursor":"[^"]*"/, '')
 
+test('a history of large records has pages of 1 MiB, and together every version', async () => {
+  const id = anId(8800)
+  const balances = (amount_paid: string) =>
+    Array.from({ length: 1000 }, (_, at) => ({
+      ...{ asset: `ASSET${at}`, amount_paid, total_amount_owed: '1000.5' },
+    }))
+  for (let version = 0; version < 20; version += 1) {
+    const statement_balances = balances(String(version))
+    await put('statements', aStatement({ id, source_version: version, statement_balances }))
+  }
+  const pages: number[] = []
+  const changed: string[][] = []
+  for (let cursor = ''; cursor !== 'end'; ) {
+    const from = cursor === '' ? '' : `&page_cursor=${cursor}`
+    const { status, body, text } = await get(`statements/${id}/history?limit=1000${from}`)
+    assert.equal(status, 200, text)
+    assert.ok(text.length < 1.5 * 1024 * 1024, `a page has ${text.length} characters`)
+    pages.push(body.versions.length)
+    for (const version of body.versions) changed.push(version.changed)
+    cursor = body.next_page_cursor ?? 'end'
+  }
+  assert.ok(pages.length >= 2, `${pages.length} pages`)
+  const later = Array.from({ length: 19 }, () => ['statement_balances', 'source_version'])
+  assert.deepEqual(changed, [[], ...later])
+})
+
 describe('the history of a record', () => {
   test('lists its versions with their origins and changed members', async () => {
     const file = { file: 'morning.ndjson', user: 'alice', sudoUser: undefined }
