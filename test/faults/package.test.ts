@@ -264,21 +264,21 @@ describe('the package', () => {
 })
 
 describe('npm pack', () => {
-  test('without the development dependencies says what it needs', () => {
-    const copy = join(folder, 'copy')
-    for (const path of ['package.json', 'tools/build-package.ts']) {
-      cpSync(path, join(copy, path), { recursive: true })
-    }
-    const ran = spawnSync(process.execPath, ['tools/build-package.ts'], {
-      cwd: copy,
-      encoding: 'utf8',
+  for (const [script, tools] of [
+    ['build-package', 'esbuild and TypeScript, which are'],
+    ['build-client', 'TypeScript, which is'],
+  ] as const) {
+    test(`says what ${script} needs, without the development dependencies`, () => {
+      const copy = join(folder, script)
+      const path = `tools/${script}.ts`
+      for (const file of ['package.json', path]) cpSync(file, join(copy, file), { recursive: true })
+      const ran = spawnSync(process.execPath, [path], {
+        cwd: copy,
+        encoding: 'utf8',
+        env: { ...process.env, PATH: dirname(process.execPath) },
+      })
+      const sentence = `npm pack builds the package with ${tools} not installed. Run \`npm ci\` without --omit=dev, then npm pack again.\n`
+      assert.deepEqual([ran.status, ran.stderr], [1, sentence])
     })
-    assert.deepEqual(
-      [ran.status, ran.stderr],
-      [
-        1,
-        'npm pack builds the package with esbuild and TypeScript, which are not installed. Run `npm ci` without --omit=dev, then npm pack again.\n',
-      ],
-    )
-  })
+  }
 })
