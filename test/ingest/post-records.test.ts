@@ -2,9 +2,13 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { importEntries } from '../../src/intake/import-file.ts'
+import { readNdjson } from '../../src/intake/reading/lines.ts'
+import { requestReading } from '../../src/intake/reading/request-reading.ts'
+import { openTimeSlices } from '../../src/platform/time-slices.ts'
 import { startTestService, type TestService } from '../support/harness.ts'
 import { operatorToken } from '../support/operator-token.ts'
-import { openTestStore } from '../support/record-store.ts'
+import { openTestStore, resourceOf, rules } from '../support/record-store.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
 import { untilHolds } from '../support/until.ts'
 
@@ -156,6 +160,47 @@ describe('a stream of records', () => {
     assert.deepEqual(countsOf(await waiting), [1, 1, 0, 0])
     const missing = await service.call(`/ingest/v1/fiat-accounts/${anId(3700)}`, { token })
     assert.equal(missing.status, 404)
+  })
+
+  test('of one client is not held up by 36 of another', async () => {
+    const dripping = Array.from({ length: 36 }, () => openPost(' ', 100_000))
+    await untilHolds('all are sent', () => dripping.every(({ isSent }) => isSent()), 5000)
+    await service.call('/healthz')
+    const other = await operatorToken(service, 'prompt', ['ingest:write_fiat_accounts'])
+    const stored = await post(linesOf(accounts(4100, 1)), { token: other })
+    assert.deepEqual(countsOf(stored), [1, 1, 0, 0], stored.text)
+    const refused = await post(linesOf(accounts(4200, 1)))
+    assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '1'])
+    for (const { leave } of dripping) leave()
+    const name = 'the client may send streams again'
+    await untilHolds(name, async () => (await post('')).status === 200, 5000)
+  })
+
+  test('that is ended while it is read stores nothing', async () => {
+    const tested = await openTestStore()
+    try {
+      const left = new AbortController()
+      const slices = openTimeSlices(0)
+      const lines = async function* () {
+        for (let at = 0; at < 100; at += 1) {
+          if (at === 50) left.abort(new Error('the caller has left'))
+          yield Buffer.from(linesOf(accounts(4300 + at, 1)))
+        }
+      }
+      let read = 0
+      const entries = async function* () {
+        for await (const entry of readNdjson(lines(), requestReading(slices, left.signal))) {
+          read += 1
+          yield entry
+        }
+      }
+      const options = { dryRun: false, allowOlder: false, rules, signal: left.signal }
+      const imported = importEntries(tested.store, resourceOf('fiat-accounts'), entries(), options)
+      await assert.rejects(imported, { message: 'the caller has left' })
+      assert.deepEqual([read, await tested.exported('fiat-accounts')], [50, []])
+    } finally {
+      await tested.close()
+    }
   })
 
   test('stores nothing if its client leaves while it waits', async () => {
