@@ -6,7 +6,13 @@ import { limits } from '../../src/platform/limits.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { resources } from '../../src/resources/catalogue.ts'
 import { statement } from '../../src/resources/statement.ts'
-import { type Damage, openDamageList } from '../../src/store/integrity/damage.ts'
+import {
+  type Damage,
+  type DamageList,
+  type DamageReport,
+  type KeptMarks,
+  openDamageList,
+} from '../../src/store/integrity/damage.ts'
 import { openDamageScan, startDamageWatch } from '../../src/store/integrity/damage-scan.ts'
 import type { StoredRows } from '../../src/store/integrity/stored-row.ts'
 import { verifiedRecords } from '../../src/store/integrity/verified-records.ts'
@@ -44,6 +50,37 @@ const noRows: StoredRows = {
   find: async () => undefined,
   unpaired: async () => [],
 }
+
+const silent = () => {}
+const unreported: DamageReport = {
+  onFound: silent,
+  onMended: silent,
+  onMarked: silent,
+  onPassed: silent,
+  onUnkept: silent,
+  onMore: silent,
+}
+
+test('processes that know the same damage count the same, each kind by itself', async () => {
+  const marked = new Map<string, string>()
+  const kept: KeptMarks = {
+    all: () => new Map(marked),
+    add: (kind, fault) => void marked.set(kind, fault),
+    remove: (kind) => void marked.delete(kind),
+  }
+  const [one, other] = [openDamageList(unreported, kept), openDamageList(unreported, kept)]
+  const note = (list: DamageList, kind: string) =>
+    list.note({ customerId: 'acme', kind, id: anId(1), fault: 'no match' }, async () => false)
+  note(one, 'statements')
+  note(one, 'statements')
+  one.mark({ kind: 'deposit-addresses', fault: 'damaged' }, async () => false)
+  await other.lookAgain()
+  note(other, 'statements')
+  for (const list of [one, other]) {
+    const counts = ['statements', 'deposit-addresses', 'fiat-accounts'].map(list.metIn)
+    assert.deepEqual(counts, [1, 1, 0])
+  }
+})
 
 describe('a full list of damage', () => {
   test('keeps the kinds of damage that it has no room for, and says once that there is more', () => {

@@ -4,6 +4,7 @@ import { asTenant } from '../../src/contract/principal.ts'
 import { verifyStored } from '../../src/intake/verify-stored.ts'
 import { recordKinds, resources } from '../../src/resources/catalogue.ts'
 import { fiatAccount } from '../../src/resources/fiat-account.ts'
+import { statement } from '../../src/resources/statement.ts'
 import { worldRecords } from '../../src/sandbox/world.ts'
 import { StoreDamaged } from '../../src/store/unavailable.ts'
 import { openTestStore, type TestStore } from '../support/record-store.ts'
@@ -189,6 +190,19 @@ describe('a damaged record', () => {
     await tested.store.damage.lookAgain()
     assert.notEqual(await revision(), before)
     assert.equal((await page()).revision, await revision())
+  })
+
+  test('leaves the revisions of other kinds as they are', async () => {
+    await tested.take('statements', [aStatement({ customer_id: acme })])
+    const revision = () => tested.store.customers.revision(acme, statement.resource)
+    const before = await revision()
+    await tested.ask(`update bursar.fiat_account set body = replace(body, 'kept', 'kfpt')`)
+    await scanned()
+    assert.equal(found().length, 1)
+    await tested.take('fiat-accounts', [account])
+    await tested.store.damage.lookAgain()
+    assert.deepEqual(found(), [])
+    assert.equal(await revision(), before)
   })
 
   test('is none that only has no checksum, which an earlier version may have stored', async () => {

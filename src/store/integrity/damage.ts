@@ -54,8 +54,13 @@ export type DamageList = {
    * so none can learn that it exists.
    */
   errorOf(customerId: string, kind: string, id: string): StoreDamaged | undefined
-  /** How often damage was met. What was read before may be damaged, even if it is mended now. */
+  /** How often this process met damage itself. */
   met(): number
+  /**
+   * How often damage of the kind became known. What was read before may be damaged, even if it is
+   * mended now. A damaged customer id may be that of another customer, so it counts for all.
+   */
+  metIn(kind: string): number
   /** Whether damage of this kind is known, listed or not, or any kind is marked. */
   hasKind(kind: string): boolean
   /**
@@ -84,7 +89,9 @@ type Known = { readonly damage: Damage; readonly isMended: () => Promise<boolean
 export function openDamageList(report: DamageReport, kept?: KeptMarks): DamageList {
   const { onFound, onMended, onMore } = report
   const known = new Map<string, Known>()
-  const marks = openMarks(report, kept)
+  const metByKind = new Map<string, number>()
+  const count = (kind: string) => metByKind.set(kind, (metByKind.get(kind) ?? 0) + 1)
+  const marks = openMarks(report, count, kept)
   /** How often damage of a kind was met that the list had no room for. */
   const unlisted = new Map<string, number>()
   let met = 0
@@ -106,6 +113,7 @@ export function openDamageList(report: DamageReport, kept?: KeptMarks): DamageLi
       const key = keyOf(customerId, shown.kind, shown.id)
       if (known.has(key)) return errorFor(shown)
       met += 1
+      count(shown.kind)
       if (known.size < limits.damageListedMax) {
         known.set(key, { damage: shown, isMended })
         onFound(shown)
@@ -121,6 +129,7 @@ export function openDamageList(report: DamageReport, kept?: KeptMarks): DamageLi
       return found && errorFor(found.damage)
     },
     met: () => met,
+    metIn: (kind) => metByKind.get(kind) ?? 0,
     hasKind: (kind) =>
       marks.marked().length > 0 || unlisted.has(kind) || (known.size > 0 && isListed(kind)),
     verifying(kind) {
@@ -148,10 +157,15 @@ type Mark = {
   count: number
 }
 
-function openMarks({ onMarked, onPassed, onUnkept }: DamageReport, kept: KeptMarks | undefined) {
+function openMarks(
+  { onMarked, onPassed, onUnkept }: DamageReport,
+  count: (kind: string) => unknown,
+  kept: KeptMarks | undefined,
+) {
   const marks = new Map<string, Mark>()
   const note = (kind: string, mark: Omit<Mark, 'count'>) => {
     marks.set(kind, { ...mark, count: 1 })
+    count(kind)
     onMarked({ kind, fault: mark.fault })
   }
   const keep = (kind: string, fault: string): boolean => {
