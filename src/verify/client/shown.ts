@@ -2,7 +2,7 @@ import { limits } from '../../platform/limits.ts'
 import { type Item, idOf } from '../json.ts'
 import type { List } from '../lists.ts'
 import { ifNotTestable } from '../verdicts.ts'
-import { waysToAny } from '../ways.ts'
+import { type Query, waysToAny } from '../ways.ts'
 import { readPages, upTo } from './pages.ts'
 import type { Session, Shown } from './session.ts'
 
@@ -32,19 +32,13 @@ export async function readShown(session: Session, list: List): Promise<readonly 
 export async function findDeleted(session: Session, list: List): Promise<Item | undefined> {
   const { deletedFlag } = list
   if (deletedFlag === undefined) return undefined
+  const whole = await session.whole(list)
+  const limit = await session.limitOf(list)
+  const read = (query: Query) =>
+    readPages((wanted) => session.items(list, wanted), query, limits.verifyDeepPagesMax)
   for (const order of ['ASC', 'DESC'] as const) {
-    const query = { order, limit: await session.limitOf(list) }
-    const flagged = { ...query, [deletedFlag]: 'true' }
-    const every = await readPages(
-      (wanted) => session.items(list, wanted),
-      flagged,
-      limits.verifyDeepPagesMax,
-    )
-    const live = await readPages(
-      (wanted) => session.items(list, wanted),
-      query,
-      limits.verifyDeepPagesMax,
-    )
+    const every = await read({ order, limit, [deletedFlag]: 'true' })
+    const live = whole.isWhole ? whole : await read({ order, limit })
     const ids = new Set(live.items.map(idOf))
     const deleted = upTo(live, every.items, list, order).find((item) => !ids.has(idOf(item)))
     if (deleted !== undefined) return deleted

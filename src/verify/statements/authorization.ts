@@ -6,6 +6,7 @@ import { contract, guide, rfc } from '../source.ts'
 import type { Statement } from '../statement.ts'
 import { hold, ifNotTestable, need } from '../verdicts.ts'
 import { type Way, waysToAny } from '../ways.ts'
+import { cursorOf } from './cursors.ts'
 
 /** Contract, section 5: every request carries a bearer token with the operation's scope. */
 export const authorizationStatements: readonly Statement[] = [
@@ -126,10 +127,15 @@ export const authorizationStatements: readonly Statement[] = [
 /** A server that fails shows nothing either. */
 const isClosed = ({ status }: Exchange): boolean => status >= 400
 
-/** The list itself, and every way to a record that it has. */
+/** The list itself, its second page, and every way to a record that it has. */
 async function waysOf(session: Session, list: List): Promise<readonly Way[]> {
   const sample = await session.sample(list).catch(ifNotTestable)
-  return [{ name: 'no filter', query: {} }, ...waysToAny(sample?.items ?? [], list)]
+  const page_cursor = await cursorOf(session, list).catch(ifNotTestable)
+  return [
+    { name: 'no filter', query: {} },
+    ...(page_cursor === undefined ? [] : [{ name: 'page_cursor', query: { page_cursor } }]),
+    ...waysToAny(sample?.items ?? [], list),
+  ]
 }
 
 /** A record that exists, where the list shows one; with and without the flag for deleted ones. */

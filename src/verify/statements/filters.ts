@@ -47,14 +47,16 @@ export const filterStatements: readonly Statement[] = [
   },
   {
     id: 'filters.deleted',
-    says: 'A deleted account is shown by each filter and bound with include_deleted=true only.',
+    says: 'A deleted account is shown by each filter, bound and order with include_deleted=true only.',
     source: contract(),
     lists: [fiatAccounts],
     checkList: async ({ session }, list) => {
       const deleted = await session.deleted(list)
       need(deleted !== undefined, 'no account is deleted')
-      for (const { name, query } of waysTo(deleted, list)) {
-        const isFlagged = query.include_deleted === 'true'
+      const limit = await session.limitOf(list)
+      const oldest = { name: 'order', query: { order: 'ASC', limit } }
+      for (const { name, query } of [oldest, ...waysTo(deleted, list)]) {
+        const isFlagged = 'include_deleted' in query
         const queries = isFlagged ? [query] : [query, { ...query, include_deleted: 'false' }]
         for (const each of queries) {
           const { exchange, items, isWhole } = await session.items(list, each)

@@ -55,7 +55,7 @@ export const isolationStatements: readonly Statement[] = [
   },
   {
     id: 'isolation.filters',
-    says: 'No filter and no bound shows a record of another customer.',
+    says: 'No filter, bound, order or cursor shows a record of another customer.',
     source: tenancy,
     checkList: async (context, list) => {
       const { session } = context
@@ -64,9 +64,11 @@ export const isolationStatements: readonly Statement[] = [
         const found = await session.items(list, query).catch(ifNotTestable)
         const foreign = found?.items.find((item) => ids.has(idOf(item)))
         if (foreign === undefined || found === undefined) continue
-        const says = `it shows the other customer’s record ${idOf(foreign)} by ${name}`
-        hold(false, says, { ...found.exchange, part: foreign })
+        hold(false, showsForeign(foreign, `, by ${name}`), { ...found.exchange, part: foreign })
       }
+      return forEachShown(session, list, ({ item, evidence, by }) =>
+        hold(by === '' || !ids.has(idOf(item)), showsForeign(item, by), evidence),
+      ).catch(ifNotTestable)
     },
   },
   {
@@ -130,6 +132,9 @@ export const isolationStatements: readonly Statement[] = [
   },
 ]
 
+const showsForeign = (item: Item, by: string): string =>
+  `it shows the other customer’s record ${idOf(item)}${by}`
+
 /** Not testable without a second client, or if it belongs to the same customer. */
 async function otherOf({ session, other }: Context): Promise<Session> {
   need(other !== undefined, 'there is no second client (--other-client-id)')
@@ -154,10 +159,11 @@ async function foreignOf(context: Context, list: List): Promise<Foreign> {
   const { items } = await other.sample(list)
   need(items.length > 0, 'the other customer has no record')
   const deleted = await other.deleted(list).catch(ifNotTestable)
-  const every = deleted === undefined ? items : [...items, deleted]
+  const whole = await other.whole(list)
+  const every = deleted === undefined ? whole.items : [...whole.items, deleted]
   const ofDeleted = deleted === undefined ? [] : waysToAny([deleted], list)
   const ways = [...waysToAny(items, list), ...ofDeleted]
-  return { other, items, deleted, ids: new Set(every.map(idOf)), ways }
+  return { other, items, deleted, ids: new Set(every.map(idOf).filter((id) => id !== '')), ways }
 }
 
 const queriesOf = ({ list }: SingleRead): readonly string[] =>

@@ -216,7 +216,26 @@ const scopes: readonly WrongServerCase[] = [
       ),
     }),
   },
-  ...['ref_ids', 'memo_ids', 'addresses', 'created_range.end', 'created_at.eq'].map((name) => ({
+  {
+    fault: 'answers further pages without a token',
+    breaks: ['authorization.required'],
+    wrong: ({ ownToken }) => ({
+      answer: answeredWith(
+        ownToken,
+        (asked) =>
+          isList(asked) && asks(asked, 'page_cursor') && !asked.headers.has('authorization'),
+      ),
+    }),
+  },
+  ...[
+    'ref_ids',
+    'memo_ids',
+    'addresses',
+    'created_range.end',
+    'created_at.eq',
+    'page_cursor',
+    'include_deleted',
+  ].map((name) => ({
     fault: `ignores the scope under ${name}`,
     breaks: ['authorization.scope'],
     wrong: ({ ownToken }: World) => ({
@@ -318,6 +337,23 @@ const isolation: readonly WrongServerCase[] = [
       },
     }),
   },
+  ...['order', 'include_deleted', 'page_cursor', 'created_at.gte'].map((name) => ({
+    fault: `adds an account of another customer under ${name}`,
+    breaks: ['isolation.filters'],
+    // The foreign record is in no other answer, so filters and orders miss it.
+    only: ['isolation'],
+    wrong: ({ foreignToken }: World): Wrong => ({
+      answer: async ({ status, text }, asked, again) => {
+        if (status !== 200 || !isAccounts(asked) || !asks(asked, name)) return {}
+        const url = changedUrl(asked, (query) => {
+          for (const each of [...query.keys()]) query.delete(each)
+        })
+        const own = JSON.parse(text)
+        const others = JSON.parse((await again(withToken({ ...asked, url }, foreignToken))).text)
+        return { text: JSON.stringify({ ...own, items: [...own.items, others.items[0]] }) }
+      },
+    }),
+  })),
   {
     fault: 'shows the statements of another customer',
     breaks: ['isolation.statements'],
@@ -393,6 +429,20 @@ const deleted: readonly WrongServerCase[] = [
       ),
     },
   })),
+  {
+    fault: 'shows deleted accounts to order=ASC',
+    breaks: ['filters.deleted'],
+    wrong: {
+      request: withQuery(
+        (query) => query.set('include_deleted', 'true'),
+        (asked) =>
+          isAccounts(asked) &&
+          asked.url.searchParams.get('order') === 'ASC' &&
+          !asks(asked, 'include_deleted') &&
+          !asked.url.search.includes('created_at'),
+      ),
+    },
+  },
   {
     fault: 'shows deleted accounts to include_deleted=false',
     breaks: ['filters.include_deleted', 'filters.deleted'],
