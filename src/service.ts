@@ -11,7 +11,7 @@ import {
   operatorHealthRoutes,
   type ReadinessCheck,
 } from './http/documents/health.ts'
-import { openApiRoutes } from './http/documents/openapi-routes.ts'
+import { ingestOpenApiRoute, openApiRoutes } from './http/documents/openapi-routes.ts'
 import { problemPages } from './http/documents/problem-pages.ts'
 import { type Life, processChecks } from './http/documents/process-checks.ts'
 import { readinessChecks } from './http/documents/readiness.ts'
@@ -169,6 +169,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
       ...oauth.routes(extension?.interfere).map(guarded),
       ...oauth.documents.map(staticDocument),
       ...documentRoutes(config, readiness, extension, () => url),
+      ...(stores.servesOperator ? [ingestOpenApiRoute(() => url)] : []),
       ...(extension?.routes ?? []),
     ],
   })

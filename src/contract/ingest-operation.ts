@@ -3,8 +3,15 @@ import type { Readable } from 'node:stream'
 import type { TSchema } from 'typebox'
 import type { Clock } from '../platform/clock.ts'
 import { type Instant, printInstant } from '../values/instant.ts'
+import {
+  type Answers,
+  answersOf,
+  type DeclaredAnswer,
+  type DeclaredProblem,
+  successText,
+} from './answers.ts'
 import { described, type Field, instant, text, uuid } from './fields.ts'
-import type { Body, BodyInput, DeclaredProblem, ListOperation } from './operation.ts'
+import type { Body, BodyInput, ListOperation } from './operation.ts'
 import type { OperatorPrincipal } from './principal.ts'
 import { Problem } from './problem.ts'
 import type { Trace } from './request.ts'
@@ -15,6 +22,8 @@ type Parameter = Field<string> | Field<number> | Field<boolean> | Field<Instant>
 
 type Common = {
   readonly id: string
+  /** The name of the operation in a list of operations. */
+  readonly title: string
   readonly summary: string
   readonly tag: string
   readonly path: `/ingest/v1/${string}`
@@ -25,8 +34,8 @@ type Common = {
   readonly query: Readonly<Record<string, Parameter>>
   /** The query parameters that must be set. */
   readonly required: readonly string[]
-  /** By status: what it answers besides the problems of every operation. */
-  readonly problems: Readonly<Record<number, DeclaredProblem>>
+  /** Every status that it answers. */
+  readonly answers: Answers
 }
 
 /** A call of the operator's own systems. `service.ts` binds its work to it. */
@@ -34,15 +43,20 @@ export type IngestCall = Common & {
   readonly kind: 'ingest'
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** A JSON object with these members, one record, or a stream of records as NDJSON. */
-  readonly body?: Body | { readonly record: Resource } | { readonly records: Resource }
+  readonly body?:
+    | Body
+    | { readonly record: Resource; readonly view: CallView }
+    | { readonly records: Resource }
   readonly status: 200 | 204
   /** What it answers; absent for a 204. */
-  readonly view?: { readonly name: string; readonly schema: TSchema }
+  readonly view?: CallView
   /** Its answer has the entity tag of a version, and the request may have conditions on it. */
   readonly isTagged?: true
   /** It shows what lists mask, so a person must give a reason in the header `Access-Reason`. */
   readonly showsInFull?: true
 }
+
+type CallView = { readonly name: string; readonly schema: TSchema }
 
 /** A customer's list as it was at an instant. The parameters of that list apply. */
 export type PastList = Common & {
@@ -88,27 +102,71 @@ export type IngestWork = (input: IngestInput) => Promise<IngestAnswer>
 /** The works of the calls, by the operation's id. */
 export type IngestWorks = Readonly<Record<string, IngestWork>>
 
-type Plain = 'kind' | 'parameters' | 'query' | 'required' | 'problems' | 'status'
+type Plain = 'kind' | 'parameters' | 'query' | 'required' | 'status'
 
-export const ingestCall = (
-  declaration: Omit<IngestCall, Plain> & Partial<Pick<IngestCall, Plain>>,
-): IngestCall => ({
-  parameters: declaration.path.includes('/:id') ? { id: recordId } : {},
-  query: {},
-  required: [],
-  problems: {},
-  status: 200,
-  ...declaration,
-  kind: 'ingest',
-})
+/** What a declaration says about its answers. */
+type Declared = {
+  /** By status: the problems besides those of every operation. */
+  readonly problems?: Readonly<Record<number, DeclaredProblem>>
+  /** The success of another status than `status`. */
+  readonly otherSuccess?: { readonly 201: DeclaredAnswer }
+}
+
+export function ingestCall({
+  problems = {},
+  otherSuccess,
+  ...declaration
+}: Omit<IngestCall, Plain | 'answers'> & Partial<Pick<IngestCall, Plain>> & Declared): IngestCall {
+  const { method, scope, path, body, view, isTagged, status = 200 } = declaration
+  const headers = isTagged === true ? (['ETag'] as const) : []
+  const description = successText(view?.schema)
+  return {
+    parameters: path.includes('/:id') ? { id: recordId } : {},
+    query: {},
+    required: [],
+    ...declaration,
+    status,
+    kind: 'ingest',
+    answers: answersOf({
+      method,
+      scope,
+      bodyMax: bodyMaxOf(body),
+      successes: {
+        [status]: { description, headers },
+        ...otherSuccess,
+        ...(isTagged === true &&
+          method === 'GET' && {
+            304: { description: 'The version is the one that If-None-Match names.', headers },
+          }),
+      },
+      problems,
+    }),
+  }
+}
+
+function bodyMaxOf(body: IngestCall['body']): string | undefined {
+  if (body === undefined || 'members' in body) return undefined
+  return 'record' in body
+    ? 'The record has more than 1 MiB.'
+    : 'The stream has more bytes than a file of records may have.'
+}
 
 const recordId = described(uuid, 'The record’s identifier.')
 
 /** Declares a customer's list at an instant. It takes the parameters of the list too. */
-export const pastList = (
-  declaration: Omit<PastList, Plain | 'method'> & Pick<PastList, 'query' | 'problems'>,
-): PastList => ({
+export const pastList = ({
+  problems = {},
+  ...declaration
+}: Omit<PastList, Plain | 'method' | 'answers'> &
+  Pick<PastList, 'query'> &
+  Declared): PastList => ({
   ...declaration,
+  answers: answersOf({
+    method: 'GET',
+    scope: declaration.scope,
+    successes: { 200: { description: 'A page of the list at an instant.', headers: ['As-Of'] } },
+    problems,
+  }),
   kind: 'past-list',
   method: 'GET',
   parameters: { customer_id: described(text, 'Whose list it is.') },

@@ -1,9 +1,9 @@
 import type { TSchema } from 'typebox'
 import type { Instant } from '../values/instant.ts'
+import { type Answers, answersOf, type DeclaredProblem, successText } from './answers.ts'
 import { type ArrayField, described, type Field, instant } from './fields.ts'
 import { pagingParameters } from './paging.ts'
 import type { Principal } from './principal.ts'
-import type { ProblemSlug } from './problem.ts'
 import type { Trace } from './request.ts'
 import type { ListView, Resource, View } from './resource.ts'
 import type { Scope } from './scopes.ts'
@@ -21,13 +21,6 @@ export type BoundOperator = 'lt' | 'lte' | 'eq' | 'gte' | 'gt'
 
 type Parameter = Field<string> | Field<Instant> | Field<boolean> | ArrayField<string>
 
-/** What an operation answers with one status: its description in OpenAPI, and its problem types. */
-export type DeclaredProblem = {
-  /** Where it is absent, the description that every operation has for this status. */
-  readonly description?: string
-  readonly types?: readonly ProblemSlug[]
-}
-
 type Declared = {
   readonly id: string
   readonly summary: string
@@ -37,8 +30,8 @@ type Declared = {
 type Common<Path extends string, AnyScope extends string> = Declared & {
   readonly path: Path
   readonly scope: AnyScope
-  /** By status: what it answers besides the problems of every operation. */
-  readonly problems: Readonly<Record<number, DeclaredProblem>>
+  /** Every status that it answers. */
+  readonly answers: Answers
   readonly query: Readonly<Record<string, Parameter | Field<number>>>
   /** The query parameters that must be set. */
   readonly required: readonly string[]
@@ -104,7 +97,7 @@ export type WriteInput = {
 /** The works of writes, by the operation's id. */
 export type Works = Readonly<Record<string, Work>>
 
-type Plain = 'kind' | 'method' | 'problems' | 'query' | 'required'
+type Plain = 'kind' | 'method' | 'answers' | 'query' | 'required'
 
 /**
  * Declares a list. It does not compile when a parameter has no filter, a filter no parameter, or a
@@ -127,7 +120,17 @@ export function listOperation<
 ): ListOperation {
   const { orderBy, query, required = [], ...rest } = declaration
   const parameters = { ...query, ...pagingParameters(orderBy) }
-  return { ...rest, kind: 'list', method: 'GET', problems: {}, query: parameters, required }
+  const headers = ['ETag', 'As-Of'] as const
+  const answers = answersOf({
+    method: 'GET',
+    scope: rest.scope,
+    successes: {
+      200: { description: 'A page of the list.', headers },
+      304: { description: 'The page is the one that If-None-Match names.', headers },
+    },
+    problems: {},
+  })
+  return { ...rest, kind: 'list', method: 'GET', answers, query: parameters, required }
 }
 
 /** Declares the reading of one record. Each flag of its query must have a filter. */
@@ -137,17 +140,29 @@ export function getOperation<const Query extends Readonly<Record<string, Field<b
     readonly filter: { readonly [P in keyof Query]: IncludesDeleted }
   },
 ): GetOperation {
-  const problems = { 404: { description: 'Nothing with this id is the caller’s.' } }
-  return { ...declaration, kind: 'get', method: 'GET', problems, required: [] }
+  const answers = answersOf({
+    method: 'GET',
+    scope: declaration.scope,
+    successes: { 200: { description: 'The record.' } },
+    problems: { 404: { description: 'Nothing with this id is the caller’s.' } },
+  })
+  return { ...declaration, kind: 'get', method: 'GET', answers, required: [] }
 }
 
-type DeclaredWork<W extends WriteOperation> = Omit<W, Plain> & {
-  readonly problems: W['problems']
+type DeclaredWork = Omit<WriteOperation, Plain> & {
+  /** By status: the problems besides those of every operation. */
+  readonly problems: Readonly<Record<number, DeclaredProblem>>
 }
 
-export const writeOperation = (declaration: DeclaredWork<WriteOperation>): WriteOperation => ({
+export const writeOperation = ({ problems, ...declaration }: DeclaredWork): WriteOperation => ({
   ...declaration,
   ...plainWrite,
+  answers: answersOf({
+    method: 'POST',
+    scope: declaration.scope,
+    successes: { 200: { description: successText(declaration.view.schema) } },
+    problems,
+  }),
 })
 
 const plainWrite = { kind: 'write', method: 'POST', query: {}, required: [] } as const

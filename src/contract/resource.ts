@@ -52,6 +52,8 @@ export type Resource<Column extends string = string, Kind extends string = strin
   readonly complete: (record: RecordInput) => RecordInput
   /** The masked form for lists. Absent for kinds whose lists show the full record. */
   readonly mask?: (full: RecordInput) => RecordInput
+  /** The record with what its mask adds, for answers that may show either form. */
+  readonly maskedRecord?: TObject
 }
 
 type Exclusive = {

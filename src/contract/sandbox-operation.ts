@@ -1,7 +1,8 @@
 import type { TSchema } from 'typebox'
 import type { Instant } from '../values/instant.ts'
+import { type Answers, answersOf, type DeclaredProblem, successText } from './answers.ts'
 import type { Field } from './fields.ts'
-import type { Body, BodyInput, DeclaredProblem } from './operation.ts'
+import type { Body, BodyInput } from './operation.ts'
 import type { Trace } from './request.ts'
 
 /** A call by which tests control a sandbox. It has no caller and no scope, and `serve` has none. */
@@ -24,21 +25,36 @@ export type SandboxOperation = {
   readonly status: 200 | 201 | 204
   /** What it answers; absent for a 204. */
   readonly view?: { readonly name: string; readonly schema: TSchema }
-  readonly problems: Readonly<Record<number, DeclaredProblem>>
+  /** Every status that it answers. */
+  readonly answers: Answers
 }
 
-type Plain = 'kind' | 'parameters' | 'query' | 'required' | 'problems'
+type Plain = 'kind' | 'parameters' | 'query' | 'required'
 
-export const sandboxOperation = (
-  declaration: Omit<SandboxOperation, Plain> & Partial<Pick<SandboxOperation, Plain>>,
-): SandboxOperation => ({
-  parameters: {},
-  query: {},
-  required: [],
-  problems: {},
-  ...declaration,
-  kind: 'control',
-})
+export function sandboxOperation({
+  problems = {},
+  ...declaration
+}: Omit<SandboxOperation, Plain | 'answers'> &
+  Partial<Pick<SandboxOperation, Plain>> & {
+    /** By status: the problems besides those of every operation. */
+    readonly problems?: Readonly<Record<number, DeclaredProblem>>
+  }): SandboxOperation {
+  const { method, status, view, body } = declaration
+  const description = successText(view?.schema)
+  return {
+    parameters: {},
+    query: {},
+    required: [],
+    ...declaration,
+    kind: 'control',
+    answers: answersOf({
+      method,
+      bodyMax: body === 'ndjson' ? 'The body has more than 16 MiB.' : undefined,
+      successes: { [status]: { description } },
+      problems,
+    }),
+  }
+}
 
 /** Does what a call declares and returns the JSON value to answer, or throws a Problem. */
 export type ControlWork = (input: ControlInput) => Promise<object | undefined>

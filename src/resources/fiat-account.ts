@@ -50,18 +50,43 @@ const answered = {
   updated_at: Type.Optional(about('When the account was last changed.', timestampMember)),
 } as const
 
+const listedWire = component(
+  'ListedWireInstructions',
+  'An account for wires, as lists show it: masked, with the status and metadata of the account.',
+  Type.Object({
+    ...wireMembers,
+    status: Type.Optional(status),
+    metadata: Type.Optional(metadata),
+  }),
+)
+
+const listedInstructions = about(
+  'How money reaches the account, by fiat network; account numbers are masked.',
+  component(
+    'ListedFiatNetworkInstructions',
+    'One member for each fiat network that applies, as lists show it.',
+    Type.Object({
+      ...networkMembers,
+      wire: Type.Optional(about('Where wires go.', listedWire)),
+    }),
+  ),
+)
+
+const recordMembers = {
+  customer_id: identifierMember,
+  ...answered,
+  fiat_account_owner: Type.Optional(importedOwner),
+  ...operatorMembers.deletable,
+} as const
+
 /** A fiat account registered for transfers (contract, section 2.5). */
 const resource = defineResource({
   kind: 'fiat-accounts',
   table: 'fiat_account',
   noun: 'fiat account',
   description: 'A fiat account registered for transfers.',
-  record: objectMember({
-    customer_id: identifierMember,
-    ...answered,
-    fiat_account_owner: Type.Optional(importedOwner),
-    ...operatorMembers.deletable,
-  }),
+  record: objectMember(recordMembers),
+  maskedRecord: Type.Object({ ...recordMembers, fiat_network_instructions: listedInstructions }),
   columns: {},
   orderBy: 'created_at',
   deletable: true,
@@ -73,30 +98,10 @@ const resource = defineResource({
 
 const full = unmaskedView('FiatAccount', resource, answered)
 
-const listedWire = component(
-  'ListedWireInstructions',
-  'An account for wires, as lists show it: masked, with the status and metadata of the account.',
-  Type.Object({
-    ...wireMembers,
-    status: Type.Optional(status),
-    metadata: Type.Optional(metadata),
-  }),
-)
-
 /** The view for lists (contract, section 2.3; decisions, section 5). */
 const brief = listView('FiatAccountListItem', resource, {
   ...answered,
-  fiat_network_instructions: about(
-    'How money reaches the account, by fiat network; account numbers are masked.',
-    component(
-      'ListedFiatNetworkInstructions',
-      'One member for each fiat network that applies, as lists show it.',
-      Type.Object({
-        ...networkMembers,
-        wire: Type.Optional(about('Where wires go.', listedWire)),
-      }),
-    ),
-  ),
+  fiat_network_instructions: listedInstructions,
 })
 
 export const fiatAccount = { resource, full, brief }

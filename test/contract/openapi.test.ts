@@ -544,7 +544,7 @@ for (const [path, { scope, body, parameters }] of Object.entries(contract)) {
         assert.equal(items?.$ref, `#/components/schemas/${item}`)
         assert.equal(held?.content, undefined)
       }
-      const statuses = ['400', '401', '403', '429', '431', '500', '503']
+      const statuses = ['400', '401', '403', '417', '429', '431', '500', '503']
       const expected = item === undefined ? [...statuses, '404'].toSorted() : statuses
       assert.deepEqual(Object.keys(refusals), expected)
       for (const refusal of Object.values(refusals)) {
@@ -597,10 +597,14 @@ describe(feePath, () => {
       '400',
       '401',
       '403',
+      '408',
       '413',
+      '415',
+      '417',
       '429',
       '431',
       '500',
+      '501',
       '503',
     ])
   })

@@ -24,7 +24,7 @@ describe('the public documents of a service', () => {
 
   for (const [path, type] of [
     ['/openapi.json', 'application/json'],
-    ['/ingest/openapi.json', 'application/json'],
+    ['/ingest/v1/openapi.json', 'application/json'],
     ['/.well-known/oauth-authorization-server', 'application/json'],
     ['/.well-known/jwks.json', 'application/json'],
     ['/problems', 'text/html; charset=utf-8'],

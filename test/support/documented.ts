@@ -19,7 +19,12 @@ export type DocumentedOperation = {
   readonly security: readonly Readonly<Record<string, readonly string[]>>[]
   readonly parameters: readonly DocumentedParameter[]
   readonly requestBody?: { readonly content: Contents }
-  readonly responses: Readonly<Record<string, { readonly content?: Contents }>>
+  readonly responses: Readonly<Record<string, DocumentedResponse>>
+}
+
+type DocumentedResponse = {
+  readonly content?: Contents
+  readonly headers?: Readonly<Record<string, unknown>>
 }
 
 type Contents = Readonly<Record<string, DocumentedContent>>
@@ -67,7 +72,7 @@ export function resolveSchema(document: Document, schema: Schema): Schema {
   return resolveSchema(document, component)
 }
 
-/** Checks answers against the document, and refuses members that it does not name. */
+/** Checks answers against the document, and refuses members and headers that it does not name. */
 export function openDocumentChecker(document: Document) {
   const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true })
   addFormats.default(ajv)
@@ -79,33 +84,56 @@ export function openDocumentChecker(document: Document) {
     validators.set(key, known)
     return known
   }
-  return (operation: DocumentedOperation, path: string, answer: RawAnswer): void => {
+  return (operation: DocumentedOperation, path: string, answer: CheckedAnswer): void => {
     const { status, headers, text } = answer
     const response = operation.responses[status]
     assert.ok(
       response !== undefined,
       `${operation.operationId} does not document ${status}: ${text}`,
     )
-    assert.ok(status < 500, text)
-    assert.match(String(headers['x-request-id']), /^\S+$/)
-    if (response.content === undefined) {
+    assertHeaders(`${operation.operationId} ${status}`, headers, response)
+    if (response.content === undefined || text === '') {
       assert.equal(text, '')
       return
     }
     const type = String(headers['content-type'])
     const schema = response.content[type]?.schema
-    assert.ok(schema !== undefined, `${status} documents no ${type}`)
+    assert.ok(schema !== undefined, `${operation.operationId} ${status} documents no ${type}`)
     const body: unknown = JSON.parse(text)
     const validate = validatorOf(schema)
-    assert.ok(validate(body), `${JSON.stringify(validate.errors, null, 1)}\n${text}`)
+    assert.ok(
+      validate(body),
+      `${operation.operationId}: ${JSON.stringify(validate.errors, null, 1)}\n${text}`,
+    )
     if (status >= 400) assertProblemShape(body as Readonly<Record<string, unknown>>, path, answer)
   }
+}
+
+export type CheckedAnswer = Pick<RawAnswer, 'status' | 'headers' | 'text'>
+
+/** Headers of HTTP, of CORS and of every answer, which no response names. */
+const plainHeaders =
+  /^(date|connection|keep-alive|content-(type|length|encoding)|transfer-encoding|vary|cache-control|x-content-type-options|access-control-.*)$/
+
+function assertHeaders(
+  name: string,
+  headers: CheckedAnswer['headers'],
+  { headers: documented = {} }: DocumentedResponse,
+): void {
+  assert.match(String(headers['x-request-id']), /^\S+$/)
+  const known = Object.keys(documented).map((header) => header.toLowerCase())
+  const others = Object.keys(headers).filter((header) => !plainHeaders.test(header))
+  assert.deepEqual(
+    others.filter((header) => !known.includes(header)),
+    [],
+    `${name} documents no such header`,
+  )
 }
 
 function assertProblemShape(
   body: Readonly<Record<string, unknown>>,
   path: string,
-  { status, headers }: RawAnswer,
+  { status, headers }: CheckedAnswer,
 ): void {
   const { type, detail, meta, instance, ...rest } = body
   assert.deepEqual(rest, {
@@ -115,15 +143,18 @@ function assertProblemShape(
   })
   assert.match(String(type), /^(about:blank|\/problems\/[a-z-]+)$/)
   assert.match(String(detail), /^[^\p{Cc}]+$/u)
-  assert.ok(path.startsWith(String(instance)) || String(instance).includes('withheld'))
-  if (meta === undefined) return
-  const { errors, ...others } = meta as { errors: readonly Readonly<Record<string, unknown>>[] }
-  assert.deepEqual(others, {})
-  for (const error of errors) {
-    assert.deepEqual(Object.keys(error).toSorted(), ['code', 'parameter', 'reason'])
-    assert.ok(Object.values(error).every((value) => typeof value === 'string' && value !== ''))
+  assert.ok(path.startsWith(String(instance)) || /withheld|%/.test(String(instance)), path)
+  const { errors = [] } = (meta ?? {}) as { readonly errors?: readonly Fault[] }
+  for (const { parameter, member, line, code, reason } of errors) {
+    const isOfRecord = member !== undefined && parameter === undefined
+    assert.ok(isOfRecord || (parameter !== undefined && line === undefined), JSON.stringify(meta))
+    for (const text of [parameter ?? member, code, reason]) {
+      assert.ok(typeof text === 'string' && text !== '')
+    }
   }
 }
+
+type Fault = Readonly<Record<'parameter' | 'member' | 'line' | 'code' | 'reason', unknown>>
 
 /** Forbids unnamed members in a schema and rewrites its references to `document#`. */
 function closed(schema: object): object {

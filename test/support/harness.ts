@@ -12,6 +12,7 @@ import { acme, borealis, type SampleCustomer } from '../../src/sandbox/world.ts'
 import { type ServiceParts, startService } from '../../src/service.ts'
 import { withPrimary } from '../../src/store/postgres/cluster/with-primary.ts'
 import { createStore, openOperatorStores } from '../../src/stores.ts'
+import { checkAnswer } from './check-answers.ts'
 import { addressesOf, openTestDatabase, stoppedClock, testStore } from './test-database.ts'
 
 /** A sandbox service in this process, over a store of its own. */
@@ -206,7 +207,9 @@ export async function callUrl(url: string, call: CallOptions): Promise<Called> {
     ...(call.body !== undefined && { body: call.body as string }),
   })
   const text = await response.text()
-  return { status: response.status, headers: response.headers, text, body: parsed(text) }
+  const { status, headers } = response
+  checkAnswer(call.method ?? 'GET', url, { status, headers: Object.fromEntries(headers), text })
+  return { status, headers, text, body: parsed(text) }
 }
 
 function parsed(text: string): unknown {

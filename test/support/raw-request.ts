@@ -1,6 +1,7 @@
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
+import { checkAnswer } from './check-answers.ts'
 import type { Called } from './harness.ts'
 
 /** An answer as it arrived, but its text is decompressed. */
@@ -40,13 +41,19 @@ export function rawRequest(url: string, path: string, sent: RawRequest = {}): Pr
         incoming.on('error', reject)
         incoming.on('end', () => {
           const bytes = Buffer.concat(chunks)
-          resolve({
+          const answer = {
             status: incoming.statusCode ?? 0,
             headers: incoming.headers as Record<string, string>,
             rawHeaders: incoming.rawHeaders,
             text: decoded(bytes, incoming.headers['content-encoding']),
             bytes,
-          })
+          }
+          try {
+            checkAnswer(sent.method ?? 'GET', path, answer)
+            resolve(answer)
+          } catch (fault) {
+            reject(fault)
+          }
         })
       },
     )

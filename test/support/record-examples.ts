@@ -13,7 +13,10 @@ import { operations } from '../../src/operations/index.ts'
 import { StoreUnavailable } from '../../src/store/unavailable.ts'
 import { acme, startTestService, type TestService } from './harness.ts'
 import { acmeIdOf, callOf, pathOf, withdrawal } from './operation-calls.ts'
+import { operatorToken } from './operator-token.ts'
 import { rawSocket } from './raw-request.ts'
+import { recordCommon } from './record-common-examples.ts'
+import { startControlledSandbox } from './sandbox-control.ts'
 
 /**
  * Sends the requests of the OpenAPI document's examples to a sandbox and records its answers.
@@ -29,9 +32,49 @@ export async function recordExamples(): Promise<Readonly<Record<string, Operatio
     for (const operation of operations) {
       recorded[operation.id] = await recordOperation(operation, { service, limited, withoutFees })
     }
-    return recorded
+    return { ...recorded, ...(await recordEvery(service, limited)) }
   } finally {
     for (const started of [service, limited, withoutFees]) await started.stop()
+  }
+}
+
+/** What every operation of each API may answer. */
+async function recordEvery(service: TestService, limited: TestService) {
+  const sandbox = await startControlledSandbox()
+  const ingestScopes = ['ingest:read_health', 'ingest:consume_fee']
+  const good = await operatorToken(service, 'core', ingestScopes)
+  const customer = await service.tokenOf(acme)
+  const accounts = '/v2/transfer/fiat-accounts'
+  try {
+    return {
+      'every customers operation': await recordCommon(service, limited, {
+        path: accounts,
+        writePath: createCryptoWithdrawalFee.path,
+        tokens: {
+          good: customer,
+          other: await service.tokenOf(acme, 'statements:read_statement'),
+          limited: await limited.tokenOf(acme),
+        },
+        requestId,
+      }),
+      'every ingest operation': await recordCommon(service, limited, {
+        path: '/ingest/v1/health',
+        writePath: `/ingest/v1/fees/${unknownId}/consume`,
+        tokens: {
+          good,
+          other: customer,
+          limited: await operatorToken(limited, 'core', ingestScopes),
+        },
+        requestId,
+      }),
+      'every sandbox operation': await recordCommon(sandbox, limited, {
+        path: '/sandbox/customers',
+        writePath: '/sandbox/customers',
+        requestId,
+      }),
+    }
+  } finally {
+    await sandbox.stop()
   }
 }
 
@@ -46,6 +89,7 @@ type Sent = {
   readonly token?: string | null
 }
 
+const unknownId = '99999999-9999-4999-8999-999999999999'
 const requestId = '6f1c9a52-4f0e-4b67-9d3c-2a1f0c8e7b90'
 
 /** The ids of the fixtures repeat one digit: 11111111-1111-4111-8111-111111111111 to 5555…. */
@@ -146,10 +190,9 @@ async function recordGet(
   service: TestService,
 ): Promise<OperationExamples> {
   const at = (id: string) => operation.path.replace(':id', id)
-  const unknown = '99999999-9999-4999-8999-999999999999'
   const record = { path: at(acmeIdOf(operation)), status: 200, summary: 'The record' }
   const malformed = { path: at('12345'), status: 400, summary: 'An id that is no UUID' }
-  const missing = { path: at(unknown), status: 404, summary: 'An id of no record' }
+  const missing = { path: at(unknownId), status: 404, summary: 'An id of no record' }
   const flags = Object.keys(operation.query).map((name) => [name, true])
   return {
     parameters: { id: acmeIdOf(operation), ...Object.fromEntries(flags) },

@@ -18,3 +18,11 @@ const none: OperationExamples = { parameters: {}, bodies: {}, answers: {} }
 
 /** The examples of an operation. `test/support/record-examples.ts` writes the file. */
 export const examplesOf = (operationId: string): OperationExamples => examples[operationId] ?? none
+
+/** The examples of an answer, or those that every operation of its API has for the status. */
+export const answerExamples = (
+  operationId: string,
+  api: 'customers' | 'ingest' | 'sandbox',
+  status: number,
+): Readonly<Record<string, Example>> | undefined =>
+  examplesOf(operationId).answers[status] ?? examplesOf(`every ${api} operation`).answers[status]

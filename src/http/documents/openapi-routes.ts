@@ -22,15 +22,18 @@ export const sandboxOpenApiRoute = (publicUrl: () => string): Route =>
     openApiDocument(sandboxOperations, version, publicUrl(), sandboxApi),
   )
 
+/** The document of the operator's API, where that API is. Like the customers' it needs no token. */
+export const ingestOpenApiRoute = (publicUrl: () => string): Route =>
+  documentRoute('/ingest/v1/openapi.json', () =>
+    openApiDocument(ingestOperations, version, publicUrl(), ingestApi),
+  )
+
 /** Serves the documents. They name the public URL, which listening sets. */
 export function openApiRoutes(publicUrl: () => string): Route[] {
   return [
     documentRoute('/openapi.json', () => openApiDocument(operations, version, publicUrl())),
     documentRoute('/openapi-3.0.json', () =>
       asOpenApi30(openApiDocument(operations, version, publicUrl())),
-    ),
-    documentRoute('/ingest/openapi.json', () =>
-      openApiDocument(ingestOperations, version, publicUrl(), ingestApi),
     ),
   ]
 }

@@ -1,13 +1,11 @@
 import type { TSchema } from 'typebox'
 import type { ArrayField, Field } from '../../contract/fields.ts'
-import type { IngestOperation } from '../../contract/ingest-operation.ts'
+import type { IngestCall, IngestOperation } from '../../contract/ingest-operation.ts'
 import type { Body, Operation } from '../../contract/operation.ts'
-import type { Resource } from '../../contract/resource.ts'
 import type { SandboxOperation } from '../../contract/sandbox-operation.ts'
-import { readScopes } from '../../contract/scopes.ts'
-import { nameOf } from '../../operations/ingest/stored-records.ts'
+import { operatorScopes, readScopes } from '../../contract/scopes.ts'
 import { examplesOf } from './openapi-examples.ts'
-import { responsesOf } from './openapi-responses.ts'
+import { headerComponents, responsesOf } from './openapi-responses.ts'
 import {
   addComponent,
   bodySchema,
@@ -40,7 +38,7 @@ export const ingestApi: About = {
   title: 'Bursar ingest',
   description:
     'What the operator’s own systems do: store records, read what is and what was stored, search, and consume fees. Their clients are made with `client create --operator`. No customer’s client may have these scopes.',
-  scopes: [],
+  scopes: operatorScopes,
   problem: operatorProblem,
 }
 
@@ -85,6 +83,7 @@ export function openApiDocument(
       schemas: Object.fromEntries(
         [...components].toSorted(([one], [other]) => (one < other ? -1 : 1)),
       ),
+      headers: headerComponents(),
       ...(hasScopes && {
         securitySchemes: { oauth2: securityScheme(operations, scopes, publicUrl) },
       }),
@@ -119,7 +118,7 @@ const scopeMeaning = (scope: string): string =>
 function operationObject(operation: Documented, problem: TSchema, components: Components): object {
   return {
     operationId: operation.id,
-    summary: titleOf(operation.id),
+    summary: 'title' in operation ? operation.title : titleOf(operation.id),
     description: operation.summary,
     tags: [operation.tag],
     security: 'scope' in operation ? [{ oauth2: scopesOf(operation) }] : [],
@@ -140,27 +139,32 @@ function requestBody(
   body: Body | 'ndjson' | RecordBody,
   components: Components,
 ): object {
-  if (body === 'ndjson' || 'records' in body) return ndjsonBody
+  if (body === 'ndjson' || 'records' in body) {
+    return {
+      required: true,
+      description: 'One record a line, as `bursar import` reads them.',
+      content: { 'application/x-ndjson': { schema: { type: 'string' }, ...bodyExamples(id) } },
+    }
+  }
   if ('record' in body) {
-    // The same schema as the stored record that a GET answers.
-    const name = `Stored${nameOf(body.record)}`
-    const schema = addComponent(name, plainSchema(body.record.record, components), components)
-    return { required: true, content: { 'application/json': { schema } } }
+    const { name, schema } = body.view
+    const shown = addComponent(name, plainSchema(schema, components), components)
+    return {
+      required: true,
+      content: { 'application/json': { schema: shown, ...bodyExamples(id) } },
+    }
   }
   const schema = bodySchema(`${capitalised(id)}Request`, body, components)
-  const { bodies } = examplesOf(id)
-  const examples = Object.keys(bodies).length === 0 ? {} : { examples: bodies }
   const required = !('bodyOptional' in operation && operation.bodyOptional === true)
-  return { required, content: { 'application/json': { schema, ...examples } } }
+  return { required, content: { 'application/json': { schema, ...bodyExamples(id) } } }
 }
 
-type RecordBody = { readonly record: Resource } | { readonly records: Resource }
-
-const ndjsonBody = {
-  required: true,
-  description: 'One record a line, as `bursar import` reads them.',
-  content: { 'application/x-ndjson': { schema: { type: 'string' } } },
+function bodyExamples(id: string): object {
+  const { bodies } = examplesOf(id)
+  return Object.keys(bodies).length === 0 ? {} : { examples: bodies }
 }
+
+type RecordBody = Exclude<NonNullable<IngestCall['body']>, Body>
 
 function parametersOf(operation: Documented, components: Components): object[] {
   const { id, path, query, required } = operation

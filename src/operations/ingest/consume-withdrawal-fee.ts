@@ -6,6 +6,7 @@ import { guaranteedFeeMembers } from './guaranteed-fee-members.ts'
 
 export const consumeWithdrawalFee = ingestCall({
   id: 'consumeWithdrawalFee',
+  title: 'Consume a guaranteed fee',
   summary:
     'Takes a guaranteed fee for one withdrawal; the same withdrawal again gets the same answer.',
   tag: 'Fees',

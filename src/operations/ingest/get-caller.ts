@@ -4,6 +4,7 @@ import { about } from '../../contract/members.ts'
 
 export const getCaller = ingestCall({
   id: 'getCaller',
+  title: 'Read what the caller may do',
   summary: 'Returns what the caller may do, and for which customer.',
   tag: 'Callers',
   method: 'GET',

@@ -5,6 +5,7 @@ import { guaranteedFeeMembers } from './guaranteed-fee-members.ts'
 
 export const getWithdrawalFee = ingestCall({
   id: 'getWithdrawalFee',
+  title: 'Read a guaranteed fee',
   summary: 'Returns a guaranteed fee of any customer: its state, its terms and its withdrawal.',
   tag: 'Fees',
   method: 'GET',

@@ -12,7 +12,7 @@ import { nextPageCursor, pageCursor, pageSize } from '../../contract/paging.ts'
 import type { Resource } from '../../contract/resource.ts'
 import { resources } from '../../resources/catalogue.ts'
 import { operations } from '../index.ts'
-import { nameOf } from './stored-records.ts'
+import { nameOf, pastUnknownText, pluralOf } from './stored-records.ts'
 
 const origin = component(
   'VersionOrigin',
@@ -34,6 +34,7 @@ export const historyOf = (resource: Resource): string => `get${nameOf(resource)}
 export const getRecordHistories: readonly IngestCall[] = resources.map((resource) =>
   ingestCall({
     id: historyOf(resource),
+    title: `List the versions of a ${resource.noun}`,
     summary: `Returns the versions of a ${resource.noun}, oldest first, each with its origin and the members that it changed. Without the scope ingest:read_record the records are masked as in the customer’s list.`,
     tag: 'History',
     method: 'GET',
@@ -71,7 +72,10 @@ export const getRecordHistories: readonly IngestCall[] = resources.map((resource
                   'The members that differ from the version before; empty for the first.',
                   Type.Array(Type.String()),
                 ),
-                record: about('The record as import accepts it.', resource.record),
+                record: about(
+                  'The record as import accepts it, or masked.',
+                  resource.maskedRecord ?? resource.record,
+                ),
               }),
             ),
           ),
@@ -89,6 +93,7 @@ export const listPastRecords: readonly PastList[] = operations
   .map((list) =>
     pastList({
       id: `listPast${list.id.replace(/^list/, '')}`,
+      title: `List the ${pluralOf(list.view.resource)} of a customer at an instant`,
       summary: `${list.summary.replace('of the caller', 'of a customer')} As the customer saw the list at \`as_of\`, or with every record in full.`,
       tag: 'History',
       path: `/ingest/v1/customers/:customer_id/${list.view.resource.kind}`,
@@ -104,7 +109,10 @@ export const listPastRecords: readonly PastList[] = operations
           'An export requires the scope ingest:export too; the log records each that a person takes.',
         ),
       },
-      problems: { 404: { description: 'The client is bound to another customer.' } },
+      problems: {
+        404: { description: 'The client is bound to another customer.' },
+        410: { description: pastUnknownText },
+      },
       list: { ...list, required: [] },
     }),
   )

@@ -7,6 +7,7 @@ import { recordKinds } from '../../resources/catalogue.ts'
 
 export const searchRecords = ingestCall({
   id: 'searchRecords',
+  title: 'Find records and fees',
   summary:
     'Finds records and fees of every customer by an identifier: an id, ref_id, memo, address, account, identity or profile id, fee id or withdrawal reference, each complete, or at least the first six characters of a memo.',
   tag: 'Search',

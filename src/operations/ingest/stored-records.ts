@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { Type } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 import { described, type Field, flag } from '../../contract/fields.ts'
 import { asOf, type IngestCall, ingestCall } from '../../contract/ingest-operation.ts'
 import { about, enumMember } from '../../contract/members.ts'
@@ -35,6 +35,19 @@ const conflict =
 
 const unmet = 'The stored version is not the one that the condition names.'
 
+/** `fiat accounts`. */
+export const pluralOf = ({ kind }: Pick<Resource, 'kind'>): string => kind.replaceAll('-', ' ')
+
+export const pastUnknownText =
+  'The time is before the one since which these records are kept; `meta.kept_since` names it.'
+
+/** The record of a PUT. The path has its id, and a client of one customer need not name that. */
+function recordToStore({ record }: Resource): TSchema {
+  const all: readonly string[] = record.required ?? []
+  const required = all.filter((name) => name !== 'id' && name !== 'customer_id')
+  return { ...record, required }
+}
+
 type OfKind = (resource: (typeof resources)[number]) => IngestCall
 
 const ofEachKind = (declare: OfKind): readonly IngestCall[] => resources.map(declare)
@@ -43,13 +56,17 @@ const ofEachKind = (declare: OfKind): readonly IngestCall[] => resources.map(dec
 export const getStoredRecords = ofEachKind((resource) =>
   ingestCall({
     id: callsOf(resource).get,
+    title: `Read a ${resource.noun} as it is stored`,
     summary: `Returns a stored ${resource.noun} of any customer as import accepts it, also a deleted one, with the tag of its version. With \`as_of\`, the version of that time; this requires the scope ingest:read_history too.`,
     tag: 'Records',
     method: 'GET',
     path: `/ingest/v1/${resource.kind}/:id`,
     scope: 'ingest:read_record',
     query: { as_of: asOf },
-    problems: { 404: { description: `There is no such ${resource.noun}.` } },
+    problems: {
+      404: { description: `There is no such ${resource.noun}.` },
+      410: { description: pastUnknownText },
+    },
     view: { name: `Stored${nameOf(resource)}`, schema: resource.record },
     isTagged: true,
     ...('mask' in resource && { showsInFull: true }),
@@ -60,20 +77,25 @@ export const getStoredRecords = ofEachKind((resource) =>
 export const putRecords = ofEachKind((resource) =>
   ingestCall({
     id: callsOf(resource).put,
+    title: `Store a ${resource.noun}`,
     summary: `Stores a ${resource.noun} whole, by the rules of \`bursar import\`. The same record again changes nothing.`,
     tag: 'Records',
     method: 'PUT',
     path: `/ingest/v1/${resource.kind}/:id`,
     scope: writeScope(resource.kind),
     query: { allow_older: allowOlder },
-    body: { record: resource },
+    body: {
+      record: resource,
+      view: { name: `${nameOf(resource)}ToStore`, schema: recordToStore(resource) },
+    },
+    otherSuccess: { 201: { description: 'The record is new.', headers: ['ETag'] } },
     problems: {
       400: {
         description:
           'A parameter or the record has a fault. `meta.errors` names member, code and reason of each.',
       },
       409: { description: conflict },
-      412: { description: unmet },
+      412: { description: unmet, headers: ['ETag'] },
     },
     view: {
       name: 'PutRecord',
@@ -100,6 +122,7 @@ const removal = ({ deletable, noun }: Resource): string =>
 export const deleteRecords = ofEachKind((resource) =>
   ingestCall({
     id: callsOf(resource).delete,
+    title: `${resource.deletable ? 'Delete' : 'Withdraw'} a ${resource.noun}`,
     summary: removal(resource),
     tag: 'Records',
     method: 'DELETE',
@@ -108,7 +131,7 @@ export const deleteRecords = ofEachKind((resource) =>
     status: 204,
     problems: {
       404: { description: `There is no such ${resource.noun}.` },
-      412: { description: unmet },
+      412: { description: unmet, headers: ['ETag'] },
     },
     isTagged: true,
   }),
@@ -120,6 +143,7 @@ const count = (description: string) => about(description, Type.Integer({ minimum
 export const postRecords = ofEachKind((resource) =>
   ingestCall({
     id: callsOf(resource).post,
+    title: `Store a stream of ${pluralOf(resource)}`,
     summary:
       'Stores a stream of records, one JSON object a line, in one transaction and by the rules of `bursar import`. One fault, and nothing changes.',
     tag: 'Records',

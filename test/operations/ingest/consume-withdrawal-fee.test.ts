@@ -184,8 +184,8 @@ test('the client of a customer is not granted an operator’s scope', async () =
   assert.equal(((await response.json()) as { error: string }).error, 'invalid_scope')
 })
 
-test('is described in /ingest/openapi.json and not in /openapi.json', async () => {
-  const own = await service.call('/ingest/openapi.json', { as: null })
+test('is described in /ingest/v1/openapi.json and not in /openapi.json', async () => {
+  const own = await service.call('/ingest/v1/openapi.json', { as: null })
   const customers = await service.call('/openapi.json', { as: null })
   const paths = ingestOperations.map(({ path }) => path.replaceAll(/:([a-z_]+)/g, '{$1}'))
   assert.deepEqual(Object.keys(own.body.paths), [...new Set(paths)])

@@ -1,0 +1,48 @@
+import { ingestApi, openApiDocument, sandboxApi } from '../../src/http/documents/openapi.ts'
+import { operations } from '../../src/operations/index.ts'
+import { ingestOperations } from '../../src/operations/ingest/index.ts'
+import { sandboxOperations } from '../../src/operations/sandbox/index.ts'
+import { type CheckedAnswer, type Document, openDocumentChecker } from './documented.ts'
+
+/** The documents of the three APIs, as the service serves them. */
+export const documents = {
+  customers: openApiDocument(operations, '0', '') as Document,
+  ingest: openApiDocument(ingestOperations, '0', '', ingestApi) as Document,
+  sandbox: openApiDocument(sandboxOperations, '0', '', sandboxApi) as Document,
+}
+
+const documented = Object.values(documents).flatMap((document) => {
+  const check = openDocumentChecker(document)
+  return Object.entries(document.paths).flatMap(([path, methods]) => {
+    const pattern = new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]*')}$`)
+    return Object.entries(methods).map(([method, operation]) => ({
+      ...{ pattern, method: method.toUpperCase(), operation, check },
+      /** A path that is written out goes before one with a parameter. */
+      fixedLength: path.replace(/\{\w+\}/g, '').length,
+    }))
+  })
+})
+documented.sort((one, other) => other.fixedLength - one.fixedLength)
+
+/** What a test has asked the sandbox for is an answer of a proxy, and no answer of an API. */
+const injected = 'a fault that POST /sandbox/faults has asked for'
+
+/** A server may lack an API, and then its paths and methods. */
+const unknownPath = '"detail":"there is nothing at this path'
+const wrongMethod = '"detail":"the method must be'
+
+/**
+ * Checks the answer of an operation against its document: status, headers and body. Other paths
+ * and methods are no operation's, and have no document.
+ */
+export function checkAnswer(method: string, url: string, answer: CheckedAnswer): void {
+  const path = pathOf(url)
+  const wanted = method === 'HEAD' ? 'GET' : method
+  const found = documented.find((one) => one.method === wanted && one.pattern.test(path))
+  const isOther = [injected, unknownPath, wrongMethod].some((text) => answer.text.includes(text))
+  if (found === undefined || isOther) return
+  found.check(found.operation, path, answer)
+}
+
+const pathOf = (url: string): string =>
+  url.replace(/^https?:\/\/[^/?#]*/, '').replace(/[?#].*$/s, '')
