@@ -3,9 +3,9 @@ import { limits } from '../platform/limits.ts'
 import { type Schedule, systemSchedule } from '../platform/schedule.ts'
 
 /**
- * Admits some streams at a time, because each takes a session, a file and the processor. A client
- * has at most its share of them, and those that wait are admitted one client after the other. A
- * stream stops waiting with the signal's reason.
+ * Admits some streams at a time, because each takes a file, the processor, and a session for its
+ * merge. A client has at most its share of them, and those that wait are admitted one client after
+ * the other. A stream stops waiting with the signal's reason.
  */
 export type StreamGate = <T>(
   clientId: string,

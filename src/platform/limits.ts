@@ -45,7 +45,7 @@ export const limits = {
   headersTimeoutMs: 10_000,
   /** A stream of records: 5 GB at 80 Mbit/s. Nothing else may take so long to arrive. */
   streamTimeoutMs: 600_000,
-  /** Streams at a time on a process, each with a session and a file of its own. */
+  /** Streams at a time on a process, each with a file of its own, and a session for its merge. */
   streamsMax: 8,
   /** Of one client: a quarter of them, so that no client can keep the others waiting. */
   streamsPerClientMax: 2,

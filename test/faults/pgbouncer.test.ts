@@ -257,6 +257,7 @@ describe('PgBouncer in transaction mode', { skip }, () => {
       await Promise.all(written)
       await importing
       assert.deepEqual(ledger.wrong, [])
+      assert.equal((await listening()).length, 0)
       const exported = (await run(['export', 'fiat-accounts'])).trim().split('\n')
       const stored = new Map(exported.map((line) => JSON.parse(line)).map((r) => [r.id, r.ref_id]))
       for (const at of file.keys()) {
@@ -280,6 +281,12 @@ describe('PgBouncer in transaction mode', { skip }, () => {
     }
   })
 })
+
+/** The sessions whose last statement was a LISTEN. */
+const listening = () =>
+  withPrimary(addressesOf(server.url('postgres', DATABASE)), (connection) =>
+    connection.rows({ text: `select pid from pg_stat_activity where query ilike 'listen %'` }),
+  )
 
 async function feesOf(): Promise<Map<string, string | undefined>> {
   const text = 'select id::text, withdrawal from bursar.fee_quote'

@@ -47,9 +47,11 @@ async function changesSessions(address: ServerAddress): Promise<boolean> {
   }
 }
 
+/** Its number and start, because the servers behind one address may both have the number. */
 async function processOf(connection: Connection): Promise<string> {
-  const [row] = await connection.query({ text: 'select pg_backend_pid()' })
-  return String(row?.[0])
+  const text = 'select pid, backend_start from pg_stat_activity where pid = pg_backend_pid()'
+  const [row = []] = await connection.query({ text })
+  return row.map(String).join(' ')
 }
 
 const STATELESS = { parameters: {}, connectTimeoutMs: 5000, pooler: 'transaction' } as const
