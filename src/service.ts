@@ -149,7 +149,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     ...{ verify: oauth.identify, rateLimit, store, clock, cursorKeys: pipeline.cursorKeys },
     reserveAnswer: unsent.reserve,
     works: ingestWorks({
-      ...{ store, quotes, clock, rules: recordRules(config) },
+      ...{ store, quotes, clock, log, rules: recordRules(config) },
       health: openHealthReport(readiness),
     }),
   }

@@ -23,16 +23,22 @@ export const historyCommand = (output: Output): Command =>
 
 type Described = ReturnType<typeof describeHistory>['versions'][number]
 
+type ShowOptions = CommonOptions & { readonly customer?: string }
+
 function showCommand(output: Output): Command {
   const command = newCommand('show', 'Show every version of a record, oldest first.')
     .addArgument(new Argument('<kind>', 'The kind of record.').choices(recordKinds))
     .argument('<id>', 'The id of the record.')
-  return command.action(async (kind: string, given: string, options: CommonOptions) => {
+    .option(
+      '--customer <id>',
+      'Whose record it was, where another customer’s record has the id now.',
+    )
+  return command.action(async (kind: string, given: string, options: ShowOptions) => {
     const reading = uuid.read(given)
     refuseUsage(command, 'reason' in reading ? `The id ${reading.reason}.` : undefined)
     const resource = resources.find((candidate) => candidate.kind === kind)
     if (resource === undefined || 'reason' in reading) return
-    const name = { id: reading.value, customerId: undefined }
+    const name = { id: reading.value, customerId: options.customer }
     const versions = await withStores(options, ({ records }) =>
       readAll(async (after) => {
         const part = { after, versionsMax: limits.pageSizeMax }

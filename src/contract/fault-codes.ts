@@ -25,6 +25,8 @@ export type FaultCode = keyof typeof faultCodes
 /** The codes of conflicts with what is stored. */
 export const conflictCodes = {
   taken: 'Another record or another customer has this value.',
+  held: 'A record of another customer has this value; `take_over=true` takes it.',
+  not_storable: 'The value cannot be stored.',
   fixed: 'It must stay as it was first stored.',
   older: 'The stored record is newer; `allow_older=true` replaces it all the same.',
   changed_meanwhile: 'Another writer changed the records while the stream was read.',

@@ -6,11 +6,11 @@ import type { RecordInput, Resource } from '../contract/resource.ts'
 import type { Clock } from '../platform/clock.ts'
 import { limits } from '../platform/limits.ts'
 import { positionMicros, positionOf } from '../store/position.ts'
-import type { History, Version, VersionOrigin } from '../store/records/history.ts'
+import type { History, RecordName, Version, VersionOrigin } from '../store/records/history.ts'
 import type { Store } from '../store/records.ts'
 import { printInstant } from '../values/instant.ts'
 import { changedMembers } from './changed-members.ts'
-import { idOf, nameOf, requireFound } from './record-name.ts'
+import { idOf, nameOf, noneFound, requireFound } from './record-name.ts'
 
 type HistoryDeps = { readonly store: Pick<Store, 'operator'>; readonly clock: Clock }
 
@@ -25,7 +25,12 @@ export const historyWork =
   (resource: Resource, { store }: HistoryDeps): IngestWork =>
   async (input) => {
     const versionsMax = Number(input.parameters.get('limit') ?? limits.pageSizeDefault)
+    const name = historyNameOf(resource, input)
     const isMasked = resource.mask !== undefined && !seesInFull(input)
+    const view: HistoryView = {
+      mask: isMasked ? resource.mask : undefined,
+      hidesTaker: input.caller.boundTo !== null,
+    }
     const versions: object[] = []
     let after = input.after && positionMicros(input.after)
     let bytes = 0
@@ -33,9 +38,9 @@ export const historyWork =
     let hasMore = true
     while (hasMore && versions.length < versionsMax && bytes < limits.historyPageBytesMax) {
       const part = { after, versionsMax: stepOf(versions.length, bytes, versionsMax) }
-      const found = await store.operator.history(resource, nameOf(input), part)
+      const found = await store.operator.history(resource, name, part)
       const history = requireFound(resource, input, found)
-      versions.push(...describeHistory(history, isMasked ? resource.mask : undefined).versions)
+      versions.push(...describeHistory(history, view).versions)
       for (const { line } of history.versions) bytes += line.length
       last = history.versions.at(-1)
       after = last?.storedAt
@@ -60,16 +65,31 @@ function stepOf(versions: number, bytes: number, versionsMax: number): number {
 
 const FIRST_STEP = 4
 
+/** The record of a customer that the caller names, which may have lost its id to another. */
+function historyNameOf(resource: Resource, input: IngestInput): RecordName {
+  const { id, customerId } = nameOf(input)
+  const named = input.parameters.get('customer_id')
+  if (named === undefined) return { id, customerId }
+  if (customerId !== undefined && customerId !== named) throw noneFound(resource, input)
+  return { id, customerId: String(named) }
+}
+
+type HistoryView = {
+  readonly mask?: Resource['mask'] | undefined
+  /** Whether a take-over shows nothing of who has taken the value, which is another customer's. */
+  readonly hidesTaker?: boolean
+}
+
 /** A history as HTTP and the command line show it. Changes are those of the full records. */
 export function describeHistory(
   { versions, previous }: Pick<History, 'versions' | 'previous'>,
-  mask?: Resource['mask'],
+  view: HistoryView = {},
 ) {
   let before = previous && JSON.parse(previous.line)
   return {
     versions: versions.map((version) => {
       const record = JSON.parse(version.line)
-      const described = describeVersion(version, before, record, mask)
+      const described = describeVersion(version, before, record, view)
       before = record
       return described
     }),
@@ -80,22 +100,30 @@ function describeVersion(
   version: Version,
   before: RecordInput | undefined,
   record: RecordInput,
-  mask: Resource['mask'],
+  { mask, hidesTaker = false }: HistoryView,
 ) {
   return {
     stored_at: printInstant(version.storedAt),
     ...(version.replacedAt !== undefined && { replaced_at: printInstant(version.replacedAt) }),
     ...(version.isWithdrawn && { withdrawn: true }),
-    origin: describeOrigin(version.origin),
+    origin: describeOrigin(version.origin, hidesTaker),
     changed: before === undefined ? [] : changedMembers(before, record),
     record: mask === undefined ? record : mask(record),
   }
 }
 
-function describeOrigin(origin: VersionOrigin | undefined) {
+function describeOrigin(origin: VersionOrigin | undefined, hidesTaker: boolean) {
   if (origin === undefined) return {}
+  if (origin.tookOver && hidesTaker) return { command: TAKE_OVER }
   const line = origin.line === undefined ? {} : { line: origin.line }
   return 'clientId' in origin
-    ? { command: origin.command, client_id: origin.clientId, ...line }
-    : { command: 'import', file: origin.file, user: origin.user, ...line }
+    ? { command: origin.tookOver ? TAKE_OVER : origin.command, client_id: origin.clientId, ...line }
+    : {
+        command: origin.tookOver ? TAKE_OVER : 'import',
+        file: origin.file,
+        user: origin.user,
+        ...line,
+      }
 }
+
+const TAKE_OVER = 'take-over'

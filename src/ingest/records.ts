@@ -11,6 +11,7 @@ import type { FoundRecord } from '../store/records/history.ts'
 import type { ClientOrigin, StorableRecord } from '../store/records/import.ts'
 import type { PutOutcome } from '../store/records/put.ts'
 import type { Store } from '../store/records.ts'
+import type { ForeignValues } from './foreign-values.ts'
 import { requireHistoryScope } from './history.ts'
 import { preconditionOf, unmet } from './precondition.ts'
 import { refused } from './problems.ts'
@@ -20,6 +21,7 @@ export type RecordDeps = {
   readonly store: Pick<Store, 'operator'>
   readonly rules: RecordRules
   readonly clock: Clock
+  readonly foreign: ForeignValues
 }
 
 /** The works of one kind of record. */
@@ -30,7 +32,7 @@ type RecordWorks = {
 }
 
 export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
-  const { store, rules, clock } = deps
+  const { store, rules, clock, foreign } = deps
   const check = recordCheck(resource, rules)
   const read = (value: unknown, boundTo: string | null): StorableRecord => {
     const found = readRecord(resource, check, { line: 1, value }, boundTo ?? undefined)
@@ -40,7 +42,7 @@ export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
   const own = async (input: IngestInput): Promise<FoundRecord> =>
     requireFound(resource, input, await store.operator.find(resource, nameOf(input)))
   const storing = (input: IngestInput, command: ClientOrigin['command']) => ({
-    allowOlder: input.parameters.get('allow_older') === true,
+    ...allowedBy(input),
     from: { command, clientId: input.caller.clientId },
   })
   return {
@@ -58,11 +60,12 @@ export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
       return answerOf(resource, input, requireFound(resource, input, found))
     },
     put: async (input) => {
+      foreign.requireFew(input.caller)
       const record = read(withId(input), input.caller.boundTo)
       const precondition = preconditionOf(input.headers)
       const request = { record, precondition, ...storing(input, 'PUT') }
       const stored = await store.operator.put(resource, request)
-      const { outcome, version } = storedOf(resource, input, stored)
+      const { outcome, version } = storedOf(resource, input, stored, foreign)
       input.trace.rows = 1
       const status = outcome === 'added' ? 201 : 200
       return { status, headers: tagged(version), body: { outcome } }
@@ -75,11 +78,20 @@ export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
       const record = { customerId, id, withdraws: true } as const
       const request = { record, precondition, ...storing(input, 'DELETE') }
       const outcome = await store.operator.put(resource, request)
-      const { version } = storedOf(resource, input, outcome)
+      const { version } = storedOf(resource, input, outcome, foreign)
       // A record that is withdrawn has no version to name.
       return resource.deletable ? { headers: tagged(version) } : {}
     },
   }
+}
+
+/** What a write may do besides what every write may. */
+export function allowedBy({ caller, parameters }: IngestInput) {
+  const takeOver = parameters.get('take_over') === true
+  if (takeOver && caller.boundTo !== null) {
+    throw new Problem(403, 'take_over requires a client that is bound to no customer')
+  }
+  return { allowOlder: parameters.get('allow_older') === true, takeOver }
 }
 
 const tagged = (version: string) => ({ etag: `"${version}"` })
@@ -110,9 +122,10 @@ function storedOf(
   resource: Resource,
   input: IngestInput,
   outcome: PutOutcome,
+  foreign: ForeignValues,
 ): Extract<PutOutcome, { outcome: 'added' | 'changed' | 'unchanged' }> {
   if (outcome.outcome === 'missing') throw noneFound(resource, input)
   if (outcome.outcome === 'unmatched') throw unmet(outcome.version)
-  if (outcome.outcome === 'refused') throw refused(outcome.faults)
+  if (outcome.outcome === 'refused') throw refused(foreign.shown(input, outcome.faults))
   return outcome
 }

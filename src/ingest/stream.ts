@@ -12,7 +12,7 @@ import { limits } from '../platform/limits.ts'
 import type { TimeSlices } from '../platform/time-slices.ts'
 import { AlreadyAnswered, type KeptAnswer } from '../store/records/history.ts'
 import { refused } from './problems.ts'
-import type { RecordDeps } from './records.ts'
+import { allowedBy, type RecordDeps } from './records.ts'
 import type { StreamGate } from './stream-gate.ts'
 import { watchRate } from './stream-rate.ts'
 
@@ -27,6 +27,8 @@ export const streamWork =
   (resource: Resource, deps: StreamDeps): IngestWork =>
   async (input) => {
     const key = idempotencyKey(input)
+    deps.foreign.requireFew(input.caller)
+    allowedBy(input)
     const left = input.left()
     return await deps.gate(input.caller.clientId, left, async () => {
       const stream = openStream(input, deps.slices, left)
@@ -122,19 +124,19 @@ const tooLarge = new Problem(
 const importStream = (
   resource: Resource,
   { store, rules }: RecordDeps,
-  { caller, parameters }: IngestInput,
+  input: IngestInput,
   { entries, signal }: Stream,
   answering?: ImportOptions['answering'],
 ): Promise<ImportReport> =>
   importEntries(store, resource, entries, {
     dryRun: false,
     isInServer: true,
-    allowOlder: parameters.get('allow_older') === true,
+    ...allowedBy(input),
     expected: { mayBeEmpty: true },
     faultsMax: limits.faultsAnsweredMax,
-    customerId: caller.boundTo ?? undefined,
+    customerId: input.caller.boundTo ?? undefined,
     rules,
-    origin: { command: 'POST', clientId: caller.clientId },
+    origin: { command: 'POST', clientId: input.caller.clientId },
     answering,
     signal,
   })
@@ -144,12 +146,13 @@ type Stored = {
   readonly added: number
   readonly changed: number
   readonly unchanged: number
+  readonly withdrawn: number
   readonly sha256: string
 }
 
 const storedOf = (report: ImportReport, sha256: string): Stored => {
-  const { records, added, changed, unchanged } = report
-  return { records, added, changed, unchanged, sha256 }
+  const { records, added, changed, unchanged, withdrawn } = report
+  return { records, added, changed, unchanged, withdrawn, sha256 }
 }
 
 async function storeStream(
@@ -161,7 +164,7 @@ async function storeStream(
 ): Promise<IngestAnswer> {
   const report = await importStream(resource, deps, input, stream, answering)
   input.trace.rows = report.records
-  if (report.faultCount > 0) throw refused(report.faults, report)
+  if (report.faultCount > 0) throw refused(deps.foreign.shown(input, report.faults), report)
   return { body: storedOf(report, stream.sha256()) }
 }
 

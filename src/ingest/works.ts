@@ -8,27 +8,31 @@ import { getWithdrawalFee } from '../operations/ingest/get-withdrawal-fee.ts'
 import { historyOf } from '../operations/ingest/record-histories.ts'
 import { searchRecords } from '../operations/ingest/search-records.ts'
 import { callsOf } from '../operations/ingest/stored-records.ts'
+import type { Logger } from '../platform/log.ts'
 import { openTimeSlices } from '../platform/time-slices.ts'
 import { resources } from '../resources/catalogue.ts'
 import type { FeeQuoteStore } from '../store/fee-quotes.ts'
 import { consumeQuote } from '../withdrawal-fees/consume-quote.ts'
 import { findQuote } from '../withdrawal-fees/find-quote.ts'
+import { openForeignValues } from './foreign-values.ts'
 import { historyWork } from './history.ts'
 import { type RecordDeps, recordWorks } from './records.ts'
 import { searchWork } from './search.ts'
 import { streamWork } from './stream.ts'
 import { openStreamGate } from './stream-gate.ts'
 
-type IngestDeps = RecordDeps & {
+type IngestDeps = Omit<RecordDeps, 'foreign'> & {
   readonly quotes: Pick<FeeQuoteStore, 'operator'>
+  readonly log: Logger
   readonly health: () => Promise<object>
 }
 
 /** The work of each call of the operator's API, by the operation's id. */
 export function ingestWorks(deps: IngestDeps): IngestWorks {
-  const streams = { ...deps, gate: openStreamGate(), slices: openTimeSlices() }
+  const records = { ...deps, foreign: openForeignValues(deps.clock, deps.log) }
+  const streams = { ...records, gate: openStreamGate(), slices: openTimeSlices() }
   const ofRecords = resources.flatMap((resource): (readonly [string, IngestWork])[] => {
-    const works = recordWorks(resource, deps)
+    const works = recordWorks(resource, records)
     const calls = callsOf(resource)
     return [
       [calls.get, works.get],

@@ -67,7 +67,7 @@ export async function importFiles(
   inputs: readonly InputFile[],
   options: ImportOptions,
 ): Promise<ImportReport> {
-  const { dryRun, allowOlder, answering, isInServer = false, reject, signal } = options
+  const { dryRun, allowOlder, takeOver, answering, isInServer = false, reject, signal } = options
   const names = inputs.map(({ origin }) =>
     origin !== undefined && 'file' in origin ? origin.file : '-',
   )
@@ -94,9 +94,17 @@ export async function importFiles(
     if (ofForm.faultCount > 0) {
       const isWhole = files.every((file) => file.isWhole) && reject === undefined
       const isSmall = !isInServer || records <= limits.conflictsSearchedRecordsMax
-      const conflicts = isWhole && isSmall ? await load.check({ allowOlder }) : noFaults
+      const conflicts = isWhole && isSmall ? await load.check({ allowOlder, takeOver }) : noFaults
       const mayHaveMoreFaults = files.some(({ isCutOff }) => isCutOff) || (isWhole && !isSmall)
-      return { ...inPlace(conflicts), mayHaveMoreFaults, rejected: 0, records, ...nothing, files }
+      return {
+        ...inPlace(conflicts),
+        mayHaveMoreFaults,
+        rejected: 0,
+        withdrawn: 0,
+        records,
+        ...nothing,
+        files,
+      }
     }
     options.onMerge?.()
     const origins = inputs.flatMap(({ origin }, at) =>
@@ -114,6 +122,7 @@ export async function importFiles(
     const merged = await load.merge({
       dryRun,
       allowOlder,
+      takeOver,
       answering: answering && ((ofMerge) => answering(complete(ofMerge))),
       origins: origins.length === inputs.length ? origins : undefined,
       reject:

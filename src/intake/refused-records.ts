@@ -54,6 +54,7 @@ function inTermsOfHttp({ line, member, code, reason }: HttpFault, otherCustomer:
     ...(line !== undefined && line > 0 && { line }),
     member: member === 'file' ? 'body' : member,
     code,
-    reason: reasons[code] ?? reason,
+    reason:
+      reasons[code] ?? reason.replace('; --take-over withdraws', '; take_over=true withdraws'),
   }
 }

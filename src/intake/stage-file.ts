@@ -16,7 +16,7 @@ import { openKnownLines } from './known-lines.ts'
 import { readRecord } from './read-record.ts'
 import { type Entry, type FindKnown, type Known, UnreadableFile } from './reading/lines.ts'
 
-export type StageOptions = Pick<MergeOptions, 'dryRun' | 'allowOlder'> &
+export type StageOptions = Pick<MergeOptions, 'dryRun' | 'allowOlder' | 'takeOver'> &
   LoadOptions & {
     readonly expected?: Expected
     /** The customer of records without a `customer_id`. Naming another customer is a fault. */

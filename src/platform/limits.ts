@@ -244,6 +244,11 @@ export const limits = {
   /** Clients give up after 30 s at most, and Retry-After is rarely longer than an hour. */
   sandboxDelayMsMax: 30_000,
   sandboxRetryAfterMax: 3600,
+  /**
+   * Foreign ids, addresses and memos that a client bound to a customer may meet in an hour, on each
+   * process. Honest systems meet one where two customers register the same by mistake.
+   */
+  foreignValuesPerHourMax: 20,
   /** Ten years: past every life of a token, a fee and a key. */
   sandboxAdvanceSecondsMax: 315_360_000,
   /** Requests of one customer that the sandbox lists, about 200 bytes each. */

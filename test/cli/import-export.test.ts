@@ -82,6 +82,7 @@ describe('import', () => {
       changed: 0,
       unchanged: 0,
       rejected: 0,
+      withdrawn: 0,
       dry_run: true,
       files: [{ file: path, records: 1, rejected: 0, sha256 }],
       fault_count: 0,

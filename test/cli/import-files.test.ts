@@ -131,7 +131,7 @@ lines, ""quoted""",ODD,${address},USD,ETHEREUM,,2026-01-05T09:30:00Z`
     assert.deepEqual(notes.map((note) => note.slice(3)).toSorted(), [
       'line 1: source_version: is older than what is stored; --allow-older takes it all the same',
       'line 2: ref_id: is already the ref_id of another fiat account of this customer',
-      'line 3: id: is taken; ids are unique over all customers',
+      `line 3: id: is held by the fiat account ${anId(2)} of customer 'acme'; --take-over withdraws that record`,
       'line 5: id: stands in line 4 too, with other content',
     ])
     const rejectedLines = kept.filter((line) => line.startsWith('{'))

@@ -193,7 +193,7 @@ describe('a client that is bound to a customer', () => {
     // What the record of another customer holds does not show in the refusal.
     const taken = await put('fiat-accounts', { ...foreign, customer_id: 'newco' }, { token: bound })
     assert.deepEqual(taken.body.meta.errors, [
-      { member: 'id', code: 'taken', reason: 'is taken; ids are unique over all customers' },
+      { member: 'id', code: 'not_storable', reason: 'cannot be stored' },
     ])
     const unknown = await get('fiat-accounts', anId(402), { token: bound })
     assertRefused(unknown, 404, `no fiat account found for id: '${anId(402)}'`)

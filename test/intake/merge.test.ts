@@ -6,7 +6,7 @@ import { recordKinds } from '../../src/resources/catalogue.ts'
 import { fiatAccount } from '../../src/resources/fiat-account.ts'
 import { statement } from '../../src/resources/statement.ts'
 import { worldRecords } from '../../src/sandbox/world.ts'
-import { openTestStore, type TestStore } from '../support/record-store.ts'
+import { openTestStore, resourceOf, type TestStore } from '../support/record-store.ts'
 import {
   aDepositAddress,
   aFiatAccount,
@@ -214,19 +214,24 @@ describe('a stored id', () => {
     ])
   })
 
-  test('is refused for another customer without naming the owner', async () => {
+  test('is refused for another customer, and the operator sees who has its id', async () => {
     await tested.take('fiat-accounts', [aFiatAccount()])
     const report = await tested.take('fiat-accounts', [aFiatAccount({ customer_id: 'borealis' })])
     assert.deepEqual(report.faults, [
       {
         line: 1,
         member: 'id',
-        code: 'taken',
-        reason: 'is taken; ids are unique over all customers',
+        code: 'held',
+        reason: `is held by the fiat account ${anId(1)} of customer "acme"; --take-over withdraws that record`,
       },
     ])
   })
 })
+
+const instructions = resourceOf('fiat-deposit-instructions')
+
+const heldByAcme = (at: number) =>
+  `are held by the deposit address ${anId(at)} of customer "acme"; --take-over withdraws that record`
 
 describe('a unique value', () => {
   test('is the ref_id among the records of a customer, also deleted ones', async () => {
@@ -287,8 +292,8 @@ describe('a unique value', () => {
       {
         line: 1,
         member: 'memo_id',
-        code: 'taken',
-        reason: 'is taken; it is unique over all customers',
+        code: 'held',
+        reason: `is held by the ${instructions.noun} ${anId(1)} of customer "acme"; --take-over withdraws that record`,
       },
     ])
   })
@@ -313,8 +318,8 @@ describe('a unique value', () => {
       {
         line: 1,
         member: 'crypto_network and address',
-        code: 'taken',
-        reason: 'belong to another customer',
+        code: 'held',
+        reason: heldByAcme(1),
       },
     ])
   })
@@ -355,9 +360,7 @@ describe('a unique value', () => {
       ])
       await tested.take('deposit-addresses', [ofAcme])
       const later = await tested.take('deposit-addresses', [ofBorealis])
-      assert.deepEqual(later.faults, [
-        { line: 1, member, code: 'taken', reason: 'belong to another customer' },
-      ])
+      assert.deepEqual(later.faults, [{ line: 1, member, code: 'held', reason: heldByAcme(1) }])
       const [stored] = await tested.exported('deposit-addresses')
       assert.equal(stored?.address, first)
     })

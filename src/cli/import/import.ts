@@ -19,6 +19,7 @@ type ImportOptions = CommonOptions &
     readonly customer?: string
     readonly dryRun?: boolean
     readonly allowOlder?: boolean
+    readonly takeOver?: boolean
     readonly onError: 'refuse' | 'skip'
     readonly rejects?: string
     readonly delimiter?: string
@@ -42,6 +43,10 @@ export function importCommand(output: Output, stdin: Readable): Command {
       )
       .option('--dry-run', 'Check everything and change nothing.')
       .option('--allow-older', 'Accept records that are older than the stored ones.')
+      .option(
+        '--take-over',
+        'Take ids, addresses and memos from the records of other customers, and withdraw those records.',
+      )
       .addOption(
         new Option(
           '--on-error <what>',
@@ -140,6 +145,7 @@ async function importInputs(
         customerId: options.customer,
         dryRun: options.dryRun === true,
         allowOlder: options.allowOlder === true,
+        takeOver: options.takeOver === true,
         expected: {
           records: options.expect,
           sha256: options.sha256,

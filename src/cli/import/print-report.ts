@@ -53,9 +53,11 @@ export function printReport(output: Output, report: ImportReport, printed: Print
 }
 
 function lineOf(report: ImportReport, { paths, rejects, dryRun }: Printed): string {
-  const { records, added, changed, unchanged, rejected } = report
+  const { records, added, changed, unchanged, rejected, withdrawn } = report
   const ofFiles = paths.length === 1 ? '' : ` in ${counted(paths.length, 'file')}`
   const ofRejects = rejects === undefined ? '' : `, ${rejected} rejected`
+  const ofOthers =
+    withdrawn === 0 ? '' : `, ${counted(withdrawn, 'record')} of other customers withdrawn`
   const note = dryRun === true ? ' (dry run: nothing was changed)' : ''
-  return `${counted(records, 'record')}${ofFiles}: ${added} added, ${changed} changed, ${unchanged} unchanged${ofRejects}${note}`
+  return `${counted(records, 'record')}${ofFiles}: ${added} added, ${changed} changed, ${unchanged} unchanged${ofRejects}${ofOthers}${note}`
 }

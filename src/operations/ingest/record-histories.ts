@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { described, enumOf } from '../../contract/fields.ts'
+import { described, enumOf, text } from '../../contract/fields.ts'
 import {
   asOf,
   type IngestCall,
@@ -19,7 +19,10 @@ const origin = component(
   'Who stored a version. It is empty for what was stored before origins were kept.',
   Type.Object({
     command: Type.Optional(
-      about('How it was stored.', enumMember(['import', 'PUT', 'POST', 'DELETE'])),
+      about(
+        'How it was stored; `take-over` where another record took a value from this one.',
+        enumMember(['import', 'PUT', 'POST', 'DELETE', 'take-over']),
+      ),
     ),
     client_id: Type.Optional(about('The client, over HTTP.', Type.String())),
     file: Type.Optional(about('The imported file, without its folder.', Type.String())),
@@ -44,6 +47,10 @@ export const getRecordHistories: readonly IngestCall[] = resources.map((resource
     query: {
       limit: pageSize,
       page_cursor: pageCursor,
+      customer_id: described(
+        text,
+        'Whose record it was, where another customer’s record has the id now.',
+      ),
     },
     problems: { 404: { description: `There is no such ${resource.noun}.` } },
     view: {

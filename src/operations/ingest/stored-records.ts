@@ -30,6 +30,11 @@ export function writeScope(kind: RecordKind): OperatorScope {
 
 const allowOlder: Field<boolean> = described(flag, 'Lets a record replace one that is newer.')
 
+const takeOver: Field<boolean> = described(
+  flag,
+  'Takes ids, addresses and memos from the records of other customers, and withdraws those records. A client that is bound to a customer may not.',
+)
+
 const conflict =
   'The record conflicts with what is stored. `meta.errors` names member, code and reason.'
 
@@ -83,7 +88,7 @@ export const putRecords = ofEachKind((resource) =>
     method: 'PUT',
     path: `/ingest/v1/${resource.kind}/:id`,
     scope: writeScope(resource.kind),
-    query: { allow_older: allowOlder },
+    query: { allow_older: allowOlder, take_over: takeOver },
     body: {
       record: resource,
       view: { name: `${nameOf(resource)}ToStore`, schema: recordToStore(resource) },
@@ -150,7 +155,7 @@ export const postRecords = ofEachKind((resource) =>
     method: 'POST',
     path: `/ingest/v1/${resource.kind}`,
     scope: writeScope(resource.kind),
-    query: { allow_older: allowOlder },
+    query: { allow_older: allowOlder, take_over: takeOver },
     body: { records: resource },
     problems: {
       400: {
@@ -172,6 +177,7 @@ export const postRecords = ofEachKind((resource) =>
           added: count('Records that are new.'),
           changed: count('Records that were replaced.'),
           unchanged: count('Records that were stored like this.'),
+          withdrawn: count('Records of other customers from which a value was taken.'),
           sha256: about('Of the bytes that were sent, in hex.', Type.String()),
         },
         { description: 'What became of a stream of records.' },

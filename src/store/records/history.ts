@@ -47,6 +47,8 @@ export type Version = FoundRecord & {
 export type VersionOrigin = (ClientOrigin | Pick<ImportOrigin, 'file' | 'user'>) & {
   /** Of the file or the stream; undefined for a record that was sent by itself. */
   readonly line: number | undefined
+  /** Whether it has stored another customer's record, which took a value from this one. */
+  readonly tookOver: boolean
 }
 
 export type SearchHit = {

@@ -56,7 +56,7 @@ export type RecordLoad = {
   /** Returns a promise when the store cannot keep up; await it before staging the next record. */
   stage(record: StorableRecord): Promise<void> | undefined
   /** The faults that `merge` would find, without a transaction. */
-  check(options: Pick<MergeOptions, 'allowOlder'>): Promise<FoundFaults>
+  check(options: Pick<MergeOptions, 'allowOlder' | 'takeOver'>): Promise<FoundFaults>
   /** Checks and merges the records in one transaction. A fault or a dry run changes nothing. */
   merge(options: MergeOptions): Promise<MergeReport>
   /** Drops the staged records. May be called at any time, more than once. */
@@ -66,6 +66,11 @@ export type RecordLoad = {
 export type MergeOptions = {
   readonly dryRun: boolean
   readonly allowOlder: boolean
+  /**
+   * Takes ids, addresses and memos from the records of other customers that have them, and
+   * withdraws those records. Without it, such a value is a fault.
+   */
+  readonly takeOver?: boolean | undefined
   /** Where the records of each file come from. A file goes into the journal as an import. */
   readonly origins?: readonly MergeOrigin[] | undefined
   /**
@@ -142,6 +147,8 @@ export type FoundFaults = {
 
 export type MergeReport = FoundFaults & {
   readonly rejected: number
+  /** Records of other customers from which a value was taken. */
+  readonly withdrawn: number
   readonly added: number
   readonly changed: number
   readonly unchanged: number

@@ -10,6 +10,8 @@ export type PutRequest = {
   readonly precondition: Precondition
   /** Lets it replace a record that is newer. */
   readonly allowOlder: boolean
+  /** Lets it take values from the records of other customers, which are withdrawn. */
+  readonly takeOver?: boolean | undefined
   readonly from: ClientOrigin
 }
 

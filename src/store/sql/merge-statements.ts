@@ -154,34 +154,56 @@ const keepDeletions = (table: string): string => `
 
 /** The record keeps all that is stored of it, and has no line that an import could know it by. */
 function stageWithdrawn(resource: Resource, dialect: MergeDialect): string {
-  const { tableName, indexedBy, parameter } = dialect
-  const { table } = resource
-  const stored = `${tableName(table)} as stored ${indexedBy(`${table}_by_id`)}`
-  const { joined, on } = fullOfStored(resource, dialect)
-  const [line, file, now] = [
-    parameter(1, 'bigint'),
-    parameter(2, 'integer'),
-    parameter(3, 'bigint'),
-  ]
-  return `${stageStored(resource, { line, file, now })}
-      from ${stored} ${joined} where ${on}
-        and stored.customer_id = ${parameter(4, 'text')} and stored.id = ${parameter(5, 'uuid')}`
+  const { parameter } = dialect
+  const { tables, on } = storedInFull(resource, dialect)
+  const staged = stageStored(resource, {
+    line: parameter(1, 'bigint'),
+    file: parameter(2, 'integer'),
+    deletedAt: parameter(3, 'bigint'),
+    idTaken: 'case when stored.id_taken then 1 else 0 end',
+    isLoser: '0',
+  })
+  return `${staged}
+      from ${tables}
+      where stored.customer_id = ${parameter(4, 'text')} and stored.id = ${parameter(5, 'uuid')}
+        and ${on}`
 }
 
-type Withdrawal = { readonly line: string; readonly file: string; readonly now: string }
+type Withdrawal = {
+  readonly line: string
+  readonly file: string
+  readonly deletedAt: string
+  readonly idTaken: string
+  readonly isLoser: string
+}
 
-const stageStored = (resource: Resource, { line, file, now }: Withdrawal): string => {
+/** Stages stored records as they are once they are withdrawn; `from` and its rows follow. */
+export function stageStored(
+  resource: Resource,
+  { line, file, deletedAt, idTaken, isLoser }: Withdrawal,
+): string {
   const members = memberColumns(resource)
   const hasMask = resource.mask !== undefined
   const full = hasMask ? 'stored_full' : 'stored'
   const kept = ['customer_id', 'id', 'position', ...members, 'updated_at', 'source_version']
   return `
       insert into staged (sequence, line, file, ${kept.join(', ')}, full_body, full_checksum,
-        masked, masked_checksum, deleted_at, keeps_deletion, id_taken)
-      select (select coalesce(max(sequence), 0) + 1 from staged), ${line}, ${file},
+        masked, masked_checksum, deleted_at, keeps_deletion, id_taken, is_loser)
+      select (select coalesce(max(sequence), 0) from staged) + row_number() over (), ${line}, ${file},
         ${kept.map((column) => `stored.${column}`).join(', ')}, ${full}.body, ${full}.checksum,
         ${hasMask ? 'stored.body, stored.checksum' : 'null, null'},
-        coalesce(stored.deleted_at, ${now}), 0, case when stored.id_taken then 1 else 0 end`
+        coalesce(stored.deleted_at, ${deletedAt}), 0, ${idTaken}, ${isLoser}`
+}
+
+/** The stored rows of a kind, with the unmasked ones where it has a mask. */
+export function storedInFull(
+  resource: Resource,
+  dialect: Pick<MergeDialect, 'tableName' | 'indexedBy'>,
+): { readonly tables: string; readonly on: string } {
+  const { table } = resource
+  const { joined, on } = fullOfStored(resource, dialect)
+  const stored = `${dialect.tableName(table)} as stored ${dialect.indexedBy(`${table}_by_id`)}`
+  return { tables: `${stored} ${joined}`, on }
 }
 
 /** Inserts in the order of the primary key, which fills the table's pages one after the other. */
@@ -198,8 +220,8 @@ function insertRecords(resource: Resource, { tableName, now }: MergeDialect): st
        order by customer_id, deleted_at is not null, position`
 }
 
-/** Lines of several files are numbered through. */
-const origin = ['origin', 'staged.line - lines_before']
+/** Lines of several files are numbered through. A record that loses a value has another origin. */
+const origin = ['case when is_loser = 1 then taker else origin end', 'staged.line - lines_before']
   .map((column) => `(select ${column} from staged_origin where staged_origin.file = staged.file)`)
   .join(', ')
 

@@ -70,9 +70,12 @@ export const dropRepeats = `
     select 1 from staged as earlier
     where earlier.id = staged.id and earlier.sequence < staged.sequence)`
 
-/** Who stores the records of each file, by its number. A file without a row has no origin. */
+/**
+ * Who stores the records of each file, by its number, and what withdraws the records from which
+ * they take a value. A file without a row has no origin.
+ */
 export const createStagedOrigin = `create temporary table staged_origin (
-  file integer primary key, origin bigint, lines_before bigint)`
+  file integer primary key, origin bigint, lines_before bigint, taker bigint)`
 
 /** The time of a merge: now, but later than every change before it, whatever the clock says. */
 export const mergeTime = (now: bigint, lastChange: bigint): bigint =>
@@ -80,5 +83,5 @@ export const mergeTime = (now: bigint, lastChange: bigint): bigint =>
 
 export const refused = (found: FoundFaults): MergeReport => ({
   ...found,
-  ...{ rejected: 0, added: 0, changed: 0, unchanged: 0 },
+  ...{ rejected: 0, withdrawn: 0, added: 0, changed: 0, unchanged: 0 },
 })

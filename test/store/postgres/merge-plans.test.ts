@@ -72,7 +72,7 @@ for (const [name, settings] of [
   test(`with stale statistics, ${name} without a ref_id are checked within the deadline`, async () => {
     for (const first of [1_000_000, 1000]) {
       await withStaged(settings, first, async (session) => {
-        for (const text of [...withStore(false), hasReplaced, lastChange]) {
+        for (const text of [...withStore({ allowOlder: false }), hasReplaced, lastChange]) {
           await session.query({ text })
         }
       })
@@ -82,7 +82,9 @@ for (const [name, settings] of [
 
 test('a null ref_id is looked up nowhere', async () => {
   await withStaged(readingSessions(STATEMENT_MS), 1_000_000, async (session) => {
-    const text = withStore(true).find((query) => query.includes("'ref_id' as member"))
+    const text = withStore({ allowOlder: true }).find((query) =>
+      query.includes("'ref_id' as member"),
+    )
     const rows = await session.query({ text: `explain (analyze, costs off) ${text}` })
     const plan = rows.map(([line]) => String(line))
     const scans = plan.filter((line) => line.includes(' on fiat_account '))

@@ -61,13 +61,13 @@ export async function openLoad(deps: LoadDeps, resource: Resource): Promise<Reco
       sequence += 1
       return lines.write(copyLine(stagedColumns(resource), sequence, record))
     },
-    check: ({ allowOlder }) =>
+    check: (options) =>
       withStaged(async (connection, { repeats, ofKnown }) => {
         const { withinFile, withStore } = conflictQueries(resource, dialect)
         return await faultsOf(connection, [
           ...withinFile(repeats),
           ...ofKnown,
-          ...withStore(allowOlder),
+          ...withStore(options),
         ])
       }),
     merge: (options) =>

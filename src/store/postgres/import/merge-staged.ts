@@ -26,6 +26,7 @@ import { insertJournal, journalValues } from '../../sql/import/journal.ts'
 import { CHANGED_MEANWHILE, knownByFile } from '../../sql/import/known-lines.ts'
 import { insertOrigin, originOfClient, originValues } from '../../sql/import/origins.ts'
 import { rejectedCollector, rejection } from '../../sql/import/rejection.ts'
+import { stageLosers } from '../../sql/import/take-over.ts'
 import { mergeStatements } from '../../sql/merge-statements.ts'
 import { whole } from '../../sql/row.ts'
 import { dropRepeats, mergeTime, refused } from '../../sql/staging.ts'
@@ -46,14 +47,25 @@ export async function mergeStaged(
     readonly known: Pick<KnownLines, 'areChanged'>
   },
 ): Promise<MergeReport> {
-  const { answering, dryRun, allowOlder, origins, reject, now, repeats, ofKnown, known } = options
+  const {
+    answering,
+    dryRun,
+    allowOlder,
+    takeOver = false,
+    origins,
+    reject,
+    now,
+    repeats,
+    ofKnown,
+    known,
+  } = options
   const conflicts = conflictQueries(resource, dialect)
   const merge = mergeStatements(resource, dialect)
   // Before it locks the table, unless what is stored decides which record is rejected.
   const withinFile = [...conflicts.withinFile(repeats), ...ofKnown]
   const within = reject === undefined ? await faultsOf(connection, withinFile) : noFaults
   if (within.faultCount > 0) {
-    const stored = await faultsOf(connection, conflicts.withStore(allowOlder))
+    const stored = await faultsOf(connection, conflicts.withStore({ allowOlder, takeOver }))
     return refused(joinFaults([within, stored]))
   }
   // Readers go on; another import of this kind waits until this transaction ends.
@@ -65,7 +77,7 @@ export async function mergeStaged(
   }
   const hasReplaced = await isTrue(connection, merge.hasReplaced)
   // Only a stored version can make another one older.
-  const withStore = conflicts.withStore(allowOlder || !hasReplaced)
+  const withStore = conflicts.withStore({ allowOlder: allowOlder || !hasReplaced, takeOver })
   const stored = reject === undefined ? await faultsOf(connection, withStore) : noFaults
   if (stored.faultCount > 0) return refused(stored)
   const all = [...withinFile, ...withStore]
@@ -81,12 +93,13 @@ export async function mergeStaged(
   const remaining = hasReplaced ? await byFile(connection, stagedByFile) : unique
   const unstaged = await byFile(connection, knownByFile)
   const counted = { staged, known: unstaged, remaining, replaced }
-  const report = reportOf(counted, { ids: sumOf(unique), rejected })
+  const withdrawn = takeOver ? await withdrawLosers(connection, resource, now) : 0
+  const report = reportOf(counted, { ids: sumOf(unique), rejected, withdrawn })
   if (dryRun) return report
   const [last] = await connection.query({ text: merge.lastChange })
   const storedAt = mergeTime(now, BigInt(String(last?.[0] ?? 0)))
-  await noteOrigins(connection, origins)
-  const does = { adds: report.added > 0, replaces: report.changed > 0 }
+  await noteOrigins(connection, origins, takeOver)
+  const does = { adds: report.added > 0, replaces: report.changed + withdrawn > 0 }
   for (const text of merge.changes(does)) {
     // Only some of the statements have the parameter.
     await connection.query({ text, values: text.includes(dialect.now) ? [storedAt] : [] })
@@ -101,6 +114,16 @@ export async function mergeStaged(
     throw new AlreadyAnswered()
   }
   return report
+}
+
+/** Returns how many records lose a value to the staged ones. */
+async function withdrawLosers(
+  connection: Connection,
+  resource: Resource,
+  now: bigint,
+): Promise<number> {
+  const losers = { text: stageLosers(resource, dialect), values: [now] }
+  return (await connection.query(losers)).length
 }
 
 export async function isTrue(connection: Connection, text: string): Promise<boolean> {
@@ -164,10 +187,12 @@ export async function faultsOf(
 async function noteOrigins(
   connection: Connection,
   origins: readonly MergeOrigin[] = [],
+  takesOver: boolean,
 ): Promise<void> {
   for (const [file, { from, linesBefore }] of origins.entries()) {
-    const values = [file, await storeOrigin(connection, from), linesBefore]
-    await connection.query({ text: 'insert into staged_origin values ($1, $2, $3)', values })
+    const taker = takesOver ? await storeOrigin(connection, from, true) : null
+    const values = [file, await storeOrigin(connection, from), linesBefore, taker]
+    await connection.query({ text: 'insert into staged_origin values ($1, $2, $3, $4)', values })
   }
 }
 
@@ -175,9 +200,10 @@ async function noteOrigins(
 export async function storeOrigin(
   connection: Connection,
   from: MergeOrigin['from'],
+  takesOver = false,
 ): Promise<bigint> {
   const table = dialect.tableName('origin')
-  const values = originValues(from)
+  const values = originValues(from, takesOver)
   const [command = null, clientId = null] = values
   const find = { text: originOfClient(table, numbered), values: [command, clientId], prepare: true }
   const [known] = clientId === null ? [] : await connection.rows(find)

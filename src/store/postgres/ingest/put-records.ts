@@ -92,13 +92,14 @@ function openSteps(
 ) {
   const columns = ['sequence', ...stagedColumns(resource)]
   const origins = new Map<string, number>()
-  const fileOf = async ({ from }: PutRequest): Promise<number> => {
-    const key = `${from.command} ${from.clientId}`
+  const fileOf = async ({ from, takeOver = false }: PutRequest): Promise<number> => {
+    const key = `${from.command} ${from.clientId} ${takeOver}`
     const known = origins.get(key)
     if (known !== undefined) return known
     const file = origins.size
-    const values = [file, await storeOrigin(connection, from)]
-    const text = 'insert into staged_origin (file, origin) values ($1, $2)'
+    const taker = takeOver ? await storeOrigin(connection, from, true) : null
+    const values = [file, await storeOrigin(connection, from), taker]
+    const text = 'insert into staged_origin (file, origin, taker) values ($1, $2, $3)'
     await connection.query({ text, values, prepare: true })
     origins.set(key, file)
     return file

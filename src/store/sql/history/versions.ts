@@ -2,6 +2,7 @@ import { fullTable, type Resource } from '../../../contract/resource.ts'
 import type { RecordName, Version, VersionOrigin } from '../../records/history.ts'
 import type { OperatorRecords } from '../../records.ts'
 import { exportLine, readStoredRecord, versionOf } from '../export-line.ts'
+import { TAKE_OVER } from '../import/origins.ts'
 import { type NamedRow, optionalText, optionalWhole, whole } from '../row.ts'
 
 type Names = {
@@ -126,14 +127,15 @@ export const versionsAfter = (resource: Resource, names: Names): string => `
 /** Reads a row of these queries. */
 function readVersion(resource: Resource, row: NamedRow): Version {
   const stored = readStoredRecord(row)
+  const origin = readOrigin(row)
   return {
     customerId: stored.customerId,
     line: exportLine(resource, stored),
     version: versionOf(stored),
-    isWithdrawn: !resource.deletable && stored.deletedAt !== null,
+    isWithdrawn: stored.deletedAt !== null && (!resource.deletable || origin?.tookOver === true),
     storedAt: stored.storedAt,
     replacedAt: optionalWhole(row, 'replaced_at'),
-    origin: readOrigin(row),
+    origin,
   }
 }
 
@@ -142,10 +144,12 @@ function readOrigin(row: NamedRow): VersionOrigin | undefined {
   if (command === undefined) return undefined
   const at = optionalWhole(row, 'origin_line')
   const line = at === undefined ? undefined : Number(at)
+  const tookOver = command === TAKE_OVER
   const clientId = optionalText(row, 'client_id')
   if (clientId === undefined) {
     const [file, user] = [optionalText(row, 'file') ?? '', optionalText(row, 'os_user') ?? '']
-    return { file, user, line }
+    return { file, user, line, tookOver }
   }
-  return { command: command === 'POST' || command === 'DELETE' ? command : 'PUT', clientId, line }
+  const isOther = command === 'POST' || command === 'DELETE'
+  return { command: isOther ? command : 'PUT', clientId, line, tookOver }
 }

@@ -1,11 +1,14 @@
 import type { RecordFaultCode } from '../../../contract/fault-codes.ts'
 import type { Resource } from '../../../contract/resource.ts'
+import type { MergeOptions } from '../../records/import.ts'
 import { type MergeDialect, sameRecord } from '../merge-statements.ts'
 import { contentColumns } from '../staging.ts'
 
+type Allowed = Pick<MergeOptions, 'allowOlder' | 'takeOver'>
+
 type ConflictQueries = {
   readonly withinFile: (hasRepeats: boolean) => readonly string[]
-  readonly withStore: (allowOlder: boolean) => readonly string[]
+  readonly withStore: (allowed: Allowed) => readonly string[]
   readonly older: string
 }
 
@@ -26,10 +29,10 @@ export function conflictQueries(resource: Resource, dialect: MergeDialect): Conf
         ? []
         : [repeatedKey({ member: ownedMembers, key: ['exclusive_key'], whose: otherCustomer })]),
     ],
-    withStore: (allowOlder) => [
-      ...storedConflicts(resource, ownedMembers).map((conflict) =>
-        storedConflict(resource, dialect, conflict),
-      ),
+    withStore: ({ allowOlder, takeOver }) => [
+      ...storedConflicts(resource)
+        .filter(({ code }) => takeOver !== true || code !== 'held')
+        .map((conflict) => storedConflict(resource, dialect, conflict)),
       ...(allowOlder ? [] : [olderThanStored(resource, dialect)]),
     ],
     older: olderThanStored(resource, dialect),
@@ -81,7 +84,10 @@ const repeatedKey = ({ member, key, whose }: RepeatedKey): string => `
 type StoredConflict = {
   readonly member: string
   readonly code: RecordFaultCode
-  readonly reason: string
+  /** Whether the member is several. */
+  readonly isPlural?: boolean
+  /** The holder is the reason where it is left out. */
+  readonly reason?: string
   /** The end of the name of the index that finds the stored record. */
   readonly index: string
   readonly where: string
@@ -103,27 +109,10 @@ const bothHold = 'stored.deleted = false and staged.deleted_at is null'
 const notReplaced = `
       not exists (select 1 from staged as replacement where replacement.id = stored.id)`
 
-function storedConflicts(
-  { noun, orderBy, uniqueMembers, exclusive }: Resource,
-  owned: string,
-): readonly StoredConflict[] {
-  const ownedElsewhere: StoredConflict = {
-    member: owned,
-    code: 'taken',
-    reason: 'belong to another customer',
-    index: 'exclusive_key',
-    where: `${sameKey('exclusive_key')} and ${bothHold}
-      and stored.customer_id <> staged.customer_id and ${notReplaced}`,
-  }
+function storedConflicts(resource: Resource): readonly StoredConflict[] {
+  const { noun, orderBy, uniqueMembers } = resource
   return [
-    {
-      member: 'id',
-      code: 'taken',
-      reason: 'is taken; ids are unique over all customers',
-      index: 'identity',
-      where: `stored.id = staged.id and stored.stored_at >= 0 and stored.id_taken = false
-      and stored.customer_id <> staged.customer_id and staged.id_taken = 0`,
-    },
+    ...heldConflicts(resource),
     {
       member: orderBy,
       code: 'fixed',
@@ -143,25 +132,80 @@ function storedConflicts(
       (member): StoredConflict => ({
         member,
         code: 'taken',
-        reason: 'is taken; it is unique over all customers',
+        reason: `is already the ${member} of another ${noun} of this customer`,
         index: `${member}_identity`,
         where: `${sameKey(member)} and stored.stored_at >= 0 and ${bothHold}
-      and stored.id <> staged.id and ${notReplaced}`,
+      and stored.customer_id = staged.customer_id and stored.id <> staged.id and ${notReplaced}`,
       }),
     ),
-    ...(exclusive === undefined ? [] : [ownedElsewhere]),
   ]
 }
 
-function storedConflict(
+/** A value that a record of another customer has, which an operator may take over. */
+export function heldConflicts({ uniqueMembers, exclusive }: Resource): readonly StoredConflict[] {
+  const held = (member: string, index: string, where: string): StoredConflict => ({
+    member,
+    code: 'held',
+    index,
+    where: `${where} and stored.customer_id <> staged.customer_id`,
+  })
+  const ofOther = `${bothHold} and ${notReplaced}`
+  return [
+    held(
+      'id',
+      'identity',
+      `stored.id = staged.id and stored.stored_at >= 0 and stored.id_taken = false
+      and staged.id_taken = 0`,
+    ),
+    ...uniqueMembers.map((member) =>
+      held(
+        member,
+        `${member}_identity`,
+        `${sameKey(member)} and stored.stored_at >= 0 and ${ofOther}`,
+      ),
+    ),
+    ...(exclusive === undefined
+      ? []
+      : [
+          {
+            ...held(
+              exclusive.members.join(' and '),
+              'exclusive_key',
+              `${sameKey('exclusive_key')} and ${ofOther}`,
+            ),
+            isPlural: true,
+          },
+        ]),
+  ]
+}
+
+/** The staged records and the stored ones that they conflict with, as what follows `from`. */
+export const conflicting = (
   { table }: Resource,
-  { tableName, indexedBy }: MergeDialect,
-  { member, code, reason, index, where }: StoredConflict,
-): string {
-  return `
-    select distinct staged.line, '${member}' as member, '${code}' as code, '${reason}' as reason
-    from staged cross join ${tableName(table)} as stored ${indexedBy(`${table}_${index}`)}
+  { tableName, indexedBy }: Pick<MergeDialect, 'tableName' | 'indexedBy'>,
+  { index, where }: Pick<StoredConflict, 'index' | 'where'>,
+): string => `
+    staged cross join ${tableName(table)} as stored ${indexedBy(`${table}_${index}`)}
     where ${where}`
+
+/** A value that is held has one holder, or several records of one customer. */
+function storedConflict(
+  resource: Resource,
+  dialect: MergeDialect,
+  conflict: StoredConflict,
+): string {
+  const { member, code, reason, isPlural = false } = conflict
+  const from = conflicting(resource, dialect, conflict)
+  if (reason !== undefined) {
+    return `
+    select distinct staged.line, '${member}' as member, '${code}' as code, '${reason}' as reason
+    from ${from}`
+  }
+  return `
+    select staged.line, '${member}' as member, '${code}' as code,
+      '${isPlural ? 'are' : 'is'} held by the ${resource.noun} ' || min(cast(stored.id as text)) || ' of customer "'
+        || min(stored.customer_id) || '"; --take-over withdraws that record' as reason
+    from ${from} group by staged.line`
 }
 
 const olderThanStored = ({ table }: Resource, { tableName, indexedBy }: MergeDialect): string => `

@@ -33,10 +33,14 @@ function countsOfFile(file: number, { staged, known, remaining, replaced }: Coun
 /** The report of a merge that went well. Equal repeats within the files are not counted here. */
 export function reportOf(
   { remaining, replaced }: Counted,
-  { ids, rejected }: { readonly ids: number; readonly rejected: number },
+  {
+    ids,
+    rejected,
+    withdrawn,
+  }: Pick<MergeReport, 'rejected' | 'withdrawn'> & { readonly ids: number },
 ): MergeReport {
   const [left, changed] = [sumOf(remaining), sumOf(replaced)]
-  const counts = { rejected, added: left - changed, changed, unchanged: ids - left }
+  const counts = { rejected, withdrawn, added: left - changed, changed, unchanged: ids - left }
   return { faults: [], faultCount: 0, ...counts }
 }
 

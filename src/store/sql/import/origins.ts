@@ -7,10 +7,19 @@ export const insertOrigin = (table: string, parameter: (number: number) => strin
   `insert into ${table} (${columns.join(', ')})
    values (${columns.map((_column, at) => parameter(at + 1)).join(', ')})`
 
-export const originValues = (from: ImportOrigin | ClientOrigin): (string | null)[] =>
-  'clientId' in from
-    ? [from.command, from.clientId, null, null]
-    : ['import', null, from.file, from.user]
+export const originValues = (
+  from: ImportOrigin | ClientOrigin,
+  takesOver = false,
+): (string | null)[] => {
+  const [command, ...who] =
+    'clientId' in from
+      ? [from.command, from.clientId, null, null]
+      : ['import', null, from.file, from.user]
+  return [takesOver ? TAKE_OVER : (command ?? null), ...who]
+}
+
+/** The command of an origin that has withdrawn a record, because another one took a value of it. */
+export const TAKE_OVER = 'take-over'
 
 /** The row of a client, which its requests share. */
 export const originOfClient = (table: string, parameter: (number: number) => string): string =>

@@ -1,9 +1,11 @@
+import type { RecordFaultCode } from '../../../contract/fault-codes.ts'
 import type { RecordFault, Resource } from '../../../contract/resource.ts'
 import type { StorableRecord } from '../../records/import.ts'
 import { isMet, type PutOutcome, type PutRequest } from '../../records/put.ts'
 import { currentVersionOf, readStoredRecord, versionOf } from '../export-line.ts'
 import { conflictQueries } from '../import/conflict-queries.ts'
 import { readFault } from '../import/found-faults.ts'
+import { stageLosers } from '../import/take-over.ts'
 import { type MergeDialect, mergeStatements } from '../merge-statements.ts'
 import { isTrue, type NamedRow, optionalWhole, text, whole } from '../row.ts'
 import { mergeTime } from '../staging.ts'
@@ -30,7 +32,7 @@ export function putStatements(resource: Resource, dialect: MergeDialect) {
   const merge = mergeStatements(resource, dialect)
   return {
     within: withinFile(false).join(' union all '),
-    stored: `select line, member, code, reason, false as is_age from (${withStore(true).join(' union all ')}) as found
+    stored: `select line, member, code, reason, false as is_age from (${withStore({ allowOlder: true }).join(' union all ')}) as found
       union all select line, member, code, reason, true as is_age from (${older}) as found`,
     lastChange: merge.lastChange,
     tidy: [
@@ -40,6 +42,7 @@ export function putStatements(resource: Resource, dialect: MergeDialect) {
     remaining: `select line, sequence in (select staged.sequence from ${merge.replaced}) as replaces
       from staged`,
     stageWithdrawn: merge.stageWithdrawn,
+    stageLosers: stageLosers(resource, dialect),
     changes: merge.changes,
     currentVersion: (row: NamedRow) => currentVersionOf(resource, readStoredRecord(row)),
     now: dialect.now,
@@ -121,13 +124,18 @@ function* conflictsOf(
   const within = staged === 1 ? [] : yield run(statements.within)
   if (within.length > 0) return new Set(within.map(placeOf))
   const found = yield run(statements.stored)
-  const faults = found.filter((row) => !(isTrue(row.is_age) && batch[placeOf(row)]?.allowOlder))
+  const faults = found.filter((row) => {
+    const { allowOlder, takeOver } = batch[placeOf(row)] as PutRequest
+    return isTrue(row.is_age) ? !allowOlder : takeOver !== true || row.code !== HELD
+  })
   const refused = Map.groupBy(faults, placeOf)
   for (const [place, rows] of refused) {
     outcomes[place] = { outcome: 'refused', faults: rows.map(faultOf) }
   }
   return new Set(refused.keys())
 }
+
+const HELD: RecordFaultCode = 'held'
 
 const placeOf = (row: NamedRow): number => Number(whole(row, 'line'))
 
@@ -140,16 +148,19 @@ function* mergeStaged(
   outcomes: PutOutcomes,
   now: bigint,
 ): Generator<PutStep, void, PutRows> {
-  const [last] = yield run(statements.lastChange)
-  const storedAt = mergeTime(now, optionalWhole(last ?? {}, 'changed_at') ?? 0n)
   for (const sql of statements.tidy) yield run(sql)
   const remaining = yield run(statements.remaining)
+  const takesOver = remaining.some((row) => batch[placeOf(row)]?.takeOver === true)
+  const losers = takesOver ? yield run(statements.stageLosers, [now]) : []
+  const [last] = yield run(statements.lastChange)
+  const storedAt = mergeTime(now, optionalWhole(last ?? {}, 'changed_at') ?? 0n)
   for (const row of remaining) {
     const outcome = isTrue(row.replaces) ? 'changed' : 'added'
     outcomes[placeOf(row)] = { outcome, version: versionOf({ storedAt }) }
   }
   const has = (wanted: string) => outcomes.some((outcome) => outcome?.outcome === wanted)
-  const changes = statements.changes({ adds: has('added'), replaces: has('changed') })
+  const replaces = has('changed') || losers.length > 0
+  const changes = statements.changes({ adds: has('added'), replaces })
   for (const sql of remaining.length === 0 ? [] : changes) {
     yield run(sql, sql.includes(statements.now) ? [storedAt] : [])
   }

@@ -63,16 +63,16 @@ export async function openLoad(
       space.add(record)
       return undefined
     },
-    async check({ allowOlder }) {
+    async check(options) {
       const repeats = endStaging(db)
       const { withinFile, withStore } = conflicts
-      return faultsOf(db, [...withinFile(repeats), ...known.conflicts(), ...withStore(allowOlder)])
+      return faultsOf(db, [...withinFile(repeats), ...known.conflicts(), ...withStore(options)])
     },
     async merge(options) {
       const { reject } = options
       const repeats = endStaging(db)
       const withinFile = [...conflicts.withinFile(repeats), ...known.conflicts()]
-      const withStore = conflicts.withStore(options.allowOlder)
+      const withStore = conflicts.withStore(options)
       // Before it locks the store, unless what is stored decides which record is rejected.
       const within = reject === undefined ? faultsOf(db, withinFile) : noFaults
       if (within.faultCount > 0) return refused(joinFaults([within, faultsOf(db, withStore)]))

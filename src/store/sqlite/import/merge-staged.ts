@@ -26,6 +26,7 @@ import { insertJournal, journalValues } from '../../sql/import/journal.ts'
 import { knownByFile } from '../../sql/import/known-lines.ts'
 import { insertOrigin, originOfClient, originValues } from '../../sql/import/origins.ts'
 import { rejectedCollector, rejection } from '../../sql/import/rejection.ts'
+import { stageLosers } from '../../sql/import/take-over.ts'
 import { mergeStatements } from '../../sql/merge-statements.ts'
 import { optionalWhole, whole } from '../../sql/row.ts'
 import { dropRepeats, mergeTime } from '../../sql/staging.ts'
@@ -82,7 +83,7 @@ type MergeParts = Omit<MergeOptions, 'allowOlder' | 'reject'> & {
 export function mergeStaged(
   db: DatabaseSync,
   resource: Resource,
-  { now, answering, dryRun, origins, space, rejected, repeats }: MergeParts,
+  { now, answering, dryRun, takeOver = false, origins, space, rejected, repeats }: MergeParts,
 ): MergeReport {
   const merge = mergeStatements(resource, dialect)
   const byFile = (sql: string): CountedFiles =>
@@ -103,15 +104,17 @@ export function mergeStaged(
   const replaced: CountedFiles = hasReplaced ? byFile(merge.countReplaced) : new Map()
   const remaining = hasReplaced ? byFile(stagedByFile) : unique
   const counted = { staged, known: byFile(knownByFile), remaining, replaced }
-  const report = reportOf(counted, { ids: sumOf(unique), rejected })
+  const takeOvers = takeOver ? db.prepare(stageLosers(resource, dialect)).all(now) : []
+  const withdrawn = takeOvers.length
+  const report = reportOf(counted, { ids: sumOf(unique), rejected, withdrawn })
   const { added, changed } = report
   if (!dryRun) {
     // A changed record is stored beside its previous version.
-    space.requireForMerge(added + 2 * changed)
+    space.requireForMerge(added + 2 * (changed + withdrawn))
     const storedAt = mergeTimeOf(db, merge.lastChange, now)
-    noteOrigins(db, origins)
+    noteOrigins(db, origins, takeOver)
     buildingIndexes(db, resource.table, added, () => {
-      for (const sql of merge.changes({ adds: added > 0, replaces: changed > 0 })) {
+      for (const sql of merge.changes({ adds: added > 0, replaces: changed + withdrawn > 0 })) {
         const statement = db.prepare(sql)
         // Only some of the statements have the parameter.
         statement.setAllowUnknownNamedParameters(true)
@@ -131,16 +134,25 @@ const mergeTimeOf = (db: DatabaseSync, lastChange: string, now: bigint): bigint 
   mergeTime(now, optionalWhole(prepare(db, lastChange).get() ?? {}, 'changed_at') ?? 0n)
 
 /** Stores who imports each file, for the versions that the merge stores. */
-function noteOrigins(db: DatabaseSync, origins: readonly MergeOrigin[] = []): void {
-  const insert = db.prepare('insert into staged_origin values (?, ?, ?)')
+function noteOrigins(
+  db: DatabaseSync,
+  origins: readonly MergeOrigin[] = [],
+  takesOver: boolean,
+): void {
+  const insert = db.prepare('insert into staged_origin values (?, ?, ?, ?)')
   for (const [file, { from, linesBefore }] of origins.entries()) {
-    insert.run(file, storeOrigin(db, from), linesBefore)
+    const taker = takesOver ? storeOrigin(db, from, true) : null
+    insert.run(file, storeOrigin(db, from), linesBefore, taker)
   }
 }
 
 /** Returns the id of an origin. All requests of a client with one command share theirs. */
-export function storeOrigin(db: DatabaseSync, from: MergeOrigin['from']): bigint {
-  const values = originValues(from)
+export function storeOrigin(
+  db: DatabaseSync,
+  from: MergeOrigin['from'],
+  takesOver = false,
+): bigint {
+  const values = originValues(from, takesOver)
   const [command = null, clientId = null] = values
   const find = prepare(
     db,

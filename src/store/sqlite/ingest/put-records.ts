@@ -72,18 +72,18 @@ function openSession(db: DatabaseSync, resource: Resource) {
     return known
   }
   const empty = db.prepare('delete from staged')
-  const addOrigin = db.prepare('insert into staged_origin (file, origin) values (?, ?)')
+  const addOrigin = db.prepare('insert into staged_origin (file, origin, taker) values (?, ?, ?)')
   const key = '(select ? as customer_id, ? as id) as key'
   const find = prepare(db, findQuery(resource, mergeDialect, key))
   const statements = putStatements(resource, { ...mergeDialect, now: '?1' })
   /** The number in `staged_origin` of each client and command. */
   const origins = new Map<string, number>()
-  const fileOf = ({ from }: PutRequest): number => {
-    const key = `${from.command} ${from.clientId}`
+  const fileOf = ({ from, takeOver = false }: PutRequest): number => {
+    const key = `${from.command} ${from.clientId} ${takeOver}`
     const known = origins.get(key)
     if (known !== undefined) return known
     const file = origins.size
-    addOrigin.run(file, storeOrigin(db, from))
+    addOrigin.run(file, storeOrigin(db, from), takeOver ? storeOrigin(db, from, true) : null)
     origins.set(key, file)
     return file
   }
