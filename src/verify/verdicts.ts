@@ -1,6 +1,8 @@
 /** What a fault was seen in: an exchange, or a request that got no answer. */
 export type Evidence = {
   readonly request: string
+  /** What was particular about the request, such as `without a token`. */
+  readonly sent?: string
   readonly status?: number
   readonly text?: string
   /** The part of a long answer that shows the fault. */

@@ -73,16 +73,18 @@ export async function verifyTarget(options: VerifyOptions): Promise<readonly Res
     if (token !== undefined && token !== '') hidden.add(token)
     return exchange
   }
-  const open = async (credentials: Credentials, named?: string) =>
+  const open = async (credentials: Credentials, named?: string, whose?: string) =>
     openSession({
       target,
       send,
       newId,
+      ...(whose !== undefined && { whose }),
       customer: named,
       tokens: await openTokens(send, tokenUrl, credentials),
     })
   const session = await open(client, customer)
-  const other = otherClient && (await open(otherClient))
+  const other =
+    otherClient && (await open(otherClient, undefined, 'with the token of the second client'))
   const context: Context = { session, other, send, tokenUrl, client, allowFees, observed }
   const results: Result[] = []
   for (const statement of catalogue) {
@@ -163,13 +165,13 @@ function citedFor({ source }: Statement, faults: readonly Fault[]): Cited {
 
 function reportedOf(fault: Fault, hidden: readonly string[]): ReportedFault {
   const { list, says, source, cited } = fault
-  const { request } = fault.evidence
+  const { request, sent } = fault.evidence
   return {
     ...(list !== undefined && { list }),
     says: redact(says, hidden),
     source,
     cited,
-    request: redact(request, hidden),
+    request: `${redact(request, hidden)}${sent === undefined ? '' : ` (${redact(sent, hidden)})`}`,
     answer: answerOf(fault.evidence, hidden),
   }
 }

@@ -131,7 +131,7 @@ test('a request that gets no answer in time is one finding', async () => {
             says: 'no answer came within 0.1 s (1 of 2 requests)',
             source: 'extra',
             cited: 'docs/integrating.md, “Timeouts”',
-            request: 'GET http://wrong.example/v2/transfer/fiat-accounts',
+            request: 'GET http://wrong.example/v2/transfer/fiat-accounts (without a token)',
             answer: 'none',
           },
         ],

@@ -176,6 +176,22 @@ describe('a broken statement', () => {
     assert.match(ran.out, /\n2 statements: 1 held, 1 broken \(1 extra\), 0 not testable\n$/)
   })
 
+  test('names what was particular about headers and body of the request', async () => {
+    await using server = await startWrongServer(service.url, {
+      answer: ({ status }) => (status >= 400 ? { status: 418 } : {}),
+    })
+    const ran = await verify([
+      ...['--target', server.url, ...of(borealis), '--json', '--only'],
+      ...['authorization.challenge', 'authorization.invalid-token', 'tokens.grant-type'],
+    ])
+    const requests = statementsOf(ran).map(({ faults }) => faults[0]?.request)
+    assert.deepEqual(requests, [
+      `POST ${server.url}/oauth2/token (credentials by basic, grant_type=password)`,
+      `GET ${server.url}/v2/transfer/fiat-accounts (without a token)`,
+      `GET ${server.url}/v2/transfer/fiat-accounts (with another token)`,
+    ])
+  })
+
   test('shows no secret, token, name or account number that the server repeats', async () => {
     const secret = acme.clientSecret
     await using server = await startWrongServer(service.url, {

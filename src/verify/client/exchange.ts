@@ -9,12 +9,15 @@ export type Call = {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | URLSearchParams | FormData
+  /** What a report says of the headers and the body, which it does not show. */
+  readonly sent?: string
 }
 
 /** A request and its answer. */
 export type Exchange = {
   /** Method and URL, without headers and body. */
   readonly request: string
+  readonly sent?: string
   readonly status: number
   readonly headers: Headers
   readonly text: string
@@ -83,23 +86,25 @@ async function exchangeOf(
   call: Call,
   { fetch, run, timeoutMs }: SendOptions,
 ): Promise<Exchange> {
+  const { sent, ...about } = call
   const request = `${call.method ?? 'GET'} ${url}`
+  const asked = { request, ...(sent !== undefined && { sent }) }
   const signal = AbortSignal.any([run, AbortSignal.timeout(timeoutMs)])
   // A redirect could carry the token to another host.
-  const init = { ...call, signal, redirect: 'manual' } as const
+  const init = { ...about, signal, redirect: 'manual' } as const
   try {
     const response = await fetch(url, init)
     const bytes = await readBody(response, limits.verifyAnswerBytesMax)
     if (bytes === undefined) {
       const bound = limits.verifyAnswerBytesMax / 1024 / 1024
-      throw new NoAnswer('incomplete', `the answer has more than ${bound} MiB`, { request })
+      throw new NoAnswer('incomplete', `the answer has more than ${bound} MiB`, asked)
     }
-    return decoded(request, response, bytes)
+    return decoded(asked, response, bytes)
   } catch (error) {
     if (error instanceof NoAnswer) throw error
     if (run.aborted) throw new NotTestable('the time for the run is over')
     if (signal.aborted) {
-      throw new NoAnswer('incomplete', `no answer came within ${timeoutMs / 1000} s`, { request })
+      throw new NoAnswer('incomplete', `no answer came within ${timeoutMs / 1000} s`, asked)
     }
     const code = codeOf(error)
     const reason = unreachable(code, new URL(url))
@@ -107,19 +112,23 @@ async function exchangeOf(
     const why = `(${code ?? 'unknown fault'})`
     if (/^Z_|^ERR_(BROTLI|ZSTD)/.test(code ?? '')) {
       const says = `the answer cannot be decoded as its Content-Encoding says ${why}`
-      throw new NoAnswer('undecodable', says, { request })
+      throw new NoAnswer('undecodable', says, asked)
     }
-    throw new NoAnswer('incomplete', `the connection broke off ${why}`, { request })
+    throw new NoAnswer('incomplete', `the connection broke off ${why}`, asked)
   }
 }
 
 /** The body of an answer that says it is JSON must be JSON in UTF-8, not nested too deeply. */
-function decoded(request: string, { status, headers }: Response, bytes: Buffer): Exchange {
+function decoded(
+  asked: Pick<Exchange, 'request' | 'sent'>,
+  { status, headers }: Response,
+  bytes: Buffer,
+): Exchange {
   const text = bytes.toString('utf8')
   const body = parseJson(text)
   const isJson = /^application\/([\w.-]+\+)?json\b/.test(headers.get('content-type') ?? '')
   const fail = (says: string, seen: { readonly text?: string }): never => {
-    throw new NoAnswer('undecodable', says, { request, status, ...seen })
+    throw new NoAnswer('undecodable', says, { ...asked, status, ...seen })
   }
   if (isJson && (bytes.length > 0 || status === 200)) {
     if (!isUtf8(bytes)) fail('the answer is not text in UTF-8', {})
@@ -127,7 +136,7 @@ function decoded(request: string, { status, headers }: Response, bytes: Buffer):
   }
   // The report would have to parse it again.
   if (!isShallow(body)) fail(`the answer is nested deeper than ${limits.verifyDepthMax} levels`, {})
-  return { request, status, headers, text, body }
+  return { ...asked, status, headers, text, body }
 }
 
 /** Comparing JSON that is nested very deeply could exhaust the stack. */

@@ -15,11 +15,17 @@ export type SessionOptions = {
   readonly customer: string | undefined
   readonly send: Send
   readonly newId: () => string
+  /** What a report says of the client's token, unless it is the first client's. */
+  readonly whose?: string
 }
 
-export function openSession({ target, tokens, customer, send, newId }: SessionOptions): Session {
-  const call: Session['call'] = (path, { token = tokens.all, ...rest } = {}) =>
-    send(`${target}${path}`, {
+export function openSession(options: SessionOptions): Session {
+  const { target, tokens, customer, send, newId, whose } = options
+  const call: Session['call'] = (path, { token = tokens.all, ...rest } = {}) => {
+    const of =
+      token === null ? 'without a token' : token === tokens.all ? whose : 'with another token'
+    return send(`${target}${path}`, {
+      ...(of !== undefined && { sent: of }),
       ...rest,
       headers: {
         accept: 'application/json',
@@ -27,6 +33,7 @@ export function openSession({ target, tokens, customer, send, newId }: SessionOp
         ...rest.headers,
       },
     })
+  }
   const needScope = (scope: string) =>
     need(tokens.scopes?.includes(scope) ?? true, `the client does not have the scope ${scope}`)
   const findCustomer = once(

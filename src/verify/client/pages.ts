@@ -57,8 +57,8 @@ function stoppedAt(pages: readonly Page[], isLate: boolean): Pages {
 }
 
 /** The text of a large page is not kept; a fault in it shows its own part. */
-function shortened({ request, status, text }: Exchange): Evidence {
-  return text.length > limits.verifyKeptTextMax ? { request, status } : { request, status, text }
+function shortened({ text, body: _body, headers: _headers, ...rest }: Exchange): Evidence {
+  return text.length > limits.verifyKeptTextMax ? rest : { ...rest, text }
 }
 
 /** The records in the answer of a list; not testable unless it has some form of them. */

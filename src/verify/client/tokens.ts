@@ -79,7 +79,9 @@ export function askerOf(send: Send, tokenUrl: string, client: Credentials): Toke
     const headers = by === 'basic' ? { authorization: basicOf(client) } : {}
     const body = by === 'multipart' ? new FormData() : new URLSearchParams()
     for (const [name, value] of Object.entries(fields)) body.set(name, value)
-    return send(tokenUrl, { method: 'POST', headers, body })
+    const given = Object.entries(form).map(([name, value]) => `${name}=${value}`)
+    const sent = [`credentials by ${by}`, ...given].join(', ')
+    return send(tokenUrl, { method: 'POST', headers, body, sent })
   }
 }
 

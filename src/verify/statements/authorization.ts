@@ -61,7 +61,8 @@ export const authorizationStatements: readonly Statement[] = [
     checkList: async ({ session }, list) => {
       session.needScope(list.scope)
       const authorization = `bEARER ${session.tokens.all}`
-      const answered = await session.list(list, { limit: '1' }, { headers: { authorization } })
+      const call = { headers: { authorization }, sent: 'with the scheme bEARER' }
+      const answered = await session.list(list, { limit: '1' }, call)
       hold(answered.status !== 401, 'the status must not be 401', answered)
     },
   },

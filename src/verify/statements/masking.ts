@@ -25,7 +25,7 @@ export const maskingStatements: readonly Statement[] = [
       const stopped = await forEachShown(session, list, ({ item, evidence, by }) => {
         for (const { network, number } of numbersOf(item)) {
           count += 1
-          const says = `${network}.account_number of ${idOf(item)} is not masked${by}`
+          const says = `${network}.account_number of ${idOf(item)} is not masked${by} (this report masks it)`
           hold(isMasked(number), says, { ...evidence, part: partOf(item, networkMember) })
         }
       })
