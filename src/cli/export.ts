@@ -1,5 +1,6 @@
 import { Argument, type Command } from 'commander'
 import { recordKinds, resources } from '../resources/catalogue.ts'
+import { openSpoolsOf, type Spool } from '../store/spool.ts'
 import { printableJson } from '../values/printable.ts'
 import { type CommonOptions, newCommand } from './options.ts'
 import type { Output } from './output.ts'
@@ -8,7 +9,8 @@ import { withStores } from './with-stores.ts'
 
 type ExportOptions = CommonOptions & { readonly customer?: string; readonly array?: boolean }
 
-const description = 'Export records as NDJSON, which import reads.'
+const description =
+  'Export records as NDJSON, which import reads. All of them are as they were at one moment. They wait in BURSAR_SPOOL_FOLDER for a slow reader, so that it holds no transaction.'
 
 export function exportCommand(output: Output): Command {
   return newCommand('export', description)
@@ -18,14 +20,39 @@ export function exportCommand(output: Output): Command {
     .action(async (kind: string, options: ExportOptions) => {
       const resource = resources.find((candidate) => candidate.kind === kind)
       if (resource === undefined) return
-      await withStores(options, async (stores) => {
+      const spool = await withStores(options, async (stores, config) => {
         const { customer } = options
         const whose = customer === undefined ? {} : { customer }
         logAccess(output, options, { access: 'export', kind, ...whose })
-        const lines = stores.records().operator.exportLines(resource, options.customer)
-        for await (const piece of inFormat(lines, options)) await output.write(piece)
+        const lines = stores.records().operator.exportLines(resource, customer)
+        return await spooled(inFormat(lines, options), openSpoolsOf(config).open())
       })
+      try {
+        for await (const text of textOf(spool.read())) await output.write(text)
+      } finally {
+        await spool.close()
+      }
     })
+}
+
+/**
+ * Takes all of an export before any of it is written. A reader that stalls would otherwise hold the
+ * snapshot of the export, behind which the log of the store grows without limit.
+ */
+async function spooled(pieces: AsyncIterable<string>, spool: Spool): Promise<Spool> {
+  try {
+    for await (const piece of pieces) await spool.write(piece)
+    return spool
+  } catch (error) {
+    await spool.close()
+    throw error
+  }
+}
+
+/** A piece of bytes may end within a character. */
+async function* textOf(pieces: AsyncIterable<Uint8Array>): AsyncIterable<string> {
+  const decoder = new TextDecoder()
+  for await (const piece of pieces) yield decoder.decode(piece, { stream: true })
 }
 
 function inFormat(lines: AsyncIterable<string>, options: ExportOptions): AsyncIterable<string> {

@@ -60,7 +60,10 @@ export type OperatorRecords = {
    * is no space for a file of `fileBytes`, as far as the store can tell.
    */
   beginLoad(resource: Resource, options?: LoadOptions): Promise<RecordLoad>
-  /** Every record as one line of JSON that import accepts, by customer and then in order. */
+  /**
+   * Every record as one line of JSON that import accepts, by customer and then in order. All are of
+   * one moment, whose snapshot they hold, so the caller takes them at once.
+   */
   exportLines(resource: Resource, customerId: string | undefined): AsyncIterable<string>
   /** Stores one record by the rules of an import. Records that wait together share a commit. */
   put(resource: Resource, request: PutRequest): Promise<PutOutcome>

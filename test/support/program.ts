@@ -19,7 +19,7 @@ export type Program = {
   kill(signal?: NodeJS.Signals): Promise<number | null>
 }
 
-const main = new URL('../../src/main.ts', import.meta.url).pathname
+export const main = new URL('../../src/main.ts', import.meta.url).pathname
 
 /** PATH, and the compile cache of the test run, which shortens start-up. */
 const { PATH = '', NODE_COMPILE_CACHE } = process.env

@@ -2,8 +2,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readPostgresUrl } from '../../src/platform/postgres-url.ts'
 import { withPrimary } from '../../src/store/postgres/cluster/with-primary.ts'
-import { openSpools } from '../../src/store/postgres/import/spool.ts'
 import { migratePostgres } from '../../src/store/postgres/schema/migrate.ts'
+import { openSpools } from '../../src/store/spool.ts'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
 
 /** A new database with the schema, and a URL for each of the three roles. */

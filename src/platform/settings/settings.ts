@@ -142,7 +142,7 @@ export const settings = {
   spoolFolder: text(undefined, {
     env: 'BURSAR_SPOOL_FOLDER',
     meaning:
-      'PostgreSQL: the folder where an import or a stream keeps its checked lines until the last one has arrived. The default is a folder of the user in the system’s temporary folder.',
+      'The folder where an export keeps its lines until its reader has taken them and, on PostgreSQL, an import or a stream until its last line has arrived. The default is a folder of the user in the system’s temporary folder.',
   }),
   spoolMegabytesMax: integer(65_536, 16, 16_777_216, {
     env: 'BURSAR_SPOOL_MEGABYTES_MAX',

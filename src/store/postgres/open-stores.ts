@@ -2,10 +2,10 @@ import { openOnce } from '../../platform/open-once.ts'
 import type { ServerAddress } from '../../platform/postgres-url.ts'
 import type { StoredRows } from '../integrity/stored-row.ts'
 import type { OpenedStores, StoreDeps } from '../opened-stores.ts'
+import { openSpoolsOf } from '../spool.ts'
 import { withPrimary } from './cluster/with-primary.ts'
 import { openPostgresCredentials } from './credentials/credentials.ts'
 import { openPostgresFeeQuotes } from './fee-quotes/fee-quotes.ts'
-import { defaultSpoolFolder, openSpools, type Spools } from './import/spool.ts'
 import { openOperatorServers, openServiceSessions, type PostgresSessions } from './open-sessions.ts'
 import { openPostgresStore } from './records/open-records.ts'
 import { ownerRows, schemaFaults } from './schema/check-schema.ts'
@@ -41,7 +41,7 @@ export function checkPostgres<T>(
 
 function postgresStores(sources: StoreDeps, opened: PostgresSessions): OpenedStores {
   const { customers, operator, ingest } = opened
-  const spools = spoolsOf(sources)
+  const spools = openSpoolsOf(sources.config)
   const mergeMs = 1000 * sources.config.importMergeSecondsMax
   const records = openOnce(() =>
     openPostgresStore(
@@ -71,15 +71,3 @@ function postgresStores(sources: StoreDeps, opened: PostgresSessions): OpenedSto
     },
   }
 }
-
-/** The files of imports, without those that a killed process has left. */
-function spoolsOf({ config }: StoreDeps): Spools {
-  const spools = openSpools({
-    folder: config.spoolFolder ?? defaultSpoolFolder(),
-    bytesMax: MEGABYTE * config.spoolMegabytesMax,
-  })
-  spools.removeAbandoned()
-  return spools
-}
-
-const MEGABYTE = 1_000_000

@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream/promises'
+import type { Spool } from '../../spool.ts'
 import type { Connection } from '../driver/connection.ts'
-import type { Spool } from './spool.ts'
 
 /** Copies the lines of a spool into a table of the transaction that runs. */
 export async function copySpool(

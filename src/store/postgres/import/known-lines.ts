@@ -1,5 +1,6 @@
 import type { Resource } from '../../../contract/resource.ts'
 import type { KnownLine, RecordLoad } from '../../records/import.ts'
+import type { Spool } from '../../spool.ts'
 import {
   changedKnown,
   createKnown,
@@ -14,7 +15,6 @@ import type { Servers } from '../cluster/servers.ts'
 import { type Connection, textArray } from '../driver/connection.ts'
 import { copySpool } from './copy-spool.ts'
 import { dialect } from './merge-dialect.ts'
-import type { Spool } from './spool.ts'
 
 export type KnownLines = Pick<RecordLoad, 'isFirst' | 'stored'> & {
   note(lines: readonly KnownLine[]): Promise<void>

@@ -11,10 +11,14 @@ import {
 import { type FileHandle, open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { limits } from '../../../platform/limits.ts'
-import { StoreUnavailable } from '../../unavailable.ts'
+import type { Config } from '../platform/config.ts'
+import { limits } from '../platform/limits.ts'
+import { StoreUnavailable } from './unavailable.ts'
 
-/** Text that waits for the end of its import. It holds no session and no transaction. */
+/**
+ * Text that waits for the end of its import, or for the reader of its export. It holds no session
+ * and no transaction.
+ */
 export type Spool = {
   /** Returns a promise when the disk cannot keep up. */
   write(text: string): Promise<void> | undefined
@@ -31,15 +35,26 @@ export type SpoolOptions = {
   readonly bytesMax: number
 }
 
-/** The files of the imports of this user, on one machine. */
+/** The files of the imports and exports of this user, on one machine. */
 export type Spools = {
   open(): Spool
   /** Removes the files of processes that were killed. */
   removeAbandoned(): void
 }
 
-export const defaultSpoolFolder = (): string =>
-  join(tmpdir(), `bursar-spool-${process.getuid?.() ?? 'files'}`)
+const defaultFolder = (): string => join(tmpdir(), `bursar-spool-${process.getuid?.() ?? 'files'}`)
+
+/** The files of this configuration, without those that a killed process has left. */
+export function openSpoolsOf(config: Pick<Config, 'spoolFolder' | 'spoolMegabytesMax'>): Spools {
+  const spools = openSpools({
+    folder: config.spoolFolder ?? defaultFolder(),
+    bytesMax: MEGABYTE * config.spoolMegabytesMax,
+  })
+  spools.removeAbandoned()
+  return spools
+}
+
+const MEGABYTE = 1_000_000
 
 export function openSpools({ folder, bytesMax }: SpoolOptions): Spools {
   const files = openFiles(folder)
@@ -137,7 +152,7 @@ function makeFolder(folder: string): void {
   const { uid } = statSync(folder)
   if (process.getuid === undefined || uid === process.getuid()) return
   throw new StoreUnavailable(
-    `another user owns ${folder}, where imports keep their lines; set BURSAR_SPOOL_FOLDER to a folder of this user`,
+    `another user owns ${folder}, where imports and exports keep their lines; set BURSAR_SPOOL_FOLDER to a folder of this user`,
   )
 }
 
@@ -145,7 +160,7 @@ function requireSpace(folder: string, bytes: number, bytesMax: number): void {
   const used = filesIn(folder).reduce((sum, name) => sum + sizeOf(join(folder, name)), 0)
   if (used + bytes > bytesMax) {
     throw new StoreUnavailable(
-      `the lines of imports fill ${folder} to its limit of ${bytesMax} bytes; nothing was changed; raise BURSAR_SPOOL_MEGABYTES_MAX, or wait for other imports`,
+      `the lines of imports and exports fill ${folder} to its limit of ${bytesMax} bytes; nothing was changed; raise BURSAR_SPOOL_MEGABYTES_MAX, or wait for the others`,
     )
   }
   const { bavail, bsize } = statfsSync(folder)
@@ -154,7 +169,7 @@ function requireSpace(folder: string, bytes: number, bytesMax: number): void {
 
 const fullDisk = (folder: string) =>
   new StoreUnavailable(
-    `the disk of ${folder}, where imports keep their lines, is full; nothing was changed; free some space, or set BURSAR_SPOOL_FOLDER to a folder of another disk`,
+    `the disk of ${folder}, where imports and exports keep their lines, is full; nothing was changed; free some space, or set BURSAR_SPOOL_FOLDER to a folder of another disk`,
   )
 
 async function describingFaults<T>(folder: string, work: () => Promise<T>): Promise<T> {
@@ -165,7 +180,7 @@ async function describingFaults<T>(folder: string, work: () => Promise<T>): Prom
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOSPC' || code === 'EDQUOT') throw fullDisk(folder)
     throw new StoreUnavailable(
-      `${folder} cannot keep the lines of imports (${code}); nothing was changed; correct its permissions, or set BURSAR_SPOOL_FOLDER to another folder`,
+      `${folder} cannot keep the lines of imports and exports (${code}); nothing was changed; correct its permissions, or set BURSAR_SPOOL_FOLDER to another folder`,
       { cause: error },
     )
   }
@@ -175,7 +190,7 @@ function filesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder).filter((name) => name.endsWith(ENDING))
   } catch {
-    // No import has needed the folder yet.
+    // Nobody has needed the folder yet.
     return []
   }
 }

@@ -5,8 +5,8 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
-import { limits } from '../../../src/platform/limits.ts'
-import { openSpools, type Spool } from '../../../src/store/postgres/import/spool.ts'
+import { limits } from '../../src/platform/limits.ts'
+import { openSpools, type Spool } from '../../src/store/spool.ts'
 
 let folder: string
 beforeEach(() => {
@@ -63,7 +63,7 @@ test('the spools of a folder have a limit together', async () => {
   }
   await assert.rejects(tooMuch, (error: Error) => {
     assert.equal(error.name, 'StoreUnavailable')
-    assert.match(error.message, /raise BURSAR_SPOOL_MEGABYTES_MAX, or wait for other imports$/)
+    assert.match(error.message, /raise BURSAR_SPOOL_MEGABYTES_MAX, or wait for the others$/)
     return true
   })
   await first.close()
@@ -73,7 +73,7 @@ test('the spools of a folder have a limit together', async () => {
 
 test('the file of a killed process goes at the next start, that of a live one stays', async () => {
   const program = `
-    const { openSpools } = await import(${JSON.stringify(import.meta.resolve('../../../src/store/postgres/import/spool.ts'))})
+    const { openSpools } = await import(${JSON.stringify(import.meta.resolve('../../src/store/spool.ts'))})
     const spool = openSpools({ folder: ${JSON.stringify(folder)}, bytesMax: 1e9 }).open()
     await spool.write('x'.repeat(${limits.spoolPieceBytes}))
     for await (const piece of spool.read()) break
