@@ -57,8 +57,10 @@ export function boundsFaults(value: unknown, member = '', depth = 0): RecordFaul
 }
 
 /** The path of a member as faults show it. The file chose the names, so they are made printable. */
-export const joinMembers = (parent: string, member: string): string =>
-  parent === '' ? printable(member) : `${parent}.${printable(member)}`
+export function joinMembers(parent: string, member: string): string {
+  const shown = member === '' ? '""' : printable(member)
+  return parent === '' ? shown : `${parent}.${shown}`
+}
 
 type RecordLimit = Extract<keyof typeof limits, `record${string}`>
 
