@@ -2,7 +2,10 @@
 
 export type Content = Readonly<Record<string, string | number>>
 
-/** One version. `at` is a time at which it was in force, and every version before it was not. */
+/**
+ * One version. `at` is a time at which it was in force, and every version before it was not. A
+ * record of a kind without deletions is withdrawn where it is `deleted`.
+ */
 type Version = { readonly at: bigint; readonly content: Content; readonly deleted: boolean }
 
 export type Kind = {
@@ -60,7 +63,7 @@ export class Model {
     if (current === undefined) return 'added'
     if (content.created_at !== current.content.created_at) return 'refused'
     if (isOlder(content, current.content)) return 'refused'
-    const isDeleted = deleted ?? current.deleted
+    const isDeleted = this.#becomesDeleted(current, deleted)
     const same = JSON.stringify(sorted(content)) === JSON.stringify(sorted(current.content))
     return same && isDeleted === current.deleted ? 'unchanged' : 'changed'
   }
@@ -68,7 +71,7 @@ export class Model {
   /** Stores what `judge` has not refused. */
   store(content: Content, deleted: boolean | undefined, at: bigint): void {
     const versions = this.#versions.get(String(content.id)) ?? []
-    versions.push({ at, content, deleted: deleted ?? versions.at(-1)?.deleted ?? false })
+    versions.push({ at, content, deleted: this.#becomesDeleted(versions.at(-1), deleted) })
     this.#versions.set(String(content.id), versions)
   }
 
@@ -92,6 +95,19 @@ export class Model {
     const key = ({ content }: Version) => `${content.created_at} ${content.id}`
     const ascending = shown.toSorted((a, b) => (key(a) < key(b) ? -1 : 1))
     return order === 'ASC' ? ascending : ascending.toReversed()
+  }
+
+  /** The ids of the records that have a value now, and are neither deleted nor withdrawn. */
+  holders(member: string, value: unknown): readonly string[] {
+    return this.ids().filter((id) => {
+      const { content, deleted } = this.#last(id)
+      return !deleted && content[member] === value
+    })
+  }
+
+  /** A put of a record mentions no withdrawal, and ends one. */
+  #becomesDeleted(current: Version | undefined, deleted: boolean | undefined): boolean {
+    return deleted ?? (this.#kind.canDelete && (current?.deleted ?? false))
   }
 
   #last(id: string): Version {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Called, TestService } from '../support/harness.ts'
 import { take } from '../support/record-store.ts'
-import { aFiatAccount, anIssuerQuote } from '../support/records.ts'
+import { aDepositAddress, aFiatAccount, anIssuerQuote } from '../support/records.ts'
 import { type Content, type Kind, Model, type Query, type Seeded, seeded } from './model.ts'
 
 const kinds = {
@@ -10,17 +10,23 @@ const kinds = {
     canDelete: false,
     filters: { ref_id: 'ref_ids', id: 'ids', status: 'status', profile_id: 'profile_id' },
   },
+  'deposit-addresses': {
+    canDelete: false,
+    filters: { ref_id: 'ref_ids', id: 'ids', profile_id: 'profile_ids', address: 'addresses' },
+  },
 } as const satisfies Record<string, Kind>
 
 const lists = {
   'fiat-accounts': { path: '/v2/transfer/fiat-accounts', envelope: 'items' },
   'issuer-quote-executions': { path: '/v2/issuer-quotes', envelope: 'issuer_quote_executions' },
+  'deposit-addresses': { path: '/v2/transfer/deposit-addresses', envelope: 'items' },
 } as const
 
 const statuses = {
   'fiat-accounts': ['PENDING', 'APPROVED', 'REJECTED'],
   'issuer-quote-executions': ['PENDING', 'COMPLETE', 'FAILED'],
-} as const
+  'deposit-addresses': [],
+} as const satisfies Record<string, readonly string[]>
 
 type KindName = keyof typeof kinds
 
@@ -42,25 +48,32 @@ export async function runSequence(world: World, seed: number): Promise<void> {
   const random = seeded(seed)
   const customerId = `model-${seed}`
   const kind = random.pick(Object.keys(kinds) as KindName[])
-  const run = {
+  const openRun = async (name: string, firstId: number) => ({
     ...world,
-    ...{ random, seed, customerId, kind, model: new Model(kinds[kind]), instants: [] as bigint[] },
-    customer: await world.tokenOf(customerId),
-  }
+    ...{ random, seed, kind, firstId, model: new Model(kinds[kind]), instants: [] as bigint[] },
+    customerId: name,
+    customer: await world.tokenOf(name),
+  })
+  const [own, other] = [await openRun(customerId, 0), await openRun(`other-${seed}`, IDS)]
+  const run: Run = { ...own, rival: other.model }
+  const rival: Run = { ...other, rival: own.model }
   const steps = [
     ...[insert, insert, insert, change, change, change, repeat],
-    ...[stale, moved, remove, restore, ingest, ingest, importFile],
+    ...[stale, moved, remove, restore, ingest, ingest, importFile, takeOver, takeOver],
     ...[read, page, page, search, asOf, asOf],
   ]
   for (let step = 0; step < STEPS; step += 1) {
     const chosen = random.pick(steps)
     try {
-      await chosen(run)
+      // Addresses alone can be those of another customer.
+      await chosen(kind === 'deposit-addresses' && random.chance(30) ? rival : run)
     } catch (error) {
       const replay = `BURSAR_MODEL_SEED=${seed} npm run -s test:model`
       throw new Error(`step ${step} (${chosen.name}) of seed ${seed}: ${replay}`, { cause: error })
     }
-    run.instants.push(world.tick())
+    const instant = world.tick()
+    run.instants.push(instant)
+    rival.instants.push(instant)
   }
 }
 
@@ -71,45 +84,79 @@ type Run = World & {
   readonly customer: string
   readonly kind: KindName
   readonly model: Model
+  /** The records of another customer, which may have the same addresses. */
+  readonly rival: Model
+  readonly firstId: number
   /** A time after each step. */
   readonly instants: bigint[]
 }
 
-/** A few ids and names, so that records meet. */
-function aRecord({ random, seed, kind, model }: Run, id = idOf(seed, random.below(6))): Content {
+/** The ids of a customer in one sequence. */
+const IDS = 6
+
+/** A few ids, names and addresses, so that records meet. */
+function aRecord(run: Run, id = idOf(run, run.random.below(IDS))): Content {
+  const { random, kind, model } = run
   const [first] = model.versions(id)
   return {
     id,
     created_at: String(first?.content.created_at ?? `2026-01-0${1 + random.below(5)}T00:00:00Z`),
-    status: random.pick(statuses[kind]),
+    ...(kind !== 'deposit-addresses' && { status: random.pick(statuses[kind]) }),
+    ...(kind === 'deposit-addresses' && { address: anAddress(run) }),
     ...(random.chance(50) && { ref_id: `ref ${random.below(5)}` }),
-    ...(kind === 'issuer-quote-executions' && { profile_id: `profile ${random.below(3)}` }),
+    ...(kind !== 'fiat-accounts' && { profile_id: `profile ${random.below(3)}` }),
     ...(random.chance(30) && { source_version: random.below(4) }),
   }
 }
 
-const idOf = (seed: number, at: number): string =>
-  `${seed.toString(16).padStart(8, '0')}-0000-4000-8000-${String(at).padStart(12, '0')}`
+const idOf = ({ seed, firstId }: Run, at: number): string =>
+  `${seed.toString(16).padStart(8, '0')}-0000-4000-8000-${String(firstId + at).padStart(12, '0')}`
+
+const anAddress = ({ seed, random }: Run): string =>
+  `0x${seed.toString(16).padStart(8, '0')}${String(random.below(4)).padStart(32, '0')}`
 
 const wireOf = ({ kind, customerId }: Run, content: Content, deleted?: boolean): object => {
   const whole = { ...content, customer_id: customerId }
   const deletion =
     deleted === undefined ? {} : { deleted_at: deleted ? '2026-06-01T00:00:00Z' : null }
+  if (kind === 'deposit-addresses') return aDepositAddress(whole)
   return kind === 'fiat-accounts' ? aFiatAccount({ ...whole, ...deletion }) : anIssuerQuote(whole)
 }
 
+/** The records of the other customer that have the address. */
+const holdersOf = ({ rival }: Run, { address }: Content): readonly string[] =>
+  address === undefined ? [] : rival.holders('address', address)
+
+/** Stores what was not refused, and withdraws the records that lose their address. */
+function note(run: Run, content: Content, deleted: boolean | undefined, at: bigint): void {
+  run.model.store(content, deleted, at)
+  for (const id of holdersOf(run, content)) {
+    const lost = run.rival.versions(id).at(-1)
+    if (lost !== undefined) run.rival.store(lost.content, true, at)
+  }
+}
+
 /** Puts a record, and compares the outcome with the model's. */
-async function put(run: Run, content: Content, deleted?: boolean): Promise<void> {
+async function put(
+  run: Run,
+  content: Content,
+  deleted?: boolean,
+  takesOver = false,
+): Promise<void> {
   const { service, operator, kind, model, tick } = run
-  const verdict = model.judge(content, deleted)
+  const isHeld = !takesOver && holdersOf(run, content).length > 0
+  const verdict = isHeld ? 'refused' : model.judge(content, deleted)
   const at = tick()
-  const answer = await service.call(`/ingest/v1/${kind}/${content.id}`, {
+  const query = takesOver ? '?take_over=true' : ''
+  const answer = await service.call(`/ingest/v1/${kind}/${content.id}${query}`, {
     ...{ token: operator, method: 'PUT', body: JSON.stringify(wireOf(run, content, deleted)) },
   })
   const outcome = answer.status === 409 ? 'refused' : answer.body.outcome
   assert.equal(outcome, verdict, answer.text)
-  if (verdict === 'added' || verdict === 'changed') model.store(content, deleted, at)
+  if (verdict === 'added' || verdict === 'changed') note(run, content, deleted, at)
 }
+
+const takeOver = (run: Run) => put(run, aRecord(run), undefined, true)
 
 const insert = (run: Run) => put(run, aRecord(run))
 
@@ -142,7 +189,7 @@ async function moved(run: Run): Promise<void> {
 async function remove(run: Run): Promise<void> {
   const { service, operator, kind, model, tick } = run
   const id = known(run)
-  if (id === undefined || !kinds[kind].canDelete) return
+  if (id === undefined) return
   const current = model.versions(id).at(-1)
   const at = tick()
   const path = `/ingest/v1/${kind}/${id}`
@@ -160,7 +207,8 @@ async function restore(run: Run): Promise<void> {
 /** Several records, of which all are stored, or none. */
 function batchOf(run: Run) {
   const ids = [0, 1, 2, 3, 4, 5].filter(() => run.random.chance(60))
-  const contents = ids.map((at) => aRecord(run, idOf(run.seed, at)))
+  const contents = ids.map((at) => aRecord(run, idOf(run, at)))
+  const takesOver = run.random.chance(30)
   const names = contents.flatMap(({ ref_id }) => ref_id ?? [])
   const repeats = new Set(names).size < names.length
   const tried = run.model.copy()
@@ -170,8 +218,9 @@ function batchOf(run: Run) {
     if (verdict === 'added' || verdict === 'changed') tried.store(content, undefined, at)
     return verdict
   })
-  const refused = repeats || verdicts.includes('refused')
-  return { contents, verdicts, refused, at }
+  const areHeld = contents.some((content) => holdersOf(run, content).length > 0)
+  const refused = repeats || verdicts.includes('refused') || (areHeld && !takesOver)
+  return { contents, verdicts, refused, at, takesOver }
 }
 
 /** A record may take the `ref_id` that another one of the batch gives up. */
@@ -188,10 +237,10 @@ function judgeTogether(model: Model, contents: readonly Content[], content: Cont
   return others.judge(content, undefined)
 }
 
-function storeBatch({ model }: Run, { contents, verdicts, at }: ReturnType<typeof batchOf>) {
+function storeBatch(run: Run, { contents, verdicts, at }: ReturnType<typeof batchOf>) {
   for (const [place, content] of contents.entries()) {
     const verdict = verdicts[place]
-    if (verdict === 'added' || verdict === 'changed') model.store(content, undefined, at)
+    if (verdict === 'added' || verdict === 'changed') note(run, content, undefined, at)
   }
 }
 
@@ -205,11 +254,12 @@ const countsOf = ({ verdicts, refused }: ReturnType<typeof batchOf>) =>
 async function ingest(run: Run): Promise<void> {
   const batch = batchOf(run)
   const body = batch.contents.map((content) => `${JSON.stringify(wireOf(run, content))}\n`).join('')
-  const answer = await run.service.call(`/ingest/v1/${run.kind}`, {
+  const query = batch.takesOver ? '?take_over=true' : ''
+  const answer = await run.service.call(`/ingest/v1/${run.kind}${query}`, {
     ...{ token: run.operator, method: 'POST', body },
   })
   const { added, changed, unchanged } = answer.body
-  const counts = answer.status === 400 ? 'refused' : [added, changed, unchanged]
+  const counts = [400, 409].includes(answer.status) ? 'refused' : [added, changed, unchanged]
   assert.deepEqual(counts, countsOf(batch), answer.text)
   if (!batch.refused) storeBatch(run, batch)
 }
@@ -217,7 +267,7 @@ async function ingest(run: Run): Promise<void> {
 async function importFile(run: Run): Promise<void> {
   const batch = batchOf(run)
   const records = batch.contents.map((content) => wireOf(run, content))
-  const options = { expected: { mayBeEmpty: true } }
+  const options = { expected: { mayBeEmpty: true }, takeOver: batch.takesOver }
   const report = await take(run.service.parts.store, run.kind, records, options)
   const { added, changed, unchanged } = report
   const counts = report.faultCount > 0 ? 'refused' : [added, changed, unchanged]
@@ -227,10 +277,12 @@ async function importFile(run: Run): Promise<void> {
 
 /** What the model knows of a record that was answered. */
 const shown = (record: Readonly<Record<string, unknown>>) =>
-  ['id', 'created_at', 'status', 'ref_id', 'profile_id'].map((name) => record[name])
+  shownMembers.map((name) => record[name])
+
+const shownMembers = ['id', 'created_at', 'status', 'ref_id', 'profile_id', 'address']
 
 async function read(run: Run): Promise<void> {
-  const id = known(run) ?? idOf(run.seed, 0)
+  const id = known(run) ?? idOf(run, 0)
   const current = run.model.versions(id).at(-1)
   const answer = await run.service.call(`/ingest/v1/${run.kind}/${id}`, { token: run.operator })
   assertRecord(run, answer, current)
@@ -238,9 +290,12 @@ async function read(run: Run): Promise<void> {
     token: run.operator,
   })
   const versions = history.body.versions ?? []
-  const found = versions.map(({ record }: { record: Record<string, unknown> }) => [
-    ...[record.status, record.ref_id, record.deleted_at !== undefined],
-  ])
+  const found = versions.map(
+    ({ record, withdrawn }: { record: Record<string, unknown>; withdrawn?: true }) => [
+      ...[record.status, record.ref_id],
+      kinds[run.kind].canDelete ? record.deleted_at !== undefined : withdrawn === true,
+    ],
+  )
   const expected = run.model
     .versions(id)
     .map(({ content, deleted }) => [content.status, content.ref_id, deleted])
@@ -253,7 +308,8 @@ async function read(run: Run): Promise<void> {
 type Version = ReturnType<Model['at']>
 
 function assertRecord({ kind }: Run, { status, body }: Called, expected: Version): void {
-  if (expected === undefined) return void assert.equal(status, 404)
+  const isWithdrawn = expected?.deleted === true && !kinds[kind].canDelete
+  if (expected === undefined || isWithdrawn) return void assert.equal(status, 404)
   assert.equal(status, 200)
   const content = kind === 'fiat-accounts' ? { ...expected.content } : expected.content
   assert.deepEqual(shown(body), shown(content))
@@ -262,18 +318,20 @@ function assertRecord({ kind }: Run, { status, body }: Called, expected: Version
 }
 
 /** A list of the customer, in pages of a random size. */
-function aQuery({ random, kind, seed }: Run): Query {
+function aQuery(run: Run): Query {
+  const { random, kind } = run
   const values: Readonly<Record<string, () => string>> = {
     ref_id: () => `ref ${random.below(5)}`,
-    id: () => idOf(seed, random.below(7)),
-    status: () => random.pick(statuses[kind]),
+    id: () => idOf(run, random.below(7)),
+    status: () => random.pick<string>(statuses[kind]),
+    address: () => anAddress(run),
     profile_id: () => `profile ${random.below(3)}`,
   }
   const filters: Record<string, readonly string[]> = {}
   for (const member of Object.keys(kinds[kind].filters)) {
     if (!random.chance(25)) continue
     const one = values[member]?.() ?? ''
-    const isSingle = member === 'profile_id'
+    const isSingle = member === 'profile_id' && kind === 'issuer-quote-executions'
     filters[member] = isSingle || random.chance(50) ? [one] : [one, values[member]?.() ?? '']
   }
   const order = random.pick(['ASC', 'DESC'] as const)
@@ -349,8 +407,9 @@ async function search(run: Run): Promise<void> {
   if (!current) return
   const query = current.content.id
   const { body } = await run.service.call(`/ingest/v1/search?q=${query}`, { token: run.operator })
+  const isWithdrawn = current.deleted && !kinds[run.kind].canDelete
   assert.deepEqual(
     body.hits.map((hit: Record<string, unknown>) => [hit.kind, hit.id, hit.customer_id]),
-    [[run.kind, id, run.customerId]],
+    isWithdrawn ? [] : [[run.kind, id, run.customerId]],
   )
 }
