@@ -12,7 +12,6 @@ export function openTableCheck(path: string): TableCheck {
       const worker = new Worker(new URL('./check-tables.mjs', import.meta.url), {
         workerData: { path, tables },
       })
-      worker.unref()
       running.add(worker)
       try {
         return await faultsOf(worker)
