@@ -23,7 +23,7 @@ export type GateBounds = {
 
 type Waiter = { readonly admit: () => void }
 
-/** Nothing is read of a stream that waits, so its client stops sending. */
+/** Little is received of a stream that waits, so its client stops sending. */
 export function openStreamGate(
   schedule: Pick<Schedule, 'after'> = systemSchedule,
   bounds: GateBounds = limits,

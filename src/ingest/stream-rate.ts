@@ -6,7 +6,7 @@ import { counted } from '../values/counted.ts'
 
 type Watched = {
   readonly source: Readable
-  readonly bytesRead: () => number
+  readonly bytesReceived: () => number
   /** Ends the stream. */
   readonly end: (reason: Problem) => void
 }
@@ -19,7 +19,7 @@ type RateBounds = { readonly streamWindowSeconds: number; readonly streamWindowB
  * Returns the function that stops the watch.
  */
 export function watchRate(
-  { source, bytesRead, end }: Watched,
+  { source, bytesReceived, end }: Watched,
   schedule: Pick<Schedule, 'every'> = systemSchedule,
   { streamWindowSeconds: seconds, streamWindowBytesMin: bytesMin }: RateBounds = limits,
 ): () => void {
@@ -29,7 +29,7 @@ export function watchRate(
     if (source.readableEnded || source.readableLength > 0) return
     waited += 1
     if (waited < seconds) return
-    const bytes = bytesRead() - bytesBefore
+    const bytes = bytesReceived() - bytesBefore
     waited = 0
     bytesBefore += bytes
     if (bytes < bytesMin) end(tooSlow(bytes, seconds, bytesMin))

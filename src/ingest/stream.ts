@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { Readable } from 'node:stream'
 import type { IngestAnswer, IngestInput, IngestWork } from '../contract/ingest-operation.ts'
 import { Problem } from '../contract/problem.ts'
 import type { Resource } from '../contract/resource.ts'
@@ -12,6 +11,7 @@ import { limits } from '../platform/limits.ts'
 import type { TimeSlices } from '../platform/time-slices.ts'
 import { AlreadyAnswered, type KeptAnswer } from '../store/records/history.ts'
 import { refused } from './problems.ts'
+import { type ReceivedBody, receiveBody } from './receive-body.ts'
 import { allowedBy, type RecordDeps } from './records.ts'
 import type { StreamGate } from './stream-gate.ts'
 import { watchRate } from './stream-rate.ts'
@@ -30,8 +30,9 @@ export const streamWork =
     deps.foreign.requireFew(input.caller)
     allowedBy(input)
     const left = input.left()
-    return await deps.gate(input.caller.clientId, left, async () => {
-      const stream = openStream(input, deps.slices, left)
+    const body = receiveBody(input.content)
+    const store = async () => {
+      const stream = openStream(input, body, deps.slices, left)
       try {
         return key === undefined
           ? await storeStream(resource, deps, input, stream)
@@ -42,7 +43,12 @@ export const streamWork =
       } finally {
         stream.close()
       }
-    })
+    }
+    try {
+      return await deps.gate(input.caller.clientId, left, store)
+    } finally {
+      body.close()
+    }
   }
 
 function idempotencyKey({ headers }: IngestInput): string | undefined {
@@ -65,55 +71,36 @@ type Stream = {
   readonly digest: () => Promise<string>
   /** Ends the stream, because its client has left or is too slow. */
   readonly signal: AbortSignal
-  /** Lets the client finish, so that it reads the answer. */
   readonly close: () => void
 }
 
 function openStream(
-  { content, headers }: IngestInput,
+  { headers }: IngestInput,
+  { content, bytesReceived, sha256: digestOf }: ReceivedBody,
   slices: TimeSlices,
   left: AbortSignal,
 ): Stream {
-  const source = content ?? Readable.from([])
-  const hash = createHash('sha256')
-  let bytes = 0
-  const note = (chunk: Uint8Array) => {
-    bytes += chunk.length
-    hash.update(chunk)
-  }
-  source.on('data', note)
-  source.pause()
   const ending = new AbortController()
   const signal = AbortSignal.any([left, ending.signal])
-  const bytesRead = () => bytes
-  const endWatch = watchRate({ source, bytesRead, end: (reason) => ending.abort(reason) })
+  const end = (reason: Problem) => ending.abort(reason)
+  const endWatch = watchRate({ source: content, bytesReceived, end })
   const reading = requestReading(slices, signal)
   const isGzip = headers['content-encoding']?.trim().toLowerCase() === 'gzip'
   const digest = async () => {
-    for await (const _bytes of untilAborted(source.iterator(leftOpen), signal)) {
+    for await (const _bytes of untilAborted(content.iterator(leftOpen), signal)) {
       await reading.pace()
-      if (bytes > limits.streamBytesMax) throw tooLarge
+      if (bytesReceived() > limits.streamBytesMax) throw tooLarge
     }
-    return hash.digest('hex')
+    return digestOf()
   }
   let sha256 = ''
   const entries = async function* () {
-    const decoded = readContent(source, { isGzip, bytesRead }, requestBounds)
+    const decoded = readContent(content, { isGzip, bytesRead: bytesReceived }, requestBounds)
     yield* readNdjson(untilAborted(decoded, signal), reading)
     // Padding may follow the end of what is compressed.
     sha256 = await digest()
   }
-  return {
-    entries: entries(),
-    sha256: () => sha256,
-    digest,
-    signal,
-    close: () => {
-      endWatch()
-      source.off('data', note)
-      source.resume()
-    },
-  }
+  return { entries: entries(), sha256: () => sha256, digest, signal, close: endWatch }
 }
 
 const tooLarge = new Problem(

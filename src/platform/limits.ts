@@ -53,6 +53,8 @@ export const limits = {
   streamsWaitingMax: 32,
   streamsWaitingPerClientMax: 8,
   streamWaitMs: 30_000,
+  /** What is received of a stream ahead of its reading, so that its end is seen. */
+  streamReceivedAheadBytes: 1024 * 1024,
   /** What a client must send in each minute that the server waits for it: 60 compressed records. */
   streamWindowSeconds: 60,
   streamWindowBytesMin: 4096,

@@ -19,7 +19,7 @@ function watched() {
     }
   }
   const end = (reason: Problem) => void ended.push(reason)
-  const stop = watchRate({ source, bytesRead: () => bytes, end }, { every }, bounds)
+  const stop = watchRate({ source, bytesReceived: () => bytes, end }, { every }, bounds)
   return {
     source,
     ended,
