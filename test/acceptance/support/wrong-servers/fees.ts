@@ -21,6 +21,27 @@ export const ofFees: readonly WrongServerCase[] = [
     wrong: { answer: replaced(/(?<="total":")(?=103)/, '1', isFee) },
   },
   {
+    fault: 'quotes for USDC where no asset is named',
+    breaks: ['fees.required'],
+    wrong: { request: asksOtherwise((body) => ({ asset: 'USDC', ...body })) },
+  },
+  {
+    fault: 'takes an array for a withdrawal',
+    breaks: ['fees.body'],
+    wrong: {
+      request: asksOtherwise((body) =>
+        Array.isArray(body)
+          ? {
+              asset: 'USDC',
+              crypto_network: 'ETHEREUM',
+              destination_address: '0xF0Aa84466e353E5390be37FE2934301c07c19a55',
+              amount: '100.50',
+            }
+          : body,
+      ),
+    },
+  },
+  {
     fault: 'answers one fee id for all',
     breaks: ['fees.unique'],
     wrong: {

@@ -14,6 +14,14 @@ import {
 
 const problems: readonly WrongServerCase[] = [
   {
+    fault: 'answers 400 at an unknown path',
+    breaks: ['problems.unknown-path'],
+    wrong: {
+      answer: (_, asked) =>
+        asked.url.pathname.startsWith('/v2/no-such') ? problem(400, asked) : {},
+    },
+  },
+  {
     fault: 'answers HTML at an unknown path',
     breaks: ['problems.format', 'problems.request-id'],
     wrong: {

@@ -305,6 +305,7 @@ const filters: readonly WrongServerCase[] = [
     { name: 'account_ids', breaks: ['filters.account_ids', 'additions.account_ids'] },
     { name: 'networks', breaks: ['additions.networks'] },
     { name: 'memo_ids', breaks: ['additions.memo_ids'] },
+    { name: 'profile_id', breaks: ['filters.profile_id'] },
   ].map(({ name, breaks }) => ({
     fault: `ignores the filter ${name}`,
     breaks,
@@ -316,16 +317,23 @@ const filters: readonly WrongServerCase[] = [
       }),
     },
   })),
-  {
-    fault: 'takes the first value of ref_ids only',
-    breaks: ['filters.ref_ids', 'additions.ref_ids'],
+  ...[
+    { name: 'ids', breaks: ['filters.ids', 'additions.ids'] },
+    { name: 'ref_ids', breaks: ['filters.ref_ids', 'additions.ref_ids'] },
+    { name: 'statement_ids', breaks: ['filters.statement_ids'] },
+    { name: 'profile_ids', breaks: ['filters.profile_ids', 'additions.profile_ids'] },
+    { name: 'identity_ids', breaks: ['filters.identity_ids', 'additions.identity_ids'] },
+    { name: 'addresses', breaks: ['additions.addresses'] },
+  ].map(({ name, breaks }) => ({
+    fault: `takes the first value of ${name} only`,
+    breaks,
     wrong: {
       request: withQuery((query) => {
-        const values = query.getAll('ref_ids')
-        if (values.length > 1 && values.length < 100) query.set('ref_ids', values[0] ?? '')
+        const values = query.getAll(name)
+        if (values.length > 1 && values.length < 100) query.set(name, values[0] ?? '')
       }),
     },
-  },
+  })),
   {
     fault: 'shows a record of another profile under profile_ids',
     breaks: ['filters.profile_ids'],
@@ -423,22 +431,57 @@ const filters: readonly WrongServerCase[] = [
       },
     },
   },
-  {
-    fault: 'excludes the end of created_range',
-    breaks: ['filters.created_range.end'],
+  ...['begin', 'end'].map((side) => ({
+    fault: `excludes the ${side} of created_range`,
+    breaks: [`filters.created_range.${side}`],
     wrong: {
-      answer: async (answered, asked) => {
-        const end = asked.url.searchParams.get('created_range.end')
-        if (answered.status !== 200 || end === null) return {}
-        const body = JSON.parse(answered.text)
-        const kept = body.issuer_quote_executions.filter((item: Json) => item.created_at !== end)
-        return { text: JSON.stringify({ ...body, issuer_quote_executions: kept }) }
+      answer: ({ status, text }, asked) => {
+        const bound = asked.url.searchParams.get(`created_range.${side}`)
+        if (status !== 200 || bound === null) return {}
+        const body = JSON.parse(text)
+        const name = envelopeOf(body)
+        const kept = body[name].filter((item: Json) => item.created_at !== bound)
+        return { text: JSON.stringify({ ...body, [name]: kept }) }
       },
-    },
-  },
+    } satisfies Wrong,
+  })),
 ]
 
+/** Takes a value as if it were not there. */
+const ignoresValue = (name: string, value: string): Wrong => ({
+  request: withQuery((query) => {
+    if (query.get(name) === value) query.delete(name)
+  }),
+})
+
 const parameters: readonly WrongServerCase[] = [
+  {
+    fault: 'refuses order_by=CREATED_AT',
+    breaks: ['parameters.order-by'],
+    wrong: {
+      answer: (_, asked) =>
+        asked.url.searchParams.get('order_by') === 'CREATED_AT' ? problem(400, asked) : {},
+    },
+  },
+  {
+    fault: 'ignores another order_by',
+    breaks: ['parameters.order-by-others'],
+    wrong: ignoresValue('order_by', 'UPDATED_AT'),
+  },
+  {
+    fault: 'ignores a flag that is none',
+    breaks: ['parameters.include-deleted'],
+    wrong: ignoresValue('include_deleted', 'maybe'),
+  },
+  {
+    fault: 'ignores an id that is none',
+    breaks: ['parameters.record-ids'],
+    wrong: {
+      request: withQuery((query) => {
+        for (const [name, value] of [...query]) if (value === 'no-uuid') query.delete(name)
+      }),
+    },
+  },
   ...['ids', 'ref_ids', 'profile_ids', 'memo_ids', 'addresses'].map((name) => ({
     fault: `accepts 101 entries of ${name}`,
     breaks: ['ids', 'ref_ids', 'profile_ids'].includes(name)

@@ -29,6 +29,23 @@ export const ofRecords: readonly WrongServerCase[] = [
     wrong: { answer: replaced(/"principal":"[^"]*"/, '"principal":1.5') },
   },
   {
+    fault: 'answers a negative principal',
+    breaks: ['values.extra-amounts'],
+    wrong: { answer: replaced(/(?<="principal":")/g, '-', isQuotes) },
+  },
+  {
+    fault: 'answers a type of routing number that Bursar does not have',
+    breaks: ['values.extra-enums'],
+    only: ['values'],
+    wrong: {
+      answer: replaced(
+        /"routing_number_type":"ABA"/g,
+        '"routing_number_type":"IBAN"',
+        isInstructions,
+      ),
+    },
+  },
+  {
     fault: 'answers an amount with an exponent',
     breaks: ['values.amounts'],
     wrong: { answer: replaced(/(?<="total_amount_owed":")[^"]*/, '1e3') },
