@@ -15,7 +15,10 @@ type Perform = <T>(
   options: RequestOptions,
 ) => Promise<Received<T>>
 
-/** The eight operations of the document. Their queries have the names of the document. */
+/**
+ * The eight operations of the document. Their queries have the names of the document, so one guide
+ * serves every language.
+ */
 export function operationsOf(api: Client<paths>, perform: Perform): Bursar {
   const read = <T>(send: Send<T>, options: RequestOptions, filters = {}): Call<T> => {
     const received = async () => {

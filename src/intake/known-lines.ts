@@ -11,6 +11,11 @@ import type { FindKnown, RawLine } from './reading/lines.ts'
  * Most lines of a daily file are the same as yesterday. A line is known if the store has a digest
  * of this very line, together with everything that it keeps of the record: then the record is what
  * the line says, and is not damaged. Such a line is neither parsed nor staged.
+ *
+ * The digest covers the stored row too, so that an import of the same file still mends a damaged
+ * record. It covers the version of the program and the rules of the operator, which decide how a
+ * line is stored. Another way to store a record leaves it empty. A digest of the whole file would
+ * not do: one changed record would cost as much as all.
  */
 type KnownLines = {
   readonly find: FindKnown

@@ -20,7 +20,12 @@ type Options = {
   readonly header: () => string | undefined
 }
 
-/** Opens a file that `import` accepts after its records were corrected. It must not exist. */
+/**
+ * Opens a file that `import` accepts after its records were corrected. It must not exist. The
+ * reasons stand above each record: two files are easily separated. Only a file that starts with a
+ * note has notes, or a CSV row whose first cell begins with the mark would be lost. The records are
+ * those that were staged, since standard input cannot be read twice.
+ */
 export function openRejectsFile(path: string, { name, header }: Options): RejectsFile {
   // Nobody takes an incomplete file for a complete one. Its records hold account numbers.
   const partial = `${path}.partial`

@@ -67,7 +67,8 @@ export function listed(faults: readonly string[]): string {
 /**
  * Variables that someone took for a setting: `BURSAR_` before the name of one, or almost a name.
  * Others with the prefix are left alone: in Kubernetes a service with the name bursar sets
- * BURSAR_PORT and others in every container.
+ * BURSAR_PORT and others in every container. A misspelt name is a fault and not a warning, which
+ * nobody reads: the setting may be the one that keeps a proxy untrusted.
  */
 function misspeltVariables(env: ConfigInput['env']): string[] {
   return Object.entries(env).flatMap(([name, value = '']) => {

@@ -6,7 +6,7 @@ export type LentBuffers = {
   takeBack(buffer: Buffer): void
 }
 
-/** Without reuse, bodies cause full garbage collections (decision 0030-postgresql-adapter.md). */
+/** Without reuse, bodies cause full garbage collections (decision 30). */
 export function openLentBuffers(): LentBuffers {
   const idle = new Map<number, ArrayBuffer[]>()
   const lent = new WeakSet<ArrayBufferLike>()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { conflictCodes, faultCodes, recordFaultCodes } from '../../src/contract/fault-codes.ts'
 import { problemTypes, statusGuides } from '../../src/contract/problem.ts'
@@ -155,6 +155,49 @@ test('every link from a document to a file has a target', () => {
   )
   assert.deepEqual(broken, [])
 })
+
+test('docs/decisions/README.md has the number and the title of every page, and no other row', () => {
+  const rows = rowsOf('docs/decisions/README.md').slice(2)
+  const pages = globSync('docs/decisions/[0-9]*.md').sort()
+  const expected = pages.map((path) => {
+    const [number, title] = decisionTitle(path)
+    return [`[${number}](${basename(path)})`, title, 'accepted']
+  })
+  assert.deepEqual(rows, expected)
+})
+
+test('a decision has at most 600 words, and its file name starts with its number', () => {
+  const faults = globSync('docs/decisions/[0-9]*.md').flatMap((path) => {
+    const words = read(path)
+      .split(/\s+/)
+      .filter((word) => /\w/.test(word)).length
+    const [number] = decisionTitle(path)
+    return [
+      ...(words > 600 ? [`${path}: ${words} words`] : []),
+      ...(basename(path).startsWith(`${number.padStart(4, '0')}-`) ? [] : [`${path}: ${number}`]),
+    ]
+  })
+  assert.deepEqual(faults, [])
+})
+
+test('every decision that a file names has a page', () => {
+  const pages = new Set(globSync('docs/decisions/[0-9]*.md').map((path) => decisionTitle(path)[0]))
+  const files = globSync('{*.md,{docs,src,test,tools,examples,sdk,console}/**/*.{ts,tsx,md,sql}}', {
+    exclude: ['**/node_modules/**'],
+  })
+  const unknown = files.flatMap((file) =>
+    [...read(file).matchAll(/\bdecisions?[ /]0*(\d+)/gi)]
+      .filter(([, number = '']) => !pages.has(number))
+      .map(([named]) => `${file}: ${named}`),
+  )
+  assert.deepEqual(unknown, [])
+})
+
+/** The number and the title of a page's first line, `# 4. Title`. */
+function decisionTitle(path: string): readonly [number: string, title: string] {
+  const [, number = '', title = ''] = /^# (\d+)\. (.+)$/m.exec(read(path)) ?? []
+  return [number, title]
+}
 
 test('every npm script that a document names exists', () => {
   const { scripts } = JSON.parse(read('package.json'))

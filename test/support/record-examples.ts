@@ -20,6 +20,7 @@ import { startControlledSandbox } from './sandbox-control.ts'
 
 /**
  * Sends the requests of the OpenAPI document's examples to a sandbox and records its answers.
+ * Examples that are written by hand age with the first changed message.
  * `node test/support/record-examples.ts --write` replaces the file that the document reads.
  */
 export async function recordExamples(): Promise<Readonly<Record<string, OperationExamples>>> {

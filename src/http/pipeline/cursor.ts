@@ -64,7 +64,7 @@ export type CursorFault = 'malformed' | 'other_list' | 'other_order' | 'other_fi
  * Seals a place into a cursor (AES-256-GCM). The tenant is authenticated with it; digests of
  * operation, order and filters are sealed in it. So a cursor cannot be read, changed or used
  * elsewhere, and its caller learns what it was issued for
- * (docs/decisions/0047-a-cursor-tells-what-it-was-issued-for.md).
+ * (docs/decisions/0006-cursor-sealing.md).
  *
  * Layout before base64url: version, length of the key's id, key id, nonce, sealed digests and
  * place, tag. The place is the record's position and, where the store has one, the log position.

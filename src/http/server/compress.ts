@@ -13,6 +13,10 @@ export type Compress = (
 /**
  * Compression runs in the thread pool. The bytes in progress are bounded, because look-ups of names
  * wait behind them; past the bound an answer is sent uncompressed.
+ *
+ * `@fastify/compress` compresses small bodies on the event loop and larger ones as streams without
+ * a bound, and cannot tell when a lent buffer is free. Records are not stored compressed, because
+ * one alone compresses poorly and a page is a concatenation of them.
  */
 export function openCompression(
   bytesInProgressMax: number = limits.compressedAtOnceBytesMax,
@@ -49,7 +53,7 @@ const codedAnswer = ({ status, headers }: Answer, coding: Coding, body: Uint8Arr
 /** The cheapest first. */
 const offered: readonly Coding[] = ['zstd', 'br', 'gzip']
 
-/** For each coding the cheapest level at which a page shrinks to about an eighth (decision 39). */
+/** For each coding the cheapest level at which a page shrinks to about an eighth. */
 const coders: Readonly<Record<Coding, (body: Uint8Array) => Promise<Buffer>>> = {
   zstd: (body) =>
     promisify(zstdCompress)(body, {

@@ -21,6 +21,9 @@ const STDERR = 2
  * A line is handed to the system before `write` returns, so a crash loses none. Where the reader
  * has stopped, lines wait in a bounded buffer; further ones are dropped and counted. `noteDropped`
  * is called once the reader has taken the buffer. Only the end of the process waits, and not long.
+ *
+ * Pino's own destination sleeps while a pipe is full (`sync: true`). Without `sync` it loses what
+ * is buffered in a crash, and a write to a pipe that nobody reads holds one of Node's four threads.
  */
 export function openLineOutput(noteDropped: (count: number) => void): LineOutput {
   let descriptor: number | undefined

@@ -32,7 +32,7 @@ export type ReadBody =
  * reported a damaged table or index, what it does not find may be there: misses and lists of that
  * kind are refused until a check has passed. A page does so only
  * while a record of its kind is known to be damaged, because that doubles the work of a page; the
- * scan finds the first one (docs/decisions/0051-damage-in-lists-is-found-by-a-scan.md).
+ * scan finds the first one (docs/decisions/0050-stored-bodies-have-checksums.md).
  */
 export function verifiedRecords(records: ReadRecords, damage: DamageList): CustomerRecords {
   const isIntact = (tenant: Tenant, read: ReadBody) =>

@@ -14,7 +14,8 @@ export type IssuerClaim = {
 /**
  * Claims a store for an issuer. A file names the issuer, and every server holds a read lock on it,
  * which the system releases however the process ends. So the name can change only while no other
- * server runs, and a killed server leaves no claim behind.
+ * server runs, and a killed server leaves no claim behind. A row with a heartbeat would refuse a
+ * restart until it expires, and the id of a process means nothing in another container.
  */
 export async function claimIssuer(path: string, issuer: string): Promise<IssuerClaim> {
   makePrivateFile(path)

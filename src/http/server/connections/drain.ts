@@ -18,6 +18,8 @@ export type Draining = {
  * A client that closes its connection opens another. The system would reset one that arrives while
  * a listener closes, so clients keep their connections at that moment. With workers, which share
  * the listener, it lasts until the last of them has closed it.
+ *
+ * Refusing requests with 503 instead would lose those of clients that do not repeat them.
  */
 export async function drain(
   servers: NodeServers,

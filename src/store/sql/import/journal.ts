@@ -2,7 +2,10 @@ import type { ImportOrigin, JournalEntry } from '../../records/import.ts'
 import { type NamedRow, optionalText, text, whole } from '../row.ts'
 import type { FileCounts } from './file-counts.ts'
 
-/** What the operator writes. On PostgreSQL the server adds the role. */
+/**
+ * What the operator writes. On PostgreSQL the server adds the role, which the operator cannot set.
+ * The entry is part of the merge's transaction and has its time, so a version leads to its file.
+ */
 const written = [
   'imported_at',
   'kind',

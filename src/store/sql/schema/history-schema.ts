@@ -122,7 +122,12 @@ ${unprotected([...resources.map(({ table }) => table), 'superseded', 'former_val
 `
 }
 
-/** Indexes across customers, which only the operator's statements can use on PostgreSQL. */
+/**
+ * Indexes across customers for the operator's search, by which support finds a record without its
+ * customer. On PostgreSQL they are partial, with a condition that only the operator's statements
+ * repeat, so no request of a customer can use one. Looking into the index of each customer would
+ * cost more with every customer; one table of all terms would need a row for each term and record.
+ */
 export function createSearchIndexes(
   resource: Resource,
   { tableName, acrossCustomers }: SchemaDialect,

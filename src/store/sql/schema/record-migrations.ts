@@ -20,7 +20,8 @@ export type RecordStep =
 
 /**
  * Text of a stored body and its replacement. Bodies are JSON without blanks, and a quote in a JSON
- * string is escaped, so a text that starts with `"member":{` matches a member and no value.
+ * string is escaped, so a text that starts with `"member":{` matches a member and no value. A step
+ * cannot use the value of another member; that would need every record rendered again.
  */
 export type Replacement = readonly [text: string, replacement: string]
 

@@ -10,7 +10,7 @@ type Waiting = { readonly run: () => void; readonly reject: (error: unknown) => 
  * Runs the reads that were requested in one turn of the event loop one after the other, in one
  * transaction. The transaction takes the lock once. Above all, the processor's caches then hold the
  * code of SQLite for all of the reads, where reads and answers in turns would replace each other's
- * (docs/decisions/0061-reads-of-one-turn-run-together.md). Answers are sent after a few
+ * (docs/decisions/0004-embedded-store.md). Answers are sent after a few
  * milliseconds of reads, so that the first ones do not wait for all.
  */
 export function openReadInTurn(

@@ -35,7 +35,7 @@ function presentFiles({ records, credentials }: StorePaths) {
 
 /**
  * Throws a ConfigError unless both databases are there. An unmounted volume or a lost file must not
- * be served as an empty store.
+ * be served as an empty store. A marker in the folder would disappear with the volume.
  */
 export function requireFiles(paths: StorePaths): void {
   const present = presentFiles(paths)

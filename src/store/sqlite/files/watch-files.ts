@@ -17,7 +17,11 @@ export type FileWatchDeps = {
   readonly schedule?: Pick<Schedule, 'every'>
 }
 
-/** Looks at the files of a store every second, and logs each change of what it finds. */
+/**
+ * Looks at the files of a store every second, and logs each change of what it finds. The server
+ * goes on and answers 503: a supervisor would restart one that ends, over and over, into the
+ * refusal to open the store. A notification of the system would miss a mount over the folder.
+ */
 export function watchFiles({
   files,
   written,

@@ -4,6 +4,8 @@ import { limits } from '../../../platform/limits.ts'
 /**
  * Runs the insert of so many rows. If the table is empty, its indexes are dropped first and built
  * after it, in the transaction of the caller: that takes 40 % of the time, and packs the indexes.
+ * Readers see the table before or after it. On PostgreSQL only the owner of a table may drop its
+ * indexes, and the role that imports is not the owner.
  */
 export function buildingIndexes(
   db: DatabaseSync,
