@@ -5,7 +5,8 @@ import addFormats from 'ajv-formats'
 import { openApiDocument } from '../../src/http/documents/openapi.ts'
 import recorded from '../../src/http/documents/openapi-examples.json' with { type: 'json' }
 import { operations } from '../../src/operations/index.ts'
-import type { Document, Schema } from '../support/documented.ts'
+import { documents } from '../support/check-answers.ts'
+import type { Document, DocumentedOperation, Schema } from '../support/documented.ts'
 import { startTestService, type TestService } from '../support/harness.ts'
 import { fixtureId, recordExamples } from '../support/record-examples.ts'
 
@@ -120,5 +121,32 @@ test('a body with amount or with total is valid, also for a tool that ignores un
       required.filter((name) => !(name in properties)),
       [],
     )
+  }
+})
+
+test('every example of the operator’s API and of the sandbox is valid', () => {
+  for (const api of [documents.ingest, documents.sandbox]) {
+    const validator = new Ajv2020({ strict: true, strictTypes: false, allErrors: true })
+    addFormats.default(validator)
+    validator.addSchema({ $id: 'document', $defs: renamed(api.components.schemas) })
+    for (const { operationId, requestBody, responses } of Object.values(api.paths).flatMap(
+      Object.values<DocumentedOperation>,
+    )) {
+      for (const [status, part] of Object.entries({ ...responses, body: requestBody })) {
+        const [content] = Object.values(part?.content ?? {})
+        if (content === undefined) continue
+        const examples = Object.entries(content.examples ?? {})
+        // These depend on what an operation finds; not every one has a recorded answer.
+        const isFound = ['404', '409', '410'].includes(status)
+        if (Number(status) >= 400 && !isFound) assert.ok(examples.length > 0, status)
+        const validate = validator.compile(renamed(content.schema))
+        for (const [name, { value }] of examples) {
+          assert.ok(
+            validate(value),
+            `${operationId} ${status} ${name}: ${JSON.stringify(validate.errors)}`,
+          )
+        }
+      }
+    }
   }
 })

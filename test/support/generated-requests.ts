@@ -91,7 +91,7 @@ const dateTime = fc
 /** Values that the parameter's schema allows. */
 export function validTexts(document: Document, schema: Schema): fc.Arbitrary<string> {
   const { type, format, enum: members, minimum, maximum } = resolveSchema(document, schema)
-  if (members !== undefined) return fc.constantFrom(...members)
+  if (members !== undefined) return fc.constantFrom(...members.map(String))
   if (type === 'boolean') return fc.constantFrom('true', 'false')
   if (type === 'integer') {
     return fc

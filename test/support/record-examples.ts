@@ -16,6 +16,7 @@ import { acmeIdOf, callOf, pathOf, withdrawal } from './operation-calls.ts'
 import { operatorToken } from './operator-token.ts'
 import { rawSocket } from './raw-request.ts'
 import { recordCommon } from './record-common-examples.ts'
+import { recordOperator } from './record-operator-examples.ts'
 import { startControlledSandbox } from './sandbox-control.ts'
 
 /**
@@ -28,14 +29,16 @@ export async function recordExamples(): Promise<Readonly<Record<string, Operatio
   const service = await startTestService({ env: { BURSAR_FEE_QUOTES_OPEN_MAX: '2' } })
   const limited = await startTestService({ env: { BURSAR_REQUESTS_PER_SECOND_MAX: '1' } })
   const withoutFees = await startTestService({ env: { BURSAR_ACCEPT_SAMPLE_FEES: 'false' } })
+  const operatorService = await startTestService()
   try {
     const recorded: Record<string, OperationExamples> = {}
     for (const operation of operations) {
       recorded[operation.id] = await recordOperation(operation, { service, limited, withoutFees })
     }
-    return { ...recorded, ...(await recordEvery(service, limited)) }
+    const ofOperator = await recordOperator(operatorService)
+    return { ...recorded, ...ofOperator, ...(await recordEvery(service, limited)) }
   } finally {
-    for (const started of [service, limited, withoutFees]) await started.stop()
+    for (const started of [service, limited, withoutFees, operatorService]) await started.stop()
   }
 }
 

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict'
+import { operatorScopes } from '../../src/contract/scopes.ts'
+import type { Example, OperationExamples } from '../../src/http/documents/openapi-examples.ts'
+import { historyOf } from '../../src/operations/ingest/record-histories.ts'
+import { callsOf } from '../../src/operations/ingest/stored-records.ts'
+import { resources } from '../../src/resources/catalogue.ts'
+import type { TestService } from './harness.ts'
+import { quoteFee, withdrawal } from './operation-calls.ts'
+import { operatorToken } from './operator-token.ts'
+import {
+  aDepositAddress,
+  aFiatAccount,
+  anId,
+  anIssuerQuote,
+  aStatement,
+  someDepositInstructions,
+} from './records.ts'
+
+/** What differs from run to run, each with the value that the examples show. */
+const varying: Readonly<Record<string, unknown>> = {
+  request_id: '6f1c9a52-4f0e-4b67-9d3c-2a1f0c8e7b90',
+  next_page_cursor: 'ARhrZXlfOGIxYmRmODFkZjEwNzk2ZGRjOWGphKEyMB25RljrXHCU0poqiraPHMwBfSbJCJz0s6Q3',
+  stored_at: '2026-11-22T09:30:00.125Z',
+  replaced_at: '2026-11-22T09:31:00.25Z',
+  kept_since: '2026-11-22T09:30:00Z',
+  deleted_at: '2026-11-22T09:32:00Z',
+}
+
+const samples = {
+  'fiat-accounts': aFiatAccount,
+  'fiat-deposit-instructions': someDepositInstructions,
+  'deposit-addresses': aDepositAddress,
+  statements: aStatement,
+  'issuer-quote-executions': anIssuerQuote,
+} as const
+
+const unknownId = '99999999-9999-4999-8999-999999999999'
+
+type Sent = {
+  readonly method?: string
+  readonly status: number
+  readonly summary: string
+  readonly body?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** The examples of the operator's API: the story of one record of each kind, and of one fee. */
+export async function recordOperator(
+  service: TestService,
+): Promise<Readonly<Record<string, OperationExamples>>> {
+  const token = await operatorToken(service, 'examples', operatorScopes)
+  const send = async (path: string, sent: Sent): Promise<Example> => {
+    const { method = 'GET', status, summary, headers = {}, body } = sent
+    const answer = await service.call(`/ingest/v1/${path}`, {
+      token,
+      method,
+      headers: { 'x-request-id': String(varying.request_id), ...headers },
+      ...(body !== undefined && { body }),
+    })
+    assert.equal(answer.status, status, `${method} ${path}: ${answer.text}`)
+    const value = answer.text === '' ? null : JSON.parse(answer.text, steady)
+    return { summary, value }
+  }
+  const recorded: Record<string, OperationExamples> = {}
+  for (const [at, resource] of resources.entries()) {
+    const { kind } = resource
+    const id = anId(8800 + at)
+    const record = samples[kind]({ id, customer_id: 'northwind', source_version: 2 })
+    const path = `${kind}/${id}`
+    const unknown = { status: 404, summary: 'An id of no record' }
+    const put = (status: number, summary: string, over: object = {}, headers = {}) =>
+      send(path, {
+        method: 'PUT',
+        status,
+        summary,
+        body: JSON.stringify({ ...record, ...over }),
+        headers,
+      })
+    const other = { 'if-match': '"another"' }
+    const calls = callsOf(resource)
+    recorded[calls.put] = {
+      parameters: { id, allow_older: false },
+      bodies: { record: { summary: 'A record', value: record } },
+      answers: {
+        201: { added: await put(201, 'A new record') },
+        200: { unchanged: await put(200, 'The same record again') },
+        400: { fault: await put(400, 'A member that no record has', { colour: 'red' }) },
+        409: { older: await put(409, 'An older record', { source_version: 1 }) },
+        412: { unmet: await put(412, 'Another version is stored', {}, other) },
+      },
+    }
+    const post = (status: number, summary: string, body: string, headers = {}) =>
+      send(kind, { method: 'POST', status, summary, body, headers })
+    const line = `${JSON.stringify(record)}\n`
+    const key = { 'idempotency-key': `examples-${kind}` }
+    recorded[calls.post] = {
+      parameters: { allow_older: false },
+      bodies: { stream: { summary: 'A stream of one record', value: line } },
+      answers: {
+        200: { stored: await post(200, 'A stream that was stored', line, key) },
+        400: { fault: await post(400, 'A record with a fault', '{"id":"7"}\n') },
+        409: {
+          older: await post(
+            409,
+            'An older record',
+            `${JSON.stringify({ ...record, source_version: 1 })}\n`,
+          ),
+        },
+        422: { other: await post(422, 'The same key with another stream', '\n', key) },
+      },
+    }
+    recorded[calls.get] = {
+      parameters: { id },
+      bodies: {},
+      answers: {
+        200: { record: await send(path, { status: 200, summary: 'The record' }) },
+        404: { unknown: await send(`${kind}/${unknownId}`, unknown) },
+        410: {
+          earlier: await send(`${path}?as_of=2020-01-01T00:00:00Z`, {
+            status: 410,
+            summary: 'A time before the records are kept',
+          }),
+        },
+      },
+    }
+    recorded[historyOf(resource)] = {
+      parameters: { id, limit: 10, page_cursor: '' },
+      bodies: {},
+      answers: {
+        200: { versions: await send(`${path}/history`, { status: 200, summary: 'The versions' }) },
+        404: { unknown: await send(`${kind}/${unknownId}/history`, unknown) },
+      },
+    }
+    const remove = { method: 'DELETE' }
+    recorded[calls.delete] = {
+      parameters: { id },
+      bodies: {},
+      answers: {
+        404: { unknown: await send(`${kind}/${unknownId}`, { ...unknown, ...remove }) },
+        412: {
+          unmet: await send(path, {
+            ...{ ...remove, headers: other },
+            ...{ status: 412, summary: 'Another version is stored' },
+          }),
+        },
+      },
+    }
+  }
+  const found = await send(`search?q=${anId(8800)}`, { status: 200, summary: 'One hit' })
+  recorded.searchRecords = {
+    parameters: { q: anId(8800), page_cursor: '' },
+    bodies: {},
+    answers: {
+      200: { hits: found },
+      400: { missing: await send('search', { status: 400, summary: 'Nothing to find' }) },
+    },
+  }
+  recorded.getCaller = {
+    parameters: {},
+    bodies: {},
+    answers: { 200: { caller: await send('caller', { status: 200, summary: 'A client' }) } },
+  }
+  const fee = await quoteFee(service)
+  const payout = { customer_id: 'acme', ...withdrawal, withdrawal: 'payout-7' }
+  const consume = (status: number, summary: string, over: object = {}, id = fee) =>
+    send(`fees/${id}/consume`, {
+      method: 'POST',
+      ...{ status, summary, body: JSON.stringify({ ...payout, ...over }) },
+    })
+  const steadyFee = (example: Example): Example => ({
+    ...example,
+    value: JSON.parse(JSON.stringify(example.value).replaceAll(fee, anId(8900)), steadyOfFee),
+  })
+  recorded.consumeWithdrawalFee = {
+    parameters: { id: anId(8900) },
+    bodies: { payout: { summary: 'A withdrawal', value: payout } },
+    answers: {
+      409: {
+        'fee-mismatched': steadyFee(await consume(409, 'Another amount', { amount: '7' })),
+      },
+      200: { consumed: steadyFee(await consume(200, 'The withdrawal has the fee')) },
+      404: { unknown: await consume(404, 'An id of no fee', {}, unknownId) },
+    },
+  }
+  recorded.getWithdrawalFee = {
+    parameters: { id: anId(8900) },
+    bodies: {},
+    answers: {
+      200: {
+        fee: steadyFee(await send(`fees/${fee}`, { status: 200, summary: 'A consumed fee' })),
+      },
+      404: {
+        unknown: await send(`fees/${unknownId}`, { status: 404, summary: 'An id of no fee' }),
+      },
+    },
+  }
+  return recorded
+}
+
+const steady = (name: string, value: unknown): unknown =>
+  typeof value === 'string' && name === 'detail'
+    ? value.replace(/kept since [^;]+/, `kept since ${varying.kept_since}`)
+    : (varying[name] ?? value)
+
+const steadyOfFee = (name: string, value: unknown): unknown =>
+  /^(created|expires|consumed)_at$/.test(name) ? `2026-11-22T09:${name.length}:00Z` : value
