@@ -24,7 +24,7 @@ export type FaultCode = keyof typeof faultCodes
 
 /** The codes of conflicts with what is stored. */
 export const conflictCodes = {
-  taken: 'Another record or another customer has this value.',
+  taken: 'Another record of the customer has this value.',
   held: 'A record of another customer has this value; `take_over=true` takes it.',
   not_storable: 'The value cannot be stored.',
   fixed: 'It must stay as it was first stored.',
