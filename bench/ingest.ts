@@ -82,7 +82,11 @@ async function measure({ url }: Listening): Promise<void> {
   const from = new Date().toISOString()
   const put = async (connections: number) => {
     const { rate, p50, p99 } = await runWrk({
-      ...{ url, tokens: [operator], seconds: SECONDS, connections, requests: changes() },
+      url,
+      tokens: [operator],
+      seconds: SECONDS,
+      connections,
+      requests: changes(),
       headers: { 'content-type': 'application/json' },
     })
     const figures = `${Math.round(rate)}/s, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`

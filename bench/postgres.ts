@@ -35,8 +35,11 @@ export async function openPostgres(
   const server = await startPostgres({
     version: process.env.BURSAR_TEST_POSTGRES === 'newest' ? 'newest' : 'debian',
     settings: [
-      ...['fsync = on', 'full_page_writes = on', 'synchronous_commit = on'],
-      ...['shared_buffers = 1GB', 'max_wal_size = 8GB'],
+      'fsync = on',
+      'full_page_writes = on',
+      'synchronous_commit = on',
+      'shared_buffers = 1GB',
+      'max_wal_size = 8GB',
     ],
   })
   await prepareServer(server)

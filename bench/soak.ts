@@ -22,7 +22,11 @@ const peak = await runWrk({ ...load, requests: world.pages(100), seconds: 10 })
 say(`peak ${Math.round(peak.rate)} cold pages/s, mean ${peak.mean.toFixed(1)} ms`)
 for (let minute = 1; minute <= MINUTES; minute += 1) {
   const { p50, p99, rate } = await openLoop({
-    ...{ url: service.url, token, path, rate: peak.rate / 2, seconds: 60 },
+    url: service.url,
+    token,
+    path,
+    rate: peak.rate / 2,
+    seconds: 60,
   })
   const status = readFileSync(`/proc/${service.pid}/status`, 'utf8')
   const memory = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1000

@@ -82,7 +82,12 @@ export async function runWrk(load: Load): Promise<LoadResult> {
   writeFileSync(requestFile, `${lines.join('\n')}\n`)
   const words = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '-s', scriptFile, url]
   const { stdout } = await promisify(execFile)('taskset', [
-    ...['-c', cores.load, 'wrk', ...words, '--', requestFile],
+    '-c',
+    cores.load,
+    'wrk',
+    ...words,
+    '--',
+    requestFile,
   ])
   const found = JSON.parse(/\{.*\}/.exec(stdout)?.[0] ?? '{}')
   if (!(found.requests > 0) || found.failed > 0) throw new Error(stdout)

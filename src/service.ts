@@ -122,21 +122,37 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   // A document that is read before the service listens names the right URL, unless the port is 0.
   let url = config.publicUrl ?? urlOf(config.host, String(config.port))
   const oauth = await openOAuth({
-    ...{ store: credentials, keyring, config, log },
-    ...{ issuer: () => url, clock, ageClock: sources.ageClock },
+    store: credentials,
+    keyring,
+    config,
+    log,
+    issuer: () => url,
+    clock,
+    ageClock: sources.ageClock,
     rateLimit: openRateLimit(config.oauthRequestsPerSecondMax),
     ...(sources.guessLimiter && { limiter: sources.guessLimiter }),
   })
   opened.defer(oauth.close)
   const parts = {
-    ...{ store, credentials, quotes, keyring, config, clock, oauth },
-    ...{ watch: stores.watch, sandbox: stores.sandbox, url: () => url },
+    store,
+    credentials,
+    quotes,
+    keyring,
+    config,
+    clock,
+    oauth,
+    watch: stores.watch,
+    sandbox: stores.sandbox,
+    url: () => url,
   }
   const extension = await sources.extend?.(parts)
   const rateLimit = openRateLimit(config.requestsPerSecondMax)
   const unsent = sources.unsent ?? openUnsentAnswers()
   const pipeline = {
-    ...{ verify: oauth.verify, rateLimit, store, cursorKeys: cursorKeysOf(keyring) },
+    verify: oauth.verify,
+    rateLimit,
+    store,
+    cursorKeys: cursorKeysOf(keyring),
     reserveAnswer: unsent.reserve,
     pages: openPageCache(limits.keptPagesBytesMax),
     works: { [createCryptoWithdrawalFee.id]: quoteWork(fees.current, parts) },
@@ -146,10 +162,18 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   const checked = { ...parts, credentials: oauth, feeBasis: fees.current }
   const readiness = [...readinessChecks(checked), ...processChecks(life, log)]
   const ingest = {
-    ...{ verify: oauth.identify, rateLimit, store, clock, cursorKeys: pipeline.cursorKeys },
+    verify: oauth.identify,
+    rateLimit,
+    store,
+    clock,
+    cursorKeys: pipeline.cursorKeys,
     reserveAnswer: unsent.reserve,
     works: ingestWorks({
-      ...{ store, quotes, clock, log, rules: recordRules(config) },
+      store,
+      quotes,
+      clock,
+      log,
+      rules: recordRules(config),
       health: openHealthReport(readiness),
     }),
   }
@@ -200,7 +224,9 @@ const documentRoutes = (
 
 const quoteWork = (basis: () => FeeBasis, { quotes, clock, config }: ServiceParts) =>
   quoteWithdrawal({
-    ...{ basis, quotes, clock },
+    basis,
+    quotes,
+    clock,
     // A quote needs the verdict on an address, not which kind of Solana account it is.
     policy: { ...addressPolicy(config), quick: true },
     openMax: config.feeQuotesOpenMax,

@@ -27,11 +27,21 @@ const onlyEnglish: Plugin = {
 export async function buildConsole(): Promise<ReadonlyMap<string, Buffer>> {
   const built = await build({
     entryPoints: { console: `${source}main.tsx`, style: `${source}style.css` },
-    ...{ outdir: target, bundle: true, splitting: true, format: 'esm', minify: true },
-    ...{ jsx: 'automatic', target: 'es2022', write: false, logLevel: 'warning' },
-    ...{ entryNames: '[name]-[hash]', chunkNames: '[name]-[hash]', legalComments: 'none' },
+    outdir: target,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    minify: true,
+    jsx: 'automatic',
+    target: 'es2022',
+    write: false,
+    logLevel: 'warning',
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    legalComments: 'none',
     // Digests in names must not depend on where the repository lies.
-    ...{ absWorkingDir: root, metafile: true },
+    absWorkingDir: root,
+    metafile: true,
     define: { 'process.env.NODE_ENV': '"production"' },
     plugins: [onlyEnglish],
   })

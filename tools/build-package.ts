@@ -67,8 +67,15 @@ await build({
     main: `${src}main.ts`,
     testing: `${src}testing/create-sandbox.ts`,
   },
-  ...{ outdir: dist, bundle: true, splitting: true, platform: 'node', format: 'esm' },
-  ...{ target: 'node24', external, plugins: [filesBesideModules], logLevel: 'warning' },
+  outdir: dist,
+  bundle: true,
+  splitting: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node24',
+  external,
+  plugins: [filesBesideModules],
+  logLevel: 'warning',
 })
 // Node loads modules from CommonJS, but Jest does not.
 await build({

@@ -2,11 +2,12 @@ import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /**
- * Checks the layout of `src/`: which folder imports which, and import cycles (type imports
- * included). The console and the client import nothing of it. Prints each fault and exits with 1.
- * Files per folder and lines per file are warnings: one thing may rightly be long. The linter
- * checks imports one file at a time and ignores type imports in cycles, so it cannot hold these
- * rules. If this file outgrows its size, dependency-cruiser can do most of it.
+ * Checks the layout of `src/`: which folder imports which, import cycles (type imports included),
+ * and that no literal is spread into a literal. The console and the client import nothing of it.
+ * Prints each fault and exits with 1. Files per folder and lines per file are warnings: one thing
+ * may rightly be long. The linter checks imports one file at a time and ignores type imports in
+ * cycles, so it cannot hold these rules. If this file outgrows its size, dependency-cruiser can do
+ * most of it.
  */
 
 /**
@@ -48,43 +49,64 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   oauth: ['store', 'contract', 'vault', 'values', 'platform'],
   'withdrawal-fees': ['store', 'fees', 'contract', 'values', 'platform'],
   ingest: [
-    ...['withdrawal-fees', 'intake', 'operations', 'resources', 'store', 'contract'],
-    ...['values', 'platform'],
+    'withdrawal-fees',
+    'intake',
+    'operations',
+    'resources',
+    'store',
+    'contract',
+    'values',
+    'platform',
   ],
   http: ['operations', 'store', 'fees', 'contract', 'vault', 'values', 'platform'],
   verify: ['values', 'platform'],
   sandbox: [
-    ...['http', 'intake', 'oauth', 'store', 'operations', 'resources', 'contract', 'fees'],
-    ...['vault', 'values', 'platform', 'service'],
+    'http',
+    'intake',
+    'oauth',
+    'store',
+    'operations',
+    'resources',
+    'contract',
+    'fees',
+    'vault',
+    'values',
+    'platform',
+    'service',
   ],
-  testing: [...['sandbox', 'oauth', 'platform', 'service', 'stores']],
+  testing: ['sandbox', 'oauth', 'platform', 'service', 'stores'],
   cli: [
-    ...[
-      'sandbox',
-      'ingest',
-      'withdrawal-fees',
-      'intake',
-      'oauth',
-      'store',
-      'resources',
-      'contract',
-      'fees',
-    ],
-    ...['verify', 'vault', 'values', 'platform', 'service', 'stores'],
+    'sandbox',
+    'ingest',
+    'withdrawal-fees',
+    'intake',
+    'oauth',
+    'store',
+    'resources',
+    'contract',
+    'fees',
+    'verify',
+    'vault',
+    'values',
+    'platform',
+    'service',
+    'stores',
   ],
   service: [
-    ...[
-      'http',
-      'ingest',
-      'withdrawal-fees',
-      'oauth',
-      'intake',
-      'operations',
-      'resources',
-      'store',
-      'fees',
-    ],
-    ...['contract', 'vault', 'values', 'platform', 'stores'],
+    'http',
+    'ingest',
+    'withdrawal-fees',
+    'oauth',
+    'intake',
+    'operations',
+    'resources',
+    'store',
+    'fees',
+    'contract',
+    'vault',
+    'values',
+    'platform',
+    'stores',
   ],
   stores: ['store', 'store/sql', 'store/sqlite', 'store/postgres', 'vault', 'values', 'platform'],
   bin: ['main', 'platform'],
@@ -109,10 +131,14 @@ const faults = [
   ...files.flatMap(directionFaults),
   ...cycleFaults(),
   ...packageFiles.flatMap(packageFaults),
+  ...globSync('{src,console,sdk,test,bench,tools}/**/*.{ts,tsx}', {
+    exclude: ['**/node_modules/**'],
+  }).flatMap(spreadFaults),
 ]
 const warnings = [
   ...folderWarnings(),
-  ...[...files, ...packageFiles]
+  ...files
+    .concat(packageFiles)
     .filter((file) => linesOf(file) > FILE_LINES_MAX && !isGenerated.test(file))
     .map((file) => `${file}: has ${linesOf(file)} lines. Does it hold two things?`),
 ]
@@ -167,6 +193,17 @@ function packageFaults(file: string): string[] {
   return readImports(file)
     .filter((target) => /^(src|test|tools|console|sdk)\//.test(target) && !target.startsWith(own))
     .map((target) => `${file}: a package of its own must not import ${target}`)
+}
+
+/** A literal that is spread into a literal only keeps a line short. */
+function spreadFaults(file: string): string[] {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .flatMap((line, at) =>
+      /^\s*\.\.\.(\{.*\},|\[.*\],|\{)$/.test(line)
+        ? [`${file}:${at + 1}: write the members of the literal plainly`]
+        : [],
+    )
 }
 
 /** Depth-first search; a file that is reached again while it is on the path closes a cycle. */

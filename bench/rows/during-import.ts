@@ -24,8 +24,12 @@ export function duringImportRow({ env, world, service, seconds, records }: Parts
   const file = join(world.folder, 'during.ndjson')
   const path = '/v2/transfer/fiat-accounts?limit=100&order=ASC'
   return {
-    ...{ name: 'p99 at half of peak, during an import', goal: 4, atMost: true, unit: 'ms' },
-    ...{ reference: 'ms p50', rounds: 1 },
+    name: 'p99 at half of peak, during an import',
+    goal: 4,
+    atMost: true,
+    unit: 'ms',
+    reference: 'ms p50',
+    rounds: 1,
     measure: async () => {
       writeFileSync(file, addressLines(records))
       const [token = ''] = world.tokens

@@ -41,7 +41,9 @@ export function importRows({ folder, records, target }: Imports): readonly Row[]
   const write = () => writeFileSync(file, addressLines(records))
   return [
     {
-      ...{ name: `import of ${records} deposit addresses`, goal: 0.6, unit: '/s' },
+      name: `import of ${records} deposit addresses`,
+      goal: 0.6,
+      unit: '/s',
       reference: `/s ${target.bulk}`,
       measure: async (round) => {
         if (round === 0) write()
@@ -50,17 +52,28 @@ export function importRows({ folder, records, target }: Imports): readonly Row[]
       },
     },
     {
-      ...{ name: 'bytes on disk', goal: target.goals.bytes, atMost: true, unit: 'MB', rounds: 1 },
+      name: 'bytes on disk',
+      goal: target.goals.bytes,
+      atMost: true,
+      unit: 'MB',
+      rounds: 1,
       reference: 'MB of NDJSON',
       measure: async () => ({ ours: target.bytes() / 1e6, theirs: statSync(file).size / 1e6 }),
     },
     {
-      ...{ name: 'memory of an import', goal: 1, atMost: true, unit: 'MB', rounds: 1 },
+      name: 'memory of an import',
+      goal: 1,
+      atMost: true,
+      unit: 'MB',
+      rounds: 1,
       reference: 'MB goal',
       measure: async () => ({ ours: used.megabytes, theirs: 250 }),
     },
     {
-      ...{ name: 'start to ready', goal: 1, atMost: true, unit: 'ms' },
+      name: 'start to ready',
+      goal: 1,
+      atMost: true,
+      unit: 'ms',
       reference: 'ms goal',
       measure: async () => {
         const startedAt = performance.now()
@@ -98,10 +111,13 @@ export function addressLines(records: number): string {
     lines.push(
       JSON.stringify(
         aDepositAddress({
-          ...{ id: idOf(at), customer_id: customerOf(at), ref_id: `ref-${at}` },
+          id: idOf(at),
+          customer_id: customerOf(at),
+          ref_id: `ref-${at}`,
           address: encodeAddress('ETHEREUM', payload),
-          ...{ profile_id: `profile-${at % 100}`, account_id: `account-${at % 1000}` },
-          ...{ identity_id: `identity-${at % 1000}` },
+          profile_id: `profile-${at % 100}`,
+          account_id: `account-${at % 1000}`,
+          identity_id: `identity-${at % 1000}`,
           created_at: new Date(Number(microsOf(at) / 1000n)).toISOString(),
         }),
       ),

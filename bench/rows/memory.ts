@@ -10,7 +10,12 @@ export function memoryRow(
   goal: number,
 ): Row {
   return {
-    ...{ name, goal: 1, atMost: true, unit: 'MB', reference: 'MB goal', rounds: 1 },
+    name,
+    goal: 1,
+    atMost: true,
+    unit: 'MB',
+    reference: 'MB goal',
+    rounds: 1,
     measure: async () => {
       const status = readFileSync(`/proc/${pid}/status`, 'utf8')
       const kilobytes = new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]

@@ -32,7 +32,10 @@ export async function readRows(reads: Reads): Promise<readonly Row[]> {
     reference: { readonly name: string; readonly rate: () => Promise<number> },
     headers: () => Promise<Record<string, string>> = async () => ({}),
   ): Row => ({
-    ...{ name, goal, reference: reference.name, unit: '/s' },
+    name,
+    goal,
+    reference: reference.name,
+    unit: '/s',
     measure: async (round): Promise<Measured> => ({
       theirs: await reference.rate(),
       ours: (await ours(requests(round), await headers())).rate,
@@ -43,7 +46,10 @@ export async function readRows(reads: Reads): Promise<readonly Row[]> {
   const ofGets = { name: '/s gets', rate: async () => (await ours(world.gets(0))).rate }
   const ofSql = (limit: number) => ({ name: '/s SQL', rate: () => world.sqlRate(limit, seconds) })
   const latency = (limit: number): Row => ({
-    ...{ name: `p99 of lists of ${limit}, at peak`, goal: 2.5, atMost: true, unit: 'ms' },
+    name: `p99 of lists of ${limit}, at peak`,
+    goal: 2.5,
+    atMost: true,
+    unit: 'ms',
     reference: 'ms mean',
     measure: async () => {
       const { p99, mean } = await ours(world.pages(limit))

@@ -44,14 +44,20 @@ export async function writeRows({ config, service, seconds, goal }: Writes): Pro
   const askToken = { url: service.url, tokens: [], headers: basic, seconds }
   return [
     {
-      ...{ name: 'fee quote, durable', goal, reference: '/s bare POST', unit: '/s' },
+      name: 'fee quote, durable',
+      goal,
+      reference: '/s bare POST',
+      unit: '/s',
       measure: async () => ({
         theirs: await quoteRate(bare.url),
         ours: await quoteRate(service.url),
       }),
     },
     {
-      ...{ name: 'token', goal: 0.6, reference: '/s ES256 signatures', unit: '/s' },
+      name: 'token',
+      goal: 0.6,
+      reference: '/s ES256 signatures',
+      unit: '/s',
       measure: async () => ({
         theirs: Number(pinnedOutput(['bench/servers/signatures.ts', String(seconds)])),
         ours: (await runWrk({ ...askToken, requests: [{ path: '/oauth2/token', body }] })).rate,

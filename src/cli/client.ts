@@ -204,8 +204,10 @@ async function reveal(
   more: Readonly<Record<string, string | null>> = {},
 ): Promise<void> {
   const record = {
-    ...{ client_id: client.id, client_secret: secret.reveal() },
-    ...{ ...describe(client), ...more },
+    client_id: client.id,
+    client_secret: secret.reveal(),
+    ...describe(client),
+    ...more,
   }
   const lines = [...linesOf(record), 'The secret is not shown again.']
   await output.reveal(resultLines(options, record, lines).join('\n'))
@@ -234,13 +236,19 @@ function describe({ customerId, boundTo, name, scopes, method }: Client) {
 
 function describeListed(client: ClientWithSecrets) {
   const secrets = client.secrets.map(({ id, createdAt, expiresAt, lastUsedAt }) => ({
-    ...{ secret_id: id, created_at: isoOf(createdAt), expires_at: isoOf(expiresAt) },
+    secret_id: id,
+    created_at: isoOf(createdAt),
+    expires_at: isoOf(expiresAt),
     last_used_at: isoOf(lastUsedAt),
   }))
   return {
-    ...{ client_id: client.id, ...describe(client), method: client.method.kind },
-    ...{ created_at: isoOf(client.createdAt), last_used_at: isoOf(client.lastUsedAt) },
-    ...{ disabled_at: isoOf(client.disabledAt), secrets },
+    client_id: client.id,
+    ...describe(client),
+    method: client.method.kind,
+    created_at: isoOf(client.createdAt),
+    last_used_at: isoOf(client.lastUsedAt),
+    disabled_at: isoOf(client.disabledAt),
+    secrets,
   }
 }
 

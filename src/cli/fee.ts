@@ -63,7 +63,13 @@ function consumeCommand(output: Output): Command {
     const { customer: customerId, asset, network, address, amount, withdrawal } = options
     const consumedAt = parseInstant(options.consumedAt ?? '')?.micros
     const request = {
-      ...{ id, customerId, asset, network, address, amount, withdrawal },
+      id,
+      customerId,
+      asset,
+      network,
+      address,
+      amount,
+      withdrawal,
       ...(consumedAt !== undefined && { consumedAt }),
     }
     const consume = (stores: Stores) => stores.quotes().operator.consume(request)

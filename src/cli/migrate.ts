@@ -47,8 +47,11 @@ export function migrateCommand(output: Output): Command {
       }
       const { faults, faultCount, records } = await check(deps)
       const document = {
-        ...{ up_to_date: true, applied, records_checked: records },
-        ...{ integrity_fault_count: faultCount, integrity_faults: faults },
+        up_to_date: true,
+        applied,
+        records_checked: records,
+        integrity_fault_count: faultCount,
+        integrity_faults: faults,
       }
       const isSound = faultCount === 0
       printResult(output, options, document, [

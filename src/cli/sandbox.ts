@@ -50,7 +50,10 @@ export function sandboxCommand(output: Output): Command {
       const clock = openMovableClock()
       const print = process.env.LOG_LEVEL === undefined ? terminalLine() : undefined
       const service = await startService({
-        ...{ config, log, clock: clock.now, ageClock: systemClock },
+        config,
+        log,
+        clock: clock.now,
+        ageClock: systemClock,
         extend: (parts) => openSandbox(parts, { clock, ...(print && { print }) }),
         guessLimiter: unlimitedGuesses,
       })

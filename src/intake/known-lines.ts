@@ -68,8 +68,12 @@ const idIn = (text: string): string | undefined =>
 /** What else decides how a line is stored. */
 const seedOf = ({ kind }: Resource, { customerId, rules }: Deps['options']): string =>
   JSON.stringify([
-    ...[version, kind, customerId ?? null, rules.testnets],
-    ...[[...rules.statementTypes], [...rules.statementProducts]],
+    version,
+    kind,
+    customerId ?? null,
+    rules.testnets,
+    [...rules.statementTypes],
+    [...rules.statementProducts],
   ])
 
 type Content = readonly (string | number | bigint | boolean | null)[]
@@ -84,11 +88,17 @@ const positionText = (position: Uint8Array): string =>
 function storedContent(row: StoredRow): Content {
   const { listed, unmasked } = row
   return [
-    ...[row.customerId, row.id, row.deleted, positionText(row.position)],
+    row.customerId,
+    row.id,
+    row.deleted,
+    positionText(row.position),
     ...Object.values(row.members),
-    ...[listed.body, listed.checksum],
+    listed.body,
+    listed.checksum,
     ...(unmasked == null ? [] : [unmasked.body, unmasked.checksum, unmasked.deleted]),
-    ...[row.deletedAt, row.updatedAt, row.sourceVersion],
+    row.deletedAt,
+    row.updatedAt,
+    row.sourceVersion,
   ]
 }
 
@@ -99,10 +109,16 @@ function stagedContent(record: StorableRecord): Content {
   const isDeleted = deletedAt !== null
   const listed = masked ?? full
   return [
-    ...[customerId, record.id, isDeleted, positionText(record.position)],
+    customerId,
+    record.id,
+    isDeleted,
+    positionText(record.position),
     ...Object.values(record.members),
-    ...[listed, bodyChecksum(customerId, listed)],
+    listed,
+    bodyChecksum(customerId, listed),
     ...(masked === null ? [] : [full, bodyChecksum(customerId, full), isDeleted]),
-    ...[deletedAt, record.updatedAt, record.sourceVersion],
+    deletedAt,
+    record.updatedAt,
+    record.sourceVersion,
   ]
 }

@@ -32,7 +32,10 @@ export const consoleStaff = {
   clientId: 'console_sandbox',
   clientSecret: 'bursar_sandbox_secret_of_the_console',
   scopes: [
-    ...['ingest:search', 'ingest:read_history', 'ingest:read_record', 'ingest:export'],
+    'ingest:search',
+    'ingest:read_history',
+    'ingest:read_record',
+    'ingest:export',
     'ingest:read_health',
   ],
 } as const

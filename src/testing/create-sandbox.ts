@@ -90,7 +90,11 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
     const customer = (wanted: CustomerOptions = {}) => createCustomer(control, wanted)
     const client = await customer(options)
     return {
-      ...{ url, client, customer, clock, close },
+      url,
+      client,
+      customer,
+      clock,
+      close,
       faults: faultsOf(control, client),
       load: (kind, records, { customerId = client.customerId } = {}) =>
         control(

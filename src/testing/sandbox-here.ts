@@ -33,7 +33,11 @@ export async function startSandboxHere(): Promise<RunningSandbox> {
   } else writeFiles(folder, emptyStore)
   const clock = openMovableClock()
   const service = await startService({
-    ...{ config, log, clock: clock.now, ageClock: systemClock, guessLimiter: unlimitedGuesses },
+    config,
+    log,
+    clock: clock.now,
+    ageClock: systemClock,
+    guessLimiter: unlimitedGuesses,
     extend: (parts) => openSandbox(parts, { clock, startsEmpty: true }),
   })
   return {

@@ -30,10 +30,16 @@ const verify = (words: readonly string[], env: Readonly<Record<string, string>> 
   runBursar('sqlite:none.db', ['verify', ...words], '', env)
 
 const of = ({ clientId, clientSecret }: typeof acme) => [
-  ...['--client-id', clientId, '--client-secret', clientSecret],
+  '--client-id',
+  clientId,
+  '--client-secret',
+  clientSecret,
 ]
 const other = ({ clientId, clientSecret }: typeof acme) => [
-  ...['--other-client-id', clientId, '--other-client-secret', clientSecret],
+  '--other-client-id',
+  clientId,
+  '--other-client-secret',
+  clientSecret,
 ]
 
 type Listed = {
@@ -56,7 +62,12 @@ describe('of the sandbox', () => {
     // The wrong servers show it of Borealis each time.
     for (const [client, second] of isLong ? pairs : pairs.slice(0, 1)) {
       const ran = await verify([
-        ...['--target', service.url, ...of(client), ...other(second), '--allow-fees', '--json'],
+        '--target',
+        service.url,
+        ...of(client),
+        ...other(second),
+        '--allow-fees',
+        '--json',
       ])
       assert.deepEqual([ran.code, ran.err], [0, ''])
       const { held, broken, not_testable, target, statements } = JSON.parse(ran.out)
@@ -74,7 +85,12 @@ describe('of the sandbox', () => {
 
   test('each statement is one line, and a summary ends the report', async () => {
     const ran = await verify([
-      ...['--target', `${service.url}/`, ...of(borealis), '--only', 'caching', 'fees.sum'],
+      '--target',
+      `${service.url}/`,
+      ...of(borealis),
+      '--only',
+      'caching',
+      'fees.sum',
     ])
     assert.deepEqual(ran, {
       code: 0,
@@ -91,7 +107,13 @@ not testable  fees.sum: amount plus fee is exactly total, and the caller’s fig
 
   test('without the second client isolation is not testable, and no fee is created', async () => {
     const ran = await verify([
-      ...['--target', service.url, ...of(borealis), '--json', '--only', 'isolation', 'fees'],
+      '--target',
+      service.url,
+      ...of(borealis),
+      '--json',
+      '--only',
+      'isolation',
+      'fees',
     ])
     assert.equal(ran.code, 0)
     assert.deepEqual(idsOf('held', ran), ['isolation.own-customer'])
@@ -105,15 +127,13 @@ not testable  fees.sum: amount plus fee is exactly total, and the caller’s fig
 
   test('a second client of the same customer does not test isolation', async () => {
     const ran = await verify([
-      ...[
-        '--target',
-        service.url,
-        ...of(acme),
-        ...other(acme),
-        '--json',
-        '--only',
-        'isolation.lists',
-      ],
+      '--target',
+      service.url,
+      ...of(acme),
+      ...other(acme),
+      '--json',
+      '--only',
+      'isolation.lists',
     ])
     assert.deepEqual(idsOf('not testable', ran), ['isolation.lists'])
   })
@@ -181,8 +201,14 @@ describe('a broken statement', () => {
       answer: ({ status }) => (status >= 400 ? { status: 418 } : {}),
     })
     const ran = await verify([
-      ...['--target', server.url, ...of(borealis), '--json', '--only'],
-      ...['authorization.challenge', 'authorization.invalid-token', 'tokens.grant-type'],
+      '--target',
+      server.url,
+      ...of(borealis),
+      '--json',
+      '--only',
+      'authorization.challenge',
+      'authorization.invalid-token',
+      'tokens.grant-type',
     ])
     const requests = statementsOf(ran).map(({ faults }) => faults[0]?.request)
     assert.deepEqual(requests, [

@@ -34,8 +34,10 @@ const folder = temporaryFolder()
 after(() => rmSync(folder, { recursive: true, force: true }))
 
 const commands = {
-  ...{ backup: backupCommand, restore: restoreCommand },
-  ...{ reconcile: reconcileCommand, fee: feeCommand },
+  backup: backupCommand,
+  restore: restoreCommand,
+  reconcile: reconcileCommand,
+  fee: feeCommand,
 }
 
 /** Runs a command in this process. */
@@ -70,7 +72,8 @@ async function contentOf(name: string) {
       records: await Promise.all(lines),
       clients: clients.map((client) => ({ ...client, notBefore: 0n })),
       keys: await credentials.readPurposeKeys(),
-      ...{ deniedTokens, keysChanged },
+      deniedTokens,
+      keysChanged,
       quote: await stores.quotes().operator.find(aQuote().id),
     }
   } finally {

@@ -147,14 +147,18 @@ const creating = [
 const opening = [
   'import fiat-accounts examples/records/fiat-accounts.ndjson --dry-run',
   'import fiat-accounts examples/records/fiat-accounts.ndjson --no-create',
-  ...[
-    'import list',
-    'export fiat-accounts',
-    'client create --customer a --name A --no-create',
-    'client list',
-  ],
-  ...['client rotate x', 'client disable x', 'keys list', 'keys rotate', 'keys rewrap'],
-  ...[`fee show ${aFeeId}`, consume, 'migrate --check'],
+  'import list',
+  'export fiat-accounts',
+  'client create --customer a --name A --no-create',
+  'client list',
+  'client rotate x',
+  'client disable x',
+  'keys list',
+  'keys rotate',
+  'keys rewrap',
+  `fee show ${aFeeId}`,
+  consume,
+  'migrate --check',
 ]
 
 const ranAsGiven = async (name: string, words: string): Promise<unknown> => {

@@ -27,7 +27,9 @@ before(async () => {
 after(() => rmSync(folder, { recursive: true, force: true }))
 
 const consumeWords = (id: string, over: Readonly<Record<string, string>> = {}) => [
-  ...['fee', 'consume', id],
+  'fee',
+  'consume',
+  id,
   ...Object.entries({
     customer: 'acme',
     asset: 'USDC',

@@ -198,7 +198,11 @@ describe('import', () => {
         1,
         {
           ...file,
-          ...{ records: 1, added: 1, changed: 0, unchanged: 0, user: userInfo().username },
+          records: 1,
+          added: 1,
+          changed: 0,
+          unchanged: 0,
+          user: userInfo().username,
           ...(testStore === 'postgres' && { role: 'bursar_operator' }),
         },
       ],
@@ -261,9 +265,12 @@ test('a command logs what ran, who ran it and how it ended, and no value of an o
   const { level, time, msg, ...line } = JSON.parse(last)
   assert.deepEqual([level, typeof time, msg], ['info', 'string', 'operator command'])
   assert.deepEqual(line, {
-    ...{ command: 'export', arguments: ['statements'], user: userInfo().username },
+    command: 'export',
+    arguments: ['statements'],
+    user: userInfo().username,
     ...(testStore === 'postgres' && { role: 'bursar_operator' }),
-    ...{ outcome: 'done', exitCode: 0 },
+    outcome: 'done',
+    exitCode: 0,
   })
   assert.equal(last.includes('CANARY'), false)
 })

@@ -59,7 +59,8 @@ describe('Find', () => {
     const { page, faults } = await signedIn('Borealis')
     const { body } = await browsing.service.call('/v2/transfer/deposit-addresses?limit=1', {
       token: await browsing.service.tokenOf({
-        ...{ customerId: 'borealis', clientId: 'borealis_sandbox' },
+        customerId: 'borealis',
+        clientId: 'borealis_sandbox',
         clientSecret: 'bursar_sandbox_secret_of_borealis',
       }),
     })
@@ -407,7 +408,8 @@ describe('times', () => {
 
 browserTest('a deleted account is marked, in the list and in the record', async () => {
   const token = await operatorToken(browsing.service, 'deleter', [
-    ...['ingest:read_record', 'ingest:write_fiat_accounts'],
+    'ingest:read_record',
+    'ingest:write_fiat_accounts',
   ])
   const { body } = await browsing.service.call('/v2/transfer/fiat-accounts?limit=2')
   const [{ id: live }, { id }] = body.items

@@ -147,8 +147,22 @@ const badInstants = [
 ]
 
 const badFlags = [
-  ...['', 'tRUE', 'TrUe', 'fALSE', 'y', 'yes', 'on', 'null', '2', '01', '-1', ' true', 'true '],
-  ...['true,false', 'true\n', wide('1')],
+  '',
+  'tRUE',
+  'TrUe',
+  'fALSE',
+  'y',
+  'yes',
+  'on',
+  'null',
+  '2',
+  '01',
+  '-1',
+  ' true',
+  'true ',
+  'true,false',
+  'true\n',
+  wide('1'),
 ]
 
 /** The forms of Go's ParseBool. */

@@ -98,8 +98,10 @@ describe('connections', () => {
         await rawRequest(url, '/oauth2/token', {
           method: 'POST',
           headers: [
-            ...['authorization', `Basic ${btoa(credentials)}`],
-            ...['content-type', 'application/x-www-form-urlencoded'],
+            'authorization',
+            `Basic ${btoa(credentials)}`,
+            'content-type',
+            'application/x-www-form-urlencoded',
           ],
           body: 'grant_type=client_credentials',
         })

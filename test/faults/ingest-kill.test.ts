@@ -218,7 +218,11 @@ async function killAtRandom(place: Place): Promise<void> {
     return { program, api: await openApi(url, { client_id, client_secret }) }
   }
   const ledger: Ledger = {
-    ...{ tags: new Set<string>(), acknowledgedTag: '', sent: [], acknowledged: [], imported: [] },
+    tags: new Set<string>(),
+    acknowledgedTag: '',
+    sent: [],
+    acknowledged: [],
+    imported: [],
   }
   let { program, api } = await serve()
   try {
@@ -228,7 +232,8 @@ async function killAtRandom(place: Place): Promise<void> {
       const file = { tag: `file ${moment}`, acknowledged: false }
       ledger.imported.push(file)
       const importing = startProgram(['import', 'fiat-accounts', '-'], {
-        ...{ env, stdin: fileOf(moment) },
+        env,
+        stdin: fileOf(moment),
       })
       const finished = importing.ended.then((code) => {
         file.acknowledged = code === 0

@@ -29,8 +29,12 @@ async function startUnread(kind: (typeof kinds)[number], words: readonly string[
   const log = kind === 'a pipe' ? openSync(fifo, 'r+') : ('pipe' as const)
   const child = spawn(process.execPath, [main, ...words, '--create', '--port', '0', '--json'], {
     env: {
-      ...{ PATH, LOG_LEVEL: 'info', BURSAR_LAME_DUCK_MS: '0', NODE_OPTIONS: options },
-      ...{ DATABASE_URL: `sqlite:${join(folder, 'bursar.db')}`, BURSAR_OPERATOR_PORT: '0' },
+      PATH,
+      LOG_LEVEL: 'info',
+      BURSAR_LAME_DUCK_MS: '0',
+      NODE_OPTIONS: options,
+      DATABASE_URL: `sqlite:${join(folder, 'bursar.db')}`,
+      BURSAR_OPERATOR_PORT: '0',
     },
     stdio: ['ignore', 'pipe', log],
   })

@@ -30,7 +30,11 @@ async function startScript(words: readonly string[], program = 'npm'): Promise<S
   const npm = spawn(program, words, {
     cwd: new URL('../..', import.meta.url).pathname,
     env: {
-      ...{ PATH, HOME, PORT: '0', BURSAR_LAME_DUCK_MS: '0', LOG_LEVEL: 'info' },
+      PATH,
+      HOME,
+      PORT: '0',
+      BURSAR_LAME_DUCK_MS: '0',
+      LOG_LEVEL: 'info',
       DATABASE_URL: `sqlite:${join(temporaryFolder(), 'a.db')}`,
     },
     detached: true,

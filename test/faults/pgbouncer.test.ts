@@ -31,7 +31,8 @@ before(async () => {
   await ask('create role owner login; create role bursar login; create role bursar_operator login')
   await ask(`create database ${DATABASE} owner owner`)
   pooler = await startPgBouncer(server, {
-    ...{ mode: 'transaction', lines: [`default_pool_size = ${SESSIONS}`] },
+    mode: 'transaction',
+    lines: [`default_pool_size = ${SESSIONS}`],
   })
 })
 after(async () => {
@@ -60,7 +61,8 @@ const environment = (setting = 'transaction') => ({
 
 async function run(words: readonly string[], stdin?: string): Promise<string> {
   const { code, output, errors } = await runProgram(words, {
-    ...{ env: environment(), ...(stdin !== undefined && { stdin }) },
+    env: environment(),
+    ...(stdin !== undefined && { stdin }),
   })
   assert.equal(code, 0, errors)
   return output
@@ -78,7 +80,9 @@ const createClient = async (...words: readonly string[]): Promise<Client> =>
 
 async function tokenOf(url: string, { client_id, client_secret }: Client): Promise<string> {
   const form = new URLSearchParams({
-    ...{ grant_type: 'client_credentials', client_id, client_secret },
+    grant_type: 'client_credentials',
+    client_id,
+    client_secret,
   })
   const answer = await send(url, '/oauth2/token', { method: 'POST', body: form.toString() })
   assert.equal(statusOf(answer), 200)
@@ -122,7 +126,9 @@ async function put(writing: Writing, at: number): Promise<void> {
     // Until it is acknowledged, either of the two is right.
     ledger.records.delete(id)
     const answer = await send(url, `/ingest/v1/fiat-accounts/${id}`, {
-      ...{ method: 'PUT', token, body: JSON.stringify(body) },
+      method: 'PUT',
+      token,
+      body: JSON.stringify(body),
     })
     if (!noteUnless(ledger, answer, [200, 201])) return
     ledger.records.set(id, tag)
@@ -176,7 +182,9 @@ const operatorScopes =
 
 async function serve(port: number): Promise<{ program: Program; url: string }> {
   const env = {
-    ...{ ...environment(), PORT: String(port), BURSAR_PUBLIC_URL: 'http://127.0.0.1' },
+    ...environment(),
+    PORT: String(port),
+    BURSAR_PUBLIC_URL: 'http://127.0.0.1',
   }
   const program = startProgram(['serve', '--json'], { env })
   await program.firstLine
@@ -217,7 +225,8 @@ describe('PgBouncer in transaction mode', { skip }, () => {
     await ask(statements.join('\n'), DATABASE)
     await pooler.stop()
     pooler = await startPgBouncer(server, {
-      ...{ mode: 'transaction', lines: [`default_pool_size = ${SESSIONS}`] },
+      mode: 'transaction',
+      lines: [`default_pool_size = ${SESSIONS}`],
     })
     const done = await migrate()
     assert.equal(done.code, 0, done.errors)
@@ -230,7 +239,10 @@ describe('PgBouncer in transaction mode', { skip }, () => {
     let killed = await serve(ports[0])
     const stays = await serve(ports[1])
     const ledger: Ledger = {
-      ...{ records: new Map(), quotes: new Set(), consumed: new Set(), wrong: [] },
+      records: new Map(),
+      quotes: new Set(),
+      consumed: new Set(),
+      wrong: [],
     }
     let hasEnded = false
     try {

@@ -35,7 +35,7 @@ after(async () => {
 
 async function start(): Promise<void> {
   const created = await runProgram(
-    [...['client', 'create', '--customer', 'northwind', '--name', 'a', '--json'], ...scope],
+    ['client', 'create', '--customer', 'northwind', '--name', 'a', '--json', ...scope],
     { env },
   )
   const { client_id: clientId, client_secret: clientSecret } = JSON.parse(created.output)

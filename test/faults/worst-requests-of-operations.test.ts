@@ -59,11 +59,15 @@ before(async () => {
       customer_id: acme.customerId,
       source_version: version,
       statement_balances: Array.from({ length: 1000 }, (_, at) => ({
-        ...{ asset: `ASSET${at}`, amount_paid: String(version), total_amount_owed: '1000.5' },
+        asset: `ASSET${at}`,
+        amount_paid: String(version),
+        total_amount_owed: '1000.5',
       })),
     })
     const { status, text } = await service.call(`/ingest/v1/statements/${anId(1)}`, {
-      ...{ token: core, method: 'PUT', body: JSON.stringify(statement) },
+      token: core,
+      method: 'PUT',
+      body: JSON.stringify(statement),
     })
     assert.ok(status < 300, text)
   }

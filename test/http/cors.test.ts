@@ -40,9 +40,12 @@ const preflight = (service: TestService, origin: string) =>
   rawRequest(service.url, path, {
     method: 'OPTIONS',
     headers: [
-      ...['origin', origin],
-      ...['access-control-request-method', 'GET'],
-      ...['access-control-request-headers', 'authorization'],
+      'origin',
+      origin,
+      'access-control-request-method',
+      'GET',
+      'access-control-request-headers',
+      'authorization',
     ],
   })
 

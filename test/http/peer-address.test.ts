@@ -15,10 +15,13 @@ async function addressServer(context: TestContext, trustedProxies: readonly stri
   })
   const server = await buildServer({
     log: pino({ level: 'warn' }, sink),
-    ...{ corsOrigins: [], trustedProxies },
+    corsOrigins: [],
+    trustedProxies,
     routes: [
       {
-        ...{ method: 'GET', path: '/address', operation: 'address' },
+        method: 'GET',
+        path: '/address',
+        operation: 'address',
         answer: ({ address }) => ({ status: 200, headers: {}, body: address }),
       },
     ],

@@ -62,18 +62,23 @@ describe('the public documents of a service', () => {
 
 describe('a static document', () => {
   const request = (headers: Readonly<Record<string, string>> = {}): Request => ({
-    ...{ method: 'GET', path: '/x', rawQuery: '', parameters: {}, rawHeaders: [] },
-    ...{
-      headers,
-      body: Buffer.alloc(0),
-      address: '127.0.0.1',
-      id: 'x',
-      left: () => AbortSignal.any([]),
-      trace: {},
-    },
+    method: 'GET',
+    path: '/x',
+    rawQuery: '',
+    parameters: {},
+    rawHeaders: [],
+    headers,
+    body: Buffer.alloc(0),
+    address: '127.0.0.1',
+    id: 'x',
+    left: () => AbortSignal.any([]),
+    trace: {},
   })
   const document = (body: PublicDocument['body'], changes?: true): PublicDocument => ({
-    ...{ path: '/x', operation: 'x', contentType: 'text/plain', cacheControl: 'no-cache' },
+    path: '/x',
+    operation: 'x',
+    contentType: 'text/plain',
+    cacheControl: 'no-cache',
     ...(changes && { changes }),
     body,
   })

@@ -29,7 +29,9 @@ const account = (number: string) =>
 
 const call = (at: number, method: string, body?: object, headers = {}) =>
   services[at]?.call(`/ingest/v1/fiat-accounts/${anId(1)}`, {
-    ...{ token: tokens[at] ?? '', method, headers },
+    token: tokens[at] ?? '',
+    method,
+    headers,
     ...(body && { body: JSON.stringify(body) }),
   })
 

@@ -42,7 +42,10 @@ before(async () => {
   await createSampleClient(
     { store, keyring, clock, random: systemRandom },
     {
-      ...{ id: newco.clientId, secret: newco.clientSecret, customerId: 'newco', name: 'newco' },
+      id: newco.clientId,
+      secret: newco.clientSecret,
+      customerId: 'newco',
+      name: 'newco',
       scopes: customerScopes,
     },
   )
@@ -69,7 +72,9 @@ test('a history of large records has pages of 1 MiB, and together every version'
   const id = anId(8800)
   const balances = (amount_paid: string) =>
     Array.from({ length: 1000 }, (_, at) => ({
-      ...{ asset: `ASSET${at}`, amount_paid, total_amount_owed: '1000.5' },
+      asset: `ASSET${at}`,
+      amount_paid,
+      total_amount_owed: '1000.5',
     }))
   for (let version = 0; version < 20; version += 1) {
     const statement_balances = balances(String(version))
@@ -175,7 +180,8 @@ test('versions are a chain while eight writers change the same records', async (
   for (const id of ids) {
     const name = { id, customerId: 'newco' }
     const history = await service.parts.store.operator.history(resourceOf('fiat-accounts'), name, {
-      ...{ after: undefined, versionsMax: 1_000_000 },
+      after: undefined,
+      versionsMax: 1_000_000,
     })
     const all = history?.versions ?? []
     for (const [at, { storedAt, replacedAt }] of all.entries()) {
@@ -243,7 +249,10 @@ describe('a list at an instant', () => {
     const customer = await service.tokenOf(newco)
     const quotes = Array.from({ length: 12 }, (_, at) =>
       anIssuerQuote({
-        ...{ id: anId(920 + at), customer_id: 'newco', profile_id: `p${at % 3}`, ref_id: `q${at}` },
+        id: anId(920 + at),
+        customer_id: 'newco',
+        profile_id: `p${at % 3}`,
+        ref_id: `q${at}`,
         status: ['PENDING', 'COMPLETE', 'FAILED'][at % 3],
         created_at: `2026-03-${String(1 + at).padStart(2, '0')}T00:00:00Z`,
       }),
@@ -367,8 +376,12 @@ describe('a search', () => {
 
   test('finds records of every customer by each of their identifiers', async () => {
     const address = aDepositAddress({
-      ...{ id: anId(981), customer_id: 'elsewhere', ref_id: 'find-me', profile_id: 'prof-9' },
-      ...{ account_id: 'acct-9', identity_id: 'ident-9' },
+      id: anId(981),
+      customer_id: 'elsewhere',
+      ref_id: 'find-me',
+      profile_id: 'prof-9',
+      account_id: 'acct-9',
+      identity_id: 'ident-9',
     })
     await take(service.parts.store, 'deposit-addresses', [address])
     const hit = (matched: string) => [['deposit-addresses', anId(981), matched]]

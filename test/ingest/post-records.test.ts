@@ -29,7 +29,9 @@ type Options = { readonly headers?: Readonly<Record<string, string>>; readonly t
 
 const post = (body: string | Uint8Array, { headers = {}, ...options }: Options = {}, query = '') =>
   service.call(`/ingest/v1/fiat-accounts${query}`, {
-    ...{ token, method: 'POST', body },
+    token,
+    method: 'POST',
+    body,
     headers: { 'content-type': 'application/x-ndjson', ...headers },
     ...options,
   })
@@ -130,7 +132,9 @@ describe('a stream of records', () => {
       [409, { fault_count: 2, errors: [errorAt(1), errorAt(2)] }],
     )
     const put = await service.call(`/ingest/v1/fiat-accounts/${anId(3500)}`, {
-      ...{ token, method: 'PUT', body: JSON.stringify(older[0]) },
+      token,
+      method: 'PUT',
+      body: JSON.stringify(older[0]),
     })
     const { line: _, ...error } = errorAt(1)
     assert.deepEqual([put.status, put.body.meta], [409, { fault_count: 1, errors: [error] }])
@@ -270,7 +274,9 @@ describe('an idempotency key', () => {
     const query = await post(text, { headers }, '?allow_older=true')
     assert.deepEqual([query.status, query.body.detail], [422, sentBefore])
     const kind = await service.call('/ingest/v1/statements', {
-      ...{ token, method: 'POST', body: text },
+      token,
+      method: 'POST',
+      body: text,
       headers,
     })
     assert.deepEqual([kind.status, kind.body.detail], [422, sentBefore])

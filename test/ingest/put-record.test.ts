@@ -33,7 +33,9 @@ type Options = { readonly headers?: Readonly<Record<string, string>>; readonly t
 
 const put = (kind: string, record: object, options: Options = {}) =>
   service.call(`/ingest/v1/${kind}/${(record as { id: string }).id}`, {
-    ...{ token, method: 'PUT', body: JSON.stringify(record) },
+    token,
+    method: 'PUT',
+    body: JSON.stringify(record),
     ...options,
   })
 
@@ -111,11 +113,15 @@ describe('a record that is put', () => {
       'status',
     ])
     const elsewhere = await service.call(`/ingest/v1/fiat-accounts/${anId(105)}`, {
-      ...{ token, method: 'PUT', body: JSON.stringify(aFiatAccount({ id: anId(106) })) },
+      token,
+      method: 'PUT',
+      body: JSON.stringify(aFiatAccount({ id: anId(106) })),
     })
     assertRefused(elsewhere, 400, 'id must be the id in the path')
     const empty = await service.call(`/ingest/v1/fiat-accounts/${anId(105)}`, {
-      ...{ token, method: 'PUT', body: '' },
+      token,
+      method: 'PUT',
+      body: '',
     })
     assertRefused(empty, 400, 'the body must be a record, and nothing was sent')
   })
@@ -130,7 +136,9 @@ describe('a record that is put', () => {
     const older = { ...statement, source_version: 1 }
     assertRefused(await put('statements', older), 409, /allow_older=true takes it all the same/)
     const taken = await service.call(`/ingest/v1/statements/${anId(109)}?allow_older=true`, {
-      ...{ token, method: 'PUT', body: JSON.stringify(older) },
+      token,
+      method: 'PUT',
+      body: JSON.stringify(older),
     })
     assert.deepEqual([taken.status, taken.body.outcome], [200, 'changed'])
   })

@@ -34,7 +34,10 @@ before(async () => {
   await createSampleClient(
     { store, keyring, clock, random: systemRandom },
     {
-      ...{ id: other.clientId, secret: other.clientSecret, customerId: 'other', name: 'other' },
+      id: other.clientId,
+      secret: other.clientSecret,
+      customerId: 'other',
+      name: 'other',
       scopes: customerScopes,
     },
   )
@@ -54,7 +57,8 @@ const post = (kind: string, records: readonly object[], query = '', as = token) 
 
 const withdrawals = ({ body }: Called) =>
   body.versions.map(({ withdrawn, origin }: { withdrawn?: true; origin: object }) => [
-    ...[withdrawn, origin],
+    withdrawn,
+    origin,
   ])
 
 const taken = '?take_over=true'
@@ -243,7 +247,9 @@ describe('how many foreign values a bound client meets', () => {
     now += 3_600_000_000n
     await service.parts.oauth.refresh()
     const later = await fetchToken(service.url, {
-      ...{ customerId: '', clientId: 'prober', clientSecret: 'prober_secret' },
+      customerId: '',
+      clientId: 'prober',
+      clientSecret: 'prober_secret',
     })
     assert.equal((await put('statements', probes[0] ?? {}, '', later)).status, 409)
   })

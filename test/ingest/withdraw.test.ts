@@ -30,7 +30,10 @@ before(async () => {
   await createSampleClient(
     { store, keyring, clock, random: systemRandom },
     {
-      ...{ id: newco.clientId, secret: newco.clientSecret, customerId: 'newco', name: 'newco' },
+      id: newco.clientId,
+      secret: newco.clientSecret,
+      customerId: 'newco',
+      name: 'newco',
       scopes: customerScopes,
     },
   )
@@ -43,7 +46,9 @@ type Options = { readonly headers?: Readonly<Record<string, string>>; readonly t
 
 const call = (method: string, path: string, body?: object, options: Options = {}) =>
   service.call(`/ingest/v1/${path}`, {
-    ...{ token, method, ...(body && { body: JSON.stringify(body) }) },
+    token,
+    method,
+    ...(body && { body: JSON.stringify(body) }),
     ...options,
   })
 
@@ -126,7 +131,9 @@ for (const [at, { kind, list, envelope, make, members, query }] of kinds.entries
       const { versions } = (await call('GET', `${path}/history`)).body
       assert.deepEqual(
         versions.map((version: { withdrawn?: true; origin: object; changed: object }) => [
-          ...[version.withdrawn, version.origin, version.changed],
+          version.withdrawn,
+          version.origin,
+          version.changed,
         ]),
         [
           [undefined, { command: 'PUT', client_id: 'core' }, []],

@@ -25,20 +25,47 @@ const samples: Readonly<Record<RecordKind, (over?: RecordInput) => RecordInput>>
 const required: Readonly<Record<RecordKind, readonly string[]>> = {
   'fiat-accounts': ['id', 'customer_id', 'status', 'fiat_network_instructions', 'created_at'],
   'fiat-deposit-instructions': [
-    ...['id', 'profile_id', 'customer_id', 'status', 'memo_id'],
-    ...['fiat_network_instructions', 'created_at'],
+    'id',
+    'profile_id',
+    'customer_id',
+    'status',
+    'memo_id',
+    'fiat_network_instructions',
+    'created_at',
   ],
   'deposit-addresses': [
-    ...['id', 'profile_id', 'customer_id', 'crypto_network', 'address'],
-    ...['conversion_target_asset', 'compatible_crypto_networks', 'created_at'],
+    'id',
+    'profile_id',
+    'customer_id',
+    'crypto_network',
+    'address',
+    'conversion_target_asset',
+    'compatible_crypto_networks',
+    'created_at',
   ],
   statements: [
-    ...['id', 'customer_id', 'type', 'product', 'status', 'statement_balances'],
-    ...['period_start', 'period_end', 'created_at'],
+    'id',
+    'customer_id',
+    'type',
+    'product',
+    'status',
+    'statement_balances',
+    'period_start',
+    'period_end',
+    'created_at',
   ],
   'issuer-quote-executions': [
-    ...['id', 'customer_id', 'created_at', 'asset_type', 'principal', 'fee', 'status'],
-    ...['token_fee', 'token_price', 'token_principal', 'profile_id'],
+    'id',
+    'customer_id',
+    'created_at',
+    'asset_type',
+    'principal',
+    'fee',
+    'status',
+    'token_fee',
+    'token_price',
+    'token_principal',
+    'profile_id',
   ],
 }
 
@@ -196,25 +223,38 @@ const instructions: RecordInput = {
 
 /** The members inside these networks that decisions, section 4, require. */
 const requiredInside = [
-  ...['wire.account_number', 'wire.fiat_account_owner_address', 'wire.routing_details'],
-  ...['wire.fiat_account_owner_address.country', 'wire.routing_details.bank_address.country'],
+  'wire.account_number',
+  'wire.fiat_account_owner_address',
+  'wire.routing_details',
+  'wire.fiat_account_owner_address.country',
+  'wire.routing_details.bank_address.country',
   ...['routing_number_type', 'routing_number', 'bank_name', 'bank_address'].flatMap((member) => [
     `wire.routing_details.${member}`,
     `wire.intermediary_routing_details.${member}`,
   ]),
-  ...['rtp.account_number', 'rtp.routing_details', 'rtp.routing_details.routing_number'],
-  ...['rtp.routing_details.bank_address.country', 'rtp.fiat_account_owner_address.country'],
+  'rtp.account_number',
+  'rtp.routing_details',
+  'rtp.routing_details.routing_number',
+  'rtp.routing_details.bank_address.country',
+  'rtp.fiat_account_owner_address.country',
 ]
 
 const optionalInside = [
-  ...['wire.intermediary_routing_details', 'wire.fiat_account_owner_address.city'],
-  ...['rtp.fiat_account_owner_address', 'rtp.routing_details.routing_number_type'],
-  ...['rtp.routing_details.bank_name', 'rtp.routing_details.bank_address', 'wire', 'rtp'],
+  'wire.intermediary_routing_details',
+  'wire.fiat_account_owner_address.city',
+  'rtp.fiat_account_owner_address',
+  'rtp.routing_details.routing_number_type',
+  'rtp.routing_details.bank_name',
+  'rtp.routing_details.bank_address',
+  'wire',
+  'rtp',
 ]
 
 const addresses = [
-  ...['wire.fiat_account_owner_address', 'rtp.fiat_account_owner_address'],
-  ...['wire.routing_details.bank_address', 'wire.intermediary_routing_details.bank_address'],
+  'wire.fiat_account_owner_address',
+  'rtp.fiat_account_owner_address',
+  'wire.routing_details.bank_address',
+  'wire.intermediary_routing_details.bank_address',
   'rtp.routing_details.bank_address',
 ]
 

@@ -109,7 +109,8 @@ describe('NDJSON', () => {
       Array.fromAsync(readNdjson(Readable.from([Buffer.from(text)]), reading))
     assert.equal((await read('{}\n{}\n{}\n')).length, 3)
     await assert.rejects(read('{}\n{}\n{}\n{}\n'), {
-      ...{ line: 4, message: 'has more than 3 lines; split it' },
+      line: 4,
+      message: 'has more than 3 lines; split it',
     })
     await assert.rejects(read('\n{}\n\n'), { line: 3, message: 'has more than 1 blank lines' })
   })

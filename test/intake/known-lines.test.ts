@@ -56,7 +56,7 @@ const counts = ({
   changed,
   unchanged,
   parsed,
-}: Awaited<ReturnType<typeof importLines>>) => [...[records, added, changed, unchanged, parsed]]
+}: Awaited<ReturnType<typeof importLines>>) => [records, added, changed, unchanged, parsed]
 
 /** Counts the ids that imports look up in a store. */
 function countLookedUp({ operator }: Store) {

@@ -166,11 +166,19 @@ describe('an import', () => {
     const ofSecond = { file: '-', sudoUser: 'bob', records: 2 }
     const [version] = await tested.superseded(anId(1))
     assert.deepEqual(first, {
-      ...{ ...shared, ...ofFirst, added: 2, changed: 0, unchanged: 1 },
+      ...shared,
+      ...ofFirst,
+      added: 2,
+      changed: 0,
+      unchanged: 1,
       importedAt: version?.storedAt,
     })
     assert.deepEqual(second, {
-      ...{ ...shared, ...ofSecond, added: 0, changed: 1, unchanged: 1 },
+      ...shared,
+      ...ofSecond,
+      added: 0,
+      changed: 1,
+      unchanged: 1,
       importedAt: version?.replacedAt,
     })
   })

@@ -50,7 +50,12 @@ export async function runSequence(world: World, seed: number): Promise<void> {
   const kind = random.pick(Object.keys(kinds) as KindName[])
   const openRun = async (name: string, firstId: number) => ({
     ...world,
-    ...{ random, seed, kind, firstId, model: new Model(kinds[kind]), instants: [] as bigint[] },
+    random,
+    seed,
+    kind,
+    firstId,
+    model: new Model(kinds[kind]),
+    instants: [] as bigint[],
     customerId: name,
     customer: await world.tokenOf(name),
   })
@@ -58,9 +63,28 @@ export async function runSequence(world: World, seed: number): Promise<void> {
   const run: Run = { ...own, rival: other.model }
   const rival: Run = { ...other, rival: own.model }
   const steps = [
-    ...[insert, insert, insert, change, change, change, repeat],
-    ...[stale, moved, remove, restore, ingest, ingest, importFile, takeOver, takeOver],
-    ...[read, page, page, search, asOf, asOf],
+    insert,
+    insert,
+    insert,
+    change,
+    change,
+    change,
+    repeat,
+    stale,
+    moved,
+    remove,
+    restore,
+    ingest,
+    ingest,
+    importFile,
+    takeOver,
+    takeOver,
+    read,
+    page,
+    page,
+    search,
+    asOf,
+    asOf,
   ]
   for (let step = 0; step < STEPS; step += 1) {
     const chosen = random.pick(steps)
@@ -149,7 +173,9 @@ async function put(
   const at = tick()
   const query = takesOver ? '?take_over=true' : ''
   const answer = await service.call(`/ingest/v1/${kind}/${content.id}${query}`, {
-    ...{ token: operator, method: 'PUT', body: JSON.stringify(wireOf(run, content, deleted)) },
+    token: operator,
+    method: 'PUT',
+    body: JSON.stringify(wireOf(run, content, deleted)),
   })
   const outcome = answer.status === 409 ? 'refused' : answer.body.outcome
   assert.equal(outcome, verdict, answer.text)
@@ -256,7 +282,9 @@ async function ingest(run: Run): Promise<void> {
   const body = batch.contents.map((content) => `${JSON.stringify(wireOf(run, content))}\n`).join('')
   const query = batch.takesOver ? '?take_over=true' : ''
   const answer = await run.service.call(`/ingest/v1/${run.kind}${query}`, {
-    ...{ token: run.operator, method: 'POST', body },
+    token: run.operator,
+    method: 'POST',
+    body,
   })
   const { added, changed, unchanged } = answer.body
   const counts = [400, 409].includes(answer.status) ? 'refused' : [added, changed, unchanged]
@@ -292,7 +320,8 @@ async function read(run: Run): Promise<void> {
   const versions = history.body.versions ?? []
   const found = versions.map(
     ({ record, withdrawn }: { record: Record<string, unknown>; withdrawn?: true }) => [
-      ...[record.status, record.ref_id],
+      record.status,
+      record.ref_id,
       kinds[run.kind].canDelete ? record.deleted_at !== undefined : withdrawn === true,
     ],
   )

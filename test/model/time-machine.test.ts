@@ -59,7 +59,9 @@ function aChange(list: (typeof lists)[number], customerId: string) {
   const index =
     customers.indexOf(customerId) * 1000 + (list.kind === 'fiat-accounts' ? 0 : 500) + at
   return list.make({
-    ...{ id: anId(index), customer_id: customerId, status: random.pick(list.statuses) },
+    id: anId(index),
+    customer_id: customerId,
+    status: random.pick(list.statuses),
     // A name belongs to one record at a time, so it is of the record's own.
     ...(at < 5 && random.chance(60) && { ref_id: `r${at}` }),
     ...(list.kind === 'issuer-quote-executions' && { profile_id: `p${random.below(3)}` }),

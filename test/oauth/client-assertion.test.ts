@@ -17,7 +17,10 @@ async function assertionWorld(context: TestContext) {
   assert('jwks' in read)
   const method = { kind: 'keys', jwks: read.jwks } as const
   const made = await createClient(world.command, {
-    ...{ customerId: 'acme', name: 'With keys', scopes: undefined, method },
+    customerId: 'acme',
+    name: 'With keys',
+    scopes: undefined,
+    method,
   })
   assert('client' in made)
   assert.equal(made.secret, undefined)
@@ -35,7 +38,9 @@ async function assertionWorld(context: TestContext) {
     world.post(
       '/oauth2/token',
       {
-        ...{ grant_type: 'client_credentials', client_assertion_type: type, client_assertion },
+        grant_type: 'client_credentials',
+        client_assertion_type: type,
+        client_assertion,
         ...form,
       },
       // Each request has its own address, so that the guess limiter does not apply.
@@ -58,11 +63,21 @@ test('accepts an assertion signed with the client’s key, once', async (t) => {
 test('refuses assertions for another audience, of another client or with a long life', async (t) => {
   const { assertion, id, now, send, url } = await assertionWorld(t)
   const cases: readonly JWTPayload[] = [
-    ...[{ aud: `${url}/oauth2/token` }, { aud: [url] }, { aud: [url, 'https://other.example'] }],
-    ...[{ aud: 'https://other.example' }, { iss: 'someone' }, { sub: acme.id, iss: acme.id }],
-    ...[{ exp: now - 6 }, { exp: now + 306 }, { iat: now + 6 }, { nbf: now + 60 }],
-    ...[{ jti: '' }, { jti: 'x'.repeat(257) }, { sub: `${id}x` }],
-    ...[JSON.parse('{"sub":5}'), JSON.parse('{"sub":["x"]}')],
+    { aud: `${url}/oauth2/token` },
+    { aud: [url] },
+    { aud: [url, 'https://other.example'] },
+    { aud: 'https://other.example' },
+    { iss: 'someone' },
+    { sub: acme.id, iss: acme.id },
+    { exp: now - 6 },
+    { exp: now + 306 },
+    { iat: now + 6 },
+    { nbf: now + 60 },
+    { jti: '' },
+    { jti: 'x'.repeat(257) },
+    { sub: `${id}x` },
+    JSON.parse('{"sub":5}'),
+    JSON.parse('{"sub":["x"]}'),
   ]
   for (const claims of cases) {
     const { status, body } = await send(await assertion(claims))

@@ -33,7 +33,12 @@ async function commandWorld(context: TestContext) {
         const store = { ...(await place.openCredentials()), ...failing }
         const none = { masterKey: undefined, previousMasterKey: undefined }
         const keyring = await openVault({
-          ...{ store, ...none, ...masters, keyFile, clock, random: systemRandom },
+          store,
+          ...none,
+          ...masters,
+          keyFile,
+          clock,
+          random: systemRandom,
         })
         const trustedIssuers = ['https://id.example']
         try {
@@ -85,7 +90,9 @@ test('client create prints one JSON document, and the new client gets a token', 
   assert.match(client_id, /^client_[0-9A-Za-z]{22}$/)
   assert.match(client_secret, /^bursar_secret_[0-9A-Za-z]{43}$/)
   assert.deepEqual(rest, {
-    ...{ customer_id: 'acme', name: 'Acme treasury', scope: 'transfer:read_fiat_account' },
+    customer_id: 'acme',
+    name: 'Acme treasury',
+    scope: 'transfer:read_fiat_account',
   })
   assert.equal((await tokenOf(client_id, client_secret)).status, 200)
 })
@@ -189,11 +196,19 @@ test('client list shows when each client was last used, and no secret or hash', 
   const at = new Date(Number(clock() / 1000n)).toISOString()
   assert.equal(scope.split(' ').length, 5)
   assert.deepEqual(rest, {
-    ...{ client_id, customer_id: 'acme', name: 'Acme treasury', method: 'secret' },
-    ...{ created_at: at, last_used_at: at, disabled_at: null },
+    client_id,
+    customer_id: 'acme',
+    name: 'Acme treasury',
+    method: 'secret',
+    created_at: at,
+    last_used_at: at,
+    disabled_at: null,
   })
   assert.deepEqual(Object.keys(secrets[0]), [
-    ...['secret_id', 'created_at', 'expires_at', 'last_used_at'],
+    'secret_id',
+    'created_at',
+    'expires_at',
+    'last_used_at',
   ])
   assert(!out.includes(client_secret) && !out.includes('hmac256'))
   const plain = (await run('client list')).out

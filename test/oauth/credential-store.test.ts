@@ -172,7 +172,12 @@ test('answers what changed after a revision, and everything for a revision it ne
   await store.rotateSecret(acme.id, rotation)
   assert.deepEqual((await namesOf(since)).ids, [acme.id, borealis.id])
   const key: WrappedKey = {
-    ...{ id: 'k1', purpose: 'cursor', wrapped: 'w', masterId: 'm', createdAt: 1n, activeFrom: 1n },
+    id: 'k1',
+    purpose: 'cursor',
+    wrapped: 'w',
+    masterId: 'm',
+    createdAt: 1n,
+    activeFrom: 1n,
     revokedAt: undefined,
   }
   const beforeKeys = await store.revision()

@@ -25,8 +25,13 @@ test('issues an RFC 9068 token with no-store', async (t) => {
   const { jti, ...claims } = decodeJwt(access_token)
   const iat = Number(clock() / 1_000_000n)
   assert.deepEqual(claims, {
-    ...{ iss: url, aud: url, sub: acme.id, client_id: acme.id },
-    ...{ scope: acmeScopes.join(' '), iat, exp: iat + 900 },
+    iss: url,
+    aud: url,
+    sub: acme.id,
+    client_id: acme.id,
+    scope: acmeScopes.join(' '),
+    iat,
+    exp: iat + 900,
   })
   assert.match(String(jti), /^[0-9a-f-]{36}$/)
 })

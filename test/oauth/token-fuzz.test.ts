@@ -6,8 +6,16 @@ import { problemOf } from '../../src/http/server/respond.ts'
 import { acme, acmeBasic, oauthWorld } from './support/oauth-world.ts'
 
 const names = [
-  ...['grant_type', 'scope', 'client_id', 'client_secret', 'client_assertion', 'token'],
-  ...['client_assertion_type', '__proto__', 'constructor', ''],
+  'grant_type',
+  'scope',
+  'client_id',
+  'client_secret',
+  'client_assertion',
+  'token',
+  'client_assertion_type',
+  '__proto__',
+  'constructor',
+  '',
 ]
 const value = fc.oneof(
   fc.constantFrom('client_credentials', acme.id, acme.secret, 'a.b.c', 'e30.e30.e30', '%', '+'),
@@ -27,8 +35,11 @@ const body = fc.oneof(
   fc.uint8Array().map((bytes) => Buffer.from(bytes)),
 )
 const type = fc.constantFrom(
-  ...['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/plain'],
-  ...['multipart/form-data; boundary=', 'application/x-www-form-urlencoded; charset=utf-16'],
+  'application/x-www-form-urlencoded',
+  'multipart/form-data; boundary=x',
+  'text/plain',
+  'multipart/form-data; boundary=',
+  'application/x-www-form-urlencoded; charset=utf-16',
 )
 const basic = value.map((text) => `Basic ${Buffer.from(text).toString('base64')}`)
 const authorization = fc.option(fc.oneof(basic, value, fc.constant(acmeBasic)))
@@ -47,15 +58,24 @@ test('answers arbitrary input with RFC 6749 errors and no-store, never with 500'
   const routes = oauth.routes().filter(({ method }) => method === 'POST')
   let count = 0
   const property = fc.asyncProperty(
-    ...[fc.constantFrom(...routes), body, type, authorization],
+    fc.constantFrom(...routes),
+    body,
+    type,
+    authorization,
     async (route, bytes, contentType, header) => {
       count += 1
       const request: Request = {
-        ...{ method: 'POST', path: route.path, rawQuery: '', body: bytes },
+        method: 'POST',
+        path: route.path,
+        rawQuery: '',
+        body: bytes,
         headers: { 'content-type': contentType },
         rawHeaders: header === null ? [] : ['Authorization', header],
         address: `10.0.${count >> 8}.${count & 255}`,
-        ...{ parameters: {}, id: 'fuzz', left: () => AbortSignal.any([]), trace: {} },
+        parameters: {},
+        id: 'fuzz',
+        left: () => AbortSignal.any([]),
+        trace: {},
       }
       const answer = await answerOf(route, request)
       assert([200, 400, 401].includes(answer.status), String(answer.status))

@@ -29,8 +29,16 @@ test('introspects a token of its own customer, naming the customer', async (t) =
   assert.equal(headers.get('cache-control'), 'no-store')
   assert.equal(typeof jti, 'string')
   assert.deepEqual(rest, {
-    ...{ active: true, token_type: 'Bearer', client_id: acme.id, customer_id: 'acme' },
-    ...{ scope: acmeScopes.join(' '), iss: url, sub: acme.id, iat, exp: iat + 900, aud: url },
+    active: true,
+    token_type: 'Bearer',
+    client_id: acme.id,
+    customer_id: 'acme',
+    scope: acmeScopes.join(' '),
+    iss: url,
+    sub: acme.id,
+    iat,
+    exp: iat + 900,
+    aud: url,
   })
 })
 

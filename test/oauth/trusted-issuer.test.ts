@@ -18,8 +18,15 @@ const readFiat = 'transfer:read_fiat_account'
 async function issuerWorld(context: TestContext, changes: Partial<TrustedIssuer> = {}) {
   const issuer = await startProcess(context, './issuer-process.ts')
   const trusted: TrustedIssuer = {
-    ...{ issuer: issuer.url, jwksUri: undefined, audience: 'bursar', algorithms: ['RS256'] },
-    ...{ typ: 'at+jwt', scopeClaim: 'scp', clientClaim: 'azp', clientCredentials, ...changes },
+    issuer: issuer.url,
+    jwksUri: undefined,
+    audience: 'bursar',
+    algorithms: ['RS256'],
+    typ: 'at+jwt',
+    scopeClaim: 'scp',
+    clientClaim: 'azp',
+    clientCredentials,
+    ...changes,
   }
   const world = await oauthWorld(context, { issuers: [trusted] })
   const method = { kind: 'issuer', issuer: issuer.url, externalId: 'ext-acme' } as const
@@ -61,8 +68,14 @@ test('accepts an audience in an array, and keys of a configured URL', async (t) 
   const jwksUri = `${first.issuer.url}/keys`
   const issuers = [
     {
-      ...{ issuer: first.issuer.url, jwksUri, audience: 'bursar', algorithms: ['RS256'] },
-      ...{ typ: 'any', scopeClaim: 'scope', clientClaim: 'client_id', clientCredentials },
+      issuer: first.issuer.url,
+      jwksUri,
+      audience: 'bursar',
+      algorithms: ['RS256'],
+      typ: 'any',
+      scopeClaim: 'scope',
+      clientClaim: 'client_id',
+      clientCredentials,
     },
   ]
   const second = await oauthWorld(t, { issuers })
@@ -252,8 +265,14 @@ test('starts while an issuer is down, and answers 503 for its tokens until it is
   const { oauth, token } = await oauthWorld(t, {
     issuers: [
       {
-        ...{ issuer: issuer.url, jwksUri: undefined, audience: 'bursar', algorithms: ['RS256'] },
-        ...{ typ: 'any', scopeClaim: 'scp', clientClaim: 'azp', clientCredentials },
+        issuer: issuer.url,
+        jwksUri: undefined,
+        audience: 'bursar',
+        algorithms: ['RS256'],
+        typ: 'any',
+        scopeClaim: 'scp',
+        clientClaim: 'azp',
+        clientCredentials,
       },
     ],
   })
@@ -265,8 +284,13 @@ test('reads issuers from the configuration, with defaults', () => {
   const given = [{ issuer: 'https://id.example/', audience: 'bursar' }]
   const value = [
     {
-      ...{ issuer: 'https://id.example/', jwksUri: undefined, audience: 'bursar' },
-      ...{ algorithms: ['ES256'], typ: 'at+jwt', scopeClaim: 'scope', clientClaim: 'client_id' },
+      issuer: 'https://id.example/',
+      jwksUri: undefined,
+      audience: 'bursar',
+      algorithms: ['ES256'],
+      typ: 'at+jwt',
+      scopeClaim: 'scope',
+      clientClaim: 'client_id',
       clientCredentials,
     },
   ]

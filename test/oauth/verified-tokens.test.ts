@@ -5,15 +5,16 @@ import { openVerifiedTokens } from '../../src/oauth/tokens/verified-tokens.ts'
 import type { Client } from '../../src/store/credentials.ts'
 
 const client: Client = {
-  ...{
-    id: 'client_acme',
-    customerId: 'acme',
-    boundTo: null,
-    name: 'Acme',
-    scopes: [],
-    method: { kind: 'secret' },
-  },
-  ...{ createdAt: 0n, notBefore: 0n, disabledAt: undefined, lastUsedAt: undefined },
+  id: 'client_acme',
+  customerId: 'acme',
+  boundTo: null,
+  name: 'Acme',
+  scopes: [],
+  method: { kind: 'secret' },
+  createdAt: 0n,
+  notBefore: 0n,
+  disabledAt: undefined,
+  lastUsedAt: undefined,
 }
 const caller = { clientId: client.id, tenant: asTenant('acme'), scopes: new Set<string>() }
 const acme = { caller, client, tokenId: 'jti' }

@@ -20,8 +20,14 @@ async function forgeryWorld(context: TestContext) {
   assert(key !== undefined)
   const now = Number(world.clock() / 1_000_000n)
   const claims: JWTPayload = {
-    ...{ iss: issuer, aud: issuer, sub: client.id, client_id: client.id, scope: readFiat },
-    ...{ jti: 'jti-1', iat: now, exp: now + 900 },
+    iss: issuer,
+    aud: issuer,
+    sub: client.id,
+    client_id: client.id,
+    scope: readFiat,
+    jti: 'jti-1',
+    iat: now,
+    exp: now + 900,
   }
   const header = { alg: 'ES256', typ: 'at+jwt', kid: key.id }
   const sign = (changes: object, headerChanges: object = {}, signer = key.privateKey) =>
@@ -111,9 +117,16 @@ test('refuses tokens that are expired, issued in the future, too long-lived or n
 test('refuses other types, missing or unknown key ids and unknown critical headers', async (t) => {
   const { byHand, sign, verifier } = await forgeryWorld(t)
   const headers = [
-    ...[{ typ: 'JWT' }, { typ: undefined }, { typ: 'id+jwt' }, { typ: 'at+jwt+x' }],
-    ...[{ kid: undefined }, { kid: '' }, { kid: '../../etc/passwd' }, { kid: '__proto__' }],
-    ...[{ kid: "' or 1=1 --" }, { kid: 'constructor' }],
+    { typ: 'JWT' },
+    { typ: undefined },
+    { typ: 'id+jwt' },
+    { typ: 'at+jwt+x' },
+    { kid: undefined },
+    { kid: '' },
+    { kid: '../../etc/passwd' },
+    { kid: '__proto__' },
+    { kid: "' or 1=1 --" },
+    { kid: 'constructor' },
   ]
   for (const header of headers) {
     assertRefused(await verifier.verify(await sign({}, header)), JSON.stringify(header))
@@ -144,7 +157,10 @@ test('never takes a key from the token itself', async (t) => {
   const attacker = await generateKeyPair('ES256', { extractable: true })
   const jwk = await exportJWK(attacker.publicKey)
   const headers = [
-    ...[{}, { jwk }, { jku: 'https://evil.example/jwks' }, { x5u: 'https://evil.example' }],
+    {},
+    { jwk },
+    { jku: 'https://evil.example/jwks' },
+    { x5u: 'https://evil.example' },
     { kid: 'mine', jwk },
   ]
   for (const header of headers) {

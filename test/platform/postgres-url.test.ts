@@ -28,8 +28,12 @@ test('sslmode defaults to verify-full for each host that is not loopback', () =>
   const full = 'verify-full'
   assert.deepEqual(modes(`postgres://bursar@${hosts}/bursar`), [
     full,
-    ...[false, false, false],
-    ...[full, full, full],
+    false,
+    false,
+    false,
+    full,
+    full,
+    full,
   ])
   for (const [sslmode, ssl] of [
     ['disable', false],

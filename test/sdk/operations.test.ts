@@ -67,25 +67,51 @@ after(() => service.stop())
 describe('every operation of the document', () => {
   test('has a method, and its filters have every parameter of the document', async () => {
     const fiatAccounts: Query<'listFiatAccounts'> = {
-      ...{ ...page, ...times, ids, ref_ids: refs },
-      ...{ include_deleted: true, order_by: 'CREATED_AT' },
+      ...page,
+      ...times,
+      ids,
+      ref_ids: refs,
+      include_deleted: true,
+      order_by: 'CREATED_AT',
     }
     const depositInstructions: Query<'listFiatDepositInstructions'> = {
-      ...{ ...page, ...times, ids, ref_ids: refs, memo_ids: refs, order_by: 'CREATED_AT' },
-      ...{ profile_ids: refs, identity_ids: refs, account_ids: refs },
+      ...page,
+      ...times,
+      ids,
+      ref_ids: refs,
+      memo_ids: refs,
+      order_by: 'CREATED_AT',
+      profile_ids: refs,
+      identity_ids: refs,
+      account_ids: refs,
     }
     const depositAddresses: Query<'listDepositAddresses'> = {
-      ...{ ...page, ...times, ids, ref_ids: refs, addresses: refs, order_by: 'CREATED_AT' },
-      ...{ profile_ids: refs, identity_ids: refs, account_ids: refs },
+      ...page,
+      ...times,
+      ids,
+      ref_ids: refs,
+      addresses: refs,
+      order_by: 'CREATED_AT',
+      profile_ids: refs,
+      identity_ids: refs,
+      account_ids: refs,
       networks: ['BITCOIN', 'SOLANA'],
     }
     const statements: Query<'listStatements'> = {
-      ...{ ...page, customer_id: 'acme', ref_ids: refs, statement_ids: ids },
+      ...page,
+      customer_id: 'acme',
+      ref_ids: refs,
+      statement_ids: ids,
       statuses: ['STATEMENT_STATUS_PAID', 'STATEMENT_STATUS_GENERATED'],
     }
     const issuerQuotes: Query<'listIssuerQuoteExecutions'> = {
-      ...{ ...page, profile_id: 'p', ids, ref_ids: refs, status: ['COMPLETE', 'FAILED'] },
-      ...{ 'created_range.begin': time, 'created_range.end': time },
+      ...page,
+      profile_id: 'p',
+      ids,
+      ref_ids: refs,
+      status: ['COMPLETE', 'FAILED'],
+      'created_range.begin': time,
+      'created_range.end': time,
     }
     requests = []
     await all(bursar.fiatAccounts.list(fiatAccounts))
@@ -94,7 +120,11 @@ describe('every operation of the document', () => {
     await all(bursar.statements.list(statements))
     await all(bursar.issuerQuotes.list(issuerQuotes))
     const sentFilters = [
-      ...[fiatAccounts, depositInstructions, depositAddresses, statements, issuerQuotes],
+      fiatAccounts,
+      depositInstructions,
+      depositAddresses,
+      statements,
+      issuerQuotes,
     ]
     for (const [at, filters] of sentFilters.entries()) {
       const { pathname, searchParams } = new URL(requests[at]?.url ?? '')
@@ -284,12 +314,12 @@ describe('a refused call throws a typed error', () => {
       const { name, status, type, title, requestId } = error
       assert.deepEqual(
         [name, status, type, title],
-        [...['BadRequestError', 400, 'about:blank', 'Bad Request']],
+        ['BadRequestError', 400, 'about:blank', 'Bad Request'],
       )
       assert.match(requestId ?? '', /^[0-9a-f-]{36}$/)
       assert.deepEqual(
         error.errors.map(({ parameter, code }) => `${parameter} ${code}`).toSorted(),
-        [...['created_at.gte malformed', 'limit out_of_range']],
+        ['created_at.gte malformed', 'limit out_of_range'],
       )
       return true
     })

@@ -280,8 +280,11 @@ describe('the token', () => {
       },
     ]
     const client = createBursar({
-      ...{ baseUrl, tokenUrl: `${baseUrl}/token`, scopes: ['read:a', 'read:b'] },
-      ...{ clientId: 'a:b c', clientSecret: 'é&+%' },
+      baseUrl,
+      tokenUrl: `${baseUrl}/token`,
+      scopes: ['read:a', 'read:b'],
+      clientId: 'a:b c',
+      clientSecret: 'é&+%',
     })
     await client.fiatAccounts.get(id)
     assert.deepEqual(asked, [

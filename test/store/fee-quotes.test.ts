@@ -116,7 +116,9 @@ describe('consume', () => {
 
     const recovery = await credentials.readRecovery()
     assert.deepEqual(recovery, {
-      ...{ ...restored, clientsConfirmedAt: undefined, reconciledAt: undefined },
+      ...restored,
+      clientsConfirmedAt: undefined,
+      reconciledAt: undefined,
     })
     assert.ok(recovery !== undefined)
     const uncertain = await quotes.operator.uncertain(recovery, 10)

@@ -42,7 +42,12 @@ const releasedColumns: Readonly<Record<string, readonly string[]>> = {
   'fiat-accounts': ['ref_id'],
   'fiat-deposit-instructions': ['ref_id', 'memo_id', 'account_id', 'identity_id', 'profile_id'],
   'deposit-addresses': [
-    ...['ref_id', 'address', 'account_id', 'identity_id', 'profile_id', 'crypto_network'],
+    'ref_id',
+    'address',
+    'account_id',
+    'identity_id',
+    'profile_id',
+    'crypto_network',
     'exclusive_key',
   ],
   statements: ['ref_id', 'status'],

@@ -16,7 +16,10 @@ const documented = Object.values(documents).flatMap((document) => {
   return Object.entries(document.paths).flatMap(([path, methods]) => {
     const pattern = new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]*')}$`)
     return Object.entries(methods).map(([method, operation]) => ({
-      ...{ pattern, method: method.toUpperCase(), operation, check },
+      pattern,
+      method: method.toUpperCase(),
+      operation,
+      check,
       /** A path that is written out goes before one with a parameter. */
       fixedLength: path.replace(/\{\w+\}/g, '').length,
     }))

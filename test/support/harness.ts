@@ -173,8 +173,10 @@ export const configOf = (env: Readonly<Record<string, string>>): Config =>
   loadConfig({
     // As in the sandbox, tokens have no rate limit.
     env: {
-      ...{ PORT: '0', BURSAR_ACCEPT_SAMPLE_FEES: 'true' },
-      ...{ BURSAR_OAUTH_REQUESTS_PER_SECOND_MAX: '0', ...env },
+      PORT: '0',
+      BURSAR_ACCEPT_SAMPLE_FEES: 'true',
+      BURSAR_OAUTH_REQUESTS_PER_SECOND_MAX: '0',
+      ...env,
     },
     file: undefined,
   })

@@ -139,8 +139,10 @@ export async function recordOperator(
         404: { unknown: await send(`${kind}/${unknownId}`, { ...unknown, ...remove }) },
         412: {
           unmet: await send(path, {
-            ...{ ...remove, headers: other },
-            ...{ status: 412, summary: 'Another version is stored' },
+            ...remove,
+            headers: other,
+            status: 412,
+            summary: 'Another version is stored',
           }),
         },
       },
@@ -165,7 +167,9 @@ export async function recordOperator(
   const consume = (status: number, summary: string, over: object = {}, id = fee) =>
     send(`fees/${id}/consume`, {
       method: 'POST',
-      ...{ status, summary, body: JSON.stringify({ ...payout, ...over }) },
+      status,
+      summary,
+      body: JSON.stringify({ ...payout, ...over }),
     })
   const steadyFee = (example: Example): Example => ({
     ...example,

@@ -104,7 +104,10 @@ const bodies: Readonly<Record<string, string>> = {
 
 function withdrawal(given: Readonly<Record<string, string>>): string {
   return JSON.stringify({
-    ...{ asset: 'USDC', crypto_network: 'ETHEREUM', destination_address: '0x', amount: '1' },
+    asset: 'USDC',
+    crypto_network: 'ETHEREUM',
+    destination_address: '0x',
+    amount: '1',
     ...given,
   })
 }

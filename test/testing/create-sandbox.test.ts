@@ -26,7 +26,9 @@ describe('a sandbox of a test', () => {
     const { customer_id: _own, ...account } = aFiatAccount()
     const snapshot = await sandbox.snapshot()
     assert.deepEqual(await sandbox.load('fiat-accounts', [account]), {
-      ...{ added: 1, changed: 0, unchanged: 0 },
+      added: 1,
+      changed: 0,
+      unchanged: 0,
     })
     const token = await fetchToken(sandbox.url, sandbox.client)
     assert.deepEqual(idsOf((await accounts(token)).body), [anId(1)])

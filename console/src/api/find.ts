@@ -37,7 +37,10 @@ async function findOwn(session: Session, text: string, signal: AbortSignal): Pro
           const query = new URLSearchParams({ [filter]: text, limit: '20' })
           const { records, next } = await readPage(session, { kind, customerId, query }, { signal })
           const hits = records.map((record) => ({
-            ...{ kind: kind.name, id: record.id, customer_id: customerId, matched },
+            kind: kind.name,
+            id: record.id,
+            customer_id: customerId,
+            matched,
             at: String(record[kind.orderBy]),
           }))
           return { hits, more: next !== undefined }

@@ -6,7 +6,8 @@ import type { ColumnOf } from './kind.ts'
 import { memberText } from './members.ts'
 
 export const member = (name: string, title: string, path = name): ColumnOf => ({
-  ...{ name, title },
+  name,
+  title,
   text: (record) => memberText(record, path),
 })
 
@@ -38,7 +39,8 @@ export const status = (order: readonly string[]): ColumnOf => {
 
 /** Empty for a live record. */
 export const deleted: ColumnOf = {
-  ...{ name: 'deleted', title: 'Deleted' },
+  name: 'deleted',
+  title: 'Deleted',
   text: ({ is_deleted: isDeleted }) => (isDeleted === true ? 'deleted' : ''),
   cell: ({ is_deleted: isDeleted }) => (isDeleted === true ? <Status value="DELETED" /> : ''),
 }
@@ -55,7 +57,9 @@ const daysOf = ({ created_at: at }: RecordData) => (Date.now() - Date.parse(Stri
 
 /** In whole days, by the clock of the browser. */
 export const age: ColumnOf = {
-  ...{ name: 'age_days', title: 'Age', isNumber: true },
+  name: 'age_days',
+  title: 'Age',
+  isNumber: true,
   text: (record) => String(Math.floor(daysOf(record))),
   cell: (record) => `${Math.floor(daysOf(record))} d`,
   compare: (one, other) => daysOf(one) - daysOf(other),
@@ -91,7 +95,9 @@ export const balance = (
   title: string,
   lines: (record: RecordData) => readonly (readonly [amount: string, asset: string])[],
 ): ColumnOf => ({
-  ...{ name, title, isNumber: true },
+  name,
+  title,
+  isNumber: true,
   text: (record) =>
     lines(record)
       .map(([figure, asset]) => `${figure} ${asset}`)

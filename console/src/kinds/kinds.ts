@@ -42,12 +42,20 @@ const bank: readonly ColumnOf[] = [
 ]
 
 const fiatAccounts: Kind = {
-  ...{ name: 'fiat-accounts', title: 'Fiat accounts', noun: 'fiat account' },
-  ...{ path: '/v2/transfer/fiat-accounts', scope: 'transfer:read_fiat_account' },
-  ...{ envelope: 'items', idFilter: 'ids', orderBy: 'created_at' },
-  ...{ hasDeleted: true, isMasked: true },
+  name: 'fiat-accounts',
+  title: 'Fiat accounts',
+  noun: 'fiat account',
+  path: '/v2/transfer/fiat-accounts',
+  scope: 'transfer:read_fiat_account',
+  envelope: 'items',
+  idFilter: 'ids',
+  orderBy: 'created_at',
+  hasDeleted: true,
+  isMasked: true,
   filters: [
-    ...[filter('ids', 'Id'), refIds, ...created],
+    filter('ids', 'Id'),
+    refIds,
+    ...created,
     { name: 'include_deleted', label: 'Deleted accounts too', type: 'flag' },
   ],
   finders: [byId, byRef],
@@ -58,16 +66,21 @@ const fiatAccounts: Kind = {
     deleted,
     time('created_at', 'Created'),
     { ...time('updated_at', 'Updated'), isExtra: true },
-    ...[extra('id', 'Id'), extra('identity_id', 'Identity'), extra('account_id', 'Account')],
+    extra('id', 'Id'),
+    extra('identity_id', 'Identity'),
+    extra('account_id', 'Account'),
   ],
 }
 
 const depositInstructions: Kind = {
   name: 'fiat-deposit-instructions',
-  ...{ title: 'Deposit instructions', noun: 'set of deposit instructions' },
+  title: 'Deposit instructions',
+  noun: 'set of deposit instructions',
   path: '/v2/transfer/fiat-deposit-instructions',
   scope: 'transfer:read_fiat_deposit_instructions',
-  ...{ envelope: 'items', idFilter: 'ids', orderBy: 'created_at' },
+  envelope: 'items',
+  idFilter: 'ids',
+  orderBy: 'created_at',
   filters: [filter('memo_ids', 'Memo'), filter('ids', 'Id'), refIds, ...owners, ...created],
   finders: [byId, byRef, { filter: 'memo_ids', matched: 'memo_id', takes: 'any' }, ...byOwner],
   columns: [
@@ -76,18 +89,29 @@ const depositInstructions: Kind = {
     member('ref_id', 'Reference'),
     ...bank,
     time('created_at', 'Created'),
-    ...[extra('id', 'Id'), extra('profile_id', 'Profile')],
-    ...[extra('identity_id', 'Identity'), extra('account_id', 'Account')],
+    extra('id', 'Id'),
+    extra('profile_id', 'Profile'),
+    extra('identity_id', 'Identity'),
+    extra('account_id', 'Account'),
   ],
 }
 
 const depositAddresses: Kind = {
-  ...{ name: 'deposit-addresses', title: 'Deposit addresses', noun: 'deposit address' },
-  ...{ path: '/v2/transfer/deposit-addresses', scope: 'transfer:read_deposit_address' },
-  ...{ envelope: 'items', idFilter: 'ids', orderBy: 'created_at' },
+  name: 'deposit-addresses',
+  title: 'Deposit addresses',
+  noun: 'deposit address',
+  path: '/v2/transfer/deposit-addresses',
+  scope: 'transfer:read_deposit_address',
+  envelope: 'items',
+  idFilter: 'ids',
+  orderBy: 'created_at',
   filters: [
-    ...[filter('addresses', 'Address'), filter('networks', 'Network')],
-    ...[filter('ids', 'Id'), refIds, ...owners, ...created],
+    filter('addresses', 'Address'),
+    filter('networks', 'Network'),
+    filter('ids', 'Id'),
+    refIds,
+    ...owners,
+    ...created,
   ],
   finders: [byId, byRef, { filter: 'addresses', matched: 'address', takes: 'text' }, ...byOwner],
   columns: [
@@ -96,8 +120,10 @@ const depositAddresses: Kind = {
     member('ref_id', 'Reference'),
     member('conversion_target_asset', 'Converts to'),
     time('created_at', 'Created'),
-    ...[extra('id', 'Id'), extra('profile_id', 'Owner profile')],
-    ...[extra('identity_id', 'Owner identity'), extra('account_id', 'Owner account')],
+    extra('id', 'Id'),
+    extra('profile_id', 'Owner profile'),
+    extra('identity_id', 'Owner identity'),
+    extra('account_id', 'Owner account'),
   ],
 }
 
@@ -106,15 +132,23 @@ const statementStatuses = ['INITIATED', 'GENERATED', 'PAID', 'UNSPECIFIED'].map(
 )
 
 const statements: Kind = {
-  ...{ name: 'statements', title: 'Statements', noun: 'statement' },
-  ...{ path: '/v2/statements', scope: 'statements:read_statement' },
-  ...{ envelope: 'statements', idFilter: 'statement_ids', orderBy: 'period_start' },
+  name: 'statements',
+  title: 'Statements',
+  noun: 'statement',
+  path: '/v2/statements',
+  scope: 'statements:read_statement',
+  envelope: 'statements',
+  idFilter: 'statement_ids',
+  orderBy: 'period_start',
   filters: [
     {
-      ...{ name: 'statuses', label: 'Status', type: 'text' },
+      name: 'statuses',
+      label: 'Status',
+      type: 'text',
       choices: statementStatuses,
     },
-    ...[filter('statement_ids', 'Id'), refIds],
+    filter('statement_ids', 'Id'),
+    refIds,
   ],
   finders: [{ ...byId, filter: 'statement_ids' }, byRef],
   columns: [
@@ -135,20 +169,31 @@ const statements: Kind = {
     },
     member('ref_id', 'Reference'),
     { ...time('paid_at', 'Paid at'), isExtra: true },
-    ...[extra('type', 'Type'), extra('product', 'Product'), extra('id', 'Id')],
+    extra('type', 'Type'),
+    extra('product', 'Product'),
+    extra('id', 'Id'),
   ],
 }
 
 const issuerQuotes: Kind = {
-  ...{ name: 'issuer-quote-executions', title: 'Quote executions', noun: 'quote execution' },
-  ...{ path: '/v2/issuer-quotes', scope: 'exchange:read_issuer_quote_execution' },
-  ...{ envelope: 'issuer_quote_executions', idFilter: 'ids', orderBy: 'created_at' },
+  name: 'issuer-quote-executions',
+  title: 'Quote executions',
+  noun: 'quote execution',
+  path: '/v2/issuer-quotes',
+  scope: 'exchange:read_issuer_quote_execution',
+  envelope: 'issuer_quote_executions',
+  idFilter: 'ids',
+  orderBy: 'created_at',
   filters: [
     {
-      ...{ name: 'status', label: 'Status', type: 'text' },
+      name: 'status',
+      label: 'Status',
+      type: 'text',
       choices: ['PENDING', 'FAILED', 'COMPLETE'],
     },
-    ...[filter('profile_id', 'Profile id'), filter('ids', 'Id'), refIds],
+    filter('profile_id', 'Profile id'),
+    filter('ids', 'Id'),
+    refIds,
     { name: 'created_range.begin', label: 'Created from', type: 'instant' },
     { name: 'created_range.end', label: 'Created until', type: 'instant' },
   ],
@@ -158,16 +203,23 @@ const issuerQuotes: Kind = {
     time('created_at', 'Created'),
     age,
     member('asset_type', 'Asset'),
-    ...[amount('principal', 'Principal'), amount('fee', 'Fee')],
-    ...[amount('token_principal', 'Tokens'), amount('token_price', 'Price')],
+    amount('principal', 'Principal'),
+    amount('fee', 'Fee'),
+    amount('token_principal', 'Tokens'),
+    amount('token_price', 'Price'),
     { ...amount('token_fee', 'Token fee'), isExtra: true },
     member('ref_id', 'Reference'),
-    ...[extra('id', 'Id'), extra('profile_id', 'Profile')],
+    extra('id', 'Id'),
+    extra('profile_id', 'Profile'),
   ],
 }
 
 export const kinds: readonly Kind[] = [
-  ...[fiatAccounts, depositInstructions, depositAddresses, statements, issuerQuotes],
+  fiatAccounts,
+  depositInstructions,
+  depositAddresses,
+  statements,
+  issuerQuotes,
 ]
 
 export const kindNamed = (name: string | undefined): Kind | undefined =>

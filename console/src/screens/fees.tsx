@@ -90,7 +90,8 @@ function QuoteForm() {
     setQuoted(undefined)
     const named = form.get('figure') === 'total' ? 'total' : 'amount'
     const body = {
-      ...{ asset: String(form.get('asset')), crypto_network: network },
+      asset: String(form.get('asset')),
+      crypto_network: network,
       destination_address: address.trim(),
       [named]: String(form.get('value')).trim(),
     }

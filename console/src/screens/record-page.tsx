@@ -64,7 +64,9 @@ function OneRecord({ kind, id, customerId }: Props) {
       )}
       {loaded.state === 'loaded' && loaded.value !== undefined && (
         <Shown
-          {...{ kind, id, isFull, record: loaded.value }}
+          kind={kind}
+          isFull={isFull}
+          record={loaded.value}
           onReveal={setReason}
           onHide={() => setReason(undefined)}
         />

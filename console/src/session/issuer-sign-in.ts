@@ -115,7 +115,10 @@ async function openSession(
   const subject = String(claims?.sub ?? subjectOf(first.access_token))
   return {
     ...caller,
-    ...{ isStaff: true, isPerson: true, key: `${issuer} ${subject}`, token },
+    isStaff: true,
+    isPerson: true,
+    key: `${issuer} ${subject}`,
+    token,
     name: String(claims?.name ?? claims?.email ?? subject),
     end: () => {
       end()

@@ -28,7 +28,9 @@ export function backupCommand(output: Output, clock: Clock): Command {
         const archive = join(folder, 'archive')
         const isCompressed = /\.t?gz$/.test(file)
         const written = await packArchive(archive, folder, {
-          ...{ names: files.names, createdAt, isCompressed },
+          names: files.names,
+          createdAt,
+          isCompressed,
         })
         await verifyArchive(archive, written)
         place(archive, file)

@@ -108,8 +108,10 @@ const documentOf = ({ recovery, clients, fees }: Described) => ({
     newest_secret_at: isoOf(client.secrets.at(-1)?.createdAt),
   })),
   uncertain_fees: fees.map(({ id, customerId, createdAt, expiresAt }) => ({
-    ...{ id, customer_id: customerId },
-    ...{ created_at: isoOf(createdAt), expires_at: isoOf(expiresAt) },
+    id,
+    customer_id: customerId,
+    created_at: isoOf(createdAt),
+    expires_at: isoOf(expiresAt),
   })),
 })
 

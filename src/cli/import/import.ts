@@ -101,8 +101,10 @@ async function runImport(
   if (resource === undefined) throw new CommandFailed(`unknown kind ${kind}`)
   const startedAt = systemClock()
   const inputs = await openInputs(patterns, resource.record, {
-    ...{ stdin, silenceSecondsMax: configOf(options).importSilenceSecondsMax },
-    ...{ delimiter: options.delimiter, nullText: options.null },
+    stdin,
+    silenceSecondsMax: configOf(options).importSilenceSecondsMax,
+    delimiter: options.delimiter,
+    nullText: options.null,
   })
   const rejects = options.onError === 'skip' ? openRejects(inputs, options.rejects) : undefined
   const report = await importInputs(resource, inputs, rejects, options, output).catch(

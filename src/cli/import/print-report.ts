@@ -34,7 +34,10 @@ export function printReport(output: Output, report: ImportReport, printed: Print
     seconds: printed.seconds,
     dry_run: dryRun,
     files: files.map(({ records, rejected, sha256 }, at) => ({
-      ...{ file: paths[at], records, rejected, sha256: sha256 ?? null },
+      file: paths[at],
+      records,
+      rejected,
+      sha256: sha256 ?? null,
       ...(rejects?.has(at) && { rejects: rejects.get(at) }),
     })),
     fault_count: faultCount,

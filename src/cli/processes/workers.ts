@@ -72,8 +72,12 @@ async function prepareWorkers({ host, port, workers }: Config): Promise<void> {
   cluster.schedulingPolicy = cluster.SCHED_NONE
   // Workers that start later use the same values, even if the configuration file has changed.
   const fixed = [
-    ...['--host', host, '--port', String(port === 0 ? await freePort(host) : port)],
-    ...['--workers', String(workers)],
+    '--host',
+    host,
+    '--port',
+    String(port === 0 ? await freePort(host) : port),
+    '--workers',
+    String(workers),
   ]
   cluster.setupPrimary({ args: [...process.argv.slice(2), ...fixed] })
 }

@@ -188,7 +188,10 @@ function parametersOf(operation: Documented, components: Components): object[] {
 /** The conditions and the key that a request may have in its headers. */
 function conditionsOf(operation: Documented): object[] {
   const header = (name: string, description: string) => ({
-    ...{ name, in: 'header', required: false, description },
+    name,
+    in: 'header',
+    required: false,
+    description,
     schema: { type: 'string' },
   })
   const reason = header('Access-Reason', 'Why a person needs the full view, percent-encoded.')

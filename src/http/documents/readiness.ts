@@ -81,7 +81,9 @@ const unanswered = (kinds: readonly string[]): string =>
 
 /** JSON has no infinity, so an unknown lag is left out. */
 const describeServer = ({ name, role, isUsed, lagMs }: StoreServer) => ({
-  ...{ name, role, is_used: isUsed },
+  name,
+  role,
+  is_used: isUsed,
   ...(lagMs !== undefined && Number.isFinite(lagMs) && { lag_ms: Math.round(lagMs) }),
 })
 

@@ -46,7 +46,8 @@ export function openCompression(
 }
 
 const codedAnswer = ({ status, headers }: Answer, coding: Coding, body: Uint8Array): Answer => ({
-  ...{ status, body },
+  status,
+  body,
   headers: { ...headers, 'content-encoding': coding },
 })
 

@@ -61,7 +61,8 @@ export function unlessMatched(answer: Answer, ifNoneMatch: string | undefined): 
 }
 
 export const notModified = (headers: Answer['headers']): Answer => ({
-  ...{ status: 304, headers },
+  status: 304,
+  headers,
   body: undefined,
 })
 

@@ -56,8 +56,12 @@ export async function* readJsonArray(chunks: AsyncIterable<Uint8Array>): AsyncIt
 const onOneLine = (byte: number): number => (byte === code.newline || byte === 0x0d ? 0x20 : byte)
 
 const startState = () => ({
-  ...{ depth: 0, inString: false, escaped: false, line: 1 },
-  ...{ started: false, ended: false },
+  depth: 0,
+  inString: false,
+  escaped: false,
+  line: 1,
+  started: false,
+  ended: false,
 })
 
 /** Reads one byte and returns whether it separates two elements. */

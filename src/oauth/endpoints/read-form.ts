@@ -27,8 +27,14 @@ export async function readForm(request: Request): Promise<Form> {
 }
 
 const hasBodyParameter = queryNames([
-  ...['client_id', 'client_secret', 'client_assertion', 'client_assertion_type'],
-  ...['grant_type', 'scope', 'token', 'access_token'],
+  'client_id',
+  'client_secret',
+  'client_assertion',
+  'client_assertion_type',
+  'grant_type',
+  'scope',
+  'token',
+  'access_token',
 ])
 
 type Pairs = readonly (readonly [string, string])[]

@@ -103,7 +103,8 @@ export async function openCredentialCache(deps: CredentialCacheDeps): Promise<Cr
   return {
     current: known.current,
     freshness: () => ({
-      ...{ fresh: isFresh(), ageMs: ageMs() },
+      fresh: isFresh(),
+      ageMs: ageMs(),
       awaitsClients: awaitsClients(known.current().recovery),
     }),
     requireFresh: () => {
@@ -138,8 +139,11 @@ async function openKnownCredentials({ store, keyring, clock }: KnownDeps) {
   const clientsByExternalId = new Map<string, Client>()
   const deniedTokens = new Map<string, bigint>()
   const known: { -readonly [Name in keyof KnownCredentials]: KnownCredentials[Name] } = {
-    ...{ clients, clientsByExternalId, deniedTokens },
-    ...{ signingKeys: new Map(), recovery: undefined },
+    clients,
+    clientsByExternalId,
+    deniedTokens,
+    signingKeys: new Map(),
+    recovery: undefined,
   }
   let revision: bigint | undefined
   let forgottenAt = clock()

@@ -103,7 +103,9 @@ function personOf({ issuer, subject, customerId, rights }: SignedIn): OperatorPr
   // The health of the service is no business of a customer's staff.
   const withheld = customerId === null ? undefined : 'ingest:read_health'
   return {
-    ...{ clientId: `${issuer} ${subject}`, tenant: null, boundTo: customerId },
+    clientId: `${issuer} ${subject}`,
+    tenant: null,
+    boundTo: customerId,
     person: { issuer, subject },
     scopes: new Set(scopes.filter((scope) => scope !== withheld)),
   }

@@ -82,8 +82,16 @@ const cannotBeUsed = (path: string, reason: string) =>
   )
 
 const ofThePath = new Set([
-  ...['EACCES', 'EEXIST', 'EINVAL', 'EISDIR', 'ELOOP', 'ENAMETOOLONG', 'ENOENT', 'ENOTDIR'],
-  ...['EPERM', 'EROFS'],
+  'EACCES',
+  'EEXIST',
+  'EINVAL',
+  'EISDIR',
+  'ELOOP',
+  'ENAMETOOLONG',
+  'ENOENT',
+  'ENOTDIR',
+  'EPERM',
+  'EROFS',
 ])
 
 const isCode = (error: unknown, code: string): boolean =>

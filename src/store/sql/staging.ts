@@ -83,5 +83,9 @@ export const mergeTime = (now: bigint, lastChange: bigint): bigint =>
 
 export const refused = (found: FoundFaults): MergeReport => ({
   ...found,
-  ...{ rejected: 0, withdrawn: 0, added: 0, changed: 0, unchanged: 0 },
+  rejected: 0,
+  withdrawn: 0,
+  added: 0,
+  changed: 0,
+  unchanged: 0,
 })

@@ -108,7 +108,15 @@ export async function openCluster(options: ClusterOptions = {}): Promise<Cluster
   const tokens = new Map<Customer, string>()
   for (const customer of customers) tokens.set(customer, await tokenOf(urls[0] ?? '', customer))
   return {
-    ...{ primary, standbys, servers, urls, tokens, history, env, stores, addClient },
+    primary,
+    standbys,
+    servers,
+    urls,
+    tokens,
+    history,
+    env,
+    stores,
+    addClient,
     importRecords,
     importGeneration,
     running,

@@ -29,9 +29,13 @@ export async function startPgBouncer(
     '[databases]',
     `* = host=127.0.0.1 port=${server.port}`,
     '[pgbouncer]',
-    ...['listen_addr = 127.0.0.1', `listen_port = ${port}`, 'unix_socket_dir ='],
-    ...['auth_type = trust', `auth_file = ${write('users.txt', users)}`],
-    ...[`pool_mode = ${options.mode}`, 'max_client_conn = 200'],
+    'listen_addr = 127.0.0.1',
+    `listen_port = ${port}`,
+    'unix_socket_dir =',
+    'auth_type = trust',
+    `auth_file = ${write('users.txt', users)}`,
+    `pool_mode = ${options.mode}`,
+    'max_client_conn = 200',
     ...(options.lines ?? []),
   ])
   const child = spawn(program, [file], { ...runAs, stdio: ['ignore', 'ignore', 'pipe'] })

@@ -61,7 +61,13 @@ export async function openSoak(disk: NonNullable<ReturnType<typeof mountSmallDis
     return isReady && isNew && statusOf(read) === 200 && statusOf(made) < 300 && statusOf(made) > 0
   }
   return {
-    ...{ env, server, history, tokens, recordsFile, credentialsFile, importGeneration },
+    env,
+    server,
+    history,
+    tokens,
+    recordsFile,
+    credentialsFile,
+    importGeneration,
     isClockRight: () => isClockRight,
     writeDeps: {
       url: server.url,

@@ -215,7 +215,11 @@ function assertUnknown({ status, text }: Answered, path: string): void {
 const unknownAccount = (id: string | undefined) => `no fiat account found for id: '${id}'`
 
 const problem = (status: number, title: string, instance: string, detail: string) => ({
-  ...{ type: 'about:blank', title, status, detail, instance },
+  type: 'about:blank',
+  title,
+  status,
+  detail,
+  instance,
 })
 
 /** A 503 has Retry-After and holds no data of a record. */

@@ -18,7 +18,11 @@ const keyring = await openVault({ store, ...masters, clock, random: systemRandom
 let routes: readonly Route[] = []
 const { url } = await listen(() => routes)
 const oauth = await openOAuth({
-  ...{ store, keyring, clock, issuer: () => url, log: pino({ level: 'silent' }) },
+  store,
+  keyring,
+  clock,
+  issuer: () => url,
+  log: pino({ level: 'silent' }),
   rateLimit: async () => {},
   config: { tokenLifeSeconds: 900, credentialsAgeSecondsMax: 60, trustedIssuers: [] },
 })

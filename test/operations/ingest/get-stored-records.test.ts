@@ -60,7 +60,8 @@ describe('a stored record', () => {
 
   test('is unknown under another kind, and an id that is none is a 400', async () => {
     assertProblem(await stored('statements', anId(1)), {
-      ...{ status: 404, detail: `no statement found for id: '${anId(1)}'` },
+      status: 404,
+      detail: `no statement found for id: '${anId(1)}'`,
       instance: `/ingest/v1/statements/${anId(1)}`,
     })
     assert.equal((await stored('statements', '7')).body.detail, "id must be uuid, given '7'")

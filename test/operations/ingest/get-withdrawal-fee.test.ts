@@ -57,7 +57,8 @@ test('answers the terms of a fee and what has become of it', async () => {
 
 test('answers 404 for an unknown fee and 400 for an id that is none', async () => {
   assertProblem(await find(anId(1)), {
-    ...{ status: 404, detail: `no fee found for id: '${anId(1)}'` },
+    status: 404,
+    detail: `no fee found for id: '${anId(1)}'`,
     instance: `/ingest/v1/fees/${anId(1)}`,
   })
   assert.equal((await find('7')).body.detail, "id must be uuid, given '7'")

@@ -370,7 +370,8 @@ onPostgres('logins that wait for the database', () => {
     const locked = askAt(place.superuserUrl ?? '', lock)
     const login = (client: string) =>
       service.call('/oauth2/token', {
-        ...{ as: null, method: 'POST' },
+        as: null,
+        method: 'POST',
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
         body: `grant_type=client_credentials&client_id=${client}&client_secret=x`,
       })

@@ -75,7 +75,8 @@ test('the record of a named customer is found by an index of that customer', asy
 
 test('every look-up of a search uses an index across customers', async () => {
   const queries = [
-    ...['aaaaaaaa-0000-4000-8000-000000000001', 'MEMO00'],
+    'aaaaaaaa-0000-4000-8000-000000000001',
+    'MEMO00',
     '0xF0Aa84466e353E5390be37FE2934301c07c19a55',
   ]
   for (const query of queries) {

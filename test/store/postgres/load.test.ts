@@ -65,7 +65,8 @@ test('a merge past its deadline ends on the server too, and changes nothing', as
   const { database } = tested
   const servers = await openTestOperator(database)
   const store = openPostgresStore({ customers: servers, operator: servers }, () => 0n, {
-    ...{ ...testLoads, mergeMs: 1500 },
+    ...testLoads,
+    mergeMs: 1500,
   })
   const load = await store.operator.beginLoad(resource)
   await stage(load, 20_000, 10)

@@ -235,7 +235,10 @@ describe('roles', () => {
       standbys: standbys.flatMap(addressesOf),
       parameters: {},
       requireRole,
-      ...{ connectionsMax: 2, withinMs: 5000, lagMsMax: 2000, log: openLog('silent') },
+      connectionsMax: 2,
+      withinMs: 5000,
+      lagMsMax: 2000,
+      log: openLog('silent'),
     })
 
   test('every host of a URL and every standby is checked when the servers are opened', async () => {

@@ -22,8 +22,11 @@ test('a standby that refuses the login is logged once, and so is its return', as
   const servers = await openServers({
     primaries: addressesOf(database.url),
     standbys: addressesOf(database.url.replace('//bursar@', `//${role}@`)),
-    ...{ parameters: {}, requireRole: anyRole, connectionsMax: 1 },
-    ...{ withinMs: 5000, lagMsMax: 2000 },
+    parameters: {},
+    requireRole: anyRole,
+    connectionsMax: 1,
+    withinMs: 5000,
+    lagMsMax: 2000,
     log: pino({ base: null, timestamp: false }, { write: (line) => void lines.push(line) }),
   })
   const ofStandby = () => lines.map((line) => JSON.parse(line)).filter(isOfStandby)

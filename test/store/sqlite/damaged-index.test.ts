@@ -53,7 +53,8 @@ function reads(): readonly Read[] {
           const selection = { ...firstPage, anyOf: [...anyOf], order, limit: 100 }
           const name = `${tenant} ${kind} ${JSON.stringify(anyOf)} ${order}`
           made.push({
-            ...{ name, kind },
+            name,
+            kind,
             read: async (store) => {
               const page = await store.customers.page(tenant, view, selection)
               const text = `${page.rows} ${page.more} ${Buffer.from(page.items).toString()}`
@@ -71,11 +72,13 @@ function reads(): readonly Read[] {
       const [id, tenant] = [anId(at), customers[at % 2] ?? customers[0]]
       if (tenant === undefined) continue
       made.push({
-        ...{ name: `get ${kind} ${id}`, kind },
+        name: `get ${kind} ${id}`,
+        kind,
         read: async (store) => String(await store.customers.get(tenant, view, id, true)),
       })
       made.push({
-        ...{ name: `find ${kind} ${id}`, kind },
+        name: `find ${kind} ${id}`,
+        kind,
         read: async (store) => {
           const found = await store.operator.find(view.resource, { id, customerId: undefined })
           return String(found?.line)

@@ -101,7 +101,8 @@ test('a version is found by its record and its time', () => {
 
 test('every look-up of a search uses an index', () => {
   const queries = [
-    ...['aaaaaaaa-0000-4000-8000-000000000001', 'MEMO00'],
+    'aaaaaaaa-0000-4000-8000-000000000001',
+    'MEMO00',
     '0xF0Aa84466e353E5390be37FE2934301c07c19a55',
   ]
   const seen = new Set<string>()

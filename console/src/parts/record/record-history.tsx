@@ -24,7 +24,7 @@ export function RecordHistory({ kind, id, reason }: Props) {
     <section aria-label="History">
       <h2>History</h2>
       {isOpen ? (
-        <Versions {...{ kind, id, reason }} key={session.key} />
+        <Versions kind={kind} id={id} reason={reason} key={session.key} />
       ) : (
         <Button onPress={() => setOpen(true)}>Show history</Button>
       )}

@@ -37,7 +37,9 @@ export function consolePage(config: ConsoleConfig, clients: readonly ConsoleClie
       answer: () => ({ status: 302, headers: { location: 'console/' }, body: '' }),
     },
     staticDocument({
-      ...{ path: '/console/', operation: 'console', headers },
+      path: '/console/',
+      operation: 'console',
+      headers,
       contentType: 'text/html; charset=utf-8',
       cacheControl: 'no-cache',
       body: () => pageWith({ ...settingsOf(config), clients }),
@@ -46,7 +48,9 @@ export function consolePage(config: ConsoleConfig, clients: readonly ConsoleClie
       const name = file.slice(0, -'.br'.length)
       const compressed = () => readFile(new URL(file, assets))
       return staticDocument({
-        ...{ path: `/console/${name}`, operation: 'console', headers },
+        path: `/console/${name}`,
+        operation: 'console',
+        headers,
         contentType: contentTypes[extname(name)] ?? 'text/plain; charset=utf-8',
         // The name holds a digest of the content.
         cacheControl: 'public, max-age=31536000, immutable',

@@ -68,7 +68,10 @@ export function answerOnSocket(socket: Duplex, problem: Problem, log: Logger): v
   socket.on('error', () => {})
   endSocket(socket, `HTTP/1.1 ${status} ${problem.title}\r\n${head.join('')}\r\n${body}`)
   logRequest(log, {
-    ...{ trace: { problem: problem.title }, id, method: 'none', status },
+    trace: { problem: problem.title },
+    id,
+    method: 'none',
+    status,
     durationMs: 0,
   })
 }

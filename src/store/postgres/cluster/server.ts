@@ -80,7 +80,10 @@ export function openServer(options: ServerOptions): Server {
   const checkPool = openPool({
     open: () => open(sessionName === undefined ? {} : { application_name: sessionName }),
     check: requireRole,
-    ...{ connectionsMax: 1, waitingMax: 4, waitMs: withinMs, withinMs },
+    connectionsMax: 1,
+    waitingMax: 4,
+    waitMs: withinMs,
+    withinMs,
   })
   let health: Health | undefined
   let refusal: string | undefined

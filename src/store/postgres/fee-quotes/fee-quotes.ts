@@ -35,8 +35,14 @@ const refuse = async (): Promise<never> => {
   )
 }
 const withoutOperator = {
-  ...{ find: refuse, ofWithdrawal: refuse, consume: refuse, sweep: refuse, clear: refuse },
-  ...{ times: refuse, resetSweep: refuse, uncertain: refuse },
+  find: refuse,
+  ofWithdrawal: refuse,
+  consume: refuse,
+  sweep: refuse,
+  clear: refuse,
+  times: refuse,
+  resetSweep: refuse,
+  uncertain: refuse,
 }
 
 function operatorMethods(servers: Servers, withinMs: number): FeeQuoteStore['operator'] {

@@ -32,9 +32,17 @@ export const journalValues = (
   { file, sha256, user, sudoUser }: ImportOrigin,
   { records, added, changed }: FileCounts,
 ): (string | bigint | number | null)[] => [
-  ...[storedAt, kind, file, sha256, user, sudoUser ?? null],
+  storedAt,
+  kind,
+  file,
+  sha256,
+  user,
+  sudoUser ?? null,
   // Repeats within the file count as unchanged, as in the report.
-  ...[records, added, changed, records - added - changed],
+  records,
+  added,
+  changed,
+  records - added - changed,
 ]
 
 export const selectJournal = (table: string, entriesMax: number): string =>

@@ -32,9 +32,13 @@ export function openPutQueue(
     }
   }
   return openBatchQueue<PutRequest, PutOutcome>({
-    ...{ name: 'records', run, weightMax: limits.recordsPerCommitMax },
-    ...{ runningMax: 1, startsFullBatches: false },
-    ...{ waitingMax: limits.recordsWaitingMax, waitMs },
+    name: 'records',
+    run,
+    weightMax: limits.recordsPerCommitMax,
+    runningMax: 1,
+    startsFullBatches: false,
+    waitingMax: limits.recordsWaitingMax,
+    waitMs,
   })
 }
 

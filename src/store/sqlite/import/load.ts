@@ -85,7 +85,10 @@ export async function openLoad(
         hasMerged = true
         return mergeStaged(db, resource, {
           ...options,
-          ...{ now: clock(), space, rejected, repeats },
+          now: clock(),
+          space,
+          rejected,
+          repeats,
         })
       }
       const place = `the disk of ${path}`

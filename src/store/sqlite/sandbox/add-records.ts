@@ -29,8 +29,17 @@ export function openAddRecords(
 function prepareInserts(db: DatabaseSync, resource: Resource) {
   const members = memberColumns(resource)
   const listed = [
-    ...['customer_id', 'deleted', 'position', 'id', ...members, 'body', 'deleted_at'],
-    ...['updated_at', 'source_version', 'stored_at', 'checksum'],
+    'customer_id',
+    'deleted',
+    'position',
+    'id',
+    ...members,
+    'body',
+    'deleted_at',
+    'updated_at',
+    'source_version',
+    'stored_at',
+    'checksum',
   ]
   const unmasked = ['customer_id', 'id', 'deleted', 'body', 'checksum']
   const insertInto = (table: string, columns: readonly string[]) =>
@@ -66,9 +75,17 @@ function prepareInserts(db: DatabaseSync, resource: Resource) {
         ? [values.masked, values.masked_checksum]
         : [values.full_body, values.full_checksum]
       intoList.run(
-        ...[customerId, deleted, position, id],
+        customerId,
+        deleted,
+        position,
+        id,
         ...members.map((column) => record.members[column] ?? null),
-        ...[body, deletedAt, updatedAt, sourceVersion, now, checksum],
+        body,
+        deletedAt,
+        updatedAt,
+        sourceVersion,
+        now,
+        checksum,
       )
       intoFull?.run(customerId, id, deleted, values.full_body, values.full_checksum)
     },
