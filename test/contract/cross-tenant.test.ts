@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Filter, ListOperation } from '../../src/contract/operation.ts'
 import type { RecordInput } from '../../src/contract/resource.ts'
+import { operatorScopes } from '../../src/contract/scopes.ts'
 import { importEntries } from '../../src/intake/import-file.ts'
 import { type RecordKind, recordKinds } from '../../src/resources/catalogue.ts'
+import { encodeAddress } from '../../src/sandbox/encode-address.ts'
 import { worldRecords } from '../../src/sandbox/world.ts'
 import {
   acme,
@@ -13,6 +15,7 @@ import {
   type TestService,
 } from '../support/harness.ts'
 import { gets, lists, type Pairs, pathOf, withQuery } from '../support/operation-calls.ts'
+import { operatorToken } from '../support/operator-token.ts'
 import { itemsOf, readAllPages } from '../support/read-all-pages.ts'
 import { resourceOf, rules } from '../support/record-store.ts'
 
@@ -230,29 +233,41 @@ describe('tokens', () => {
   })
 })
 
-const importRecord = (kind: string, record: RecordInput) =>
-  importEntries(
-    service.parts.store,
-    resourceOf(kind),
-    (async function* () {
-      yield { line: 1, value: record }
-    })(),
-    { dryRun: false, allowOlder: true, rules },
-  )
+describe('a client of the operator that is bound to a customer', () => {
+  let token: string
+  before(async () => {
+    token = await operatorToken(service, 'branch', operatorScopes, 'acme')
+  })
+  const put = (kind: string, record: RecordInput) =>
+    service.call(`/ingest/v1/${kind}/${record.id}?allow_older=true`, {
+      token,
+      method: 'PUT',
+      body: JSON.stringify(record),
+    })
+  const assertUnnamed = ({ status, body, text }: Called, member: string) => {
+    assert.equal(status, 409, text)
+    const [fault, ...others] = body.meta.errors
+    assert.deepEqual([fault.code, fault.reason], ['not_storable', 'cannot be stored'])
+    assert.ok(fault.member.includes(member), text)
+    assert.deepEqual(others, [])
+    assert.doesNotMatch(text, /borealis/i)
+  }
 
-describe('an import', () => {
   for (const kind of recordKinds) {
-    test(`of ${kind} refuses a foreign id without naming its owner`, async () => {
+    test(`learns nothing of a foreign id of ${kind}`, async () => {
       const [foreign] = recordsOf(kind, 'borealis')
-      const { ref_id: _, ...own } = recordsOf(kind, 'acme')[1] ?? {}
-      const report = await importRecord(kind, { ...own, id: foreign?.id })
-      assert.ok(report.faultCount > 0)
-      assert.equal(report.added + report.changed, 0)
-      assert.doesNotMatch(JSON.stringify(report.faults), /borealis/i)
+      const {
+        ref_id: _ref,
+        address: _address,
+        memo_id: _memo,
+        ...own
+      } = recordsOf(kind, 'acme')[1] ?? {}
+      const unique = uniqueMembersOf(kind)
+      assertUnnamed(await put(kind, { ...own, ...unique, id: foreign?.id }), 'id')
     })
   }
 
-  test('refuses a foreign memo or address without naming its owner', async () => {
+  test('learns nothing of a foreign memo or address', async () => {
     const clashes: readonly (readonly [RecordKind, string])[] = [
       ['fiat-deposit-instructions', 'memo_id'],
       ['deposit-addresses', 'address'],
@@ -265,13 +280,33 @@ describe('an import', () => {
         ref_id: 'a-ref-of-its-own',
         customer_id: 'acme',
       }
-      const report = await importRecord(kind, record)
-      assert.equal(report.faultCount, 1)
-      assert.equal(report.faults[0]?.member.includes(member), true, JSON.stringify(report.faults))
-      assert.doesNotMatch(JSON.stringify(report.faults), /borealis/i)
+      assertUnnamed(await put(kind, record), member)
     }
   })
 })
+
+/** Values that no stored record has, of the members that are unique over all customers. */
+function uniqueMembersOf(kind: string): object {
+  if (kind === 'fiat-deposit-instructions') return { memo_id: 'A1B2C3D4E5F6G7H8' }
+  const payload = new Uint8Array(32).fill(7)
+  return kind === 'deposit-addresses'
+    ? {
+        crypto_network: 'SOLANA',
+        compatible_crypto_networks: ['SOLANA'],
+        address: encodeAddress('SOLANA', payload),
+      }
+    : {}
+}
+
+const importRecord = (kind: string, record: RecordInput) =>
+  importEntries(
+    service.parts.store,
+    resourceOf(kind),
+    (async function* () {
+      yield { line: 1, value: record }
+    })(),
+    { dryRun: false, allowOlder: true, rules },
+  )
 
 describe('the tag of a page', () => {
   for (const list of lists) {
