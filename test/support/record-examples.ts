@@ -17,6 +17,7 @@ import { operatorToken } from './operator-token.ts'
 import { rawSocket } from './raw-request.ts'
 import { recordCommon } from './record-common-examples.ts'
 import { recordOperator } from './record-operator-examples.ts'
+import { recordSandbox } from './record-sandbox-examples.ts'
 import { startControlledSandbox } from './sandbox-control.ts'
 
 /**
@@ -30,15 +31,19 @@ export async function recordExamples(): Promise<Readonly<Record<string, Operatio
   const limited = await startTestService({ env: { BURSAR_REQUESTS_PER_SECOND_MAX: '1' } })
   const withoutFees = await startTestService({ env: { BURSAR_ACCEPT_SAMPLE_FEES: 'false' } })
   const operatorService = await startTestService()
+  const sandbox = await startControlledSandbox()
   try {
     const recorded: Record<string, OperationExamples> = {}
     for (const operation of operations) {
       recorded[operation.id] = await recordOperation(operation, { service, limited, withoutFees })
     }
     const ofOperator = await recordOperator(operatorService)
-    return { ...recorded, ...ofOperator, ...(await recordEvery(service, limited)) }
+    const ofSandbox = await recordSandbox(sandbox)
+    return { ...recorded, ...ofOperator, ...ofSandbox, ...(await recordEvery(service, limited)) }
   } finally {
-    for (const started of [service, limited, withoutFees, operatorService]) await started.stop()
+    for (const started of [service, limited, withoutFees, operatorService, sandbox]) {
+      await started.stop()
+    }
   }
 }
 

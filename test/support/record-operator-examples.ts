@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { operatorScopes } from '../../src/contract/scopes.ts'
 import type { Example, OperationExamples } from '../../src/http/documents/openapi-examples.ts'
-import { historyOf } from '../../src/operations/ingest/record-histories.ts'
+import { historyOf, listPastRecords } from '../../src/operations/ingest/record-histories.ts'
 import { callsOf } from '../../src/operations/ingest/stored-records.ts'
 import { resources } from '../../src/resources/catalogue.ts'
 import type { TestService } from './harness.ts'
@@ -148,6 +148,29 @@ export async function recordOperator(
       },
     }
   }
+  for (const list of listPastRecords) {
+    const { kind } = list.list.view.resource
+    const path = `customers/northwind/${kind}`
+    recorded[list.id] = {
+      parameters: { customer_id: 'northwind', as_of: String(varying.kept_since), limit: 1 },
+      bodies: {},
+      answers: {
+        200: { page: await send(`${path}?limit=1`, { status: 200, summary: 'A page' }) },
+        410: {
+          earlier: await send(`${path}?as_of=2020-01-01T00:00:00Z`, {
+            status: 410,
+            summary: 'A time before the records are kept',
+          }),
+        },
+      },
+    }
+  }
+  const health = await send('health', { status: 200, summary: 'A process that is ready' })
+  recorded.getHealth = {
+    parameters: {},
+    bodies: {},
+    answers: { 200: { ready: { ...health, value: statusesOf(health.value) } } },
+  }
   const found = await send(`search?q=${anId(8800)}`, { status: 200, summary: 'One hit' })
   recorded.searchRecords = {
     parameters: { q: anId(8800), page_cursor: '' },
@@ -199,6 +222,16 @@ export async function recordOperator(
     },
   }
   return recorded
+}
+
+/** The details of a part depend on the machine. */
+function statusesOf(value: unknown): object {
+  const { status, checks } = value as {
+    readonly status: string
+    readonly checks: Readonly<Record<string, { readonly status: string }>>
+  }
+  const parts = Object.entries(checks).map(([name, part]) => [name, { status: part.status }])
+  return { status, checks: Object.fromEntries(parts) }
 }
 
 const steady = (name: string, value: unknown): unknown =>
