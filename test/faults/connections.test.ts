@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readlinkSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, describe, test } from 'node:test'
@@ -25,6 +25,19 @@ async function start(words: readonly string[], env: Readonly<Record<string, stri
   program = startProgram([...words, '--port', '0', '--json'], { env })
   const { url } = JSON.parse(await program.firstLine)
   return { program, url: String(url) }
+}
+
+/** A process also opens files and threads soon after its start. */
+function socketsOf(pid: number | undefined): readonly string[] {
+  const folder = `/proc/${pid}/fd`
+  return readdirSync(folder).filter((name) => {
+    try {
+      return readlinkSync(join(folder, name)).startsWith('socket:')
+    } catch {
+      // It was closed meanwhile.
+      return false
+    }
+  })
 }
 
 function openSocket(url: string, bytes: string) {
@@ -65,7 +78,7 @@ describe('connections', () => {
     const operatorPort = String(await freePort())
     const { url } = await start(['sandbox'], { BURSAR_OPERATOR_PORT: operatorPort })
     const pid = program?.process.pid
-    const held = () => readdirSync(`/proc/${pid}/fd`).length
+    const held = () => socketsOf(pid).length
     const before = held()
     const answers: string[] = []
     for (const port of [new URL(url).port, operatorPort]) {

@@ -1,4 +1,5 @@
 import { limits } from '../../platform/limits.ts'
+import { isOutOfDescriptors } from '../../platform/machine/exhaustion.ts'
 import { StoreDamaged } from '../unavailable.ts'
 import { shownId } from './stored-row.ts'
 
@@ -21,6 +22,7 @@ type MetDamage = Damage & { readonly customerId?: string }
  * cannot remove them.
  */
 export type KeptMarks = {
+  /** Throws only where the process may open no files. */
   all(): ReadonlyMap<string, string>
   add(kind: string, fault: string): void
   remove(kind: string): void
@@ -190,6 +192,14 @@ function openMarks(
     }
     for (const [kind, mark] of [...marks]) if (mark.isKept && !all.has(kind)) end(kind, mark)
   }
+  /** What is known stays while the process may open no files. */
+  const readAgain = () => {
+    try {
+      read()
+    } catch (error) {
+      if (!isOutOfDescriptors(error)) throw error
+    }
+  }
   read()
   return {
     /** Returns whether it is new. The mark is kept before a request is answered. */
@@ -202,7 +212,7 @@ function openMarks(
     faultOf: (kind: string) => marks.get(kind)?.fault,
     marked: (): readonly Damage[] => [...marks].map(([kind, { fault }]) => ({ kind, fault })),
     checking: () => {
-      read()
+      readAgain()
       const before = new Map([...marks].map(([kind, { count }]) => [kind, count]))
       return (kind: string) => {
         const mark = marks.get(kind)
@@ -212,7 +222,7 @@ function openMarks(
       }
     },
     async lookAgain() {
-      read()
+      readAgain()
       if (kept !== undefined) return
       for (const [kind, mark] of [...marks]) {
         if (await mark.isMended().catch(() => false)) end(kind, mark)

@@ -1,4 +1,5 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { isOutOfDescriptors } from '../../../platform/machine/exhaustion.ts'
 import { type RecordKind, recordKinds } from '../../../resources/catalogue.ts'
 import type { KeptMarks } from '../../integrity/damage.ts'
 import { besidePath } from '../files/require-files.ts'
@@ -13,9 +14,10 @@ export function openMarkFiles(path: string): KeptMarks {
     try {
       return [[kind, readFileSync(fileOf(kind), 'utf8').trim()]]
     } catch (error) {
-      const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+      if (isOutOfDescriptors(error)) throw error
       // A mark that cannot be read is still one.
-      return isMissing ? [] : [[kind, 'its mark cannot be read']]
+      return [[kind, 'its mark cannot be read']]
     }
   }
   return {

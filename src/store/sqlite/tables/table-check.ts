@@ -1,6 +1,10 @@
 import { Worker } from 'node:worker_threads'
+import { hasFreeDescriptors, outOfDescriptors } from '../../../platform/machine/exhaustion.ts'
 import type { CheckTables } from '../../integrity/damage-scan.ts'
 import { StoreUnavailable } from '../../unavailable.ts'
+
+/** What a thread opens: its event loop, and the database with its log. */
+const DESCRIPTORS = 12
 
 type TableCheck = { readonly run: CheckTables; close(): Promise<void> }
 
@@ -9,6 +13,7 @@ export function openTableCheck(path: string): TableCheck {
   const running = new Set<Worker>()
   return {
     run: async (tables) => {
+      if (!hasFreeDescriptors(DESCRIPTORS)) throw new StoreUnavailable(outOfDescriptors)
       const worker = new Worker(new URL('./check-tables.mjs', import.meta.url), {
         workerData: { path, tables },
       })
