@@ -10,6 +10,18 @@ import { dirname, join } from 'node:path'
  * most of it.
  */
 
+/** What each adapter of the store may import. */
+const adapter = [
+  'store',
+  'store/sql',
+  'store/credentials',
+  'resources',
+  'contract',
+  'vault',
+  'values',
+  'platform',
+]
+
 /**
  * What each folder may import, besides itself. The longest prefix of a path decides which row
  * applies.
@@ -25,26 +37,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   store: ['contract', 'vault', 'values', 'platform'],
   'store/sql': ['store', 'resources', 'contract', 'vault', 'fees/addresses', 'values', 'platform'],
   'store/credentials': ['store', 'store/sql', 'vault', 'values', 'platform'],
-  'store/sqlite': [
-    'store',
-    'store/sql',
-    'store/credentials',
-    'resources',
-    'contract',
-    'vault',
-    'values',
-    'platform',
-  ],
-  'store/postgres': [
-    'store',
-    'store/sql',
-    'store/credentials',
-    'resources',
-    'contract',
-    'vault',
-    'values',
-    'platform',
-  ],
+  'store/sqlite': adapter,
+  'store/postgres': adapter,
   intake: ['store', 'resources', 'contract', 'values', 'platform'],
   oauth: ['store', 'contract', 'vault', 'values', 'platform'],
   'withdrawal-fees': ['store', 'fees', 'contract', 'values', 'platform'],

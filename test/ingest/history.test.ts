@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { customerScopes } from '../../src/contract/scopes.ts'
-import { createSampleClient } from '../../src/oauth/clients/clients.ts'
 import { writeScope } from '../../src/operations/ingest/stored-records.ts'
-import { systemRandom } from '../../src/vault/random.ts'
+import { addCustomerClient } from '../support/customer-client.ts'
 import { startTestService, type TestService } from '../support/harness.ts'
 import { isLong } from '../support/long.ts'
 import { operatorToken } from '../support/operator-token.ts'
@@ -38,18 +36,7 @@ before(async () => {
   ]
   token = await operatorToken(service, 'core', scopes)
   bound = await operatorToken(service, 'branch', scopes, 'newco')
-  const { credentials: store, keyring, clock, oauth } = service.parts
-  await createSampleClient(
-    { store, keyring, clock, random: systemRandom },
-    {
-      id: newco.clientId,
-      secret: newco.clientSecret,
-      customerId: 'newco',
-      name: 'newco',
-      scopes: customerScopes,
-    },
-  )
-  await oauth.refresh()
+  await addCustomerClient(service, newco)
 })
 after(() => service.stop())
 

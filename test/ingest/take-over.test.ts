@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { pino } from 'pino'
-import { customerScopes, operatorScopes } from '../../src/contract/scopes.ts'
-import { createSampleClient } from '../../src/oauth/clients/clients.ts'
+import { operatorScopes } from '../../src/contract/scopes.ts'
 import { limits } from '../../src/platform/limits.ts'
-import { systemRandom } from '../../src/vault/random.ts'
+import { addCustomerClient } from '../support/customer-client.ts'
 import { type Called, fetchToken, startTestService, type TestService } from '../support/harness.ts'
 import { operatorToken } from '../support/operator-token.ts'
 import { resourceOf, take } from '../support/record-store.ts'
@@ -30,18 +29,7 @@ before(async () => {
   service = await startTestService({ clock: () => now, log })
   token = await operatorToken(service, 'core', operatorScopes)
   bound = await operatorToken(service, 'branch', operatorScopes, 'other')
-  const { credentials: store, keyring, clock, oauth } = service.parts
-  await createSampleClient(
-    { store, keyring, clock, random: systemRandom },
-    {
-      id: other.clientId,
-      secret: other.clientSecret,
-      customerId: 'other',
-      name: 'other',
-      scopes: customerScopes,
-    },
-  )
-  await oauth.refresh()
+  await addCustomerClient(service, other)
   customer = await fetchToken(service.url, other)
 })
 after(() => service.stop())

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { customerScopes, operatorScopes } from '../../src/contract/scopes.ts'
-import { createSampleClient } from '../../src/oauth/clients/clients.ts'
+import { operatorScopes } from '../../src/contract/scopes.ts'
 import type { RecordKind } from '../../src/resources/catalogue.ts'
-import { systemRandom } from '../../src/vault/random.ts'
+import { addCustomerClient } from '../support/customer-client.ts'
 import { type Called, fetchToken, startTestService, type TestService } from '../support/harness.ts'
 import { operatorToken } from '../support/operator-token.ts'
 import { resourceOf, take } from '../support/record-store.ts'
@@ -26,18 +25,7 @@ before(async () => {
   service = await startTestService()
   token = await operatorToken(service, 'core', operatorScopes)
   bound = await operatorToken(service, 'branch', operatorScopes, 'newco')
-  const { credentials: store, keyring, clock, oauth } = service.parts
-  await createSampleClient(
-    { store, keyring, clock, random: systemRandom },
-    {
-      id: newco.clientId,
-      secret: newco.clientSecret,
-      customerId: 'newco',
-      name: 'newco',
-      scopes: customerScopes,
-    },
-  )
-  await oauth.refresh()
+  await addCustomerClient(service, newco)
   customer = await fetchToken(service.url, newco)
 })
 after(() => service.stop())

@@ -1,0 +1,18 @@
+import { customerScopes } from '../../src/contract/scopes.ts'
+import { createSampleClient } from '../../src/oauth/clients/clients.ts'
+import type { SampleCustomer } from '../../src/sandbox/world.ts'
+import { systemRandom } from '../../src/vault/random.ts'
+import type { TestService } from './harness.ts'
+
+/** Adds a customer's client with every scope to a service. */
+export async function addCustomerClient(
+  { parts }: TestService,
+  { customerId, clientId: id, clientSecret: secret }: SampleCustomer,
+): Promise<void> {
+  const { credentials: store, keyring, clock, oauth } = parts
+  await createSampleClient(
+    { store, keyring, clock, random: systemRandom },
+    { id, secret, customerId, name: customerId, scopes: customerScopes },
+  )
+  await oauth.refresh()
+}
