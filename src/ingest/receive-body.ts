@@ -27,7 +27,7 @@ export function receiveBody(source: Readable = Readable.from([])): ReceivedBody 
   const cut = () => {
     if (!source.readableEnded) content.destroy(new Error('the source was closed before its end'))
   }
-  // Whoever reads the content learns of its end.
+  // The reader of the content gets the error too.
   content.on('error', () => {})
   source.on('error', cut)
   source.on('data', note)

@@ -106,7 +106,7 @@ export function openFaults(customers: Customers): Faults {
   }
 }
 
-/** A fault without an operation spares the token endpoint: whoever breaks a list needs a token. */
+/** A fault without an operation spares the token endpoint: a test of a list needs a token. */
 const meets = ({ operation }: Fault, requested: string): boolean =>
   operation === undefined ? requested !== tokenOperation : operation === requested
 

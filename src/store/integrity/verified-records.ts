@@ -105,7 +105,7 @@ export function verifiedRecords(records: ReadRecords, damage: DamageList): Custo
     },
 
     /**
-     * It counts damage of the kind that was met, since what was read before may show it. Each
+     * It counts the damage that reads of the kind have found, since earlier pages may show it. Each
      * process counts by itself, so until all have met the same damage their entity tags of the kind
      * differ. That costs a whole page in place of a 304; an equal tag could confirm a damaged copy.
      */

@@ -10,7 +10,9 @@ export function openSession(db: DatabaseSync): Session {
   const prepared = new Map<string, StatementSync>()
   return {
     rows: async ({ text, values = [] }) => {
-      const statement = prepared.get(text) ?? prepare(db, text.replaceAll(/\$(\d+)/g, '?$1'))
+      const kept = prepared.get(text)
+      if (kept !== undefined) return kept.all(...values)
+      const statement = prepare(db, text.replaceAll(/\$(\d+)/g, '?$1'))
       prepared.set(text, statement)
       return statement.all(...values)
     },

@@ -9,7 +9,7 @@ import { type Connection, openConnection } from '../driver/connection.ts'
  */
 export async function refusePooler(addresses: readonly ServerAddress[]): Promise<void> {
   for (const address of addresses) {
-    // Whoever opens its sessions says why a server is of no use.
+    // `openServers` says why a server cannot be used.
     const isPooler = await changesSessions(address).catch(() => false)
     if (!isPooler) continue
     throw new ConfigError(

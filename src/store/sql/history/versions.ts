@@ -80,7 +80,7 @@ const version = (row: string, body: string, checksum: string, replacedAt: string
   ${row}.source_version, ${row}.stored_at, ${replacedAt} as replaced_at, ${row}.origin_line,
   origin.command, origin.client_id, origin.file, origin.os_user`
 
-/** The current version of a record, by its id, whoever owns it. */
+/** The current version of the record of any customer, by its id. */
 const currentVersion = (resource: Resource, names: Names): string => `
     ${current(resource, names, 'identity')}
     where record.id = ${names.parameter(1, 'uuid')} and record.stored_at >= 0
