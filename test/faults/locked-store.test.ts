@@ -53,9 +53,12 @@ function command(words: readonly string[], stdin?: string) {
   return runProgram(words, { env: { ...env, LOG_LEVEL: 'warn' }, ...given })
 }
 
-/** Holds the write lock of a file, as the merge of an import does. Returns what releases it. */
+/**
+ * Holds the write lock of a file, as the merge of an import does. Returns what releases it. A server
+ * that has just started may still write, so the lock waits for it.
+ */
 function lock(path: string): () => void {
-  const db = new DatabaseSync(path)
+  const db = new DatabaseSync(path, { timeout: 10_000 })
   locks.push(db)
   db.exec('begin immediate')
   return () => db.exec('commit')
