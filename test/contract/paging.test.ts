@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { createCipheriv, createDecipheriv } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import type { ListOperation } from '../../src/contract/operation.ts'
 import { assertParameterErrors } from '../support/assert-answer.ts'
@@ -64,28 +63,6 @@ function assertCursorFault(
 ): void {
   const detail = 'page_cursor token cannot be parsed'
   assertParameterErrors(called, instanceOf(list), [['page_cursor', reason]], given, detail)
-}
-
-/** Seals the place of an unfiltered cursor again, as version 0.1 did. */
-function firstVersionOf(list: ListOperation, cursor: string): string {
-  const bytes = Buffer.from(cursor, 'base64url')
-  const headBytes = 2 + (bytes[1] ?? 0)
-  const head = Buffer.from(bytes.subarray(0, headBytes))
-  const nonce = bytes.subarray(headBytes, headBytes + 12)
-  const key = service.parts.keyring.byId(head.toString('latin1', 2))?.key ?? new Uint8Array(0)
-  const opened = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: 16 })
-  opened.setAAD(Buffer.concat([head, Buffer.from(JSON.stringify(['acme']))]))
-  opened.setAuthTag(bytes.subarray(-16))
-  const plain = Buffer.concat([opened.update(bytes.subarray(headBytes + 12, -16)), opened.final()])
-  head[0] = 1
-  const named = list.id === 'listStatements' ? ['acme'] : []
-  const filters = ['DESC', [], 'undefined', 'undefined', false, named]
-  const sealing = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: 16 })
-  const boundTo = JSON.stringify(['acme', list.id, JSON.stringify(filters)])
-  sealing.setAAD(Buffer.concat([head, Buffer.from(boundTo)]))
-  const place = plain.subarray(3 * 16)
-  const sealed = Buffer.concat([sealing.update(place), sealing.final()])
-  return Buffer.concat([head, nonce, sealed, sealing.getAuthTag()]).toString('base64url')
 }
 
 async function firstCursor(list: ListOperation, query: Pairs = [], as = acme): Promise<string> {
@@ -245,25 +222,6 @@ for (const list of lists) {
         const called = await service.call(pathOf(other, [['page_cursor', cursor]]))
         assertCursorFault(called, other, 'was issued by another list', other.id)
       }
-    })
-
-    test('opens a cursor of version 1', async () => {
-      const { items } = await readAllPages(service, list, [], { limit: 1000 })
-      const cursor = await firstCursor(list)
-      const first = firstVersionOf(list, cursor)
-      const next = await service.call(
-        pathOf(list, [
-          ['limit', '3'],
-          ['page_cursor', first],
-        ]),
-      )
-      assert.equal(next.status, 200, next.text)
-      assert.deepEqual(itemsOf(list, next), items.slice(2, 5))
-      const ascending = pathOf(list, [
-        ['order', 'ASC'],
-        ['page_cursor', first],
-      ])
-      assertParameterErrors(await service.call(ascending), instanceOf(list), refusedCursor)
     })
 
     test('refuses a cursor of another customer', async () => {

@@ -37,9 +37,8 @@ function openNonces(): () => Uint8Array {
   }
 }
 
-/** Version 1 was issued before version 0.2 and still opens, but only its seal binds it. */
-const VERSION = 2
-const FIRST_VERSION = 1
+/** The layout of a cursor. */
+const VERSION = 1
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
@@ -74,7 +73,7 @@ export function sealCursor(keys: CursorKeys, place: Place, binding: Binding): st
   const head = Buffer.concat([Buffer.from([VERSION, id.length]), Buffer.from(id, 'latin1')])
   const nonce = keys.nextNonce()
   const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
-  cipher.setAAD(associated(head, [binding.tenant]))
+  cipher.setAAD(associated(head, binding.tenant))
   const plain = Buffer.concat([
     ...digestsOf(binding).map(([, digest]) => digest),
     placeBytes(place),
@@ -93,13 +92,7 @@ export function openCursor(
   const bytes = Buffer.from(cursor, 'base64url')
   // Several base64url texts decode to the same bytes; only the one that was sealed is a cursor.
   if (bytes.toString('base64url') !== cursor) return 'malformed'
-  if (bytes[0] === FIRST_VERSION) {
-    const { tenant, operation, order, filters } = binding
-    const boundTo = JSON.stringify([order, ...JSON.parse(filters)])
-    const place = unseal(keys, bytes, [tenant, operation, boundTo])
-    return place === undefined ? 'malformed' : placeOf(place)
-  }
-  const plain = bytes[0] === VERSION ? unseal(keys, bytes, [binding.tenant]) : undefined
+  const plain = bytes[0] === VERSION ? unseal(keys, bytes, binding.tenant) : undefined
   if (plain === undefined) return 'malformed'
   let at = 0
   for (const [fault, digest] of digestsOf(binding)) {
@@ -109,8 +102,8 @@ export function openCursor(
   return placeOf(plain.subarray(at))
 }
 
-/** The sealed bytes; undefined for a text that was not sealed with the same `boundTo`. */
-function unseal(keys: CursorKeys, bytes: Buffer, boundTo: readonly string[]): Buffer | undefined {
+/** The sealed bytes; undefined for a text that was not sealed for the tenant. */
+function unseal(keys: CursorKeys, bytes: Buffer, tenant: string): Buffer | undefined {
   const headBytes = 2 + (bytes[1] ?? 0)
   if (bytes.length < headBytes + NONCE_BYTES + POSITION_BYTES + TAG_BYTES) return undefined
   const head = bytes.subarray(0, headBytes)
@@ -118,7 +111,7 @@ function unseal(keys: CursorKeys, bytes: Buffer, boundTo: readonly string[]): Bu
   if (key === undefined) return undefined
   const nonce = bytes.subarray(headBytes, headBytes + NONCE_BYTES)
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
-  decipher.setAAD(associated(head, boundTo))
+  decipher.setAAD(associated(head, tenant))
   decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
   try {
     const sealed = bytes.subarray(headBytes + NONCE_BYTES, -TAG_BYTES)
@@ -153,5 +146,5 @@ function placeOf(bytes: Buffer): Place {
   }
 }
 
-const associated = (head: Uint8Array, boundTo: readonly string[]): Buffer =>
-  Buffer.concat([head, Buffer.from(JSON.stringify(boundTo))])
+const associated = (head: Uint8Array, tenant: string): Buffer =>
+  Buffer.concat([head, Buffer.from(tenant)])
