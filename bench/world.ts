@@ -1,5 +1,5 @@
-import { importEntries } from '../src/intake/import-file.ts'
-import type { Entry } from '../src/intake/reading/lines.ts'
+import type { Entry } from '../src/intake/entry.ts'
+import { importEntries } from '../src/intake/files/import-file.ts'
 import { recordRules } from '../src/intake/record-rules.ts'
 import { createClient } from '../src/oauth/clients/clients.ts'
 import { systemClock } from '../src/platform/clock.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as pausing } from 'node:timers/promises'
 import { Argument, Command } from 'commander'
 import { uuid } from '../contract/fields.ts'
-import { describeHistory } from '../ingest/history.ts'
+import { describeHistory } from '../history/history-work.ts'
 import { limits } from '../platform/limits.ts'
 import { recordKinds, resources } from '../resources/catalogue.ts'
 import type { PruneKey } from '../store/records/history.ts'

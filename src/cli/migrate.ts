@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { listFaults, verifyStored } from '../intake/verify-stored.ts'
+import { checkStored, listFaults } from '../intake/check-stored.ts'
 import { systemClock } from '../platform/clock.ts'
 import { openLog } from '../platform/log.ts'
 import { resources } from '../resources/catalogue.ts'
@@ -65,7 +65,7 @@ export function migrateCommand(output: Output): Command {
 }
 
 async function check(deps: StoreDeps) {
-  const { faults, records } = await checkStore(deps, (rows) => verifyStored(resources, rows))
+  const { faults, records } = await checkStore(deps, (rows) => checkStored(resources, rows))
   return {
     records: records.records,
     faultCount: faults.length + records.faultCount,

@@ -1,7 +1,7 @@
 import type { RecordFault, Resource } from '../contract/resource.ts'
 import type { StorableRecord } from '../store/records/import.ts'
 import type { RecordCheck } from './check.ts'
-import type { Entry } from './reading/lines.ts'
+import type { Entry } from './entry.ts'
 import { renderRecord } from './render.ts'
 
 export type ReadRecord =

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, describe, test } from 'node:test'
-import { importEntries } from '../../src/intake/import-file.ts'
+import { importEntries } from '../../src/intake/files/import-file.ts'
 import { fiatAccount } from '../../src/resources/fiat-account.ts'
 import type { CustomerRecords } from '../../src/store/records.ts'
 import { acme, borealis, startTestService, type TestService } from '../support/harness.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { importEntries } from '../../src/intake/import-file.ts'
+import { importEntries } from '../../src/intake/files/import-file.ts'
 import { startTestService, type TestService } from '../support/harness.ts'
 import { lists } from '../support/operation-calls.ts'
 import { readAllPages } from '../support/read-all-pages.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { after, before, describe, test } from 'node:test'
-import { importEntries } from '../../src/intake/import-file.ts'
+import { importEntries } from '../../src/intake/files/import-file.ts'
 import { acme, borealis, startTestService, type TestService } from '../support/harness.ts'
 import { entriesOf, resourceOf, rules } from '../support/record-store.ts'
 import { aFiatAccount, anId } from '../support/records.ts'

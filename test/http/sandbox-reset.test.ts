@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { importEntries } from '../../src/intake/import-file.ts'
+import { importEntries } from '../../src/intake/files/import-file.ts'
 import {
   acme,
   borealis,

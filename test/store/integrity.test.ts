@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { asTenant } from '../../src/contract/principal.ts'
-import { verifyStored } from '../../src/intake/verify-stored.ts'
+import { checkStored } from '../../src/intake/check-stored.ts'
 import { recordKinds, resources } from '../../src/resources/catalogue.ts'
 import { fiatAccount } from '../../src/resources/fiat-account.ts'
 import { statement } from '../../src/resources/statement.ts'
@@ -18,7 +18,7 @@ before(async () => {
 beforeEach(() => tested.store.operator.clear())
 after(() => tested.close())
 
-const verified = () => verifyStored(resources, tested.store.operator.rows)
+const verified = () => checkStored(resources, tested.store.operator.rows)
 
 const number = '123456789012'
 const account = aFiatAccount({

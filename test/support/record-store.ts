@@ -2,12 +2,12 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { RecordInput, RecordRules, Resource } from '../../src/contract/resource.ts'
+import type { Entry } from '../../src/intake/entry.ts'
 import {
   type EntryOptions,
   type ImportReport,
   importEntries,
-} from '../../src/intake/import-file.ts'
-import type { Entry } from '../../src/intake/reading/lines.ts'
+} from '../../src/intake/files/import-file.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { type RecordKind, resources } from '../../src/resources/catalogue.ts'

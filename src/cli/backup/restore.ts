@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
-import { listFaults, type StoredReport, verifyStored } from '../../intake/verify-stored.ts'
+import { checkStored, listFaults, type StoredReport } from '../../intake/check-stored.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { type Config, ConfigError } from '../../platform/config.ts'
 import { openLog } from '../../platform/log.ts'
@@ -103,7 +103,7 @@ function prepareStore(config: Config, clock: Clock, manifest: Manifest): Promise
     if (faults.length > 0) throw new CommandFailed(`the backup is damaged:\n${faults.join('\n')}`)
     const restoredTo = parseInstant(created_at)?.micros
     if (restoredTo === undefined) throw new CommandFailed('the backup does not name its time')
-    const report = await verifyStored(resources, stores.records().operator.rows)
+    const report = await checkStored(resources, stores.records().operator.rows)
     await start(stores, restoredTo)
     return report
   })

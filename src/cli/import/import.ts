@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
-import { type ImportReport, importFiles } from '../../intake/import-file.ts'
+import { type ImportReport, importFiles } from '../../intake/files/import-file.ts'
 import { recordRules } from '../../intake/record-rules.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { recordKinds, resources } from '../../resources/catalogue.ts'

@@ -1,4 +1,4 @@
-import type { ImportFault, ImportReport } from '../../intake/import-file.ts'
+import type { ImportFault, ImportReport } from '../../intake/files/import-file.ts'
 import { counted } from '../../values/counted.ts'
 import { printable } from '../../values/printable.ts'
 import { CommandFailed, type Output, printResult } from '../output.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { customerScopes } from '../../../src/contract/scopes.ts'
-import { type ImportReport, importEntries } from '../../../src/intake/import-file.ts'
+import { type ImportReport, importEntries } from '../../../src/intake/files/import-file.ts'
 import { createSampleClient } from '../../../src/oauth/clients/clients.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { openLog } from '../../../src/platform/log.ts'

@@ -1,0 +1,136 @@
+import type { RecordInput, Resource } from '../contract/resource.ts'
+import { limits } from '../platform/limits.ts'
+import {
+  comesAfter,
+  type RowKey,
+  rowFaults,
+  type StoredRow,
+  type StoredRows,
+  shownId,
+  uncheckedBodies,
+} from '../store/integrity/stored-row.ts'
+import { StoreDamaged } from '../store/unavailable.ts'
+import { printInstant } from '../values/instant.ts'
+import { renderRecord } from './render.ts'
+
+/** `faults` names the first damaged records by kind and id, and no value; the rest are counted. */
+export type StoredReport = {
+  readonly records: number
+  readonly faultCount: number
+  readonly faults: readonly string[]
+}
+
+/** The named faults as lines, and how many more there are. */
+export function listFaults({ faults, faultCount }: Omit<StoredReport, 'records'>): string {
+  const rest = faultCount - faults.length
+  return [...faults, ...(rest === 0 ? [] : [`and ${rest} more`])].join('\n')
+}
+
+/**
+ * Checks every stored record of the kinds: the checksums of its bodies, and that both bodies, the
+ * filter columns and the sort key are what an import of the full record would store. Memory use
+ * does not grow with the store.
+ */
+export async function checkStored(
+  resources: readonly Resource[],
+  rows: StoredRows,
+): Promise<StoredReport> {
+  const report = { records: 0, faultCount: 0, faults: [] as string[] }
+  const note = (fault: string) => {
+    report.faultCount += 1
+    if (report.faults.length < limits.faultsReportedMax) report.faults.push(fault)
+  }
+  for (const resource of resources) {
+    try {
+      await checkKind(resource, rows, report, note)
+    } catch (error) {
+      if (!(error instanceof StoreDamaged)) throw error
+      note(`${resource.kind}: the store cannot read on: ${error.message}`)
+    }
+  }
+  return report
+}
+
+async function checkKind(
+  resource: Resource,
+  rows: StoredRows,
+  report: { records: number },
+  note: (fault: string) => void,
+): Promise<void> {
+  const { kind, mask } = resource
+  let key: RowKey | undefined
+  for (;;) {
+    const found = await rows.after(resource, key, limits.checkedRowsMax)
+    for (const row of found) {
+      report.records += 1
+      const own = [...rowFaults(resource, row), ...uncheckedBodies(resource, row)]
+      const faults = [...new Set([...own, ...renderingFaults(resource, row)])]
+      if (faults.length > 0) note(`${kind} ${shownId(row.id)}: ${faults.join(', ')}`)
+    }
+    const last = found.at(-1)
+    if (last === undefined || found.length < limits.checkedRowsMax) break
+    if (key !== undefined && !comesAfter(last, key)) {
+      note(`${kind}: the rows are not in their order; the records after them were not checked`)
+      break
+    }
+    key = last
+  }
+  if (mask === undefined) return
+  for (const id of await rows.unpaired(resource, limits.faultsReportedMax)) {
+    note(`${kind} ${shownId(id)}: the masked record is missing`)
+  }
+}
+
+/** How a row differs from what an import of its full record stores. */
+function renderingFaults(resource: Resource, row: StoredRow): string[] {
+  const full = row.unmasked === undefined ? row.listed : row.unmasked
+  if (full === null) return []
+  const rendered = renderAgain(resource, row, full.body)
+  if (rendered === undefined) return ['its body is no record']
+  const members = Object.keys(row.members).filter(
+    (column) => row.members[column] !== (rendered.members[column] ?? null),
+  )
+  const pairs: readonly (readonly [string, unknown, unknown])[] = [
+    ['customer_id', row.customerId, rendered.customerId],
+    ['id', row.id, rendered.id],
+    [resource.orderBy, hexOf(row.position), hexOf(rendered.position)],
+    ['updated_at', row.updatedAt, rendered.updatedAt],
+  ]
+  const columns = [
+    ...pairs.filter(([, stored, expected]) => stored !== expected).map(([column]) => column),
+    ...members,
+  ]
+  return [
+    ...columns.map((column) => `the column ${column} differs from its body`),
+    ...(full.body === rendered.full ? [] : ['its body is not as an import would store it']),
+    ...(rendered.masked === null || rendered.masked === row.listed.body
+      ? []
+      : ['its masked body differs from its full body']),
+  ]
+}
+
+/** Undefined if the body is not the JSON of a record of this kind. */
+function renderAgain(resource: Resource, row: StoredRow, body: string) {
+  try {
+    const record = { ...withheldOf(resource, row), ...(JSON.parse(body) as RecordInput) }
+    return renderRecord(resource, record, 0)
+  } catch {
+    return undefined
+  }
+}
+
+/** The members that import took and no body shows. */
+function withheldOf({ withheldMembers }: Resource, row: StoredRow): RecordInput {
+  const stored = {
+    customer_id: row.customerId,
+    deleted_at: row.deletedAt === null ? undefined : printInstant(row.deletedAt),
+    source_version: row.sourceVersion === null ? undefined : Number(row.sourceVersion),
+  }
+  return Object.fromEntries(
+    Object.entries(stored).filter(
+      ([member, value]) => value !== undefined && withheldMembers.includes(member),
+    ),
+  )
+}
+
+const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')

@@ -1,0 +1,43 @@
+import type { RecordFault } from '../../contract/resource.ts'
+import { printable } from '../../values/printable.ts'
+
+/** The place of a fault: the number of its file, from 0, and its line there. */
+export type Place = { readonly file: number; readonly line: number }
+
+/** Numbers the lines of several files through, because the store knows one number for a line. */
+export type FileLines = {
+  /** The number of a line. Line 0 is the whole file. */
+  numberOf(place: Place): number
+  /** Ends a file. The next one begins. */
+  endFile(): void
+  placeOf(number: number): Place
+  /** A fault of the store, which names other lines as `{line 7}`. */
+  readable<F extends RecordFault>(fault: F): F
+}
+
+export function openFileLines(names: readonly string[]): FileLines {
+  const starts = [0]
+  let end = 0
+  const placeOf = (number: number): Place => {
+    const file = starts.findLastIndex((start) => start <= number)
+    return { file, line: number - (starts[file] ?? 0) }
+  }
+  const nameOf = (_marked: string, number: string): string => {
+    const { file, line } = placeOf(Number(number))
+    return names.length === 1 ? `line ${line}` : `line ${line} of ${printable(names[file] ?? '')}`
+  }
+  return {
+    numberOf: ({ file, line }) => {
+      const number = (starts[file] ?? 0) + line
+      end = Math.max(end, number)
+      return number
+    },
+    endFile: () => {
+      // An empty file has a number too, that of the whole file.
+      end = Math.max(end, starts.at(-1) ?? 0)
+      starts.push(end + 1)
+    },
+    placeOf,
+    readable: (fault) => ({ ...fault, reason: fault.reason.replace(/\{line (\d+)\}/g, nameOf) }),
+  }
+}

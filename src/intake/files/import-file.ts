@@ -1,0 +1,152 @@
+import type { Resource } from '../../contract/resource.ts'
+import { limits } from '../../platform/limits.ts'
+import { joinFaults, noFaults } from '../../store/found-faults.ts'
+import type {
+  FoundFaults,
+  LineFault,
+  MergeOrigin,
+  MergeReport,
+  NewAnswer,
+} from '../../store/records/import.ts'
+import type { Store } from '../../store/records.ts'
+import { recordCheck } from '../check.ts'
+import type { Entry } from '../entry.ts'
+import { openFileLines } from './file-lines.ts'
+import {
+  faultsOfForm,
+  type InputFile,
+  type InputOrigin,
+  type Staged,
+  type StageOptions,
+  stageFile,
+} from './stage-file.ts'
+
+export type ImportOptions = StageOptions & {
+  /** The answer to keep in the transaction of the merge. */
+  readonly answering?: ((report: ImportReport) => NewAnswer) | undefined
+  /** Ends the import with its reason, until the merge begins. */
+  readonly signal?: AbortSignal
+}
+
+/** `file` is the number of the fault's file, where there are several. */
+export type ImportFault = LineFault & { readonly file?: number }
+
+export type FileReport = {
+  readonly records: number
+  readonly rejected: number
+  /** Unknown where the file could not be read to its end. */
+  readonly sha256: string | undefined
+}
+
+export type ImportReport = Omit<MergeReport, 'faults'> & {
+  readonly faults: readonly ImportFault[]
+  /** Whether the search for faults ended before all of them were found. */
+  readonly mayHaveMoreFaults: boolean
+  readonly records: number
+  readonly files: readonly FileReport[]
+}
+
+export type EntryOptions = ImportOptions & Pick<InputFile, 'origin'>
+
+/** Imports one file, as `importFiles` does. */
+export const importEntries = (
+  store: Pick<Store, 'operator'>,
+  resource: Resource,
+  entries: AsyncIterable<Entry>,
+  { origin, ...options }: EntryOptions,
+): Promise<ImportReport> => importFiles(store, resource, [{ entries, origin }], options)
+
+/**
+ * Stages every record of the files and merges all in one transaction. Without `reject`, a single
+ * fault prevents the merge, and the report has the faults of form and the conflicts with stored
+ * records.
+ */
+export async function importFiles(
+  store: Pick<Store, 'operator'>,
+  resource: Resource,
+  inputs: readonly InputFile[],
+  options: ImportOptions,
+): Promise<ImportReport> {
+  const { dryRun, allowOlder, takeOver, answering, isInServer = false, reject, signal } = options
+  const names = inputs.map(({ origin }) =>
+    origin !== undefined && 'file' in origin ? origin.file : '-',
+  )
+  const lines = openFileLines(names)
+  const load = await store.operator.beginLoad(resource, options)
+  try {
+    const staging = { load, check: recordCheck(resource, options.rules), lines, resource, options }
+    const files: Staged[] = []
+    for (const input of inputs) {
+      if (files.at(-1)?.isCutOff === true) break
+      files.push(await stageFile(staging, input, files))
+    }
+    signal?.throwIfAborted()
+    const records = files.reduce((sum, file) => sum + file.records, 0)
+    const ofForm = faultsOfForm(files, records, lines, options)
+    // Only reasons of the store name lines in this way; another one may quote the file.
+    const inPlace = (ofStore: FoundFaults) => {
+      const readable = { ...ofStore, faults: ofStore.faults.map(lines.readable) }
+      const { faults, faultCount } = joinFaults([ofForm, readable])
+      const placed = (fault: LineFault): ImportFault =>
+        inputs.length === 1 ? fault : { ...fault, ...lines.placeOf(fault.line) }
+      return { faults: faults.map(placed), faultCount }
+    }
+    if (ofForm.faultCount > 0) {
+      const isWhole = files.every((file) => file.isWhole) && reject === undefined
+      const isSmall = !isInServer || records <= limits.conflictsSearchedRecordsMax
+      const conflicts = isWhole && isSmall ? await load.check({ allowOlder, takeOver }) : noFaults
+      const mayHaveMoreFaults = files.some(({ isCutOff }) => isCutOff) || (isWhole && !isSmall)
+      return {
+        ...inPlace(conflicts),
+        mayHaveMoreFaults,
+        rejected: 0,
+        withdrawn: 0,
+        records,
+        ...nothing,
+        files,
+      }
+    }
+    options.onMerge?.()
+    const origins = inputs.flatMap(({ origin }, at) =>
+      origin === undefined
+        ? []
+        : [mergeOrigin(origin, files[at], lines.numberOf({ file: at, line: 0 }))],
+    )
+    const complete = (ofMerge: MergeReport): ImportReport => {
+      const rejected = files.reduce((sum, file) => sum + file.rejected, 0)
+      const stored = ofMerge.added + ofMerge.changed
+      const unchanged = ofMerge.faultCount > 0 ? 0 : records - rejected - stored
+      const found = { ...inPlace(ofMerge), mayHaveMoreFaults: false }
+      return { ...ofMerge, ...found, records, rejected, unchanged, files }
+    }
+    const merged = await load.merge({
+      dryRun,
+      allowOlder,
+      takeOver,
+      answering: answering && ((ofMerge) => answering(complete(ofMerge))),
+      origins: origins.length === inputs.length ? origins : undefined,
+      reject:
+        reject &&
+        (({ line, ...rest }) => {
+          const place = lines.placeOf(line)
+          const file = files[place.file]
+          if (file !== undefined) file.rejected += 1
+          reject({ ...rest, ...place, faults: rest.faults.map(lines.readable) })
+        }),
+    })
+    return complete(merged)
+  } finally {
+    await load.close()
+  }
+}
+
+const mergeOrigin = (
+  origin: InputOrigin,
+  staged: Staged | undefined,
+  linesBefore: number,
+): MergeOrigin => ({
+  from: 'clientId' in origin ? origin : { ...origin, sha256: staged?.sha256 ?? '' },
+  linesBefore,
+})
+
+const nothing = { added: 0, changed: 0, unchanged: 0 } as const

@@ -1,0 +1,79 @@
+import type { Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import { limits } from '../../../platform/limits.ts'
+import { UnreadableFile } from './lines.ts'
+
+type Bounds = {
+  readonly contentBytesMax: number
+  readonly gzipRatioMax: number
+  readonly gzipRatioFreeBytes: number
+}
+
+/**
+ * Reads the content of a source, decompressed if it is gzip. Refuses content without a bound. It
+ * leaves the source open, since the connection of a request still needs its answer.
+ */
+export async function* readContent(
+  source: Readable,
+  { isGzip, bytesRead }: { readonly isGzip: boolean; readonly bytesRead: () => number },
+  bounds: Bounds = fileBounds,
+): AsyncIterable<Uint8Array> {
+  let bytes = 0
+  for await (const chunk of isGzip ? gunzip(source) : source.iterator(leftOpen)) {
+    if (bytes === 0) refuseOtherFormat(chunk)
+    bytes += chunk.length
+    if (bytes > bounds.contentBytesMax) {
+      throw new UnreadableFile(`has more than ${bounds.contentBytesMax} bytes of content; split it`)
+    }
+    if (isGzip && bytes > Math.max(bounds.gzipRatioFreeBytes, bytesRead() * bounds.gzipRatioMax)) {
+      throw new UnreadableFile(
+        `decompresses to more than ${bounds.gzipRatioMax} times its size; if that is right, decompress it first`,
+      )
+    }
+    yield chunk
+  }
+}
+
+const fileBounds: Bounds = { ...limits, contentBytesMax: limits.importBytesMax }
+
+export const leftOpen = { destroyOnReturn: false } as const
+
+async function* gunzip(source: Readable): AsyncIterable<Uint8Array> {
+  const unzipped = createGunzip()
+  const end = (error: Error = new Error('the source was closed before its end')) =>
+    unzipped.destroy(error)
+  source.on('error', end)
+  // A client may leave while its stream waits for its turn, and then no error follows.
+  const endIfCut = () => source.readableEnded || end()
+  if (source.destroyed) endIfCut()
+  else source.once('close', endIfCut)
+  try {
+    yield* source.pipe(unzipped)
+  } catch (error) {
+    if (String((error as { code?: unknown }).code).startsWith('Z_')) {
+      throw new UnreadableFile('is not whole as gzip')
+    }
+    throw error
+  }
+}
+
+/** Formats that people mistake for text, by their first bytes, and what to do about each. */
+const otherFormats: readonly (readonly [start: string, fault: string])[] = [
+  ['1f8b', 'is compressed with gzip; its name must end with .gz'],
+  ['504b0304', 'is a ZIP archive or a spreadsheet; save it as CSV in UTF-8'],
+  ['28b52ffd', 'is compressed with zstd; decompress it first, or use gzip'],
+  ['fffe', 'is UTF-16; save it as UTF-8'],
+  ['feff', 'is UTF-16; save it as UTF-8'],
+]
+
+/** Text has no NUL. Where it has, every line would be a fault of its own. */
+const START_BYTES = 4096
+
+function refuseOtherFormat(chunk: Uint8Array): void {
+  const start = Buffer.from(chunk.subarray(0, 4)).toString('hex')
+  const fault = otherFormats.find(([form]) => start.startsWith(form))?.[1]
+  if (fault !== undefined) throw new UnreadableFile(fault)
+  if (chunk.subarray(0, START_BYTES).includes(0)) {
+    throw new UnreadableFile('is a binary file, or UTF-16; records are text in UTF-8')
+  }
+}

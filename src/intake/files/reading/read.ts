@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import type { Readable } from 'node:stream'
+import type { TSchema } from 'typebox'
+import { printable } from '../../../values/printable.ts'
+import type { Entry } from '../../entry.ts'
+import { type CsvOptions, readCsv } from '../csv/read-csv.ts'
+import { readContent } from './content.ts'
+import { readJsonArray } from './json-array.ts'
+import {
+  type FindKnown,
+  type Known,
+  readNdjson,
+  readUnknownNdjson,
+  UnreadableFile,
+} from './lines.ts'
+import { endedBySilence } from './silence.ts'
+
+/** An open file of records. `bytesRead` counts the bytes before decompression. */
+export type RecordFile = {
+  /** Without its folder; `-` is standard input. */
+  readonly name: string
+  readonly entries: AsyncIterable<Entry>
+  /** The same for NDJSON, without parsing the lines that are known. */
+  readonly unknownEntries?: (findKnown: FindKnown) => AsyncIterable<Entry | Known>
+  readonly bytesTotal: number | undefined
+  readonly bytesRead: () => number
+  /** The SHA-256 of the bytes before decompression, in hex. For after the last entry. */
+  readonly sha256: () => Promise<string>
+  /** The header line of CSV as it came, once it was read. */
+  readonly header: () => string | undefined
+}
+
+type Source = Pick<CsvOptions, 'delimiter' | 'nullText'> & {
+  readonly stdin: Readable
+  readonly silenceSecondsMax: number
+}
+
+/**
+ * Opens a file by its extension: `.ndjson` or `.jsonl`, `.json` (one array) or `.csv`, each also
+ * with `.gz`. `-` is standard input as NDJSON. Throws an UnreadableFile if it cannot.
+ */
+export async function openRecordFile(
+  path: string,
+  schema: TSchema,
+  { stdin, silenceSecondsMax, delimiter, nullText }: Source,
+): Promise<RecordFile> {
+  const fromStdin = path === '-'
+  const bytesTotal = fromStdin ? undefined : await sizeOf(path)
+  const read = fromStdin ? ndjson : readerOf(path)
+  let header: string | undefined
+  const onHeader = (line: string) => {
+    header = line
+  }
+  const hash = createHash('sha256')
+  let bytesRead = 0
+  let opened: Readable | undefined
+  // When it is read, because an import of many files must not open all of them at once.
+  const open = (): Readable => {
+    if (opened !== undefined) return opened
+    opened = fromStdin ? stdin : createReadStream(path, { highWaterMark: 1 << 20 })
+    opened.on('data', (chunk) => {
+      bytesRead += chunk.length
+      hash.update(chunk)
+    })
+    return opened.pause()
+  }
+  const file = { name: basename(path), bytesTotal, bytesRead: () => bytesRead }
+  const contentOf = () => {
+    const silence = { source: open(), secondsMax: silenceSecondsMax }
+    const isGzip = path.endsWith('.gz')
+    return endedBySilence(readContent(open(), { isGzip, bytesRead: file.bytesRead }), silence)
+  }
+  // What follows the last record is still read, for the digest.
+  const closedUnlessWhole = async function* <T>(entries: AsyncIterable<T>): AsyncIterable<T> {
+    let isWhole = false
+    try {
+      yield* entries
+      isWhole = true
+    } finally {
+      if (!isWhole) opened?.destroy()
+    }
+  }
+  return {
+    ...file,
+    header: () => header,
+    entries: (async function* () {
+      yield* closedUnlessWhole(read(contentOf(), schema, { delimiter, nullText, onHeader }))
+    })(),
+    ...(read === ndjson && {
+      unknownEntries: (findKnown: FindKnown) =>
+        closedUnlessWhole(readUnknownNdjson(contentOf(), findKnown)),
+    }),
+    sha256: async () => {
+      // Padding may follow the end of what is compressed.
+      const silence = { source: open(), secondsMax: silenceSecondsMax }
+      for await (const _rest of endedBySilence(open(), silence));
+      return hash.digest('hex')
+    },
+  }
+}
+
+type Reader = (
+  chunks: AsyncIterable<Uint8Array>,
+  schema: TSchema,
+  options: CsvOptions,
+) => AsyncIterable<Entry>
+
+const ndjson: Reader = (chunks) => readNdjson(chunks)
+
+const readers: ReadonlyMap<string, Reader> = new Map([
+  ['ndjson', ndjson],
+  ['jsonl', ndjson],
+  ['json', readJsonArray],
+  ['csv', readCsv],
+])
+
+function readerOf(path: string): Reader {
+  const reader = readers.get(/\.(\w+)(?:\.gz)?$/.exec(path)?.[1] ?? '')
+  if (reader !== undefined) return reader
+  throw new UnreadableFile(
+    `${printable(path, 1000)}: the ending must be .ndjson, .jsonl, .json or .csv, or one of these and .gz`,
+  )
+}
+
+async function sizeOf(path: string): Promise<number> {
+  const name = printable(path, 1000)
+  const file = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    const isAbsent = error.code === 'ENOENT' || error.code === 'ENOTDIR'
+    const reason = isAbsent ? 'there is no such file' : `cannot be read (${error.code})`
+    throw new UnreadableFile(`${name}: ${reason}`)
+  })
+  if (file.isFile()) return file.size
+  const remedy = file.isDirectory()
+    ? 'is a folder; name one file in it'
+    : 'is not a regular file; pipe it to standard input and give - as the file'
+  throw new UnreadableFile(`${name}: ${remedy}`)
+}

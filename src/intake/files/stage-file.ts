@@ -1,0 +1,160 @@
+import type { RecordFault, RecordRules, Resource } from '../../contract/resource.ts'
+import { limits } from '../../platform/limits.ts'
+import type {
+  ClientOrigin,
+  FoundFaults,
+  ImportOrigin,
+  LineFault,
+  LoadOptions,
+  MergeOptions,
+  RecordLoad,
+} from '../../store/records/import.ts'
+import type { RecordCheck } from '../check.ts'
+import type { Entry } from '../entry.ts'
+import { readRecord } from '../read-record.ts'
+import type { FileLines, Place } from './file-lines.ts'
+import { type Expected, inputFaults } from './input-faults.ts'
+import { openKnownLines } from './known-lines.ts'
+import { type FindKnown, type Known, UnreadableFile } from './reading/lines.ts'
+
+export type StageOptions = Pick<MergeOptions, 'dryRun' | 'allowOlder' | 'takeOver'> &
+  LoadOptions & {
+    readonly expected?: Expected
+    /** The customer of records without a `customer_id`. Naming another customer is a fault. */
+    readonly customerId?: string | undefined
+    readonly rules: RecordRules
+    /** Reading ends at so many faults, unless there is `reject`. */
+    readonly faultsMax?: number
+    readonly onProgress?: (records: number) => void
+    /** Called when every record was read and the transaction begins. */
+    readonly onMerge?: (() => void) | undefined
+    /** Takes each record with a fault, and the others are stored. Without it, none is. */
+    readonly reject?: ((rejected: RejectedLine) => void) | undefined
+  }
+
+/** A record that is left out, as it came. */
+export type RejectedLine = Place & {
+  readonly raw: string | Uint8Array
+  readonly faults: readonly RecordFault[]
+}
+
+export type InputFile = {
+  readonly entries: AsyncIterable<Entry>
+  /** The same, without parsing the lines that are known. */
+  readonly unknownEntries?: ((findKnown: FindKnown) => AsyncIterable<Entry | Known>) | undefined
+  /** Who imports it. Without it, the journal gets no entry. */
+  readonly origin?: InputOrigin | undefined
+}
+
+/** The checksum is known when all of the file was read. */
+export type InputOrigin =
+  | ClientOrigin
+  | (Omit<ImportOrigin, 'sha256'> & { readonly sha256: () => Promise<string> })
+
+export type Staging = {
+  readonly load: RecordLoad
+  readonly check: RecordCheck
+  readonly lines: FileLines
+  readonly resource: Resource
+  readonly options: StageOptions
+}
+
+export type Staged = {
+  /** Whether the input could be read to its end, and if not, whether its faults are too many. */
+  isWhole: boolean
+  isCutOff: boolean
+  records: number
+  rejected: number
+  sha256: string | undefined
+  faultCount: number
+  /** With the numbers of their lines. */
+  faults: LineFault[]
+}
+
+/** Checks the records of one file, and stages those without a fault. */
+export async function stageFile(
+  { load, check, lines, resource, options }: Staging,
+  { entries, unknownEntries, origin }: InputFile,
+  before: readonly Staged[],
+): Promise<Staged> {
+  const { customerId, faultsMax = limits.faultsReportedMax, onProgress, reject } = options
+  const recordsBefore = before.reduce((sum, { records }) => sum + records, 0)
+  const faultsBefore = before.reduce((sum, { faultCount }) => sum + faultCount, 0)
+  const staged: Staged = {
+    isWhole: true,
+    isCutOff: false,
+    records: 0,
+    rejected: 0,
+    sha256: undefined,
+    faultCount: 0,
+    faults: [],
+  }
+  const file = before.length
+  try {
+    const known = openKnownLines({ load, lines, resource, options }, file)
+    for await (const entry of unknownEntries?.(known.find) ?? entries) {
+      staged.records += 1
+      onProgress?.(recordsBefore + staged.records)
+      const line = lines.numberOf({ file, line: entry.line })
+      if ('known' in entry) continue
+      const read = readRecord(resource, check, entry, customerId)
+      if ('record' in read) {
+        const raw = reject && textOf(entry.raw ?? '')
+        const sourceDigest = known.digestOf(entry.line, read.record)
+        const drained = load.stage({ ...read.record, line, file, raw, sourceDigest })
+        if (drained !== undefined) await drained
+      } else if (reject !== undefined) {
+        staged.rejected += 1
+        reject({ file, line: entry.line, raw: entry.raw ?? '', faults: read.faults })
+      } else {
+        noteFaults(staged, line, read.faults)
+        staged.isCutOff = faultsBefore + staged.faultCount >= faultsMax
+        if (staged.isCutOff) break
+      }
+    }
+    if (staged.isCutOff) staged.isWhole = false
+    else if (origin !== undefined && 'sha256' in origin) staged.sha256 = await origin.sha256()
+  } catch (error) {
+    if (!(error instanceof UnreadableFile)) throw error
+    staged.isWhole = false
+    const fault = { member: 'file', code: 'unreadable', reason: error.message } as const
+    noteFaults(staged, lines.numberOf({ file, line: error.line }), [fault])
+  }
+  lines.endFile()
+  return staged
+}
+
+const textOf = (raw: string | Uint8Array): string =>
+  typeof raw === 'string' ? raw : Buffer.from(raw).toString('utf8')
+
+/** The faults of the records and of whole files, with the numbers of their lines. */
+export function faultsOfForm(
+  files: readonly Staged[],
+  records: number,
+  lines: FileLines,
+  { expected = {} }: StageOptions,
+): FoundFaults {
+  const areWhole = files.every(({ isWhole }) => isWhole)
+  const { records: expectedRecords, sha256 } = expected
+  const mayBeEmpty = expected.mayBeEmpty === true || expectedRecords !== undefined
+  const found = files.flatMap((read, file) => {
+    const line = lines.numberOf({ file, line: 0 })
+    const faults = read.isWhole ? inputFaults(read, { sha256, mayBeEmpty }) : []
+    return faults.map((fault) => ({ ...fault, line }))
+  })
+  const ofCount =
+    areWhole && expectedRecords !== undefined
+      ? inputFaults({ records, sha256: undefined }, { records: expectedRecords })
+      : []
+  const ofInput = [...ofCount, ...found]
+  return {
+    faults: [...ofInput, ...files.flatMap(({ faults }) => faults)],
+    faultCount: ofInput.length + files.reduce((sum, { faultCount }) => sum + faultCount, 0),
+  }
+}
+
+function noteFaults(staged: Staged, line: number, faults: readonly RecordFault[]): void {
+  staged.faultCount += faults.length
+  const room = limits.faultsReportedMax - staged.faults.length
+  staged.faults.push(...faults.slice(0, room).map((fault) => ({ ...fault, line })))
+}

@@ -1,0 +1,69 @@
+import type { IngestInput } from '../../contract/ingest-operation.ts'
+import type { OperatorPrincipal } from '../../contract/principal.ts'
+import { Problem } from '../../contract/problem.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { limits } from '../../platform/limits.ts'
+import type { Logger } from '../../platform/log.ts'
+import type { HttpFault } from '../refused-records.ts'
+
+/**
+ * What clients that are bound to a customer learn of the ids, addresses and memos of others: that
+ * a value cannot be stored, and that only a few times an hour.
+ */
+export type ForeignValues = {
+  /** Throws a 429 if the caller has met as many foreign values in this hour as it may. */
+  requireFew(caller: OperatorPrincipal): void
+  /** The faults that the caller may see. Counts and logs those of foreign values. */
+  shown(input: IngestInput, faults: readonly HttpFault[]): readonly HttpFault[]
+}
+
+const HOUR_MICROS = 3_600_000_000n
+
+/** The values that a client has met since an instant. */
+type Met = { readonly since: bigint; readonly values: number }
+
+export function openForeignValues(clock: Clock, log: Logger): ForeignValues {
+  const clients = new Map<string, Met>()
+  const metBy = (clientId: string, now: bigint): Met => {
+    const met = clients.get(clientId)
+    return met === undefined || now - met.since >= HOUR_MICROS ? { since: now, values: 0 } : met
+  }
+  const forget = (now: bigint) => {
+    for (const [clientId, { since }] of clients) {
+      if (now - since >= HOUR_MICROS) clients.delete(clientId)
+    }
+  }
+  const requireFew = ({ boundTo, clientId }: OperatorPrincipal) => {
+    const now = clock()
+    const { since, values } = metBy(clientId, now)
+    if (boundTo === null || values < limits.foreignValuesPerHourMax) return
+    const seconds = (since + HOUR_MICROS - now) / 1_000_000n + 1n
+    const headers = { 'retry-after': String(seconds) }
+    const detail =
+      'this client has sent too many values that cannot be stored; wait for the seconds that Retry-After names'
+    throw new Problem(429, detail, { headers })
+  }
+  return {
+    requireFew,
+    shown: ({ caller }, faults) => {
+      if (caller.boundTo === null) return faults
+      const now = clock()
+      const met = metBy(caller.clientId, now)
+      let left = limits.foreignValuesPerHourMax - met.values
+      const told = faults.slice(0, limits.faultsAnsweredMax).filter(({ code }) => {
+        if (code !== 'held') return true
+        left -= 1
+        return left >= 0
+      })
+      const values = faults.filter(({ code }) => code === 'held').length
+      if (values === 0) return faults
+      forget(now)
+      clients.set(caller.clientId, { since: met.since, values: met.values + values })
+      log.warn({ client: caller.clientId, values }, 'a bound client sent values of other customers')
+      if (told.length === 0) requireFew(caller)
+      return told.map((fault) => (fault.code === 'held' ? { ...fault, ...notStorable } : fault))
+    },
+  }
+}
+
+const notStorable = { code: 'not_storable', reason: 'cannot be stored' } as const

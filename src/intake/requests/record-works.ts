@@ -1,0 +1,131 @@
+import { noteFullView } from '../../contract/access.ts'
+import type { IngestAnswer, IngestInput, IngestWork } from '../../contract/ingest-operation.ts'
+import { pastInstant, pastUnknown } from '../../contract/ingest-operation.ts'
+import { Problem } from '../../contract/problem.ts'
+import type { RecordRules, Resource } from '../../contract/resource.ts'
+import { requireHistoryScope } from '../../history/history-work.ts'
+import { idOf, nameOf, noneFound, requireFound } from '../../history/record-name.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { FoundRecord } from '../../store/records/history.ts'
+import type { ClientOrigin, StorableRecord } from '../../store/records/import.ts'
+import type { PutOutcome } from '../../store/records/put.ts'
+import type { Store } from '../../store/records.ts'
+import { recordCheck } from '../check.ts'
+import { parseEntry } from '../entry.ts'
+import { readRecord } from '../read-record.ts'
+import type { ForeignValues } from './foreign-values.ts'
+import { preconditionOf, unmet } from './precondition.ts'
+import { refused } from './problems.ts'
+
+export type RecordDeps = {
+  readonly store: Pick<Store, 'operator'>
+  readonly rules: RecordRules
+  readonly clock: Clock
+  readonly foreign: ForeignValues
+}
+
+/** The works of one kind of record. */
+type RecordWorks = {
+  readonly get: IngestWork
+  readonly put: IngestWork
+  readonly delete: IngestWork
+}
+
+export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
+  const { store, rules, clock, foreign } = deps
+  const check = recordCheck(resource, rules)
+  const read = (value: unknown, boundTo: string | null): StorableRecord => {
+    const found = readRecord(resource, check, { line: 1, value }, boundTo ?? undefined)
+    if ('faults' in found) throw refused(found.faults)
+    return found.record
+  }
+  const own = async (input: IngestInput): Promise<FoundRecord> =>
+    requireFound(resource, input, await store.operator.find(resource, nameOf(input)))
+  const storing = (input: IngestInput, command: ClientOrigin['command']) => ({
+    ...allowedBy(input),
+    from: { command, clientId: input.caller.clientId },
+  })
+  return {
+    get: async (input) => {
+      if (resource.mask !== undefined) {
+        noteFullView(input, { kind: resource.kind, id: idOf(input) })
+      }
+      const asOf = pastInstant(input.parameters.get('as_of'), clock)
+      if (asOf === undefined) return answerOf(resource, input, await own(input))
+      requireHistoryScope(input)
+      // An id that no customer has says nothing about a time, so it is 404 at every one.
+      const past = await store.operator.findAsOf(resource, nameOf(input), asOf)
+      const { found, keptSince } = requireFound(resource, input, past)
+      if (asOf < keptSince) throw pastUnknown(resource.kind, keptSince)
+      return answerOf(resource, input, requireFound(resource, input, found))
+    },
+    put: async (input) => {
+      foreign.requireFew(input.caller)
+      const record = read(withId(input), input.caller.boundTo)
+      const precondition = preconditionOf(input.headers)
+      const request = { record, precondition, ...storing(input, 'PUT') }
+      const stored = await store.operator.put(resource, request)
+      const { outcome, version } = storedOf(resource, input, stored, foreign)
+      input.trace.rows = 1
+      const status = outcome === 'added' ? 201 : 200
+      return { status, headers: tagged(version), body: { outcome } }
+    },
+    delete: async (input) => {
+      const id = idOf(input)
+      // The record of a bound client is found by its customer, in the transaction.
+      const customerId = input.caller.boundTo ?? (await own(input)).customerId
+      const precondition = preconditionOf(input.headers)
+      const record = { customerId, id, withdraws: true } as const
+      const request = { record, precondition, ...storing(input, 'DELETE') }
+      const outcome = await store.operator.put(resource, request)
+      const { version } = storedOf(resource, input, outcome, foreign)
+      // A record that is withdrawn has no version to name.
+      return resource.deletable ? { headers: tagged(version) } : {}
+    },
+  }
+}
+
+/** What a write may do besides what every write may. */
+export function allowedBy({ caller, parameters }: IngestInput) {
+  const takeOver = parameters.get('take_over') === true
+  if (takeOver && caller.boundTo !== null) {
+    throw new Problem(403, 'take_over requires a client that is bound to no customer')
+  }
+  return { allowOlder: parameters.get('allow_older') === true, takeOver }
+}
+
+const tagged = (version: string) => ({ etag: `"${version}"` })
+
+function answerOf(resource: Resource, input: IngestInput, found: FoundRecord): IngestAnswer {
+  if (found.isWithdrawn) throw noneFound(resource, input)
+  return { headers: tagged(found.version), body: found.line }
+}
+
+/** The record of the body. It may leave out its id, which is in the path. */
+function withId(input: IngestInput): unknown {
+  const entry = parseEntry(1, input.bytes)
+  if (entry === undefined) throw new Problem(400, 'the body must be a record, and nothing was sent')
+  if ('reason' in entry) {
+    const { code, reason } = entry
+    throw refused([{ member: 'record', code, reason }])
+  }
+  const { value } = entry
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const id = idOf(input)
+  const given = (value as { readonly id?: unknown }).id
+  if (given === undefined) return { id, ...value }
+  if (typeof given === 'string' && given.toLowerCase() === id) return value
+  throw refused([{ member: 'id', code: 'other_id', reason: 'must be the id in the path' }])
+}
+
+function storedOf(
+  resource: Resource,
+  input: IngestInput,
+  outcome: PutOutcome,
+  foreign: ForeignValues,
+): Extract<PutOutcome, { outcome: 'added' | 'changed' | 'unchanged' }> {
+  if (outcome.outcome === 'missing') throw noneFound(resource, input)
+  if (outcome.outcome === 'unmatched') throw unmet(outcome.version)
+  if (outcome.outcome === 'refused') throw refused(foreign.shown(input, outcome.faults))
+  return outcome
+}

@@ -1,0 +1,113 @@
+import { Problem } from '../../contract/problem.ts'
+import { limits } from '../../platform/limits.ts'
+import { type Schedule, systemSchedule } from '../../platform/schedule.ts'
+
+/**
+ * Admits some streams at a time, because each takes a file, the processor, and a session for its
+ * merge. A client has at most its share of them, and those that wait are admitted one client after
+ * the other. A stream stops waiting with the signal's reason.
+ */
+export type StreamGate = <T>(
+  clientId: string,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+) => Promise<T>
+
+export type GateBounds = {
+  readonly streamsMax: number
+  readonly streamsPerClientMax: number
+  readonly streamsWaitingMax: number
+  readonly streamsWaitingPerClientMax: number
+  readonly streamWaitMs: number
+}
+
+type Waiter = { readonly admit: () => void }
+
+/** Little is received of a stream that waits, so its client stops sending. */
+export function openStreamGate(
+  schedule: Pick<Schedule, 'after'> = systemSchedule,
+  bounds: GateBounds = limits,
+): StreamGate {
+  const running = openCounts()
+  // The client that comes first has its turn next.
+  const waiting = new Map<string, Waiter[]>()
+  const hasRoom = (clientId: string): boolean =>
+    running.total() < bounds.streamsMax && running.of(clientId) < bounds.streamsPerClientMax
+  const leaveQueue = (clientId: string, waiter: Waiter): void => {
+    const others = (waiting.get(clientId) ?? []).filter((other) => other !== waiter)
+    waiting.delete(clientId)
+    if (others.length > 0) waiting.set(clientId, others)
+  }
+  const admitNext = (): void => {
+    for (const [clientId, [first]] of waiting) {
+      if (first === undefined || !hasRoom(clientId)) continue
+      // This moves the client behind the others.
+      leaveQueue(clientId, first)
+      running.add(clientId, 1)
+      first.admit()
+      return
+    }
+  }
+  const wait = (clientId: string, signal: AbortSignal): Promise<void> => {
+    const own = waiting.get(clientId) ?? []
+    if (own.length >= bounds.streamsWaitingPerClientMax) throw tooManyOfClient(bounds)
+    const all = waiting.values().reduce((sum, { length }) => sum + length, 0)
+    if (all >= bounds.streamsWaitingMax) throw tooMany()
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const waiter: Waiter = { admit: resolve }
+    const refuse = (reason: unknown) => {
+      leaveQueue(clientId, waiter)
+      reject(reason)
+    }
+    const onAbort = () => refuse(signal.reason)
+    signal.addEventListener('abort', onAbort)
+    const cancel = schedule.after(bounds.streamWaitMs, () => refuse(tooMany()))
+    waiting.set(clientId, [...own, waiter])
+    return promise.finally(() => {
+      signal.removeEventListener('abort', onAbort)
+      cancel()
+    })
+  }
+  return async (clientId, signal, work) => {
+    signal.throwIfAborted()
+    if (hasRoom(clientId)) running.add(clientId, 1)
+    else await wait(clientId, signal)
+    try {
+      return await work()
+    } finally {
+      running.add(clientId, -1)
+      admitNext()
+    }
+  }
+}
+
+function openCounts() {
+  const counts = new Map<string, number>()
+  let total = 0
+  const of = (key: string) => counts.get(key) ?? 0
+  return {
+    of,
+    total: () => total,
+    add: (key: string, change: 1 | -1): void => {
+      total += change
+      const count = of(key) + change
+      if (count === 0) counts.delete(key)
+      else counts.set(key, count)
+    },
+  }
+}
+
+const tooMany = (): Problem =>
+  new Problem(503, 'as many streams as possible are being stored, try again shortly', {
+    headers: { 'retry-after': '1' },
+  })
+
+const tooManyOfClient = ({
+  streamsPerClientMax: running,
+  streamsWaitingPerClientMax: waiting,
+}: GateBounds): Problem =>
+  new Problem(
+    429,
+    `this client has ${running} streams in progress and ${waiting} that wait; send one after the other`,
+    { headers: { 'retry-after': '1' } },
+  )

@@ -1,0 +1,45 @@
+import type { Readable } from 'node:stream'
+import { Problem } from '../../contract/problem.ts'
+import { limits } from '../../platform/limits.ts'
+import { type Schedule, systemSchedule } from '../../platform/schedule.ts'
+import { counted } from '../../values/counted.ts'
+
+type Watched = {
+  readonly source: Readable
+  readonly bytesReceived: () => number
+  /** Ends the stream. */
+  readonly end: (reason: Problem) => void
+}
+
+type RateBounds = { readonly streamWindowSeconds: number; readonly streamWindowBytesMin: number }
+
+/**
+ * Ends a stream whose client sends too little to keep its slot from others. A second counts if the
+ * server has read all that has arrived, so that its own work is not held against the client.
+ * Returns the function that stops the watch.
+ */
+export function watchRate(
+  { source, bytesReceived, end }: Watched,
+  schedule: Pick<Schedule, 'every'> = systemSchedule,
+  { streamWindowSeconds: seconds, streamWindowBytesMin: bytesMin }: RateBounds = limits,
+): () => void {
+  let waited = 0
+  let bytesBefore = 0
+  return schedule.every(1000, () => {
+    if (source.readableEnded || source.readableLength > 0) return
+    waited += 1
+    if (waited < seconds) return
+    const bytes = bytesReceived() - bytesBefore
+    waited = 0
+    bytesBefore += bytes
+    if (bytes < bytesMin) end(tooSlow(bytes, seconds, bytesMin))
+  })
+}
+
+/** The connection is closed, because the rest of the stream may take forever. */
+const tooSlow = (bytes: number, seconds: number, bytesMin: number): Problem =>
+  new Problem(
+    408,
+    `the stream sent ${counted(bytes, 'byte')} in ${counted(seconds, 'second')}, and must send ${bytesMin}; collect the records before you send them`,
+    { headers: { connection: 'close' } },
+  )

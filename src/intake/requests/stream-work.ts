@@ -1,0 +1,195 @@
+import { createHash } from 'node:crypto'
+import type { IngestAnswer, IngestInput, IngestWork } from '../../contract/ingest-operation.ts'
+import { Problem } from '../../contract/problem.ts'
+import type { Resource } from '../../contract/resource.ts'
+import { limits } from '../../platform/limits.ts'
+import type { TimeSlices } from '../../platform/time-slices.ts'
+import { AlreadyAnswered, type KeptAnswer } from '../../store/records/history.ts'
+import type { Entry } from '../entry.ts'
+import { type ImportOptions, type ImportReport, importEntries } from '../files/import-file.ts'
+import { leftOpen, readContent } from '../files/reading/content.ts'
+import { readNdjson } from '../files/reading/lines.ts'
+import { refused } from './problems.ts'
+import { type ReceivedBody, receiveBody } from './receive-body.ts'
+import { allowedBy, type RecordDeps } from './record-works.ts'
+import { requestBounds, requestReading } from './request-reading.ts'
+import type { StreamGate } from './stream-gate.ts'
+import { watchRate } from './stream-rate.ts'
+import { untilAborted } from './until-aborted.ts'
+
+/** What the streams of a process share. */
+export type StreamDeps = RecordDeps & { readonly gate: StreamGate; readonly slices: TimeSlices }
+
+/**
+ * The work that stores a stream of records. It reads all of the stream into a staging table, and
+ * checks it there, before the store is locked. It ends when the client leaves.
+ */
+export const streamWork =
+  (resource: Resource, deps: StreamDeps): IngestWork =>
+  async (input) => {
+    const key = idempotencyKey(input)
+    deps.foreign.requireFew(input.caller)
+    allowedBy(input)
+    const left = input.left()
+    const body = receiveBody(input.content)
+    const store = async () => {
+      const stream = openStream(input, body, deps.slices, left)
+      try {
+        return key === undefined
+          ? await storeStream(resource, deps, input, stream)
+          : await storeOnce(resource, deps, input, stream, key)
+      } catch (error) {
+        // What ended the stream explains the failure of a read.
+        throw stream.signal.aborted ? stream.signal.reason : error
+      } finally {
+        stream.close()
+      }
+    }
+    try {
+      return await deps.gate(input.caller.clientId, left, store)
+    } finally {
+      body.close()
+    }
+  }
+
+function idempotencyKey({ headers }: IngestInput): string | undefined {
+  const key = headers['idempotency-key']
+  if (key === undefined) return undefined
+  const isValid =
+    typeof key === 'string' &&
+    key.length <= limits.idempotencyKeyLengthMax &&
+    /^[\x21-\x7e]+$/.test(key)
+  if (isValid) return key
+  const form = `1 to ${limits.idempotencyKeyLengthMax} printable ASCII characters without blanks`
+  throw new Problem(400, `Idempotency-Key must be ${form}`)
+}
+
+type Stream = {
+  readonly entries: AsyncIterable<Entry>
+  /** The digest of the bytes as they were sent; for after the last entry. */
+  readonly sha256: () => string
+  /** Reads the bytes for their digest alone, whatever they are. */
+  readonly digest: () => Promise<string>
+  /** Ends the stream, because its client has left or is too slow. */
+  readonly signal: AbortSignal
+  readonly close: () => void
+}
+
+function openStream(
+  { headers }: IngestInput,
+  { content, bytesReceived, sha256: digestOf }: ReceivedBody,
+  slices: TimeSlices,
+  left: AbortSignal,
+): Stream {
+  const ending = new AbortController()
+  const signal = AbortSignal.any([left, ending.signal])
+  const end = (reason: Problem) => ending.abort(reason)
+  const endWatch = watchRate({ source: content, bytesReceived, end })
+  const reading = requestReading(slices, signal)
+  const isGzip = headers['content-encoding']?.trim().toLowerCase() === 'gzip'
+  const digest = async () => {
+    for await (const _bytes of untilAborted(content.iterator(leftOpen), signal)) {
+      await reading.pace()
+      if (bytesReceived() > limits.streamBytesMax) throw tooLarge
+    }
+    return digestOf()
+  }
+  let sha256 = ''
+  const entries = async function* () {
+    const decoded = readContent(content, { isGzip, bytesRead: bytesReceived }, requestBounds)
+    yield* readNdjson(untilAborted(decoded, signal), reading)
+    // Padding may follow the end of what is compressed.
+    sha256 = await digest()
+  }
+  return { entries: entries(), sha256: () => sha256, digest, signal, close: endWatch }
+}
+
+const tooLarge = new Problem(
+  413,
+  `a stream must have at most ${limits.streamBytesMax} bytes; send it in parts`,
+)
+
+const importStream = (
+  resource: Resource,
+  { store, rules }: RecordDeps,
+  input: IngestInput,
+  { entries, signal }: Stream,
+  answering?: ImportOptions['answering'],
+): Promise<ImportReport> =>
+  importEntries(store, resource, entries, {
+    dryRun: false,
+    isInServer: true,
+    ...allowedBy(input),
+    expected: { mayBeEmpty: true },
+    faultsMax: limits.faultsAnsweredMax,
+    customerId: input.caller.boundTo ?? undefined,
+    rules,
+    origin: { command: 'POST', clientId: input.caller.clientId },
+    answering,
+    signal,
+  })
+
+type Stored = {
+  readonly records: number
+  readonly added: number
+  readonly changed: number
+  readonly unchanged: number
+  readonly withdrawn: number
+  readonly sha256: string
+}
+
+const storedOf = (report: ImportReport, sha256: string): Stored => {
+  const { records, added, changed, unchanged, withdrawn } = report
+  return { records, added, changed, unchanged, withdrawn, sha256 }
+}
+
+async function storeStream(
+  resource: Resource,
+  deps: RecordDeps,
+  input: IngestInput,
+  stream: Stream,
+  answering?: ImportOptions['answering'],
+): Promise<IngestAnswer> {
+  const report = await importStream(resource, deps, input, stream, answering)
+  input.trace.rows = report.records
+  if (report.faultCount > 0) throw refused(deps.foreign.shown(input, report.faults), report)
+  return { body: storedOf(report, stream.sha256()) }
+}
+
+/** Stores a stream unless its key has an answer. The same request gets that answer again. */
+async function storeOnce(
+  resource: Resource,
+  deps: RecordDeps,
+  input: IngestInput,
+  stream: Stream,
+  key: string,
+): Promise<IngestAnswer> {
+  const { answers } = deps.store.operator
+  const { clientId } = input.caller
+  const known = await answers.find(clientId, key)
+  if (known !== undefined) return again(known, fingerprintOf(input, await stream.digest()))
+  const newAnswer = (report: ImportReport) => {
+    const sha256 = stream.sha256()
+    const answer = JSON.stringify(storedOf(report, sha256))
+    return { clientId, key, fingerprint: fingerprintOf(input, sha256), answer }
+  }
+  try {
+    return await storeStream(resource, deps, input, stream, newAnswer)
+  } catch (error) {
+    const other = error instanceof AlreadyAnswered ? await answers.find(clientId, key) : undefined
+    if (other === undefined) throw error
+    return again(other, fingerprintOf(input, stream.sha256()))
+  }
+}
+
+/** A key says that a request is the same. So another kind or query is another request too. */
+const fingerprintOf = ({ target }: IngestInput, sha256: string): string =>
+  createHash('sha256')
+    .update(JSON.stringify([target, sha256]))
+    .digest('hex')
+
+function again({ fingerprint, answer }: KeptAnswer, sent: string): IngestAnswer {
+  if (fingerprint === sent) return { body: answer }
+  const detail = 'this Idempotency-Key was sent with another request before; take a new one'
+  throw new Problem(422, detail)
+}

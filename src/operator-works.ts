@@ -1,0 +1,82 @@
+import type { IngestWork, IngestWorks } from './contract/ingest-operation.ts'
+import type { OperatorPrincipal } from './contract/principal.ts'
+import { Problem } from './contract/problem.ts'
+import { historyWork } from './history/history-work.ts'
+import { searchWork } from './history/search-work.ts'
+import { openForeignValues } from './intake/requests/foreign-values.ts'
+import { type RecordDeps, recordWorks } from './intake/requests/record-works.ts'
+import { openStreamGate } from './intake/requests/stream-gate.ts'
+import { streamWork } from './intake/requests/stream-work.ts'
+import { consumeWithdrawalFee } from './operations/ingest/consume-withdrawal-fee.ts'
+import { getCaller } from './operations/ingest/get-caller.ts'
+import { getHealth } from './operations/ingest/get-health.ts'
+import { getWithdrawalFee } from './operations/ingest/get-withdrawal-fee.ts'
+import { historyOf } from './operations/ingest/record-histories.ts'
+import { searchRecords } from './operations/ingest/search-records.ts'
+import { callsOf } from './operations/ingest/stored-records.ts'
+import type { Logger } from './platform/log.ts'
+import { openTimeSlices } from './platform/time-slices.ts'
+import { resources } from './resources/catalogue.ts'
+import type { FeeQuoteStore } from './store/fee-quotes.ts'
+import { consumeQuote } from './withdrawal-fees/consume-quote.ts'
+import { findQuote } from './withdrawal-fees/find-quote.ts'
+
+type IngestDeps = Omit<RecordDeps, 'foreign'> & {
+  readonly quotes: Pick<FeeQuoteStore, 'operator'>
+  readonly log: Logger
+  readonly health: () => Promise<object>
+}
+
+/** The work of each call of the operator's API, by the operation's id. */
+export function ingestWorks(deps: IngestDeps): IngestWorks {
+  const records = { ...deps, foreign: openForeignValues(deps.clock, deps.log) }
+  const streams = { ...records, gate: openStreamGate(), slices: openTimeSlices() }
+  const ofRecords = resources.flatMap((resource): (readonly [string, IngestWork])[] => {
+    const works = recordWorks(resource, records)
+    const calls = callsOf(resource)
+    return [
+      [calls.get, works.get],
+      [calls.put, works.put],
+      [calls.delete, works.delete],
+      [calls.post, streamWork(resource, streams)],
+      [historyOf(resource), historyWork(resource, deps)],
+    ]
+  })
+  return {
+    ...Object.fromEntries(ofRecords),
+    [searchRecords.id]: searchWork(deps),
+    [getWithdrawalFee.id]: feeWork(deps),
+    [consumeWithdrawalFee.id]: consumeWork(deps),
+    [getCaller.id]: async ({ caller }) => ({ body: describeCaller(caller) }),
+    [getHealth.id]: async () => ({ body: await deps.health() }),
+  }
+}
+
+const describeCaller = ({ boundTo, person, scopes }: OperatorPrincipal) => ({
+  ...(boundTo !== null && { customer_id: boundTo }),
+  ...(person !== undefined && { subject: person.subject }),
+  scopes: [...scopes],
+})
+
+const feeWork =
+  ({ quotes }: IngestDeps): IngestWork =>
+  async ({ caller, parameters, trace }) => {
+    const id = String(parameters.get('id'))
+    const found = await findQuote(quotes, id)
+    const isOwn = caller.boundTo === null || caller.boundTo === found?.customer_id
+    if (found === undefined || !isOwn) throw noFee(id)
+    trace.rows = 1
+    return { body: found }
+  }
+
+const consumeWork = (deps: IngestDeps): IngestWork => {
+  const consume = consumeQuote(deps)
+  return async ({ caller, parameters, body, trace }) => {
+    const id = String(parameters.get('id'))
+    const isOwn = caller.boundTo === null || caller.boundTo === body.get('customer_id')
+    if (!isOwn) throw noFee(id)
+    return { body: await consume({ id, body, trace }) }
+  }
+}
+
+const noFee = (id: string): Problem => new Problem(404, `no fee found for id: '${id}'`)

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { startTestService, type TestService } from '../../support/harness.ts'
+import { operatorToken } from '../../support/operator-token.ts'
+import { aFiatAccount, anId } from '../../support/records.ts'
+
+/** A clock that stands, so that a tag can differ only by what else it is made of. */
+const NOW = BigInt(Date.now()) * 1000n
+
+let services: readonly TestService[]
+let tokens: readonly string[]
+
+before(async () => {
+  services = await Promise.all([0, 1].map(() => startTestService({ clock: () => NOW })))
+  tokens = await Promise.all(
+    services.map((service) =>
+      operatorToken(service, 'core', ['ingest:write_fiat_accounts', 'ingest:read_record']),
+    ),
+  )
+})
+after(() => Promise.all(services.map((service) => service.stop())))
+
+const account = (number: string) =>
+  aFiatAccount({
+    id: anId(1),
+    customer_id: 'newco',
+    fiat_network_instructions: { scb: { account_number: number } },
+  })
+
+const call = (at: number, method: string, body?: object, headers = {}) =>
+  services[at]?.call(`/ingest/v1/fiat-accounts/${anId(1)}`, {
+    token: tokens[at] ?? '',
+    method,
+    headers,
+    ...(body && { body: JSON.stringify(body) }),
+  })
+
+const tagOf = async (...request: Parameters<typeof call>) =>
+  (await call(...request))?.headers.get('etag')
+
+describe('the entity tag of a version', () => {
+  test('is the same for every content, so no content can be found by trying', async () => {
+    const one = await tagOf(0, 'PUT', account('11112222333344'))
+    const other = await tagOf(1, 'PUT', account('55556666777788'))
+    assert.match(one ?? '', /^"[0-9a-z]+"$/)
+    assert.equal(one, other)
+    assert.equal(await tagOf(0, 'PUT', account('99990000111122'), { 'if-match': '"x"' }), one)
+    assert.equal(await tagOf(1, 'GET'), other)
+    const removed = [await tagOf(0, 'DELETE'), await tagOf(1, 'DELETE')]
+    assert.equal(removed[0], removed[1])
+    assert.notEqual(removed[0], one)
+  })
+
+  test('is another one for each version, even while the clock stands', async () => {
+    const tags: (string | null | undefined)[] = []
+    for (const number of ['10000000000001', '10000000000002', '10000000000001']) {
+      tags.push(await tagOf(0, 'PUT', account(number)))
+    }
+    assert.equal(new Set(tags).size, 3)
+    assert.equal(await tagOf(0, 'PUT', account('10000000000001')), tags[2])
+    const held = { 'if-match': tags[1] ?? '' }
+    assert.equal((await call(0, 'PUT', account('10000000000003'), held))?.status, 412)
+    const current = { 'if-match': tags[2] ?? '' }
+    assert.equal((await call(0, 'PUT', account('10000000000003'), current))?.status, 200)
+  })
+})

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { type GateBounds, openStreamGate } from '../../../src/intake/requests/stream-gate.ts'
+import { limits } from '../../../src/platform/limits.ts'
+
+const never = new AbortController().signal
+
+/** A gate with its timers, and streams that run until they are ended. */
+function openStreams(bounds: Partial<GateBounds> = {}) {
+  const timers = new Set<() => void>()
+  const after = (_delayMs: number, task: () => void) => {
+    timers.add(task)
+    return () => void timers.delete(task)
+  }
+  const gate = openStreamGate({ after }, { ...limits, ...bounds })
+  const running: string[] = []
+  const ends = new Map<string, () => void>()
+  return {
+    running,
+    start: (clientId: string, name: string, signal = never): Promise<string> => {
+      const stored = gate(clientId, signal, async () => {
+        running.push(name)
+        const { promise, resolve } = Promise.withResolvers<void>()
+        ends.set(name, resolve)
+        await promise
+        running.splice(running.indexOf(name), 1)
+        return name
+      })
+      // A test that expects the refusal awaits it later.
+      stored.catch(() => {})
+      return stored
+    },
+    end: async (name: string): Promise<void> => {
+      ends.get(name)?.()
+      await settled()
+    },
+    timers,
+  }
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve))
+
+const statusOf = (stored: Promise<unknown>): Promise<unknown> =>
+  stored.then(
+    () => 'stored',
+    (error: unknown) => (error as { status?: unknown }).status ?? error,
+  )
+
+describe('streams that wait for their turn', () => {
+  test('of one client never take more than a quarter of the slots', async () => {
+    const { start, running } = openStreams()
+    for (let at = 0; at < 8; at += 1) void start('dripping', `drip ${at}`)
+    void start('operator', 'own')
+    await settled()
+    assert.deepEqual(running, ['drip 0', 'drip 1', 'own'])
+    assert.equal(limits.streamsPerClientMax * 4, limits.streamsMax)
+  })
+
+  test('are admitted one client after the other', async () => {
+    const { start, end, running } = openStreams({ streamsMax: 1, streamsPerClientMax: 1 })
+    void start('first', 'running')
+    for (const name of ['a1', 'a2', 'a3']) void start('a', name)
+    for (const name of ['b1', 'b2']) void start('b', name)
+    const order: string[] = []
+    for (let name = 'running'; order.length < 5; ) {
+      await end(name)
+      name = running[0] ?? 'none'
+      order.push(name)
+    }
+    assert.deepEqual(order, ['a1', 'b1', 'a2', 'b2', 'a3'])
+  })
+
+  test('are bounded for each client with 429, and for all with 503', async () => {
+    const { start } = openStreams({ streamsMax: 1, streamsWaitingMax: 3, streamsPerClientMax: 1 })
+    void start('a', 'running')
+    const own = Array.from({ length: 3 }, (_, at) => start('a', `a${at}`))
+    assert.equal(await statusOf(start('b', 'b')), 503)
+    assert.equal(own.length, 3)
+    const narrow = openStreams({ streamsPerClientMax: 1, streamsWaitingPerClientMax: 1 })
+    void narrow.start('a', 'running')
+    void narrow.start('a', 'waiting')
+    assert.equal(await statusOf(narrow.start('a', 'too many')), 429)
+  })
+
+  test('get 503 after a while, and make room for others', async () => {
+    const { start, end, timers, running } = openStreams({ streamsPerClientMax: 1 })
+    void start('a', 'running')
+    const late = start('a', 'late')
+    for (const pass of timers) pass()
+    assert.equal(await statusOf(late), 503)
+    await end('running')
+    assert.deepEqual([running, timers.size], [[], 0])
+  })
+
+  test('end when their client leaves', async () => {
+    const { start, end, running, timers } = openStreams({ streamsPerClientMax: 1 })
+    const left = new AbortController()
+    void start('a', 'running')
+    const gone = start('a', 'gone', left.signal)
+    void start('a', 'next')
+    left.abort('left')
+    assert.equal(await statusOf(gone), 'left')
+    await end('running')
+    assert.deepEqual([running, timers.size], [['next'], 0])
+  })
+})
