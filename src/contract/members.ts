@@ -1,6 +1,5 @@
 import { type TEnum, type TSchema, Type } from 'typebox'
 import { Format } from 'typebox/format'
-import { Settings } from 'typebox/system'
 import { limits } from '../platform/limits.ts'
 import { parseInstant } from '../values/instant.ts'
 import { cryptoNetworks } from '../values/network.ts'
@@ -10,9 +9,6 @@ import { mustBeOneOf } from './fields.ts'
  * Schemas of record members. Each carries the `reason` of its fault, and a shared one the
  * `component` under which OpenAPI shows it once. OpenAPI leaves both keywords out.
  */
-
-// The library stops at eight by default.
-Settings.Set({ maxErrors: limits.recordFaultsMax })
 
 // Timestamps of records are exact to the microsecond. A finer one is refused, since rounding would
 // change the record.

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/schema'
 import type { RecordFault, RecordInput, RecordRules, Resource } from '../contract/resource.ts'
-import { pathOf } from '../platform/schema-faults.ts'
+import { reasonOf, type Violation, violationsOf } from '../platform/schema-faults.ts'
 import { boundsFaults, isWithinBounds, joinMembers as join } from './record-bounds.ts'
 
 /** Checks one value of a file. Returns all of its faults, or the record. */
@@ -11,6 +11,8 @@ export type RecordCheck = (
 
 export function recordCheck(resource: Resource, rules: RecordRules): RecordCheck {
   const schema = Compile(resource.record)
+  const faultsOfForm = (record: RecordInput) =>
+    violationsOf(resource.record, schema.Errors(record)[1]).map((each) => faultOf(each, resource))
   return (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       const reason = 'must be a JSON object'
@@ -20,10 +22,7 @@ export function recordCheck(resource: Resource, rules: RecordRules): RecordCheck
     const isValid = schema.Check(value)
     // Only a record that is not valid yet can have a null to leave out.
     const record = (isValid ? value : withoutNulls(resource.record, value)) as RecordInput
-    const faults =
-      isValid || schema.Check(record)
-        ? []
-        : uniqueFaults(schema.Errors(record)[1].flatMap((error) => faultsOf(error, resource)))
+    const faults = isValid || schema.Check(record) ? [] : faultsOfForm(record)
     // The resource's checks also run on invalid records; they ignore members of the wrong type.
     const ofText = isPlain(record) ? [] : textFaults(record, '')
     const all = [...faults, ...ofText, ...resource.check(record, rules)]
@@ -63,53 +62,30 @@ function withoutNulls(schema: TSchema, value: unknown): unknown {
   )
 }
 
-type SchemaError = {
-  readonly keyword: string
-  readonly schemaPath: string
-  readonly instancePath: string
-  readonly params: object
-}
-
-function faultsOf(error: SchemaError, resource: Resource): RecordFault[] {
-  const member = memberAt(error.instancePath)
-  const params = error.params as {
-    requiredProperties?: readonly string[]
-    additionalProperties?: readonly string[]
-    limit?: number
-  }
-  switch (error.keyword) {
+function faultOf(violation: Violation, { kind }: Resource): RecordFault {
+  const { keyword, path, parts, limit } = violation
+  const member = path.reduce(join, '')
+  const node = parts.at(-1)?.part ?? {}
+  const reason = reasonOf(violation)?.part.reason ?? 'is not of its form'
+  switch (keyword) {
     case 'required':
-      return (params.requiredProperties ?? []).map((name) => ({
-        member: join(member, name),
-        code: 'missing' as const,
-        reason: 'must be given',
-      }))
-    case 'additionalProperties':
-      return (params.additionalProperties ?? []).map((name) => ({
-        member: join(member, name),
-        code: 'unknown_name' as const,
-        reason: reasonOfUnknown(name, member, nodesAt(resource.record, error.schemaPath), resource),
-      }))
-    // The reason of a text with a pattern is about the pattern.
-    case 'maxLength': {
-      const nodes = nodesAt(resource.record, error.schemaPath)
-      const ofLength = nodes.at(-1)?.pattern !== undefined
-      const reason = ofLength
-        ? `must have at most ${params.limit} characters`
-        : reasonAt(resource.record, error.schemaPath)
-      return [{ member, code: 'wrong_length', reason }]
+      return { member, code: 'missing', reason: 'must be given' }
+    case 'additionalProperties': {
+      const name = path.at(-1) ?? ''
+      // A pair of metadata is unknown where its key has the wrong length.
+      const ofPair = `is a key of ${[...name].length} characters; ${path.slice(0, -1).reduce(join, '')} ${node.reason}`
+      const ofRecord = `is no member of ${kind}; take it out`
+      const isPair = node.patternProperties !== undefined
+      return { member, code: 'unknown_name', reason: isPair ? ofPair : ofRecord }
     }
-    // TypeBox reports an unknown member twice: here, and as additionalProperties above.
-    case 'boolean':
-      return []
+    case 'maxLength': {
+      // The reason of a text with a pattern is about the pattern.
+      const ofLength = `must have at most ${limit} characters`
+      const isPattern = node.pattern !== undefined
+      return { member, code: 'wrong_length', reason: isPattern ? ofLength : reason }
+    }
     default:
-      return [
-        {
-          member,
-          code: codes[error.keyword] ?? 'malformed',
-          reason: reasonAt(resource.record, error.schemaPath),
-        },
-      ]
+      return { member, code: codes[keyword] ?? 'malformed', reason }
   }
 }
 
@@ -123,41 +99,6 @@ const codes: Readonly<Record<string, RecordFault['code']>> = {
   maxItems: 'too_many',
   maxProperties: 'too_many',
 }
-
-function reasonAt(schema: TSchema, pointer: string): string {
-  const reasons = nodesAt(schema, pointer).map(({ reason }) => reason)
-  return reasons.findLast((reason) => reason !== undefined) ?? 'is not of its form'
-}
-
-/** A pair of metadata is unknown where its key has the wrong length. */
-function reasonOfUnknown(
-  name: string,
-  parent: string,
-  nodes: readonly SchemaNode[],
-  resource: Resource,
-): string {
-  const node = nodes.at(-1)
-  if (node?.patternProperties === undefined) return `is no member of ${resource.kind}; take it out`
-  return `is a key of ${[...name].length} characters; ${parent} ${node.reason}`
-}
-
-type SchemaNode = {
-  readonly reason?: string
-  readonly pattern?: string
-  readonly patternProperties?: object
-}
-
-/** The schema and the parts of it that a pointer leads through. */
-function nodesAt(schema: TSchema, pointer: string): readonly SchemaNode[] {
-  const nodes: SchemaNode[] = [schema]
-  for (const part of pathOf(pointer)) {
-    const parent = nodes.at(-1) as Readonly<Record<string, SchemaNode>> | undefined
-    nodes.push(parent?.[part] ?? {})
-  }
-  return nodes
-}
-
-const memberAt = (pointer: string): string => pathOf(pointer).reduce(join, '')
 
 /**
  * Whether `textFaults` would certainly be empty, as for nearly every record. `JSON.stringify`

@@ -1,60 +1,112 @@
 import type { TSchema } from 'typebox'
 import { Errors } from 'typebox/schema'
+import { Settings } from 'typebox/system'
 import { printable } from '../values/printable.ts'
+import { limits } from './limits.ts'
+
+// The library stops at eight faults by default.
+Settings.Set({ maxErrors: limits.recordFaultsMax })
+
+/** The members of a schema that faults are explained by. The library knows most of them. */
+type SchemaPart = {
+  /** The rest of a sentence that starts with the name of a member. */
+  readonly reason?: string
+  /** An object that is called something refuses each unknown member by its name. */
+  readonly called?: string
+  readonly pattern?: string
+  readonly properties?: Readonly<Record<string, SchemaPart>>
+  readonly patternProperties?: object
+}
+
+/** A part of a schema, and how deep in the value it stands. */
+type Placed = { readonly part: SchemaPart; readonly depth: number }
+
+/** One way in which a value breaks a schema. */
+export type Violation = {
+  readonly keyword: string
+  /** The names that lead to the member, which may be missing or unknown. */
+  readonly path: readonly string[]
+  /** The schema and the parts of it along the path, down to the one that is broken. */
+  readonly parts: readonly Placed[]
+  /** What the library says of it. */
+  readonly message: string
+  readonly limit: number | undefined
+}
+
+type SchemaError = {
+  readonly keyword: string
+  readonly schemaPath: string
+  readonly instancePath: string
+  readonly params: object
+  readonly message: string
+}
+
+type Params = {
+  readonly requiredProperties?: readonly string[]
+  readonly additionalProperties?: readonly string[]
+  readonly limit?: number | bigint
+}
+
+/** Every violation of a schema by a value; at most `limits.recordFaultsMax` for each call. */
+export const violations = (schema: TSchema, value: unknown): readonly Violation[] =>
+  violationsOf(schema, Errors(schema, value)[1])
+
+/** The library's errors, with one violation for each missing and each unknown member. */
+export const violationsOf = (schema: TSchema, errors: readonly SchemaError[]): Violation[] =>
+  errors.flatMap(({ keyword, schemaPath, instancePath, params, message }) => {
+    // The library reports an unknown member twice: here, and as additionalProperties.
+    if (keyword === 'boolean') return []
+    const path = pathOf(instancePath)
+    const parts = partsAt(schema, schemaPath)
+    const { requiredProperties, additionalProperties, limit } = params as Params
+    const rest = { keyword, message, limit: limit === undefined ? undefined : Number(limit) }
+    const names = requiredProperties ?? additionalProperties
+    if (names === undefined) return [{ ...rest, path, parts }]
+    return names.map((name) => ({
+      ...rest,
+      path: [...path, name],
+      parts: keyword === 'required' ? [...parts, ...memberOf(parts, name)] : parts,
+    }))
+  })
+
+function memberOf(parts: readonly Placed[], name: string): readonly Placed[] {
+  const { part, depth } = parts.at(-1) ?? { part: {}, depth: 0 }
+  return [{ part: part.properties?.[name] ?? {}, depth: depth + 1 }]
+}
+
+/** The reason of the innermost part that has one, and that part's place. */
+export const reasonOf = ({ parts }: Violation): Placed | undefined =>
+  parts.findLast(({ part }) => part.reason !== undefined)
 
 /** What is wrong with a value: where, as in `grants[0]`, and the rest of the sentence. */
 export type SchemaFault = { readonly at: string; readonly reason: string }
 
-/**
- * A part of a schema. A part without a `reason` has its fault reported by the part around it. An
- * object that is called something refuses each unknown member by its name.
- */
-type SchemaPart = {
-  readonly reason?: string
-  readonly called?: string
-  readonly properties?: Readonly<Record<string, SchemaPart>>
-  readonly items?: SchemaPart
-}
-
 /** Every fault of a value, each once. The reasons stand in the schema. */
-export function schemaFaults(schema: TSchema, given: unknown): readonly SchemaFault[] {
-  const [, errors] = Errors(schema, given)
-  const faults = errors.flatMap(({ keyword, instancePath, params }) => {
-    const path = pathOf(instancePath)
-    const { requiredProperties = [], additionalProperties = [] } = params as Names
-    if (keyword === 'required') {
-      return requiredProperties.map((name) => faultAt(schema, [...path, name]))
+export function schemaFaults(schema: TSchema, value: unknown): readonly SchemaFault[] {
+  const faults = violations(schema, value).map((violation) => {
+    const { keyword, path, parts } = violation
+    const { called } = parts.at(-1)?.part ?? {}
+    if (keyword === 'additionalProperties' && called !== undefined) {
+      const reason = `has ${printable(path.at(-1) ?? '')}, which is not a member of ${called}`
+      return { at: placeOf(path.slice(0, -1)), reason }
     }
-    const { called } = partsAt(schema, path).at(-1)?.part ?? {}
-    if (keyword !== 'additionalProperties' || called === undefined) return faultAt(schema, path)
-    return additionalProperties.map((name) => ({
-      at: placeOf(path),
-      reason: `has ${printable(name)}, which is not a member of ${called}`,
-    }))
+    const { part, depth } = reasonOf(violation) ?? { part: {}, depth: 0 }
+    return { at: placeOf(path.slice(0, depth)), reason: part.reason ?? 'is not of its form' }
   })
-  const unique = new Map(faults.map((fault) => [`${fault.at} ${fault.reason}`, fault]))
-  return [...unique.values()]
+  return [...new Map(faults.map((fault) => [`${fault.at} ${fault.reason}`, fault])).values()]
 }
 
-type Names = {
-  readonly requiredProperties?: readonly string[]
-  readonly additionalProperties?: readonly string[]
-}
-
-/** The reason of the innermost part that has one, and the place of that part. */
-function faultAt(schema: TSchema, path: readonly string[]): SchemaFault {
-  const found = partsAt(schema, path).findLast(({ part }) => part.reason !== undefined)
-  return { at: found?.at ?? '', reason: found?.part.reason ?? 'is not of its form' }
-}
-
-/** The schema and the parts of it along a path. A part that no schema describes ends them. */
-function partsAt(schema: TSchema, path: readonly string[]) {
-  const parts: { readonly part: SchemaPart; readonly at: string }[] = [{ part: schema, at: '' }]
-  for (const [depth, name] of path.entries()) {
-    const { items, properties = {} } = parts.at(-1)?.part ?? {}
-    const part = items ?? (Object.hasOwn(properties, name) ? properties[name] : undefined)
-    if (part === undefined) break
-    parts.push({ part, at: placeOf(path.slice(0, depth + 1)) })
+/** The parts of a schema that a pointer leads through, as in `#/properties/grants/items`. */
+function partsAt(schema: TSchema, pointer: string): readonly Placed[] {
+  const parts: Placed[] = [{ part: schema, depth: 0 }]
+  let isName = false
+  let node: unknown = schema
+  let depth = 0
+  for (const step of pathOf(pointer)) {
+    node = (node as Readonly<Record<string, unknown>> | undefined)?.[step]
+    if (isName || step === 'items') depth += 1
+    isName = !isName && /^(properties|patternProperties)$/.test(step)
+    if (!isName) parts.push({ part: (node ?? {}) as SchemaPart, depth })
   }
   return parts
 }
@@ -63,7 +115,7 @@ const placeOf = (path: readonly string[]): string =>
   path.map((name) => (/^\d+$/.test(name) ? `[${name}]` : `.${printable(name)}`)).join('')
 
 /** The names along a JSON pointer (RFC 6901 section 4). */
-export const pathOf = (pointer: string): readonly string[] =>
+const pathOf = (pointer: string): readonly string[] =>
   pointer
     .split('/')
     .slice(1)
