@@ -1,5 +1,7 @@
-/** A value of a statement. */
-export type Value = string | bigint | number | null
+import type { NamedRow } from './row.ts'
+
+/** A value of a statement. A number is whole. */
+export type Value = string | bigint | number | boolean | Uint8Array | null
 
 /** A statement. Its parameters are `$1`, `$2` and so on, in the order of the values. */
 export type Statement = {
@@ -10,10 +12,29 @@ export type Statement = {
 }
 
 /**
- * One session with a database of either engine. The caller awaits each statement before it runs the
- * next. A session in a transaction serves nothing else meanwhile.
+ * What an adapter gives the rules of the store: one session with a database of either engine. The
+ * caller awaits each statement before it runs the next. A session in a transaction serves nothing
+ * else meanwhile.
  */
 export type Session = {
   /** Runs a statement. Returns its rows by column name: text as string, whole numbers as bigint. */
-  rows(statement: Statement): Promise<readonly Readonly<Record<string, unknown>>[]>
+  rows(statement: Statement): Promise<readonly NamedRow[]>
+  /** Runs one or more statements without parameters and without rows. */
+  run(text: string): Promise<void>
+  /** Adds rows to a temporary table. The values are in the order of the columns. */
+  stage(staging: Staging, rows: readonly (readonly Value[])[]): Promise<void>
+  /** Passes on the rows of a statement, of which it holds a bounded number. In a transaction. */
+  iterate(statement: Statement): AsyncIterable<NamedRow>
 }
+
+/** A temporary table, and the types of the columns that are staged. */
+export type Staging = {
+  readonly table: string
+  readonly columns: Readonly<Record<string, string>>
+}
+
+/**
+ * Runs work in a transaction, which a rejection rolls back. Rejects with a StoreUnavailable if it
+ * cannot begin by a deadline of `performance.now()`.
+ */
+export type Transact = <T>(work: (session: Session) => Promise<T>, deadline?: number) => Promise<T>

@@ -58,7 +58,7 @@ function addPayouts(copy: Copy): void {
   const steps = 'src/store/sql/schema/record-migrations.ts'
   insertBefore(copy, steps, ']', `  { createKinds: ['payouts'] },`)
   const schema = 'src/store/postgres/schema/migrate.ts'
-  insertBefore(copy, schema, '])', '  recordMigration(4, recordDialect),')
+  insertBefore(copy, schema, '])', '  recordMigration(4, dialect),')
   repeatLines(copy, 'src/contract/scopes.ts')
   const list = 'src/operations/list-issuer-quote-executions.ts'
   copyRenamed(copy, list, 'src/operations/list-payouts.ts')

@@ -5,25 +5,25 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { systemClock } from '../../src/platform/clock.ts'
 import { resources } from '../../src/resources/catalogue.ts'
+import type { Dialect } from '../../src/store/dialect.ts'
 import { bodyChecksum } from '../../src/store/integrity/checksum.ts'
 import { withPrimary } from '../../src/store/postgres/cluster/with-primary.ts'
+import { dialect as postgresDialect } from '../../src/store/postgres/dialect.ts'
 import {
   migratePostgres,
   migrations,
   requireSchema,
 } from '../../src/store/postgres/schema/migrate.ts'
-import { recordDialect as postgresDialect } from '../../src/store/postgres/schema/record-dialect.ts'
 import {
   type RecordStep,
   recordMigration,
   recordSteps,
 } from '../../src/store/sql/schema/record-migrations.ts'
-import type { SchemaDialect } from '../../src/store/sql/schema/schema-dialect.ts'
 import { memberColumns } from '../../src/store/sql/staging.ts'
 import { openSqliteCredentials } from '../../src/store/sqlite/credentials.ts'
+import { dialect as sqliteDialect } from '../../src/store/sqlite/dialect.ts'
 import { openSqliteFeeQuotes } from '../../src/store/sqlite/fee-quotes.ts'
 import { defineFunctions, openSqliteStore } from '../../src/store/sqlite/open-records.ts'
-import { recordDialect as sqliteDialect } from '../../src/store/sqlite/record-dialect.ts'
 import { temporaryFolder } from '../support/harness.ts'
 import { addressesOf, openTestDatabase, roles, testStore } from '../support/test-database.ts'
 
@@ -56,7 +56,7 @@ const releasedColumns: Readonly<Record<string, readonly string[]>> = {
 
 /** An empty database and a way to run SQL in it as the owner of the tables. */
 type Place = {
-  readonly dialect: SchemaDialect
+  readonly dialect: Dialect
   run(sql: string): Promise<void>
   ask(sql: string): Promise<unknown[][]>
   /** Asks for the statement that creates each index. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { purposes, type WrappedKey } from '../../vault/purpose-key.ts'
 import type { Client, ClientMethod, ClientSecret, ClientWithSecrets } from '../credentials.ts'
-import { type NamedRow, optionalText, optionalWhole, text, whole } from '../sql/row.ts'
+import { type NamedRow, optionalText, optionalWhole, text, whole } from '../row.ts'
 
 /** The values of table `client`, in the order of the columns that an insert names. */
 export function clientValues(client: Client) {

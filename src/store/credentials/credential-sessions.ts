@@ -1,7 +1,7 @@
 import type { Session } from '../session.ts'
 
 /** What an adapter gives the store of credentials. */
-export type CredentialSessions = Session & {
+export type CredentialSessions = Pick<Session, 'rows'> & {
   /** The name of a table in statements. */
   readonly tableName: (table: string) => string
   /** Runs work in a transaction that has raised the revision, which the changed rows then carry. */

@@ -1,5 +1,5 @@
 import type { Recovery } from '../recovery.ts'
-import { type NamedRow, optionalWhole, whole } from '../sql/row.ts'
+import { type NamedRow, optionalWhole, whole } from '../row.ts'
 
 /** The columns of table `recovery` that `readRecovery` reads. */
 export const recoveryColumns =

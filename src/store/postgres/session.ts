@@ -1,14 +1,51 @@
-import type { Session } from '../session.ts'
-import { storable } from './driver/cells.ts'
-import type { Connection } from './driver/connection.ts'
+import type { Session, Staging, Value } from '../session.ts'
+import { hexOf, storable } from './driver/cells.ts'
+import { type Connection, textArray } from './driver/connection.ts'
 
 /** A connection as the rules of the store use it. Text from a caller may hold a NUL. */
-export const sessionOf = ({ rows }: Pick<Connection, 'rows'>): Session => ({
+export function sessionOf(connection: Connection): Session {
+  const { rows } = rowsOf(connection)
+  return {
+    rows,
+    run: connection.execute,
+    stage: async (staging, staged) => {
+      await rows(insertOf(staging, staged))
+    },
+    iterate: async function* (statement) {
+      await rows({ ...statement, text: `declare iterated cursor for ${statement.text}` })
+      for (let isEnd = false; !isEnd; ) {
+        const fetched = await rows({ text: `fetch ${ROWS_AT_ONCE} from iterated` })
+        yield* fetched
+        isEnd = fetched.length < ROWS_AT_ONCE
+      }
+      await connection.execute('close iterated')
+    },
+  }
+}
+
+/** The same for single statements, each in any session. */
+export const rowsOf = ({ rows }: Pick<Connection, 'rows'>): Pick<Session, 'rows'> => ({
   rows: ({ values = [], ...statement }) =>
-    rows({
-      ...statement,
-      values: values.map((value) => (typeof value === 'string' ? storable(value) : value)),
-    }),
+    rows({ ...statement, values: values.map(storableValue) }),
 })
 
-export const tableName = (table: string): string => `bursar.${table}`
+/** Bounds the memory of an iteration. */
+const ROWS_AT_ONCE = 500
+
+/** One array for each column, so that the text of the statement is the same for all batches. */
+function insertOf({ table, columns }: Staging, rows: readonly (readonly Value[])[]) {
+  const names = Object.keys(columns)
+  const arrays = Object.values(columns).map((type, at) => `$${at + 1}::${arrayOf(type)}`)
+  return {
+    text: `insert into ${table} (${names.join(', ')}) select * from unnest(${arrays.join(', ')})`,
+    values: names.map((_name, at) => textArray(rows.map((row) => textOf(row[at] ?? null)))),
+    prepare: true,
+  }
+}
+
+const arrayOf = (type: string): string => `${type.replace(' collate "C"', '')}[]`
+
+const textOf = (value: Value): string | null =>
+  value instanceof Uint8Array ? hexOf(value) : value === null ? null : String(value)
+
+const storableValue = (value: Value): Value => (typeof value === 'string' ? storable(value) : value)

@@ -1,10 +1,10 @@
 import { fullTable, type Resource } from '../../contract/resource.ts'
 import { printInstant } from '../../values/instant.ts'
+import type { Dialect } from '../dialect.ts'
 import { bodyChecksum } from '../integrity/checksum.ts'
 import { shownId } from '../integrity/stored-row.ts'
+import { isTrue, type NamedRow, optionalText, optionalWhole, text, whole } from '../row.ts'
 import { StoreDamaged } from '../unavailable.ts'
-import type { MergeDialect } from './merge-statements.ts'
-import { isTrue, type NamedRow, optionalText, optionalWhole, text, whole } from './row.ts'
 
 /** A stored record as export reads it. Times are in microseconds. */
 export type StoredRecord = {
@@ -38,7 +38,7 @@ export const exportQuery = (
 /** Selects the records with some ids of their customers: `keys` has `customer_id` and `id`. */
 export const findQuery = (
   resource: Resource,
-  { tableName, indexedBy }: Pick<MergeDialect, 'tableName' | 'indexedBy'>,
+  { tableName, indexedBy }: Pick<Dialect, 'tableName' | 'indexedBy'>,
   keys: string,
 ): string => `
     ${storedQuery(resource, tableName, `${keys} cross join`, indexedBy(`${resource.table}_by_id`))}

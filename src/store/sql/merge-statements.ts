@@ -1,21 +1,8 @@
 import { fullTable, type Resource } from '../../contract/resource.ts'
+import type { Dialect } from '../dialect.ts'
+import type { Statement } from '../session.ts'
 import { filterColumns } from './schema/history-schema.ts'
 import { memberColumns } from './staging.ts'
-
-/** What the two stores spell differently in the statements of a merge. */
-export type MergeDialect = {
-  /** The name of a stored table, with its schema where there is one. */
-  readonly tableName: (table: string) => string
-  /** Names the index of a join for a planner that would not find it by itself. */
-  readonly indexedBy: (index: string) => string
-  /** A parameter of a statement. They are numbered from 1. */
-  readonly parameter: (number: number, type: 'bigint' | 'integer' | 'text' | 'uuid') => string
-  /** The parameter that holds the time of the merge. */
-  readonly now: string
-  /** The first and the last of the positions of a group. */
-  readonly lowest: string
-  readonly highest: string
-}
 
 /** Merges `staged` into the stored records, after `conflictQueries` has found nothing. */
 export type MergeStatements = {
@@ -38,48 +25,53 @@ export type MergeStatements = {
    */
   readonly stageWithdrawn: string
   /** What stores the staged records that remain. */
-  readonly changes: (does: {
-    readonly adds: boolean
-    readonly replaces: boolean
-  }) => readonly string[]
+  readonly changes: (does: Changes) => readonly Statement[]
 }
 
-export function mergeStatements(resource: Resource, dialect: MergeDialect): MergeStatements {
+type Changes = {
+  readonly adds: boolean
+  readonly replaces: boolean
+  readonly storedAt: bigint
+}
+
+export function mergeStatements(resource: Resource, dialect: Dialect): MergeStatements {
   const { replaced, replacedInFull, unchanged, storedBody, storedChecksum } = rowSets(
     resource,
     dialect,
   )
-  const { tableName, now } = dialect
+  const { tableName } = dialect
+  const now = timeOfMerge(dialect)
   const table = tableName(resource.table)
   const full = tableName(fullTable(resource))
   const hasMask = resource.mask !== undefined
   // The unmasked records are replaced by `insert`.
   const supersede = [
-    `insert into ${tableName('superseded')}
+    timed(`insert into ${tableName('superseded')}
        select '${resource.kind}', stored.customer_id, stored.id, stored.stored_at, ${now},
          ${storedBody}, stored.deleted_at, stored.source_version, ${storedChecksum},
          stored.origin, stored.origin_line, ${hasMask ? 'stored.body, stored.checksum' : 'null, null'}
-       from ${replacedInFull}`,
-    noteFormerValues(resource, replaced, dialect),
-    `delete from ${table} where (customer_id, deleted, position) in (
-         select stored.customer_id, stored.deleted, stored.position from ${replaced})`,
+       from ${replacedInFull}`),
+    timed(noteFormerValues(resource, replaced, dialect)),
+    untimed(`delete from ${table} where (customer_id, deleted, position) in (
+         select stored.customer_id, stored.deleted, stored.position from ${replaced})`),
   ]
   const insert = [
-    insertRecords(resource, dialect),
-    `insert into ${tableName('revision')}
+    timed(insertRecords(resource, dialect)),
+    timed(`insert into ${tableName('revision')}
        select distinct customer_id, '${resource.kind}', ${now} from staged where true
-       on conflict (customer_id, kind) do update set changed_at = excluded.changed_at`,
+       on conflict (customer_id, kind) do update set changed_at = excluded.changed_at`),
     ...(hasMask
       ? [
           // An unmasked record whose masked one was lost replaces nothing, but has the same key.
-          `insert into ${full} as stored (customer_id, id, deleted, body, checksum)
+          untimed(`insert into ${full} as stored (customer_id, id, deleted, body, checksum)
              select customer_id, id, deleted_at is not null, full_body, full_checksum from staged
              where true order by customer_id, id
              on conflict (customer_id, id) do update set
-               deleted = excluded.deleted, body = excluded.body, checksum = excluded.checksum`,
+               deleted = excluded.deleted, body = excluded.body, checksum = excluded.checksum`),
         ]
       : []),
   ]
+  const reach = [timed(widenExtent(resource, dialect)), timed(noteKeptSince(resource, dialect))]
   return {
     replaced,
     hasReplaced: `select exists (select 1 from ${replaced}) as has_replaced`,
@@ -93,19 +85,24 @@ export function mergeStatements(resource: Resource, dialect: MergeDialect): Merg
       delete from staged where sequence in (select staged.sequence from ${unchanged})`,
     countReplaced: `
       select staged.file, count(*) as records from ${replaced} group by staged.file`,
-    changes: ({ adds, replaces }) => [
-      ...(replaces ? supersede : []),
-      ...(adds ? [widenExtent(resource, dialect), noteKeptSince(resource, dialect)] : []),
-      ...insert,
-    ],
+    changes: ({ adds, replaces, storedAt }) =>
+      [...(replaces ? supersede : []), ...(adds ? reach : []), ...insert].map(
+        ({ text, isTimed }) => ({ text, values: isTimed ? [storedAt] : [] }),
+      ),
   }
 }
+
+/** A statement whose only parameter is the time of the merge, and one without parameters. */
+const timed = (text: string) => ({ text, isTimed: true })
+const untimed = (text: string) => ({ text, isTimed: false })
+
+const timeOfMerge = ({ parameter }: Pick<Dialect, 'parameter'>): string => parameter(1, 'bigint')
 
 /** The stored row of a staged record. Another customer's row with this id is another record's. */
 export const sameRecord = 'stored.customer_id = staged.customer_id and stored.id = staged.id'
 
 /** The row sets of a merge, each as what follows `from`. */
-function rowSets(resource: Resource, { tableName, indexedBy }: MergeDialect) {
+function rowSets(resource: Resource, { tableName, indexedBy }: Dialect) {
   const stored = `${tableName(resource.table)} as stored ${indexedBy(`${resource.table}_by_id`)}`
   const replaced = `staged cross join ${stored} where ${sameRecord}`
   const hasMask = resource.mask !== undefined
@@ -136,7 +133,7 @@ function rowSets(resource: Resource, { tableName, indexedBy }: MergeDialect) {
 }
 
 /** Joins the unmasked row of a stored one as `stored_full`, for a kind with a mask. */
-const fullOfStored = (resource: Resource, { tableName }: Pick<MergeDialect, 'tableName'>) =>
+const fullOfStored = (resource: Resource, { tableName }: Pick<Dialect, 'tableName'>) =>
   resource.mask === undefined
     ? { joined: '', on: 'true' }
     : {
@@ -153,7 +150,7 @@ const keepDeletions = (table: string): string => `
         where ${sameRecord} and stored.deleted = true)`
 
 /** The record keeps all that is stored of it, and has no line that an import could know it by. */
-function stageWithdrawn(resource: Resource, dialect: MergeDialect): string {
+function stageWithdrawn(resource: Resource, dialect: Dialect): string {
   const { parameter } = dialect
   const { tables, on } = storedInFull(resource, dialect)
   const staged = stageStored(resource, {
@@ -198,7 +195,7 @@ export function stageStored(
 /** The stored rows of a kind, with the unmasked ones where it has a mask. */
 export function storedInFull(
   resource: Resource,
-  dialect: Pick<MergeDialect, 'tableName' | 'indexedBy'>,
+  dialect: Pick<Dialect, 'tableName' | 'indexedBy'>,
 ): { readonly tables: string; readonly on: string } {
   const { table } = resource
   const { joined, on } = fullOfStored(resource, dialect)
@@ -207,15 +204,15 @@ export function storedInFull(
 }
 
 /** Inserts in the order of the primary key, which fills the table's pages one after the other. */
-function insertRecords(resource: Resource, { tableName, now }: MergeDialect): string {
+function insertRecords(resource: Resource, dialect: Dialect): string {
   const members = memberColumns(resource).join(', ')
   const [body, checksum] =
     resource.mask === undefined ? ['full_body', 'full_checksum'] : ['masked', 'masked_checksum']
-  return `insert into ${tableName(resource.table)} (
+  return `insert into ${dialect.tableName(resource.table)} (
          customer_id, deleted, position, id, ${members}, body,
          deleted_at, updated_at, source_version, stored_at, id_taken, checksum, source_digest, origin, origin_line)
        select customer_id, deleted_at is not null, position, id, ${members}, ${body},
-         deleted_at, updated_at, source_version, ${now}, id_taken = 1, ${checksum}, source_digest, ${origin}
+         deleted_at, updated_at, source_version, ${timeOfMerge(dialect)}, id_taken = 1, ${checksum}, source_digest, ${origin}
        from staged
        order by customer_id, deleted_at is not null, position`
 }
@@ -226,8 +223,9 @@ const origin = ['case when is_loser = 1 then taker else origin end', 'staged.lin
   .join(', ')
 
 /** Notes each value that a record loses, by which a page of the past finds it. */
-function noteFormerValues(resource: Resource, replaced: string, dialect: MergeDialect): string {
-  const { tableName, now } = dialect
+function noteFormerValues(resource: Resource, replaced: string, dialect: Dialect): string {
+  const { tableName } = dialect
+  const now = timeOfMerge(dialect)
   const lost = filterColumns(resource).map(
     (column) => `
        select stored.customer_id, '${resource.kind}', '${column}', stored.${column}, stored.position, ${now}
@@ -242,23 +240,21 @@ function noteFormerValues(resource: Resource, replaced: string, dialect: MergeDi
 }
 
 /** Notes the time of each customer's first record. What was before is unknown. */
-const noteKeptSince = ({ kind }: Resource, { tableName, now }: MergeDialect): string =>
-  `insert into ${tableName('kept_since')} (customer_id, kind, at)
-       select distinct customer_id, '${kind}', ${now} from staged where true
+const noteKeptSince = ({ kind }: Resource, dialect: Dialect): string =>
+  `insert into ${dialect.tableName('kept_since')} (customer_id, kind, at)
+       select distinct customer_id, '${kind}', ${timeOfMerge(dialect)} from staged where true
        on conflict (customer_id, kind) do nothing`
 
 /** Notes the first and the last position of each customer whose records reach further now. */
-function widenExtent(
-  { kind }: Resource,
-  { tableName, now, lowest, highest }: MergeDialect,
-): string {
+function widenExtent({ kind }: Resource, dialect: Dialect): string {
+  const { tableName, lowest, highest } = dialect
   const extent = tableName('extent')
   const known = (column: string) => `(
            select ${column} from ${extent} as known
            where known.customer_id = reached.customer_id and known.kind = '${kind}'
            order by changed_at desc limit 1)`
   return `insert into ${extent} (customer_id, kind, changed_at, low, high)
-       select customer_id, '${kind}', ${now},
+       select customer_id, '${kind}', ${timeOfMerge(dialect)},
          case when known_low < low then known_low else low end,
          case when known_high > high then known_high else high end
        from (

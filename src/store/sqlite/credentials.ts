@@ -1,7 +1,7 @@
 import { openCredentials } from '../credentials/open-credentials.ts'
 import type { CredentialStore } from '../credentials.ts'
+import { whole } from '../row.ts'
 import type { Session } from '../session.ts'
-import { whole } from '../sql/row.ts'
 import { readMigrations } from '../sql/schema/migration.ts'
 import { recoveryMigrations } from './backup/recovery.ts'
 import { integrityFaults, openDatabase } from './database.ts'

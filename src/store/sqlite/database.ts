@@ -71,9 +71,9 @@ export function refuseLocked<T>(path: string, work: () => T): T {
   }
 }
 
-/** Prepares a statement whose whole numbers are read as bigint. */
+/** Prepares a statement with parameters `$1`, `$2`, … It reads whole numbers as bigint. */
 export function prepare(db: DatabaseSync, sql: string): StatementSync {
-  const statement = db.prepare(sql)
+  const statement = db.prepare(sql.replaceAll(/\$(\d+)/g, '?$1'))
   statement.setReadBigInts(true)
   return statement
 }

@@ -11,6 +11,7 @@ import type {
   NewFeeQuote,
   Swept,
 } from '../fee-quotes.ts'
+import { whole } from '../row.ts'
 import { openBatchQueue } from '../sql/batch-queue.ts'
 import {
   quoteColumns,
@@ -21,7 +22,6 @@ import {
 } from '../sql/fee-quotes/fee-quote-rows.ts'
 import { judgeSweep } from '../sql/fee-quotes/judge-sweep.ts'
 import { judgeInRecovery } from '../sql/recovery/judge-recovery.ts'
-import { whole } from '../sql/row.ts'
 import { readMigrations } from '../sql/schema/migration.ts'
 import { openRecovery, openRestoredQuotes, recoveryMigrations } from './backup/recovery.ts'
 import { prepare } from './database.ts'

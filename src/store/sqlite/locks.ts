@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pausing } from 'node:timers/promises'
 import { limits } from '../../platform/limits.ts'
-import type { Session } from '../session.ts'
+import type { Transact } from '../session.ts'
 import { NothingChanged } from '../unavailable.ts'
 import { failureOf, isBusy } from './database.ts'
 import { inTransaction } from './migrate.ts'
@@ -41,13 +41,10 @@ export function openWrites(db: DatabaseSync, waitMs?: number): Write {
 }
 
 /** The same for work over a session. Nothing else may use the connection. */
-export function openTransactions(
-  db: DatabaseSync,
-  waitMs?: number,
-): <T>(work: (session: Session) => Promise<T>) => Promise<T> {
+export function openTransactions(db: DatabaseSync, waitMs?: number): Transact {
   const enqueue = openQueue(db, waitMs)
   const session = openSession(db)
-  return (work) => enqueue(() => transact(db, () => work(session)))
+  return (work, deadline) => enqueue(() => transact(db, () => work(session)), deadline)
 }
 
 function openQueue(db: DatabaseSync, waitMs: number = limits.storeWriteMs) {

@@ -33,6 +33,7 @@ import {
 import { customerRecords, statementCache } from './customers/customer-records.ts'
 import { openReadInTurn } from './customers/read-in-turn.ts'
 import { failureOf, integrityFaults, openWithin, prepare } from './database.ts'
+import { dialect } from './dialect.ts'
 import { openPruner } from './history/prune-history.ts'
 import { openHistory } from './history/read-history.ts'
 import { emptyAbandonedLog } from './import/disk-space.ts'
@@ -41,7 +42,6 @@ import { openKeptAnswers } from './ingest/kept-answers.ts'
 import { openPutRecords } from './ingest/put-records.ts'
 import { openWrites } from './locks.ts'
 import { openMigrated } from './migrate.ts'
-import { recordDialect } from './record-dialect.ts'
 import { storedRows } from './stored-rows.ts'
 import { openMarkFiles } from './tables/mark-files.ts'
 import { openTableCheck } from './tables/table-check.ts'
@@ -49,7 +49,7 @@ import { openTableCheck } from './tables/table-check.ts'
 /** The steps of the catalogue. The first also creates the tables that all kinds share. */
 const migrations = numberMigrations(
   recordSteps.map((_step, at) => {
-    const sql = recordMigration(at + 1, recordDialect)
+    const sql = recordMigration(at + 1, dialect)
     if (at > 0) return sql
     const shared = new URL('./migrations/records/0001-records.sql', import.meta.url)
     return `${sql}\n${readMigration(shared)}`
@@ -157,7 +157,7 @@ function* exportLines(
 ): Iterable<string> {
   const parameter = customerId === undefined ? undefined : '?'
   const values = customerId === undefined ? [] : [customerId]
-  const { tableName } = recordDialect
+  const { tableName } = dialect
   try {
     if (resource.mask !== undefined) {
       const unlisted = prepare(db, unlistedQuery(resource, tableName, parameter)).get(...values)

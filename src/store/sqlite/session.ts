@@ -1,5 +1,5 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { Session } from '../session.ts'
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import type { Session, Value } from '../session.ts'
 import { prepare } from './database.ts'
 
 /**
@@ -8,13 +8,30 @@ import { prepare } from './database.ts'
  */
 export function openSession(db: DatabaseSync): Session {
   const prepared = new Map<string, StatementSync>()
+  const statementOf = (text: string) => {
+    const known = prepared.get(text)
+    if (known !== undefined) return known
+    const statement = prepare(db, text)
+    prepared.set(text, statement)
+    return statement
+  }
   return {
-    rows: async ({ text, values = [] }) => {
-      const kept = prepared.get(text)
-      if (kept !== undefined) return kept.all(...values)
-      const statement = prepare(db, text.replaceAll(/\$(\d+)/g, '?$1'))
-      prepared.set(text, statement)
-      return statement.all(...values)
+    rows: async ({ text, values = [] }) => statementOf(text).all(...values.map(inputOf)),
+    run: async (text) => db.exec(text),
+    stage: async ({ table, columns }, rows) => {
+      const names = Object.keys(columns)
+      const insert = statementOf(
+        `insert into ${table} (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`,
+      )
+      for (const row of rows) insert.run(...row.map(inputOf))
+    },
+    iterate: async function* ({ text, values = [] }) {
+      yield* statementOf(text).iterate(...values.map(inputOf))
     },
   }
+}
+
+/** Node binds a number as a real, which a column without a type would keep. */
+export function inputOf(value: Value): SQLInputValue {
+  return typeof value === 'number' || typeof value === 'boolean' ? BigInt(value) : value
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { dialect } from '../../../src/store/postgres/dialect.ts'
 import { type Connection, openConnection } from '../../../src/store/postgres/driver/connection.ts'
 import {
   bulkTransaction,
@@ -7,7 +8,6 @@ import {
   type SessionSettings,
   setLocal,
 } from '../../../src/store/postgres/driver/sessions.ts'
-import { dialect } from '../../../src/store/postgres/import/merge-dialect.ts'
 import { createStaging } from '../../../src/store/postgres/import/staged-types.ts'
 import { conflictQueries } from '../../../src/store/sql/import/conflict-queries.ts'
 import { mergeStatements } from '../../../src/store/sql/merge-statements.ts'

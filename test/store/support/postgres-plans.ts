@@ -1,10 +1,7 @@
 import { hexOf } from '../../../src/store/postgres/driver/cells.ts'
-import {
-  openConnection,
-  type Query,
-  type Value,
-} from '../../../src/store/postgres/driver/connection.ts'
+import { openConnection } from '../../../src/store/postgres/driver/connection.ts'
 import { readingSessions } from '../../../src/store/postgres/driver/sessions.ts'
+import type { Statement, Value } from '../../../src/store/session.ts'
 import { addressesOf } from '../../support/test-database.ts'
 
 export type Plans = ReturnType<typeof openPlans>
@@ -17,7 +14,7 @@ export function openPlans(url: string) {
   const session = openConnection(address, { parameters, connectTimeoutMs: 5000 })
   return {
     /** The lines that EXPLAIN prints. */
-    explain: async ({ text, values = [] }: Query, options = 'costs off'): Promise<string[]> => {
+    explain: async ({ text, values = [] }: Statement, options = 'costs off'): Promise<string[]> => {
       await session.execute(`deallocate all; prepare asked as ${text}`)
       const execute = `execute asked (${values.map(literal).join(', ')})`
       const rows = await session.query({ text: `explain (${options}) ${execute}` })

@@ -1,5 +1,6 @@
+import type { Statement } from '../../session.ts'
 import { StoreUnavailable } from '../../unavailable.ts'
-import type { Connection, Query, Row } from '../driver/connection.ts'
+import type { Connection, Row } from '../driver/connection.ts'
 import { isLostSession, unavailable } from '../driver/failure.ts'
 
 /** A bounded set of sessions with one server, and a bounded queue for them. */
@@ -15,7 +16,7 @@ export type Pool = {
     waitedMs?: number,
     waitMs?: number,
   ): Promise<T>
-  query(query: Query): Promise<readonly Row[]>
+  query(query: Statement): Promise<readonly Row[]>
   /** Sessions in use plus requests that wait for one. */
   load(): number
   /** Drops every idle session now, and every session in use when it is returned. */

@@ -1,7 +1,7 @@
 import { limits } from '../../../platform/limits.ts'
 import type { Logger } from '../../../platform/log.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
-import { whole } from '../../sql/row.ts'
+import { whole } from '../../row.ts'
 import { type Connection, openConnection, type Pooler } from '../driver/connection.ts'
 import { isConnectFailure, isLostSession, isRoleRefused, safeMessage } from '../driver/failure.ts'
 import type { SessionSettings } from '../driver/sessions.ts'

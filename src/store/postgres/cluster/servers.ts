@@ -2,8 +2,9 @@ import { ConfigError } from '../../../platform/config.ts'
 import type { Logger } from '../../../platform/log.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
 import type { StoreServer } from '../../records.ts'
-import type { NamedRow } from '../../sql/row.ts'
-import type { Connection, Pooler, Query, Row } from '../driver/connection.ts'
+import type { NamedRow } from '../../row.ts'
+import type { Statement } from '../../session.ts'
+import type { Connection, Pooler, Row } from '../driver/connection.ts'
 import { guarded, isConnectFailure, isFull, isLostSession, unavailable } from '../driver/failure.ts'
 import type { SessionSettings } from '../driver/sessions.ts'
 import type { RoleCheck } from '../schema/roles.ts'
@@ -31,9 +32,9 @@ export type Servers = {
   /** Whether some server is known to have reached this position of the log. */
   hasReader(notBefore: bigint): boolean
   /** Runs one statement on the primary. Returns its rows by column name. */
-  rows(query: Query): Promise<readonly NamedRow[]>
+  rows(query: Statement): Promise<readonly NamedRow[]>
   /** The same, but returns the rows by column position, undecoded. */
-  query(query: Query): Promise<readonly Row[]>
+  query(query: Statement): Promise<readonly Row[]>
   readonly pooler: Pooler
   /** Calls `run` with the current primary and each new one. Returns the function that stops it. */
   onNewPrimary(run: (server: Server) => void): () => void

@@ -1,5 +1,5 @@
 import type { CredentialSessions } from '../../credentials/credential-sessions.ts'
-import { whole } from '../../sql/row.ts'
+import { whole } from '../../row.ts'
 import { StoreUnavailable } from '../../unavailable.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { inTransaction } from '../cluster/transaction.ts'

@@ -3,7 +3,8 @@ import type { CredentialStore } from '../../credentials.ts'
 import { listen } from '../cluster/listen.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { inTransaction } from '../cluster/transaction.ts'
-import { sessionOf, tableName } from '../session.ts'
+import { dialect } from '../dialect.ts'
+import { rowsOf, sessionOf } from '../session.ts'
 import { CHANGED, openCredentialChanges } from './credential-changes.ts'
 
 /**
@@ -13,9 +14,9 @@ import { CHANGED, openCredentialChanges } from './credential-changes.ts'
 export function openPostgresCredentials(servers: Servers): CredentialStore {
   const listening = new Set<() => void>()
   const methods = openCredentials({
-    ...sessionOf(servers),
+    ...rowsOf(servers),
     ...openCredentialChanges(servers),
-    tableName,
+    tableName: dialect.tableName,
     write: (work) => inTransaction(servers, (connection) => work(sessionOf(connection))),
     onChange: (run) => {
       // LISTEN is of a session, which no pooler keeps. The callers poll too.

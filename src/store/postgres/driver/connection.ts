@@ -2,31 +2,22 @@ import type { Writable } from 'node:stream'
 import postgres from 'postgres'
 import type { Config } from '../../../platform/config.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
-import type { NamedRow } from '../../sql/row.ts'
+import type { NamedRow } from '../../row.ts'
+import type { Statement } from '../../session.ts'
 import { unavailable } from './failure.ts'
 import { sessionSocket } from './session-socket.ts'
 import type { SessionSettings } from './sessions.ts'
 import { sessionLost } from './socket-event.ts'
 
-/** A parameter. Arrays are passed as text (`textArray`), so that the driver guesses no type. */
-export type Value = string | bigint | number | boolean | null | Uint8Array
-
 /** The columns by position, as the server sent them: UTF-8 bytes of the text form, or null. */
 export type Row = readonly (Buffer | null)[]
-
-export type Query = {
-  readonly text: string
-  readonly values?: readonly Value[]
-  /** Whether the server keeps the parsed statement; for the few that run all the time. */
-  readonly prepare?: boolean
-}
 
 /** One session with a server. The caller awaits each statement before it runs the next. */
 export type Connection = {
   /** Runs a statement. Returns its rows by column name. */
-  rows(query: Query): Promise<readonly NamedRow[]>
+  rows(query: Statement): Promise<readonly NamedRow[]>
   /** Runs a statement. Returns its rows by column position, undecoded and copied by `copy`. */
-  query(query: Query, copy?: (bytes: Buffer) => Buffer): Promise<readonly Row[]>
+  query(query: Statement, copy?: (bytes: Buffer) => Buffer): Promise<readonly Row[]>
   /** Runs one or more statements without parameters. */
   execute(text: string): Promise<void>
   /** Runs `copy … from stdin` and returns the stream of its data. */
@@ -69,7 +60,7 @@ export function openConnection(address: ServerAddress, options: SessionOptions):
       throw error
     }
   }
-  const send = ({ text, values = [], prepare = false }: Query) =>
+  const send = ({ text, values = [], prepare = false }: Statement) =>
     sql.unsafe(text, [...values] as never[], {
       prepare: prepare && options.pooler !== 'transaction',
     })

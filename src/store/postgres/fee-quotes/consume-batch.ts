@@ -3,14 +3,15 @@ import { uuid } from '../../../contract/fields.ts'
 import { limits } from '../../../platform/limits.ts'
 import { findRecovery } from '../../credentials/stored-recovery.ts'
 import type { Consumed, ConsumeRequest, FeeQuote } from '../../fee-quotes.ts'
+import { type NamedRow, whole } from '../../row.ts'
 import { openBatchQueue, type PendingRequest } from '../../sql/batch-queue.ts'
 import { quoteColumns, readQuote } from '../../sql/fee-quotes/fee-quote-rows.ts'
 import { judgeInRecovery } from '../../sql/recovery/judge-recovery.ts'
-import { type NamedRow, whole } from '../../sql/row.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { transact } from '../cluster/transaction.ts'
+import { dialect } from '../dialect.ts'
 import { type Connection, textArray } from '../driver/connection.ts'
-import { tableName } from '../session.ts'
+import { sessionOf } from '../session.ts'
 
 type Batch = readonly PendingRequest<ConsumeRequest, Consumed>[]
 
@@ -55,7 +56,7 @@ async function consumeTogether(connection: Connection, batch: Batch): Promise<re
   const last = rows.at(-1)
   if (last === undefined) return []
   const now = whole(last, 'now')
-  const recovery = await findRecovery(connection, tableName)
+  const recovery = await findRecovery(sessionOf(connection), dialect.tableName)
   const consumed = new Map<string, FeeQuote>()
   const answers = batch.map(({ request }): Consumed => {
     const quote = quotes.get(request.id)

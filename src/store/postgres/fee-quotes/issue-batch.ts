@@ -1,11 +1,12 @@
 import type { Tenant } from '../../../contract/principal.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { Issued, NewFeeQuote } from '../../fee-quotes.ts'
+import { type NamedRow, text, whole } from '../../row.ts'
+import type { Statement } from '../../session.ts'
 import { openBatchQueue, type PendingRequest } from '../../sql/batch-queue.ts'
-import { type NamedRow, text, whole } from '../../sql/row.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { committed } from '../cluster/transaction.ts'
-import { type Connection, type Query, textArray } from '../driver/connection.ts'
+import { type Connection, textArray } from '../driver/connection.ts'
 import { isRefusal } from '../driver/failure.ts'
 
 type IssueRequest = {
@@ -87,7 +88,7 @@ const ISSUE = `select place, outcome, decided_at, next_expiry_at from bursar.iss
 
 const microseconds = (seconds: number): bigint => BigInt(seconds) * 1_000_000n
 
-function issueQuery(requests: readonly IssueRequest[]): Query {
+function issueQuery(requests: readonly IssueRequest[]): Statement {
   const column = (read: (request: IssueRequest) => string) => textArray(requests.map(read))
   return {
     text: ISSUE,

@@ -1,7 +1,7 @@
 import type { FeeQuote, StoreTimes } from '../../fee-quotes.ts'
 import type { Recovery } from '../../recovery.ts'
+import { optionalWhole, whole } from '../../row.ts'
 import { quoteColumns, readQuote } from '../../sql/fee-quotes/fee-quote-rows.ts'
-import { optionalWhole, whole } from '../../sql/row.ts'
 import type { Servers } from '../cluster/servers.ts'
 
 /** The times of a recovery, and the quotes that a lost consumption may have taken. */

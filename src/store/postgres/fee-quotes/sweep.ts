@@ -1,7 +1,7 @@
 import type { Swept } from '../../fee-quotes.ts'
+import { optionalWhole, whole } from '../../row.ts'
 import { readSweepState, sweepColumns } from '../../sql/fee-quotes/fee-quote-rows.ts'
 import { judgeSweep } from '../../sql/fee-quotes/judge-sweep.ts'
-import { optionalWhole, whole } from '../../sql/row.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { inTransaction } from '../cluster/transaction.ts'
 

@@ -1,4 +1,5 @@
 import type { OperatorRecords } from '../../records.ts'
+import type { Value } from '../../session.ts'
 import {
   nextKey,
   prunedTables,
@@ -8,7 +9,6 @@ import {
 } from '../../sql/history/prune.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { inTransaction } from '../cluster/transaction.ts'
-import type { Value } from '../driver/connection.ts'
 
 type Pruner = Pick<OperatorRecords, 'pruneHistory'>
 

@@ -1,12 +1,13 @@
 import { rowChecksum } from '../../integrity/page-checksums.ts'
 import type { OperatorRecords } from '../../records.ts'
+import type { Value } from '../../session.ts'
 import type { PastDialect } from '../../sql/history/past-dialect.ts'
 import { pastPageQuery } from '../../sql/history/past-page.ts'
 import { type ReadPastPage, verifiedPastPage } from '../../sql/history/read-past-page.ts'
 import { readHit, searchLookUps } from '../../sql/history/search.ts'
 import { openVersions } from '../../sql/history/versions.ts'
 import type { Servers } from '../cluster/servers.ts'
-import { type Row, textArray, type Value } from '../driver/connection.ts'
+import { type Row, textArray } from '../driver/connection.ts'
 
 type Reads = Pick<OperatorRecords, 'find' | 'findAsOf' | 'pageAsOf' | 'history' | 'search'>
 

@@ -12,9 +12,9 @@ import {
 import { readSourceRow, rowsOfIdsQuery } from '../../sql/integrity/stored-row-queries.ts'
 import { mergeStatements } from '../../sql/merge-statements.ts'
 import type { Servers } from '../cluster/servers.ts'
+import { dialect } from '../dialect.ts'
 import { type Connection, textArray } from '../driver/connection.ts'
 import { copySpool } from './copy-spool.ts'
-import { dialect } from './merge-dialect.ts'
 
 export type KnownLines = Pick<RecordLoad, 'isFirst' | 'stored'> & {
   note(lines: readonly KnownLine[]): Promise<void>

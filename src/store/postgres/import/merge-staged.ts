@@ -8,6 +8,7 @@ import type {
   MergeReport,
   RejectedRecord,
 } from '../../records/import.ts'
+import { whole } from '../../row.ts'
 import { conflictQueries } from '../../sql/import/conflict-queries.ts'
 import {
   type CountedFiles,
@@ -28,12 +29,11 @@ import { insertOrigin, originOfClient, originValues } from '../../sql/import/ori
 import { rejectedCollector, rejection } from '../../sql/import/rejection.ts'
 import { stageLosers } from '../../sql/import/take-over.ts'
 import { mergeStatements } from '../../sql/merge-statements.ts'
-import { whole } from '../../sql/row.ts'
 import { dropRepeats, mergeTime, refused } from '../../sql/staging.ts'
+import { dialect } from '../dialect.ts'
 import type { Connection } from '../driver/connection.ts'
 import { keepOnce } from '../ingest/kept-answers.ts'
 import type { KnownLines } from './known-lines.ts'
-import { dialect } from './merge-dialect.ts'
 
 /** Merges the staged records, in the transaction that has staged them. */
 export async function mergeStaged(
@@ -99,11 +99,8 @@ export async function mergeStaged(
   const [last] = await connection.query({ text: merge.lastChange })
   const storedAt = mergeTime(now, BigInt(String(last?.[0] ?? 0)))
   await noteOrigins(connection, origins, takeOver)
-  const does = { adds: report.added > 0, replaces: report.changed + withdrawn > 0 }
-  for (const text of merge.changes(does)) {
-    // Only some of the statements have the parameter.
-    await connection.query({ text, values: text.includes(dialect.now) ? [storedAt] : [] })
-  }
+  const does = { adds: report.added > 0, replaces: report.changed + withdrawn > 0, storedAt }
+  for (const statement of merge.changes(does)) await connection.query(statement)
   for (const [origin, counts] of filesOf(origins, counted)) {
     await connection.query({
       text: insertJournal(dialect.tableName('import_journal'), (number) => `$${number}`),

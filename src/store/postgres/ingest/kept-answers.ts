@@ -1,6 +1,7 @@
 import type { Clock } from '../../../platform/clock.ts'
 import type { KeptAnswers } from '../../records/history.ts'
 import type { NewAnswer } from '../../records/import.ts'
+import { text } from '../../row.ts'
 import {
   findAnswer,
   forgetAnswer,
@@ -8,7 +9,6 @@ import {
   forgottenBefore,
   keepAnswer,
 } from '../../sql/history/kept-answers.ts'
-import { text } from '../../sql/row.ts'
 import type { Servers } from '../cluster/servers.ts'
 import type { Connection } from '../driver/connection.ts'
 

@@ -1,7 +1,8 @@
 import type { Tenant } from '../../../contract/principal.ts'
 import type { ReadBody } from '../../integrity/verified-records.ts'
+import type { Statement } from '../../session.ts'
 import type { Servers } from '../cluster/servers.ts'
-import { type Query, textArray } from '../driver/connection.ts'
+import { textArray } from '../driver/connection.ts'
 import { openLookUps } from './look-up-batch.ts'
 import { tenantSetting } from './row-security.ts'
 
@@ -20,7 +21,7 @@ export const openGetBatch = (servers: Servers, table: string): GetOne =>
   })
 
 /** Reads each row while the setting of row-level security names the tenant of that get only. */
-export function getQuery(table: string, batch: readonly AskedGet[]): Query {
+export function getQuery(table: string, batch: readonly AskedGet[]): Statement {
   return {
     text: `
       select look_up.at::text, record.body, record.checksum::text

@@ -1,14 +1,15 @@
 import { limits } from '../../../platform/limits.ts'
+import type { Statement } from '../../session.ts'
 import { openBatchQueue, type PendingRequest } from '../../sql/batch-queue.ts'
 import type { Servers } from '../cluster/servers.ts'
-import type { Query, Row } from '../driver/connection.ts'
+import type { Row } from '../driver/connection.ts'
 import { aloneIfDamaged } from './alone-if-damaged.ts'
 
 type LookUps<Asked, Found> = {
   /** What is looked up, in the plural, for the error messages. */
   readonly name: string
   /** Its rows begin with the number of the look-up in the batch, from 1. */
-  readonly queryOf: (batch: readonly Asked[]) => Query
+  readonly queryOf: (batch: readonly Asked[]) => Statement
   readonly read: (row: Row) => Found
   /** The result of a look-up without a row. */
   readonly absent: Found

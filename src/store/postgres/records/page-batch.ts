@@ -6,10 +6,11 @@ import { largest } from '../../../values/bounds.ts'
 import type { PageChecksums } from '../../integrity/page-checksums.ts'
 import type { UnverifiedPage } from '../../integrity/verified-records.ts'
 import type { Selection } from '../../records/page.ts'
+import type { Statement } from '../../session.ts'
 import { openBatchQueue, type PendingRequest } from '../../sql/batch-queue.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { optionalBytes, optionalWhole, text, whole } from '../driver/cells.ts'
-import type { Query, Row } from '../driver/connection.ts'
+import type { Row } from '../driver/connection.ts'
 import { aloneIfDamaged } from './alone-if-damaged.ts'
 import { type AskedPage, pageQuery, pagesQuery } from './page-query.ts'
 
@@ -78,7 +79,7 @@ type ReadPage = UnverifiedPage & {
 /** Each page and its index in the batch. */
 function readPages(
   servers: Servers,
-  query: Query,
+  query: Statement,
   options: Parameters<Servers['read']>[1],
 ): Promise<readonly (readonly [number, ReadPage])[]> {
   return servers.read(async (connection, server) => {

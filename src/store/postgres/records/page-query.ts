@@ -3,10 +3,11 @@ import type { Resource } from '../../../contract/resource.ts'
 import { rowChecksum } from '../../integrity/page-checksums.ts'
 import { POSITION_BYTES } from '../../position.ts'
 import type { Selection } from '../../records/page.ts'
+import type { Statement, Value } from '../../session.ts'
 import { bySelectivity, type ColumnFilter, namesOneRecord } from '../../sql/filter-order.ts'
 import { rangeOf } from '../../sql/key-range.ts'
 import { hexOf } from '../driver/cells.ts'
-import { type Query, textArray, type Value } from '../driver/connection.ts'
+import { textArray } from '../driver/connection.ts'
 import { LOG_POSITION, tenantSetting } from './row-security.ts'
 
 /** Statements with more filters are planned each time; all combinations would fill the memory. */
@@ -27,7 +28,7 @@ export function pagesQuery(
   resource: Resource,
   order: Selection['order'],
   asked: readonly AskedPage[],
-): Query {
+): Statement {
   const ranges = asked.map(({ selection }) => rangeOf(selection))
   return {
     text: `
@@ -57,7 +58,7 @@ export function pageQuery(
   resource: Resource,
   { tenant, selection }: AskedPage,
   { withChecksums = false } = {},
-): Query {
+): Statement {
   const checks = withChecksums ? withEach : withNone
   const { low, high } = rangeOf(selection)
   const values: Value[] = [tenant, low, high, selection.limit]

@@ -1,6 +1,7 @@
 import type { Tenant } from '../../../contract/principal.ts'
+import type { Statement } from '../../session.ts'
 import type { Servers } from '../cluster/servers.ts'
-import { type Query, textArray } from '../driver/connection.ts'
+import { textArray } from '../driver/connection.ts'
 import { openLookUps } from './look-up-batch.ts'
 import { tenantSetting } from './row-security.ts'
 
@@ -15,7 +16,7 @@ export const openRevisionBatch = (servers: Servers): ((asked: AskedRevision) => 
     absent: 0,
   })
 
-function revisionQuery(batch: readonly AskedRevision[]): Query {
+function revisionQuery(batch: readonly AskedRevision[]): Statement {
   return {
     text: `
     select look_up.at::text, revision.changed_at::text

@@ -1,9 +1,10 @@
 import { resources } from '../../../resources/catalogue.ts'
 import { bodyChecksum } from '../../integrity/checksum.ts'
+import type { Statement } from '../../session.ts'
 import { maskedBody } from '../../sql/masked-body.ts'
 import { recordTables } from '../../sql/schema/record-migrations.ts'
 import { transact } from '../cluster/transaction.ts'
-import { type Connection, type Query, textArray } from '../driver/connection.ts'
+import { type Connection, textArray } from '../driver/connection.ts'
 import { seeEveryRow } from './grants.ts'
 
 /** Bodies in memory at a time: a few megabytes. */
@@ -30,7 +31,7 @@ export async function fillChecksums(owner: Connection): Promise<void> {
   await fillMasks(owner)
 }
 
-const customersOf = (owner: Connection, query: Query): Promise<readonly string[]> =>
+const customersOf = (owner: Connection, query: Statement): Promise<readonly string[]> =>
   transact(owner, async () => {
     await owner.execute(seeEveryRow)
     return (await owner.query(query)).map(([customerId]) => String(customerId))

@@ -13,11 +13,11 @@ import {
 import { recordMigration } from '../../sql/schema/record-migrations.ts'
 import { transact } from '../cluster/transaction.ts'
 import { withPrimary } from '../cluster/with-primary.ts'
+import { dialect } from '../dialect.ts'
 import type { Connection } from '../driver/connection.ts'
 import { type SessionSettings, setLocal } from '../driver/sessions.ts'
 import { checksumFillStep, fillChecksums } from './fill-checksums.ts'
 import { grantStatements, type Roles } from './grants.ts'
-import { protect, recordDialect } from './record-dialect.ts'
 import { setRoles } from './role-settings.ts'
 
 const sqlFile = (name: string): string =>
@@ -26,21 +26,21 @@ const sqlFile = (name: string): string =>
 /** Every step of the schema, in the order of their releases. */
 export const migrations = numberMigrations([
   [
-    recordMigration(1, recordDialect),
+    recordMigration(1, dialect),
     sqlFile('0001-records.sql'),
-    protect('superseded'),
-    protect('revision'),
+    dialect.protect('superseded'),
+    dialect.protect('revision'),
   ].join('\n'),
   sqlFile('0002-credentials.sql'),
   sqlFile('0003-fee-quotes.sql'),
   sqlFile('0004-credential-changes.sql'),
-  recordMigration(2, recordDialect),
+  recordMigration(2, dialect),
   sqlFile('0005-clock-of-fee-quotes.sql'),
   sqlFile('0007-import-journal.sql'),
   sqlFile('0008-recovery.sql'),
-  recordMigration(3, recordDialect),
+  recordMigration(3, dialect),
   checksumFillStep,
-  recordMigration(4, recordDialect),
+  recordMigration(4, dialect),
   sqlFile('0009-bound-clients.sql'),
   sqlFile('0010-withdrawals.sql'),
 ])

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { isCryptoNetwork } from '../../../values/network.ts'
 import type { FeeQuote } from '../../fee-quotes.ts'
-import { type NamedRow, optionalText, optionalWhole, text, whole } from '../row.ts'
+import { type NamedRow, optionalText, optionalWhole, text, whole } from '../../row.ts'
 import type { SweepState } from './judge-sweep.ts'
 
 /** The columns that `readQuote` reads. */

@@ -9,8 +9,8 @@ import {
   textPosition,
 } from '../../position.ts'
 import type { Search, SearchHit } from '../../records/history.ts'
+import { type NamedRow, text } from '../../row.ts'
 import { isCurrent } from '../export-line.ts'
-import { type NamedRow, text } from '../row.ts'
 import { searchedColumns, searchIndex } from '../schema/history-schema.ts'
 
 type SearchDialect = {

@@ -1,9 +1,9 @@
 import { fullTable, type Resource } from '../../../contract/resource.ts'
 import type { RecordName, Version, VersionOrigin } from '../../records/history.ts'
 import type { OperatorRecords } from '../../records.ts'
+import { type NamedRow, optionalText, optionalWhole, whole } from '../../row.ts'
 import { exportLine, readStoredRecord, versionOf } from '../export-line.ts'
 import { TAKE_OVER } from '../import/origins.ts'
-import { type NamedRow, optionalText, optionalWhole, whole } from '../row.ts'
 
 type Names = {
   readonly tableName: (table: string) => string

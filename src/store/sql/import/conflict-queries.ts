@@ -1,7 +1,8 @@
 import type { RecordFaultCode } from '../../../contract/fault-codes.ts'
 import type { Resource } from '../../../contract/resource.ts'
+import type { Dialect } from '../../dialect.ts'
 import type { MergeOptions } from '../../records/import.ts'
-import { type MergeDialect, sameRecord } from '../merge-statements.ts'
+import { sameRecord } from '../merge-statements.ts'
 import { contentColumns } from '../staging.ts'
 
 type Allowed = Pick<MergeOptions, 'allowOlder' | 'takeOver'>
@@ -16,7 +17,7 @@ type ConflictQueries = {
  * Each query returns a row (line, member, code, reason) for each staged record to refuse. A reason
  * names other lines as `{line 7}`, since only the import knows which file has it.
  */
-export function conflictQueries(resource: Resource, dialect: MergeDialect): ConflictQueries {
+export function conflictQueries(resource: Resource, dialect: Dialect): ConflictQueries {
   const ownedMembers = resource.exclusive?.members.join(' and ') ?? ''
   return {
     withinFile: (hasRepeats) => [
@@ -182,18 +183,14 @@ export function heldConflicts({ uniqueMembers, exclusive }: Resource): readonly 
 /** The staged records and the stored ones that they conflict with, as what follows `from`. */
 export const conflicting = (
   { table }: Resource,
-  { tableName, indexedBy }: Pick<MergeDialect, 'tableName' | 'indexedBy'>,
+  { tableName, indexedBy }: Pick<Dialect, 'tableName' | 'indexedBy'>,
   { index, where }: Pick<StoredConflict, 'index' | 'where'>,
 ): string => `
     staged cross join ${tableName(table)} as stored ${indexedBy(`${table}_${index}`)}
     where ${where}`
 
 /** A value that is held has one holder, or several records of one customer. */
-function storedConflict(
-  resource: Resource,
-  dialect: MergeDialect,
-  conflict: StoredConflict,
-): string {
+function storedConflict(resource: Resource, dialect: Dialect, conflict: StoredConflict): string {
   const { member, code, reason, isPlural = false } = conflict
   const from = conflicting(resource, dialect, conflict)
   if (reason !== undefined) {
@@ -208,7 +205,7 @@ function storedConflict(
     from ${from} group by staged.line`
 }
 
-const olderThanStored = ({ table }: Resource, { tableName, indexedBy }: MergeDialect): string => `
+const olderThanStored = ({ table }: Resource, { tableName, indexedBy }: Dialect): string => `
     select staged.line,
       case when stored.source_version is null then 'updated_at' else 'source_version' end as member,
       '${older}' as code,

@@ -1,5 +1,5 @@
 import type { ImportOrigin, JournalEntry } from '../../records/import.ts'
-import { type NamedRow, optionalText, text, whole } from '../row.ts'
+import { type NamedRow, optionalText, text, whole } from '../../row.ts'
 import type { FileCounts } from './file-counts.ts'
 
 /**

@@ -1,5 +1,6 @@
 import type { Resource } from '../../../contract/resource.ts'
-import { type MergeDialect, stageStored, storedInFull } from '../merge-statements.ts'
+import type { Dialect } from '../../dialect.ts'
+import { stageStored, storedInFull } from '../merge-statements.ts'
 import { conflicting, heldConflicts } from './conflict-queries.ts'
 
 /**
@@ -7,7 +8,7 @@ import { conflicting, heldConflicts } from './conflict-queries.ts'
  * are once they are withdrawn. Each has the line that takes its value, the first if there are
  * several. The parameter is the time. It returns a row for each.
  */
-export function stageLosers(resource: Resource, dialect: MergeDialect): string {
+export function stageLosers(resource: Resource, dialect: Dialect): string {
   const taken = heldConflicts(resource).map(
     (conflict) => `
         select stored.customer_id, stored.id, staged.line, staged.file,

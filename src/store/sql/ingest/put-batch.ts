@@ -1,13 +1,15 @@
 import type { RecordFaultCode } from '../../../contract/fault-codes.ts'
 import type { RecordFault, Resource } from '../../../contract/resource.ts'
+import type { Dialect } from '../../dialect.ts'
 import type { StorableRecord } from '../../records/import.ts'
 import { isMet, type PutOutcome, type PutRequest } from '../../records/put.ts'
+import { isTrue, type NamedRow, optionalWhole, text, whole } from '../../row.ts'
+import type { Value } from '../../session.ts'
 import { currentVersionOf, readStoredRecord, versionOf } from '../export-line.ts'
 import { conflictQueries } from '../import/conflict-queries.ts'
 import { readFault } from '../import/found-faults.ts'
 import { stageLosers } from '../import/take-over.ts'
-import { type MergeDialect, mergeStatements } from '../merge-statements.ts'
-import { isTrue, type NamedRow, optionalWhole, text, whole } from '../row.ts'
+import { mergeStatements } from '../merge-statements.ts'
 import { mergeTime } from '../staging.ts'
 
 /** What a batch asks of its store, in the transaction that it runs in. */
@@ -18,7 +20,7 @@ export type PutStep =
   | { readonly do: 'withdraw'; readonly place: number; readonly at: bigint }
   /** Reads the stored records that have the ids of these, and their customers. */
   | { readonly do: 'find'; readonly records: readonly Owned[] }
-  | { readonly do: 'run'; readonly sql: string; readonly values: readonly bigint[] }
+  | { readonly do: 'run'; readonly sql: string; readonly values: readonly Value[] }
 
 /** An id, and the customer whose record alone is read by it. */
 type Owned = Pick<StorableRecord, 'customerId' | 'id'>
@@ -27,7 +29,7 @@ type Owned = Pick<StorableRecord, 'customerId' | 'id'>
 export type PutRows = readonly NamedRow[]
 
 /** The statements of a kind, written once so that the store prepares each once. */
-export function putStatements(resource: Resource, dialect: MergeDialect) {
+export function putStatements(resource: Resource, dialect: Dialect) {
   const { withinFile, withStore, older } = conflictQueries(resource, dialect)
   const merge = mergeStatements(resource, dialect)
   return {
@@ -45,7 +47,6 @@ export function putStatements(resource: Resource, dialect: MergeDialect) {
     stageLosers: stageLosers(resource, dialect),
     changes: merge.changes,
     currentVersion: (row: NamedRow) => currentVersionOf(resource, readStoredRecord(row)),
-    now: dialect.now,
   }
 }
 
@@ -83,7 +84,7 @@ export function* putBatch(
   return outcomes
 }
 
-const run = (sql: string, values: readonly bigint[] = []): PutStep => ({ do: 'run', sql, values })
+const run = (sql: string, values: readonly Value[] = []): PutStep => ({ do: 'run', sql, values })
 
 const withdraws = ({ record }: PutRequest): boolean => 'withdraws' in record
 
@@ -160,10 +161,8 @@ function* mergeStaged(
   }
   const has = (wanted: string) => outcomes.some((outcome) => outcome?.outcome === wanted)
   const replaces = has('changed') || losers.length > 0
-  const changes = statements.changes({ adds: has('added'), replaces })
-  for (const sql of remaining.length === 0 ? [] : changes) {
-    yield run(sql, sql.includes(statements.now) ? [storedAt] : [])
-  }
+  const changes = statements.changes({ adds: has('added'), replaces, storedAt })
+  for (const { text, values } of remaining.length === 0 ? [] : changes) yield run(text, values)
   const unchanged = staged.filter((place) => outcomes[place] === undefined)
   if (unchanged.length === 0) return
   const records = unchanged.map((place) => (batch[place] as PutRequest).record)

@@ -1,6 +1,6 @@
 import { fullTable, type Resource } from '../../../contract/resource.ts'
 import type { StoredRow } from '../../integrity/stored-row.ts'
-import { isTrue, type NamedRow } from '../row.ts'
+import { isTrue, type NamedRow } from '../../row.ts'
 import { memberColumns } from '../staging.ts'
 
 type TableName = (table: string) => string

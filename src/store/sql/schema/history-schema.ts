@@ -1,5 +1,5 @@
 import type { Resource } from '../../../contract/resource.ts'
-import type { SchemaDialect } from './schema-dialect.ts'
+import type { Dialect } from '../../dialect.ts'
 
 /** Where a version of a record came from: a row of table `origin`, and the line of its file. */
 const originMembers = ['origin', 'origin_line'] as const
@@ -27,7 +27,7 @@ const MEMO = 'memo_id'
  */
 export function addHistory(
   resources: readonly Resource[],
-  dialect: SchemaDialect,
+  dialect: Dialect,
   laterColumnsOf: (kind: string) => readonly string[],
 ): string {
   const { types, tableName, tableOptions, protect, unprotected } = dialect
@@ -130,7 +130,7 @@ ${unprotected([...resources.map(({ table }) => table), 'superseded', 'former_val
  */
 export function createSearchIndexes(
   resource: Resource,
-  { tableName, acrossCustomers }: SchemaDialect,
+  { tableName, acrossCustomers }: Dialect,
   laterColumns: readonly string[] = [],
 ): string {
   const { table } = resource
@@ -149,7 +149,7 @@ export const searchIndex = (table: string, column: string): string => `${table}_
 const noteFormerValues = (
   { kind, table }: Resource,
   column: string,
-  { tableName, bodyMember }: SchemaDialect,
+  { tableName, bodyMember }: Dialect,
 ): string => `insert into ${tableName('former_value')}
       select customer_id, '${kind}', '${column}', value, position, max(replaced_at) from (
         select stored.customer_id, ${bodyMember(column)} as value, record.position, stored.replaced_at

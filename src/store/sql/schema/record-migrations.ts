@@ -1,5 +1,6 @@
 import { fullTable, type Resource } from '../../../contract/resource.ts'
 import { type RecordKind, resources } from '../../../resources/catalogue.ts'
+import type { Dialect } from '../../dialect.ts'
 import { addHistory } from './history-schema.ts'
 import {
   addChecksum,
@@ -8,7 +9,6 @@ import {
   createTables,
   replaceInBodies,
 } from './record-schema.ts'
-import type { SchemaDialect } from './schema-dialect.ts'
 
 /** A released step is never edited. A new column of a released kind needs an `addColumn` step. */
 export type RecordStep =
@@ -50,7 +50,7 @@ export const recordSteps: readonly RecordStep[] = [
 /** The SQL of a step, counted from 1. It creates no column that a later step adds to its tables. */
 export function recordMigration(
   number: number,
-  dialect: SchemaDialect,
+  dialect: Dialect,
   steps: readonly RecordStep[] = recordSteps,
 ): string {
   const step = steps[number - 1]

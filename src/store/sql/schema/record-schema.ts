@@ -1,10 +1,10 @@
 import { fullTable, type Resource } from '../../../contract/resource.ts'
+import type { Dialect } from '../../dialect.ts'
 import { memberColumns } from '../staging.ts'
 import { createSearchIndexes, sourceMembers } from './history-schema.ts'
-import type { SchemaDialect } from './schema-dialect.ts'
 
 /** The dialect, and what the tables have at the step that asks. */
-type SchemaAt = SchemaDialect & { readonly hasChecksums: boolean; readonly hasHistory?: boolean }
+type SchemaAt = Dialect & { readonly hasChecksums: boolean; readonly hasHistory?: boolean }
 
 /**
  * Creates the tables of one kind. The primary key is the order of a page. Every index that serves a
@@ -70,7 +70,7 @@ const originColumns = ({ types, hasHistory }: Pick<SchemaAt, 'types' | 'hasHisto
     : ''
 
 /** Adds a filter column to a kind that has been released, and fills it from the stored records. */
-export function addColumn(resource: Resource, column: string, dialect: SchemaDialect): string {
+export function addColumn(resource: Resource, column: string, dialect: Dialect): string {
   const { types, tableName, bodyMember, unprotected } = dialect
   const [table, full] = [resource.table, fullTable(resource)]
   return `
@@ -87,7 +87,7 @@ ${createIndexes(resource, column, true, dialect)}`
 /** Adds the checksum of the body to a table and, where SQL can compute it, fills it. */
 export function addChecksum(
   table: string,
-  { types, tableName, checksumOf }: Pick<SchemaDialect, 'types' | 'tableName' | 'checksumOf'>,
+  { types, tableName, checksumOf }: Pick<Dialect, 'types' | 'tableName' | 'checksumOf'>,
 ): string {
   const checksum = checksumOf('body')
   const fill = checksum === 'null' ? '' : `update ${tableName(table)} set checksum = ${checksum};`
@@ -95,7 +95,7 @@ export function addChecksum(
 }
 
 /** Replaced records from before have no checksum. Nobody could tell whether it would be right. */
-export const addHistoryChecksum = ({ types, tableName }: SchemaDialect): string =>
+export const addHistoryChecksum = ({ types, tableName }: Dialect): string =>
   `\nalter table ${tableName('superseded')} add column checksum ${types.integer};\n`
 
 /**
@@ -127,7 +127,7 @@ function createIndexes(
   { table, uniqueMembers }: Resource,
   column: string,
   isOptional: boolean,
-  { tableName, acrossCustomers }: SchemaDialect,
+  { tableName, acrossCustomers }: Dialect,
 ): string {
   const present = isOptional ? ` where ${column} is not null` : ''
   const unique = `create unique index ${table}_${column}_identity on ${tableName(table)} (${column})${acrossCustomers('deleted = false')};\n`

@@ -11,7 +11,7 @@ import {
 import { readSourceRow, rowsOfIdsQuery } from '../../sql/integrity/stored-row-queries.ts'
 import { mergeStatements } from '../../sql/merge-statements.ts'
 import { openWithin, prepare } from '../database.ts'
-import { dialect } from './merge-dialect.ts'
+import { dialect } from '../dialect.ts'
 
 type KnownLines = {
   readonly methods: Pick<RecordLoad, 'isFirst' | 'stored' | 'noteKnown'>

@@ -8,6 +8,7 @@ import { conflictQueries } from '../../sql/import/conflict-queries.ts'
 import { CHANGED_MEANWHILE } from '../../sql/import/known-lines.ts'
 import { hasRepeats, refused } from '../../sql/staging.ts'
 import { openWithin } from '../database.ts'
+import { dialect } from '../dialect.ts'
 import { retryWhileLocked } from '../locks.ts'
 import { inTransaction } from '../migrate.ts'
 import {
@@ -19,7 +20,6 @@ import {
   tellFullDisk,
 } from './disk-space.ts'
 import { openKnownLines } from './known-lines.ts'
-import { dialect } from './merge-dialect.ts'
 import { faultsOf, mergeStaged, rejectConflicts } from './merge-staged.ts'
 import { createStagingTable } from './staging-table.ts'
 

@@ -9,6 +9,7 @@ import type {
   MergeReport,
   RejectedRecord,
 } from '../../records/import.ts'
+import { optionalWhole, whole } from '../../row.ts'
 import {
   type CountedFiles,
   filesOf,
@@ -28,13 +29,13 @@ import { insertOrigin, originOfClient, originValues } from '../../sql/import/ori
 import { rejectedCollector, rejection } from '../../sql/import/rejection.ts'
 import { stageLosers } from '../../sql/import/take-over.ts'
 import { mergeStatements } from '../../sql/merge-statements.ts'
-import { optionalWhole, whole } from '../../sql/row.ts'
 import { dropRepeats, mergeTime } from '../../sql/staging.ts'
 import { prepare } from '../database.ts'
+import { dialect } from '../dialect.ts'
 import { keepOnce } from '../ingest/kept-answers.ts'
+import { inputOf } from '../session.ts'
 import { buildingIndexes } from './build-indexes.ts'
 import type { ImportSpace } from './disk-space.ts'
-import { dialect } from './merge-dialect.ts'
 
 export function faultsOf(db: DatabaseSync, queries: readonly string[]): FoundFaults {
   const found = queries.map((sql) => {
@@ -104,7 +105,7 @@ export function mergeStaged(
   const replaced: CountedFiles = hasReplaced ? byFile(merge.countReplaced) : new Map()
   const remaining = hasReplaced ? byFile(stagedByFile) : unique
   const counted = { staged, known: byFile(knownByFile), remaining, replaced }
-  const takeOvers = takeOver ? db.prepare(stageLosers(resource, dialect)).all(now) : []
+  const takeOvers = takeOver ? prepare(db, stageLosers(resource, dialect)).all(now) : []
   const withdrawn = takeOvers.length
   const report = reportOf(counted, { ids: sumOf(unique), rejected, withdrawn })
   const { added, changed } = report
@@ -114,11 +115,9 @@ export function mergeStaged(
     const storedAt = mergeTimeOf(db, merge.lastChange, now)
     noteOrigins(db, origins, takeOver)
     buildingIndexes(db, resource.table, added, () => {
-      for (const sql of merge.changes({ adds: added > 0, replaces: changed + withdrawn > 0 })) {
-        const statement = db.prepare(sql)
-        // Only some of the statements have the parameter.
-        statement.setAllowUnknownNamedParameters(true)
-        statement.run({ now: storedAt })
+      const does = { adds: added > 0, replaces: changed + withdrawn > 0, storedAt }
+      for (const { text, values = [] } of merge.changes(does)) {
+        prepare(db, text).run(...values.map(inputOf))
       }
     })
     for (const [origin, counts] of filesOf(origins, counted)) {

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Clock } from '../../../platform/clock.ts'
 import type { KeptAnswers } from '../../records/history.ts'
 import type { NewAnswer } from '../../records/import.ts'
+import { text } from '../../row.ts'
 import {
   findAnswer,
   forgetAnswer,
@@ -9,7 +10,6 @@ import {
   forgottenBefore,
   keepAnswer,
 } from '../../sql/history/kept-answers.ts'
-import { text } from '../../sql/row.ts'
 import { guarded } from '../database.ts'
 
 const table = 'kept_answer'

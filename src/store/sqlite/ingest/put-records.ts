@@ -14,10 +14,11 @@ import {
 } from '../../sql/ingest/put-batch.ts'
 import { openPutQueue } from '../../sql/ingest/put-queue.ts'
 import { openWithin, prepare } from '../database.ts'
-import { dialect as mergeDialect } from '../import/merge-dialect.ts'
+import { dialect } from '../dialect.ts'
 import { storeOrigin } from '../import/merge-staged.ts'
 import { createStagingTable } from '../import/staging-table.ts'
 import { openWrites } from '../locks.ts'
+import { inputOf } from '../session.ts'
 
 type PutRecords = {
   readonly put: OperatorRecords['put']
@@ -74,8 +75,8 @@ function openSession(db: DatabaseSync, resource: Resource) {
   const empty = db.prepare('delete from staged')
   const addOrigin = db.prepare('insert into staged_origin (file, origin, taker) values (?, ?, ?)')
   const key = '(select ? as customer_id, ? as id) as key'
-  const find = prepare(db, findQuery(resource, mergeDialect, key))
-  const statements = putStatements(resource, { ...mergeDialect, now: '?1' })
+  const find = prepare(db, findQuery(resource, dialect, key))
+  const statements = putStatements(resource, dialect)
   /** The number in `staged_origin` of each client and command. */
   const origins = new Map<string, number>()
   const fileOf = ({ from, takeOver = false }: PutRequest): number => {
@@ -108,7 +109,7 @@ function openSession(db: DatabaseSync, resource: Resource) {
           .map(({ customerId, id }) => find.get(customerId, id))
           .filter((row) => row !== undefined)
       case 'run':
-        return statement(step.sql).all(...step.values)
+        return statement(step.sql).all(...step.values.map(inputOf))
     }
   }
   return {

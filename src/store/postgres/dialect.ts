@@ -1,4 +1,5 @@
-import type { SchemaDialect } from '../../sql/schema/schema-dialect.ts'
+import type { Dialect } from '../dialect.ts'
+import { textArray } from './driver/connection.ts'
 
 /**
  * Text has collation C and the position is bytea, because their comparisons are leakproof:
@@ -6,8 +7,16 @@ import type { SchemaDialect } from '../../sql/schema/schema-dialect.ts'
  * partial, with a condition that only imports repeat. A customer's request never uses one, so its
  * timing tells nothing about other customers.
  */
-export const recordDialect: SchemaDialect = {
+export const dialect: Dialect = {
   tableName: (table) => `bursar.${table}`,
+  // The planner finds the index, because each is for one column and has its condition.
+  indexedBy: () => '',
+  parameter: (number, type) => `$${number}::${type}`,
+  list: (values) => textArray(values.map(String)),
+  isAnyOf: (expression, list) => `${expression} = any(${list})`,
+  // PostgreSQL 15 has no minimum of bytea.
+  lowest: `decode(min(encode(position, 'hex') collate "C"), 'hex')`,
+  highest: `decode(max(encode(position, 'hex') collate "C"), 'hex')`,
   types: {
     key: 'text collate "C"',
     boolean: 'boolean',
@@ -23,22 +32,18 @@ export const recordDialect: SchemaDialect = {
   // PostgreSQL 15 has no CRC-32, so `fill-checksums.ts` computes it after the step.
   checksumOf: () => 'null',
   anyPosition: "''::bytea, '\\xffffffffffffffffffffffffffffffffffffffffffffffffff'::bytea",
-  protect,
+  /**
+   * Row-level security: a statement that names no customer sees no rows. An empty text, which a
+   * setting of an ended transaction leaves, names none. FORCE applies the policy to the owner too.
+   */
+  protect: (table) => `
+alter table bursar.${table} enable row level security;
+alter table bursar.${table} force row level security;
+create policy customer on bursar.${table}
+  using (customer_id = nullif(current_setting('bursar.customer_id', true), ''));`,
   unprotected: (tables, statement) => {
     const force = (verb: string) =>
       tables.map((table) => `alter table bursar.${table} ${verb} row level security;\n`).join('')
     return `${force('no force')}${statement};\n${force('force')}`
   },
-}
-
-/**
- * Row-level security: a statement that names no customer sees no rows. An empty text, which a
- * setting of an ended transaction leaves, names none. FORCE applies the policy to the owner too.
- */
-export function protect(table: string): string {
-  return `
-alter table bursar.${table} enable row level security;
-alter table bursar.${table} force row level security;
-create policy customer on bursar.${table}
-  using (customer_id = nullif(current_setting('bursar.customer_id', true), ''));`
 }

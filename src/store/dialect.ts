@@ -1,6 +1,18 @@
-/** What the two stores spell differently in the schema of records. */
-export type SchemaDialect = {
+/** What the engines spell differently in SQL. Each adapter gives one object of this type. */
+export type Dialect = {
+  /** The name of a stored table, with its schema where there is one. */
   readonly tableName: (table: string) => string
+  /** Names the index of a join for a planner that would not find it by itself. */
+  readonly indexedBy: (index: string) => string
+  /** A parameter of a statement. They are numbered from 1. */
+  readonly parameter: (number: number, type: ParameterType) => string
+  /** The value of a parameter that is a list: of type `text[]`, `uuid[]` or `bigint[]`. */
+  readonly list: (values: readonly (string | number)[]) => string
+  /** Whether an expression is one of a list. */
+  readonly isAnyOf: (expression: string, list: string) => string
+  /** The first and the last of the positions of a group. */
+  readonly lowest: string
+  readonly highest: string
   readonly types: {
     /** Text that is compared byte by byte. */
     readonly key: string
@@ -28,3 +40,13 @@ export type SchemaDialect = {
   /** Runs a statement that must see the rows of every customer. */
   readonly unprotected: (tables: readonly string[], statement: string) => string
 }
+
+export type ParameterType =
+  | 'bigint'
+  | 'integer'
+  | 'text'
+  | 'uuid'
+  | 'bytea'
+  | 'text[]'
+  | 'uuid[]'
+  | 'bigint[]'

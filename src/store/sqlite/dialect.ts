@@ -1,8 +1,14 @@
-import type { SchemaDialect } from '../sql/schema/schema-dialect.ts'
+import type { Dialect } from '../dialect.ts'
 
 /** Without a rowid, SQLite stores the table itself in the order of its primary key. */
-export const recordDialect: SchemaDialect = {
+export const dialect: Dialect = {
   tableName: (table) => table,
+  indexedBy: (index) => `indexed by ${index}`,
+  parameter: (number) => `$${number}`,
+  list: (values) => JSON.stringify(values),
+  isAnyOf: (expression, list) => `${expression} in (select value from json_each(${list}))`,
+  lowest: 'min(position)',
+  highest: 'max(position)',
   types: {
     key: 'text',
     boolean: 'integer',
