@@ -7,7 +7,6 @@ import {
   type StoredRow,
   type StoredRows,
   shownId,
-  uncheckedBodies,
 } from '../store/integrity/stored-row.ts'
 import { StoreDamaged } from '../store/unavailable.ts'
 import { printInstant } from '../values/instant.ts'
@@ -63,8 +62,7 @@ async function checkKind(
     const found = await rows.after(resource, key, limits.checkedRowsMax)
     for (const row of found) {
       report.records += 1
-      const own = [...rowFaults(resource, row), ...uncheckedBodies(resource, row)]
-      const faults = [...new Set([...own, ...renderingFaults(resource, row)])]
+      const faults = [...new Set([...rowFaults(resource, row), ...renderingFaults(resource, row)])]
       if (faults.length > 0) note(`${kind} ${shownId(row.id)}: ${faults.join(', ')}`)
     }
     const last = found.at(-1)

@@ -18,7 +18,7 @@ export type StoredRow = {
   readonly sourceVersion: bigint | null
 }
 
-export type StoredBody = { readonly body: string; readonly checksum: number | null }
+export type StoredBody = { readonly body: string; readonly checksum: number }
 
 /** The place of a row in its table, which is read in this order. */
 export type RowKey = Pick<StoredRow, 'customerId' | 'deleted' | 'position'>
@@ -33,10 +33,7 @@ export type StoredRows = {
   unpaired(resource: Resource, rowsMax: number): Promise<readonly string[]>
 }
 
-/**
- * What is wrong with a row by itself, without a rendering of its record. Quotes no value. A missing
- * checksum is no damage: an import by an earlier version may have outlived a migration.
- */
+/** What is wrong with a row by itself, without a rendering of its record. Quotes no value. */
 export function rowFaults({ mask }: Resource, row: StoredRow): string[] {
   const { listed, unmasked, customerId, deleted } = row
   const isMasked = mask !== undefined
@@ -50,17 +47,8 @@ export function rowFaults({ mask }: Resource, row: StoredRow): string[] {
 }
 
 function bodyFaults(customerId: string, { body, checksum }: StoredBody, name: string): string[] {
-  const isIntact = checksum === null || bodyChecksum(customerId, body) === checksum
+  const isIntact = bodyChecksum(customerId, body) === checksum
   return isIntact ? [] : [`${name} does not match its checksum`]
-}
-
-/** The bodies of a row whose damage nobody could notice. */
-export function uncheckedBodies({ mask }: Resource, { listed, unmasked }: StoredRow): string[] {
-  const listedName = mask === undefined ? 'the body' : 'the masked body'
-  return [
-    ...(listed.checksum === null ? [`${listedName} has no checksum`] : []),
-    ...(unmasked?.checksum === null ? ['the full body has no checksum'] : []),
-  ]
 }
 
 /** Whether a key comes later in the order of the table: customers byte by byte. */

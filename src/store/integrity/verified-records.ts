@@ -23,9 +23,7 @@ export type ReadRecords = {
 
 export type UnverifiedPage = Omit<Page, 'revision'> & { readonly revision: number }
 
-export type ReadBody =
-  | { readonly body: string | Buffer; readonly checksum: number | null }
-  | undefined
+export type ReadBody = { readonly body: string | Buffer; readonly checksum: number } | undefined
 
 /**
  * Answers nothing that is known to be damaged. A get verifies its checksum. Once the database has
@@ -36,9 +34,7 @@ export type ReadBody =
  */
 export function verifiedRecords(records: ReadRecords, damage: DamageList): CustomerRecords {
   const isIntact = (tenant: Tenant, read: ReadBody) =>
-    read === undefined ||
-    read.checksum === null ||
-    bodyChecksum(tenant, read.body) === read.checksum
+    read === undefined || bodyChecksum(tenant, read.body) === read.checksum
   const requireUnmarked = (kind: string) => {
     const marked = damage.errorOfKind(kind)
     if (marked !== undefined) throw marked

@@ -120,7 +120,7 @@ export function exportLine(resource: Resource, record: StoredRecord): string {
   const { kind } = resource
   const { customerId, id, body, checksum } = record
   if (body === null) throw damaged(kind, id, 'the full record is missing')
-  if (checksum !== null && bodyChecksum(customerId, body) !== checksum)
+  if (bodyChecksum(customerId, body) !== checksum)
     throw damaged(kind, id, 'its body does not match its checksum')
   const withheld = {
     customer_id: customerId,

@@ -1,4 +1,3 @@
-import { rowChecksum } from '../../integrity/page-checksums.ts'
 import type { OperatorRecords } from '../../records.ts'
 import type { Value } from '../../session.ts'
 import type { PastDialect } from '../../sql/history/past-dialect.ts'
@@ -83,7 +82,7 @@ export function pastDialect(values: Value[]): PastDialect {
     aggregates: (order) => `
       string_agg(body, ',' order by position ${order}) as items, count(body)::text as bodies,
       string_agg(encode(position, 'hex'), '' order by position ${order}) as positions,
-      string_agg((${rowChecksum})::text, ',' order by position ${order}) as checksums,
+      string_agg(checksum::text, ',' order by position ${order}) as checksums,
       string_agg(octet_length(body)::text, ',' order by position ${order}) as lengths`,
     asText: (expression) => `${expression}::text`,
     bounded: (query, page) => `

@@ -15,8 +15,7 @@ export const openGetBatch = (servers: Servers, table: string): GetOne =>
   openLookUps<AskedGet, ReadBody>(servers, {
     name: 'gets',
     queryOf: (batch) => getQuery(table, batch),
-    read: ([, body, checksum]) =>
-      body ? { body, checksum: checksum == null ? null : Number(checksum) } : undefined,
+    read: ([, body, checksum]) => (body ? { body, checksum: Number(checksum) } : undefined),
     absent: undefined,
   })
 

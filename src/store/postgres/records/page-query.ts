@@ -1,6 +1,5 @@
 import type { Tenant } from '../../../contract/principal.ts'
 import type { Resource } from '../../../contract/resource.ts'
-import { rowChecksum } from '../../integrity/page-checksums.ts'
 import { POSITION_BYTES } from '../../position.ts'
 import type { Selection } from '../../records/page.ts'
 import type { Statement, Value } from '../../session.ts'
@@ -125,7 +124,7 @@ const withEach: Checks = {
   selected: ", '1', page.checksums, page.lengths",
   read: ', checksums, lengths',
   joined: (order) => `,
-  string_agg((${rowChecksum})::text, ','${order}) as checksums,
+  string_agg(checksum::text, ','${order}) as checksums,
   string_agg(octet_length(body)::text, ','${order}) as lengths`,
   row: ', checksum',
 }

@@ -87,7 +87,7 @@ export function readStoredRow(resource: Resource, row: NamedRow): StoredRow {
         return [column, value == null ? null : String(value)]
       }),
     ),
-    listed: { body: String(row.body), checksum: checksumOf(row.checksum) },
+    listed: { body: String(row.body), checksum: Number(row.checksum) },
     unmasked: unmaskedOf(resource, row),
     deletedAt: wholeOrNull(row.deleted_at),
     updatedAt: wholeOrNull(row.updated_at),
@@ -100,11 +100,9 @@ function unmaskedOf({ mask }: Resource, row: NamedRow): StoredRow['unmasked'] {
   if (row.full_id == null) return null
   return {
     body: String(row.full_body),
-    checksum: checksumOf(row.full_checksum),
+    checksum: Number(row.full_checksum),
     deleted: isTrue(row.full_deleted),
   }
 }
 
 const wholeOrNull = (value: unknown): bigint | null => (typeof value === 'bigint' ? value : null)
-
-const checksumOf = (value: unknown): number | null => (value == null ? null : Number(value))

@@ -39,11 +39,7 @@ export function customerRecords(
           include_deleted: Number(includeDeleted),
         }),
       )
-      if (row === undefined) return undefined
-      return {
-        body: String(row.body),
-        checksum: row.checksum === null ? null : Number(row.checksum),
-      }
+      return row && { body: String(row.body), checksum: Number(row.checksum) }
     },
 
     async page(tenant, view, selection, options) {

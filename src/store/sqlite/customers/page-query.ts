@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import type { Resource } from '../../../contract/resource.ts'
-import { rowChecksum } from '../../integrity/page-checksums.ts'
 import type { Selection } from '../../records/page.ts'
 import { bySelectivity, type ColumnFilter, namesOneRecord } from '../../sql/filter-order.ts'
 
@@ -101,7 +100,7 @@ type Checks = { readonly selected: string; readonly joined: string; readonly row
 const withNone: Checks = { selected: '', joined: '', row: '' }
 const withEach: Checks = {
   selected: ', checksums, lengths',
-  joined: `, group_concat(${rowChecksum}) as checksums, group_concat(octet_length(body)) as lengths`,
+  joined: `, group_concat(checksum) as checksums, group_concat(octet_length(body)) as lengths`,
   row: ', checksum',
 }
 

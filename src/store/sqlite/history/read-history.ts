@@ -1,5 +1,4 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import { rowChecksum } from '../../integrity/page-checksums.ts'
 import type { OperatorRecords } from '../../records.ts'
 import type { PastDialect } from '../../sql/history/past-dialect.ts'
 import { pastPageQuery } from '../../sql/history/past-page.ts'
@@ -83,7 +82,7 @@ export function pastDialect(parameters: Record<string, SQLInputValue>): PastDial
     aggregates: () => `
       cast(group_concat(body) as blob) as items, count(body) as bodies,
       group_concat(hex(position), '') as positions,
-      group_concat(${rowChecksum}) as checksums, group_concat(octet_length(body)) as lengths`,
+      group_concat(checksum) as checksums, group_concat(octet_length(body)) as lengths`,
     asText: (expression) => expression,
     bounded: (query) => query,
     // The last version from before is the one that was in force then.
