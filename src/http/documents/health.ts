@@ -1,4 +1,4 @@
-import { Problem } from '../../contract/problem.ts'
+import { problem } from '../../contract/problem.ts'
 import { jsonAnswer, type Route } from '../../contract/request.ts'
 
 /** A part of readiness. `check` rejects with the reason when the part does not work. */
@@ -19,8 +19,8 @@ export function healthRoutes(checks: readonly ReadinessCheck[]): Route[] {
     readiness('readiness', async () => {
       const { failed } = await look()
       if (failed.length === 0) return jsonAnswer({ status: 'ready' }, notStored)
-      throw new Problem(503, 'the service is not ready; try again shortly', {
-        headers: retrySoon,
+      throw problem('unavailable', 'the service is not ready; try again shortly', {
+        retryAfter: 1,
         cause: causeOf(failed),
       })
     }),
@@ -36,9 +36,9 @@ export function operatorHealthRoutes(checks: readonly ReadinessCheck[]): Route[]
       const { failed, results } = await look()
       const meta = { pid: process.pid, checks: results }
       if (failed.length === 0) return jsonAnswer({ status: 'ready', ...meta }, notStored)
-      throw new Problem(503, `not ready: ${failed.map(({ name }) => name).join(', ')}`, {
+      throw problem('unavailable', `not ready: ${failed.map(({ name }) => name).join(', ')}`, {
         meta,
-        headers: retrySoon,
+        retryAfter: 1,
         cause: causeOf(failed),
       })
     }),
@@ -55,7 +55,6 @@ export function openHealthReport(checks: readonly ReadinessCheck[]): () => Promi
 }
 
 const notStored = { 'cache-control': 'no-store' }
-const retrySoon = { 'retry-after': '1' }
 
 const liveness: Route = {
   method: 'GET',

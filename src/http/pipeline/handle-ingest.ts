@@ -9,7 +9,7 @@ import {
   pastUnknown,
 } from '../../contract/ingest-operation.ts'
 import { asTenant, type OperatorPrincipal } from '../../contract/principal.ts'
-import { Problem } from '../../contract/problem.ts'
+import { problem } from '../../contract/problem.ts'
 import { type Answer, jsonAnswer, type Request } from '../../contract/request.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { PastUnknown } from '../../store/records/history.ts'
@@ -95,7 +95,7 @@ async function handlePastList(
   const own = validateControl(operation, request.parameters, query)
   const customerId = String(own.get('customer_id'))
   if (caller.boundTo !== null && caller.boundTo !== customerId) {
-    throw new Problem(404, 'no such customer of this client')
+    throw problem('notFound', 'no such customer of this client')
   }
   const view = own.get('view') === 'full' ? 'full' : 'customer'
   const { resource } = list.view

@@ -7,7 +7,7 @@ import type {
   WriteOperation,
 } from '../../contract/operation.ts'
 import type { Caller, Principal } from '../../contract/principal.ts'
-import { echo, Problem } from '../../contract/problem.ts'
+import { echo, problem } from '../../contract/problem.ts'
 import {
   type Answer,
   type Interfere,
@@ -83,7 +83,7 @@ async function handleGet(
   const query = readQuery(operation, request)
   const { id, includeDeleted } = validateGet(operation, parameters.id ?? '', query)
   const body = await store.customers.get(tenant, operation.view, id, includeDeleted)
-  if (body === undefined) throw new Problem(404, operation.unknownId(echo(id)))
+  if (body === undefined) throw problem('notFound', operation.unknownId(echo(id)))
   trace.rows = 1
   return { status: 200, headers: { 'cache-control': 'no-store' }, body }
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { ListOperation } from '../../contract/operation.ts'
 import type { Principal } from '../../contract/principal.ts'
-import type { ParameterFault } from '../../contract/problem.ts'
+import { invalidParameters, type ParameterFault } from '../../contract/problem.ts'
 import type { Answer, Request } from '../../contract/request.ts'
 import { openLentBuffers } from '../../platform/lent-buffers.ts'
 import { limits } from '../../platform/limits.ts'
@@ -16,7 +16,6 @@ import {
   type Place,
   sealCursor,
 } from './cursor.ts'
-import { invalidParameters } from './invalid-parameters.ts'
 import type { ListInput } from './validate.ts'
 
 /** The selection with its cursor opened. A cursor that was sealed for anything else is a 400. */

@@ -1,10 +1,10 @@
 import type { PastList } from '../../contract/ingest-operation.ts'
+import { invalidParameters } from '../../contract/problem.ts'
 import type { Answer } from '../../contract/request.ts'
 import type { PastSelection } from '../../store/records/history.ts'
 import type { Page } from '../../store/records/page.ts'
 import { printInstant } from '../../values/instant.ts'
 import type { Binding, CursorKeys } from './cursor.ts'
-import { invalidParameters } from './invalid-parameters.ts'
 import { enclose, openAfter } from './page.ts'
 import type { ListInput } from './validate.ts'
 

@@ -1,5 +1,5 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
-import { Problem } from '../../contract/problem.ts'
+import { problem } from '../../contract/problem.ts'
 import { fetchBounded } from '../../platform/bounded-fetch.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
@@ -56,7 +56,7 @@ export function openIssuerKeys({ issuer, clock, log, schedule }: IssuerKeysDeps)
     if (known === undefined && mayFetch()) await refresh()
     if (known !== undefined && clock() - known.at <= issuerStale) return known
     const detail = 'the issuer of this token cannot be reached, try again shortly'
-    throw new Problem(503, detail, { headers: { 'Retry-After': '30' } })
+    throw problem('unavailable', detail, { retryAfter: 30 })
   }
   const find: JWTVerifyGetKey = async (header, token) => {
     try {
