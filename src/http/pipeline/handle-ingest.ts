@@ -42,9 +42,13 @@ export async function handleIngest(
   await deps.rateLimit(caller.clientId, request.trace)
   if (operation.scope !== null) requireScope(caller, operation.scope)
   requireOperator(caller)
-  return operation.kind === 'ingest'
-    ? await handleCall(operation, request, caller, deps)
-    : await handlePastList(operation, request, caller, deps)
+  try {
+    return operation.kind === 'ingest'
+      ? await handleCall(operation, request, caller, deps)
+      : await handlePastList(operation, request, caller, deps)
+  } catch (error) {
+    throw error instanceof PastUnknown ? pastUnknown(error.kind, error.keptSince) : error
+  }
 }
 
 async function handleCall(
@@ -114,10 +118,9 @@ async function handlePastList(
     ? await store.operator
         .pageAsOf(resource, asTenant(customerId), view, selection)
         .catch((error: unknown) => {
-          if (!(error instanceof PastUnknown)) throw error
           // The clock of the process that stored the first record may be ahead of this one.
-          if (isOfNow) return emptyPage
-          throw pastUnknown(error.kind, error.keptSince)
+          if (error instanceof PastUnknown && isOfNow) return emptyPage
+          throw error
         })
     : emptyPage
   request.trace.rows = page.rows

@@ -1,6 +1,6 @@
 import { noteFullView } from '../../contract/access.ts'
 import type { IngestAnswer, IngestInput, IngestWork } from '../../contract/ingest-operation.ts'
-import { pastInstant, pastUnknown } from '../../contract/ingest-operation.ts'
+import { pastInstant } from '../../contract/ingest-operation.ts'
 import { noneFound, problem } from '../../contract/problem.ts'
 import type { RecordRules, Resource } from '../../contract/resource.ts'
 import { requireHistoryScope } from '../../history/history-work.ts'
@@ -55,8 +55,7 @@ export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
       requireHistoryScope(input)
       // An id that no customer has says nothing about a time, so it is 404 at every one.
       const past = await store.operator.findAsOf(resource, nameOf(input), asOf)
-      const { found, keptSince } = requireFound(resource, input, past)
-      if (asOf < keptSince) throw pastUnknown(resource.kind, keptSince)
+      const { found } = requireFound(resource, input, past)
       return answerOf(resource, input, requireFound(resource, input, found))
     },
     put: async (input) => {
