@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { type Background, openBackground } from './background.ts'
 import type { Interfere, Route } from './contract/request.ts'
 import { addressPolicy } from './fees/addresses/address-policy.ts'
 import type { FeeBasis } from './fees/fee-basis.ts'
@@ -71,6 +72,8 @@ export type ServiceDeps = {
   readonly clock: Clock
   /** Measures ages where the sandbox moves `clock`, as its tests tell it to. */
   readonly ageClock?: Clock
+  /** Runs the jobs of the process that is about to serve. */
+  readonly background?: Background
   /** Called once the stores are open; the sandbox adds its routes here. It has public secrets. */
   readonly extend?: (parts: ServiceParts) => Promise<ServiceExtension>
   readonly guessLimiter?: GuessLimiter
@@ -108,15 +111,16 @@ export type ServiceExtension = {
 
 export async function startService(sources: ServiceDeps): Promise<Service> {
   const { config, log, clock } = sources
+  const { background = openBackground(sources.ageClock ?? clock) } = sources
   // Where a part cannot be opened, those before it are closed again in reverse order, as at a
   // shutdown.
   await using opened = new AsyncDisposableStack()
-  const stores = await openServiceStores({ config, clock, log })
+  const stores = await openServiceStores({ config, clock, log, background })
   opened.defer(stores.close)
-  const fees = openFees({ config, environment: process.env, clock, log })
+  const fees = openFees({ config, environment: process.env, clock, log, background })
   opened.defer(fees.close)
   const [store, credentials, quotes] = [stores.records(), stores.credentials(), stores.quotes()]
-  opened.defer(startUpkeep({ store, quotes, log }, stores.servesOperator))
+  opened.defer(startUpkeep({ store, quotes, log, background }, stores.servesOperator))
   const keyring = await stores.keyring(credentials)
   if (sources.extend === undefined) await requireNoPublishedSecret(credentials, config, clock)
   // A document that is read before the service listens names the right URL, unless the port is 0.
@@ -129,6 +133,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     issuer: () => url,
     clock,
     ageClock: sources.ageClock,
+    background,
     rateLimit: openRateLimit(config.oauthRequestsPerSecondMax),
     ...(sources.guessLimiter && { limiter: sources.guessLimiter }),
   })
@@ -174,11 +179,15 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
       clock,
       log,
       rules: recordRules(config),
-      health: openHealthReport(readiness),
+      health: openHealthReport(readiness, background),
     }),
   }
   const guarded = whileIntact(stores.watch)
-  const operatorUrl = await listenForOperator(operatorHealthRoutes(readiness), sources, opened)
+  const operatorUrl = await listenForOperator(
+    operatorHealthRoutes(readiness, background),
+    { ...sources, background },
+    opened,
+  )
   const server = await buildServer({
     log,
     corsOrigins: config.corsOrigins,
@@ -187,6 +196,8 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     logsIgnoredParameters: extension !== undefined && extension.printsRequests !== true,
     served: extension?.served,
     unsent,
+    background,
+    of: 'customers',
     routes: [
       ...routesOf(operations, pipeline, handle).map(guarded),
       ...routesOf(stores.servesOperator ? ingestOperations : [], ingest, handleIngest).map(guarded),
@@ -240,13 +251,23 @@ const closerOf =
     await running.disposeAsync()
   }
 
+type UpkeepDeps = Pick<ServiceParts, 'store' | 'quotes'> & {
+  readonly log: Logger
+  readonly background: Background
+}
+
 /** What runs beside requests. The sweep and the scan need the operator, who sees all customers. */
 function startUpkeep(
-  { store, quotes, log }: Pick<ServiceParts, 'store' | 'quotes'> & Pick<ServiceDeps, 'log'>,
+  { store, quotes, log, background }: UpkeepDeps,
   servesOperator: boolean,
 ): () => void {
-  const stopWatch = startDamageWatch({ damage: store.damage, scans: servesOperator, log })
-  const stopSweep = servesOperator ? startQuoteSweep({ quotes, log }) : undefined
+  const stopWatch = startDamageWatch({
+    damage: store.damage,
+    scans: servesOperator,
+    log,
+    background,
+  })
+  const stopSweep = servesOperator ? startQuoteSweep({ quotes, log, background }) : undefined
   return () => {
     stopWatch()
     stopSweep?.()
@@ -256,13 +277,13 @@ function startUpkeep(
 /** Listens first and stops last, so that the operator can watch the service start and drain. */
 async function listenForOperator(
   routes: readonly Route[],
-  { config, log }: ServiceDeps,
+  { config, log, background }: ServiceDeps & { readonly background: Background },
   opened: AsyncDisposableStack,
 ): Promise<string | undefined> {
   const { operatorHost, operatorPort } = config
   if (operatorPort === undefined) return undefined
   const none = { corsOrigins: [], trustedProxies: [] }
-  const server = await buildServer({ log, routes, ...none })
+  const server = await buildServer({ log, routes, background, of: 'operator', ...none })
   opened.defer(server.close)
   const url = await server.listen(operatorHost, operatorPort)
   log.info({ url }, 'the operator’s port is open')

@@ -1,3 +1,4 @@
+import { openBackground } from './background.ts'
 import type { Config } from './platform/config.ts'
 import { openOnce } from './platform/open-once.ts'
 import { readPostgresUrl } from './platform/postgres-url.ts'
@@ -150,7 +151,7 @@ const claimPath = ({ records }: StorePaths): string => besidePath(records, 'issu
 
 /** Clients, keys and quotes have their own file, so that an import never blocks them. */
 function embeddedStores(sources: StoreDeps, mode: 'opened' | 'created' | 'watched'): Stores {
-  const { config, clock, log } = sources
+  const { config, clock, log, background = openBackground(clock) } = sources
   const paths = storePaths(config.databaseUrl)
   if (mode !== 'created') describingExhaustion(() => requireFiles(paths))
   const files = openedFiles()
@@ -160,12 +161,16 @@ function embeddedStores(sources: StoreDeps, mode: 'opened' | 'created' | 'watche
     return opened
   }
   const { records: recordsPath, credentials: credentialsPath } = paths
-  const records = openOnce(() => noting(recordsPath, (path) => openSqliteStore(path, clock, log)))
+  const records = openOnce(() =>
+    noting(recordsPath, (path) => openSqliteStore(path, clock, log, background)),
+  )
   const credentials = openOnce(() => noting(credentialsPath, (path) => openSqliteCredentials(path)))
   const quotes = openOnce(() => noting(credentialsPath, (path) => openSqliteFeeQuotes(path, clock)))
   const sandbox = openOnce(() => openSandboxState(paths, clock))
   const watch =
-    mode === 'watched' ? watchFiles({ files, written: credentialsPath, log }) : undefined
+    mode === 'watched'
+      ? watchFiles({ files, written: credentialsPath, log, background })
+      : undefined
   let claim: IssuerClaim | undefined
   const stores: OpenedStores = {
     records: records.open,

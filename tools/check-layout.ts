@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 
 /**
  * Checks the layout of `src/`: which folder imports which, import cycles (type imports included),
- * that problems come from their catalogue, and that no literal is spread into a literal. The console and the client import nothing of it.
- * Prints each fault and exits with 1. Files per folder and lines per file are warnings: one thing
+ * that every job on a timer is named, and that no literal is spread into a literal. The console
+ * and the client import nothing of it. Prints each fault and exits with 1. Files per folder and lines per file are warnings: one thing
  * may rightly be long. The linter checks imports one file at a time and ignores type imports in
  * cycles, so it cannot hold these rules. If this file outgrows its size, dependency-cruiser can do
  * most of it.
@@ -21,6 +21,7 @@ const adapter = [
   'vault',
   'values',
   'platform',
+  'background',
 ]
 
 /**
@@ -30,12 +31,13 @@ const adapter = [
 const allowed: Readonly<Record<string, readonly string[]>> = {
   values: [],
   platform: ['values'],
+  background: ['platform'],
   contract: ['values', 'platform'],
   vault: ['platform'],
-  fees: ['values', 'platform'],
+  fees: ['values', 'platform', 'background'],
   resources: ['contract', 'fees/addresses', 'values', 'platform'],
   operations: ['resources', 'contract', 'values', 'platform'],
-  store: ['contract', 'vault', 'values', 'platform'],
+  store: ['contract', 'vault', 'values', 'platform', 'background'],
   'store/sql': ['store', 'resources', 'contract', 'vault', 'fees/addresses', 'values', 'platform'],
   'store/credentials': ['store', 'vault', 'values', 'platform'],
   'store/merge': ['store', 'store/sql', 'resources', 'contract', 'values', 'platform'],
@@ -43,8 +45,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'store/postgres': adapter,
   intake: ['store', 'resources', 'contract', 'values', 'platform'],
   'intake/files': ['intake', 'store', 'resources', 'contract', 'values', 'platform'],
-  oauth: ['store', 'contract', 'vault', 'values', 'platform'],
-  'withdrawal-fees': ['store', 'fees', 'contract', 'values', 'platform'],
+  oauth: ['store', 'contract', 'vault', 'values', 'platform', 'background'],
+  'withdrawal-fees': ['store', 'fees', 'contract', 'values', 'platform', 'background'],
   history: ['store', 'resources', 'contract', 'values', 'platform'],
   'intake/requests': [
     'intake',
@@ -66,7 +68,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'contract',
     'platform',
   ],
-  http: ['operations', 'store', 'fees', 'contract', 'vault', 'values', 'platform'],
+  http: ['operations', 'store', 'fees', 'contract', 'vault', 'values', 'platform', 'background'],
   verify: ['values', 'platform'],
   sandbox: [
     'http',
@@ -102,6 +104,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'platform',
     'service',
     'stores',
+    'background',
   ],
   service: [
     'http',
@@ -118,8 +121,18 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'values',
     'platform',
     'stores',
+    'background',
   ],
-  stores: ['store', 'store/sql', 'store/sqlite', 'store/postgres', 'vault', 'values', 'platform'],
+  stores: [
+    'store',
+    'store/sql',
+    'store/sqlite',
+    'store/postgres',
+    'vault',
+    'values',
+    'platform',
+    'background',
+  ],
   bin: ['main', 'platform'],
   main: ['cli', 'stores', 'store', 'contract', 'vault', 'platform'],
 }
@@ -141,7 +154,7 @@ const importsOf = new Map(files.map((file) => [file, readImports(file)]))
 const faults = [
   ...files.flatMap(directionFaults),
   ...cycleFaults(),
-  ...files.flatMap(problemFaults),
+  ...files.flatMap(timerFaults),
   ...packageFiles.flatMap(packageFaults),
   ...globSync('{src,console,sdk,test,bench,tools}/**/*.{ts,tsx}', {
     exclude: ['**/node_modules/**'],
@@ -207,14 +220,6 @@ function packageFaults(file: string): string[] {
     .map((target) => `${file}: a package of its own must not import ${target}`)
 }
 
-/** The catalogue of problems decides on statuses. */
-function problemFaults(file: string): string[] {
-  const isCatalogue = file === 'src/contract/problem.ts'
-  return isCatalogue || !readFileSync(file, 'utf8').includes('new Problem(')
-    ? []
-    : [`${file}: take a problem of src/contract/problem.ts, which decides on its status`]
-}
-
 /** A literal that is spread into a literal only keeps a line short. */
 function spreadFaults(file: string): string[] {
   return readFileSync(file, 'utf8')
@@ -224,6 +229,16 @@ function spreadFaults(file: string): string[] {
         ? [`${file}:${at + 1}: write the members of the literal plainly`]
         : [],
     )
+}
+
+/** `src/bin.ts` runs on every Node, before the program, and must import nothing of it. */
+function timerFaults(file: string): string[] {
+  if (file === 'src/background.ts' || file === 'src/bin.ts') return []
+  const text = readFileSync(file, 'utf8')
+  const isTimer = /\bsetInterval\(|import \{[^}]*\brepeat\b[^}]*\} from '[^']*schedule\.ts'/.test(
+    text,
+  )
+  return isTimer ? [`${file}: name the job in src/background.ts, which starts its timer`] : []
 }
 
 /** Depth-first search; a file that is reached again while it is on the path closes a cycle. */

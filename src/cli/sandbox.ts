@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
+import { openBackground } from '../background.ts'
 import { unlimitedGuesses } from '../oauth/clients/guess-limiter.ts'
 import { openMovableClock, systemClock } from '../platform/clock.ts'
 import { ConfigError } from '../platform/config.ts'
@@ -43,7 +44,8 @@ export function sandboxCommand(output: Output): Command {
       const log = openLog(process.env.LOG_LEVEL === undefined ? 'warn' : config.logLevel)
       logCrashes(log)
       // Listen for signals first: one may come as soon as the banner has been printed.
-      const signalled = untilSignalled(log)
+      const background = openBackground()
+      const signalled = untilSignalled(log, { background })
       await createStore({ config, log, clock: systemClock })
       const { startService } = await import('../service.ts')
       const { openSandbox } = await import('../sandbox/sandbox.ts')
@@ -54,6 +56,7 @@ export function sandboxCommand(output: Output): Command {
         log,
         clock: clock.now,
         ageClock: systemClock,
+        background,
         extend: (parts) => openSandbox(parts, { clock, ...(print && { print }) }),
         guessLimiter: unlimitedGuesses,
       })

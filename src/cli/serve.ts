@@ -1,5 +1,6 @@
 import cluster from 'node:cluster'
 import type { Command } from 'commander'
+import { type Background, openBackground } from '../background.ts'
 import { requirePublicUrl, warnOfPlainHttp } from '../oauth/issuer.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
@@ -44,23 +45,25 @@ export function serveCommand(output: Output): Command {
       }
       const announce = (url: string) =>
         printResult(output, options, { url }, [`listening on ${url}`])
+      const background = openBackground()
       if (config.workers === 1) {
         // Listen for signals first: one may come as soon as the URL has been printed.
-        await serve({ config, log, announce, ended: untilSignalled(log) })
+        const ended = untilSignalled(log, { background })
+        await serve({ config, log, background, announce, ended })
       } else if (cluster.isPrimary) {
         process.exitCode = await superviseWorkers({ config, log, announce })
       } else {
-        await runAsWorker(log, (worker) => serve({ config, ...worker }))
+        await runAsWorker(log, (worker) => serve({ config, background, ...worker }))
       }
     })
 }
 
-type Serving = WorkerSide & { readonly config: Config }
+type Serving = WorkerSide & { readonly config: Config; readonly background: Background }
 
-async function serve({ config, log, announce, ended }: Serving): Promise<void> {
+async function serve({ config, log, background, announce, ended }: Serving): Promise<void> {
   // Only a server needs the web framework, which takes a fifth of the start of every command.
   const { startService } = await import('../service.ts')
-  const service = await startService({ config, log, clock: systemClock })
+  const service = await startService({ config, log, background, clock: systemClock })
   onHangUp(log, service.reload)
   announce(service.url)
   await service.close({ lameDuckMs: lameDuckMsAfter(await ended, config) })

@@ -1,9 +1,9 @@
+import type { Background } from '../background.ts'
 import type { PublicDocument } from '../contract/document.ts'
 import type { Interfere, RateLimit, Route } from '../contract/request.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import type { Logger } from '../platform/log.ts'
-import { type Schedule, systemSchedule } from '../platform/schedule.ts'
 import type { CredentialStore } from '../store/credentials.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { type GuessLimiter, openGuessLimiter } from './clients/guess-limiter.ts'
@@ -23,7 +23,7 @@ export type OAuthDeps = {
   /** Measures how old the known credentials are, where tests move `clock`. */
   readonly ageClock?: Clock | undefined
   readonly log: Logger
-  readonly schedule?: Schedule
+  readonly background: Background
   readonly rateLimit: RateLimit
   /** By default ten failures for one client, or sixty in all, shut out an address for a minute. */
   readonly limiter?: GuessLimiter
@@ -48,7 +48,7 @@ export type OAuth = Verifier & {
 export async function openOAuth({ config, ...given }: OAuthDeps): Promise<OAuth> {
   const { tokenLifeSeconds, trustedIssuers, credentialsAgeSecondsMax: ageSecondsMax } = config
   const store = given.ageClock === undefined ? given.store : forgetsNothing(given.store)
-  const deps = { schedule: systemSchedule, limiter: openGuessLimiter(), ...given, store }
+  const deps = { limiter: openGuessLimiter(), ...given, store }
   const cache = await openCredentialCache({ ...deps, ageSecondsMax })
   const issuers = openTrustedIssuers({ ...deps, issuers: trustedIssuers })
   const parts = { ...deps, cache, issuers, uses: openUseRecorder(deps) }

@@ -86,6 +86,8 @@ export const limits = {
   requestsInProgressMax: 5000,
   /** A client must take an answer within this time: a page of 1 MB at 280 kbit/s. */
   answerTakenMs: 30_000,
+  /** How often a server looks for answers that were not taken in that time. */
+  answerTakenLookMs: 1000,
   /**
    * Answers that clients have not taken yet, in bytes: of one client some 60 pages of 1,000
    * accounts, more than it can read at a time, and of all clients what a process may grow by.
@@ -251,6 +253,8 @@ export const limits = {
    * process. Honest systems meet one where two customers register the same by mistake.
    */
   foreignValuesPerHourMax: 20,
+  /** The usual interval of a source of fees. The fee schedule sets that of each network. */
+  feeRefreshMs: 30_000,
   /** Ten years: past every life of a token, a fee and a key. */
   sandboxAdvanceSecondsMax: 315_360_000,
   /** Requests of one customer that the sandbox lists, about 200 bytes each. */

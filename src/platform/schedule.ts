@@ -1,7 +1,6 @@
-/** Timers, injected so that tests need not wait. Each call returns the function that cancels it. */
+/** Timers, injected so that tests need not wait. A call returns the function that cancels it. */
 export type Schedule = {
   after(delayMs: number, task: () => void): () => void
-  every(intervalMs: number, task: () => void): () => void
 }
 
 /** Timers of the runtime. None of them keeps the process alive. */
@@ -9,10 +8,6 @@ export const systemSchedule: Schedule = {
   after: (delayMs, task) => {
     const timer = setTimeout(task, delayMs).unref()
     return () => clearTimeout(timer)
-  },
-  every: (intervalMs, task) => {
-    const timer = setInterval(task, intervalMs).unref()
-    return () => clearInterval(timer)
   },
 }
 
@@ -27,7 +22,7 @@ export type Repeater = {
 export function repeat(
   task: () => Promise<number>,
   firstDelayMs: number,
-  schedule: Pick<Schedule, 'after'> = systemSchedule,
+  schedule: Schedule = systemSchedule,
 ): Repeater {
   let isStopped = false
   let isRunning = false
@@ -65,7 +60,7 @@ export function repeat(
 export function throttle(
   task: () => void,
   pauseMs: number,
-  schedule: Pick<Schedule, 'after'> = systemSchedule,
+  schedule: Schedule = systemSchedule,
 ): { run(): void; stop(): void } {
   let isPaused = false
   let isRequested = false

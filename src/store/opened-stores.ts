@@ -1,3 +1,4 @@
+import type { Background } from '../background.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import type { Logger } from '../platform/log.ts'
@@ -28,4 +29,10 @@ export type OpenedStores = {
   close(): Promise<void>
 }
 
-export type StoreDeps = { readonly config: Config; readonly clock: Clock; readonly log: Logger }
+export type StoreDeps = {
+  readonly config: Config
+  readonly clock: Clock
+  readonly log: Logger
+  /** Runs the jobs of the stores. A command needs not know when they ran. */
+  readonly background?: Background
+}

@@ -1,21 +1,21 @@
+import type { Background } from '../background.ts'
 import { limits } from '../platform/limits.ts'
 import type { Logger } from '../platform/log.ts'
-import { repeat, type Schedule } from '../platform/schedule.ts'
 import type { FeeQuoteStore } from '../store/fee-quotes.ts'
 import { printInstant } from '../values/instant.ts'
 
 type SweepDeps = {
   readonly quotes: FeeQuoteStore
   readonly log: Logger
-  readonly schedule?: Schedule
+  readonly background: Background
 }
 
 /**
  * Deletes quotes past their retention, for as long as the service runs. Between two full batches it
  * pauses, so that requests are served. Returns the function that stops it.
  */
-export function startQuoteSweep({ quotes, log, schedule }: SweepDeps): () => void {
-  const { quoteSweepRows, quoteSweepRestMs, quoteSweepIdleMs } = limits
+export function startQuoteSweep({ quotes, log, background }: SweepDeps): () => void {
+  const { quoteSweepRows, quoteSweepRestMs } = limits
   let deletedInRun = 0
   let refusals = 0
   let isStopped = false
@@ -24,23 +24,25 @@ export function startQuoteSweep({ quotes, log, schedule }: SweepDeps): () => voi
     deletedInRun = 0
   }
   const sweep = async () => {
+    let isFailed = false
     try {
       const swept = await quotes.operator.sweep(quoteSweepRows)
       if (swept.outcome === 'swept') {
         refusals = 0
         deletedInRun += swept.deleted
-        if (swept.deleted === quoteSweepRows) return quoteSweepRestMs
+        if (swept.deleted === quoteSweepRows) return { pauseMs: quoteSweepRestMs }
       } else {
         if (refusals % limits.quoteSweepRefusalsPerWarning === 0) warnOfJump(log, swept)
         refusals += 1
       }
     } catch (error) {
+      isFailed = true
       if (!isStopped) log.warn({ err: error }, 'old fee quotes cannot be deleted')
     }
     endRun()
-    return quoteSweepIdleMs
+    return { isFailed }
   }
-  const { stop } = repeat(sweep, quoteSweepRestMs, schedule)
+  const { stop } = background.start('sweep-fee-quotes', sweep, { firstMs: quoteSweepRestMs })
   return () => {
     isStopped = true
     stop()

@@ -257,11 +257,12 @@ browserTest('a customer asks for a fee with its amount, and sees how long it hol
   assert.deepEqual(faults, [])
 })
 
-browserTest('health shows the store and the sources of fees', async () => {
+browserTest('health shows the store, the sources of fees, and the jobs', async () => {
   const { page, open } = await signedIn()
   await open('#/health')
   await page.getByRole('heading', { name: 'store' }).waitFor()
-  assert.match(String(await page.locator('main').textContent()), /networks › BITCOIN.*schedule/)
+  const text = String(await page.locator('main').textContent())
+  assert.match(text, /networks › BITCOIN.*schedule.*name\s*read-credentials/)
 })
 
 browserTest('nobody stays signed in without a key or a click', async () => {

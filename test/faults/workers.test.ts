@@ -231,7 +231,10 @@ describe('serve --workers', () => {
     const ask = async () => {
       const { status, text } = await rawRequest(`http://127.0.0.1:${port}`, '/readyz')
       assert.equal(status, 200)
-      return Number(JSON.parse(text).pid)
+      const { pid, jobs } = JSON.parse(text)
+      // Each worker runs the jobs itself, and answers for itself.
+      assert.ok(jobs.some(({ name }: { name: string }) => name === 'sweep-fee-quotes'))
+      return Number(pid)
     }
     assert.ok(readyPids(program).includes(await ask()))
     const first = readyPids(program)

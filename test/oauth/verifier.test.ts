@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
+import { openBackground } from '../../src/background.ts'
 import { disableClient, rotateClient } from '../../src/oauth/clients/clients.ts'
 import { openCredentialCache } from '../../src/oauth/tokens/credential-cache.ts'
 import { issueToken } from '../../src/oauth/tokens/own-token.ts'
-import { systemSchedule } from '../../src/platform/schedule.ts'
 import type { CredentialStore } from '../../src/store/credentials.ts'
 import { assertAccepted, assertRefused } from './support/assert-verified.ts'
 import { issuer, log, signingWorld } from './support/signing-world.ts'
@@ -320,7 +320,7 @@ test('accepts a key that another process has just created, before the next poll'
   const other = await openCredentialCache({
     ...command,
     log,
-    schedule: systemSchedule,
+    background: openBackground(),
     ageSecondsMax: 60,
   })
   t.after(() => other.close())

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import { openBackground } from '../../src/background.ts'
 import { asTenant } from '../../src/contract/principal.ts'
+import { systemClock } from '../../src/platform/clock.ts'
 import { limits } from '../../src/platform/limits.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { resources } from '../../src/resources/catalogue.ts'
@@ -143,9 +145,9 @@ test('a kind whose table the database cannot read has no list and no miss until 
         rows: 0,
         last: undefined,
         more: false,
-        changedAt: 1n,
+        revision: 1,
       }),
-      changedAt: async () => 1n,
+      revision: async () => 1,
     },
     list,
   )
@@ -196,13 +198,12 @@ describe('the watch over damage', () => {
           return false
         },
       },
-      schedule: {
+      background: openBackground(systemClock, {
         after: (delayMs, task) => {
           due.push({ at: now + delayMs, task })
           return () => {}
         },
-        every: () => () => {},
-      },
+      }),
     })
     for (let next = due.shift(); next !== undefined && next.at <= forMs; next = due.shift()) {
       now = next.at

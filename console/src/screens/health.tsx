@@ -8,6 +8,7 @@ import { useSession } from '../session/session.ts'
 type HealthAnswer = {
   readonly status: string
   readonly checks: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  readonly jobs: readonly (Readonly<Record<string, unknown>> & { readonly name: string })[]
 }
 
 /** What a process knows of its parts: the store and its standbys, damage, the sources of fees. */
@@ -32,6 +33,16 @@ export function Health() {
               <Members record={withoutStatus(check)} />
             </section>
           ))}
+          <section className="card" aria-label="jobs">
+            <h2>Jobs</h2>
+            <p className="hint">What the process runs on timers, and when each job ran last.</p>
+            {loaded.value.jobs.map((job) => (
+              <section key={`${job.name} ${job.of}`} aria-label={job.name}>
+                <Status value={job.status} />
+                <Members record={withoutStatus(job)} />
+              </section>
+            ))}
+          </section>
         </>
       )}
     </section>

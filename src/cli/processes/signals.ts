@@ -1,15 +1,17 @@
 import cluster from 'node:cluster'
 import { isatty } from 'node:tty'
+import { type Background, openBackground } from '../../background.ts'
 import type { Config } from '../../platform/config.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
-import { systemSchedule } from '../../platform/schedule.ts'
 
 /** SIGTERM comes from a supervisor, SIGINT from a person, who waits for no load balancer. */
 export type EndSignal = 'SIGTERM' | 'SIGINT'
 
 export const lameDuckMsAfter = (signal: EndSignal, { lameDuckMs }: Pick<Config, 'lameDuckMs'>) =>
   signal === 'SIGTERM' ? lameDuckMs : 0
+
+type Signalled = { readonly background?: Background; readonly onSecond?: () => void }
 
 const exitAtOnce = () => process.exit(1)
 
@@ -18,8 +20,11 @@ const exitAtOnce = () => process.exit(1)
  * A signal to a process group arrives twice under npm, which also forwards it to its child. So a
  * signal right after the first is the same signal.
  */
-export function untilSignalled(log: Logger, onSecond: () => void = exitAtOnce): Promise<EndSignal> {
-  onParentGone(log)
+export function untilSignalled(
+  log: Logger,
+  { background = openBackground(), onSecond = exitAtOnce }: Signalled = {},
+): Promise<EndSignal> {
+  onParentGone(log, background)
   return new Promise((resolve) => {
     let firstAt: number | undefined
     const onSignal = (signal: EndSignal) => {
@@ -63,7 +68,7 @@ const scripts = ['start', 'bursar', 'npx']
  * npm cannot forward SIGKILL or SIGHUP, which end it, and neither can the package's command. The
  * server would run on without a parent.
  */
-function onParentGone(log: Logger): void {
+function onParentGone(log: Logger, background: Background): void {
   if (!cluster.isPrimary) return
   if (process.channel !== undefined) {
     process.channel.unref()
@@ -74,9 +79,9 @@ function onParentGone(log: Logger): void {
   }
   if (!scripts.includes(process.env.npm_lifecycle_event ?? '')) return
   const parent = process.ppid
-  const stop = systemSchedule.every(limits.parentCheckMs, () => {
+  const watch = background.start('watch-npm', async () => {
     if (process.ppid === parent) return
-    stop()
+    watch.stop()
     log.warn('npm was killed, so the server ends too')
     process.kill(process.pid, 'SIGINT')
   })

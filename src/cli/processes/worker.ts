@@ -18,7 +18,7 @@ export async function runAsWorker(
   const workerLog = log.child({ pid: process.pid })
   // Ctrl-C signals the whole process group, and the primary signals each worker too. So a second
   // signal does nothing here. The primary kills a worker that takes too long.
-  const signalled = untilSignalled(workerLog, () => {})
+  const signalled = untilSignalled(workerLog, { onSecond: () => {} })
   const { promise: primaryGone, resolve } = Promise.withResolvers<EndSignal>()
   // A new primary may start at once, so the listener closes without a lame-duck period.
   process.once('disconnect', () => resolve('SIGINT'))

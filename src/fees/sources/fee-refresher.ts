@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { repeat, type Schedule, systemSchedule } from '../../platform/schedule.ts'
+import type { Background } from '../../background.ts'
 import { cryptoNetworks } from '../../values/network.ts'
 import type { FeeBasis, LiveCosts } from '../fee-basis.ts'
 import type { NetworkPlan } from '../schedule/network-plan.ts'
@@ -21,7 +21,7 @@ type RefresherDeps = Omit<FeeSourceDeps, 'random'> & {
   readonly schedule: FeeSchedule
   readonly acceptsSample: boolean
   readonly random?: () => number
-  readonly timers?: Pick<Schedule, 'after'>
+  readonly background: Background
 }
 
 /** Observes each node and price source now and at its own interval. */
@@ -31,28 +31,32 @@ export function openFeeRefresher({
   clock,
   report,
   random = Math.random,
-  timers = systemSchedule,
+  background,
 }: RefresherDeps): FeeRefresher {
   const deps: FeeSourceDeps = { clock, report, random }
   let basis: FeeBasis = { schedule, acceptsSample, costs: new Map(), prices: new Map() }
 
   const start = (): (() => void) => {
     const { networks, priceSources } = basis.schedule
+    const abort = new AbortController()
     const plans = cryptoNetworks.map((network) => networks[network])
-    const tasks = plans
+    const repeaters = plans
       .filter(({ endpoints }) => endpoints.length > 0)
       .map((plan) => {
         const accept = (costs: LiveCosts) => {
           basis = { ...basis, costs: new Map(basis.costs).set(plan.network, costs) }
         }
-        return networkObserver(plan, deps, () => basis, accept)
+        const observe = networkObserver(plan, deps, () => basis, accept)
+        const how = { of: plan.network, everyMs: plan.refreshSeconds * 1000, firstMs: 0 }
+        return background.start('observe-costs', () => observe(abort.signal), how)
       })
-    const acceptPrices = (prices: FeeBasis['prices']) => {
-      basis = { ...basis, prices }
+    if (priceSources.length > 0) {
+      const observe = priceObserver(basis.schedule, deps, (prices) => {
+        basis = { ...basis, prices }
+      })
+      const run = () => observe(abort.signal)
+      repeaters.push(background.start('observe-prices', run, { firstMs: 0 }))
     }
-    if (priceSources.length > 0) tasks.push(priceObserver(basis.schedule, deps, acceptPrices))
-    const abort = new AbortController()
-    const repeaters = tasks.map((task) => repeat(() => task(abort.signal), 0, timers))
     return () => {
       abort.abort()
       for (const repeater of repeaters) repeater.stop()

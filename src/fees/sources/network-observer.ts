@@ -1,3 +1,4 @@
+import type { Ran } from '../../background.ts'
 import { costsInForce, type FeeBasis, type LiveCosts } from '../fee-basis.ts'
 import type { NetworkPlan } from '../schedule/network-plan.ts'
 import { type CostState, confirmCosts } from './confirmation.ts'
@@ -10,8 +11,7 @@ import type { NodeClient } from './nodes/node-client.ts'
 const confirmationDelayMs = 1_000
 
 /**
- * Returns a task that observes one network and resolves with the delay until the next run. It never
- * rejects. `accept` receives confirmed costs; `basis` is what quotes use now, read to report
+ * Returns a run of the job that observes one network. It never rejects. `accept` receives confirmed costs; `basis` is what quotes use now, read to report
  * changes of source once.
  */
 export function networkObserver(
@@ -19,7 +19,7 @@ export function networkObserver(
   deps: FeeSourceDeps,
   basis: () => FeeBasis,
   accept: (costs: LiveCosts) => void,
-): (stop: AbortSignal) => Promise<number> {
+): (stop: AbortSignal) => Promise<Ran> {
   const { network } = plan
   const { clock, random, report } = deps
   const pool = endpointPool(network, plan.endpoints, deps)
@@ -48,7 +48,7 @@ export function networkObserver(
     const observe = (node: NodeClient, signal: AbortSignal) =>
       observeNetwork(node, plan, clock(), signal)
     const answer = await pool.ask(observe, stop, pendingHost)
-    if (stop.aborted) return 0
+    if (stop.aborted) return {}
     if (answer !== undefined) {
       const { value, host } = answer
       reportAlarms(value.alarms, host)
@@ -58,7 +58,8 @@ export function networkObserver(
       else accept({ model: state.accepted, host, observedAtMicros: clock() })
     }
     reportSource()
-    if (pendingHost !== undefined) return confirmationDelayMs
-    return plan.refreshSeconds * 1_000 * (0.9 + random() / 5)
+    const isFailed = answer === undefined
+    if (pendingHost !== undefined) return { pauseMs: confirmationDelayMs, isFailed }
+    return { pauseMs: plan.refreshSeconds * 1_000 * (0.9 + random() / 5), isFailed }
   }
 }

@@ -1,3 +1,4 @@
+import { type Background, openBackground } from '../../background.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { type Config, ConfigError, listed, readTextFile } from '../../platform/config.ts'
 import type { Logger } from '../../platform/log.ts'
@@ -23,14 +24,21 @@ export type FeesDeps = {
   readonly environment: Environment
   readonly clock: Clock
   readonly log: Logger
+  readonly background?: Background
 }
 
 /** Reads the schedule and observes its nodes. Throws a ConfigError with the document's faults. */
-export function openFees({ config, environment, clock, log }: FeesDeps): Fees {
+export function openFees({
+  config,
+  environment,
+  clock,
+  log,
+  background = openBackground(clock),
+}: FeesDeps): Fees {
   const acceptsSample = config.acceptSampleFees
   const report = (event: FeeEvent) => log[isGood(event) ? 'info' : 'warn'](event, 'fee source')
   const schedule = scheduleOf(config.feeSchedule, environment)
-  const refresher = openFeeRefresher({ schedule, acceptsSample, clock, report })
+  const refresher = openFeeRefresher({ schedule, acceptsSample, clock, report, background })
   const logSources = () => {
     for (const state of describeNetworks(refresher.current(), clock())) {
       log.info(state, 'fee source')

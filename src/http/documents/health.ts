@@ -1,5 +1,7 @@
-import { problem } from '../../contract/problem.ts'
+import type { Background, JobState } from '../../background.ts'
+import { Problem } from '../../contract/problem.ts'
 import { jsonAnswer, type Route } from '../../contract/request.ts'
+import { printInstant } from '../../values/instant.ts'
 
 /** A part of readiness. `check` rejects with the reason when the part does not work. */
 export type ReadinessCheck = {
@@ -19,8 +21,8 @@ export function healthRoutes(checks: readonly ReadinessCheck[]): Route[] {
     readiness('readiness', async () => {
       const { failed } = await look()
       if (failed.length === 0) return jsonAnswer({ status: 'ready' }, notStored)
-      throw problem('unavailable', 'the service is not ready; try again shortly', {
-        retryAfter: 1,
+      throw new Problem(503, 'the service is not ready; try again shortly', {
+        headers: retrySoon,
         cause: causeOf(failed),
       })
     }),
@@ -28,17 +30,20 @@ export function healthRoutes(checks: readonly ReadinessCheck[]): Route[] {
 }
 
 /** The same paths on the operator's port, where `/readyz` reports every part of this process. */
-export function operatorHealthRoutes(checks: readonly ReadinessCheck[]): Route[] {
+export function operatorHealthRoutes(
+  checks: readonly ReadinessCheck[],
+  background: Background,
+): Route[] {
   const look = shared(() => runChecks(checks))
   return [
     liveness,
     readiness('operatorReadiness', async () => {
       const { failed, results } = await look()
-      const meta = { pid: process.pid, checks: results }
+      const meta = { pid: process.pid, checks: results, jobs: describeJobs(background.states()) }
       if (failed.length === 0) return jsonAnswer({ status: 'ready', ...meta }, notStored)
-      throw problem('unavailable', `not ready: ${failed.map(({ name }) => name).join(', ')}`, {
+      throw new Problem(503, `not ready: ${failed.map(({ name }) => name).join(', ')}`, {
         meta,
-        retryAfter: 1,
+        headers: retrySoon,
         cause: causeOf(failed),
       })
     }),
@@ -46,15 +51,45 @@ export function operatorHealthRoutes(checks: readonly ReadinessCheck[]): Route[]
 }
 
 /** What the operator's port reports, for callers of the API who may know it. */
-export function openHealthReport(checks: readonly ReadinessCheck[]): () => Promise<object> {
+export function openHealthReport(
+  checks: readonly ReadinessCheck[],
+  background: Background,
+): () => Promise<object> {
   const look = shared(() => runChecks(checks))
   return async () => {
     const { failed, results } = await look()
-    return { status: failed.length === 0 ? 'ready' : 'failed', checks: results }
+    return {
+      status: failed.length === 0 ? 'ready' : 'failed',
+      pid: process.pid,
+      checks: results,
+      jobs: describeJobs(background.states()),
+    }
   }
 }
 
+const describeJobs = (states: readonly JobState[]) =>
+  states.map(({ name, of, everyMs, last, failingSince, next }) => ({
+    name,
+    ...(of !== undefined && { of }),
+    every_s: everyMs / 1000,
+    status: statusOf(last, failingSince),
+    ...(last !== undefined && {
+      ran_at: printInstant(last.at),
+      took_ms: Math.round(last.tookMs),
+    }),
+    ...(failingSince !== undefined && { failing_since: printInstant(failingSince) }),
+    ...('at' in next
+      ? { next_at: printInstant(next.at) }
+      : { running_since: printInstant(next.runningSince) }),
+  }))
+
+function statusOf(last: JobState['last'], failingSince: bigint | undefined) {
+  if (last === undefined) return 'waiting'
+  return failingSince === undefined ? 'ok' : 'failed'
+}
+
 const notStored = { 'cache-control': 'no-store' }
+const retrySoon = { 'retry-after': '1' }
 
 const liveness: Route = {
   method: 'GET',

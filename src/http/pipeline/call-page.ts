@@ -42,6 +42,7 @@ export function closeCallPage(
   keys: CursorKeys,
 ): IngestAnswer['body'] {
   if (next === undefined) return body
-  const cursor = sealCursor(keys, { position: next }, bindingOf(operation, caller, parameters))
+  const place = { position: next, logPosition: undefined }
+  const cursor = sealCursor(keys, place, bindingOf(operation, caller, parameters))
   return { ...Object(body), next_page_cursor: cursor }
 }

@@ -1,5 +1,5 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
-import { problem } from '../../contract/problem.ts'
+import { Problem } from '../../contract/problem.ts'
 import type { RateLimit } from '../../contract/request.ts'
 
 /**
@@ -21,13 +21,9 @@ export function openRateLimit(requestsPerSecondMax: number): RateLimit {
       if (!(refused instanceof RateLimiterRes)) throw refused
       const headers = headersOf(refused)
       trace.limitHeaders = headers
-      throw problem(
-        'tooManyRequests',
-        'too many requests; wait for the seconds that Retry-After names',
-        {
-          retryAfter: headers['ratelimit-reset'],
-        },
-      )
+      throw new Problem(429, 'too many requests; wait for the seconds that Retry-After names', {
+        headers: { 'retry-after': headers['ratelimit-reset'] },
+      })
     }
   }
 }

@@ -1,5 +1,6 @@
 import cors from '@fastify/cors'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import { type Background, openBackground } from '../../background.ts'
 import type { Answer, Request, Route, Trace } from '../../contract/request.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
@@ -43,6 +44,9 @@ export type ServerOptions = {
   readonly logsIgnoredParameters?: boolean
   /** Learns of every request that was served. */
   readonly served?: ((served: Served) => void) | undefined
+  readonly background?: Background
+  /** Whose server it is, in the state of its jobs. */
+  readonly of?: string
   /** By default this server counts its answers alone. */
   readonly unsent?: UnsentAnswers
 }
@@ -58,8 +62,9 @@ export type Server = {
 
 export async function buildServer(options: ServerOptions): Promise<Server> {
   const { log, trustedProxies, connectionsPerAddressMax = Number.POSITIVE_INFINITY } = options
+  const { background = openBackground(), of } = options
   const bounds = openConnectionBounds(
-    { perAddressMax: connectionsPerAddressMax, trustedProxies },
+    { perAddressMax: connectionsPerAddressMax, trustedProxies, background, of },
     log,
   )
   const connectionsMax = connectionsWithin(readDescriptorLimit(), log)

@@ -1,4 +1,4 @@
-import { type Problem, problem } from '../../contract/problem.ts'
+import { Problem } from '../../contract/problem.ts'
 import { limits } from '../../platform/limits.ts'
 import { type Schedule, systemSchedule } from '../../platform/schedule.ts'
 
@@ -25,7 +25,7 @@ type Waiter = { readonly admit: () => void }
 
 /** Little is received of a stream that waits, so its client stops sending. */
 export function openStreamGate(
-  schedule: Pick<Schedule, 'after'> = systemSchedule,
+  schedule: Schedule = systemSchedule,
   bounds: GateBounds = limits,
 ): StreamGate {
   const running = openCounts()
@@ -98,16 +98,16 @@ function openCounts() {
 }
 
 const tooMany = (): Problem =>
-  problem('unavailable', 'as many streams as possible are being stored, try again shortly', {
-    retryAfter: 1,
+  new Problem(503, 'as many streams as possible are being stored, try again shortly', {
+    headers: { 'retry-after': '1' },
   })
 
 const tooManyOfClient = ({
   streamsPerClientMax: running,
   streamsWaitingPerClientMax: waiting,
 }: GateBounds): Problem =>
-  problem(
-    'tooManyRequests',
+  new Problem(
+    429,
     `this client has ${running} streams in progress and ${waiting} that wait; send one after the other`,
-    { retryAfter: 1 },
+    { headers: { 'retry-after': '1' } },
   )

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { type Problem, problem } from '../../contract/problem.ts'
+import { Problem } from '../../contract/problem.ts'
 import { limits } from '../../platform/limits.ts'
 import { type Schedule, systemSchedule } from '../../platform/schedule.ts'
 import { counted } from '../../values/counted.ts'
@@ -20,12 +20,14 @@ type RateBounds = { readonly streamWindowSeconds: number; readonly streamWindowB
  */
 export function watchRate(
   { source, bytesReceived, end }: Watched,
-  schedule: Pick<Schedule, 'every'> = systemSchedule,
+  schedule: Schedule = systemSchedule,
   { streamWindowSeconds: seconds, streamWindowBytesMin: bytesMin }: RateBounds = limits,
 ): () => void {
   let waited = 0
   let bytesBefore = 0
-  return schedule.every(1000, () => {
+  let cancel = () => {}
+  const tick = () => {
+    cancel = schedule.after(1000, tick)
     if (source.readableEnded || source.readableLength > 0) return
     waited += 1
     if (waited < seconds) return
@@ -33,13 +35,15 @@ export function watchRate(
     waited = 0
     bytesBefore += bytes
     if (bytes < bytesMin) end(tooSlow(bytes, seconds, bytesMin))
-  })
+  }
+  cancel = schedule.after(1000, tick)
+  return () => cancel()
 }
 
 /** The connection is closed, because the rest of the stream may take forever. */
 const tooSlow = (bytes: number, seconds: number, bytesMin: number): Problem =>
-  problem(
-    'notSentInTime',
+  new Problem(
+    408,
     `the stream sent ${counted(bytes, 'byte')} in ${counted(seconds, 'second')}, and must send ${bytesMin}; collect the records before you send them`,
     { headers: { connection: 'close' } },
   )

@@ -1,8 +1,8 @@
-import { problem } from '../../contract/problem.ts'
+import type { Background } from '../../background.ts'
+import { Problem } from '../../contract/problem.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
-import { repeat, type Schedule } from '../../platform/schedule.ts'
 import type { Client, CredentialStore } from '../../store/credentials.ts'
 import type { Recovery } from '../../store/recovery.ts'
 import type { Keyring } from '../../vault/keyring.ts'
@@ -49,7 +49,7 @@ export type CredentialCacheDeps = {
   /** Measures ages, where tests move `clock`. */
   readonly ageClock?: Clock | undefined
   readonly log: Logger
-  readonly schedule: Schedule
+  readonly background: Background
   readonly ageSecondsMax: number
 }
 
@@ -91,9 +91,9 @@ export async function openCredentialCache(deps: CredentialCacheDeps): Promise<Cr
       failure = { error }
       log.warn({ err: error, ageMs: ageMs() }, 'clients, keys and revoked tokens cannot be read')
     }
-    return limits.credentialPollMs
+    return { isFailed: failure !== undefined }
   }
-  const poller = repeat(poll, limits.credentialPollMs, deps.schedule)
+  const poller = deps.background.start('read-credentials', poll)
   const refresh = async () => {
     await poller.runSoon()
     if (failure !== undefined) throw failure.error
@@ -109,7 +109,7 @@ export async function openCredentialCache(deps: CredentialCacheDeps): Promise<Cr
     }),
     requireFresh: () => {
       const detail = 'tokens cannot be checked at the moment, try again shortly'
-      if (!isFresh()) throw problem('unavailable', detail, { retryAfter: 5 })
+      if (!isFresh()) throw new Problem(503, detail, { headers: { 'Retry-After': '5' } })
       requireClients(known.current().recovery)
     },
     refresh,

@@ -1,10 +1,10 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
-import { problem } from '../../contract/problem.ts'
+import type { Background } from '../../background.ts'
+import { Problem } from '../../contract/problem.ts'
 import { fetchBounded } from '../../platform/bounded-fetch.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
-import type { Schedule } from '../../platform/schedule.ts'
 import { isSafeUrl, type TrustedIssuer } from '../../platform/settings/trusted-issuers.ts'
 
 /** The public keys of one trusted issuer, refreshed in the background. */
@@ -22,14 +22,15 @@ export type IssuerKeysDeps = {
   readonly issuer: TrustedIssuer
   readonly clock: Clock
   readonly log: Logger
-  readonly schedule: Schedule
+  readonly background: Background
 }
 
 /** Starts to fetch the keys without waiting: an issuer that is down must not delay the start. */
-export function openIssuerKeys({ issuer, clock, log, schedule }: IssuerKeysDeps): IssuerKeys {
+export function openIssuerKeys({ issuer, clock, log, background }: IssuerKeysDeps): IssuerKeys {
   let known: { text: string; find: ReturnType<typeof createLocalJWKSet>; at: bigint } | undefined
   let generation = 0
   let fetchedAt = 0n
+  let isFailed = false
   let running: Promise<void> | undefined
 
   const fetchKeys = async () => {
@@ -39,7 +40,9 @@ export function openIssuerKeys({ issuer, clock, log, schedule }: IssuerKeysDeps)
       const text = JSON.stringify(set)
       if (text !== known?.text) generation += 1
       known = { text, find: createLocalJWKSet(set), at: fetchedAt }
+      isFailed = false
     } catch (error) {
+      isFailed = true
       const fields = { err: error, issuer: issuer.issuer }
       log.warn(fields, 'the keys of a trusted issuer cannot be fetched')
     }
@@ -56,7 +59,7 @@ export function openIssuerKeys({ issuer, clock, log, schedule }: IssuerKeysDeps)
     if (known === undefined && mayFetch()) await refresh()
     if (known !== undefined && clock() - known.at <= issuerStale) return known
     const detail = 'the issuer of this token cannot be reached, try again shortly'
-    throw problem('unavailable', detail, { retryAfter: 30 })
+    throw new Problem(503, detail, { headers: { 'Retry-After': '30' } })
   }
   const find: JWTVerifyGetKey = async (header, token) => {
     try {
@@ -68,13 +71,16 @@ export function openIssuerKeys({ issuer, clock, log, schedule }: IssuerKeysDeps)
       return (await usable()).find(header, token)
     }
   }
-  void refresh()
-  return {
-    find,
-    generation: () => generation,
-    refresh,
-    close: schedule.every(limits.issuerRefreshMs, () => void refresh()),
-  }
+  const fetching = background.start(
+    'fetch-issuer-keys',
+    async () => {
+      await refresh()
+      return { isFailed }
+    },
+    { of: issuer.issuer },
+  )
+  void fetching.runSoon()
+  return { find, generation: () => generation, refresh, close: fetching.stop }
 }
 
 const issuerStale = BigInt(limits.issuerStaleSeconds) * 1_000_000n

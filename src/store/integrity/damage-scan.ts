@@ -1,7 +1,7 @@
+import type { Background } from '../../background.ts'
 import type { Resource } from '../../contract/resource.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
-import { repeat, type Schedule } from '../../platform/schedule.ts'
 import { StoreCorrupted, StoreDamaged } from '../unavailable.ts'
 import type { Damage, DamageList } from './damage.ts'
 import {
@@ -123,53 +123,50 @@ type WatchDeps = {
   /** Whether the process sees every customer's records. Its own reads find damage too. */
   readonly scans: boolean
   readonly log: Logger
-  readonly schedule?: Schedule
+  readonly background: Background
 }
 
 /** Looks again at known damage, and scans, while the service runs. Returns what stops it. */
-export function startDamageWatch({ damage, scans, log, schedule }: WatchDeps): () => void {
-  let roundEndedAt = Number.NEGATIVE_INFINITY
-  let checkedUntil = Number.NEGATIVE_INFINITY
+export function startDamageWatch({ damage, scans, log, background }: WatchDeps): () => void {
   let metAtCheck = damage.met()
   let isStopped = false
   let isTold = false
-  const look = async () => {
-    await damage.lookAgain()
-    return limits.damageLookMs
-  }
   const warnOnce = (error: unknown) => {
     if (!isStopped && !isTold) {
       log.warn({ err: error }, 'stored records cannot be scanned for damage')
     }
     isTold = true
   }
-  /** Damage of one record may be that of a page, so new damage is a reason to check the tables. */
   const check = async () => {
-    if (performance.now() < checkedUntil && damage.met() === metAtCheck) return limits.damageLookMs
     metAtCheck = damage.met()
     const startedAt = performance.now()
-    await damage.checkTables().catch(warnOnce)
-    const now = performance.now()
+    let isFailed = false
+    await damage.checkTables().catch((error) => {
+      isFailed = true
+      warnOnce(error)
+    })
     const times = damage.found().length > 0 ? limits.recheckRestTimes : limits.tableCheckRestTimes
-    checkedUntil = now + Math.max(limits.scanRoundRestMs, times * (now - startedAt))
-    return limits.damageLookMs
+    const pauseMs = Math.max(limits.scanRoundRestMs, times * (performance.now() - startedAt))
+    return { pauseMs, isFailed }
   }
   const step = async () => {
-    if (performance.now() - roundEndedAt < limits.scanRoundRestMs) return limits.damageLookMs
     try {
       const isRoundOver = await damage.scanNext()
       if (!damage.isFailing()) isTold = false
-      if (!isRoundOver) return limits.scanRestMs
-      roundEndedAt = performance.now()
-      return limits.damageLookMs
+      return { pauseMs: isRoundOver ? limits.scanRoundRestMs : limits.scanRestMs }
     } catch (error) {
       warnOnce(error)
-      return limits.scanFailedRestMs
+      return { pauseMs: limits.scanFailedRestMs, isFailed: true }
     }
   }
-  const looks = repeat(look, limits.damageLookMs, schedule)
-  const scan = scans ? repeat(step, limits.damageLookMs, schedule) : undefined
-  const checks = scans ? repeat(check, limits.damageLookMs, schedule) : undefined
+  const soon = { firstMs: limits.damageLookMs }
+  const scan = scans ? background.start('verify-records', step, soon) : undefined
+  const checks = scans ? background.start('check-tables', check, soon) : undefined
+  const looks = background.start('recheck-damage', async () => {
+    await damage.lookAgain()
+    // Damage of one record may be that of a page, so new damage is a reason to check the tables.
+    if (damage.met() !== metAtCheck) void checks?.runSoon()
+  })
   return () => {
     isStopped = true
     looks.stop()

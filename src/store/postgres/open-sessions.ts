@@ -1,3 +1,4 @@
+import type { Background } from '../../background.ts'
 import type { Config } from '../../platform/config.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
@@ -10,7 +11,11 @@ import { requireSchema } from './schema/migrate.ts'
 import { requireSettings } from './schema/role-settings.ts'
 import { type RoleCheck, requireCustomersRole, requireOperatorRole } from './schema/roles.ts'
 
-type SessionDeps = { readonly config: Config; readonly log: Logger }
+type SessionDeps = {
+  readonly config: Config
+  readonly log: Logger
+  readonly background?: Background
+}
 
 /** The servers of one database, as each role that a process connects as. */
 export type PostgresSessions = {
@@ -43,9 +48,11 @@ export async function openServiceSessions(
     parameters: readingSessions(sources.config.databaseTimeoutMs),
     requireRole,
   }
-  const customers = await open(openFor(sources, primaries, reading))
+  const customers = await open(openFor(sources, primaries, { ...reading, of: 'customers' }))
   const connectionsMax = limits.credentialSessionsMax
-  const credentials = await open(openFor(sources, primaries, { ...reading, connectionsMax }))
+  const credentials = await open(
+    openFor(sources, primaries, { ...reading, connectionsMax, of: 'credentials' }),
+  )
   const operator =
     operatorDatabaseUrl === undefined
       ? undefined
@@ -63,7 +70,11 @@ export async function openServiceSessions(
 export async function openOperatorServers(sources: SessionDeps, url: string): Promise<Servers> {
   const primaries = readPostgresUrl(url) ?? []
   await requireReady(sources, { primaries, standbys: [] }, requireOperatorRole)
-  return await openFor(sources, primaries, { ...asOperator, parameters: operatorSessions })
+  return await openFor(sources, primaries, {
+    ...asOperator,
+    parameters: operatorSessions,
+    of: 'operator',
+  })
 }
 
 /** Throws a ConfigError if the pooler, the schema, the role or its settings are not right. */
@@ -94,15 +105,16 @@ const asOperator = {
 const openIngestServers = (sources: SessionDeps, url: string): Promise<Servers> =>
   openFor(sources, readPostgresUrl(url) ?? [], {
     ...asOperator,
+    of: 'ingest',
     parameters: readingSessions(sources.config.databaseTimeoutMs),
   })
 
-type Use = Pick<ServersDeps, 'standbys' | 'parameters' | 'requireRole'> & {
+type Use = Pick<ServersDeps, 'standbys' | 'parameters' | 'requireRole' | 'of'> & {
   readonly connectionsMax?: number
 }
 
 function openFor(
-  { config, log }: SessionDeps,
+  { config, log, background }: SessionDeps,
   primaries: readonly ServerAddress[],
   use: Use,
 ): Promise<Servers> {
@@ -114,5 +126,6 @@ function openFor(
     pooler: config.pooler,
     lagMsMax: config.replicaLagMsMax,
     log,
+    background,
   })
 }

@@ -15,27 +15,18 @@ export type Selection = {
   readonly limit: number
 }
 
-/** The state of a tenant's records of one kind. Any change to what its lists answer gives another. */
-export type Revision = {
-  /** When a record last changed, in microseconds. 0 before the first record. */
-  readonly changedAt: bigint
-  /** How often this process has met damage of the kind: an earlier page may show damaged bytes. */
-  readonly damageMet: number
-}
-
-/** Records as a page answers them. */
-export type PageRows = {
-  /** The records, joined by commas. */
+/**
+ * `items` is the records joined by commas. Any change to the list gives another `revision`, which
+ * begins with the time of the last change in microseconds.
+ */
+export type Page = {
   readonly items: Uint8Array
   /** Ends the use of `items`, whose memory the store then reuses. */
   readonly release?: () => void
   readonly rows: number
   readonly last: Position | undefined
   readonly more: boolean
-}
-
-export type Page = PageRows & {
-  readonly revision: Revision
+  readonly revision: string
   /** The position in the store's log, in bytes. Absent where the store has no replicas. */
   readonly logPosition?: bigint
 }

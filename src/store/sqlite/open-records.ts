@@ -1,9 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { openBackground } from '../../background.ts'
 import type { Resource } from '../../contract/resource.ts'
 import type { Clock } from '../../platform/clock.ts'
-import { limits } from '../../platform/limits.ts'
 import { openLog } from '../../platform/log.ts'
-import { systemSchedule } from '../../platform/schedule.ts'
 import { resources } from '../../resources/catalogue.ts'
 import { bodyChecksum } from '../integrity/checksum.ts'
 import { openDamageList } from '../integrity/damage.ts'
@@ -61,7 +60,12 @@ const journalMigrations = readMigrations(new URL('./migrations/import-journal/',
 ])
 
 /** The records in one SQLite file. Credentials have another, so an import does not block them. */
-export function openSqliteStore(path: string, clock: Clock, log = openLog('silent')): Store {
+export function openSqliteStore(
+  path: string,
+  clock: Clock,
+  log = openLog('silent'),
+  background = openBackground(clock),
+): Store {
   const schemas = { records: migrations, 'import-journal': journalMigrations }
   const db = openMigrated(path, schemas, defineFunctions)
   // Enough for the upper levels of every index and the newest pages of the active customers.
@@ -69,7 +73,7 @@ export function openSqliteStore(path: string, clock: Clock, log = openLog('silen
   const cached = statementCache(db)
   const write = openWrites(db)
   const tidy = () => emptyAbandonedLog(db, path)
-  const stopTidying = systemSchedule.every(limits.storeLogCheckedMs, tidy)
+  const tidying = background.start('empty-write-ahead-log', async () => tidy())
   const damage = openDamageList(logDamage(log), openMarkFiles(path))
   const tableCheck = openTableCheck(path)
   // The scan reads everything, so its small cache must not be that of the readers.
@@ -129,7 +133,7 @@ export function openSqliteStore(path: string, clock: Clock, log = openLog('silen
       return faults
     },
     close: async () => {
-      stopTidying()
+      tidying.stop()
       await tableCheck.close()
       // An export may have kept an import from emptying the log.
       tidy()

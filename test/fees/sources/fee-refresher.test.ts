@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, it } from 'node:test'
+import { openBackground } from '../../../src/background.ts'
 import { describeNetworks } from '../../../src/fees/describe-schedule.ts'
 import { quoteFee } from '../../../src/fees/quote-fee.ts'
 import { openFeeRefresher } from '../../../src/fees/sources/fee-refresher.ts'
@@ -270,7 +271,7 @@ describe('openFeeRefresher', () => {
       ...deps,
       schedule,
       acceptsSample: true,
-      timers,
+      background: openBackground(deps.clock, timers),
     })
     test.after(() => refresher.close())
     await timers.fire()

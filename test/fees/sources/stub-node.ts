@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
+import { openBackground } from '../../../src/background.ts'
 import type { FeeEvent, FeeSourceDeps } from '../../../src/fees/sources/fee-event.ts'
 import { type FeeRefresher, openFeeRefresher } from '../../../src/fees/sources/fee-refresher.ts'
 import type { Schedule } from '../../../src/platform/schedule.ts'
@@ -76,7 +77,7 @@ export function testDeps(start = now): TestDeps {
   }
 }
 
-export type ManualTimers = Pick<Schedule, 'after'> & {
+export type ManualTimers = Schedule & {
   /** Runs the oldest timer and waits until its task has set the next; returns that one's delay. */
   readonly fire: () => Promise<number>
   readonly waiting: () => number
@@ -116,7 +117,8 @@ export type Rig = {
 export function startRefresher(test: TestContext, overrides: unknown, deps = testDeps()): Rig {
   const timers = manualTimers()
   const schedule = scheduleWith(overrides)
-  const refresher = openFeeRefresher({ ...deps, schedule, acceptsSample: true, timers })
+  const background = openBackground(deps.clock, timers)
+  const refresher = openFeeRefresher({ ...deps, schedule, acceptsSample: true, background })
   test.after(() => refresher.close())
   return { refresher, deps, timers }
 }

@@ -12,14 +12,14 @@ function watched() {
   let bytes = 0
   let tick = () => {}
   const ended: Problem[] = []
-  const every = (_ms: number, task: () => void) => {
+  const after = (_ms: number, task: () => void) => {
     tick = task
     return () => {
       tick = () => {}
     }
   }
   const end = (reason: Problem) => void ended.push(reason)
-  const stop = watchRate({ source, bytesReceived: () => bytes, end }, { every }, bounds)
+  const stop = watchRate({ source, bytesReceived: () => bytes, end }, { after }, bounds)
   return {
     source,
     ended,

@@ -13,7 +13,7 @@ import { systemRandom } from '../../../src/vault/random.ts'
 import { newStorePlace } from '../../support/store-place.ts'
 import { listen } from './server.ts'
 import { temporaryFolder } from './temporary.ts'
-import { setClock, stoppedSchedule } from './time.ts'
+import { setClock, stoppedJobs } from './time.ts'
 
 export type OAuthWorldOptions = {
   /** The system clock, for libraries that read it themselves. */
@@ -61,7 +61,7 @@ export async function oauthWorld(context: TestContext, options: OAuthWorldOption
     clock,
     log: options.log ?? pino({ level: 'silent' }),
     rateLimit: options.rateLimit ?? (async () => {}),
-    schedule: stoppedSchedule,
+    background: stoppedJobs(),
     ...(options.limiter && { limiter: options.limiter }),
   })
   routes = [...oauth.routes(), ...oauth.documents.map(staticDocument)]

@@ -1,5 +1,6 @@
 /** An authorization server in its own process, on the store that its arguments name. */
 import { pino } from 'pino'
+import { openBackground } from '../../../src/background.ts'
 import type { Route } from '../../../src/contract/request.ts'
 import { staticDocument } from '../../../src/http/documents/static-document.ts'
 import { openOAuth } from '../../../src/oauth/open.ts'
@@ -21,6 +22,7 @@ const oauth = await openOAuth({
   store,
   keyring,
   clock,
+  background: openBackground(),
   issuer: () => url,
   log: pino({ level: 'silent' }),
   rateLimit: async () => {},

@@ -17,7 +17,7 @@ import { openVault } from '../../../src/vault/open.ts'
 import { systemRandom } from '../../../src/vault/random.ts'
 import { newStorePlace } from '../../support/store-place.ts'
 import { temporaryFolder } from './temporary.ts'
-import { setClock, stoppedSchedule } from './time.ts'
+import { setClock, stoppedJobs } from './time.ts'
 
 export const issuer = 'https://api.bursar.example'
 export const log = pino({ level: 'silent' })
@@ -46,16 +46,16 @@ export async function signingWorld(context: TestContext, options: WorldOptions =
       random: systemRandom,
     })
   const keyring = await openKeys(store)
-  const schedule = stoppedSchedule
+  const background = stoppedJobs()
   const cache = await openCredentialCache({
     store,
     keyring,
     clock,
     log,
-    schedule,
+    background,
     ageSecondsMax: 60,
   })
-  const issuers = openTrustedIssuers({ issuers: options.issuers ?? [], clock, log, schedule })
+  const issuers = openTrustedIssuers({ issuers: options.issuers ?? [], clock, log, background })
   const uses = openUseRecorder({ store, clock, log })
   const verifier = openVerifier({ cache, issuers, issuer: () => issuer, clock, uses })
 

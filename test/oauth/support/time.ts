@@ -1,8 +1,8 @@
-import type { Clock } from '../../../src/platform/clock.ts'
-import type { Schedule } from '../../../src/platform/schedule.ts'
+import { openBackground } from '../../../src/background.ts'
+import { type Clock, systemClock } from '../../../src/platform/clock.ts'
 
-/** Timers that never fire. The test starts each run itself. */
-export const stoppedSchedule: Schedule = { after: () => () => {}, every: () => () => {} }
+/** Jobs whose timers never fire. The test starts each run itself. */
+export const stoppedJobs = () => openBackground(systemClock, { after: () => () => {} })
 
 /** A manual clock. It starts at 2026-03-01T12:00:00Z. */
 export type SetClock = Clock & { advance(seconds: number): void }

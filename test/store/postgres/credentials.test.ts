@@ -12,6 +12,7 @@ import { StoreUnavailable } from '../../../src/store/unavailable.ts'
 import { openVault } from '../../../src/vault/open.ts'
 import type { WrappedKey } from '../../../src/vault/purpose-key.ts'
 import { systemRandom } from '../../../src/vault/random.ts'
+import { stoppedJobs } from '../../oauth/support/time.ts'
 import { openPlace, startServiceAt } from '../../support/harness.ts'
 import { startPostgres } from '../../support/postgres-server.ts'
 import { newStorePlace, openTestServers, operatorUrl } from '../../support/store-place.ts'
@@ -192,13 +193,13 @@ onPostgres('several processes', () => {
       random: systemRandom,
     })
     const log = openLog('silent')
-    const schedule = { after: () => () => {}, every: () => () => {} }
+    const background = stoppedJobs()
     const states = await openCredentialCache({
       store: server,
       keyring,
       clock,
       log,
-      schedule,
+      background,
       ageSecondsMax: 60,
     })
     t.after(states.close)

@@ -5,6 +5,8 @@ import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } fro
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
+import { openBackground } from '../../../src/background.ts'
+import { systemClock } from '../../../src/platform/clock.ts'
 import { limits } from '../../../src/platform/limits.ts'
 import type { Logger } from '../../../src/platform/log.ts'
 import { sqliteFiles } from '../../../src/store/sqlite/backup/store-files.ts'
@@ -33,13 +35,12 @@ function openWatched(name: string) {
     info: (message: string) => logged.push(message),
   } as unknown as Logger
   let look = () => {}
-  const schedule = {
-    every: (_: number, task: () => void) => {
-      look = task
-      return () => {}
-    },
+  const after = (_: number, task: () => void) => {
+    look = task
+    return () => {}
   }
-  const watch = watchFiles({ files, written: path, log, schedule })
+  const background = openBackground(systemClock, { after })
+  const watch = watchFiles({ files, written: path, log, background })
   const close = async () => {
     watch.stop()
     await store.close()

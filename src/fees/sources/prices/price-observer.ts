@@ -1,3 +1,5 @@
+import type { Ran } from '../../../background.ts'
+import { limits } from '../../../platform/limits.ts'
 import type { LivePrice } from '../../fee-basis.ts'
 import type { FeeSchedule, PriceSource } from '../../schedule/read-schedule.ts'
 import type { FeeSourceDeps } from '../fee-event.ts'
@@ -11,7 +13,6 @@ import {
 } from './price-agreement.ts'
 import { type ObservedPrices, observeChainlink, observeHttpPrices } from './price-sources.ts'
 
-const refreshMs = 30_000
 const confirmationDelayMs = 1_000
 const answerTimeoutMs = 2_000
 
@@ -25,25 +26,31 @@ type ObservedSource = {
 }
 
 /**
- * Returns a task that observes every price source and resolves with the delay until the next run.
- * It never rejects. `accept` receives the prices that the sources agree on.
+ * Returns a run of the job that observes every price source. It never rejects. `accept` receives the prices that the sources agree on.
  */
 export function priceObserver(
   schedule: FeeSchedule,
   deps: FeeSourceDeps,
   accept: (prices: ReadonlyMap<string, LivePrice>) => void,
-): (stop: AbortSignal) => Promise<number> {
+): (stop: AbortSignal) => Promise<Ran> {
   const sources = schedule.priceSources.map((source) => openSource(source, schedule, deps))
   return async (stop) => {
-    const havePending = await Promise.all(sources.map((source) => refresh(source, deps, stop)))
-    if (stop.aborted) return 0
+    const results = await Promise.all(sources.map((source) => refresh(source, deps, stop)))
+    if (stop.aborted) return {}
     accept(combineAll(sources, deps.clock()))
-    return havePending.includes(true) ? confirmationDelayMs : refreshMs * (0.9 + deps.random() / 5)
+    const pauseMs = results.includes('pending')
+      ? confirmationDelayMs
+      : limits.feeRefreshMs * (0.9 + deps.random() / 5)
+    return { pauseMs, isFailed: results.includes('failed') }
   }
 }
 
-/** Observes one source. Returns whether one of its prices waits for confirmation. */
-async function refresh(source: ObservedSource, { report }: FeeSourceDeps, stop: AbortSignal) {
+/** Observes one source. `pending`: one of its prices waits for confirmation. */
+async function refresh(
+  source: ObservedSource,
+  { report }: FeeSourceDeps,
+  stop: AbortSignal,
+): Promise<'settled' | 'pending' | 'failed'> {
   const { name, states } = source
   let observed: ObservedPrices | undefined
   try {
@@ -53,9 +60,9 @@ async function refresh(source: ObservedSource, { report }: FeeSourceDeps, stop: 
       report({ event: 'price-source-failed', source: name, reason: reasonOf(error) })
     }
     source.hasFailed = true
-    return false
+    return 'failed'
   }
-  if (observed === undefined) return false
+  if (observed === undefined) return 'failed'
   if (source.hasFailed) report({ event: 'price-source-recovered', source: name })
   source.hasFailed = false
   let hasPending = false
@@ -68,7 +75,7 @@ async function refresh(source: ObservedSource, { report }: FeeSourceDeps, stop: 
     // The first price always waits, so it is not reported.
     if (before.accepted !== undefined) report({ event: 'price-held', source: name, symbol })
   }
-  return hasPending
+  return hasPending ? 'pending' : 'settled'
 }
 
 function combineAll(sources: readonly ObservedSource[], now: bigint) {

@@ -1,6 +1,7 @@
 import type { Server, ServerResponse } from 'node:http'
 import { BlockList, isIPv6 } from 'node:net'
-import { type Problem, problem } from '../../../contract/problem.ts'
+import type { Background } from '../../../background.ts'
+import { Problem } from '../../../contract/problem.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { Logger } from '../../../platform/log.ts'
 import { systemSchedule } from '../../../platform/schedule.ts'
@@ -22,6 +23,9 @@ export type Bounds = {
   readonly trustedProxies: readonly string[]
   readonly requestsMax?: number
   readonly answerTakenMs?: number
+  readonly background: Background
+  /** Whose server it is, where a process has several. */
+  readonly of?: string | undefined
 }
 
 export function openConnectionBounds(bounds: Bounds, log: Logger): ConnectionBounds {
@@ -33,7 +37,7 @@ export function openConnectionBounds(bounds: Bounds, log: Logger): ConnectionBou
     'closed connections over the limit of their address (BURSAR_CONNECTIONS_PER_ADDRESS_MAX)',
   )
   const warnOfFull = openWarning(log, 'refused connections, since the process holds no more')
-  const answers = openAnswers(bounds.answerTakenMs ?? limits.answerTakenMs, log)
+  const answers = openAnswers(bounds, log)
   return {
     watch: (server) => {
       // Beyond `maxConnections`. They come from anywhere, so one address would say nothing.
@@ -66,16 +70,16 @@ export function openConnectionBounds(bounds: Bounds, log: Logger): ConnectionBou
   }
 }
 
-const tooManyInProgress = problem(
-  'unavailable',
+const tooManyInProgress = new Problem(
+  503,
   'the service has too many requests in progress; send the request again',
-  { retryAfter: 1 },
+  { headers: { 'retry-after': '1' } },
 )
 
-const tooManyOfAddress = problem(
-  'tooManyRequests',
+const tooManyOfAddress = new Problem(
+  429,
   'your address has too many requests in progress; wait for their answers',
-  { retryAfter: 1 },
+  { headers: { 'retry-after': '1' } },
 )
 
 function openTrusted(ranges: readonly string[]): (address: string) => boolean {
@@ -133,9 +137,13 @@ function openWarning(log: Logger, text: string): (address: string | undefined) =
  * Closes the connection of an answer that is not taken in time. An answer that waits behind another
  * one of its connection has no socket yet, so its time has not begun.
  */
-function openAnswers(answerTakenMs: number, log: Logger) {
+function openAnswers(
+  { background, of, answerTakenMs = limits.answerTakenMs }: Bounds,
+  log: Logger,
+) {
   const since = new Map<ServerResponse, number | undefined>()
   const warn = openWarning(log, 'closed connections whose client did not take an answer in time')
+  const everyMs = Math.min(limits.answerTakenLookMs, answerTakenMs / 4)
   const sweep = () => {
     const now = performance.now()
     for (const [response, begun] of since) {
@@ -152,6 +160,6 @@ function openAnswers(answerTakenMs: number, log: Logger) {
       since.set(response, undefined)
       response.once('close', () => since.delete(response))
     },
-    stop: systemSchedule.every(Math.min(1000, answerTakenMs / 4), sweep),
+    stop: background.start('close-untaken-answers', async () => sweep(), { of, everyMs }).stop,
   }
 }

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { problem } from '../../../contract/problem.ts'
+import { Problem } from '../../../contract/problem.ts'
 import type { Answer, ReserveAnswer, Trace } from '../../../contract/request.ts'
 import { limits } from '../../../platform/limits.ts'
 import { type Schedule, systemSchedule } from '../../../platform/schedule.ts'
@@ -25,7 +25,7 @@ export type UnsentBounds = {
   readonly perClientMax: number
   readonly totalMax: number
   readonly waitMs: number
-  readonly schedule: Pick<Schedule, 'after'>
+  readonly schedule: Schedule
 }
 
 /** What one request holds, or wants to hold. */
@@ -160,8 +160,8 @@ function bytesOf({ body, isShared }: Answer): number {
   return bytes <= limits.smallAnswerBytesMax ? 0 : bytes
 }
 
-const noRoom = problem(
-  'unavailable',
+const noRoom = new Problem(
+  503,
   'too many answers wait for their clients to read them; read yours, then send the request again',
-  { retryAfter: 1 },
+  { headers: { 'retry-after': '1' } },
 )

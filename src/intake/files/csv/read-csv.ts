@@ -74,12 +74,8 @@ async function beginOf(chunks: AsyncIterable<Uint8Array>) {
   const first = await iterator.next()
   const start = first.done === true ? '' : Buffer.from(first.value.subarray(0, 3)).toString()
   const content = (async function* () {
-    try {
-      if (first.done !== true) yield first.value
-      yield* { [Symbol.asyncIterator]: () => iterator }
-    } finally {
-      await iterator.return?.()
-    }
+    if (first.done !== true) yield first.value
+    yield* { [Symbol.asyncIterator]: () => iterator }
   })()
   return { hasNotes: start === NOTE, content }
 }

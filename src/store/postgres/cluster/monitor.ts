@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Background } from '../../../background.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { Logger } from '../../../platform/log.ts'
-import { repeat } from '../../../platform/schedule.ts'
 import type { StoreServer } from '../../records.ts'
 import { unavailable } from '../driver/failure.ts'
 import { openReplayLag } from './replay-lag.ts'
@@ -28,11 +28,14 @@ export type MonitorDeps = {
   readonly standbys: readonly Server[]
   readonly lagMsMax: number
   readonly log: Logger
+  readonly background: Background
+  /** Whose sessions the servers hold, where a process has several. */
+  readonly of: string | undefined
 }
 
 /** Resolves after the first check, whatever its result, and repeats the check until stopped. */
 export async function openMonitor(deps: MonitorDeps): Promise<Monitor> {
-  const { primaries, standbys, lagMsMax, log } = deps
+  const { primaries, standbys, lagMsMax, log, background, of } = deps
   const lag = openReplayLag(2 * lagMsMax + 10 * limits.databaseHealthCheckIntervalMs)
   const listeners = new Set<(server: Server) => void>()
   let primary: Server | undefined
@@ -65,7 +68,6 @@ export async function openMonitor(deps: MonitorDeps): Promise<Monitor> {
     // Checked after the primary, so that a standby that keeps up has replayed its position.
     await Promise.all(standbys.map((server) => server.checkHealth()))
     for (const server of standbys) noteStandby(server)
-    return limits.databaseHealthCheckIntervalMs
   }
   const lostForMs = () => (primary === undefined ? performance.now() - primarySeenAt : 0)
   // Counted from the loss of the primary, whose position is unknown after that.
@@ -84,7 +86,8 @@ export async function openMonitor(deps: MonitorDeps): Promise<Monitor> {
     const lagMs = health?.role === 'standby' ? { lagMs: lagOf(health) } : {}
     return { name: server.label, role: health?.role ?? 'unknown', isUsed, ...lagMs }
   }
-  const checks = repeat(checkAll, await checkAll())
+  await checkAll()
+  const checks = background.start('check-database-servers', checkAll, { of })
   return {
     primary: () => {
       if (primary === undefined) throw unavailable(`no primary answers: ${whyNone(primaries)}`)

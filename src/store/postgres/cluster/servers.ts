@@ -1,3 +1,4 @@
+import { type Background, openBackground } from '../../../background.ts'
 import { ConfigError } from '../../../platform/config.ts'
 import type { Logger } from '../../../platform/log.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
@@ -62,6 +63,9 @@ export type ServersDeps = {
   readonly withinMs: number
   readonly lagMsMax: number
   readonly log: Logger
+  readonly background?: Background | undefined
+  /** Whose sessions they are, where a process has several. */
+  readonly of?: string
 }
 
 /**
@@ -69,13 +73,13 @@ export type ServersDeps = {
  * ConfigError if the role of a server that answers may not be used.
  */
 export async function openServers(deps: ServersDeps): Promise<Servers> {
-  const { pooler = 'none' } = deps
+  const { pooler = 'none', background = openBackground(), of } = deps
   const open = (addresses: readonly ServerAddress[], requireRole: RoleCheck) =>
     addresses.map((address) => openServer({ ...deps, address, requireRole }))
   const primaries = open(deps.primaries, deps.requireRole.primary)
   const standbys = open(deps.standbys, deps.requireRole.standby)
   const all = [...primaries, ...standbys]
-  const monitor = await openMonitor({ ...deps, primaries, standbys })
+  const monitor = await openMonitor({ ...deps, background, of, primaries, standbys })
   const close = async () => {
     monitor.stop()
     await Promise.all(all.map((server) => server.close()))

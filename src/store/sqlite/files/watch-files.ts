@@ -1,7 +1,7 @@
 import { accessSync, constants, statfsSync } from 'node:fs'
+import type { Background } from '../../../background.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { Logger } from '../../../platform/log.ts'
-import { type Schedule, systemSchedule } from '../../../platform/schedule.ts'
 import type { StoreWatch } from '../../store-watch.ts'
 import { StoreUnavailable } from '../../unavailable.ts'
 import type { OpenedFiles } from './opened-files.ts'
@@ -14,7 +14,7 @@ export type FileWatchDeps = {
   /** The database that a server writes. */
   readonly written: string
   readonly log: Logger
-  readonly schedule?: Pick<Schedule, 'every'>
+  readonly background: Background
 }
 
 /**
@@ -22,12 +22,7 @@ export type FileWatchDeps = {
  * goes on and answers 503: a supervisor would restart one that ends, over and over, into the
  * refusal to open the store. A notification of the system would miss a mount over the folder.
  */
-export function watchFiles({
-  files,
-  written,
-  log,
-  schedule = systemSchedule,
-}: FileWatchDeps): FileWatch {
+export function watchFiles({ files, written, log, background }: FileWatchDeps): FileWatch {
   let probe: WriteProbe | undefined
   let lost: string | undefined
   let reported = ''
@@ -61,7 +56,9 @@ export function watchFiles({
   const requireIntact = () => {
     if (lost !== undefined) throw new StoreUnavailable(lost)
   }
-  const stop = schedule.every(limits.storeLookMs, lookAndReport)
+  const { stop } = background.start('check-store-files', async () => {
+    lookAndReport()
+  })
   return {
     requireIntact,
     confirmIntact: () => {

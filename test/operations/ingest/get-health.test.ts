@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { parseInstant } from '../../../src/values/instant.ts'
+import { startTestService, type TestService } from '../../support/harness.ts'
+import { operatorToken } from '../../support/operator-token.ts'
+import { testStore } from '../../support/test-database.ts'
+import { until } from '../../support/until.ts'
+
+type Job = Readonly<Record<string, string>> & { readonly name: string; readonly of?: string }
+
+let service: TestService
+before(async () => {
+  service = await startTestService({ env: { BURSAR_OPERATOR_PORT: '0' } })
+})
+after(() => service.stop())
+
+const jobsOfStore = {
+  sqlite: ['check-store-files', 'empty-write-ahead-log'],
+  postgres: ['customers', 'credentials', 'operator', 'ingest'].map(
+    (role) => `check-database-servers ${role}`,
+  ),
+}
+
+test('names each job of the process that answers, and when it ran last', async () => {
+  const token = await operatorToken(service, 'watch', ['ingest:read_health'])
+  const health = () => service.call('/ingest/v1/health', { token })
+  // PostgreSQL notifies the process of the new client, so a run may go on.
+  const find = async (): Promise<Job> => (await health()).body.jobs[0]
+  await until(async () => (await find()).running_since === undefined)
+  const { status, body } = await health()
+  assert.equal(status, 200)
+  assert.equal(body.pid, process.pid)
+  assert.deepEqual(
+    body.jobs.map(({ name, of }: Job) => (of === undefined ? name : `${name} ${of}`)),
+    [
+      'read-credentials',
+      'sweep-fee-quotes',
+      'verify-records',
+      'check-tables',
+      'recheck-damage',
+      ...jobsOfStore[testStore],
+      'close-untaken-answers operator',
+      'close-untaken-answers customers',
+    ],
+  )
+  const { ran_at: ranAt = '', next_at: nextAt = '', took_ms: tookMs, ...job } = await find()
+  assert.deepEqual(job, { name: 'read-credentials', every_s: 2, status: 'ok' })
+  const [ran, next] = [ranAt, nextAt].map((text) => parseInstant(text)?.micros ?? 0n)
+  const now = service.parts.clock()
+  assert.ok(ran && next && ran <= now && now - ran < 60_000_000n, ranAt)
+  assert.ok(next - ran >= 2_000_000n, nextAt)
+  assert.ok(Number.isInteger(tookMs))
+})
+
+test('tells the public nothing of the jobs', async () => {
+  for (const path of ['/healthz', '/readyz']) {
+    const { body } = await service.call(path, { as: null })
+    assert.deepEqual(Object.keys(body), ['status'], path)
+  }
+  assert.equal((await service.call('/ingest/v1/health')).status, 403)
+})
