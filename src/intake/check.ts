@@ -70,7 +70,7 @@ function faultOf(violation: Violation, { kind }: Resource): RecordFault {
   switch (keyword) {
     case 'required':
       return { member, code: 'missing', reason: 'must be given' }
-    case 'additionalProperties': {
+    case 'unknown': {
       const name = path.at(-1) ?? ''
       // A pair of metadata is unknown where its key has the wrong length.
       const ofPair = `is a key of ${[...name].length} characters; ${path.slice(0, -1).reduce(join, '')} ${node.reason}`

@@ -9,8 +9,12 @@ Settings.Set({ maxErrors: limits.recordFaultsMax })
 
 /** The members of a schema that faults are explained by. The library knows most of them. */
 type SchemaPart = {
+  readonly type?: string | readonly string[]
   /** The rest of a sentence that starts with the name of a member. */
   readonly reason?: string
+  /** The reason of a member that is missing, and of an unknown member of this object. */
+  readonly missing?: string
+  readonly unknown?: string
   /** An object that is called something refuses each unknown member by its name. */
   readonly called?: string
   readonly pattern?: string
@@ -23,6 +27,7 @@ type Placed = { readonly part: SchemaPart; readonly depth: number }
 
 /** One way in which a value breaks a schema. */
 export type Violation = {
+  /** The schema's, or `unknown` for a member that an object may not have. */
   readonly keyword: string
   /** The names that lead to the member, which may be missing or unknown. */
   readonly path: readonly string[]
@@ -43,35 +48,41 @@ type SchemaError = {
 
 type Params = {
   readonly requiredProperties?: readonly string[]
-  readonly additionalProperties?: readonly string[]
   readonly limit?: number | bigint
 }
 
-/** Every violation of a schema by a value; at most `limits.recordFaultsMax` for each call. */
-export const violations = (schema: TSchema, value: unknown): readonly Violation[] =>
-  violationsOf(schema, Errors(schema, value)[1])
-
-/** The library's errors, with one violation for each missing and each unknown member. */
+/**
+ * The library's errors, with one violation for each missing and each unknown member. They are
+ * complete if there are fewer errors than `limits.recordFaultsMax`.
+ */
 export const violationsOf = (schema: TSchema, errors: readonly SchemaError[]): Violation[] =>
   errors.flatMap(({ keyword, schemaPath, instancePath, params, message }) => {
-    // The library reports an unknown member twice: here, and as additionalProperties.
-    if (keyword === 'boolean') return []
     const path = pathOf(instancePath)
     const parts = partsAt(schema, schemaPath)
-    const { requiredProperties, additionalProperties, limit } = params as Params
+    const { requiredProperties = [], limit } = params as Params
     const rest = { keyword, message, limit: limit === undefined ? undefined : Number(limit) }
-    const names = requiredProperties ?? additionalProperties
-    if (names === undefined) return [{ ...rest, path, parts }]
-    return names.map((name) => ({
-      ...rest,
-      path: [...path, name],
-      parts: keyword === 'required' ? [...parts, ...memberOf(parts, name)] : parts,
-    }))
+    switch (keyword) {
+      case 'required':
+        return requiredProperties.map((name) => ({
+          ...rest,
+          path: [...path, name],
+          parts: [...parts, memberOf(parts, name)],
+        }))
+      // The schema of an unknown member is false.
+      case 'boolean':
+        return [{ ...rest, keyword: 'unknown', path, parts: parts.slice(0, -1) }]
+      // The library has reported the members themselves, and the faults of `else`.
+      case 'additionalProperties':
+      case 'if':
+        return []
+      default:
+        return [{ ...rest, path, parts }]
+    }
   })
 
-function memberOf(parts: readonly Placed[], name: string): readonly Placed[] {
+function memberOf(parts: readonly Placed[], name: string): Placed {
   const { part, depth } = parts.at(-1) ?? { part: {}, depth: 0 }
-  return [{ part: part.properties?.[name] ?? {}, depth: depth + 1 }]
+  return { part: part.properties?.[name] ?? {}, depth: depth + 1 }
 }
 
 /** The reason of the innermost part that has one, and that part's place. */
@@ -83,10 +94,11 @@ export type SchemaFault = { readonly at: string; readonly reason: string }
 
 /** Every fault of a value, each once. The reasons stand in the schema. */
 export function schemaFaults(schema: TSchema, value: unknown): readonly SchemaFault[] {
-  const faults = violations(schema, value).map((violation) => {
+  const [, errors] = Errors(schema, value)
+  const faults = violationsOf(schema, errors).map((violation) => {
     const { keyword, path, parts } = violation
     const { called } = parts.at(-1)?.part ?? {}
-    if (keyword === 'additionalProperties' && called !== undefined) {
+    if (keyword === 'unknown' && called !== undefined) {
       const reason = `has ${printable(path.at(-1) ?? '')}, which is not a member of ${called}`
       return { at: placeOf(path.slice(0, -1)), reason }
     }

@@ -305,6 +305,16 @@ describe('a fault', () => {
     )
   })
 
+  test('is reported where every pair of metadata has one', () => {
+    const pairs = Array.from({ length: 100 }, (_, at) => [`${at}`.padEnd(501, 'k'), 'v'])
+    const faults = faultsOf(
+      'deposit-addresses',
+      aDepositAddress({ metadata: Object.fromEntries(pairs) }),
+    )
+    assert.equal(faults.length, 100)
+    assert.match(faults[0] ?? '', /^metadata\.\d+k+…: is a key of 501 characters; /)
+  })
+
   for (const [member, value, reason] of [
     ['ref_id', 'x'.repeat(1001), 'has 1001 characters; a text may have at most 1000'],
     [
