@@ -1,36 +1,32 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { limits } from '../../platform/limits.ts'
+import { parseDecimal } from '../../values/decimal.ts'
 import { parseInstant } from '../../values/instant.ts'
-import { type CryptoNetwork, cryptoNetworks, isCryptoNetwork } from '../../values/network.ts'
+import { type CryptoNetwork, cryptoNetworks } from '../../values/network.ts'
 import { traitsOf } from '../networks.ts'
-import { type AssetPair, pairs } from './asset-pair.ts'
+import { assets, readPairs } from './asset-pair.ts'
 import {
-  convert,
+  type AddFault,
+  type DocumentParts,
+  documentParts,
   type Environment,
-  fault,
-  from,
   isPlainObject,
-  leaf,
-  list,
-  object,
-  optional,
-  type Reader,
-  record,
-  type ValueOf,
-} from './document-reader.ts'
+} from './document-parts.ts'
 import embedded from './fee-schedule.json' with { type: 'json' }
-import { type NetworkPlan, networks } from './network-plan.ts'
+import { type NetworkPlan, networks, readPlan } from './network-plan.ts'
 import {
   basisPoints,
   decimalText,
-  endpointShape,
+  endpointMembers,
   evmAddress,
   integer,
-  positiveUnits,
+  list,
+  object,
+  record,
   symbol,
   text,
   toEndpoint,
-} from './readers.ts'
+} from './schedule-members.ts'
 
 /** The operator's document merged over the embedded one, checked and converted. */
 export type FeeSchedule = Readonly<ReturnType<typeof toSchedule>>
@@ -40,7 +36,7 @@ export type Dated = Readonly<ReturnType<typeof toDated>>
 export const priceDecimals = 18
 
 /** Chainlink feeds, read through a network's nodes, or an HTTP API. */
-export type PriceSource = ValueOf<typeof chainlinkSource> | ValueOf<typeof httpSource>
+export type PriceSource = ReturnType<typeof toPriceSource>
 
 export type ReadSchedule =
   | { readonly ok: true; readonly schedule: FeeSchedule }
@@ -54,15 +50,19 @@ export type ReadSchedule =
 export function readSchedule(overrides: unknown, environment: Environment = {}): ReadSchedule {
   if (!isPlainObject(overrides))
     return { ok: false, faults: ['the document must be a JSON object'] }
-  const faults: string[] = []
+  const parts = documentParts(scheduleDocument, mergeOver(embedded, overrides))
+  const read = readParts(parts, environment)
+  const faults = [...parts.faults()]
+  if (faults.length === 0) faults.push(...referenceFaults(read))
   // Prices without a date of their own would count as old as the sample's.
   if (Object.hasOwn(overrides, 'prices_usd') && !Object.hasOwn(overrides, 'prices_as_of')) {
-    faults.push('prices_as_of must say which day prices_usd are of')
+    faults.unshift('prices_as_of must say which day prices_usd are of')
   }
-  const document = scheduleDocument(mergeOver(embedded, overrides), '', { environment, faults })
-  if (document !== undefined) faults.push(...referenceFaults(document.value))
-  if (document === undefined || faults.length > 0) return { ok: false, faults }
-  return { ok: true, schedule: toSchedule(document.value, overrides) }
+  const schedule =
+    faults.length > 0
+      ? undefined
+      : parts.read([], (document) => toSchedule(document as ScheduleDocument, read, overrides))
+  return schedule === undefined ? { ok: false, faults } : { ok: true, schedule }
 }
 
 type PlainObject = Readonly<Record<string, unknown>>
@@ -76,79 +76,110 @@ function mergeOver(base: PlainObject, over: PlainObject): PlainObject {
   return Object.fromEntries(merged)
 }
 
-const day = convert(leaf(Type.String()), (asOf, addFault) => {
-  const midnight = parseInstant(`${asOf}T00:00:00Z`)
-  if (midnight === undefined) addFault('', 'must be a day that exists, as YYYY-MM-DD')
-  return { asOf, asOfMicros: midnight?.micros ?? 0n }
-})
-
-const price = convert(decimalText, (given, addFault) =>
-  positiveUnits(given, priceDecimals, '', addFault),
+const day = Type.Refine(
+  Type.String({ maxLength: limits.configurationTextLengthMax }),
+  (asOf) => parseInstant(midnightOf(asOf)) !== undefined,
+  () => 'must be a day that exists, as YYYY-MM-DD',
 )
 
-const priceSource: Reader<PriceSource> = (given, path, pass) => {
-  const isHttp = isPlainObject(given) && given.kind === 'http'
-  return (isHttp ? httpSource : chainlinkSource)(given, path, pass)
+const midnightOf = (asOf: string): string => `${asOf}T00:00:00Z`
+
+const price = Type.Refine(
+  decimalText,
+  (given) => priceUnits(given) > 0n,
+  () => `must be above 0, with at most ${priceDecimals} decimals`,
+)
+
+function priceUnits(given: string): bigint {
+  const parsed = parseDecimal(given, priceDecimals)
+  return parsed.ok ? parsed.units : 0n
 }
 
-const evmNetwork: Reader<CryptoNetwork> = (given, path, pass) =>
-  isCryptoNetwork(given) && 'erc20' in traitsOf(given).tokenMembers
-    ? { value: given }
-    : fault(pass, `${path} must be an EVM network`)
+const evmNetworks = cryptoNetworks.filter((network) => 'erc20' in traitsOf(network).tokenMembers)
+const noEvmNetwork = 'must be an EVM network'
 
 const chainlinkSource = object({
-  kind: leaf(Type.Literal('chainlink')),
-  network: evmNetwork,
-  maxAgeSeconds: from('max_age_s', integer(1, 86_400 * 2)),
+  kind: Type.Literal('chainlink'),
+  network: Type.Enum(evmNetworks, { reason: noEvmNetwork, missing: noEvmNetwork }),
+  max_age_s: integer(1, 86_400 * 2),
   /** Contract addresses by symbol. */
-  feeds: record(() => evmAddress),
+  feeds: record(evmAddress),
 })
 
 const pointer = text('^(/[^/]*)+$')
-const httpSource = convert(
-  object({
-    ...endpointShape,
-    kind: leaf(Type.Literal('http')),
-    maxAgeSeconds: from('max_age_s', integer(1, 86_400)),
-    pricePointer: from('price_pointer', pointer),
-    timePointer: from('time_pointer', optional(pointer)),
-    /** By our symbol, the text that replaces `{symbol}` in the URL. */
-    symbols: record(() => text('^[A-Za-z0-9._:-]{1,40}$')),
-  }),
-  ({ url, auth_env, ...source }, addFault, environment) => {
-    if (!url.includes('{symbol}')) addFault('url', 'must hold {symbol}')
-    return { ...source, endpoint: toEndpoint({ url, auth_env }, addFault, environment) }
-  },
-)
+const httpSource = object({
+  ...endpointMembers,
+  kind: Type.Literal('http'),
+  max_age_s: integer(1, 86_400),
+  price_pointer: pointer,
+  time_pointer: Type.Optional(pointer),
+  /** By our symbol, the text that replaces `{symbol}` in the URL. */
+  symbols: record(text('^[A-Za-z0-9._:-]{1,40}$')),
+})
+
+type PriceSourceDocument = Static<typeof chainlinkSource> | Static<typeof httpSource>
+
+const isHttp = Type.Object({ kind: Type.Literal('http') })
+/** Each kind has its own members. The library reports the faults of `else` only. */
+const priceSource = Type.Unsafe<PriceSourceDocument>({
+  allOf: [
+    { if: isHttp, else: chainlinkSource },
+    { if: { not: isHttp }, else: httpSource },
+  ],
+})
+
+function toPriceSource(document: PriceSourceDocument, addFault: AddFault, env: Environment) {
+  const { kind, max_age_s: maxAgeSeconds } = document
+  if (kind === 'chainlink') {
+    const feeds = new Map(Object.entries(document.feeds))
+    return { kind, network: document.network, maxAgeSeconds, feeds }
+  }
+  if (!document.url.includes('{symbol}')) addFault('url', 'must hold {symbol}')
+  return {
+    kind,
+    maxAgeSeconds,
+    pricePointer: document.price_pointer,
+    timePointer: document.time_pointer,
+    symbols: new Map(Object.entries(document.symbols)),
+    endpoint: toEndpoint(document, addFault, env),
+  }
+}
 
 /** The whole document, after the operator's was merged over the embedded one. */
 const scheduleDocument = object({
   as_of: day,
   prices_as_of: day,
-  note: optional(leaf(Type.String())),
+  note: Type.Optional(Type.String({ maxLength: limits.configurationTextLengthMax })),
   schedule_max_age_days: integer(1, 3_650),
   prices_max_age_days: integer(1, 3_650),
-  quote: object({
-    ttlSeconds: from('ttl_s', integer(60, limits.quoteLifeSecondsMax)),
-    fxMarginBasisPoints: from('fx_margin_bp', basisPoints),
-  }),
+  quote: object({ ttl_s: integer(60, limits.quoteLifeSecondsMax), fx_margin_bp: basisPoints }),
   pegged_usd: list(symbol, 100),
-  prices_usd: record(() => price),
+  prices_usd: record(price),
   price_sources: list(priceSource, 8),
   networks,
-  assets: pairs,
+  assets,
 })
-type ScheduleDocument = ValueOf<typeof scheduleDocument>
+type ScheduleDocument = Static<typeof scheduleDocument>
+
+/** The parts of the document that have rules between their members. */
+function readParts(parts: DocumentParts, environment: Environment) {
+  const sources = parts.readEach(['price_sources'], (part, addFault) =>
+    toPriceSource(part as PriceSourceDocument, addFault, environment),
+  )
+  const prices = parts.readEach(['prices_usd'], (part) => priceUnits(String(part)))
+  const plans = cryptoNetworks.flatMap((network) => readPlan(network, parts, environment) ?? [])
+  const pairs = new Map(cryptoNetworks.map((network) => [network, readPairs(network, parts)]))
+  return { sources: [...sources.values()], prices, plans, pairs }
+}
+type Parts = ReturnType<typeof readParts>
 
 /** Names in one part of the document that another part has to hold. */
-function referenceFaults(document: ScheduleDocument): string[] {
-  const { networks: plans, assets, prices_usd: prices, price_sources: sources } = document
+function referenceFaults({ plans, pairs, prices, sources }: Parts): string[] {
   const faults: string[] = []
-  for (const network of cryptoNetworks) {
-    const { native } = plans[network]
-    const pairs = assets.get(network)
-    if (pairs?.has(native) !== true) faults.push(`assets.${network}.${native} is missing`)
-    for (const { asset, kind } of pairs?.values() ?? []) {
+  for (const { network, native } of plans) {
+    const own = pairs.get(network)
+    if (own?.has(native) !== true) faults.push(`assets.${network}.${native} is missing`)
+    for (const { asset, kind } of own?.values() ?? []) {
       const path = `assets.${network}.${asset}`
       if ((asset === native) !== (kind === 'native')) {
         faults.push(`${path}.kind must be native for the network's own coin and for nothing else`)
@@ -158,25 +189,26 @@ function referenceFaults(document: ScheduleDocument): string[] {
     }
   }
   for (const [index, source] of sources.entries()) {
-    if (source.kind === 'chainlink' && plans[source.network].endpoints.length === 0) {
+    const isRead = plans.some(
+      ({ network, endpoints }) =>
+        source.kind === 'chainlink' && network === source.network && endpoints.length > 0,
+    )
+    if (source.kind === 'chainlink' && !isRead) {
       faults.push(`price_sources.${index}.network needs networks.${source.network}.rpc`)
     }
   }
   return faults
 }
 
-function toSchedule(document: ScheduleDocument, overrides: PlainObject) {
+function toSchedule(document: ScheduleDocument, parts: Parts, overrides: PlainObject) {
   const ownsCosts = Object.hasOwn(overrides, 'as_of')
   const ownsPrices = Object.hasOwn(overrides, 'prices_as_of')
   const ownPrices = isPlainObject(overrides.prices_usd) ? overrides.prices_usd : {}
-  const pairsOf = (network: CryptoNetwork) =>
-    document.assets.get(network) ?? new Map<string, AssetPair>()
-  const plans = cryptoNetworks.map((network) => {
-    const plan = document.networks[network]
-    const nativeDecimals = pairsOf(network).get(plan.native)?.decimals ?? 0
-    return [network, { ...plan, network, nativeDecimals }] as const
+  const plans = parts.plans.map((plan): readonly [CryptoNetwork, NetworkPlan] => {
+    const nativeDecimals = parts.pairs.get(plan.network)?.get(plan.native)?.decimals ?? 0
+    return [plan.network, { ...plan, nativeDecimals }]
   })
-  const priced = [...document.prices_usd].map(([asset, usd]) => {
+  const priced = [...parts.prices].map(([asset, usd]) => {
     // A price that the operator leaves out stays the sample's, however new the operator's date is.
     const isOwn = ownsPrices && Object.hasOwn(ownPrices, asset)
     return [asset, { usd, origin: originOf(isOwn) }] as const
@@ -186,12 +218,15 @@ function toSchedule(document: ScheduleDocument, overrides: PlainObject) {
     prices: toDated(document.prices_as_of, document.prices_max_age_days, ownsPrices),
     /** In 1e-18 US dollars a coin. */
     priceTable: new Map(priced),
-    priceSources: document.price_sources,
+    priceSources: parts.sources,
     pegged: new Set(document.pegged_usd),
-    quote: document.quote,
+    quote: {
+      ttlSeconds: document.quote.ttl_s,
+      fxMarginBasisPoints: BigInt(document.quote.fx_margin_bp),
+    },
     networks: Object.fromEntries(plans) as Readonly<Record<CryptoNetwork, NetworkPlan>>,
     /** By network, then by asset. Disabled pairs are included. */
-    pairs: new Map(cryptoNetworks.map((network) => [network, pairsOf(network)])),
+    pairs: parts.pairs,
   }
 }
 
@@ -199,8 +234,9 @@ function toSchedule(document: ScheduleDocument, overrides: PlainObject) {
 const originOf = (isOwn: boolean) => (isOwn ? 'operator' : 'sample')
 
 /** Figures of a day in UTC: `asOf` is its text, as `YYYY-MM-DD`, `asOfMicros` its first instant. */
-const toDated = (figuresOf: ValueOf<typeof day>, maxAgeDays: number, isOwn: boolean) => ({
-  ...figuresOf,
+const toDated = (asOf: string, maxAgeDays: number, isOwn: boolean) => ({
+  asOf,
+  asOfMicros: parseInstant(midnightOf(asOf))?.micros ?? 0n,
   origin: originOf(isOwn),
   maxAgeSeconds: maxAgeDays * 86_400,
 })

@@ -53,6 +53,12 @@ describe('readSchedule', () => {
     ])
   })
 
+  it('reads no part of a document that has more faults than are listed', () => {
+    const unknown = Array.from({ length: 200 }, (_, at) => [`unknown_${at}`, 1])
+    const faults = faultsOf({ ...Object.fromEntries(unknown), networks: { BITCOIN: 1 } })
+    assert.equal(faults[0], 'unknown_0 is no setting of the fee schedule')
+  })
+
   it('refuses long text without running a pattern, and shows keys without controls', () => {
     const price = '1'.repeat(100_000)
     assert.deepEqual(

@@ -1,5 +1,5 @@
 import type { CryptoNetwork } from '../../../values/network.ts'
-import type { Endpoint } from '../../schedule/readers.ts'
+import type { Endpoint } from '../../schedule/schedule-members.ts'
 import type { FeeSourceDeps } from '../fee-event.ts'
 import { type NodeClient, nodeClient } from './node-client.ts'
 

@@ -1,5 +1,5 @@
 import { type BoundedRequest, fetchBounded } from '../../../platform/bounded-fetch.ts'
-import type { Endpoint } from '../../schedule/readers.ts'
+import type { Endpoint } from '../../schedule/schedule-members.ts'
 import { at, type ExactJson, parseExactJson } from './exact-json.ts'
 
 /** The largest expected answer, an eth_feeHistory of 20 blocks, is 3 KB. */
