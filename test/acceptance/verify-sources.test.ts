@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
-import { acme, borealis, startTestService, type TestService } from '../support/harness.ts'
+import { describe, test } from 'node:test'
+import { describeService } from '../support/describe-service.ts'
+import { acme, borealis } from '../support/harness.ts'
 import { runBursar } from '../support/run-bursar.ts'
 import { type Answered, type Asked, startWrongServer, type Wrong } from './support/wrong-server.ts'
 import { isList, type Json, withQuery } from './support/wrong-servers/mutations.ts'
 
 /** Which faults break the contract, and which what Bursar has settled beyond it. */
 
-let service: TestService
-before(async () => {
-  service = await startTestService()
-})
-after(() => service.stop())
+const service = describeService()
 
 const verify = (url: string, ...words: readonly string[]) =>
   runBursar('sqlite:none.db', [

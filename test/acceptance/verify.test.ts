@@ -4,27 +4,18 @@ import { readFileSync, rmSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { operations } from '../../src/operations/index.ts'
 import { catalogue } from '../../src/verify/catalogue.ts'
 import { lists } from '../../src/verify/lists.ts'
-import {
-  acme,
-  borealis,
-  startTestService,
-  type TestService,
-  temporaryFolder,
-} from '../support/harness.ts'
+import { describeService } from '../support/describe-service.ts'
+import { acme, borealis, temporaryFolder } from '../support/harness.ts'
 import { isLong } from '../support/long.ts'
 import { startProgram } from '../support/program.ts'
 import { type Ran, runBursar } from '../support/run-bursar.ts'
 import { startWrongServer } from './support/wrong-server.ts'
 
-let service: TestService
-before(async () => {
-  service = await startTestService()
-})
-after(() => service.stop())
+const service = describeService()
 
 const verify = (words: readonly string[], env: Readonly<Record<string, string>> = {}) =>
   runBursar('sqlite:none.db', ['verify', ...words], '', env)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import type { Operation } from '../../src/contract/operation.ts'
 import { customerScopes } from '../../src/contract/scopes.ts'
 import { createSampleClient } from '../../src/oauth/clients/clients.ts'
@@ -10,7 +10,8 @@ import type { Clock } from '../../src/platform/clock.ts'
 import type { Client } from '../../src/store/credentials.ts'
 import { systemRandom } from '../../src/vault/random.ts'
 import { assertProblem } from '../support/assert-answer.ts'
-import { acme, startTestService, type TestService } from '../support/harness.ts'
+import { describeService } from '../support/describe-service.ts'
+import { acme, type TestService } from '../support/harness.ts'
 import { callOf, lists, pathOf } from '../support/operation-calls.ts'
 import { calledOf, rawRequest } from '../support/raw-request.ts'
 
@@ -18,12 +19,7 @@ const startedAt = BigInt(Date.UTC(2026, 10, 21)) * 1000n
 let aheadSeconds = 0n
 const clock: Clock = () => startedAt + aheadSeconds * 1_000_000n
 
-let service: TestService
-
-before(async () => {
-  service = await startTestService({ clock })
-})
-after(() => service.stop())
+const service = describeService({ clock })
 
 /** Contract, section 5: the scope of each operation. */
 const scopeOf: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import type { Filter, ListOperation } from '../../src/contract/operation.ts'
 import type { RecordInput } from '../../src/contract/resource.ts'
 import { operatorScopes } from '../../src/contract/scopes.ts'
@@ -7,24 +7,14 @@ import { importEntries } from '../../src/intake/files/import-file.ts'
 import { type RecordKind, recordKinds } from '../../src/resources/catalogue.ts'
 import { encodeAddress } from '../../src/sandbox/encode-address.ts'
 import { worldRecords } from '../../src/sandbox/world.ts'
-import {
-  acme,
-  borealis,
-  type Called,
-  startTestService,
-  type TestService,
-} from '../support/harness.ts'
+import { describeService } from '../support/describe-service.ts'
+import { acme, borealis, type Called } from '../support/harness.ts'
 import { gets, lists, type Pairs, pathOf, withQuery } from '../support/operation-calls.ts'
 import { operatorToken } from '../support/operator-token.ts'
 import { itemsOf, readAllPages } from '../support/read-all-pages.ts'
 import { resourceOf, rules } from '../support/record-store.ts'
 
-let service: TestService
-
-before(async () => {
-  service = await startTestService()
-})
-after(() => service.stop())
+const service = describeService()
 
 const world: Readonly<Record<string, readonly RecordInput[]>> = worldRecords()
 

@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
-import { startTestService, type TestService } from '../support/harness.ts'
+import { describe, test } from 'node:test'
+import { describeService } from '../support/describe-service.ts'
 import { lists, type Pairs, pathOf } from '../support/operation-calls.ts'
 import { itemsOf, readAllPages } from '../support/read-all-pages.ts'
 
 /** What a valid filter matches. parameters.test.ts has the values that are refused. */
 
-let service: TestService
-
-before(async () => {
-  service = await startTestService()
-})
-after(() => service.stop())
+const service = describeService()
 
 /** 1 to 200 characters that no record has, some of them with a meaning in SQL or LIKE. */
 const unmatchedTexts = [

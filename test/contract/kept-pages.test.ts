@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, beforeEach, describe, test } from 'node:test'
+import { beforeEach, describe, test } from 'node:test'
 import { importEntries } from '../../src/intake/files/import-file.ts'
 import { fiatAccount } from '../../src/resources/fiat-account.ts'
 import type { CustomerRecords } from '../../src/store/records.ts'
-import { acme, borealis, startTestService, type TestService } from '../support/harness.ts'
+import { describeService } from '../support/describe-service.ts'
+import { acme, borealis } from '../support/harness.ts'
 import { entriesOf, rules } from '../support/record-store.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
 
@@ -11,24 +12,20 @@ import { aFiatAccount, anId } from '../support/records.ts'
 
 const list = '/v2/transfer/fiat-accounts'
 
-let service: TestService
 let pagesRead = 0
-let stop: (() => Promise<void>) | undefined
 
-beforeEach(async () => {
-  if (stop === undefined) {
-    service = await startTestService()
-    stop = service.stop
-    const customers = service.parts.store.customers as { page: CustomerRecords['page'] }
-    const { page } = customers
-    customers.page = (...asked) => {
-      pagesRead += 1
-      return page(...asked)
-    }
+const service = describeService({}, async () => {
+  const customers = service.parts.store.customers as { page: CustomerRecords['page'] }
+  const { page } = customers
+  customers.page = (...asked) => {
+    pagesRead += 1
+    return page(...asked)
   }
+})
+
+beforeEach(() => {
   pagesRead = 0
 })
-after(() => stop?.())
 
 const change = async (ref_id: string) => {
   const created_at = '2099-01-01T00:00:00Z'

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { openApiDocument } from '../../src/http/documents/openapi.ts'
 import recorded from '../../src/http/documents/openapi-examples.json' with { type: 'json' }
 import { operations } from '../../src/operations/index.ts'
 import { documents } from '../support/check-answers.ts'
+import { describeService } from '../support/describe-service.ts'
 import type { Document, DocumentedOperation, Schema } from '../support/documented.ts'
-import { startTestService, type TestService } from '../support/harness.ts'
 import { fixtureId, recordExamples } from '../support/record-examples.ts'
 
 /** The examples of the document: complete, valid, and what the sandbox answers. */
@@ -32,12 +32,7 @@ const faultsOf = (schema: Schema, value: unknown): unknown => {
   return validate(value) ? [] : validate.errors
 }
 
-let service: TestService
-
-before(async () => {
-  service = await startTestService()
-})
-after(() => service.stop())
+const service = describeService()
 
 test('the examples are what the sandbox answers', async () => {
   const hint = 'run `node test/support/record-examples.ts --write`, then `npm run openapi`'

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { importEntries } from '../../src/intake/files/import-file.ts'
-import { acme, borealis, startTestService, type TestService } from '../support/harness.ts'
+import { describeService } from '../support/describe-service.ts'
+import { acme, borealis } from '../support/harness.ts'
 import { entriesOf, resourceOf, rules } from '../support/record-store.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
 
@@ -21,10 +22,7 @@ const queries = [
   'limit=1000',
 ]
 
-let service: TestService
-
-before(async () => {
-  service = await startTestService()
+const service = describeService({}, async () => {
   const accounts = Array.from({ length: ACCOUNTS }, (_, at) =>
     aFiatAccount({
       id: anId(1000 + at),
@@ -39,7 +37,6 @@ before(async () => {
   const report = await importEntries(service.parts.store, resource, entriesOf(accounts), options)
   assert.equal(report.added, ACCOUNTS)
 })
-after(() => service.stop())
 
 type Asked = { readonly as: typeof acme; readonly path: string }
 

@@ -1,23 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import type { ListOperation } from '../../src/contract/operation.ts'
 import { assertParameterErrors } from '../support/assert-answer.ts'
-import {
-  acme,
-  borealis,
-  type Called,
-  startTestService,
-  type TestService,
-} from '../support/harness.ts'
+import { describeService } from '../support/describe-service.ts'
+import { acme, borealis, type Called } from '../support/harness.ts'
 import { gets, lists, type Pairs, pathOf } from '../support/operation-calls.ts'
 import { type Item, itemsOf, readAllPages } from '../support/read-all-pages.ts'
 
-let service: TestService
-
-before(async () => {
-  service = await startTestService()
-})
-after(() => service.stop())
+const service = describeService()
 
 const sortMember = (list: ListOperation): string =>
   list.id === 'listStatements' ? 'period_start' : 'created_at'

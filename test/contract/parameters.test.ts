@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import type { ListOperation, Operation } from '../../src/contract/operation.ts'
 import { assertParameterErrors, assertProblem, errorOf } from '../support/assert-answer.ts'
-import { acme, type Called, startTestService, type TestService } from '../support/harness.ts'
+import { describeService } from '../support/describe-service.ts'
+import { acme, type Called } from '../support/harness.ts'
 import { gets, lists, pathOf, reads, withdrawal } from '../support/operation-calls.ts'
 import { rawRequest } from '../support/raw-request.ts'
 
-let service: TestService
-
-before(async () => {
-  service = await startTestService()
-})
-after(() => service.stop())
+const service = describeService()
 
 type Kind = 'uuids' | 'texts' | 'networks' | 'statuses' | 'text' | 'instant' | 'flag' | 'tenant'
 

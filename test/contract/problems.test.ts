@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { METHODS } from 'node:http'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import type { Operation } from '../../src/contract/operation.ts'
 import { echo, problemTypes, statusGuides } from '../../src/contract/problem.ts'
 import { operations } from '../../src/operations/index.ts'
 import { assertProblem } from '../support/assert-answer.ts'
-import { acme, startTestService, type TestService } from '../support/harness.ts'
+import { describeService } from '../support/describe-service.ts'
+import { acme } from '../support/harness.ts'
 import {
   callOf,
   gets,
@@ -18,14 +19,11 @@ import {
 } from '../support/operation-calls.ts'
 import { calledOf, type RawAnswer, rawRequest, rawSocket } from '../support/raw-request.ts'
 
-let service: TestService
 let bearer: string
 
-before(async () => {
-  service = await startTestService()
+const service = describeService({}, async () => {
   bearer = `Bearer ${await service.tokenOf(acme)}`
 })
-after(() => service.stop())
 
 const send = async (path: string, method = 'GET', headers: readonly string[] = []) =>
   rawRequest(service.url, path, { method, headers: ['authorization', bearer, ...headers] })

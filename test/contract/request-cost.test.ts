@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { asTenant } from '../../src/contract/principal.ts'
 import { parseQuery } from '../../src/http/pipeline/parse-query.ts'
 import { validateList } from '../../src/http/pipeline/validate.ts'
-import { acme, startTestService, type TestService } from '../support/harness.ts'
+import { describeService } from '../support/describe-service.ts'
+import { acme } from '../support/harness.ts'
 import { type CostMeter, msOf, openCostMeter, slowness } from '../support/loop-cost.ts'
 import { testStore } from '../support/test-database.ts'
 import { type CustomersRequest, customersRequests } from '../support/worst-customer-requests.ts'
@@ -13,14 +14,13 @@ import {
   type WorstRequest,
 } from '../support/worst-requests.ts'
 
-let service: TestService
+const options = {
+  env: { BURSAR_TRUSTED_PROXIES: '127.0.0.1', BURSAR_CORS_ORIGINS: 'https://example.com' },
+}
 let meter: CostMeter
 let token: string
 
-before(async () => {
-  service = await startTestService({
-    env: { BURSAR_TRUSTED_PROXIES: '127.0.0.1', BURSAR_CORS_ORIGINS: 'https://example.com' },
-  })
+const service = describeService(options, async () => {
   meter = await openCostMeter(service.url)
   token = await service.tokenOf(acme)
   // Code runs slowly before V8 has compiled it.
@@ -29,10 +29,8 @@ before(async () => {
     for (const { bytes } of all) await meter.costOf(bytes, Number.POSITIVE_INFINITY)
   }
 })
-after(async () => {
-  await meter.close()
-  await service.stop()
-})
+
+after(() => meter.close())
 
 /** On PostgreSQL, those that reach the store. */
 const beforeAuthentication = (network: number): readonly WorstRequest[] => [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import type { ListOperation } from '../../src/contract/operation.ts'
 import type { RecordInput } from '../../src/contract/resource.ts'
@@ -11,7 +11,7 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { encodeAddress } from '../../src/sandbox/encode-address.ts'
 import { cryptoNetworks } from '../../src/values/network.ts'
 import { systemRandom } from '../../src/vault/random.ts'
-import { startTestService, type TestService } from '../support/harness.ts'
+import { describeService } from '../support/describe-service.ts'
 import { isLong } from '../support/long.ts'
 import { lists, type Pairs, pathOf } from '../support/operation-calls.ts'
 import { type Item, itemsOf } from '../support/read-all-pages.ts'
@@ -38,11 +38,8 @@ const runs = { seed: 20_261_121, numRuns }
 
 const walker = { customerId: 'walker', clientId: 'walker', clientSecret: 'walker_secret' }
 
-let service: TestService
-
-before(async () => {
-  // The long run takes longer than a token lives by default.
-  service = await startTestService({ env: { BURSAR_TOKEN_LIFE_SECONDS: '3600' } })
+// The long run takes longer than a token lives by default.
+const service = describeService({ env: { BURSAR_TOKEN_LIFE_SECONDS: '3600' } }, async () => {
   const { credentials, keyring, oauth } = service.parts
   const { customerId, clientId: id, clientSecret: secret } = walker
   await createSampleClient(
@@ -51,7 +48,6 @@ before(async () => {
   )
   await oauth.refresh()
 })
-after(() => service.stop())
 
 /** Times that are equal, that differ in the last digit only, and that are before 1970. */
 const times = [

@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { promisify } from 'node:util'
-import { acme, startTestService, type TestService } from '../support/harness.ts'
+import { describeService } from '../support/describe-service.ts'
+import { acme } from '../support/harness.ts'
 
 /** Runs each client of examples/oauth against a service. CI has every language. */
 
-let service: TestService
-before(async () => {
-  service = await startTestService()
-})
-after(() => service.stop())
+const service = describeService()
 
 describe('the clients of examples/oauth', () => {
   for (const [program, ...words] of [

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
-import { acme, startTestService, type TestService, temporaryFolder } from '../support/harness.ts'
+import { describeService } from '../support/describe-service.ts'
+import { acme, temporaryFolder } from '../support/harness.ts'
 
 /** The packed client in an empty folder, as a user installs it, on the oldest Node and this one. */
 const OLDEST_NODE = '20.19.6'
@@ -18,14 +19,12 @@ const nodes = {
   [process.versions.node]: process.execPath,
 }
 
-let service: TestService
 let packed: {
   readonly filename: string
   readonly files: readonly { readonly path: string }[]
 }
 
-before(async () => {
-  service = await startTestService()
+const service = describeService({}, async () => {
   const words = ['pack', '--json', '--pack-destination', folder]
   const { stdout } = await run('npm', words, { cwd: join(root, 'sdk') })
   const [first] = Object.values<typeof packed>(JSON.parse(stdout))
@@ -35,10 +34,7 @@ before(async () => {
   const wanted = [join(folder, packed.filename), ...tools]
   await run('npm', ['install', '--no-audit', '--no-fund', ...wanted], { cwd: folder })
 })
-after(async () => {
-  await service.stop()
-  rmSync(folder, { recursive: true, force: true })
-})
+after(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('the packed client', () => {
   test('has built files, its README and its licence, and no sources', () => {

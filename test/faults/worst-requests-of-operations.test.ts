@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { operatorScopes } from '../../src/contract/scopes.ts'
 import { operations } from '../../src/operations/index.ts'
 import { ingestOperations } from '../../src/operations/ingest/index.ts'
 import { sandboxOperations } from '../../src/operations/sandbox/index.ts'
 import { openMovableClock } from '../../src/platform/clock.ts'
-import { acme, startTestService, type TestService } from '../support/harness.ts'
+import { describeService } from '../support/describe-service.ts'
+import { acme, type ServiceOptions } from '../support/harness.ts'
 import { type CostMeter, openCostMeter, slowness } from '../support/loop-cost.ts'
 import { acmeIdOf, gets, quoteFee } from '../support/operation-calls.ts'
 import { operatorToken } from '../support/operator-token.ts'
@@ -35,18 +36,17 @@ const merges = new Set([
 /** What changes the whole store, in this order and after everything else. */
 const later = ['restoreSandboxSnapshot', 'deleteSandboxSnapshot', 'sandboxReset']
 
-let service: TestService
+const options: ServiceOptions = {
+  control: openMovableClock(),
+  store: 'sqlite',
+  env: { BURSAR_TRUSTED_PROXIES: '127.0.0.1' },
+}
 let meter: CostMeter
 let core: string
 let feeId: string
 let snapshotId: string
 
-before(async () => {
-  service = await startTestService({
-    control: openMovableClock(),
-    store: 'sqlite',
-    env: { BURSAR_TRUSTED_PROXIES: '127.0.0.1' },
-  })
+const service = describeService(options, async () => {
   meter = await openCostMeter(service.url)
   core = await operatorToken(service, 'core', [...operatorScopes])
   feeId = await quoteFee(service)
@@ -72,10 +72,8 @@ before(async () => {
     assert.ok(status < 300, text)
   }
 })
-after(async () => {
-  await meter.close()
-  await service.stop()
-})
+
+after(() => meter.close())
 
 type Declared = Parameters<typeof worstOf>[0]
 

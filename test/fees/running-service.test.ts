@@ -3,11 +3,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { readinessChecks } from '../../src/http/documents/readiness.ts'
 import { parseDecimal } from '../../src/values/decimal.ts'
 import { cryptoNetworks } from '../../src/values/network.ts'
+import { describeService } from '../support/describe-service.ts'
 import { callUrl, startTestService, type TestService, temporaryFolder } from '../support/harness.ts'
 import { withdrawal } from '../support/operation-calls.ts'
 import { addressOn } from './asked.ts'
@@ -16,13 +17,9 @@ import { basisWith, now, scheduleWith } from './sample-basis.ts'
 const path = '/v2/transfer/fees/crypto-withdrawal'
 const runs = { seed: 20_261_121, numRuns: process.env.BURSAR_TEST_LONG === '1' ? 5000 : 300 }
 
-let service: TestService
-before(async () => {
-  service = await startTestService({
-    env: { BURSAR_FEE_QUOTES_OPEN_MAX: '1000000', BURSAR_OPERATOR_PORT: '0' },
-  })
+const service = describeService({
+  env: { BURSAR_FEE_QUOTES_OPEN_MAX: '1000000', BURSAR_OPERATOR_PORT: '0' },
 })
-after(() => service.stop())
 
 const ask = (body: unknown) =>
   service.call(path, {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { writeScope } from '../../src/operations/ingest/stored-records.ts'
 import { addCustomerClient } from '../support/customer-client.ts'
-import { startTestService, type TestService } from '../support/harness.ts'
+import { describeService } from '../support/describe-service.ts'
 import { isLong } from '../support/long.ts'
 import { operatorToken } from '../support/operator-token.ts'
 import { openTestStore, resourceOf, take } from '../support/record-store.ts'
@@ -15,17 +15,10 @@ import {
   someDepositInstructions,
 } from '../support/records.ts'
 
-let service: TestService
 let token: string
 let bound: string
-const newco = {
-  customerId: 'newco',
-  clientId: 'newco_client',
-  clientSecret: 'newco_secret_of_test',
-}
 
-before(async () => {
-  service = await startTestService()
+const service = describeService({}, async () => {
   const scopes = [
     writeScope('fiat-accounts'),
     writeScope('statements'),
@@ -38,7 +31,11 @@ before(async () => {
   bound = await operatorToken(service, 'branch', scopes, 'newco')
   await addCustomerClient(service, newco)
 })
-after(() => service.stop())
+const newco = {
+  customerId: 'newco',
+  clientId: 'newco_client',
+  clientSecret: 'newco_secret_of_test',
+}
 
 const get = (path: string, as = token) => service.call(`/ingest/v1/${path}`, { token: as })
 

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import type { Answer } from '../../src/contract/request.ts'
 import { openCompression } from '../../src/http/server/compress.ts'
 import { type Coding, negotiateCoding } from '../../src/http/server/content-coding.ts'
-import { acme, borealis, startTestService, type TestService } from '../support/harness.ts'
+import { describeService } from '../support/describe-service.ts'
+import { acme, borealis } from '../support/harness.ts'
 import { rawRequest } from '../support/raw-request.ts'
 
 const codings: readonly Coding[] = ['zstd', 'br', 'gzip']
@@ -101,11 +102,7 @@ describe('compression', () => {
 })
 
 describe('an answer of the service', () => {
-  let service: TestService
-  before(async () => {
-    service = await startTestService()
-  })
-  after(() => service.stop())
+  const service = describeService()
 
   const path = '/v2/transfer/fiat-accounts?limit=1000'
   const call = (acceptEncoding: string, more: { as?: typeof acme; method?: string } = {}) =>

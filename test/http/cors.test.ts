@@ -1,27 +1,19 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
-import { acme, startTestService, type TestService } from '../support/harness.ts'
+import { describe, test } from 'node:test'
+import { describeService } from '../support/describe-service.ts'
+import { acme, type TestService } from '../support/harness.ts'
 import { rawRequest } from '../support/raw-request.ts'
 
 const allowed = 'https://app.example'
 const path = '/v2/transfer/fiat-accounts?limit=1'
 
-let open: TestService
-let closed: TestService
-
-before(async () => {
-  open = await startTestService({
-    env: {
-      BURSAR_CORS_ORIGINS: `${allowed},https://other.example`,
-      BURSAR_REQUESTS_PER_SECOND_MAX: '1000',
-    },
-  })
-  closed = await startTestService()
+const open = describeService({
+  env: {
+    BURSAR_CORS_ORIGINS: `${allowed},https://other.example`,
+    BURSAR_REQUESTS_PER_SECOND_MAX: '1000',
+  },
 })
-after(async () => {
-  await open.stop()
-  await closed.stop()
-})
+const closed = describeService()
 
 const corsHeaders = (headers: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('access-control-')))

@@ -1,22 +1,19 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, test } from 'node:test'
+import { beforeEach, describe, test } from 'node:test'
 import { Problem } from '../../src/contract/problem.ts'
 import type { Request } from '../../src/contract/request.ts'
 import { healthRoutes } from '../../src/http/documents/health.ts'
 import type { Clock } from '../../src/platform/clock.ts'
-import { callUrl, startTestService, type TestService } from '../support/harness.ts'
+import { describeService } from '../support/describe-service.ts'
+import { callUrl } from '../support/harness.ts'
 
 const startedAt = BigInt(Date.UTC(2026, 10, 21)) * 1000n
 let aheadSeconds = 0n
 const clock: Clock = () => startedAt + aheadSeconds * 1_000_000n
 
-let service: TestService
+const service = describeService({ clock, env: { BURSAR_OPERATOR_PORT: '0' } })
 
-before(async () => {
-  service = await startTestService({ clock, env: { BURSAR_OPERATOR_PORT: '0' } })
-})
 beforeEach(() => service.parts.oauth.refresh())
-after(() => service.stop())
 
 const operatorReadiness = () => callUrl(`${service.operatorUrl}/readyz`, {})
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import type { PublicDocument } from '../../src/contract/document.ts'
 import type { Request } from '../../src/contract/request.ts'
 import { staticDocument } from '../../src/http/documents/static-document.ts'
-import { startTestService, type TestService } from '../support/harness.ts'
+import { describeService } from '../support/describe-service.ts'
 import { rawRequest } from '../support/raw-request.ts'
 
 const decode = {
@@ -14,11 +14,7 @@ const decode = {
 }
 
 describe('the public documents of a service', () => {
-  let service: TestService
-  before(async () => {
-    service = await startTestService()
-  })
-  after(() => service.stop())
+  const service = describeService()
 
   const get = (path: string, ...headers: string[]) => rawRequest(service.url, path, { headers })
 

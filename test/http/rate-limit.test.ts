@@ -1,31 +1,15 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as passing } from 'node:timers/promises'
 import { assertProblem } from '../support/assert-answer.ts'
-import {
-  acme,
-  borealis,
-  type Called,
-  startTestService,
-  type TestService,
-} from '../support/harness.ts'
+import { describeService } from '../support/describe-service.ts'
+import { acme, borealis, type Called, startTestService } from '../support/harness.ts'
 
 const perSecond = 4
 const path = '/v2/transfer/fiat-accounts?limit=1'
 
-let limited: TestService
-let free: TestService
-
-before(async () => {
-  limited = await startTestService({
-    env: { BURSAR_REQUESTS_PER_SECOND_MAX: String(perSecond) },
-  })
-  free = await startTestService()
-})
-after(async () => {
-  await limited.stop()
-  await free.stop()
-})
+const limited = describeService({ env: { BURSAR_REQUESTS_PER_SECOND_MAX: String(perSecond) } })
+const free = describeService()
 
 test('limits /oauth2 for each client and for each address', async (t) => {
   const env = { BURSAR_OAUTH_REQUESTS_PER_SECOND_MAX: '3', BURSAR_TRUSTED_PROXIES: '127.0.0.1' }

@@ -1,21 +1,19 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { cutForwardedFor } from '../../src/http/server/bound-request.ts'
-import { acme, startTestService, type TestService } from '../support/harness.ts'
+import { describeService } from '../support/describe-service.ts'
+import { acme } from '../support/harness.ts'
 import { longTest } from '../support/long.ts'
 import { rawSocket } from '../support/raw-request.ts'
 
 /** Valid HTTP that ordinary clients do not send. */
 
-let service: TestService
 let bearer: string
 
-before(async () => {
-  service = await startTestService()
+const service = describeService({}, async () => {
   bearer = `authorization: Bearer ${await service.tokenOf(acme)}`
 })
-after(() => service.stop())
 
 const head = (...lines: string[]): string => `${lines.join('\r\n')}\r\n\r\n`
 const accounts = '/v2/transfer/fiat-accounts?limit=1'

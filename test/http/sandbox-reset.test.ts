@@ -2,15 +2,10 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { importEntries } from '../../src/intake/files/import-file.ts'
-import {
-  acme,
-  borealis,
-  fetchToken,
-  startTestService,
-  type TestService,
-} from '../support/harness.ts'
+import { describeService } from '../support/describe-service.ts'
+import { acme, borealis, fetchToken } from '../support/harness.ts'
 import { lists, pathOf } from '../support/operation-calls.ts'
 import { startProgram } from '../support/program.ts'
 import { rawRequest } from '../support/raw-request.ts'
@@ -18,12 +13,7 @@ import { type Item, itemsOf } from '../support/read-all-pages.ts'
 import { resourceOf, rules } from '../support/record-store.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
 
-let service: TestService
-
-before(async () => {
-  service = await startTestService()
-})
-after(() => service.stop())
+const service = describeService()
 
 const reset = () => service.call('/sandbox/reset', { as: null, method: 'POST' })
 

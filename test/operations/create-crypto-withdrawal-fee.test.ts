@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { assertParameterErrors, assertProblem, errorOf } from '../support/assert-answer.ts'
-import { acme, borealis, startTestService, type TestService } from '../support/harness.ts'
+import { describeService } from '../support/describe-service.ts'
+import { acme, borealis, startTestService } from '../support/harness.ts'
 
 const path = '/v2/transfer/fees/crypto-withdrawal'
 const wallet = '0xF0Aa84466e353E5390be37FE2934301c07c19a55'
@@ -13,11 +14,7 @@ const usdc = {
   amount: '100.00',
 }
 
-let service: TestService
-before(async () => {
-  service = await startTestService({ clock: () => noon })
-})
-after(() => service.stop())
+const service = describeService({ clock: () => noon })
 
 const quote = (body: unknown, options = {}) =>
   service.call(path, {

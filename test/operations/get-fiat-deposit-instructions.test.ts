@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { startTestService, type TestService } from '../support/harness.ts'
+import { test } from 'node:test'
+import { describeService } from '../support/describe-service.ts'
 
 const path = '/v2/transfer/fiat-deposit-instructions'
 const id = '22222222-2222-4222-8222-222222222222'
 
-let service: TestService
-before(async () => {
-  service = await startTestService()
-})
-after(() => service.stop())
+const service = describeService()
 
 test('answers the whole instructions with the memo that a wire must carry', async () => {
   const called = await service.call(`${path}/${id}`)

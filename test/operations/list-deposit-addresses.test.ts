@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { cryptoNetworks } from '../../src/values/network.ts'
 import { assertPage } from '../support/assert-answer.ts'
-import { startTestService, type TestService } from '../support/harness.ts'
+import { describeService } from '../support/describe-service.ts'
 
 const path = '/v2/transfer/deposit-addresses'
 
-let service: TestService
-before(async () => {
-  service = await startTestService()
-})
-after(() => service.stop())
+const service = describeService()
 
 const address = {
   id: '33333333-3333-4333-8333-333333333333',

@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { assertPage } from '../support/assert-answer.ts'
-import { startTestService, type TestService } from '../support/harness.ts'
+import { describeService } from '../support/describe-service.ts'
 
 const path = '/v2/transfer/fiat-accounts'
 const id = '11111111-1111-4111-8111-111111111111'
 
-let service: TestService
-before(async () => {
-  service = await startTestService()
-})
-after(() => service.stop())
+const service = describeService()
 
 const brief = {
   id,

@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { assertPage } from '../support/assert-answer.ts'
-import { startTestService, type TestService } from '../support/harness.ts'
+import { describeService } from '../support/describe-service.ts'
 
 const path = '/v2/transfer/fiat-deposit-instructions'
 const id = '22222222-2222-4222-8222-222222222222'
 
-let service: TestService
-before(async () => {
-  service = await startTestService()
-})
-after(() => service.stop())
+const service = describeService()
 
 for (const [parameter, member] of [
   ['ids', 'id'],

@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { assertPage } from '../support/assert-answer.ts'
-import { startTestService, type TestService } from '../support/harness.ts'
+import { describeService } from '../support/describe-service.ts'
 
 const path = '/v2/issuer-quotes'
 
-let service: TestService
-before(async () => {
-  service = await startTestService()
-})
-after(() => service.stop())
+const service = describeService()
 
 const execution = {
   id: '55555555-5555-4555-8555-555555555555',

@@ -1,15 +1,11 @@
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { assertPage } from '../support/assert-answer.ts'
-import { startTestService, type TestService } from '../support/harness.ts'
+import { describeService } from '../support/describe-service.ts'
 
 const path = '/v2/statements'
 const id = '44444444-4444-4444-8444-444444444444'
 
-let service: TestService
-before(async () => {
-  service = await startTestService()
-})
-after(() => service.stop())
+const service = describeService()
 
 const statement = {
   id,

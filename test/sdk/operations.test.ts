@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import {
   AuthenticationError,
   BadRequestError,
@@ -12,7 +12,8 @@ import {
   UnknownParameterError,
 } from '../../sdk/src/index.ts'
 import { fixtureIds } from '../../src/sandbox/story.ts'
-import { acme, startTestService, type TestService } from '../support/harness.ts'
+import { describeService } from '../support/describe-service.ts'
+import { acme } from '../support/harness.ts'
 
 type Query<Id extends keyof operations> = Required<
   NonNullable<operations[Id]['parameters']['query']>
@@ -32,9 +33,12 @@ const page = { limit: 1, order: 'ASC', page_cursor: '' } as const
 const ids = [noRecord, '11111111-1111-4111-8111-111111111111']
 const refs = ['a,b', 'ä & b']
 
-let service: TestService
 let bursar: Bursar
 let tokenRequests = 0
+
+const service = describeService({}, async () => {
+  bursar = clientOf()
+})
 /** The requests under `/v2`, in order. */
 let requests: { readonly method: string; readonly url: string }[] = []
 
@@ -57,12 +61,6 @@ const all = async <T>(list: AsyncIterable<T>): Promise<T[]> => {
   for await (const item of list) read.push(item)
   return read
 }
-
-before(async () => {
-  service = await startTestService()
-  bursar = clientOf()
-})
-after(() => service.stop())
 
 describe('every operation of the document', () => {
   test('has a method, and its filters have every parameter of the document', async () => {

@@ -1,19 +1,14 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { inspect } from 'node:util'
 import { exportJWK, exportPKCS8, generateKeyPair, type JWK } from 'jose'
 import { type BursarOptions, createBursar, type PrivateKey } from '../../sdk/src/index.ts'
 import { createClient, readClientKeys } from '../../src/oauth/clients/clients.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { systemRandom } from '../../src/vault/random.ts'
-import { startTestService, type TestService } from '../support/harness.ts'
+import { describeService } from '../support/describe-service.ts'
 
-let service: TestService
-
-before(async () => {
-  service = await startTestService({ store: 'sqlite' })
-})
-after(() => service.stop())
+const service = describeService({ store: 'sqlite' })
 
 /** Registers a client with public keys. Returns its id. */
 async function register(...keys: readonly JWK[]): Promise<string> {

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { format, promisify } from 'node:util'
-import { startTestService, type TestService, temporaryFolder } from '../support/harness.ts'
+import { describeService } from '../support/describe-service.ts'
+import { temporaryFolder } from '../support/harness.ts'
 
 const source = new URL('../../sdk/src/index.ts', import.meta.url)
 const folder = temporaryFolder()
@@ -18,10 +19,7 @@ const samples = [...text.matchAll(/```ts\n(.*?)```\n\n```text\n(.*?)```/gs)].map
 const client = /^.*?^}\)$/ms.exec(samples[0]?.code ?? '')?.[0] ?? ''
 const fileOf = (at: number) => join(folder, `sample-${at}.mts`)
 
-let service: TestService
-
-before(async () => {
-  service = await startTestService()
+const service = describeService({}, async () => {
   for (const [at, { code }] of samples.entries()) {
     const here = `${code.includes('createBursar(') ? '' : client}\n${code}`
       .replaceAll("'bursar-client'", `'${source.pathname}'`)
@@ -29,9 +27,9 @@ before(async () => {
     writeFileSync(fileOf(at), here)
   }
 })
+
 after(async () => {
   rmSync(folder, { recursive: true })
-  await service.stop()
 })
 
 describe("the samples of the package's README", () => {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, before, type TestContext, test } from 'node:test'
+import { after, type TestContext, test } from 'node:test'
 import axe from 'axe-core'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { chromiumFlags, chromiumPath, isChromiumMissing } from '../../support/chromium.ts'
-import { type ServiceOptions, startTestService, type TestService } from '../../support/harness.ts'
+import { describeService } from '../../support/describe-service.ts'
+import type { ServiceOptions, TestService } from '../../support/harness.ts'
 
 /** A test with a browser. Without one it is skipped, but never in CI. */
 export const browserTest = (promise: string, prove: (context: TestContext) => Promise<void>) =>
@@ -26,13 +27,9 @@ export type Browsing = {
 /** One browser and one sandbox for a file of tests. Each page has a session of its own. */
 export function openBrowsing(options: ServiceOptions = {}): Browsing {
   let browser: Promise<Browser> | undefined
-  let service: TestService
-  before(async () => {
-    service = await startTestService(options)
-  })
+  const service = describeService(options)
   after(async () => {
     await (await browser)?.close()
-    await service.stop()
   })
   return {
     get service() {

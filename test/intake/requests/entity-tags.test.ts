@@ -1,24 +1,19 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
-import { startTestService, type TestService } from '../../support/harness.ts'
+import { describe, test } from 'node:test'
+import { describeService } from '../../support/describe-service.ts'
 import { operatorToken } from '../../support/operator-token.ts'
 import { aFiatAccount, anId } from '../../support/records.ts'
 
 /** A clock that stands, so that a tag can differ only by what else it is made of. */
 const NOW = BigInt(Date.now()) * 1000n
 
-let services: readonly TestService[]
-let tokens: readonly string[]
-
-before(async () => {
-  services = await Promise.all([0, 1].map(() => startTestService({ clock: () => NOW })))
-  tokens = await Promise.all(
-    services.map((service) =>
-      operatorToken(service, 'core', ['ingest:write_fiat_accounts', 'ingest:read_record']),
-    ),
-  )
-})
-after(() => Promise.all(services.map((service) => service.stop())))
+const tokens: string[] = []
+const scopes = ['ingest:write_fiat_accounts', 'ingest:read_record']
+const services = [0, 1].map((at) =>
+  describeService({ clock: () => NOW }, async (service) => {
+    tokens[at] = await operatorToken(service, 'core', scopes)
+  }),
+)
 
 const account = (number: string) =>
   aFiatAccount({

@@ -1,29 +1,26 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { importEntries } from '../../../src/intake/files/import-file.ts'
 import { readNdjson } from '../../../src/intake/files/reading/lines.ts'
 import { requestReading } from '../../../src/intake/requests/request-reading.ts'
 import { openTimeSlices } from '../../../src/platform/time-slices.ts'
-import { startTestService, type TestService } from '../../support/harness.ts'
+import { describeService } from '../../support/describe-service.ts'
 import { operatorToken } from '../../support/operator-token.ts'
 import { openTestStore, resourceOf, rules } from '../../support/record-store.ts'
 import { aFiatAccount, anId } from '../../support/records.ts'
 import { untilHolds } from '../../support/until.ts'
 
-let service: TestService
 let token: string
 
-before(async () => {
-  service = await startTestService()
+const service = describeService({}, async () => {
   token = await operatorToken(service, 'core', [
     'ingest:write_fiat_accounts',
     'ingest:write_statements',
     'ingest:read_record',
   ])
 })
-after(() => service.stop())
 
 type Options = { readonly headers?: Readonly<Record<string, string>>; readonly token?: string }
 

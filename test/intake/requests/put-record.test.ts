@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { writeScope } from '../../../src/operations/ingest/stored-records.ts'
-import { type Called, startTestService, type TestService } from '../../support/harness.ts'
+import { describeService } from '../../support/describe-service.ts'
+import type { Called } from '../../support/harness.ts'
 import { operatorToken } from '../../support/operator-token.ts'
 import { aDepositAddress, aFiatAccount, anId, aStatement } from '../../support/records.ts'
 
-let service: TestService
 let token: string
 let bound: string
 
-before(async () => {
-  service = await startTestService()
+const service = describeService({}, async () => {
   const scopes = [
     writeScope('fiat-accounts'),
     writeScope('statements'),
@@ -21,7 +20,6 @@ before(async () => {
   token = await operatorToken(service, 'core', scopes)
   bound = await operatorToken(service, 'branch', scopes, 'newco')
 })
-after(() => service.stop())
 
 function assertRefused({ status, body }: Called, expected: number, detail: RegExp | string): void {
   assert.equal(status, expected, body?.detail)

@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { pino } from 'pino'
 import { operatorScopes } from '../../../src/contract/scopes.ts'
 import { limits } from '../../../src/platform/limits.ts'
 import { addCustomerClient } from '../../support/customer-client.ts'
-import {
-  type Called,
-  fetchToken,
-  startTestService,
-  type TestService,
-} from '../../support/harness.ts'
+import { describeService } from '../../support/describe-service.ts'
+import { type Called, fetchToken } from '../../support/harness.ts'
 import { operatorToken } from '../../support/operator-token.ts'
 import { resourceOf, take } from '../../support/record-store.ts'
 import {
@@ -20,24 +16,20 @@ import {
   someDepositInstructions,
 } from '../../support/records.ts'
 
-let service: TestService
 let token: string
 let bound: string
 let customer: string
 let now = BigInt(Date.now()) * 1000n
 const lines: Record<string, unknown>[] = []
-
-const other = { customerId: 'other', clientId: 'other_client', clientSecret: 'other_secret' }
-
-before(async () => {
-  const log = pino({ level: 'info' }, { write: (line: string) => lines.push(JSON.parse(line)) })
-  service = await startTestService({ clock: () => now, log })
+const log = pino({ level: 'info' }, { write: (line: string) => lines.push(JSON.parse(line)) })
+const service = describeService({ clock: () => now, log }, async () => {
   token = await operatorToken(service, 'core', operatorScopes)
   bound = await operatorToken(service, 'branch', operatorScopes, 'other')
   await addCustomerClient(service, other)
   customer = await fetchToken(service.url, other)
 })
-after(() => service.stop())
+
+const other = { customerId: 'other', clientId: 'other_client', clientSecret: 'other_secret' }
 
 const call = (method: string, path: string, body?: string, as = token) =>
   service.call(`/ingest/v1/${path}`, { token: as, method, ...(body !== undefined && { body }) })

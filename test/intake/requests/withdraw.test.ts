@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { operatorScopes } from '../../../src/contract/scopes.ts'
 import type { RecordKind } from '../../../src/resources/catalogue.ts'
 import { addCustomerClient } from '../../support/customer-client.ts'
-import {
-  type Called,
-  fetchToken,
-  startTestService,
-  type TestService,
-} from '../../support/harness.ts'
+import { describeService } from '../../support/describe-service.ts'
+import { type Called, fetchToken } from '../../support/harness.ts'
 import { operatorToken } from '../../support/operator-token.ts'
 import { resourceOf, take } from '../../support/record-store.ts'
 import {
@@ -19,21 +15,18 @@ import {
   someDepositInstructions,
 } from '../../support/records.ts'
 
-let service: TestService
 let token: string
 let bound: string
 let customer: string
 
-const newco = { customerId: 'newco', clientId: 'newco_client', clientSecret: 'newco_secret' }
-
-before(async () => {
-  service = await startTestService()
+const service = describeService({}, async () => {
   token = await operatorToken(service, 'core', operatorScopes)
   bound = await operatorToken(service, 'branch', operatorScopes, 'newco')
   await addCustomerClient(service, newco)
   customer = await fetchToken(service.url, newco)
 })
-after(() => service.stop())
+
+const newco = { customerId: 'newco', clientId: 'newco_client', clientSecret: 'newco_secret' }
 
 type Options = { readonly headers?: Readonly<Record<string, string>>; readonly token?: string }
 

@@ -1,21 +1,19 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { ingestOperations } from '../../../src/operations/ingest/index.ts'
 import { assertProblem, errorOf } from '../../support/assert-answer.ts'
-import { acme, startTestService, type TestService } from '../../support/harness.ts'
+import { describeService } from '../../support/describe-service.ts'
+import { acme } from '../../support/harness.ts'
 import { pathOf, quoteFee, reads, withdrawal } from '../../support/operation-calls.ts'
 import { operatorToken } from '../../support/operator-token.ts'
 
 const noon = BigInt(Date.parse('2026-11-22T12:00:00Z')) * 1000n
 let aheadSeconds = 0n
-let service: TestService
 let operator: string
 
-before(async () => {
-  service = await startTestService({ clock: () => noon + aheadSeconds * 1_000_000n })
+const service = describeService({ clock: () => noon + aheadSeconds * 1_000_000n }, async () => {
   operator = await operatorToken(service, 'payouts', ['ingest:consume_fee'])
 })
-after(() => service.stop())
 
 const quote = () => quoteFee(service)
 

@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { ingestApi, openApiDocument } from '../../../src/http/documents/openapi.ts'
 import { getCaller } from '../../../src/operations/ingest/get-caller.ts'
+import { describeService } from '../../support/describe-service.ts'
 import type { Document } from '../../support/documented.ts'
-import { startTestService, type TestService } from '../../support/harness.ts'
 import { operatorToken } from '../../support/operator-token.ts'
 
-let service: TestService
-before(async () => {
-  service = await startTestService()
-})
-after(() => service.stop())
+const service = describeService()
 
 const call = (token?: string) =>
   service.call('/ingest/v1/caller', token === undefined ? { as: null } : { token })

@@ -1,19 +1,16 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { assertProblem } from '../../support/assert-answer.ts'
-import { startTestService, type TestService } from '../../support/harness.ts'
+import { describeService } from '../../support/describe-service.ts'
 import { operatorToken } from '../../support/operator-token.ts'
 import { take } from '../../support/record-store.ts'
 import { aDepositAddress, aFiatAccount, anId } from '../../support/records.ts'
 
-let service: TestService
 let token: string
 
-before(async () => {
-  service = await startTestService()
+const service = describeService({}, async () => {
   token = await operatorToken(service, 'support', ['ingest:read_record'])
 })
-after(() => service.stop())
 
 const stored = (kind: string, id: string, headers = {}) =>
   service.call(`/ingest/v1/${kind}/${id}`, { token, headers })

@@ -1,23 +1,20 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { assertProblem } from '../../support/assert-answer.ts'
-import { startTestService, type TestService } from '../../support/harness.ts'
+import { describeService } from '../../support/describe-service.ts'
 import { quoteFee, withdrawal } from '../../support/operation-calls.ts'
 import { operatorToken } from '../../support/operator-token.ts'
 import { anId } from '../../support/records.ts'
 
 const noon = BigInt(Date.parse('2026-11-22T12:00:00Z')) * 1000n
 let aheadSeconds = 0n
-let service: TestService
 let payouts: string
 let support: string
 
-before(async () => {
-  service = await startTestService({ clock: () => noon + aheadSeconds * 1_000_000n })
+const service = describeService({ clock: () => noon + aheadSeconds * 1_000_000n }, async () => {
   payouts = await operatorToken(service, 'payouts', ['ingest:consume_fee'])
   support = await operatorToken(service, 'support', ['ingest:search'])
 })
-after(() => service.stop())
 
 const quote = () => quoteFee(service)
 const find = (id: string, token = support) => service.call(`/ingest/v1/fees/${id}`, { token })
