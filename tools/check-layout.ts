@@ -3,11 +3,11 @@ import { dirname, join } from 'node:path'
 
 /**
  * Checks the layout of `src/`: which folder imports which, import cycles (type imports included),
- * that every job on a timer is named, and that no literal is spread into a literal. The console
- * and the client import nothing of it. Prints each fault and exits with 1. Files per folder and lines per file are warnings: one thing
- * may rightly be long. The linter checks imports one file at a time and ignores type imports in
- * cycles, so it cannot hold these rules. If this file outgrows its size, dependency-cruiser can do
- * most of it.
+ * that every job on a timer is named, and that no literal is spread into a literal. The console and
+ * the client import nothing of it. Prints each fault and exits with 1. Files per folder and lines
+ * per file are warnings: one thing may rightly be long. The linter checks imports one file at a
+ * time and ignores type imports in cycles, so it cannot hold these rules. If this file outgrows its
+ * size, dependency-cruiser can do most of it.
  */
 
 /** What each adapter of the store may import. */

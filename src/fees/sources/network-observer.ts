@@ -11,8 +11,8 @@ import type { NodeClient } from './nodes/node-client.ts'
 const confirmationDelayMs = 1_000
 
 /**
- * Returns a run of the job that observes one network. It never rejects. `accept` receives confirmed costs; `basis` is what quotes use now, read to report
- * changes of source once.
+ * Returns a run of the job that observes one network. It never rejects. `accept` receives confirmed
+ * costs; `basis` is what quotes use now, read to report changes of source once.
  */
 export function networkObserver(
   plan: NetworkPlan,

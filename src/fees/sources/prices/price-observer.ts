@@ -26,7 +26,8 @@ type ObservedSource = {
 }
 
 /**
- * Returns a run of the job that observes every price source. It never rejects. `accept` receives the prices that the sources agree on.
+ * Returns a run of the job that observes every price source. It never rejects. `accept` receives
+ * the prices that the sources agree on.
  */
 export function priceObserver(
   schedule: FeeSchedule,
