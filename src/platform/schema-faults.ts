@@ -1,4 +1,4 @@
-import type { TSchema } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 import { Errors } from 'typebox/schema'
 import { Settings } from 'typebox/system'
 import { printable } from '../values/printable.ts'
@@ -106,6 +106,27 @@ export function schemaFaults(schema: TSchema, value: unknown): readonly SchemaFa
     return { at: placeOf(path.slice(0, depth)), reason: part.reason ?? 'is not of its form' }
   })
   return [...new Map(faults.map((fault) => [`${fault.at} ${fault.reason}`, fault])).values()]
+}
+
+/** What is wrong with a text of the right form, as the rest of a sentence. */
+export type Rule = (text: string) => string | undefined
+
+export const withRule = (schema: TSchema, faultOf: Rule): TSchema =>
+  Type.Refine(
+    schema,
+    (text) => faultOf(String(text)) === undefined,
+    (text) => faultOf(String(text)) ?? '',
+  )
+
+/** The first fault of a text or of a list of texts: of its form, or else by a rule. */
+export function firstFault(schema: TSchema, value: unknown): string | undefined {
+  const [, errors] = Errors(schema, value)
+  const found = violationsOf(schema, errors)
+  const ofForm = found.find(({ keyword }) => keyword !== '~refine')
+  if (ofForm !== undefined) return reasonOf(ofForm)?.part.reason
+  const [byRule] = found
+  const [index] = byRule?.path ?? []
+  return index === undefined ? byRule?.message : `entry ${Number(index) + 1} ${byRule?.message}`
 }
 
 /** The parts of a schema that a pointer leads through, as in `#/properties/grants/items`. */

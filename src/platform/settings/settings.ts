@@ -1,10 +1,9 @@
+import { Type } from 'typebox'
 import { type LogLevel, logLevels } from '../log.ts'
 import { postgresUrlFault, storeUrlFault } from '../postgres-url.ts'
 import {
   flag,
   integer,
-  isAddressRange,
-  isOrigin,
   list,
   masterKey,
   oneOf,
@@ -96,13 +95,13 @@ export const settings = {
   }),
   corsOrigins: list([], {
     env: 'BURSAR_CORS_ORIGINS',
-    accepts: isOrigin,
+    entries: Type.String({ format: 'origin' }),
     what: 'origins such as https://app.example.com',
     meaning: 'Origins whose pages may call the API from a browser. The default is none.',
   }),
   trustedProxies: list([], {
     env: 'BURSAR_TRUSTED_PROXIES',
-    accepts: isAddressRange,
+    entries: Type.String({ format: 'address-range' }),
     what: 'IP addresses or CIDR ranges',
     meaning:
       'Addresses or CIDR ranges of proxies whose `X-Forwarded-For` is trusted. The default is none.',
