@@ -1,8 +1,8 @@
 import { Command, Option } from 'commander'
 import { counted } from '../values/counted.ts'
-import { catalogue } from '../verify/catalogue.ts'
+import { allStatements } from '../verify/statements/all-statements.ts'
 import { Unreachable } from '../verify/verdicts.ts'
-import { isWordOf, type Result, verifyTarget } from '../verify/verify.ts'
+import { isWordOf, type Result, verifyTarget } from '../verify/verify-target.ts'
 import { refuseUsage } from './options.ts'
 import { CommandFailed, type Output, resultLines } from './output.ts'
 
@@ -74,7 +74,7 @@ function usageFault(options: VerifyCommandOptions): string | undefined {
     const fault = urlFault(url)
     if (fault !== undefined) return `${name} ${fault}`
   }
-  const unknown = options.only?.find((word) => !catalogue.some(({ id }) => isWordOf(word, id)))
+  const unknown = options.only?.find((word) => !allStatements.some(({ id }) => isWordOf(word, id)))
   if (unknown !== undefined) return `--only ${unknown}: there is no such statement or group`
   if (clientSecret === '') return `--client-secret must be given, or ${secretVariable} set`
   const hasOtherSecret = otherClientSecret !== undefined && otherClientSecret !== ''

@@ -1,10 +1,8 @@
 import { storeLimits } from './store-limits.ts'
-import { verifyLimits } from './verify-limits.ts'
 
 /** Every limit of the service, with its reason. */
 export const limits = {
   ...storeLimits,
-  ...verifyLimits,
   /** Contract, section 8. Statements have the same limit. */
   pageSizeMax: 1000,
   pageSizeDefault: 100,

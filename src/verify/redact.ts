@@ -1,6 +1,6 @@
-import { limits } from '../platform/limits.ts'
 import { parseJson } from '../platform/parse-json.ts'
 import { printable } from '../values/printable.ts'
+import { verifyLimits } from './verify-limits.ts'
 
 const REMOVED = '[removed]'
 
@@ -21,7 +21,7 @@ const digits = /(?<![\w.-])\d{7,}(?![\w.-])/g
  * account numbers masked but for four digits, and cut.
  */
 export function redact(text: string, secrets: readonly string[]): string {
-  return printable(removed(withoutMembers(text), secrets), limits.verifyShownLengthMax)
+  return printable(removed(withoutMembers(text), secrets), verifyLimits.shownLengthMax)
 }
 
 function withoutMembers(text: string): string {

@@ -1,4 +1,4 @@
-import type { List } from './lists.ts'
+import type { List } from './contract.ts'
 
 /** Where a statement comes from: the contract, or what Bursar has settled beyond it. */
 export type Source =

@@ -1,6 +1,6 @@
 import { printInstant } from '../values/instant.ts'
+import { filtersOf, type List } from './contract.ts'
 import { type Item, present, textOf, timeOf } from './json.ts'
-import { filtersOf, type List } from './lists.ts'
 
 export type Query = Readonly<Record<string, string | readonly string[]>>
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type VerifyOptions, verifyTarget } from '../../src/verify/verify.ts'
+import { type VerifyOptions, verifyTarget } from '../../src/verify/verify-target.ts'
 import { type Behind, fetchOf } from './support/wrong-server.ts'
 import { json, problem } from './support/wrong-servers/mutations.ts'
 

@@ -5,9 +5,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { operations } from '../../src/operations/index.ts'
-import { catalogue } from '../../src/verify/catalogue.ts'
-import { lists } from '../../src/verify/lists.ts'
+import { allStatements } from '../../src/verify/statements/all-statements.ts'
 import { describeService } from '../support/describe-service.ts'
 import { acme, borealis, temporaryFolder } from '../support/harness.ts'
 import { isLong } from '../support/long.ts'
@@ -275,7 +273,7 @@ describe('a broken statement', () => {
       const ran = await verify([...words, '--allow-fees', '--json'])
       assert.equal(ran.code, 1, ran.err)
       assert.match(ran.err, /^\d+ statements are broken: [a-z-_., ()]+\n$/)
-      assert.equal(statementsOf(ran).length, catalogue.length)
+      assert.equal(statementsOf(ran).length, allStatements.length)
       assert.ok(!ran.out.includes('opaque-token'))
     }
   })
@@ -327,31 +325,10 @@ describe('a broken statement', () => {
 test('docs/verifying.md has a row for each group of statements', () => {
   const text = readFileSync(new URL('../../docs/verifying.md', import.meta.url), 'utf8')
   const rows = [...text.matchAll(/^\| `([a-z]+)` /gm)].map(([, group]) => group)
-  const groups = catalogue.map(({ id }) => id.split('.')[0])
+  const groups = allStatements.map(({ id }) => id.split('.')[0])
   assert.deepEqual(rows.toSorted(), [...new Set(groups)].toSorted())
-  assert.equal(new Set(catalogue.map(({ id }) => id)).size, catalogue.length)
+  assert.equal(new Set(allStatements.map(({ id }) => id)).size, allStatements.length)
 })
-
-test('the statements know every list of the API, its filters and its bounds', () => {
-  const shared = ['limit', 'order', 'order_by', 'page_cursor', 'customer_id', 'include_deleted']
-  const parametersOf = (query: object) =>
-    Object.keys(query).filter((name) => !shared.includes(name))
-  assert.deepEqual(
-    lists.map((list) => [
-      list.path,
-      list.scope,
-      parametersOf({ ...list.filters, ...list.additions, ...list.bounds }).toSorted(),
-    ]),
-    operations
-      .filter((operation) => operation.kind === 'list')
-      .map(({ path, scope, query }) => [path, scope, parametersOf(query).toSorted()])
-      .toSorted(
-        ([a], [b]) => pathsOf(lists).indexOf(String(a)) - pathsOf(lists).indexOf(String(b)),
-      ),
-  )
-})
-
-const pathsOf = (of: readonly { readonly path: string }[]) => of.map(({ path }) => path)
 
 describe('exit code 2', () => {
   const saying = async (words: readonly string[], expected: RegExp) => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { SampleCustomer } from '../../src/sandbox/world.ts'
-import { catalogue } from '../../src/verify/catalogue.ts'
-import { type VerifyOptions, verifyTarget } from '../../src/verify/verify.ts'
+import { allStatements } from '../../src/verify/statements/all-statements.ts'
+import { type VerifyOptions, verifyTarget } from '../../src/verify/verify-target.ts'
 import { acme, borealis } from '../support/harness.ts'
 import { isLong } from '../support/long.ts'
 import { type ControlledSandbox, startControlledSandbox } from '../support/sandbox-control.ts'
@@ -80,7 +80,7 @@ test('each statement is broken by a server', () => {
   // test/acceptance/verify-sources.test.ts and verify-limits.test.ts break these.
   const elsewhere = ['answers.complete', 'answers.decodable']
   assert.deepEqual(
-    catalogue.map(({ id }) => id).filter((id) => !named.has(id)),
+    allStatements.map(({ id }) => id).filter((id) => !named.has(id)),
     elsewhere,
   )
 })

@@ -54,8 +54,8 @@ function command(words: readonly string[], stdin?: string) {
 }
 
 /**
- * Holds the write lock of a file, as the merge of an import does. Returns what releases it. A server
- * that has just started may still write, so the lock waits for it.
+ * Holds the write lock of a file, as the merge of an import does. Returns what releases it. A
+ * server that has just started may still write, so the lock waits for it.
  */
 function lock(path: string): () => void {
   const db = new DatabaseSync(path, { timeout: 10_000 })

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import { setTimeout as delay } from 'node:timers/promises'
 import { readBody } from '../../platform/bounded-fetch.ts'
-import { limits } from '../../platform/limits.ts'
 import { parseJson } from '../../platform/parse-json.ts'
 import { NoAnswer, NotTestable, need, Unreachable } from '../verdicts.ts'
+import { verifyLimits } from '../verify-limits.ts'
 
 export type Call = {
   readonly method?: string
@@ -48,7 +48,7 @@ export function openSend(options: SendOptions): Send {
   const exchange = async (url: string, call: Call): Promise<Exchange> => {
     const failed = failures.get(placeOf(url)) ?? []
     const [first] = failed
-    if (first !== undefined && failed.length >= limits.verifyFailuresMax) throw first
+    if (first !== undefined && failed.length >= verifyLimits.failuresMax) throw first
     try {
       const answered = await exchangeOf(url, call, options)
       options.observe(answered)
@@ -64,7 +64,7 @@ export function openSend(options: SendOptions): Send {
   const send = async (url: string, call: Call, retries: number): Promise<Exchange> => {
     const answered = await exchange(url, call)
     const waitSeconds = Number(answered.headers.get('retry-after') ?? Number.NaN)
-    const isLimited = answered.status === 429 && waitSeconds <= limits.verifyRetryAfterSecondsMax
+    const isLimited = answered.status === 429 && waitSeconds <= verifyLimits.retryAfterSecondsMax
     if (!isLimited || retries === 0) {
       need(answered.status !== 429, 'the server limits the requests of this client (HTTP 429)')
       return answered
@@ -72,7 +72,7 @@ export function openSend(options: SendOptions): Send {
     await delay(waitSeconds * 1000)
     return send(url, call, retries - 1)
   }
-  return (url, call = {}) => send(url, call, limits.verifyRetriesMax)
+  return (url, call = {}) => send(url, call, verifyLimits.retriesMax)
 }
 
 /** The URL without its query and without the id of a record. */
@@ -94,9 +94,9 @@ async function exchangeOf(
   const init = { ...about, signal, redirect: 'manual' } as const
   try {
     const response = await fetch(url, init)
-    const bytes = await readBody(response, limits.verifyAnswerBytesMax)
+    const bytes = await readBody(response, verifyLimits.answerBytesMax)
     if (bytes === undefined) {
-      const bound = limits.verifyAnswerBytesMax / 1024 / 1024
+      const bound = verifyLimits.answerBytesMax / 1024 / 1024
       throw new NoAnswer('incomplete', `the answer has more than ${bound} MiB`, asked)
     }
     return decoded(asked, response, bytes)
@@ -135,14 +135,14 @@ function decoded(
     if (body === undefined) fail('the answer is not JSON', { text })
   }
   // The report would have to parse it again.
-  if (!isShallow(body)) fail(`the answer is nested deeper than ${limits.verifyDepthMax} levels`, {})
+  if (!isShallow(body)) fail(`the answer is nested deeper than ${verifyLimits.depthMax} levels`, {})
   return { ...asked, status, headers, text, body }
 }
 
 /** Comparing JSON that is nested very deeply could exhaust the stack. */
 function isShallow(body: unknown, depth = 0): boolean {
   if (typeof body !== 'object' || body === null) return true
-  if (depth === limits.verifyDepthMax) return false
+  if (depth === verifyLimits.depthMax) return false
   return Object.values(body).every((inner) => isShallow(inner, depth + 1))
 }
 

@@ -1,13 +1,13 @@
-import { limits } from '../../platform/limits.ts'
+import { depositAddresses, fiatDepositInstructions, type List, pageSize } from '../contract.ts'
 import { idOf, textOf } from '../json.ts'
-import { depositAddresses, fiatDepositInstructions, type List } from '../lists.ts'
 import { ifNotTestable, need } from '../verdicts.ts'
+import { verifyLimits } from '../verify-limits.ts'
 import type { Query } from '../ways.ts'
+import { itHas, type Session, type Walk } from './client-session.ts'
+import type { Tokens } from './client-tokens.ts'
 import type { Send } from './exchange.ts'
 import { readPages, sampleOf } from './pages.ts'
-import { itHas, type Session, type Walk } from './session.ts'
 import { findDeleted, readShown } from './shown.ts'
-import type { Tokens } from './tokens.ts'
 
 export type SessionOptions = {
   readonly target: string
@@ -47,7 +47,8 @@ export function openSession(options: SessionOptions): Session {
     newId,
     tokens,
     list: async (list, query = {}, options) => {
-      const needsCustomer = list.path === '/v2/statements' && query.customer_id === undefined
+      const needsCustomer =
+        list.requiredParameter === 'customer_id' && query.customer_id === undefined
       const owner = needsCustomer ? await findCustomer() : ''
       need(owner !== undefined, 'the customer is not known; name it with --customer')
       const parameters = needsCustomer ? { customer_id: owner, ...query } : query
@@ -71,7 +72,7 @@ export function openSession(options: SessionOptions): Session {
       return readPages(
         (wanted) => session.items(list, wanted),
         { limit },
-        limits.verifyDeepPagesMax,
+        verifyLimits.deepPagesMax,
         sample,
       )
     }),
@@ -102,10 +103,10 @@ function queryOf(query: Query): string {
 /** As many records as a page may have; fewer where the target cannot do that. */
 async function firstPage(session: Session, list: List) {
   session.needScope(list.scope)
-  const limit = String(limits.pageSizeMax)
+  const limit = String(pageSize.max)
   const sample = await session.items(list, { limit }).catch(ifNotTestable)
   if (sample !== undefined) return { limit, sample }
-  const smaller = String(limits.pageSizeDefault)
+  const smaller = String(pageSize.default)
   return { limit: smaller, sample: await session.items(list, { limit: smaller }) }
 }
 
@@ -113,11 +114,11 @@ async function firstPage(session: Session, list: List) {
 async function walkList(session: Session, list: List): Promise<Walk> {
   const { items } = await session.sample(list)
   need(items.length > 1, itHas(items))
-  const limit = Math.min(Math.ceil(items.length / 4), limits.pageSizeMax)
+  const limit = Math.min(Math.ceil(items.length / 4), pageSize.max)
   const pages = await readPages(
     (wanted) => session.items(list, wanted),
     { limit: String(limit) },
-    limits.verifyPagesMax,
+    verifyLimits.pagesMax,
   )
   return { ...pages, limit }
 }

@@ -1,8 +1,8 @@
-import { limits } from '../../platform/limits.ts'
 import { counted } from '../../values/counted.ts'
+import type { List } from '../contract.ts'
 import { type Item, isItem, memberOf, textOf, timeOf } from '../json.ts'
-import type { List } from '../lists.ts'
 import { type Evidence, need } from '../verdicts.ts'
+import { verifyLimits } from '../verify-limits.ts'
 import type { Query } from '../ways.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -37,7 +37,7 @@ export async function readPages(
   pagesMax: number,
   first?: Sample,
 ): Promise<Pages> {
-  const time = AbortSignal.timeout(limits.verifyWalkMs)
+  const time = AbortSignal.timeout(verifyLimits.walkMs)
   const pages: Page[] = []
   for (let next: string | undefined = ''; next !== undefined; next = pages.at(-1)?.cursor) {
     if (pages.length === pagesMax || time.aborted) return stoppedAt(pages, time.aborted)
@@ -51,14 +51,14 @@ export async function readPages(
 
 function stoppedAt(pages: readonly Page[], isLate: boolean): Pages {
   const items = pages.flatMap((page) => page.items)
-  const time = isLate ? ` and ${limits.verifyWalkMs / 1000} s` : ''
+  const time = isLate ? ` and ${verifyLimits.walkMs / 1000} s` : ''
   const stopped = `read no further than ${counted(pages.length, 'page')}${time}: ${counted(items.length, 'record')}`
   return { pages, items, isWhole: false, stopped }
 }
 
 /** The text of a large page is not kept; a fault in it shows its own part. */
 function shortened({ text, body: _body, headers: _headers, ...rest }: Exchange): Evidence {
-  return text.length > limits.verifyKeptTextMax ? rest : { ...rest, text }
+  return text.length > verifyLimits.keptTextMax ? rest : { ...rest, text }
 }
 
 /** The records in the answer of a list; not testable unless it has some form of them. */

@@ -1,10 +1,10 @@
-import { limits } from '../../platform/limits.ts'
+import type { List } from '../contract.ts'
 import { type Item, idOf } from '../json.ts'
-import type { List } from '../lists.ts'
 import { ifNotTestable } from '../verdicts.ts'
+import { verifyLimits } from '../verify-limits.ts'
 import { type Query, waysToAny } from '../ways.ts'
+import type { Session, Shown } from './client-session.ts'
 import { readPages, upTo } from './pages.ts'
-import type { Session, Shown } from './session.ts'
 
 /** Pages that a target does not answer are left to the statement about their parameters. */
 export async function readShown(session: Session, list: List): Promise<readonly Shown[]> {
@@ -35,7 +35,7 @@ export async function findDeleted(session: Session, list: List): Promise<Item | 
   const whole = await session.whole(list)
   const limit = await session.limitOf(list)
   const read = (query: Query) =>
-    readPages((wanted) => session.items(list, wanted), query, limits.verifyDeepPagesMax)
+    readPages((wanted) => session.items(list, wanted), query, verifyLimits.deepPagesMax)
   for (const order of ['ASC', 'DESC'] as const) {
     const every = await read({ order, limit, [deletedFlag]: 'true' })
     const live = whole.isWhole ? whole : await read({ order, limit })

@@ -1,6 +1,6 @@
-import { needRecords, type Session } from '../client/session.ts'
+import { needRecords, type Session } from '../client/client-session.ts'
+import type { List } from '../contract.ts'
 import type { Item } from '../json.ts'
-import type { List } from '../lists.ts'
 import { type Evidence, ifNotTestable } from '../verdicts.ts'
 
 /** A record in an answer. `by` ends a sentence: nothing, or the parameters of the request. */

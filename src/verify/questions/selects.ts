@@ -1,7 +1,7 @@
+import type { Session } from '../client/client-session.ts'
 import { sampleOf, upTo } from '../client/pages.ts'
-import type { Session } from '../client/session.ts'
+import type { List } from '../contract.ts'
 import { type Item, idOf } from '../json.ts'
-import type { List } from '../lists.ts'
 import { hold } from '../verdicts.ts'
 import type { Query } from '../ways.ts'
 

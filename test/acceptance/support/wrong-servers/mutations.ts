@@ -19,7 +19,7 @@ export type WrongServerCase = {
   readonly wrong: Wrong | ((world: World) => Wrong)
   /** Acme has more than a page of accounts; Borealis has few records, so that a run is short. */
   readonly client?: 'acme'
-  /** Checks these groups only, where the whole catalogue would take long. */
+  /** Checks these groups only, where all statements would take long. */
   readonly only?: readonly string[]
 }
 

@@ -1,7 +1,7 @@
+import type { Session } from './client/client-session.ts'
+import type { Credentials } from './client/client-tokens.ts'
 import type { Exchange, Send } from './client/exchange.ts'
-import type { Session } from './client/session.ts'
-import type { Credentials } from './client/tokens.ts'
-import { type List, lists, type SingleRead, singleReads } from './lists.ts'
+import { type List, lists, type SingleRead, singleReads } from './contract.ts'
 import { type Cited, citedOf, type Source } from './source.ts'
 import { Broken, type Evidence, type NoAnswer, NotTestable } from './verdicts.ts'
 

@@ -1,8 +1,8 @@
-import { needRecords, type Session } from '../client/session.ts'
+import type { Statement } from '../check-statement.ts'
+import { needRecords, type Session } from '../client/client-session.ts'
+import { type List, lists } from '../contract.ts'
 import { pathIdOf } from '../json.ts'
-import { type List, lists } from '../lists.ts'
 import { guide, rfc } from '../source.ts'
-import type { Statement } from '../statement.ts'
 import { hold, ifNotTestable, need } from '../verdicts.ts'
 
 /** What caches may do with the answers. */

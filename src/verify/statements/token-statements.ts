@@ -1,9 +1,9 @@
+import type { Context, Statement } from '../check-statement.ts'
+import { askerOf, basicOf, tokenOf } from '../client/client-tokens.ts'
 import type { Exchange } from '../client/exchange.ts'
-import { askerOf, basicOf, tokenOf } from '../client/tokens.ts'
+import { lists } from '../contract.ts'
 import { memberOf, textOf } from '../json.ts'
-import { lists } from '../lists.ts'
 import { extra, rfc } from '../source.ts'
-import type { Context, Statement } from '../statement.ts'
 import { hold, need } from '../verdicts.ts'
 
 /** The token endpoint: RFC 6749 with client credentials. */

@@ -1,14 +1,14 @@
+import type { Statement } from '../check-statement.ts'
+import { needRecords, type Session } from '../client/client-session.ts'
 import type { Exchange } from '../client/exchange.ts'
-import { needRecords, type Session } from '../client/session.ts'
+import { type Filter, fiatAccounts, filtersOf, type List, lists, statements } from '../contract.ts'
 import { idOf } from '../json.ts'
-import { type Filter, fiatAccounts, filtersOf, type List, lists, statements } from '../lists.ts'
 import { contract, guide } from '../source.ts'
-import type { Statement } from '../statement.ts'
 import { hold, isRefusal, need } from '../verdicts.ts'
 import { type Query, valuesOf } from '../ways.ts'
 
 const timed = lists.filter(({ bounds }) => Object.keys(bounds).length > 0)
-const ordered = lists.filter(({ path }) => !['/v2/statements', '/v2/issuer-quotes'].includes(path))
+const ordered = lists.filter(({ takesOrderBy }) => takesOrderBy === true)
 
 /** Query parameters: what is accepted and what is refused. */
 export const parameterStatements: readonly Statement[] = [
@@ -172,9 +172,7 @@ function isOfHundred({ entriesMax }: Filter): boolean {
 }
 
 function enumsOf(list: List): readonly string[] {
-  return Object.entries(filtersOf(list)).flatMap(([name, { isEnum }]) =>
-    isEnum === true ? name : [],
-  )
+  return Object.entries(filtersOf(list)).flatMap(([name, { isEnum }]) => (isEnum ? name : []))
 }
 
 /** As many entries as each filter takes, and one more. The values of enums are too few. */
@@ -187,7 +185,7 @@ async function checkEntries(
   const { items } = await session.sample(list)
   for (const [name, filter] of Object.entries(filters)) {
     const { entriesMax, isEnum } = filter
-    if (!isMeant(filter) || isEnum === true || entriesMax === 1) continue
+    if (!isMeant(filter) || isEnum || entriesMax === 1) continue
     const [own = session.newId()] = valuesOf(items, filter.member)
     const entries = [own, ...Array.from({ length: entriesMax }, () => session.newId())]
     const answered = await session.list(list, { [name]: entries.slice(0, -1) })

@@ -1,9 +1,9 @@
+import type { Statement } from '../check-statement.ts'
+import type { Session } from '../client/client-session.ts'
 import type { Exchange } from '../client/exchange.ts'
-import type { Session } from '../client/session.ts'
+import { fiatAccounts, issuerQuotes, lists } from '../contract.ts'
 import { memberOf, textOf } from '../json.ts'
-import { accountRead, issuerQuotes, lists } from '../lists.ts'
 import { guide, rfc } from '../source.ts'
-import type { Statement } from '../statement.ts'
 import { hold, need } from '../verdicts.ts'
 
 /** Errors: RFC 9457 problem details, which the contract leaves open. */
@@ -85,7 +85,7 @@ export const problemStatements: readonly Statement[] = [
     source: rfc(9110, '15.5.6'),
     check: async ({ session }) => {
       // An unknown id and no body: a server that takes the method has nothing to change.
-      const path = `${accountRead.list.path}/${session.newId()}`
+      const path = `${fiatAccounts.path}/${session.newId()}`
       const answered = await session.call(path, { method: 'PATCH' })
       hold(answered.status === 405, 'the status must be 405', answered)
       const allow = answered.headers.get('allow') ?? ''

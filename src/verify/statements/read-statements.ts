@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { limits } from '../../platform/limits.ts'
+import type { Statement } from '../check-statement.ts'
+import { needRecords, type Session } from '../client/client-session.ts'
 import type { Exchange } from '../client/exchange.ts'
-import { needRecords, type Session } from '../client/session.ts'
+import { fiatAccounts, fiatDepositInstructions, type List } from '../contract.ts'
 import { type Item, idOf, isItem, pathIdOf, timeOf } from '../json.ts'
-import { fiatAccounts, fiatDepositInstructions, type List } from '../lists.ts'
 import { contract, extra, guide } from '../source.ts'
-import type { Statement } from '../statement.ts'
 import { hold, isRefusal, need } from '../verdicts.ts'
+import { verifyLimits } from '../verify-limits.ts'
 
 /** Single reads: the same records as in the lists. */
 export const readStatements: readonly Statement[] = [
@@ -76,7 +76,7 @@ async function readEach(
 ): Promise<void> {
   const { items } = await session.sample(list)
   needRecords(items)
-  for (const item of items.slice(0, limits.verifyReadsMax)) {
+  for (const item of items.slice(0, verifyLimits.readsMax)) {
     const alone = await session.call(`${list.path}/${pathIdOf(item)}`)
     hold(alone.status === 200, 'the status must be 200', alone)
     check(item, alone)

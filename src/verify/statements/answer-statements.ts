@@ -1,6 +1,6 @@
 import { counted } from '../../values/counted.ts'
+import type { Context, Statement } from '../check-statement.ts'
 import { contract, extra, rfc } from '../source.ts'
-import type { Context, Statement } from '../statement.ts'
 import { hold, type NoAnswer, need } from '../verdicts.ts'
 
 /**

@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
-import { limits } from '../../platform/limits.ts'
+import type { Statement } from '../check-statement.ts'
+import { needRecords, type Session } from '../client/client-session.ts'
 import type { Exchange } from '../client/exchange.ts'
-import { needRecords, type Session } from '../client/session.ts'
+import { fiatAccounts } from '../contract.ts'
 import { type Item, idOf, isItem, memberOf, pathIdOf, textOf } from '../json.ts'
-import { fiatAccounts } from '../lists.ts'
 import { forEachShown } from '../questions/each-shown.ts'
 import { masked } from '../redact.ts'
 import { guide } from '../source.ts'
-import type { Statement } from '../statement.ts'
 import { hold, need } from '../verdicts.ts'
+import { verifyLimits } from '../verify-limits.ts'
 
 const numbered = ['wire', 'dbs_act', 'scb', 'rtp'] as const
 const accounts = [fiatAccounts] as const
@@ -170,7 +170,7 @@ async function readAlone(
 ): Promise<readonly ReadAlone[]> {
   const { items } = await session.sample(fiatAccounts)
   needRecords(items)
-  const chosen = items.filter(isWanted).slice(0, limits.verifyReadsMax)
+  const chosen = items.filter(isWanted).slice(0, verifyLimits.readsMax)
   const read: ReadAlone[] = []
   for (const item of chosen) {
     const alone = await session.call(`${fiatAccounts.path}/${pathIdOf(item)}`)

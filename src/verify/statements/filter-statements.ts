@@ -1,12 +1,12 @@
 import { printInstant } from '../../values/instant.ts'
+import type { Statement } from '../check-statement.ts'
+import { needRecords, type Session } from '../client/client-session.ts'
 import { upTo } from '../client/pages.ts'
-import { needRecords, type Session } from '../client/session.ts'
+import { type Filter, fiatAccounts, type List, lists } from '../contract.ts'
 import { idOf, present, textOf, timeOf } from '../json.ts'
-import { type Filter, fiatAccounts, type List, lists } from '../lists.ts'
 import { checkPairs } from '../questions/pairs.ts'
 import { selects } from '../questions/selects.ts'
 import { contract, guide } from '../source.ts'
-import type { Statement } from '../statement.ts'
 import { hold, need } from '../verdicts.ts'
 import { valuesOf, waysTo } from '../ways.ts'
 
@@ -96,8 +96,8 @@ async function checkFilter(session: Session, list: List, name: string, filter: F
   await selects(session, list, { [name]: chosen }, (item) =>
     chosen.includes(textOf(item, member) ?? ''),
   )
-  need(isEnum !== true || values.length > 1, `all its records have the same ${member}`)
-  if (isEnum !== true) await selects(session, list, { [name]: session.newId() }, () => false)
+  need(!isEnum || values.length > 1, `all its records have the same ${member}`)
+  if (!isEnum) await selects(session, list, { [name]: session.newId() }, () => false)
 }
 
 function boundStatement(name: string): Statement {

@@ -1,9 +1,9 @@
+import type { Statement } from '../check-statement.ts'
+import { needRecords, type Session } from '../client/client-session.ts'
 import { needList, type Page, upTo } from '../client/pages.ts'
-import { needRecords, type Session } from '../client/session.ts'
+import { issuerQuotes, type List, lists } from '../contract.ts'
 import { idOf, isItem, memberOf } from '../json.ts'
-import { issuerQuotes, type List, lists } from '../lists.ts'
 import { contract, guide, type Source } from '../source.ts'
-import type { Statement } from '../statement.ts'
 import { hold, need } from '../verdicts.ts'
 
 /** Pages: what a client that follows the cursors gets. */

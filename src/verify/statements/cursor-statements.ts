@@ -1,9 +1,9 @@
+import type { Statement } from '../check-statement.ts'
+import { needRecords, type Session } from '../client/client-session.ts'
 import { sampleOf } from '../client/pages.ts'
-import { needRecords, type Session } from '../client/session.ts'
+import { type List, lists } from '../contract.ts'
 import { idOf } from '../json.ts'
-import { type List, lists } from '../lists.ts'
 import { guide } from '../source.ts'
-import type { Statement } from '../statement.ts'
 import { hold, need } from '../verdicts.ts'
 import type { Query } from '../ways.ts'
 

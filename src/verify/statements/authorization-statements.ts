@@ -1,12 +1,12 @@
+import type { Statement } from '../check-statement.ts'
+import type { Session } from '../client/client-session.ts'
 import type { Exchange } from '../client/exchange.ts'
-import type { Session } from '../client/session.ts'
+import { feeOperation, type List, lists, type SingleRead } from '../contract.ts'
 import { pathIdOf } from '../json.ts'
-import { feePath, feeScope, type List, lists, type SingleRead } from '../lists.ts'
 import { contract, guide, rfc } from '../source.ts'
-import type { Statement } from '../statement.ts'
 import { hold, ifNotTestable, need } from '../verdicts.ts'
 import { type Way, waysToAny } from '../ways.ts'
-import { cursorOf } from './cursors.ts'
+import { cursorOf } from './cursor-statements.ts'
 
 /** Contract, section 5: every request carries a bearer token with the operation's scope. */
 export const authorizationStatements: readonly Statement[] = [
@@ -107,7 +107,11 @@ export const authorizationStatements: readonly Statement[] = [
     source: contract('5'),
     check: async ({ session, allowFees }) => {
       need(allowFees, 'creating fees was not allowed (--allow-fees)')
-      const answered = await session.call(feePath, { method: 'POST', body: '{}', token: null })
+      const answered = await session.call(feeOperation.path, {
+        method: 'POST',
+        body: '{}',
+        token: null,
+      })
       const isUnauthorized = [401, 403].includes(answered.status)
       hold(isUnauthorized, 'it must be refused before its body is read', answered)
     },
@@ -118,8 +122,8 @@ export const authorizationStatements: readonly Statement[] = [
     source: guide('403 Forbidden'),
     check: async ({ session, allowFees }) => {
       need(allowFees, 'creating fees was not allowed (--allow-fees)')
-      const token = await tokenWithout(session, feeScope)
-      const answered = await session.call(feePath, { method: 'POST', body: '{}', token })
+      const token = await tokenWithout(session, feeOperation.scope)
+      const answered = await session.call(feeOperation.path, { method: 'POST', body: '{}', token })
       hold(answered.status === 403, 'the status must be 403', answered)
     },
   },

@@ -1,11 +1,11 @@
-import { limits } from '../../platform/limits.ts'
-import { type Judged, needRecords } from '../client/session.ts'
+import type { Statement } from '../check-statement.ts'
+import { type Judged, needRecords } from '../client/client-session.ts'
+import { depositAddresses } from '../contract.ts'
 import { idOf, memberOf, pathIdOf } from '../json.ts'
-import { depositAddresses } from '../lists.ts'
-import type { FaultKind, ShapeFault } from '../shapes/shape.ts'
+import type { FaultKind, ShapeFault } from '../shape.ts'
 import { contract, extra, type Source } from '../source.ts'
-import type { Statement } from '../statement.ts'
 import { hold, need } from '../verdicts.ts'
+import { verifyLimits } from '../verify-limits.ts'
 
 /** The values of records, as clients with strict decoders read them. */
 export const valueStatements: readonly Statement[] = [
@@ -28,7 +28,7 @@ export const valueStatements: readonly Statement[] = [
     checkRead: async ({ session }, { list, shape }) => {
       const { items } = await session.sample(list)
       needRecords(items)
-      for (const item of items.slice(0, limits.verifyReadsMax)) {
+      for (const item of items.slice(0, verifyLimits.readsMax)) {
         const alone = await session.call(`${list.path}/${pathIdOf(item)}`)
         need(alone.status === 200, `it answers HTTP ${alone.status}`)
         const [fault] = shape(alone.body, 'body').filter(isStated)

@@ -1,10 +1,9 @@
 import { parseInstant } from '../../values/instant.ts'
+import type { Context, Statement } from '../check-statement.ts'
 import type { Exchange } from '../client/exchange.ts'
+import { feeOperation } from '../contract.ts'
 import { textOf } from '../json.ts'
-import { feePath, feeScope } from '../lists.ts'
-import { withdrawalFee } from '../shapes/records.ts'
 import { contract, extra } from '../source.ts'
-import type { Context, Statement } from '../statement.ts'
 import { hold, ifNotTestable, isRefusal, need } from '../verdicts.ts'
 
 const fees = extra('docs/fees.md, “How a fee is computed”')
@@ -17,9 +16,9 @@ export const feeStatements: readonly Statement[] = [
     source: contract('4.7'),
     check: async (context) => {
       const { request, answered } = await quoted(context, { amount: '100.50' })
-      const [fault] = withdrawalFee(answered.body, 'body').filter(
-        ({ kind }) => kind !== 'unknown members',
-      )
+      const [fault] = feeOperation
+        .shape(answered.body, 'body')
+        .filter(({ kind }) => kind !== 'unknown members')
       hold(fault === undefined, fault?.says ?? '', answered)
       for (const name of ['asset', 'destination_address', 'crypto_network'] as const) {
         hold(textOf(answered.body, name) === request[name], `${name} differs`, answered)
@@ -183,9 +182,9 @@ async function quotedFor(context: Context, request: Withdrawal, figures: Figures
 
 async function post({ session, allowFees }: Context, body: unknown): Promise<Exchange> {
   need(allowFees, 'creating fees was not allowed (--allow-fees)')
-  session.needScope(feeScope)
+  session.needScope(feeOperation.scope)
   const headers = { 'content-type': 'application/json' }
-  return session.call(feePath, { method: 'POST', headers, body: JSON.stringify(body) })
+  return session.call(feeOperation.path, { method: 'POST', headers, body: JSON.stringify(body) })
 }
 
 /** Decimal text in units of 36 decimals, or undefined. */

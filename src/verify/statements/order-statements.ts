@@ -1,9 +1,9 @@
+import type { Statement } from '../check-statement.ts'
+import { itHas } from '../client/client-session.ts'
 import type { Page } from '../client/pages.ts'
-import { itHas } from '../client/session.ts'
+import type { List } from '../contract.ts'
 import { type Item, idOf, timeOf } from '../json.ts'
-import type { List } from '../lists.ts'
 import { contract, guide } from '../source.ts'
-import type { Statement } from '../statement.ts'
 import { hold, need } from '../verdicts.ts'
 
 /** The order of lists: by time of creation, statements by the start of their period. */

@@ -1,11 +1,11 @@
+import type { List } from '../contract.ts'
 import type { Item } from '../json.ts'
-import type { List } from '../lists.ts'
-import type { ShapeFault } from '../shapes/shape.ts'
+import type { ShapeFault } from '../shape.ts'
 import { type Evidence, need } from '../verdicts.ts'
 import type { Query } from '../ways.ts'
+import type { Tokens } from './client-tokens.ts'
 import type { Call, Exchange } from './exchange.ts'
 import type { Pages, Sample } from './pages.ts'
-import type { Tokens } from './tokens.ts'
 
 /** A page, and the parameters by which it was read. */
 export type Shown = Sample & { readonly by: string }

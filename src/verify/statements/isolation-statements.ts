@@ -1,18 +1,18 @@
-import type { Session } from '../client/session.ts'
-import { type Item, idOf, memberOf, textOf } from '../json.ts'
+import type { Context, Statement } from '../check-statement.ts'
+import type { Session } from '../client/client-session.ts'
 import {
   depositAddresses,
   fiatDepositInstructions,
   type List,
   type SingleRead,
   statements,
-} from '../lists.ts'
+} from '../contract.ts'
+import { type Item, idOf, memberOf, textOf } from '../json.ts'
 import { forEachShown } from '../questions/each-shown.ts'
 import { extra, guide, rfc } from '../source.ts'
-import type { Context, Statement } from '../statement.ts'
 import { hold, ifNotTestable, need } from '../verdicts.ts'
 import { type Way, waysToAny } from '../ways.ts'
-import { cursorOf } from './cursors.ts'
+import { cursorOf } from './cursor-statements.ts'
 
 const tenancy = extra('ARCHITECTURE.md, “Invariants”: a foreign id is an unknown id')
 

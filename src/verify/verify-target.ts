@@ -1,12 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { limits } from '../platform/limits.ts'
-import { catalogue } from './catalogue.ts'
-import { type Exchange, type Fetch, openSend, type Send } from './client/exchange.ts'
-import { openSession } from './client/open-session.ts'
-import { basicOf, type Credentials, openTokens } from './client/tokens.ts'
-import { present, textOf } from './json.ts'
-import { redact } from './redact.ts'
-import { type Cited, citedOf } from './source.ts'
 import {
   type Context,
   type Fault,
@@ -15,8 +7,16 @@ import {
   type Observed,
   type Statement,
   subjectsOf,
-} from './statement.ts'
+} from './check-statement.ts'
+import { basicOf, type Credentials, openTokens } from './client/client-tokens.ts'
+import { type Exchange, type Fetch, openSend, type Send } from './client/exchange.ts'
+import { openSession } from './client/open-session.ts'
+import { present, textOf } from './json.ts'
+import { redact } from './redact.ts'
+import { type Cited, citedOf } from './source.ts'
+import { allStatements } from './statements/all-statements.ts'
 import { NoAnswer } from './verdicts.ts'
+import { verifyLimits } from './verify-limits.ts'
 
 export type VerifyOptions = {
   /** Without a slash at its end. */
@@ -61,10 +61,10 @@ type ReportedFault = Cited & {
  */
 export async function verifyTarget(options: VerifyOptions): Promise<readonly Result[]> {
   const { target, tokenUrl, client, otherClient, customer, allowFees } = options
-  const run = AbortSignal.timeout(limits.verifyRunMs)
+  const run = AbortSignal.timeout(verifyLimits.runMs)
   const hidden = new Set(secretsOf([client, otherClient].filter(present)))
   const { fetch = globalThis.fetch, newId = randomUUID } = options
-  const timeoutMs = options.requestTimeoutMs ?? limits.verifyTimeoutMs
+  const timeoutMs = options.requestTimeoutMs ?? verifyLimits.timeoutMs
   const { observed, observe } = openObserved()
   const plainSend = openSend({ fetch, run, timeoutMs, observe })
   const send: Send = async (url, call) => {
@@ -87,7 +87,7 @@ export async function verifyTarget(options: VerifyOptions): Promise<readonly Res
     otherClient && (await open(otherClient, undefined, 'with the token of the second client'))
   const context: Context = { session, other, send, tokenUrl, client, allowFees, observed }
   const results: Result[] = []
-  for (const statement of catalogue) {
+  for (const statement of allStatements) {
     const isChosen = isChosenBy(options.only, statement.id)
     if (!isChosen && groupOf(statement.id) !== 'answers') continue
     const subjects = subjectsOf(statement).filter(

@@ -1,28 +1,28 @@
 /** Limits of `verify`, which reads the answers of a server that nobody has checked. */
 export const verifyLimits = {
   /** A page of 1,000 accounts has about 0.5 MB. */
-  verifyAnswerBytesMax: 8 * 1024 * 1024,
+  answerBytesMax: 8 * 1024 * 1024,
   /** Legal answers have 8 levels. */
-  verifyDepthMax: 50,
+  depthMax: 50,
   /** The contract states no time. Clients are told to wait for 10 s. */
-  verifyTimeoutMs: 10_000,
+  timeoutMs: 10_000,
   /** The whole run. After it, the statements that are left are not testable. */
-  verifyRunMs: 5 * 60 * 1000,
+  runMs: 5 * 60 * 1000,
   /** How long a `Retry-After` may make the run wait, and how often for one request. */
-  verifyRetryAfterSecondsMax: 10,
-  verifyRetriesMax: 3,
+  retryAfterSecondsMax: 10,
+  retriesMax: 3,
   /** Pages of one walk. Four pages cover the sample; a few more show a walk that does not end. */
-  verifyPagesMax: 6,
+  pagesMax: 6,
   /** Pages of a thousand records that a question about every record reads of each list. */
-  verifyDeepPagesMax: 5,
+  deepPagesMax: 5,
   /** One walk through a list, so that a slow server leaves time for the other statements. */
-  verifyWalkMs: 30_000,
+  walkMs: 30_000,
   /** A page whose text is longer is kept without it: 50 pages of 0.5 MB would take 25 MB. */
-  verifyKeptTextMax: 20_000,
+  keptTextMax: 20_000,
   /** Requests of a path without an answer; each may take the whole time of a request. */
-  verifyFailuresMax: 3,
+  failuresMax: 3,
   /** Records of a kind that are read alone, to compare them with their list. */
-  verifyReadsMax: 5,
+  readsMax: 5,
   /** What a report shows of a request and an answer: one or two lines of a terminal. */
-  verifyShownLengthMax: 240,
+  shownLengthMax: 240,
 } as const

@@ -1,0 +1,35 @@
+import type { Statement } from '../check-statement.ts'
+import { answerStatements } from './answer-statements.ts'
+import { authorizationStatements } from './authorization-statements.ts'
+import { cachingStatements } from './caching-statements.ts'
+import { cursorStatements } from './cursor-statements.ts'
+import { feeStatements } from './fee-statements.ts'
+import { filterStatements } from './filter-statements.ts'
+import { isolationStatements } from './isolation-statements.ts'
+import { maskingStatements } from './masking-statements.ts'
+import { orderStatements } from './order-statements.ts'
+import { pagingStatements } from './paging-statements.ts'
+import { parameterStatements } from './parameter-statements.ts'
+import { problemStatements } from './problem-statements.ts'
+import { readStatements } from './read-statements.ts'
+import { tokenStatements } from './token-statements.ts'
+import { valueStatements } from './value-statements.ts'
+
+/** Every statement, in the order of the report. */
+export const allStatements: readonly Statement[] = [
+  ...tokenStatements,
+  ...authorizationStatements,
+  ...problemStatements,
+  ...parameterStatements,
+  ...pagingStatements,
+  ...orderStatements,
+  ...cursorStatements,
+  ...filterStatements,
+  ...readStatements,
+  ...maskingStatements,
+  ...valueStatements,
+  ...isolationStatements,
+  ...cachingStatements,
+  ...feeStatements,
+  ...answerStatements,
+]
