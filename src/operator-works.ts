@@ -1,6 +1,6 @@
 import type { IngestWork, IngestWorks } from './contract/ingest-operation.ts'
 import type { OperatorPrincipal } from './contract/principal.ts'
-import { Problem } from './contract/problem.ts'
+import { noneFound } from './contract/problem.ts'
 import { historyWork } from './history/history-work.ts'
 import { searchWork } from './history/search-work.ts'
 import { openForeignValues } from './intake/requests/foreign-values.ts'
@@ -64,7 +64,7 @@ const feeWork =
     const id = String(parameters.get('id'))
     const found = await findQuote(quotes, id)
     const isOwn = caller.boundTo === null || caller.boundTo === found?.customer_id
-    if (found === undefined || !isOwn) throw noFee(id)
+    if (found === undefined || !isOwn) throw noneFound('fee', id)
     trace.rows = 1
     return { body: found }
   }
@@ -74,9 +74,7 @@ const consumeWork = (deps: IngestDeps): IngestWork => {
   return async ({ caller, parameters, body, trace }) => {
     const id = String(parameters.get('id'))
     const isOwn = caller.boundTo === null || caller.boundTo === body.get('customer_id')
-    if (!isOwn) throw noFee(id)
+    if (!isOwn) throw noneFound('fee', id)
     return { body: await consume({ id, body, trace }) }
   }
 }
-
-const noFee = (id: string): Problem => new Problem(404, `no fee found for id: '${id}'`)

@@ -3,11 +3,11 @@ import { dirname, join } from 'node:path'
 
 /**
  * Checks the layout of `src/`: which folder imports which, import cycles (type imports included),
- * that every job on a timer is named, and that no literal is spread into a literal. The console and
- * the client import nothing of it. Prints each fault and exits with 1. Files per folder and lines
- * per file are warnings: one thing may rightly be long. The linter checks imports one file at a
- * time and ignores type imports in cycles, so it cannot hold these rules. If this file outgrows its
- * size, dependency-cruiser can do most of it.
+ * that every job on a timer is named, that problems come from their catalogue, and that no literal
+ * is spread into a literal. The console and the client import nothing of it. Prints each fault and
+ * exits with 1. Files per folder and lines per file are warnings: one thing may rightly be long.
+ * The linter checks imports one file at a time and ignores type imports in cycles, so it cannot
+ * hold these rules. If this file outgrows its size, dependency-cruiser can do most of it.
  */
 
 /** What each adapter of the store may import. */
@@ -154,6 +154,7 @@ const importsOf = new Map(files.map((file) => [file, readImports(file)]))
 const faults = [
   ...files.flatMap(directionFaults),
   ...cycleFaults(),
+  ...files.flatMap(problemFaults),
   ...files.flatMap(timerFaults),
   ...packageFiles.flatMap(packageFaults),
   ...globSync('{src,console,sdk,test,bench,tools}/**/*.{ts,tsx}', {
@@ -218,6 +219,14 @@ function packageFaults(file: string): string[] {
   return readImports(file)
     .filter((target) => /^(src|test|tools|console|sdk)\//.test(target) && !target.startsWith(own))
     .map((target) => `${file}: a package of its own must not import ${target}`)
+}
+
+/** The catalogue of problems decides on statuses. */
+function problemFaults(file: string): string[] {
+  const isCatalogue = file === 'src/contract/problem.ts'
+  return isCatalogue || !readFileSync(file, 'utf8').includes('new Problem(')
+    ? []
+    : [`${file}: take a problem of src/contract/problem.ts, which decides on its status`]
 }
 
 /** A literal that is spread into a literal only keeps a line short. */

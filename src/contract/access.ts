@@ -1,5 +1,5 @@
 import type { OperatorPrincipal } from './principal.ts'
-import { Problem } from './problem.ts'
+import { problem } from './problem.ts'
 import type { Access, Request, Trace } from './request.ts'
 
 type Accessed = Pick<Access, 'kind' | 'id' | 'customer'>
@@ -19,7 +19,7 @@ export function seesInFull({ caller, headers }: Omit<Accessing, 'trace'>): boole
 /** Throws unless the caller may see records in full. Notes for the log who sees what. */
 export function noteFullView({ caller, headers, trace }: Accessing, accessed: Accessed): void {
   if (!caller.scopes.has('ingest:read_record')) {
-    throw new Problem(403, 'the full view requires the scope ingest:read_record too')
+    throw problem('forbidden', 'the full view requires the scope ingest:read_record too')
   }
   const reason = caller.person === undefined ? undefined : readReason(headers[reasonHeader])
   const stated = reason === undefined ? {} : { reason }
@@ -29,7 +29,7 @@ export function noteFullView({ caller, headers, trace }: Accessing, accessed: Ac
 /** Throws unless the caller may export lists. Notes for the log who takes what. */
 export function noteExport({ caller, trace }: Accessing, accessed: Accessed): void {
   if (!caller.scopes.has('ingest:export')) {
-    throw new Problem(403, 'purpose=export requires the scope ingest:export too')
+    throw problem('forbidden', 'purpose=export requires the scope ingest:export too')
   }
   const full = trace.access ?? { view: 'customer' as const }
   trace.access = { ...full, ...callerOf(caller), access: 'export', ...accessed }
@@ -51,19 +51,19 @@ const longNumber = /(\p{Nd}[^\p{L}\p{Nd}]*){6}/u
 function readReason(given: string | string[] | undefined): string {
   const reason = typeof given === 'string' ? decodeReason(given) : ''
   if (reason?.trim() === '') {
-    throw new Problem(400, 'a person must give a reason in the header Access-Reason')
+    throw problem('malformed', 'a person must give a reason in the header Access-Reason')
   }
   if (reason === undefined || reason.length > REASON_LENGTH_MAX || unprintable.test(reason)) {
-    throw new Problem(
-      400,
+    throw problem(
+      'malformed',
       `Access-Reason must be percent-encoded text of at most ${REASON_LENGTH_MAX} characters`,
     )
   }
   if (!twoLettersOrDigits.test(reason)) {
-    throw new Problem(400, 'Access-Reason must say why, with at least two letters or digits')
+    throw problem('malformed', 'Access-Reason must say why, with at least two letters or digits')
   }
   if (longNumber.test(reason)) {
-    throw new Problem(400, 'Access-Reason must not hold a number of six digits or more')
+    throw problem('malformed', 'Access-Reason must not hold a number of six digits or more')
   }
   return reason
 }

@@ -13,7 +13,7 @@ import {
 import { described, type Field, instant, text, uuid } from './fields.ts'
 import type { Body, BodyInput, ListOperation } from './operation.ts'
 import type { OperatorPrincipal } from './principal.ts'
-import { Problem } from './problem.ts'
+import { type Problem, problem } from './problem.ts'
 import type { Trace } from './request.ts'
 import type { Resource } from './resource.ts'
 import type { OperatorScope } from './scopes.ts'
@@ -180,12 +180,12 @@ export function pastInstant(given: unknown, clock: Clock): bigint | undefined {
   if (given === undefined) return undefined
   const { micros } = given as Instant
   if (micros <= clock()) return micros
-  throw new Problem(400, 'as_of must not be in the future')
+  throw problem('malformed', 'as_of must not be in the future')
 }
 
 /** The refusal of a time that is from before a customer's records of a kind are kept. */
 export function pastUnknown(kind: string, keptSince: bigint): Problem {
   const since = printInstant(keptSince)
   const detail = `${kind} of this customer are kept since ${since}; earlier states are unknown`
-  return new Problem(410, detail, { meta: { kept_since: since } })
+  return problem('gone', detail, { meta: { kept_since: since } })
 }

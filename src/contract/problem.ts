@@ -9,8 +9,7 @@ export type ProblemGuide = {
 
 /**
  * The problem types, each with a page under `/problems/<slug>`. Every other problem is
- * `about:blank`, which means no more than its status (RFC 9457 section 4.2.1); `statusGuides`
- * describes those.
+ * `about:blank`, which means no more than its status (RFC 9457 section 4.2.1).
  */
 export const problemTypes = {
   'unsupported-asset-network': {
@@ -68,105 +67,108 @@ export const problemTypes = {
   },
 } as const satisfies Readonly<Record<string, ProblemGuide>>
 
-export const statusGuides: readonly ProblemGuide[] = [
-  {
+/** The problems without a type of their own, by what is the matter. */
+const plainProblems = {
+  malformed: {
     status: 400,
     meaning: 'A parameter, the path or the body is not of its form.',
     remedy: 'Read `detail`; `meta.errors` names every parameter at fault with its reason.',
   },
-  {
+  unauthenticated: {
     status: 401,
     meaning:
       'The access token is missing, malformed, expired or revoked, or its client is disabled.',
     remedy:
       'Get a new token from `POST /oauth2/token` and send it once, as `Authorization: Bearer …`.',
   },
-  {
+  forbidden: {
     status: 403,
     meaning: 'The token is good but lacks the scope of this operation.',
     remedy: 'Ask for a token with the scope that `detail` names, or have it granted to the client.',
   },
-  {
+  notFound: {
     status: 404,
     meaning: 'Nothing is at this path, or no record of yours has this id.',
     remedy:
       'Check the id. A deleted account is shown with `include_deleted=true`; what belongs to another customer is never told apart from nothing.',
   },
-  {
+  methodNotAllowed: {
     status: 405,
     meaning: 'The path exists, but not with this method.',
     remedy: 'Use a method of the `Allow` header.',
   },
-  {
+  notSentInTime: {
     status: 408,
     meaning: 'The request was not sent whole in time.',
     remedy: 'Send it again over a connection that stays open.',
   },
-  {
+  conflict: {
     status: 409,
     meaning:
       'A record conflicts with what is stored: an identifier is taken, a fixed member differs, or the stored record is newer.',
     remedy: 'Read `meta.errors`, which names member, code and reason of each fault.',
   },
-  {
+  gone: {
     status: 410,
     meaning: 'What was stored at that time is unknown: the records are kept since later.',
     remedy: 'Ask for a later time; `meta.kept_since` is the first one.',
   },
-  {
+  preconditionFailed: {
     status: 412,
     meaning: 'The stored version is not the one that `If-Match` or `If-None-Match` requires.',
     remedy: 'Read the record, apply the change to it, and send its `ETag`.',
   },
-  {
+  tooLarge: {
     status: 413,
     meaning: 'The body is larger than any operation takes.',
     remedy: 'Send a body of at most 16 KiB.',
   },
-  {
+  unsupportedCoding: {
     status: 415,
     meaning: 'The body is compressed.',
     remedy: 'Send the body as it is, without `Content-Encoding`.',
   },
-  {
+  expectationFailed: {
     status: 417,
     meaning: 'The `Expect` header names something else than `100-continue`.',
     remedy: 'Leave the header out.',
   },
-  {
+  keyReused: {
     status: 422,
     meaning: 'The `Idempotency-Key` was sent with another request in the last 24 hours.',
     remedy: 'Send the same request again, or take a new key.',
   },
-  {
+  tooManyRequests: {
     status: 429,
     meaning:
       'The client has sent more requests than its limit allows, or its address has too many in progress.',
     remedy: 'Wait for the seconds in `Retry-After`; `RateLimit-*` headers show what is left.',
   },
-  {
+  headersTooLarge: {
     status: 431,
     meaning:
       'The request line, the path or the headers are too long, or there are too many headers.',
     remedy: 'Split long filters over several requests.',
   },
-  {
+  defect: {
     status: 500,
     meaning: 'Something broke on our side.',
     remedy: 'Report it with the `request_id`.',
   },
-  {
+  notImplemented: {
     status: 501,
     meaning: 'The method or the transfer coding is not one that this service knows.',
     remedy: 'Use GET, HEAD or POST, and send a body with its length or in chunks.',
   },
-  {
+  unavailable: {
     status: 503,
     meaning:
       'The service cannot answer now: it has too many requests in progress, cannot reach or read its store, or the store is being restored.',
     remedy: 'Send the request again after the seconds in `Retry-After`.',
   },
-]
+} as const satisfies Readonly<Record<string, ProblemGuide>>
+
+export const statusGuides: readonly ProblemGuide[] = Object.values(plainProblems)
 
 export type ProblemSlug = keyof typeof problemTypes
 
@@ -180,10 +182,11 @@ export type ParameterFault = {
   readonly sentence?: string | undefined
 }
 
-type ProblemExtras = {
-  readonly slug?: ProblemSlug
+type Facts = {
   readonly meta?: Readonly<Record<string, unknown>>
   readonly headers?: Readonly<Record<string, string>>
+  /** The seconds of the header `Retry-After`. */
+  readonly retryAfter?: number | bigint | string
   readonly cause?: unknown
 }
 
@@ -200,19 +203,55 @@ export class Problem extends Error {
   readonly meta: Readonly<Record<string, unknown>> | undefined
   readonly headers: Readonly<Record<string, string>>
 
-  constructor(status: number, detail: string, extras: ProblemExtras = {}) {
-    super(detail, { cause: extras.cause })
+  constructor(status: number, slug: ProblemSlug | undefined, detail: string, facts: Facts) {
+    super(detail, { cause: facts.cause })
     this.status = status
     this.detail = detail
-    this.slug = extras.slug
-    this.meta = extras.meta
-    this.headers = extras.headers ?? {}
+    this.slug = slug
+    this.meta = facts.meta
+    this.headers =
+      facts.retryAfter === undefined
+        ? (facts.headers ?? {})
+        : { ...facts.headers, 'retry-after': String(facts.retryAfter) }
   }
 
   get title(): string {
-    return STATUS_CODES[this.status] ?? 'Error'
+    return reasonOf(this.status)
   }
 }
+
+/** The HTTP reason of a status. */
+export const reasonOf = (status: number): string => STATUS_CODES[status] ?? 'Error'
+
+const isSlug = (name: string): name is ProblemSlug => Object.hasOwn(problemTypes, name)
+
+/** A problem by its name, which decides on its status and its type. */
+export function problem(
+  name: ProblemSlug | keyof typeof plainProblems,
+  detail: string,
+  facts: Facts = {},
+): Problem {
+  return isSlug(name)
+    ? new Problem(problemTypes[name].status, name, detail, facts)
+    : new Problem(plainProblems[name].status, undefined, detail, facts)
+}
+
+/** A problem whose status another program has chosen: the web framework, or a test by a fault. */
+export const problemOfStatus = (status: number, detail: string, facts: Facts = {}): Problem =>
+  new Problem(status, undefined, detail, facts)
+
+/** One 400 for all faults. `meta.errors` has codes for programs and no parameter's name twice. */
+export function invalidParameters(faults: readonly ParameterFault[]): Problem {
+  const detail = faults
+    .map(({ parameter, reason, sentence }) => sentence ?? `${parameter} ${reason}`)
+    .join('; ')
+  const errors = faults.map(({ parameter, code, reason }) => ({ parameter, code, reason }))
+  return problem('malformed', detail, { meta: { errors } })
+}
+
+/** The same for an unknown record, for a deleted one and for one of another customer. */
+export const noneFound = (noun: string, id: string): Problem =>
+  problem('notFound', `no ${noun} found for id: '${echo(id)}'`)
 
 /**
  * Makes a caller's text safe to echo: without control characters, cut to 100 characters, and

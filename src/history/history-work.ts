@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { noteFullView, seesInFull } from '../contract/access.ts'
 import type { IngestInput, IngestWork } from '../contract/ingest-operation.ts'
-import { Problem } from '../contract/problem.ts'
+import { noneFound, problem } from '../contract/problem.ts'
 import type { RecordInput, Resource } from '../contract/resource.ts'
 import type { Clock } from '../platform/clock.ts'
 import { limits } from '../platform/limits.ts'
@@ -10,14 +10,14 @@ import type { History, RecordName, Version, VersionOrigin } from '../store/recor
 import type { Store } from '../store/records.ts'
 import { printInstant } from '../values/instant.ts'
 import { changedMembers } from './changed-members.ts'
-import { idOf, nameOf, noneFound, requireFound } from './record-name.ts'
+import { idOf, nameOf, requireFound } from './record-name.ts'
 
 type HistoryDeps = { readonly store: Pick<Store, 'operator'>; readonly clock: Clock }
 
 /** Throws a 403 unless the caller may read the past. */
 export function requireHistoryScope({ caller }: IngestInput): void {
   if (caller.scopes.has('ingest:read_history')) return
-  throw new Problem(403, 'as_of requires the scope ingest:read_history too')
+  throw problem('forbidden', 'as_of requires the scope ingest:read_history too')
 }
 
 /** The work that lists the versions of a record. */
@@ -70,7 +70,7 @@ function historyNameOf(resource: Resource, input: IngestInput): RecordName {
   const { id, customerId } = nameOf(input)
   const named = input.parameters.get('customer_id')
   if (named === undefined) return { id, customerId }
-  if (customerId !== undefined && customerId !== named) throw noneFound(resource, input)
+  if (customerId !== undefined && customerId !== named) throw noneFound(resource.noun, idOf(input))
   return { id, customerId: String(named) }
 }
 

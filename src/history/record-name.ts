@@ -1,5 +1,5 @@
 import type { IngestInput } from '../contract/ingest-operation.ts'
-import { echo, Problem } from '../contract/problem.ts'
+import { noneFound } from '../contract/problem.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { RecordName } from '../store/records/history.ts'
 
@@ -15,11 +15,8 @@ export const nameOf = (input: IngestInput): RecordName => ({
   customerId: input.caller.boundTo ?? undefined,
 })
 
-export const noneFound = ({ noun }: Resource, input: IngestInput): Problem =>
-  new Problem(404, `no ${noun} found for id: '${echo(idOf(input))}'`)
-
 /** What was read by the name, or a 404. */
 export function requireFound<R>(resource: Resource, input: IngestInput, found: R | undefined): R {
   if (found !== undefined) return found
-  throw noneFound(resource, input)
+  throw noneFound(resource.noun, idOf(input))
 }

@@ -1,5 +1,5 @@
 import { conflictCodes } from '../contract/fault-codes.ts'
-import { Problem } from '../contract/problem.ts'
+import { type Problem, problem } from '../contract/problem.ts'
 import type { RecordFault } from '../contract/resource.ts'
 import { limits } from '../platform/limits.ts'
 
@@ -25,7 +25,7 @@ export function refusedRecords(
   const detail = `${place}${first?.member} ${first?.reason}${others(errors.length, faultCount, mayHaveMoreFaults)}`
   const areConflicts = errors.every(({ code }) => Object.hasOwn(conflictCodes, code))
   const meta = { fault_count: faultCount, ...(mayHaveMoreFaults && { more: true }), errors }
-  return new Problem(areConflicts ? 409 : 400, detail, { meta })
+  return problem(areConflicts ? 'conflict' : 'malformed', detail, { meta })
 }
 
 /** What was found besides the listed faults. */

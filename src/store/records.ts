@@ -16,7 +16,7 @@ import type {
   SearchHit,
 } from './records/history.ts'
 import type { JournalEntry, LoadOptions, RecordLoad } from './records/import.ts'
-import type { Page, Selection } from './records/page.ts'
+import type { Page, PageRows, Revision, Selection } from './records/page.ts'
 import type { PutOutcome, PutRequest } from './records/put.ts'
 
 /** The port to the records. `customers` sees one tenant in each call, `operator` every tenant. */
@@ -51,7 +51,7 @@ export type CustomerRecords = {
    * The revision of a tenant's records of one kind, as `page` would answer it. Undefined while a
    * record of the kind is known to be damaged: then every page must be verified.
    */
-  revision(tenant: Tenant, resource: Resource): Promise<string | undefined>
+  revision(tenant: Tenant, resource: Resource): Promise<Revision | undefined>
 }
 
 export type OperatorRecords = {
@@ -69,7 +69,10 @@ export type OperatorRecords = {
   put(resource: Resource, request: PutRequest): Promise<PutOutcome>
   /** A record, also a deleted or a withdrawn one. Rejects with a StoreDamaged if it is damaged. */
   find(resource: Resource, name: RecordName): Promise<FoundRecord | undefined>
-  /** A record at a time in microseconds. Undefined for an id that no customer has. */
+  /**
+   * A record at a time in microseconds. Undefined for an id that no customer has. Rejects with a
+   * PastUnknown as `pageAsOf` does.
+   */
   findAsOf(resource: Resource, name: RecordName, asOf: bigint): Promise<PastRecord | undefined>
   /**
    * What `customers.page` answered at a time, or the same records in full. Rejects with a
@@ -80,7 +83,7 @@ export type OperatorRecords = {
     tenant: Tenant,
     view: 'customer' | 'full',
     selection: PastSelection,
-  ): Promise<Page>
+  ): Promise<PageRows>
   /** Versions of a record, oldest first. Undefined if it is unknown. */
   history(resource: Resource, name: RecordName, part: HistoryPart): Promise<History | undefined>
   /** Records of every customer, or of one, by a complete identifier or the start of a memo. */

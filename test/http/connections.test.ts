@@ -196,6 +196,17 @@ describe('the limit of an address', () => {
   })
 })
 
+test('a request whose body is never sent keeps no timer once its connection is cut', async () => {
+  const service = await startTestService()
+  const { socket, read, received } = openSocket(service.url)
+  read()
+  socket.write(head('POST /v2/statements HTTP/1.1', 'content-length: 5'))
+  await until(() => received().includes('405'))
+  socket.destroy()
+  await service.stop()
+  assert.ok(!process.getActiveResourcesInfo().includes('Timeout'))
+})
+
 describe('the descriptor limit', () => {
   test('lowers the number of connections, and warns with what to change', () => {
     const { log, lines } = openTestLog()

@@ -49,7 +49,7 @@ describe('an import', () => {
   test('changes the revision of the customers and the kind whose records change', async () => {
     const revisionOf = async (customer: string, view: ListView) => {
       const { customers } = tested.store
-      return (await customers.page(asTenant(customer), view, firstPage)).revision
+      return (await customers.page(asTenant(customer), view, firstPage)).revision.changedAt
     }
     const revisions = async () => [
       await revisionOf('acme', fiatAccount.brief),

@@ -145,9 +145,9 @@ test('a kind whose table the database cannot read has no list and no miss until 
         rows: 0,
         last: undefined,
         more: false,
-        revision: 1,
+        changedAt: 1n,
       }),
-      revision: async () => 1,
+      changedAt: async () => 1n,
     },
     list,
   )

@@ -181,15 +181,15 @@ describe('a damaged record', () => {
   test('leaves no revision that a page read before it, or while it is known, may have', async () => {
     const revision = () => tested.store.customers.revision(acme, fiatAccount.resource)
     const before = await revision()
-    assert.equal((await page()).revision, before)
+    assert.deepEqual((await page()).revision, before)
     await tested.ask(`update bursar.fiat_account set body = replace(body, 'kept', 'kfpt')`)
     await scanned()
     assert.equal(await revision(), undefined)
     // Mended without an import, as by a restored page of the disk.
     await tested.ask(`update bursar.fiat_account set body = replace(body, 'kfpt', 'kept')`)
     await tested.store.damage.lookAgain()
-    assert.notEqual(await revision(), before)
-    assert.equal((await page()).revision, await revision())
+    assert.notDeepEqual(await revision(), before)
+    assert.deepEqual((await page()).revision, await revision())
   })
 
   test('leaves the revisions of other kinds as they are', async () => {
@@ -202,7 +202,7 @@ describe('a damaged record', () => {
     await tested.take('fiat-accounts', [account])
     await tested.store.damage.lookAgain()
     assert.deepEqual(found(), [])
-    assert.equal(await revision(), before)
+    assert.deepEqual(await revision(), before)
   })
 
   test('whose full record is missing is no unknown id once the scan has found it', async () => {

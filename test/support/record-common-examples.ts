@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { Problem } from '../../src/contract/problem.ts'
+import { problem } from '../../src/contract/problem.ts'
 import type { Example, OperationExamples } from '../../src/http/documents/openapi-examples.ts'
 import { problemOf, renderProblem } from '../../src/http/server/respond.ts'
 import { StoreUnavailable } from '../../src/store/unavailable.ts'
@@ -79,7 +79,7 @@ export async function recordCommon(
       408: {
         slow: rendered(
           'A body that did not come',
-          new Problem(408, 'the request was not sent whole in time'),
+          problem('notSentInTime', 'the request was not sent whole in time'),
           '',
         ),
       },
@@ -103,8 +103,8 @@ export async function recordCommon(
           tokens === undefined
             ? rendered(
                 'More requests at once than the limit allows',
-                new Problem(
-                  429,
+                problem(
+                  'tooManyRequests',
                   'your address has too many requests in progress; wait for their answers',
                 ),
               )
@@ -120,7 +120,7 @@ export async function recordCommon(
       501: {
         'transfer-coding': rendered(
           'Another transfer coding',
-          new Problem(501, 'the only Transfer-Encoding of a body is chunked'),
+          problem('notImplemented', 'the only Transfer-Encoding of a body is chunked'),
           writePath,
         ),
       },

@@ -1,5 +1,5 @@
 import type { Background, JobState } from '../../background.ts'
-import { Problem } from '../../contract/problem.ts'
+import { problem } from '../../contract/problem.ts'
 import { jsonAnswer, type Route } from '../../contract/request.ts'
 import { printInstant } from '../../values/instant.ts'
 
@@ -21,8 +21,8 @@ export function healthRoutes(checks: readonly ReadinessCheck[]): Route[] {
     readiness('readiness', async () => {
       const { failed } = await look()
       if (failed.length === 0) return jsonAnswer({ status: 'ready' }, notStored)
-      throw new Problem(503, 'the service is not ready; try again shortly', {
-        headers: retrySoon,
+      throw problem('unavailable', 'the service is not ready; try again shortly', {
+        retryAfter: 1,
         cause: causeOf(failed),
       })
     }),
@@ -41,9 +41,9 @@ export function operatorHealthRoutes(
       const { failed, results } = await look()
       const meta = { pid: process.pid, checks: results, jobs: describeJobs(background.states()) }
       if (failed.length === 0) return jsonAnswer({ status: 'ready', ...meta }, notStored)
-      throw new Problem(503, `not ready: ${failed.map(({ name }) => name).join(', ')}`, {
+      throw problem('unavailable', `not ready: ${failed.map(({ name }) => name).join(', ')}`, {
         meta,
-        headers: retrySoon,
+        retryAfter: 1,
         cause: causeOf(failed),
       })
     }),
@@ -89,7 +89,6 @@ function statusOf(last: JobState['last'], failingSince: bigint | undefined) {
 }
 
 const notStored = { 'cache-control': 'no-store' }
-const retrySoon = { 'retry-after': '1' }
 
 const liveness: Route = {
   method: 'GET',

@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto'
 import {
-  Problem,
   type ProblemGuide,
   type ProblemSlug,
+  problem,
+  problemOfStatus,
   problemTypes,
+  reasonOf,
   statusGuides,
 } from '../../contract/problem.ts'
 import type { Route } from '../../contract/request.ts'
@@ -24,7 +26,7 @@ export function problemPages(): Route[] {
       path: '/problems/:slug',
       operation: 'problemPage',
       answer: () => {
-        throw new Problem(404, 'there is no problem of this name; /problems lists them all')
+        throw problem('notFound', 'there is no problem of this name; /problems lists them all')
       },
     },
   ]
@@ -45,7 +47,7 @@ const untyped: readonly Entry[] = statusGuides.map((guide) => ({
 const isSlug = (name: string): name is ProblemSlug => Object.hasOwn(problemTypes, name)
 
 const titleOf = ({ name, guide }: Entry): string =>
-  isSlug(name) ? name : `${name} ${new Problem(guide.status, '').title}`
+  isSlug(name) ? name : `${name} ${reasonOf(guide.status)}`
 
 const indexBody = (): string =>
   `<p>Every error is <code>application/problem+json</code> (RFC 9457). <code>detail</code> says what to change.</p>
@@ -81,11 +83,11 @@ function exampleOf({ name, guide }: Entry): string | undefined {
   const example = problemExamples[name]
   if (example === undefined) return undefined
   const { detail, path, meta } = example
-  const problem = new Problem(guide.status, detail, {
-    ...(isSlug(name) && { slug: name }),
-    ...(meta !== undefined && { meta }),
-  })
-  const { body } = renderProblem(problem, { id: 'e95ab535-d8ae-4a3c-915c-7e116cea53bd', path })
+  const facts = meta === undefined ? {} : { meta }
+  const shown = isSlug(name)
+    ? problem(name, detail, facts)
+    : problemOfStatus(guide.status, detail, facts)
+  const { body } = renderProblem(shown, { id: 'e95ab535-d8ae-4a3c-915c-7e116cea53bd', path })
   return JSON.stringify(JSON.parse(body), null, 2)
 }
 

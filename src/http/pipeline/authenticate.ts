@@ -1,5 +1,5 @@
 import type { Caller, OperatorPrincipal } from '../../contract/principal.ts'
-import { Problem } from '../../contract/problem.ts'
+import { type Problem, problem } from '../../contract/problem.ts'
 import { authorizationHeaders, queryNames, type Request } from '../../contract/request.ts'
 import type { OperatorScope, Scope } from '../../contract/scopes.ts'
 import { limits } from '../../platform/limits.ts'
@@ -24,7 +24,7 @@ export async function authenticate<C extends Caller>(
   }
   const [header] = headers
   if (header === undefined) {
-    throw new Problem(401, 'no authorization header set', {
+    throw problem('unauthenticated', 'no authorization header set', {
       headers: { 'www-authenticate': 'Bearer' },
     })
   }
@@ -64,7 +64,7 @@ export async function admit(
 /** Throws a 403 unless the caller is a client of the operator, or a person. */
 export function requireOperator(caller: Caller): asserts caller is OperatorPrincipal {
   if (caller.tenant === null) return
-  throw new Problem(403, 'the client belongs to a customer; only the operator may call this', {
+  throw problem('forbidden', 'the client belongs to a customer; only the operator may call this', {
     headers: { 'www-authenticate': 'Bearer error="insufficient_scope"' },
   })
 }
@@ -73,7 +73,7 @@ export function requireOperator(caller: Caller): asserts caller is OperatorPrinc
 export function requireScope(caller: Caller, scope: Scope | OperatorScope): void {
   if (caller.scopes.has(scope)) return
   const held = [...caller.scopes].join(' ')
-  throw new Problem(403, `insufficient scopes: found '${held}', required one of '[${scope}]'`, {
+  throw problem('forbidden', `insufficient scopes: found '${held}', required one of '[${scope}]'`, {
     headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
   })
 }
@@ -83,7 +83,7 @@ const hasTokenInQuery = queryNames(['access_token'])
 
 function invalidToken(detail: string, description?: string): Problem {
   const described = description === undefined ? '' : `, error_description="${description}"`
-  return new Problem(401, detail, {
+  return problem('unauthenticated', detail, {
     headers: { 'www-authenticate': `Bearer error="invalid_token"${described}` },
   })
 }

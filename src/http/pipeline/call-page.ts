@@ -42,7 +42,6 @@ export function closeCallPage(
   keys: CursorKeys,
 ): IngestAnswer['body'] {
   if (next === undefined) return body
-  const place = { position: next, logPosition: undefined }
-  const cursor = sealCursor(keys, place, bindingOf(operation, caller, parameters))
+  const cursor = sealCursor(keys, { position: next }, bindingOf(operation, caller, parameters))
   return { ...Object(body), next_page_cursor: cursor }
 }

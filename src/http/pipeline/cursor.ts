@@ -42,10 +42,14 @@ const VERSION = 1
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** The last record of a page, and the log position at which the page was read. */
-export type Place = { readonly position: Position; readonly logPosition: bigint | undefined }
-
-const LOG_POSITION_BYTES = 8
+/** The last record of a page. */
+export type Place = {
+  readonly position: Position
+  /** The position in the store's log at which the page was read. */
+  readonly logPosition?: bigint | undefined
+  /** The instant of a past page, in microseconds. */
+  readonly asOf?: bigint | undefined
+}
 
 /** What a cursor belongs to. */
 export type Binding = {
@@ -66,7 +70,8 @@ export type CursorFault = 'malformed' | 'other_list' | 'other_order' | 'other_fi
  * (docs/decisions/0006-cursor-sealing.md).
  *
  * Layout before base64url: version, length of the key's id, key id, nonce, sealed digests and
- * place, tag. The place is the record's position and, where the store has one, the log position.
+ * place, tag. The place is the record's position, a byte that tells which of its other fields
+ * follow, and these.
  */
 export function sealCursor(keys: CursorKeys, place: Place, binding: Binding): string {
   const { id, key } = keys.current()
@@ -130,19 +135,35 @@ const digestsOf = ({ operation, order, filters }: Binding): [CursorFault, Buffer
 /** Nobody gains from two filters with one digest: both are their own tenant's. */
 const digest = (text: string): Buffer => hash('sha256', text, 'buffer').subarray(0, 16)
 
-function placeBytes({ position, logPosition }: Place): Uint8Array {
-  if (logPosition === undefined) return position
-  const bytes = Buffer.alloc(POSITION_BYTES + LOG_POSITION_BYTES)
-  bytes.set(position)
-  bytes.writeBigUInt64BE(logPosition, POSITION_BYTES)
+const HAS_LOG_POSITION = 1
+const HAS_AS_OF = 2
+
+function placeBytes({ position, logPosition, asOf }: Place): Uint8Array {
+  const flags =
+    (logPosition === undefined ? 0 : HAS_LOG_POSITION) | (asOf === undefined ? 0 : HAS_AS_OF)
+  return Buffer.concat([
+    position,
+    Buffer.from([flags]),
+    ...[logPosition, asOf].map((field) => (field === undefined ? NO_FIELD : fieldBytes(field))),
+  ])
+}
+
+const FIELD_BYTES = 8
+const NO_FIELD = Buffer.alloc(0)
+
+function fieldBytes(value: bigint): Buffer {
+  const bytes = Buffer.alloc(FIELD_BYTES)
+  bytes.writeBigInt64BE(value)
   return bytes
 }
 
 function placeOf(bytes: Buffer): Place {
+  const flags = bytes.readUInt8(POSITION_BYTES)
+  const fields = bytes.subarray(POSITION_BYTES + 1)
   return {
     position: bytes.subarray(0, POSITION_BYTES),
-    logPosition:
-      bytes.length === POSITION_BYTES ? undefined : bytes.readBigUInt64BE(POSITION_BYTES),
+    logPosition: flags & HAS_LOG_POSITION ? fields.readBigInt64BE(0) : undefined,
+    asOf: flags & HAS_AS_OF ? fields.readBigInt64BE(fields.length - FIELD_BYTES) : undefined,
   }
 }
 

@@ -9,7 +9,7 @@ import {
   pastUnknown,
 } from '../../contract/ingest-operation.ts'
 import { asTenant, type OperatorPrincipal } from '../../contract/principal.ts'
-import { Problem } from '../../contract/problem.ts'
+import { problem } from '../../contract/problem.ts'
 import { type Answer, jsonAnswer, type Request } from '../../contract/request.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { PastUnknown } from '../../store/records/history.ts'
@@ -42,9 +42,13 @@ export async function handleIngest(
   await deps.rateLimit(caller.clientId, request.trace)
   if (operation.scope !== null) requireScope(caller, operation.scope)
   requireOperator(caller)
-  return operation.kind === 'ingest'
-    ? await handleCall(operation, request, caller, deps)
-    : await handlePastList(operation, request, caller, deps)
+  try {
+    return operation.kind === 'ingest'
+      ? await handleCall(operation, request, caller, deps)
+      : await handlePastList(operation, request, caller, deps)
+  } catch (error) {
+    throw error instanceof PastUnknown ? pastUnknown(error.kind, error.keptSince) : error
+  }
 }
 
 async function handleCall(
@@ -95,7 +99,7 @@ async function handlePastList(
   const own = validateControl(operation, request.parameters, query)
   const customerId = String(own.get('customer_id'))
   if (caller.boundTo !== null && caller.boundTo !== customerId) {
-    throw new Problem(404, 'no such customer of this client')
+    throw problem('notFound', 'no such customer of this client')
   }
   const view = own.get('view') === 'full' ? 'full' : 'customer'
   const { resource } = list.view
@@ -114,10 +118,9 @@ async function handlePastList(
     ? await store.operator
         .pageAsOf(resource, asTenant(customerId), view, selection)
         .catch((error: unknown) => {
-          if (!(error instanceof PastUnknown)) throw error
           // The clock of the process that stored the first record may be ahead of this one.
-          if (isOfNow) return emptyPage
-          throw pastUnknown(error.kind, error.keptSince)
+          if (error instanceof PastUnknown && isOfNow) return emptyPage
+          throw error
         })
     : emptyPage
   request.trace.rows = page.rows

@@ -7,7 +7,7 @@ import type {
   WriteOperation,
 } from '../../contract/operation.ts'
 import type { Caller, Principal } from '../../contract/principal.ts'
-import { echo, Problem } from '../../contract/problem.ts'
+import { echo, problem } from '../../contract/problem.ts'
 import {
   type Answer,
   type Interfere,
@@ -16,7 +16,7 @@ import {
   type Request,
   type ReserveAnswer,
 } from '../../contract/request.ts'
-import type { Page } from '../../store/records/page.ts'
+import type { Page, Revision } from '../../store/records/page.ts'
 import type { Store } from '../../store/records.ts'
 import { isMatch, notModified, unlessMatched } from '../server/respond.ts'
 import { authenticate, requireScope, type Verify } from './authenticate.ts'
@@ -83,7 +83,7 @@ async function handleGet(
   const query = readQuery(operation, request)
   const { id, includeDeleted } = validateGet(operation, parameters.id ?? '', query)
   const body = await store.customers.get(tenant, operation.view, id, includeDeleted)
-  if (body === undefined) throw new Problem(404, operation.unknownId(echo(id)))
+  if (body === undefined) throw problem('notFound', operation.unknownId(echo(id)))
   trace.rows = 1
   return { status: 200, headers: { 'cache-control': 'no-store' }, body }
 }
@@ -101,7 +101,7 @@ async function handleList(
 ): Promise<Answer> {
   const { trace } = request
   const heldTag = request.headers['if-none-match']
-  const tagOf = (revision: string) => etagOf(operation, principal, request, revision, cursorKeys)
+  const tagOf = (revision: Revision) => etagOf(operation, principal, request, revision, cursorKeys)
   const key = `${operation.id} ${request.rawQuery} ${principal.tenant}`
   const kept = pages.find(key)
   if (kept !== undefined && kept.answer.headers.etag === (await currentTag())) {
@@ -135,7 +135,7 @@ async function handleList(
     return revision && tagOf(revision)
   }
 
-  function currentRevision(): Promise<string | undefined> {
+  function currentRevision(): Promise<Revision | undefined> {
     return store.customers.revision(principal.tenant, operation.view.resource)
   }
 }
@@ -160,5 +160,5 @@ export const emptyPage: Page = {
   rows: 0,
   last: undefined,
   more: false,
-  revision: '0',
+  revision: { changedAt: 0n, damageMet: 0 },
 }

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto'
 import type { ListOperation } from '../../contract/operation.ts'
 import type { Principal } from '../../contract/principal.ts'
-import type { ParameterFault } from '../../contract/problem.ts'
+import { invalidParameters, type ParameterFault } from '../../contract/problem.ts'
 import type { Answer, Request } from '../../contract/request.ts'
 import { openLentBuffers } from '../../platform/lent-buffers.ts'
 import { limits } from '../../platform/limits.ts'
 import { version } from '../../platform/version.ts'
-import type { Page, Selection } from '../../store/records/page.ts'
+import type { Page, PageRows, Revision, Selection } from '../../store/records/page.ts'
 import { printInstant } from '../../values/instant.ts'
 import {
   type Binding,
@@ -16,7 +16,6 @@ import {
   type Place,
   sealCursor,
 } from './cursor.ts'
-import { invalidParameters } from './invalid-parameters.ts'
 import type { ListInput } from './validate.ts'
 
 /** The selection with its cursor opened. A cursor that was sealed for anything else is a 400. */
@@ -57,21 +56,20 @@ export function closePage(
   keys: CursorKeys,
 ): Answer {
   const binding = bindingOf(operation, principal, input)
-  const { body, sent } = enclose(operation.envelope, page, binding, keys)
+  const { logPosition } = page
+  const { body, sent } = enclose(operation.envelope, page, { logPosition }, binding, keys)
   return { status: 200, headers: pageHeaders(etag, page.revision), body, sent }
 }
 
 /** The page in its envelope. `sent` ends the use of the body's memory. */
 export function enclose(
   envelope: string,
-  page: Page,
+  page: PageRows,
+  readAt: Omit<Place, 'position'>,
   binding: Binding,
   keys: CursorKeys,
 ): { readonly body: Uint8Array; readonly sent: () => void } {
-  const next =
-    page.more && page.last !== undefined
-      ? { position: page.last, logPosition: page.logPosition }
-      : undefined
+  const next = page.more && page.last !== undefined ? { position: page.last, ...readAt } : undefined
   const tail =
     next === undefined ? ']}' : `],"next_page_cursor":"${sealCursor(keys, next, binding)}"}`
   const head = `{"${envelope}":[`
@@ -86,10 +84,12 @@ export function enclose(
 const bodies = openLentBuffers()
 
 /** `as-of` is when the list last changed: the instant at which the operator finds this page. */
-export function pageHeaders(etag: string, revision: string): Readonly<Record<string, string>> {
-  const [changedAt = '0'] = revision.split('.')
+export function pageHeaders(
+  etag: string,
+  { changedAt }: Pick<Revision, 'changedAt'>,
+): Readonly<Record<string, string>> {
   const headers = { 'cache-control': 'private, no-cache', etag }
-  return changedAt === '0' ? headers : { ...headers, 'as-of': printInstant(BigInt(changedAt)) }
+  return changedAt === 0n ? headers : { ...headers, 'as-of': printInstant(changedAt) }
 }
 
 /**
@@ -101,10 +101,10 @@ export function etagOf(
   { id }: ListOperation,
   { tenant }: Principal,
   { rawQuery }: Pick<Request, 'rawQuery'>,
-  revision: string,
+  { changedAt, damageMet }: Revision,
   keys: CursorKeys,
 ): string {
-  const what = [version, id, rawQuery, revision, tenant, keys.current().id]
+  const what = [version, id, rawQuery, String(changedAt), damageMet, tenant, keys.current().id]
   return `W/"${hash('sha1', JSON.stringify(what), 'base64url')}"`
 }
 

@@ -1,6 +1,5 @@
-import { echo } from '../../contract/problem.ts'
+import { echo, invalidParameters } from '../../contract/problem.ts'
 import { limits } from '../../platform/limits.ts'
-import { invalidParameters } from './invalid-parameters.ts'
 
 /** The values by declared parameter, in order and not decoded: most of a hostile query is noise. */
 export type RawQuery = ReadonlyMap<string, readonly string[]>

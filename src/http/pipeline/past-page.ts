@@ -1,10 +1,10 @@
 import type { PastList } from '../../contract/ingest-operation.ts'
+import { invalidParameters } from '../../contract/problem.ts'
 import type { Answer } from '../../contract/request.ts'
 import type { PastSelection } from '../../store/records/history.ts'
-import type { Page } from '../../store/records/page.ts'
+import type { PageRows } from '../../store/records/page.ts'
 import { printInstant } from '../../values/instant.ts'
 import type { Binding, CursorKeys } from './cursor.ts'
-import { invalidParameters } from './invalid-parameters.ts'
 import { enclose, openAfter } from './page.ts'
 import type { ListInput } from './validate.ts'
 
@@ -31,7 +31,7 @@ export function openPastPage(
   keys: CursorKeys,
 ): PastSelection {
   const place = openAfter(input.cursor, bindingOf(past, input), keys)
-  const begun = place?.logPosition
+  const begun = place?.asOf
   if (begun !== undefined && asOf !== undefined && begun !== asOf) {
     const reason = 'was issued for another as_of'
     throw invalidParameters([{ parameter: 'page_cursor', code: 'other_filters', reason }])
@@ -44,12 +44,11 @@ export function closePastPage(
   past: PastView,
   { asOf }: PastSelection,
   input: ListInput,
-  page: Page,
+  page: PageRows,
   keys: CursorKeys,
 ): Answer {
   const { envelope } = past.operation.list
-  const dated = { ...page, logPosition: asOf }
-  const { body, sent } = enclose(envelope, dated, bindingOf(past, input), keys)
+  const { body, sent } = enclose(envelope, page, { asOf }, bindingOf(past, input), keys)
   const headers = {
     'content-type': 'application/json',
     'cache-control': 'no-store',

@@ -1,5 +1,5 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
-import { Problem } from '../../contract/problem.ts'
+import { problem } from '../../contract/problem.ts'
 import type { RateLimit } from '../../contract/request.ts'
 
 /**
@@ -21,9 +21,13 @@ export function openRateLimit(requestsPerSecondMax: number): RateLimit {
       if (!(refused instanceof RateLimiterRes)) throw refused
       const headers = headersOf(refused)
       trace.limitHeaders = headers
-      throw new Problem(429, 'too many requests; wait for the seconds that Retry-After names', {
-        headers: { 'retry-after': headers['ratelimit-reset'] },
-      })
+      throw problem(
+        'tooManyRequests',
+        'too many requests; wait for the seconds that Retry-After names',
+        {
+          retryAfter: headers['ratelimit-reset'],
+        },
+      )
     }
   }
 }

@@ -1,9 +1,13 @@
 import type { Field } from '../../contract/fields.ts'
 import type { Body, BodyInput } from '../../contract/operation.ts'
-import { echo, type ParameterFault, type Problem } from '../../contract/problem.ts'
+import {
+  echo,
+  invalidParameters,
+  type ParameterFault,
+  type Problem,
+} from '../../contract/problem.ts'
 import { limits } from '../../platform/limits.ts'
 import { membersAtMost, repeatedMembers, scanJson } from '../../values/scan-json.ts'
-import { invalidParameters } from './invalid-parameters.ts'
 
 /**
  * Reads a request's JSON object as declared, whatever its Content-Type. Throws one 400 that names

@@ -5,13 +5,11 @@ import type {
   ListOperation,
   WriteOperation,
 } from '../../contract/operation.ts'
-import type { ParameterFault } from '../../contract/problem.ts'
-import { echo } from '../../contract/problem.ts'
+import { echo, invalidParameters, type ParameterFault } from '../../contract/problem.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Selection } from '../../store/records/page.ts'
 import { largest, smallest } from '../../values/bounds.ts'
 import type { Instant } from '../../values/instant.ts'
-import { invalidParameters } from './invalid-parameters.ts'
 import { decodeValue, type RawQuery } from './parse-query.ts'
 
 export type GetInput = { readonly id: string; readonly includeDeleted: boolean }

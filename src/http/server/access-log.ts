@@ -1,4 +1,4 @@
-import { Problem } from '../../contract/problem.ts'
+import { problem } from '../../contract/problem.ts'
 import type { Answer, Request } from '../../contract/request.ts'
 import { type Logger, logStateOf } from '../../platform/log.ts'
 import { problemAnswer } from './problem-answer.ts'
@@ -27,6 +27,10 @@ export function openAccessLog(log: Logger): LogAccess {
 }
 
 const unlogged = () =>
-  new Problem(503, 'the access cannot be logged, because nobody reads the log; try again later', {
-    headers: { 'retry-after': '1' },
-  })
+  problem(
+    'unavailable',
+    'the access cannot be logged, because nobody reads the log; try again later',
+    {
+      retryAfter: 1,
+    },
+  )

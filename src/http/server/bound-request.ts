@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { Problem } from '../../contract/problem.ts'
+import { type Problem, problem } from '../../contract/problem.ts'
 import { limits } from '../../platform/limits.ts'
 
 /** What the router may read: the path alone, and of that no more than a real one can have. */
@@ -16,7 +16,7 @@ export const boundedRouting = {
 /** The refusal of a path that was kept from the router. */
 export function pathRefusal(url: string): Problem | undefined {
   if (!isTooLong(url)) return undefined
-  return new Problem(431, `the path must have at most ${limits.pathLengthMax} characters`)
+  return problem('headersTooLarge', `the path must have at most ${limits.pathLengthMax} characters`)
 }
 
 /** The router ends a path at a fragment too, which no client should send. */

@@ -1,4 +1,4 @@
-import { Problem } from '../../contract/problem.ts'
+import { Problem, problem, problemOfStatus } from '../../contract/problem.ts'
 import type { Answer, Request, Route } from '../../contract/request.ts'
 import { bodyTooLarge } from './refusals.ts'
 import { problemOf, renderProblem } from './respond.ts'
@@ -23,9 +23,13 @@ function ofFramework(error: unknown): unknown {
   if (error instanceof Problem) return error
   const { statusCode, code } = error as { statusCode?: number; code?: string }
   if (statusCode === 413) return bodyTooLarge()
-  if (code === 'FST_ERR_BAD_URL') return new Problem(400, 'the path has a malformed percent escape')
+  if (code === 'FST_ERR_BAD_URL')
+    return problem('malformed', 'the path has a malformed percent escape')
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
-    return new Problem(statusCode, 'the request cannot be read; check its headers and its length')
+    return problemOfStatus(
+      statusCode,
+      'the request cannot be read; check its headers and its length',
+    )
   }
   return error
 }

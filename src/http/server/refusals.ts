@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net'
 import type { FastifyRequest } from 'fastify'
-import { Problem } from '../../contract/problem.ts'
+import { type Problem, problem } from '../../contract/problem.ts'
 import { limits } from '../../platform/limits.ts'
 import { pathOf, pathRefusal } from './bound-request.ts'
 
@@ -13,9 +13,9 @@ export function headerRefusal(
   // Node before version 26 drops the headers beyond its limit instead of refusing the request.
   if (raw.rawHeaders.length > 2 * limits.headersMax) return headersTooLarge()
   const fault = hostFault(raw.rawHeaders, raw.httpVersion)
-  if (fault !== undefined) return new Problem(400, fault)
+  if (fault !== undefined) return problem('malformed', fault)
   if (raw.httpVersion === '1.1' && headers.expect !== undefined && !expectsContinue(headers)) {
-    return new Problem(417, 'the Expect header must be 100-continue or absent')
+    return problem('expectationFailed', 'the Expect header must be 100-continue or absent')
   }
   const tooLong = pathRefusal(request.originalUrl)
   if (tooLong !== undefined) return tooLong
@@ -43,21 +43,21 @@ function bodyFault(headers: Headers, bytesMax: number, takesGzip: boolean): Prob
       ? 'the only Content-Encoding of a stream is gzip'
       : 'the body must not be compressed; send it without Content-Encoding'
     const accepted = takesGzip ? 'gzip' : 'identity'
-    return new Problem(415, detail, { headers: { 'accept-encoding': accepted } })
+    return problem('unsupportedCoding', detail, { headers: { 'accept-encoding': accepted } })
   }
   const transfer = headers['transfer-encoding']
   if (transfer !== undefined && transfer.trim().toLowerCase() !== 'chunked') {
-    return new Problem(501, 'the only Transfer-Encoding of a body is chunked')
+    return problem('notImplemented', 'the only Transfer-Encoding of a body is chunked')
   }
   return Number(headers['content-length'] ?? 0) > bytesMax ? bodyTooLarge(bytesMax) : undefined
 }
 
 export const bodyTooLarge = (bytesMax: number = limits.bodyBytesMax): Problem =>
-  new Problem(413, `the body must have at most ${bytesMax} bytes`)
+  problem('tooLarge', `the body must have at most ${bytesMax} bytes`)
 
 export const headersTooLarge = (): Problem =>
-  new Problem(
-    431,
+  problem(
+    'headersTooLarge',
     `the request line and headers must have at most ${limits.headerBytesMax} bytes and ${limits.headersMax} headers`,
   )
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
-import { Problem } from '../../contract/problem.ts'
+import { problem } from '../../contract/problem.ts'
 import type { Request } from '../../contract/request.ts'
 import { limits } from '../../platform/limits.ts'
 import { pathOf } from './bound-request.ts'
@@ -30,7 +30,7 @@ export function requestOf(raw: FastifyRequest, response: ServerResponse): Reques
 function leftOf(response: ServerResponse): AbortSignal {
   const left = new AbortController()
   const leave = () => {
-    if (!response.writableFinished) left.abort(new Problem(408, 'the caller has left'))
+    if (!response.writableFinished) left.abort(problem('notSentInTime', 'the caller has left'))
   }
   if (response.closed) leave()
   else response.once('close', leave)

@@ -1,4 +1,4 @@
-import { echo, Problem } from '../../contract/problem.ts'
+import { echo, Problem, problem } from '../../contract/problem.ts'
 import { type Answer, jsonAnswer, type Request } from '../../contract/request.ts'
 import { limits } from '../../platform/limits.ts'
 import { StoreUnavailable } from '../../store/unavailable.ts'
@@ -10,12 +10,12 @@ import { StoreUnavailable } from '../../store/unavailable.ts'
 export function problemOf(failure: unknown): Problem {
   if (failure instanceof Problem) return failure
   if (failure instanceof StoreUnavailable) {
-    return new Problem(503, 'the store is not available, try again shortly', {
-      headers: { 'retry-after': '1' },
+    return problem('unavailable', 'the store is not available, try again shortly', {
+      retryAfter: 1,
       cause: failure,
     })
   }
-  return new Problem(500, 'something broke on our side; name the request_id when you report it', {
+  return problem('defect', 'something broke on our side; name the request_id when you report it', {
     cause: failure,
   })
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { Problem } from '../../contract/problem.ts'
+import { type Problem, problem } from '../../contract/problem.ts'
 
 /** A 405 with `Allow` where the path has other methods, else a 404. Plugins have routes too. */
 export function openUnknownRoute(server: FastifyInstance): (path: string) => Problem {
@@ -18,9 +18,12 @@ export function openUnknownRoute(server: FastifyInstance): (path: string) => Pro
       .filter(({ pattern }) => pattern.test(path))
       .flatMap(({ methods }) => [...methods])
     if (allowed.length === 0) {
-      return new Problem(404, 'there is nothing at this path; /openapi.json lists every operation')
+      return problem(
+        'notFound',
+        'there is nothing at this path; /openapi.json lists every operation',
+      )
     }
-    return new Problem(405, `the method must be ${allowed.join(' or ')}`, {
+    return problem('methodNotAllowed', `the method must be ${allowed.join(' or ')}`, {
       headers: { allow: allowed.join(', ') },
     })
   }

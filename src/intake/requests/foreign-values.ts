@@ -1,6 +1,6 @@
 import type { IngestInput } from '../../contract/ingest-operation.ts'
 import type { OperatorPrincipal } from '../../contract/principal.ts'
-import { Problem } from '../../contract/problem.ts'
+import { problem } from '../../contract/problem.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
@@ -38,10 +38,9 @@ export function openForeignValues(clock: Clock, log: Logger): ForeignValues {
     const { since, values } = metBy(clientId, now)
     if (boundTo === null || values < limits.foreignValuesPerHourMax) return
     const seconds = (since + HOUR_MICROS - now) / 1_000_000n + 1n
-    const headers = { 'retry-after': String(seconds) }
     const detail =
       'this client has sent too many values that cannot be stored; wait for the seconds that Retry-After names'
-    throw new Problem(429, detail, { headers })
+    throw problem('tooManyRequests', detail, { retryAfter: seconds })
   }
   return {
     requireFew,

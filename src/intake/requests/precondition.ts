@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { Problem } from '../../contract/problem.ts'
+import { type Problem, problem } from '../../contract/problem.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Precondition } from '../../store/records/put.ts'
 
@@ -19,14 +19,14 @@ function readTags(name: string, header: string | undefined): readonly string[] |
   const tags = header.length > limits.entityTagsLengthMax ? [] : header.split(',')
   const versions = tags.map((tag) => /^\s*(W\/)?"([\x21\x23-\x7e]*)"\s*$/.exec(tag))
   if (versions.length === 0 || versions.includes(null)) {
-    throw new Problem(400, `${name} must be * or entity tags such as "1a2b3c"`)
+    throw problem('malformed', `${name} must be * or entity tags such as "1a2b3c"`)
   }
   return versions.map((found) => (found?.[1] === undefined ? (found?.[2] ?? '') : ''))
 }
 
 export const unmet = (version: string | undefined): Problem =>
   version === undefined
-    ? new Problem(412, 'no version is stored, so the condition is not met')
-    : new Problem(412, 'another version is stored; read it, and send its entity tag', {
+    ? problem('preconditionFailed', 'no version is stored, so the condition is not met')
+    : problem('preconditionFailed', 'another version is stored; read it, and send its entity tag', {
         headers: { etag: `"${version}"` },
       })

@@ -1,10 +1,10 @@
 import { noteFullView } from '../../contract/access.ts'
 import type { IngestAnswer, IngestInput, IngestWork } from '../../contract/ingest-operation.ts'
-import { pastInstant, pastUnknown } from '../../contract/ingest-operation.ts'
-import { Problem } from '../../contract/problem.ts'
+import { pastInstant } from '../../contract/ingest-operation.ts'
+import { noneFound, problem } from '../../contract/problem.ts'
 import type { RecordRules, Resource } from '../../contract/resource.ts'
 import { requireHistoryScope } from '../../history/history-work.ts'
-import { idOf, nameOf, noneFound, requireFound } from '../../history/record-name.ts'
+import { idOf, nameOf, requireFound } from '../../history/record-name.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { FoundRecord } from '../../store/records/history.ts'
 import type { ClientOrigin, StorableRecord } from '../../store/records/import.ts'
@@ -55,8 +55,7 @@ export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
       requireHistoryScope(input)
       // An id that no customer has says nothing about a time, so it is 404 at every one.
       const past = await store.operator.findAsOf(resource, nameOf(input), asOf)
-      const { found, keptSince } = requireFound(resource, input, past)
-      if (asOf < keptSince) throw pastUnknown(resource.kind, keptSince)
+      const { found } = requireFound(resource, input, past)
       return answerOf(resource, input, requireFound(resource, input, found))
     },
     put: async (input) => {
@@ -89,7 +88,7 @@ export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
 export function allowedBy({ caller, parameters }: IngestInput) {
   const takeOver = parameters.get('take_over') === true
   if (takeOver && caller.boundTo !== null) {
-    throw new Problem(403, 'take_over requires a client that is bound to no customer')
+    throw problem('forbidden', 'take_over requires a client that is bound to no customer')
   }
   return { allowOlder: parameters.get('allow_older') === true, takeOver }
 }
@@ -97,14 +96,15 @@ export function allowedBy({ caller, parameters }: IngestInput) {
 const tagged = (version: string) => ({ etag: `"${version}"` })
 
 function answerOf(resource: Resource, input: IngestInput, found: FoundRecord): IngestAnswer {
-  if (found.isWithdrawn) throw noneFound(resource, input)
+  if (found.isWithdrawn) throw noneFound(resource.noun, idOf(input))
   return { headers: tagged(found.version), body: found.line }
 }
 
 /** The record of the body. It may leave out its id, which is in the path. */
 function withId(input: IngestInput): unknown {
   const entry = parseEntry(1, input.bytes)
-  if (entry === undefined) throw new Problem(400, 'the body must be a record, and nothing was sent')
+  if (entry === undefined)
+    throw problem('malformed', 'the body must be a record, and nothing was sent')
   if ('reason' in entry) {
     const { code, reason } = entry
     throw refused([{ member: 'record', code, reason }])
@@ -124,7 +124,7 @@ function storedOf(
   outcome: PutOutcome,
   foreign: ForeignValues,
 ): Extract<PutOutcome, { outcome: 'added' | 'changed' | 'unchanged' }> {
-  if (outcome.outcome === 'missing') throw noneFound(resource, input)
+  if (outcome.outcome === 'missing') throw noneFound(resource.noun, idOf(input))
   if (outcome.outcome === 'unmatched') throw unmet(outcome.version)
   if (outcome.outcome === 'refused') throw refused(foreign.shown(input, outcome.faults))
   return outcome

@@ -1,4 +1,4 @@
-import { Problem } from '../../contract/problem.ts'
+import { type Problem, problem } from '../../contract/problem.ts'
 import { limits } from '../../platform/limits.ts'
 import { type Schedule, systemSchedule } from '../../platform/schedule.ts'
 
@@ -98,16 +98,16 @@ function openCounts() {
 }
 
 const tooMany = (): Problem =>
-  new Problem(503, 'as many streams as possible are being stored, try again shortly', {
-    headers: { 'retry-after': '1' },
+  problem('unavailable', 'as many streams as possible are being stored, try again shortly', {
+    retryAfter: 1,
   })
 
 const tooManyOfClient = ({
   streamsPerClientMax: running,
   streamsWaitingPerClientMax: waiting,
 }: GateBounds): Problem =>
-  new Problem(
-    429,
+  problem(
+    'tooManyRequests',
     `this client has ${running} streams in progress and ${waiting} that wait; send one after the other`,
-    { headers: { 'retry-after': '1' } },
+    { retryAfter: 1 },
   )

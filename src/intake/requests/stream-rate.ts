@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { Problem } from '../../contract/problem.ts'
+import { type Problem, problem } from '../../contract/problem.ts'
 import { limits } from '../../platform/limits.ts'
 import { type Schedule, systemSchedule } from '../../platform/schedule.ts'
 import { counted } from '../../values/counted.ts'
@@ -42,8 +42,8 @@ export function watchRate(
 
 /** The connection is closed, because the rest of the stream may take forever. */
 const tooSlow = (bytes: number, seconds: number, bytesMin: number): Problem =>
-  new Problem(
-    408,
+  problem(
+    'notSentInTime',
     `the stream sent ${counted(bytes, 'byte')} in ${counted(seconds, 'second')}, and must send ${bytesMin}; collect the records before you send them`,
     { headers: { connection: 'close' } },
   )

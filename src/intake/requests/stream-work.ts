@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { IngestAnswer, IngestInput, IngestWork } from '../../contract/ingest-operation.ts'
-import { Problem } from '../../contract/problem.ts'
+import { type Problem, problem } from '../../contract/problem.ts'
 import type { Resource } from '../../contract/resource.ts'
 import { limits } from '../../platform/limits.ts'
 import type { TimeSlices } from '../../platform/time-slices.ts'
@@ -61,7 +61,7 @@ function idempotencyKey({ headers }: IngestInput): string | undefined {
     /^[\x21-\x7e]+$/.test(key)
   if (isValid) return key
   const form = `1 to ${limits.idempotencyKeyLengthMax} printable ASCII characters without blanks`
-  throw new Problem(400, `Idempotency-Key must be ${form}`)
+  throw problem('malformed', `Idempotency-Key must be ${form}`)
 }
 
 type Stream = {
@@ -104,8 +104,8 @@ function openStream(
   return { entries: entries(), sha256: () => sha256, digest, signal, close: endWatch }
 }
 
-const tooLarge = new Problem(
-  413,
+const tooLarge = problem(
+  'tooLarge',
   `a stream must have at most ${limits.streamBytesMax} bytes; send it in parts`,
 )
 
@@ -191,5 +191,5 @@ const fingerprintOf = ({ target }: IngestInput, sha256: string): string =>
 function again({ fingerprint, answer }: KeptAnswer, sent: string): IngestAnswer {
   if (fingerprint === sent) return { body: answer }
   const detail = 'this Idempotency-Key was sent with another request before; take a new one'
-  throw new Problem(422, detail)
+  throw problem('keyReused', detail)
 }

@@ -1,4 +1,4 @@
-import { Problem } from '../../contract/problem.ts'
+import { problem } from '../../contract/problem.ts'
 import type { RateLimit, Request } from '../../contract/request.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Client, ClientWithSecrets } from '../../store/credentials.ts'
@@ -32,9 +32,13 @@ export async function authenticateClient(
   const admission = await limiter.admit(address, clientId)
   if (!admission.isAdmitted) {
     log.warn({ address, outcome: 'rate limited' }, 'client authentication')
-    throw new Problem(429, 'too many failed attempts from this address; wait, then try again', {
-      headers: { 'retry-after': String(admission.waitSeconds) },
-    })
+    throw problem(
+      'tooManyRequests',
+      'too many failed attempts from this address; wait, then try again',
+      {
+        retryAfter: admission.waitSeconds,
+      },
+    )
   }
   // A store that cannot answer is no failure of the client.
   let outcome: 'succeeded' | 'failed' = 'succeeded'
@@ -54,7 +58,7 @@ export async function authenticateClient(
   // An unknown client id is not logged: people paste secrets into that field.
   log.warn({ client: found?.id, address, outcome: 'refused' }, 'client authentication')
   const headers = presented.by === 'basic' ? basicChallenge : {}
-  throw oauthError(401, 'invalid_client', 'client authentication failed', headers)
+  throw oauthError('invalid_client', 'client authentication failed', headers)
 }
 
 /** The client if its credentials are right. Secrets are compared for an unknown client too. */

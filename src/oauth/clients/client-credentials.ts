@@ -19,30 +19,30 @@ export const basicChallenge = { 'WWW-Authenticate': 'Basic realm="bursar", chars
 export function readPresented(request: Request, form: Form): Presented {
   const [header, ...others] = authorizationHeaders(request)
   if (others.length > 0) {
-    throw oauthError(400, 'invalid_request', 'there are two Authorization headers')
+    throw oauthError('invalid_request', 'there are two Authorization headers')
   }
   const secret = form.get('client_secret')
   const assertion = form.get('client_assertion')
   const methods = [header, secret, assertion].filter((method) => method !== undefined)
   if (methods.length > 1) {
-    throw oauthError(400, 'invalid_request', 'use exactly one method of client authentication')
+    throw oauthError('invalid_request', 'use exactly one method of client authentication')
   }
   const clientId = form.get('client_id')
   if (header !== undefined) return readBasic(header, clientId)
   if (assertion !== undefined) {
     if (form.get('client_assertion_type') !== assertionType) {
-      throw oauthError(400, 'invalid_request', `client_assertion_type must be ${assertionType}`)
+      throw oauthError('invalid_request', `client_assertion_type must be ${assertionType}`)
     }
     return readAssertion(new Secret(assertion), clientId)
   }
   if (secret === undefined || clientId === undefined) {
-    throw oauthError(401, 'invalid_client', 'no client authentication was sent')
+    throw oauthError('invalid_client', 'no client authentication was sent')
   }
   return { by: 'post', clientId, secret: new Secret(secret) }
 }
 
 const badHeader = () =>
-  oauthError(401, 'invalid_client', 'the Authorization header must be Basic', basicChallenge)
+  oauthError('invalid_client', 'the Authorization header must be Basic', basicChallenge)
 
 function readBasic(header: string, bodyClientId: string | undefined): Presented {
   if (header.length > limits.tokenLengthMax) throw badHeader()
@@ -55,7 +55,7 @@ function readBasic(header: string, bodyClientId: string | undefined): Presented 
   const secret = decodePart(text.slice(colon + 1))
   if (bodyClientId !== undefined && bodyClientId !== clientId) {
     const detail = 'client_id differs from the id in the Authorization header'
-    throw oauthError(400, 'invalid_request', detail)
+    throw oauthError('invalid_request', detail)
   }
   return { by: 'basic', clientId, secret: new Secret(secret) }
 }
@@ -65,7 +65,7 @@ function readAssertion(assertion: Secret, bodyClientId: string | undefined): Pre
   const clientId = subjectOf(assertion)
   // RFC 7521 section 4.2: client_id is optional, but must equal the subject.
   if (bodyClientId !== undefined && bodyClientId !== clientId) {
-    throw oauthError(400, 'invalid_request', 'client_id differs from the subject of the assertion')
+    throw oauthError('invalid_request', 'client_id differs from the subject of the assertion')
   }
   return { by: 'assertion', clientId, assertion }
 }

@@ -1,4 +1,4 @@
-import { Problem } from '../../contract/problem.ts'
+import { type Problem, problem } from '../../contract/problem.ts'
 import { type Answer, jsonAnswer } from '../../contract/request.ts'
 
 /** The error codes of RFC 6749 section 5.2. */
@@ -11,12 +11,12 @@ export type OAuthErrorCode =
 
 /** An error of the token, revocation or introspection endpoint. Never put input into the text. */
 export function oauthError(
-  status: 400 | 401,
   error: OAuthErrorCode,
   description: string,
   headers: Readonly<Record<string, string>> = {},
 ): Problem {
-  return new Problem(status, description, { meta: { error }, headers })
+  const name = error === 'invalid_client' ? 'unauthenticated' : 'malformed'
+  return problem(name, description, { meta: { error }, headers })
 }
 
 // RFC 6749 section 5.1 requires both. HTTP/1.0 caches read Pragma.

@@ -10,15 +10,15 @@ export type Form = ReadonlyMap<string, string>
 export async function readForm(request: Request): Promise<Form> {
   const { rawQuery } = request
   if (rawQuery.length > limits.formQueryLengthMax || hasBodyParameter(rawQuery)) {
-    throw oauthError(400, 'invalid_request', 'parameters belong in the body, not in the query')
+    throw oauthError('invalid_request', 'parameters belong in the body, not in the query')
   }
   const form = new Map<string, string>()
   const names = new Set<string>()
   for (const [name, value] of await readPairs(request)) {
-    if (names.has(name)) throw oauthError(400, 'invalid_request', 'a parameter is repeated')
+    if (names.has(name)) throw oauthError('invalid_request', 'a parameter is repeated')
     if (value.length > limits.formFieldLengthMax) {
       const detail = `a parameter must have at most ${limits.formFieldLengthMax} characters`
-      throw oauthError(400, 'invalid_request', detail)
+      throw oauthError('invalid_request', detail)
     }
     names.add(name)
     if (value !== '') form.set(name, value)
@@ -48,7 +48,7 @@ async function readPairs({ headers, body }: Request): Promise<Pairs> {
   }
   if (name !== 'application/x-www-form-urlencoded') {
     const detail = 'the body must be application/x-www-form-urlencoded or multipart/form-data'
-    throw oauthError(400, 'invalid_request', detail)
+    throw oauthError('invalid_request', detail)
   }
   const text = body.toString('utf8')
   // Split no further than needed to see that there are too many.
@@ -57,7 +57,7 @@ async function readPairs({ headers, body }: Request): Promise<Pairs> {
   return [...new URLSearchParams(text)]
 }
 
-const tooManyFields = () => oauthError(400, 'invalid_request', 'the body has too many parameters')
+const tooManyFields = () => oauthError('invalid_request', 'the body has too many parameters')
 
 function readMultipart(headers: BusboyHeaders, body: Buffer): Promise<Pairs> {
   const { formFieldsMax, formFieldLengthMax, formHeaderBytesMax, formLinesMax } = limits
@@ -68,7 +68,7 @@ function readMultipart(headers: BusboyHeaders, body: Buffer): Promise<Pairs> {
   return new Promise((resolve, reject) => {
     const pairs: [string, string][] = []
     const detail = 'the multipart body must be complete and contain no files'
-    const fail = () => reject(oauthError(400, 'invalid_request', detail))
+    const fail = () => reject(oauthError('invalid_request', detail))
     try {
       const parser = new Busboy({
         headers,

@@ -28,9 +28,9 @@ export async function answerToken(request: Request, deps: TokenEndpointDeps): Pr
     await deps.interfere?.(tokenPath, client.customerId, request.trace)
   }
   const grant = form.get('grant_type')
-  if (grant === undefined) throw oauthError(400, 'invalid_request', 'grant_type must be set')
+  if (grant === undefined) throw oauthError('invalid_request', 'grant_type must be set')
   if (grant !== 'client_credentials') {
-    throw oauthError(400, 'unsupported_grant_type', 'grant_type must be client_credentials')
+    throw oauthError('unsupported_grant_type', 'grant_type must be client_credentials')
   }
   const scopes = grantScopes(form.get('scope'), client)
   const key = await currentKey(deps)
@@ -51,16 +51,16 @@ function grantScopes(requested: string | undefined, client: Client): readonly st
   if (requested === undefined) return requireSome(allowed)
   // RFC 6749 section 3.3: blanks separate the names; no other white space, quote or backslash.
   if (!/^[\x20\x21\x23-\x5B\x5D-\x7E]+$/.test(requested)) {
-    throw oauthError(400, 'invalid_scope', 'scope must be names separated by blanks')
+    throw oauthError('invalid_scope', 'scope must be names separated by blanks')
   }
   const available = [...customerScopes, ...operatorScopes]
   if (requested.includes(',') && available.some((scope) => requested.includes(scope))) {
-    throw oauthError(400, 'invalid_scope', 'separate the scopes by blanks, not by commas')
+    throw oauthError('invalid_scope', 'separate the scopes by blanks, not by commas')
   }
   const names = new Set(requested.split(' '))
   const known = available.filter((scope) => names.has(scope))
   if (known.some((scope) => !allowed.includes(scope))) {
-    throw oauthError(400, 'invalid_scope', 'the client does not have one of these scopes')
+    throw oauthError('invalid_scope', 'the client does not have one of these scopes')
   }
   // A `scope` of blanks alone counts as absent.
   return requireSome(requested.trim() === '' ? allowed : known)
@@ -68,7 +68,7 @@ function grantScopes(requested: string | undefined, client: Client): readonly st
 
 function requireSome(scopes: readonly string[]): readonly string[] {
   if (scopes.length > 0) return scopes
-  throw oauthError(400, 'invalid_scope', 'no scope is left that this service knows')
+  throw oauthError('invalid_scope', 'no scope is left that this service knows')
 }
 
 /** The key to sign with. Another process may have just made it, so an unknown id is looked up. */

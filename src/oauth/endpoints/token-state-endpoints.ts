@@ -56,7 +56,7 @@ async function readOwn(
   const form = await readForm(request)
   const caller = await authenticateClient(request, form, deps)
   const token = form.get('token')
-  if (token === undefined) throw oauthError(400, 'invalid_request', 'token must be set')
+  if (token === undefined) throw oauthError('invalid_request', 'token must be set')
   const valid = await readToken(token, deps)
   // Persons are no clients, so their tokens are unknown here.
   if (isRefusal(valid) || 'person' in valid) return { caller, valid: undefined }

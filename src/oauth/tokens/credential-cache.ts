@@ -1,5 +1,5 @@
 import type { Background } from '../../background.ts'
-import { Problem } from '../../contract/problem.ts'
+import { problem } from '../../contract/problem.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
@@ -109,7 +109,7 @@ export async function openCredentialCache(deps: CredentialCacheDeps): Promise<Cr
     }),
     requireFresh: () => {
       const detail = 'tokens cannot be checked at the moment, try again shortly'
-      if (!isFresh()) throw new Problem(503, detail, { headers: { 'Retry-After': '5' } })
+      if (!isFresh()) throw problem('unavailable', detail, { retryAfter: 5 })
       requireClients(known.current().recovery)
     },
     refresh,

@@ -1,6 +1,6 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import type { Background } from '../../background.ts'
-import { Problem } from '../../contract/problem.ts'
+import { problem } from '../../contract/problem.ts'
 import { fetchBounded } from '../../platform/bounded-fetch.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
@@ -59,7 +59,7 @@ export function openIssuerKeys({ issuer, clock, log, background }: IssuerKeysDep
     if (known === undefined && mayFetch()) await refresh()
     if (known !== undefined && clock() - known.at <= issuerStale) return known
     const detail = 'the issuer of this token cannot be reached, try again shortly'
-    throw new Problem(503, detail, { headers: { 'Retry-After': '30' } })
+    throw problem('unavailable', detail, { retryAfter: 30 })
   }
   const find: JWTVerifyGetKey = async (header, token) => {
     try {

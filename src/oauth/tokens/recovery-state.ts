@@ -1,4 +1,4 @@
-import { Problem } from '../../contract/problem.ts'
+import { problem } from '../../contract/problem.ts'
 import type { Logger } from '../../platform/log.ts'
 import { commandHint } from '../../platform/version.ts'
 import type { Recovery } from '../../store/recovery.ts'
@@ -15,7 +15,7 @@ export function requireClients(recovery: Recovery | undefined): void {
   if (!awaitsClients(recovery)) return
   const detail = 'the service is being restored and issues and accepts no tokens, try again later'
   const cause = new Error(sentenceOf(recovery))
-  throw new Problem(503, detail, { headers: { 'Retry-After': '60' }, cause })
+  throw problem('unavailable', detail, { retryAfter: 60, cause })
 }
 
 /** Logs each change of the recovery once. */

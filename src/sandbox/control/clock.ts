@@ -1,6 +1,6 @@
 import type { BodyInput } from '../../contract/operation.ts'
+import { invalidParameters } from '../../contract/problem.ts'
 import type { ControlWorks } from '../../contract/sandbox-operation.ts'
-import { invalidParameters } from '../../http/pipeline/invalid-parameters.ts'
 import { moveSandboxClock, readSandboxClock } from '../../operations/sandbox/clock.ts'
 import { type MovableClock, systemClock } from '../../platform/clock.ts'
 import { parseInstant, printInstant } from '../../values/instant.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { echo, Problem } from '../../contract/problem.ts'
+import { echo, type Problem, problem } from '../../contract/problem.ts'
 import type { ControlWorks } from '../../contract/sandbox-operation.ts'
 import { customerScopes } from '../../contract/scopes.ts'
 import { renderRecord } from '../../intake/render.ts'
@@ -56,7 +56,7 @@ export async function openCustomers({
 }
 
 const noSuchCustomer = (customerId: string) =>
-  new Problem(404, `no customer found for customer_id: '${echo(customerId)}'`)
+  problem('notFound', `no customer found for customer_id: '${echo(customerId)}'`)
 
 type CustomerDeps = {
   readonly parts: ServiceParts
@@ -75,8 +75,8 @@ export function customerWorks({ parts, state, customers, forget }: CustomerDeps)
       if (customers.has(customerId)) throw alreadyThere(customerId)
       if (customers.count() >= limits.sandboxCustomersMax) throw tooManyCustomers()
       if (body.get('records') === 'sample' && !(await addSample(state, customerId))) {
-        throw new Problem(
-          409,
+        throw problem(
+          'conflict',
           'a record of this seed is in the sandbox already; use another seed, or delete the record',
         )
       }
@@ -114,13 +114,17 @@ const customerOf = (seed: string): SampleCustomer => ({
 const draw = (name: string, bytes: number): string => drawBytes(name).toString('hex', 0, bytes)
 
 const alreadyThere = (customerId: string): Problem =>
-  new Problem(409, `the customer of this seed exists; delete ${customerId} first, or use another`, {
-    meta: { customer_id: customerId },
-  })
+  problem(
+    'conflict',
+    `the customer of this seed exists; delete ${customerId} first, or use another`,
+    {
+      meta: { customer_id: customerId },
+    },
+  )
 
 const tooManyCustomers = (): Problem =>
-  new Problem(
-    409,
+  problem(
+    'conflict',
     `the sandbox has ${limits.sandboxCustomersMax} customers; delete those that no test uses`,
   )
 

@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pausing } from 'node:timers/promises'
 import type { BodyInput } from '../../contract/operation.ts'
-import { Problem } from '../../contract/problem.ts'
+import {
+  invalidParameters,
+  noneFound,
+  type Problem,
+  problem,
+  problemOfStatus,
+} from '../../contract/problem.ts'
 import type { InjectedFault, Interfere } from '../../contract/request.ts'
 import type { ControlWorks } from '../../contract/sandbox-operation.ts'
 import { expiredToken } from '../../http/pipeline/authenticate.ts'
-import { invalidParameters } from '../../http/pipeline/invalid-parameters.ts'
 import {
   createSandboxFault,
   deleteSandboxFault,
@@ -71,7 +76,7 @@ export function openFaults(customers: Customers): Faults {
       [deleteSandboxFault.id]: async ({ parameters }) => {
         const id = String(parameters.get('id'))
         const found = all().find((fault) => fault.id === id)
-        if (found === undefined) throw new Problem(404, `no fault found for id: '${id}'`)
+        if (found === undefined) throw noneFound('fault', id)
         const own = waiting.get(found.customerId) ?? []
         waiting.set(
           found.customerId,
@@ -114,26 +119,23 @@ async function delay(ms: number, signal: AbortSignal): Promise<void> {
   try {
     await pausing(ms, undefined, { signal })
   } catch (error) {
-    const headers = { 'retry-after': '1' }
-    throw new Problem(503, 'the sandbox is closing', { headers, cause: error })
+    throw problem('unavailable', 'the sandbox is closing', { retryAfter: 1, cause: error })
   }
 }
 
 function problemOf({ status = 500, retryAfter = 1 }: Fault): Problem {
-  return new Problem(status, 'a fault that POST /sandbox/faults has asked for', {
-    headers: {
-      ...(mayRetryAfter(status) && { 'retry-after': String(retryAfter) }),
-      // The real 408 ends its connection too.
-      ...(status === 408 && { connection: 'close' }),
-    },
+  return problemOfStatus(status, 'a fault that POST /sandbox/faults has asked for', {
+    ...(mayRetryAfter(status) && { retryAfter }),
+    // The real 408 ends its connection too.
+    ...(status === 408 && { headers: { connection: 'close' } }),
   })
 }
 
 const mayRetryAfter = (status: number | undefined): boolean => status === 429 || status === 503
 
 const tooManyFaults = (): Problem =>
-  new Problem(
-    409,
+  problem(
+    'conflict',
     `the customer has ${limits.sandboxFaultsMax} faults; delete some with DELETE /sandbox/faults`,
   )
 

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { Problem } from '../../contract/problem.ts'
+import { problem } from '../../contract/problem.ts'
 import type { Request } from '../../contract/request.ts'
 
 /**
@@ -10,14 +10,14 @@ import type { Request } from '../../contract/request.ts'
 export function refuseForeignPage({ headers }: Pick<Request, 'headers'>, publicUrl: string): void {
   const { host = '', origin, 'sec-fetch-site': site } = headers
   if (!isOwnHost(host, publicUrl)) {
-    throw new Problem(
-      403,
+    throw problem(
+      'forbidden',
       'the Host header must be localhost, an address, or a name without a dot; set BURSAR_PUBLIC_URL to use another name',
     )
   }
   const isOwn = origin === undefined || origin === `http://${host}` || origin === `https://${host}`
   if (!isOwn || site === 'cross-site' || site === 'same-site') {
-    throw new Problem(403, 'a page of another site must not control the sandbox; check Origin')
+    throw problem('forbidden', 'a page of another site must not control the sandbox; check Origin')
   }
 }
 

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
-import type { Problem } from '../../contract/problem.ts'
+import { invalidParameters, type Problem } from '../../contract/problem.ts'
 import { type Answer, jsonAnswer, type Request, type Route } from '../../contract/request.ts'
 import type {
   ControlInput,
   ControlWorks,
   SandboxOperation,
 } from '../../contract/sandbox-operation.ts'
-import { invalidParameters } from '../../http/pipeline/invalid-parameters.ts'
 import { parseQuery } from '../../http/pipeline/parse-query.ts'
 import { readBody } from '../../http/pipeline/read-body.ts'
 import { validateControl } from '../../http/pipeline/validate.ts'

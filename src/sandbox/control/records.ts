@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { echo, Problem } from '../../contract/problem.ts'
+import { noneFound, problem } from '../../contract/problem.ts'
 import type { Resource } from '../../contract/resource.ts'
 import type { ControlInput, ControlWorks } from '../../contract/sandbox-operation.ts'
 import { importEntries } from '../../intake/files/import-file.ts'
@@ -47,7 +47,7 @@ export function recordWorks({ parts, state, customers }: RecordDeps): ControlWor
       const { faults, faultCount } = report
       if (faultCount > 0) throw refusedRecords(faults, otherCustomer, report)
       if (report.records === 0) {
-        throw new Problem(400, 'the body has no record; send one JSON object a line')
+        throw problem('malformed', 'the body has no record; send one JSON object a line')
       }
       const { added, changed, unchanged } = report
       return { added, changed, unchanged }
@@ -56,7 +56,7 @@ export function recordWorks({ parts, state, customers }: RecordDeps): ControlWor
       const resource = resourceOf(parameters)
       const id = String(parameters.get('id'))
       if (await state.removeRecord(resource, id)) return undefined
-      throw new Problem(404, `no ${resource.noun} found for id: '${echo(id)}'`)
+      throw noneFound(resource.noun, id)
     },
   }
 }

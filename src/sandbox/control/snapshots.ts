@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { Problem } from '../../contract/problem.ts'
+import { noneFound, type Problem, problem } from '../../contract/problem.ts'
 import type { ControlWorks } from '../../contract/sandbox-operation.ts'
 import {
   createSandboxSnapshot,
@@ -33,7 +33,7 @@ export function snapshotWorks({ state, clock, faults, restored }: SnapshotDeps):
   const find = (id: string): Snapshot => {
     const found = saved.get(id)
     if (found !== undefined) return found
-    throw new Problem(404, `no snapshot found for id: '${id}'`)
+    throw noneFound('snapshot', id)
   }
   return {
     [createSandboxSnapshot.id]: async () => {
@@ -69,4 +69,4 @@ export function snapshotWorks({ state, clock, faults, restored }: SnapshotDeps):
 const shown = (id: string, { createdAt }: Snapshot) => ({ id, created_at: printInstant(createdAt) })
 
 const tooManySnapshots = (): Problem =>
-  new Problem(409, `the sandbox has ${limits.sandboxSnapshotsMax} snapshots; delete one`)
+  problem('conflict', `the sandbox has ${limits.sandboxSnapshotsMax} snapshots; delete one`)

@@ -1,6 +1,6 @@
 import type { Tenant } from '../../contract/principal.ts'
 import type { ListView, Resource, View } from '../../contract/resource.ts'
-import type { Page, Selection } from '../records/page.ts'
+import type { Page, Revision, Selection } from '../records/page.ts'
 import type { CustomerRecords } from '../records.ts'
 import { StoreCorrupted, StoreDamaged } from '../unavailable.ts'
 import { bodyChecksum } from './checksum.ts'
@@ -17,11 +17,11 @@ export type ReadRecords = {
     selection: Selection,
     options: { readonly withChecksums: boolean },
   ): Promise<UnverifiedPage & { readonly checksums?: PageChecksums | undefined }>
-  /** What the page of such a tenant and kind has as its revision. */
-  revision(tenant: Tenant, resource: Resource): Promise<number>
+  /** When a record of the tenant and kind last changed, as its pages say it. */
+  changedAt(tenant: Tenant, resource: Resource): Promise<bigint>
 }
 
-export type UnverifiedPage = Omit<Page, 'revision'> & { readonly revision: number }
+export type UnverifiedPage = Omit<Page, 'revision'> & Pick<Revision, 'changedAt'>
 
 export type ReadBody = { readonly body: string | Buffer; readonly checksum: number } | undefined
 
@@ -65,7 +65,7 @@ export function verifiedRecords(records: ReadRecords, damage: DamageList): Custo
       requireUnmarked(kind)
       const withChecksums = damage.hasKind(kind)
       const again = () => records.page(tenant, view, selection, { withChecksums: true })
-      const { checksums, ...read } = await records
+      const { checksums, changedAt, ...read } = await records
         .page(tenant, view, selection, { withChecksums })
         .catch((error: unknown) => {
           throw noted(damage, { kind }, error, async () => {
@@ -74,7 +74,7 @@ export function verifiedRecords(records: ReadRecords, damage: DamageList): Custo
             return true
           })
         })
-      const page = { ...read, revision: `${read.revision}.${metBefore}` }
+      const page = { ...read, revision: { changedAt, damageMet: metBefore } }
       // Another request may have met damage meanwhile.
       const marked = damage.errorOfKind(kind)
       if (marked !== undefined) {
@@ -109,11 +109,11 @@ export function verifiedRecords(records: ReadRecords, damage: DamageList): Custo
       const { kind } = resource
       const metBefore = damage.metIn(kind)
       if (damage.hasKind(kind)) return undefined
-      const again = () => records.revision(tenant, resource)
-      const revision = await again().catch((error: unknown) => {
+      const again = () => records.changedAt(tenant, resource)
+      const changedAt = await again().catch((error: unknown) => {
         throw noted(damage, { kind }, error, () => again().then(() => true))
       })
-      return `${revision}.${metBefore}`
+      return { changedAt, damageMet: metBefore }
     },
   }
 }

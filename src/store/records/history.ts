@@ -92,8 +92,6 @@ export type PastRecord = {
   readonly customerId: string
   /** Undefined if the record was stored later. */
   readonly found: FoundRecord | undefined
-  /** From when on its customer's records of the kind are known, in microseconds. */
-  readonly keptSince: bigint
 }
 
 /**

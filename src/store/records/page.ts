@@ -15,18 +15,27 @@ export type Selection = {
   readonly limit: number
 }
 
-/**
- * `items` is the records joined by commas. Any change to the list gives another `revision`, which
- * begins with the time of the last change in microseconds.
- */
-export type Page = {
+/** The state of a tenant's records of one kind. Any change to what its lists answer gives another. */
+export type Revision = {
+  /** When a record last changed, in microseconds. 0 before the first record. */
+  readonly changedAt: bigint
+  /** How often this process has met damage of the kind: an earlier page may show damaged bytes. */
+  readonly damageMet: number
+}
+
+/** Records as a page answers them. */
+export type PageRows = {
+  /** The records, joined by commas. */
   readonly items: Uint8Array
   /** Ends the use of `items`, whose memory the store then reuses. */
   readonly release?: () => void
   readonly rows: number
   readonly last: Position | undefined
   readonly more: boolean
-  readonly revision: string
+}
+
+export type Page = PageRows & {
+  readonly revision: Revision
   /** The position in the store's log, in bytes. Absent where the store has no replicas. */
   readonly logPosition?: bigint
 }

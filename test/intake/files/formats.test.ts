@@ -12,6 +12,7 @@ import { openRecordFile } from '../../../src/intake/files/reading/read.ts'
 import type { RecordKind } from '../../../src/resources/catalogue.ts'
 import { temporaryFolder } from '../../support/harness.ts'
 import { resourceOf } from '../../support/record-store.ts'
+import { until } from '../../support/until.ts'
 
 const folder = temporaryFolder()
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -323,6 +324,11 @@ test('refuses CSV that is not UTF-8 and names the line, also far into the file',
   }
   const cut = Buffer.from('id\nü').subarray(0, -1)
   await assert.rejects(entriesOf('cut.csv', cut), { message: 'is not UTF-8', line: 2 })
+})
+
+test('a file that is refused at its header keeps no timer that would hold the process', async () => {
+  await assert.rejects(entriesOf('header.csv', 'id,id\n1,2\n'))
+  await until(() => !process.getActiveResourcesInfo().includes('Timeout'))
 })
 
 test('reads numbered columns with a gap as an object, which the check refuses', async () => {

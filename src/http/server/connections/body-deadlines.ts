@@ -20,10 +20,12 @@ export function openBodyDeadlines(bodyMs: number = limits.requestTimeoutMs): Bod
       const length = headers['content-length'] ?? '0'
       if (length === '0' && headers['transfer-encoding'] === undefined) return
       const timer = setTimeout(() => {
-        if (request.complete) return
+        if (request.complete || request.socket.destroyed) return
         const error = new Error('the body was not sent in time')
         refuse(Object.assign(error, { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), request.socket)
       }, bodyMs)
+      // An answered request whose connection is cut emits neither event below.
+      timer.unref()
       timers.set(request, timer)
       request.once('close', () => clearTimeout(timer))
       request.once('end', () => clearTimeout(timer))

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { Problem } from '../../../contract/problem.ts'
+import { type Problem, problem } from '../../../contract/problem.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { Logger } from '../../../platform/log.ts'
 import { systemSchedule } from '../../../platform/schedule.ts'
@@ -90,13 +90,13 @@ function problemOf(error: BrokenRequest): Problem {
     case 'HPE_HEADER_OVERFLOW':
       return headersTooLarge()
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new Problem(408, 'the request was not sent whole in time')
+      return problem('notSentInTime', 'the request was not sent whole in time')
     case 'HPE_INVALID_METHOD':
       if (hasRequestLine(error)) {
-        return new Problem(501, `the method is not known here; use one of ${methods}`)
+        return problem('notImplemented', `the method is not known here; use one of ${methods}`)
       }
   }
-  return new Problem(400, 'the request is not well-formed HTTP')
+  return problem('malformed', 'the request is not well-formed HTTP')
 }
 
 /** Tells an unknown method from bytes that are no HTTP at all. */

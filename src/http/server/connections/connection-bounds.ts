@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from 'node:http'
 import { BlockList, isIPv6 } from 'node:net'
 import type { Background } from '../../../background.ts'
-import { Problem } from '../../../contract/problem.ts'
+import { type Problem, problem } from '../../../contract/problem.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { Logger } from '../../../platform/log.ts'
 import { systemSchedule } from '../../../platform/schedule.ts'
@@ -70,16 +70,16 @@ export function openConnectionBounds(bounds: Bounds, log: Logger): ConnectionBou
   }
 }
 
-const tooManyInProgress = new Problem(
-  503,
+const tooManyInProgress = problem(
+  'unavailable',
   'the service has too many requests in progress; send the request again',
-  { headers: { 'retry-after': '1' } },
+  { retryAfter: 1 },
 )
 
-const tooManyOfAddress = new Problem(
-  429,
+const tooManyOfAddress = problem(
+  'tooManyRequests',
   'your address has too many requests in progress; wait for their answers',
-  { headers: { 'retry-after': '1' } },
+  { retryAfter: 1 },
 )
 
 function openTrusted(ranges: readonly string[]): (address: string) => boolean {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { Problem } from '../../../contract/problem.ts'
+import { problem } from '../../../contract/problem.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { Logger } from '../../../platform/log.ts'
 import { createServer } from '../../../platform/machine/node-http.ts'
@@ -112,6 +112,6 @@ export function openNodeServers({ connectionsMax, watch, log }: NodeServerOption
 const closeListener = (server: Server): Promise<void> =>
   new Promise((resolve) => NetServer.prototype.close.call(server, () => resolve()))
 
-const connectRefused = new Problem(405, `the method must be one of ${methods}`, {
+const connectRefused = problem('methodNotAllowed', `the method must be one of ${methods}`, {
   headers: { allow: methods },
 })

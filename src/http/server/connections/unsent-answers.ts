@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { Problem } from '../../../contract/problem.ts'
+import { problem } from '../../../contract/problem.ts'
 import type { Answer, ReserveAnswer, Trace } from '../../../contract/request.ts'
 import { limits } from '../../../platform/limits.ts'
 import { type Schedule, systemSchedule } from '../../../platform/schedule.ts'
@@ -160,8 +160,8 @@ function bytesOf({ body, isShared }: Answer): number {
   return bytes <= limits.smallAnswerBytesMax ? 0 : bytes
 }
 
-const noRoom = new Problem(
-  503,
+const noRoom = problem(
+  'unavailable',
   'too many answers wait for their clients to read them; read yours, then send the request again',
-  { headers: { 'retry-after': '1' } },
+  { retryAfter: 1 },
 )

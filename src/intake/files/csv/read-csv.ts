@@ -74,8 +74,12 @@ async function beginOf(chunks: AsyncIterable<Uint8Array>) {
   const first = await iterator.next()
   const start = first.done === true ? '' : Buffer.from(first.value.subarray(0, 3)).toString()
   const content = (async function* () {
-    if (first.done !== true) yield first.value
-    yield* { [Symbol.asyncIterator]: () => iterator }
+    try {
+      if (first.done !== true) yield first.value
+      yield* { [Symbol.asyncIterator]: () => iterator }
+    } finally {
+      await iterator.return?.()
+    }
   })()
   return { hasNotes: start === NOTE, content }
 }

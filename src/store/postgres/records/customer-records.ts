@@ -15,7 +15,7 @@ export function customerRecords(servers: Servers): ReadRecords {
   }
   const revisionOf = openRevisionBatch(servers)
   return {
-    revision: (tenant, { kind }) => revisionOf({ tenant, kind }),
+    changedAt: (tenant, { kind }) => revisionOf({ tenant, kind }),
     get: (tenant, { table }, id, includeDeleted) => getOf(table)({ tenant, id, includeDeleted }),
     page: (tenant, { resource }, selection, options) =>
       isRange(resource, selection) && !options.withChecksums

@@ -123,7 +123,7 @@ function pageOf(row: Row): ReadPage {
     rows: Number(whole(row, 1)),
     last: optionalBytes(row, 2),
     more: text(row, 3) === 'true',
-    revision: Number(optionalWhole(row, 4) ?? 0n),
+    changedAt: optionalWhole(row, 4) ?? 0n,
     logPosition: whole(row, 5),
     checksums:
       row[CHECKSUMS] == null

@@ -1,6 +1,7 @@
 import type { Tenant } from '../../../contract/principal.ts'
 import type { Statement } from '../../session.ts'
 import type { Servers } from '../cluster/servers.ts'
+import { whole } from '../driver/cells.ts'
 import { textArray } from '../driver/connection.ts'
 import { openLookUps } from './look-up-batch.ts'
 import { tenantSetting } from './row-security.ts'
@@ -8,12 +9,12 @@ import { tenantSetting } from './row-security.ts'
 type AskedRevision = { readonly tenant: Tenant; readonly kind: string }
 
 /** Reads revisions, several in one statement. */
-export const openRevisionBatch = (servers: Servers): ((asked: AskedRevision) => Promise<number>) =>
-  openLookUps<AskedRevision, number>(servers, {
+export const openRevisionBatch = (servers: Servers): ((asked: AskedRevision) => Promise<bigint>) =>
+  openLookUps<AskedRevision, bigint>(servers, {
     name: 'revisions',
     queryOf: revisionQuery,
-    read: ([, revision]) => Number(revision),
-    absent: 0,
+    read: (row) => whole(row, 1),
+    absent: 0n,
   })
 
 function revisionQuery(batch: readonly AskedRevision[]): Statement {

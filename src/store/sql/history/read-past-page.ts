@@ -1,7 +1,7 @@
 import { damagedIds } from '../../integrity/page-checksums.ts'
 import { POSITION_BYTES } from '../../position.ts'
 import { type PastSelection, PastUnknown } from '../../records/history.ts'
-import type { Page } from '../../records/page.ts'
+import type { PageRows } from '../../records/page.ts'
 import { StoreDamaged } from '../../unavailable.ts'
 
 /** What `pastPageQuery` has read: the records of a page, and one more if there are more. */
@@ -28,7 +28,7 @@ export function verifiedPastPage(
   tenant: string,
   { items, bodies, positions, checksums, lengths, keptSince }: ReadPastPage,
   { limit, asOf }: Pick<PastSelection, 'limit' | 'asOf'>,
-): Page {
+): PageRows {
   if (keptSince !== undefined && asOf < keptSince) throw new PastUnknown(kind, keptSince)
   const found = positions.length / (2 * POSITION_BYTES)
   const damaged = bodies === 0 ? [] : damagedIds(tenant, items, { checksums, lengths })
@@ -48,6 +48,5 @@ export function verifiedPastPage(
     rows,
     last: rows === 0 ? undefined : Buffer.from(last, 'hex'),
     more,
-    revision: '0',
   }
 }

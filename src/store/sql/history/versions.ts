@@ -1,5 +1,10 @@
 import { fullTable, type Resource } from '../../../contract/resource.ts'
-import type { RecordName, Version, VersionOrigin } from '../../records/history.ts'
+import {
+  PastUnknown,
+  type RecordName,
+  type Version,
+  type VersionOrigin,
+} from '../../records/history.ts'
 import type { OperatorRecords } from '../../records.ts'
 import { type NamedRow, optionalText, optionalWhole, whole } from '../../row.ts'
 import { exportLine, readStoredRecord, versionOf } from '../export-line.ts'
@@ -48,7 +53,9 @@ export function openVersions({
       const isCurrent = current.storedAt <= asOf
       const found = isCurrent ? current : await findBefore(resource, customerId, name.id, asOf)
       // Read last, so that no pruning falls between the two.
-      return { customerId, found, keptSince: await findKeptSince(resource, customerId) }
+      const keptSince = await findKeptSince(resource, customerId)
+      if (asOf < keptSince) throw new PastUnknown(resource.kind, keptSince)
+      return { customerId, found }
     },
     history: async (resource, name, { after, versionsMax }) => {
       const current = await findCurrent(resource, name)

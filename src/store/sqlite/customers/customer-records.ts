@@ -53,7 +53,7 @@ export function customerRecords(
         rows: Number(row?.rows ?? 0),
         last: row?.last == null ? undefined : blob(row.last),
         more: row?.more === 1,
-        revision: Number(row?.revision ?? 0),
+        changedAt: BigInt(Number(row?.revision ?? 0)),
         checksums:
           row?.checksums == null
             ? undefined
@@ -61,9 +61,9 @@ export function customerRecords(
       }
     },
 
-    async revision(tenant, { kind }) {
+    async changedAt(tenant, { kind }) {
       const sql = 'select changed_at from revision where customer_id = ? and kind = ?'
-      return Number((await read(() => prepare(sql).get(tenant, kind)))?.changed_at ?? 0)
+      return BigInt(Number((await read(() => prepare(sql).get(tenant, kind)))?.changed_at ?? 0))
     },
   }
 }
