@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { startTestService } from '../support/harness.ts'
+import { describeService } from '../support/describe-service.ts'
 import { startProgram } from '../support/program.ts'
 import { rawRequest } from '../support/raw-request.ts'
-import { openBrowsing } from './support/browse.ts'
 
 /** What the console costs and what it may do. */
 
-const browsing = openBrowsing()
+const service = describeService()
 const SCRIPT_BYTES_MAX = 180_000
 
 test(`all scripts have at most ${SCRIPT_BYTES_MAX} bytes, compressed`, () => {
@@ -20,7 +19,7 @@ test(`all scripts have at most ${SCRIPT_BYTES_MAX} bytes, compressed`, () => {
 })
 
 test('the page runs no inline script or style, and asks this server only', async () => {
-  const { status, headers, text } = await rawRequest(browsing.service.url, '/console/')
+  const { status, headers, text } = await rawRequest(service.url, '/console/')
   assert.equal(status, 200)
   const policy = String(headers['content-security-policy'])
   assert.ok(!policy.includes('unsafe'), policy)
@@ -39,7 +38,7 @@ test('the page runs no inline script or style, and asks this server only', async
 })
 
 test('scripts are sent compressed and cached for a year, the page is asked for again', async () => {
-  const { url } = browsing.service
+  const { url } = service
   const { headers, text } = await rawRequest(url, '/console/')
   assert.equal(headers['cache-control'], 'no-cache')
   const [, script = ''] = /src="([^"]+)"/.exec(text) ?? []
@@ -71,9 +70,7 @@ test('serve has no console until it is configured', async (t) => {
   }
 })
 
-test('the check of an address tells what the quote would, and needs every member', async (t) => {
-  const service = await startTestService()
-  t.after(() => service.stop())
+test('the check of an address tells what the quote would, and needs every member', async () => {
   const check = (body: object) =>
     service.call('/console/check-address', { as: null, method: 'POST', body: JSON.stringify(body) })
   const address = '0xF0Aa84466e353E5390be37FE2934301c07c19a55'

@@ -17,7 +17,7 @@ async function providerWorld(context: Pick<TestContext, 'after'>, tokenLife = '3
   const [issuerPort, port] = [await freePort(), await freePort()]
   const url = `http://127.0.0.1:${port}`
   const words = [String(issuerPort), `${url}/console/`, tokenLife]
-  const issuer = await startProcess(context, '../../console/support/oidc-process.ts', words)
+  const issuer = await startProcess(context, '../../browser/support/oidc-process.ts', words)
   const all = ['look_up', 'see_full', 'export']
   const people = {
     clientId: 'console',
