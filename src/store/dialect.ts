@@ -10,6 +10,26 @@ export type Dialect = {
   readonly list: (values: readonly (string | number)[]) => string
   /** Whether an expression is one of a list. */
   readonly isAnyOf: (expression: string, list: string) => string
+  /** Rows `entry` of one column `value`, from a list, as what follows `from`. */
+  readonly entriesOf: (list: string) => string
+  /** Runs a query for each value of a list of texts. The query gets the name of the value. */
+  readonly forEach: (list: string, count: number, query: (value: string) => string) => string
+  readonly boolean: (value: boolean) => string
+  /** A member of the JSON text in a column, as text. */
+  readonly jsonMember: (column: string, member: string) => string
+  /** Text as its driver returns it fastest: as bytes or as text. */
+  readonly longText: (expression: string) => string
+  /** Bytes as text, in hexadecimal digits. */
+  readonly hex: (expression: string) => string
+  /** Joins the texts of a group in the order of `position`, in which its subquery has them. */
+  readonly joined: (expression: string, separator: string, order: 'asc' | 'desc') => string
+  /** Bounds one of several ordered queries, for a planner that would not merge them as it goes. */
+  readonly bounded: (query: string, page: string) => string
+  /** The column that names a stored row, and its name in the version that `joinPast` joins. */
+  readonly rowName: string
+  readonly pastRow: string
+  /** Joins the version `past` of a record `record` that is in force at a time. */
+  readonly joinPast: (kind: string, at: string) => string
   /** The first and the last of the positions of a group. */
   readonly lowest: string
   readonly highest: string
@@ -47,6 +67,7 @@ export type ParameterType =
   | 'text'
   | 'uuid'
   | 'bytea'
+  | 'boolean'
   | 'text[]'
   | 'uuid[]'
   | 'bigint[]'

@@ -27,6 +27,9 @@ export type Session = {
   iterate(statement: Statement): AsyncIterable<NamedRow>
 }
 
+/** Single statements, each of which may run in another session. */
+export type Reads = Pick<Session, 'rows'>
+
 /** A temporary table, and the types of the columns that are staged. */
 export type Staging = {
   readonly table: string

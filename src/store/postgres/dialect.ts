@@ -14,6 +14,29 @@ export const dialect: Dialect = {
   parameter: (number, type) => `$${number}::${type}`,
   list: (values) => textArray(values.map(String)),
   isAnyOf: (expression, list) => `${expression} = any(${list})`,
+  entriesOf: (list) => `unnest(${list}) as entry (value)`,
+  forEach: (list, _count, query) => `
+        select branch.* from ${dialect.entriesOf(list)}
+        cross join lateral (${query('entry.value')}) as branch`,
+  boolean: String,
+  jsonMember: (column, member) => `(${column}::json ->> '${member}')`,
+  longText: (expression) => expression,
+  hex: (expression) => `encode(${expression}, 'hex')`,
+  joined: (expression, separator, order) =>
+    `string_agg((${expression})::text, '${separator}' order by position ${order})`,
+  bounded: (query, page) => `
+      select * from (${query}
+      ${page}) as bounded`,
+  rowName: 'ctid',
+  pastRow: 'past.row_id',
+  joinPast: (kind, at) => `
+          left join lateral (
+            select ctid as row_id, body, checksum, masked, masked_checksum, stored_at, deleted_at
+            from bursar.superseded as earlier
+            where record.stored_at > ${at} and earlier.customer_id = record.customer_id
+              and earlier.kind = '${kind}' and earlier.id = record.id
+              and earlier.stored_at <= ${at}
+            order by earlier.stored_at desc limit 1) as past on true`,
   // PostgreSQL 15 has no minimum of bytea.
   lowest: `decode(min(encode(position, 'hex') collate "C"), 'hex')`,
   highest: `decode(max(encode(position, 'hex') collate "C"), 'hex')`,

@@ -1,4 +1,5 @@
 import type { Position } from '../position.ts'
+import type { Value } from '../session.ts'
 import type { ClientOrigin, ImportOrigin, NewAnswer } from './import.ts'
 import type { Selection } from './page.ts'
 
@@ -74,7 +75,7 @@ export type Search = {
 /** Where a pruning goes on: a table, and the key of the last row that was read. */
 export type PruneKey = {
   readonly table: 'superseded' | 'former_value'
-  readonly values: readonly unknown[] | undefined
+  readonly values: readonly Value[] | undefined
 }
 
 export type Pruning = { readonly deleted: number; readonly next: PruneKey | undefined }

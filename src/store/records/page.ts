@@ -15,7 +15,7 @@ export type Selection = {
   readonly limit: number
 }
 
-/** The state of a tenant's records of one kind. Any change to what its lists answer gives another. */
+/** The state of a tenant’s records of one kind. It differs after any change to what lists answer. */
 export type Revision = {
   /** When a record last changed, in microseconds. 0 before the first record. */
   readonly changedAt: bigint

@@ -7,6 +7,26 @@ export const dialect: Dialect = {
   parameter: (number) => `$${number}`,
   list: (values) => JSON.stringify(values),
   isAnyOf: (expression, list) => `${expression} in (select value from json_each(${list}))`,
+  entriesOf: (list) => `(select value from json_each(${list})) as entry`,
+  forEach: (list, count, query) =>
+    Array.from({ length: count }, (_, at) => query(`json_extract(${list}, '$[${at}]')`))
+      .map((one) => `select * from (${one})`)
+      .join('\n        union all\n'),
+  boolean: (value) => (value ? '1' : '0'),
+  jsonMember: (column, member) => `json_extract(${column}, '$.${member}')`,
+  longText: (expression) => `cast(${expression} as blob)`,
+  hex: (expression) => `hex(${expression})`,
+  joined: (expression, separator) => `group_concat(${expression}, '${separator}')`,
+  bounded: (query) => query,
+  rowName: 'rowid',
+  pastRow: 'past.rowid',
+  // The last version from before is the one that was in force then.
+  joinPast: (kind, at) => `
+          left join superseded as past on past.rowid = case when record.stored_at > ${at} then (
+            select rowid from superseded as earlier
+            where earlier.customer_id = record.customer_id and earlier.kind = '${kind}'
+              and earlier.id = record.id and earlier.stored_at <= ${at}
+            order by earlier.stored_at desc limit 1) end`,
   lowest: 'min(position)',
   highest: 'max(position)',
   types: {

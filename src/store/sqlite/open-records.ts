@@ -3,6 +3,7 @@ import { openBackground } from '../../background.ts'
 import type { Resource } from '../../contract/resource.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { openLog } from '../../platform/log.ts'
+import { openOnce } from '../../platform/open-once.ts'
 import { resources } from '../../resources/catalogue.ts'
 import { bodyChecksum } from '../integrity/checksum.ts'
 import { openDamageList } from '../integrity/damage.ts'
@@ -29,18 +30,18 @@ import {
   sharedTables,
   tablesOf,
 } from '../sql/schema/record-migrations.ts'
-import { customerRecords, statementCache } from './customers/customer-records.ts'
+import { openHistory } from '../versions/open-history.ts'
+import { customerRecords } from './customers/customer-records.ts'
 import { openReadInTurn } from './customers/read-in-turn.ts'
 import { failureOf, integrityFaults, openWithin, prepare } from './database.ts'
 import { dialect } from './dialect.ts'
-import { openPruner } from './history/prune-history.ts'
-import { openHistory } from './history/read-history.ts'
 import { emptyAbandonedLog } from './import/disk-space.ts'
 import { openLoad } from './import/load.ts'
 import { openKeptAnswers } from './ingest/kept-answers.ts'
 import { openPutRecords } from './ingest/put-records.ts'
-import { openWrites } from './locks.ts'
+import { openTransactions, openWrites } from './locks.ts'
 import { openMigrated } from './migrate.ts'
+import { openReads, statementCache } from './session.ts'
 import { storedRows } from './stored-rows.ts'
 import { openMarkFiles } from './tables/mark-files.ts'
 import { openTableCheck } from './tables/table-check.ts'
@@ -70,7 +71,7 @@ export function openSqliteStore(
   const db = openMigrated(path, schemas, defineFunctions)
   // Enough for the upper levels of every index and the newest pages of the active customers.
   db.exec('pragma cache_size = -65536')
-  const cached = statementCache(db)
+  const cached = statementCache((sql) => db.prepare(sql))
   const write = openWrites(db)
   const tidy = () => emptyAbandonedLog(db, path)
   const tidying = background.start('empty-write-ahead-log', async () => tidy())
@@ -79,6 +80,11 @@ export function openSqliteStore(
   // The scan reads everything, so its small cache must not be that of the readers.
   let scanned: DatabaseSync | undefined
   const puts = openPutRecords(path, clock)
+  // A read between two statements of a transaction would see what is not committed.
+  const prunes = openOnce(() => {
+    const writer = openWithin(path, 0, { creates: 'never' })
+    return { transact: openTransactions(writer), close: async () => writer.close() }
+  })
   const rows = storedRows(() => {
     scanned ??= openWithin(path, 0, { creates: 'never' })
     return scanned
@@ -91,8 +97,11 @@ export function openSqliteStore(
       yield* exportLines(db, resource, customerId)
     },
     put: puts.put,
-    ...openHistory(db),
-    ...openPruner(db, write),
+    ...openHistory({
+      ...openReads(db),
+      transact: (work, deadline) => prunes.open().transact(work, deadline),
+      dialect,
+    }),
     answers: openKeptAnswers(db, clock),
     async count(resource) {
       return Number(
@@ -139,6 +148,7 @@ export function openSqliteStore(
       tidy()
       puts.close()
       scanned?.close()
+      await prunes.close()
       db.close()
     },
   }

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import type { Session, Value } from '../session.ts'
-import { prepare } from './database.ts'
+import type { Reads, Session, Value } from '../session.ts'
+import { guarded, prepare } from './database.ts'
 
 /**
  * A session over one connection. It keeps every statement that it has prepared, so it is for a
@@ -28,6 +28,34 @@ export function openSession(db: DatabaseSync): Session {
     iterate: async function* ({ text, values = [] }) {
       yield* statementOf(text).iterate(...values.map(inputOf))
     },
+  }
+}
+
+/** Reads by many different statements, of which it keeps those used last. */
+export function openReads(db: DatabaseSync): Reads {
+  const statementOf = statementCache((sql) => prepare(db, sql))
+  return {
+    rows: async ({ text, values = [] }) =>
+      guarded(() => statementOf(text).all(...values.map(inputOf))),
+  }
+}
+
+/** More than all clients use at a time. A prepared statement takes up to 300 KB. */
+const STATEMENTS_MAX = 100
+
+/** Keeps the statements used last, because filters combine into some thousand statements. */
+export function statementCache(
+  prepareOne: (sql: string) => StatementSync,
+): (sql: string) => StatementSync {
+  const prepared = new Map<string, StatementSync>()
+  return (sql) => {
+    const statement = prepared.get(sql) ?? prepareOne(sql)
+    // A Map keeps the order of insertion, so the first entry is the least recently used.
+    prepared.delete(sql)
+    prepared.set(sql, statement)
+    const [oldest] = prepared.keys()
+    if (prepared.size > STATEMENTS_MAX && oldest !== undefined) prepared.delete(oldest)
+    return statement
   }
 }
 

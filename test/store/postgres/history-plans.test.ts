@@ -3,12 +3,12 @@ import { after, before, describe, test } from 'node:test'
 import { asTenant } from '../../../src/contract/principal.ts'
 import { operations } from '../../../src/operations/index.ts'
 import { resources } from '../../../src/resources/catalogue.ts'
-import { pastDialect, searchDialect } from '../../../src/store/postgres/history/read-history.ts'
+import { dialect } from '../../../src/store/postgres/dialect.ts'
 import type { PastSelection } from '../../../src/store/records/history.ts'
-import type { Value } from '../../../src/store/session.ts'
-import { pastPageQuery } from '../../../src/store/sql/history/past-page.ts'
-import { searchLookUps } from '../../../src/store/sql/history/search.ts'
-import { currentVersionOf } from '../../../src/store/sql/history/versions.ts'
+import type { Statement } from '../../../src/store/session.ts'
+import { pastPageQuery } from '../../../src/store/versions/past-page-query.ts'
+import { searchLookUps } from '../../../src/store/versions/search.ts'
+import { currentVersionOf } from '../../../src/store/versions/versions.ts'
 import { openPostgresTestStore } from '../../support/record-store.ts'
 import { anId } from '../../support/records.ts'
 import { firstPage } from '../../support/selection.ts'
@@ -27,17 +27,16 @@ after(async () => {
   await tested.close()
 })
 
-const planOf = async (text: string, values: readonly Value[]): Promise<string> =>
-  (await plans.explain({ text, values })).join('\n')
+const planOf = async (statement: Statement): Promise<string> =>
+  (await plans.explain(statement)).join('\n')
 
 describe('a past page', () => {
   for (const { id, view, filter } of operations.filter((one) => one.kind === 'list')) {
     const { resource } = view
     const plan = (over: Partial<PastSelection>) => {
-      const values: Value[] = []
       const selection = { ...firstPage, asOf: 1n, ...over }
       const asked = { tenant: asTenant('acme'), view: 'customer' } as const
-      return planOf(pastPageQuery(resource, asked, selection, pastDialect(values)), values)
+      return planOf(pastPageQuery(resource, asked, selection, dialect))
     }
     test(`of ${id} walks the order of the customer`, async () => {
       for (const order of ['ASC', 'DESC'] as const) {
@@ -62,12 +61,8 @@ describe('a past page', () => {
 
 test('the record of a named customer is found by an index of that customer', async () => {
   for (const resource of resources) {
-    const names = {
-      tableName: (table: string) => `bursar.${table}`,
-      indexedBy: () => '',
-      parameter: (number: number, type: string) => `$${number}::${type}`,
-    }
-    const text = await planOf(currentVersionOf(resource, names), ['acme', anId(1)])
+    const query = currentVersionOf(resource, dialect)
+    const text = await planOf({ text: query, values: ['acme', anId(1)] })
     assert.match(text, /Index Cond: \(+customer_id = /, text)
     assert.doesNotMatch(text, /_identity|_search_|_exclusive_key|Seq Scan/, text)
   }
@@ -81,8 +76,8 @@ test('every look-up of a search uses an index across customers', async () => {
   ]
   for (const query of queries) {
     const search = { query, customerId: undefined, hitsMax: 20, after: undefined }
-    for (const { matched, sql, dialect } of searchLookUps(search, searchDialect)) {
-      const text = await planOf(sql, dialect.values)
+    for (const { matched, statement } of searchLookUps(search, dialect)) {
+      const text = await planOf(statement)
       assert.match(text, /(_search_\w+|_identity|_exclusive_key)\b/, `${matched}\n${text}`)
       assert.doesNotMatch(text, /Seq Scan/, text)
     }

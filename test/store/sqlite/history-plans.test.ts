@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict'
-import type { SQLInputValue } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
 import { operations } from '../../../src/operations/index.ts'
 import { resources } from '../../../src/resources/catalogue.ts'
 import type { PastSelection } from '../../../src/store/records/history.ts'
-import { pastPageQuery } from '../../../src/store/sql/history/past-page.ts'
-import { searchLookUps } from '../../../src/store/sql/history/search.ts'
+import { dialect } from '../../../src/store/sqlite/dialect.ts'
+import { pastPageQuery } from '../../../src/store/versions/past-page-query.ts'
+import { searchLookUps } from '../../../src/store/versions/search.ts'
 import {
   currentVersionOf,
   versionBefore,
   versionsAfter,
-} from '../../../src/store/sql/history/versions.ts'
-import { pastDialect, searchDialect } from '../../../src/store/sqlite/history/read-history.ts'
+} from '../../../src/store/versions/versions.ts'
 import { resourceOf } from '../../support/record-store.ts'
 import { firstPage } from '../../support/selection.ts'
 import { openPlans, type Plans } from '../support/sqlite-plans.ts'
@@ -35,11 +34,9 @@ describe('a past page', () => {
   for (const { id, view, filter } of operations.filter((one) => one.kind === 'list')) {
     const { resource } = view
     const plan = (over: Partial<PastSelection>) => {
-      const parameters: Record<string, SQLInputValue> = {}
       const selection = { ...firstPage, asOf: 1n, ...over }
-      const dialect = pastDialect(parameters)
       const asked = { tenant: 'acme', view: 'customer' } as const
-      return plans.explain(pastPageQuery(resource, asked, selection, dialect))
+      return plans.explain(pastPageQuery(resource, asked, selection, dialect).text)
     }
     test(`of ${id} walks the order of the customer`, () => {
       for (const order of ['ASC', 'DESC'] as const) {
@@ -72,15 +69,9 @@ describe('a past page', () => {
   }
 })
 
-const names = {
-  tableName: (table: string) => table,
-  indexedBy: (index: string) => `indexed by ${index}`,
-  parameter: () => '?',
-}
-
 test('the record of a named customer is found by an index of that customer', () => {
   for (const resource of resources) {
-    const [first = ''] = plans.explain(currentVersionOf(resource, names))
+    const [first = ''] = plans.explain(currentVersionOf(resource, dialect))
     const search = `USING INDEX ${resource.table}_by_id (customer_id=? AND id=?)`
     assert.ok(first.includes(search), first)
   }
@@ -88,7 +79,7 @@ test('the record of a named customer is found by an index of that customer', () 
 
 test('a version is found by its record and its time', () => {
   for (const query of [versionBefore, versionsAfter]) {
-    const steps = plans.explain(query(resourceOf('fiat-accounts'), names))
+    const steps = plans.explain(query(resourceOf('fiat-accounts'), dialect))
     assertSearches(steps)
     const search =
       /USING INDEX superseded_by_id \(customer_id=\? AND kind=\? AND id=\? AND stored_at/
@@ -108,8 +99,8 @@ test('every look-up of a search uses an index', () => {
   const seen = new Set<string>()
   for (const query of queries) {
     const search = { query, customerId: undefined, hitsMax: 20, after: undefined }
-    for (const { resource, matched, sql } of searchLookUps(search, searchDialect)) {
-      const steps = plans.explain(sql)
+    for (const { resource, matched, statement } of searchLookUps(search, dialect)) {
+      const steps = plans.explain(statement.text)
       assert.match(steps.join('\n'), new RegExp(`^SEARCH ${resource.table} USING INDEX`))
       assert.doesNotMatch(steps.join('\n'), /TEMP B-TREE/, matched)
       seen.add(`${resource.kind} ${matched}`)

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { statementCache } from '../../../src/store/sqlite/customers/customer-records.ts'
+import { statementCache } from '../../../src/store/sqlite/session.ts'
 
 test('keeps the most recently used statements', () => {
   const db = new DatabaseSync(':memory:')
-  const prepare = statementCache(db)
+  const prepare = statementCache((sql) => db.prepare(sql))
   const often = prepare('select 1')
   const once = prepare('select 2')
   for (let shape = 3; shape < 150; shape += 1) {

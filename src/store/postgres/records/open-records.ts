@@ -11,13 +11,14 @@ import type { Spools } from '../../spool.ts'
 import { isCurrent } from '../../sql/export-line.ts'
 import { readJournalEntry, selectJournal } from '../../sql/import/journal.ts'
 import { historyTables, recordTables } from '../../sql/schema/record-migrations.ts'
+import { openHistory } from '../../versions/open-history.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { inTransaction } from '../cluster/transaction.ts'
-import { openPruner } from '../history/prune-history.ts'
-import { openHistory } from '../history/read-history.ts'
+import { dialect } from '../dialect.ts'
 import { openLoad } from '../import/load.ts'
 import { openKeptAnswers } from '../ingest/kept-answers.ts'
 import { openPutRecords } from '../ingest/put-records.ts'
+import { rowsOf, sessionOf } from '../session.ts'
 import { customerRecords } from './customer-records.ts'
 import { exportLines } from './export.ts'
 import { scannedRows, storedRows } from './stored-rows.ts'
@@ -52,8 +53,11 @@ export function openPostgresStore(
     },
     exportLines: (resource, customerId) => exportLines(operator, resource, customerId),
     put: openPutRecords(ingest, clock),
-    ...openHistory(ingest),
-    ...openPruner(ingest),
+    ...openHistory({
+      ...rowsOf(ingest),
+      transact: (work) => inTransaction(ingest, (connection) => work(sessionOf(connection))),
+      dialect,
+    }),
     answers: openKeptAnswers(ingest, clock),
     count: async (resource) => {
       const text = `select count(*) from bursar.${resource.table} as record where ${isCurrent(resource, 'record')}`

@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { StatementSync } from 'node:sqlite'
 import type { View } from '../../../contract/resource.ts'
 import type { ReadRecords } from '../../integrity/verified-records.ts'
 import { rangeOf } from '../../sql/key-range.ts'
@@ -6,23 +6,6 @@ import { StoreCorrupted } from '../../unavailable.ts'
 import { guarded } from '../database.ts'
 import { pageQuery } from './page-query.ts'
 import type { ReadInTurn } from './read-in-turn.ts'
-
-/** More than all clients use at a time. A prepared statement takes up to 300 KB. */
-const STATEMENTS_MAX = 100
-
-/** Keeps the statements used last, because filters combine into some thousand statements. */
-export function statementCache(db: DatabaseSync): (sql: string) => StatementSync {
-  const prepared = new Map<string, StatementSync>()
-  return (sql) => {
-    const statement = prepared.get(sql) ?? db.prepare(sql)
-    // A Map keeps the order of insertion, so the first entry is the least recently used.
-    prepared.delete(sql)
-    prepared.set(sql, statement)
-    const [oldest] = prepared.keys()
-    if (prepared.size > STATEMENTS_MAX && oldest !== undefined) prepared.delete(oldest)
-    return statement
-  }
-}
 
 /** Reads for one tenant at a time. Every statement has the tenant as its first condition. */
 export function customerRecords(

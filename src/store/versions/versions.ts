@@ -1,47 +1,38 @@
-import { fullTable, type Resource } from '../../../contract/resource.ts'
+import { fullTable, type Resource } from '../../contract/resource.ts'
+import type { Dialect } from '../dialect.ts'
 import {
   PastUnknown,
   type RecordName,
   type Version,
   type VersionOrigin,
-} from '../../records/history.ts'
-import type { OperatorRecords } from '../../records.ts'
-import { type NamedRow, optionalText, optionalWhole, whole } from '../../row.ts'
-import { exportLine, readStoredRecord, versionOf } from '../export-line.ts'
-import { TAKE_OVER } from '../import/origins.ts'
-
-type Names = {
-  readonly tableName: (table: string) => string
-  readonly indexedBy: (index: string) => string
-  /** Names a parameter. They are numbered in the order of the values, from 1. */
-  readonly parameter: (number: number, type: 'text' | 'uuid' | 'bigint') => string
-}
-
-/** What the two stores do differently to read versions. */
-type VersionDeps = Names & {
-  ask(sql: string, values: readonly (string | bigint | number)[]): Promise<readonly NamedRow[]>
-}
+} from '../records/history.ts'
+import type { OperatorRecords } from '../records.ts'
+import { type NamedRow, optionalText, optionalWhole, whole } from '../row.ts'
+import type { Reads, Value } from '../session.ts'
+import { exportLine, readStoredRecord, versionOf } from '../sql/export-line.ts'
+import { TAKE_OVER } from '../sql/import/origins.ts'
 
 /** Reads the versions of a record: its current one and its replaced ones. */
-export function openVersions({
-  ask,
-  ...names
-}: VersionDeps): Pick<OperatorRecords, 'find' | 'findAsOf' | 'history'> {
-  const read = async (resource: Resource, ...query: Parameters<typeof ask>) =>
-    (await ask(...query)).map((row) => readVersion(resource, row))
+export function openVersions(
+  { rows }: Reads,
+  dialect: Dialect,
+): Pick<OperatorRecords, 'find' | 'findAsOf' | 'history'> {
+  const read = async (resource: Resource, text: string, values: readonly Value[]) =>
+    (await rows({ text, values, prepare: true })).map((row) => readVersion(resource, row))
   const findCurrent = async (resource: Resource, { id, customerId }: RecordName) => {
     const [current] =
       customerId === undefined
-        ? await read(resource, currentVersion(resource, names), [id])
-        : await read(resource, currentVersionOf(resource, names), [customerId, id])
+        ? await read(resource, currentVersion(resource, dialect), [id])
+        : await read(resource, currentVersionOf(resource, dialect), [customerId, id])
     return current
   }
   const findBefore = async (resource: Resource, customerId: string, id: string, at: bigint) => {
-    const [found] = await read(resource, versionBefore(resource, names), [customerId, id, at])
+    const [found] = await read(resource, versionBefore(resource, dialect), [customerId, id, at])
     return found
   }
   const findKeptSince = async ({ kind }: Resource, customerId: string) => {
-    const [row] = await ask(keptSinceQuery(names), [customerId, kind])
+    const text = keptSinceQuery(dialect)
+    const [row] = await rows({ text, values: [customerId, kind], prepare: true })
     return whole(row ?? {}, 'at')
   }
   return {
@@ -64,7 +55,7 @@ export function openVersions({
       const { customerId } = current
       const start = after ?? BEFORE_ALL
       const values = [customerId, id, start, versionsMax + 1]
-      const replaced = await read(resource, versionsAfter(resource, names), values)
+      const replaced = await read(resource, versionsAfter(resource, dialect), values)
       // A version that is replaced while they are read counts once.
       const past = replaced.filter(({ storedAt }) => storedAt < current.storedAt)
       const all = current.storedAt > start ? [...past, current] : past
@@ -88,18 +79,18 @@ const version = (row: string, body: string, checksum: string, replacedAt: string
   origin.command, origin.client_id, origin.file, origin.os_user`
 
 /** The current version of the record of any customer, by its id. */
-const currentVersion = (resource: Resource, names: Names): string => `
-    ${current(resource, names, 'identity')}
-    where record.id = ${names.parameter(1, 'uuid')} and record.stored_at >= 0
+const currentVersion = (resource: Resource, dialect: Dialect): string => `
+    ${current(resource, dialect, 'identity')}
+    where record.id = ${dialect.parameter(1, 'uuid')} and record.stored_at >= 0
       and record.id_taken = false`
 
 /** The same of one customer, by an index that finds no other customer's record. */
-export const currentVersionOf = (resource: Resource, names: Names): string => `
-    ${current(resource, names, 'by_id')}
-    where record.customer_id = ${names.parameter(1, 'text')}
-      and record.id = ${names.parameter(2, 'uuid')}`
+export const currentVersionOf = (resource: Resource, dialect: Dialect): string => `
+    ${current(resource, dialect, 'by_id')}
+    where record.customer_id = ${dialect.parameter(1, 'text')}
+      and record.id = ${dialect.parameter(2, 'uuid')}`
 
-function current(resource: Resource, { tableName, indexedBy }: Names, index: string): string {
+function current(resource: Resource, { tableName, indexedBy }: Dialect, index: string): string {
   const full = fullTable(resource)
   const isApart = full !== resource.table
   const kept = isApart ? 'unmasked' : 'record'
@@ -110,11 +101,11 @@ function current(resource: Resource, { tableName, indexedBy }: Names, index: str
     ${isApart ? `left join ${tableName(full)} as unmasked on unmasked.customer_id = record.customer_id and unmasked.id = record.id` : ''}`
 }
 
-const keptSinceQuery = ({ tableName, parameter }: Names): string => `
+const keptSinceQuery = ({ tableName, parameter }: Dialect): string => `
     select at from ${tableName('kept_since')}
     where customer_id = ${parameter(1, 'text')} and kind = ${parameter(2, 'text')}`
 
-const replaced = ({ kind }: Resource, { tableName, parameter }: Names): string => `
+const replaced = ({ kind }: Resource, { tableName, parameter }: Dialect): string => `
     select ${version('past', 'past.body', 'past.checksum', 'past.replaced_at')}
     from ${tableName('superseded')} as past
     left join ${tableName('origin')} as origin on origin.id = past.origin
@@ -122,14 +113,14 @@ const replaced = ({ kind }: Resource, { tableName, parameter }: Names): string =
       and past.id = ${parameter(2, 'uuid')}`
 
 /** The replaced version that was stored at a time, or the last one before it. */
-export const versionBefore = (resource: Resource, names: Names): string => `
-    ${replaced(resource, names)} and past.stored_at <= ${names.parameter(3, 'bigint')}
+export const versionBefore = (resource: Resource, dialect: Dialect): string => `
+    ${replaced(resource, dialect)} and past.stored_at <= ${dialect.parameter(3, 'bigint')}
     order by past.stored_at desc limit 1`
 
 /** Replaced versions that were stored after a time, oldest first. */
-export const versionsAfter = (resource: Resource, names: Names): string => `
-    ${replaced(resource, names)} and past.stored_at > ${names.parameter(3, 'bigint')}
-    order by past.stored_at limit ${names.parameter(4, 'bigint')}`
+export const versionsAfter = (resource: Resource, dialect: Dialect): string => `
+    ${replaced(resource, dialect)} and past.stored_at > ${dialect.parameter(3, 'bigint')}
+    order by past.stored_at limit ${dialect.parameter(4, 'bigint')}`
 
 /** Reads a row of these queries. */
 function readVersion(resource: Resource, row: NamedRow): Version {

@@ -1,5 +1,7 @@
-import type { Resource } from '../../../contract/resource.ts'
-import { resources } from '../../../resources/catalogue.ts'
+import type { Resource } from '../../contract/resource.ts'
+import { resources } from '../../resources/catalogue.ts'
+import type { Dialect } from '../dialect.ts'
+import { openParameters, type Parameters } from '../parameters.ts'
 import {
   type Position,
   positionId,
@@ -7,24 +9,29 @@ import {
   positionOf,
   positionText,
   textPosition,
-} from '../../position.ts'
-import type { Search, SearchHit } from '../../records/history.ts'
-import { type NamedRow, text } from '../../row.ts'
-import { isCurrent } from '../export-line.ts'
-import { searchedColumns, searchIndex } from '../schema/history-schema.ts'
+} from '../position.ts'
+import type { Search, SearchHit } from '../records/history.ts'
+import type { OperatorRecords } from '../records.ts'
+import { type NamedRow, text } from '../row.ts'
+import type { Reads, Statement } from '../session.ts'
+import { isCurrent } from '../sql/export-line.ts'
+import { searchedColumns, searchIndex } from '../sql/schema/history-schema.ts'
 
-type SearchDialect = {
-  readonly tableName: (table: string) => string
-  readonly indexedBy: (index: string) => string
-  /** Adds a parameter of a type, and returns how the text names it. */
-  readonly parameter: (value: string, type: 'text' | 'uuid') => string
-  readonly count: (value: number) => string
-}
+/** Finds records of every customer by an identifier. */
+export const openSearch = ({ rows }: Reads, dialect: Dialect): Pick<OperatorRecords, 'search'> => ({
+  search: async (search) => {
+    const found = searchLookUps(search, dialect).map(async (lookUp) => {
+      const read = await rows(lookUp.statement)
+      return read.map((row) => readHit(lookUp, row))
+    })
+    return (await Promise.all(found)).flat().slice(0, search.hitsMax)
+  },
+})
 
-export type LookUp = {
+type LookUp = {
   readonly resource: Resource
   readonly matched: string
-  readonly sql: string
+  readonly statement: Statement
   /** Its place in the order of all look-ups. */
   readonly number: bigint
 }
@@ -35,7 +42,7 @@ const isUuid = (query: string): boolean =>
 /** The shortest start of a memo that is looked up. */
 const MEMO_START = 6
 
-type Condition = (dialect: SearchDialect) => string
+type Condition = (parameters: Parameters) => string
 
 /** What a look-up compares, by one index. */
 type Comparison = {
@@ -51,10 +58,10 @@ type Comparison = {
  * address is compared in every spelling of its network, and a memo by its start. A record that
  * several look-ups match is a hit of the first one. Those before the place `after` are left out.
  */
-export function searchLookUps<D extends SearchDialect>(
+export function searchLookUps(
   { query, customerId, hitsMax, after }: Search,
-  open: () => D,
-): readonly (LookUp & { readonly dialect: D })[] {
+  dialect: Dialect,
+): readonly LookUp[] {
   const begun = after === undefined ? -1n : positionMicros(after)
   const all = resources.flatMap((resource) => {
     const comparisons = comparisonsOf(resource, query)
@@ -68,21 +75,22 @@ export function searchLookUps<D extends SearchDialect>(
     const number = BigInt(at)
     if (number < begun) return []
     const { index, matched, condition, sortedBy } = comparison
-    const dialect = open()
-    const { tableName, indexedBy, parameter, count } = dialect
+    const { tableName, indexedBy } = dialect
+    const parameters = openParameters(dialect)
+    const { add, values } = parameters
     const conditions = [
-      condition(dialect),
-      ...(customerId === undefined ? [] : [`customer_id = ${parameter(customerId, 'text')}`]),
-      ...earlier.map((other) => `(${other.condition(dialect)}) is not true`),
-      ...(after === undefined || number > begun ? [] : [isAfter(sortedBy, after, dialect)]),
+      condition(parameters),
+      ...(customerId === undefined ? [] : [`customer_id = ${add(customerId, 'text')}`]),
+      ...earlier.map((other) => `(${other.condition(parameters)}) is not true`),
+      ...(after === undefined || number > begun ? [] : [isAfter(sortedBy, after, parameters)]),
     ]
-    const sql = `
+    const text = `
         select customer_id, id, position, ${sortedBy} as sort_key
         from ${tableName(resource.table)} ${indexedBy(index)}
         where stored_at >= 0 and id_taken = false and ${isCurrent(resource, resource.table)}
           and ${conditions.join(' and ')}
-        order by ${sortedBy} limit ${count(hitsMax)}`
-    return [{ resource, matched, sql, number, dialect }]
+        order by ${sortedBy} limit ${hitsMax}`
+    return [{ resource, matched, statement: { text, values, prepare: true }, number }]
   })
 }
 
@@ -95,7 +103,7 @@ function comparisonsOf(resource: Resource, query: string): readonly Comparison[]
     sortedBy: 'id',
   })
   const isEqual = (column: string, type: 'text' | 'uuid', value = query): Condition => {
-    return ({ parameter }) => `${column} = ${parameter(value, type)}`
+    return ({ add }) => `${column} = ${add(value, type)}`
   }
   const byId = isUuid(query)
     ? [compared(`${table}_identity`, 'id', isEqual('id', 'uuid', query.toLowerCase()))]
@@ -120,19 +128,19 @@ function comparisonsOf(resource: Resource, query: string): readonly Comparison[]
 /** A range of the index, because the comparison is byte by byte. */
 const startsWith =
   (column: string, start: string): Condition =>
-  ({ parameter }) => {
+  ({ add }) => {
     const next = `${start}\u{10ffff}`
-    return `${column} >= ${parameter(start, 'text')} and ${column} < ${parameter(next, 'text')}`
+    return `${column} >= ${add(start, 'text')} and ${column} < ${add(next, 'text')}`
   }
 
 /** The hits of a look-up after the last one of the page before. */
-function isAfter(column: string, after: Position, { parameter }: SearchDialect): string {
+function isAfter(column: string, after: Position, { add }: Parameters): string {
   const key = column === 'id' ? positionId(after) : positionText(after)
-  return `${column} > ${parameter(key, column === 'id' ? 'uuid' : 'text')}`
+  return `${column} > ${add(key, column === 'id' ? 'uuid' : 'text')}`
 }
 
 /** Its place is the number of the look-up, and the id or the memo that sorts its hits. */
-export function readHit({ resource, matched, number }: LookUp, row: NamedRow): SearchHit {
+function readHit({ resource, matched, number }: LookUp, row: NamedRow): SearchHit {
   const [id, key] = [text(row, 'id'), text(row, 'sort_key')]
   return {
     kind: resource.kind,

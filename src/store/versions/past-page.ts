@@ -1,0 +1,65 @@
+import type { Resource } from '../../contract/resource.ts'
+import type { Dialect } from '../dialect.ts'
+import { damagedIds } from '../integrity/page-checksums.ts'
+import { POSITION_BYTES } from '../position.ts'
+import { type PastSelection, PastUnknown } from '../records/history.ts'
+import type { PageRows } from '../records/page.ts'
+import type { OperatorRecords } from '../records.ts'
+import { type NamedRow, optionalText, optionalWhole, whole } from '../row.ts'
+import type { Reads } from '../session.ts'
+import { StoreDamaged } from '../unavailable.ts'
+import { pastPageQuery } from './past-page-query.ts'
+
+/**
+ * Reads pages of the past. Each is verified, because no scan looks for damage in replaced versions:
+ * a body that is missing, or is not as it was stored, is a StoreDamaged.
+ */
+export const openPastPages = (
+  { rows }: Reads,
+  dialect: Dialect,
+): Pick<OperatorRecords, 'pageAsOf'> => ({
+  pageAsOf: async (resource, tenant, view, selection) => {
+    const query = pastPageQuery(resource, { tenant, view }, selection, dialect)
+    const [row = {}] = await rows(query)
+    const keptSince = optionalWhole(row, 'kept_since')
+    if (keptSince !== undefined && selection.asOf < keptSince) {
+      throw new PastUnknown(resource.kind, keptSince)
+    }
+    return readPage(resource, tenant, row, selection)
+  },
+})
+
+function readPage(
+  { kind }: Resource,
+  tenant: string,
+  row: NamedRow,
+  { limit }: Pick<PastSelection, 'limit'>,
+): PageRows {
+  const { items: read } = row
+  const items = read instanceof Uint8Array ? read : Buffer.from(optionalText(row, 'items') ?? '')
+  const [positions = '', checksums = '', lengths = ''] = columns.map((column) =>
+    optionalText(row, column),
+  )
+  const bodies = whole(row, 'bodies')
+  const found = positions.length / (2 * POSITION_BYTES)
+  const damaged = bodies === 0n ? [] : damagedIds(tenant, items, { checksums, lengths })
+  if (Number(bodies) !== found || damaged.length > 0) {
+    throw new StoreDamaged(
+      `${kind}: a version of ${damaged[0] ?? 'a record'} is not as it was stored; restore a backup`,
+    )
+  }
+  const rows = Math.min(found, limit)
+  const more = found > limit
+  // The record that is one too many, with the comma before it.
+  const extra = more ? Number(lengths.slice(lengths.lastIndexOf(',') + 1)) + 1 : 0
+  const end = rows * 2 * POSITION_BYTES
+  const last = positions.slice(end - 2 * POSITION_BYTES, end)
+  return {
+    items: items.subarray(0, items.length - extra),
+    rows,
+    last: rows === 0 ? undefined : Buffer.from(last, 'hex'),
+    more,
+  }
+}
+
+const columns = ['positions', 'checksums', 'lengths'] as const
