@@ -73,9 +73,9 @@ type Creation = 'nothing' | 'a whole store' | 'what is missing'
 type Migration = Roles & { readonly creates: Creation; readonly refusesServed: boolean }
 
 /**
- * Brings the schema up to date and returns the applied steps, such as `records 2`. On PostgreSQL
- * this runs as the owner and grants the roles their rights. Opening the embedded store applies its
- * steps. `a whole store` is created only where both of its databases are missing. A server knows
+ * Brings the schema up to date and returns the names of the applied steps. On PostgreSQL this runs
+ * as the owner and grants the roles their rights. Opening the embedded store applies its steps. `a
+ * whole store` is created only where both of its databases are missing. A server knows
  * one schema, so `refusesServed` throws a StoreUnavailable while a server uses an embedded store.
  */
 export async function migrateStores(
@@ -86,7 +86,7 @@ export async function migrateStores(
   if (addresses !== undefined) {
     const { migratePostgres, poolerSettings } = await loadPostgres()
     const settings = poolerSettings(sources.config)
-    return (await migratePostgres(addresses, roles, settings)).map((id) => `schema ${id}`)
+    return await migratePostgres(addresses, roles, { settings })
   }
   const paths = storePaths(sources.config.databaseUrl)
   const isLegal = creates === 'a whole store' ? isVacant(paths) : creates === 'what is missing'

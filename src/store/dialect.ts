@@ -44,17 +44,14 @@ export type Dialect = {
     /** A primary key that the store counts up. */
     readonly sequence: string
   }
+  /** Ends a table that is read in the order of its primary key. */
   readonly tableOptions: string
+  /** Ends a table without such an order. */
+  readonly rowTableOptions: string
   /** Ends an index that spans customers and has the rows of a condition. */
   readonly acrossCustomers: (condition: string) => string
   /** A member of the JSON text in `body`, as text. */
   readonly bodyMember: (member: string) => string
-  /** The checksum of a body; null where a program has to compute it. */
-  readonly checksumOf: (body: string) => string
-  /** Fills the masked form of replaced versions; absent where a program has to make it. */
-  readonly fillMasks?: string
-  /** Two columns, `low` and `high`: bounds that hold every position. */
-  readonly anyPosition: string
   /** Statements that protect a table by row-level security; empty where there is none. */
   readonly protect: (table: string) => string
   /** Runs a statement that must see the rows of every customer. */

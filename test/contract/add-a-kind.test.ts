@@ -55,13 +55,15 @@ function insertBefore(copy: Copy, file: string, anchor: string, line: string): v
 function addPayouts(copy: Copy): void {
   copyRenamed(copy, 'src/resources/issuer-quote-execution.ts', 'src/resources/payout.ts')
   repeatLines(copy, 'src/resources/catalogue.ts')
-  const steps = 'src/store/sql/schema/record-migrations.ts'
-  insertBefore(copy, steps, ']', `  { createKinds: ['payouts'] },`)
-  const schema = 'src/store/postgres/schema/migrate.ts'
-  insertBefore(copy, schema, '])', '  recordMigration(4, dialect),')
+  const steps = 'src/store/schema/steps.ts'
+  const list = /(const laterSteps: .* = \[)([^\]]*)\]/
+  write(copy, steps, read(copy, steps).replace(list, `$1$2{ createKind: 'payouts' }]`))
   repeatLines(copy, 'src/contract/scopes.ts')
-  const list = 'src/operations/list-issuer-quote-executions.ts'
-  copyRenamed(copy, list, 'src/operations/list-payouts.ts')
+  copyRenamed(
+    copy,
+    'src/operations/list-issuer-quote-executions.ts',
+    'src/operations/list-payouts.ts',
+  )
   repeatLines(copy, 'src/operations/index.ts')
   copyRenamed(copy, 'src/sandbox/issuer-quotes.ts', 'src/sandbox/payouts.ts')
   repeatLines(copy, 'src/sandbox/world.ts')
@@ -72,7 +74,7 @@ function addPayouts(copy: Copy): void {
 }
 
 const suite = [
-  'test/store/record-migrations.test.ts',
+  'test/store/schema.test.ts',
   'test/store/sqlite/query-plans.test.ts',
   'test/contract/declarations.test.ts',
   'test/contract/cross-tenant.test.ts',

@@ -3,9 +3,7 @@ import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
 import type { Client, CredentialStore } from '../../src/store/credentials.ts'
-import { numberMigrations } from '../../src/store/sql/schema/migration.ts'
 import { openSqliteCredentials } from '../../src/store/sqlite/credentials.ts'
-import { migrate } from '../../src/store/sqlite/migrate.ts'
 import type { WrappedKey } from '../../src/vault/purpose-key.ts'
 import { newStorePlace, type StorePlace } from '../support/store-place.ts'
 import { testStore } from '../support/test-database.ts'
@@ -235,44 +233,5 @@ aboutFiles('a file', () => {
     await store.denyToken('jti', 9n, 1n)
     const { deniedTokens } = await store.readStates(0n)
     assert.deepEqual(deniedTokens.map(({ jti }) => jti).toSorted(), ['jti', 'later'])
-  })
-
-  test('is migrated by the numbers of each schema by itself, and a step that fails is undone', () => {
-    const db = new DatabaseSync(':memory:')
-    const one = 'create table a (x integer) strict'
-    const bad = 'create table b (x integer) strict; insert into nowhere values (1)'
-    const due = (schema: string, ...steps: string[]) => migrate(db, schema, numberMigrations(steps))
-    assert.deepEqual([due('first', one), due('first', one)], [true, false])
-    assert.throws(() => due('first', one, bad), /nowhere/)
-    assert.throws(() => db.prepare('select * from b'), /no such table/)
-    assert.equal(due('second', 'create table c (x integer)'), true)
-  })
-
-  test('is refused where a later version has migrated it', () => {
-    const db = new DatabaseSync(':memory:')
-    const steps = numberMigrations([1, 2].map((id) => `create table t${id} (x integer)`))
-    migrate(db, 'records', steps)
-    assert.throws(() => migrate(db, 'records', steps.slice(0, 1)), {
-      name: 'ConfigError',
-      message: /records schema is at step 2, this version of Bursar knows steps up to 1/,
-    })
-  })
-
-  test('is refused where a step was edited after it had been applied', () => {
-    const db = new DatabaseSync(':memory:')
-    const steps = (second: string) => numberMigrations(['create table a (x integer)', second])
-    const released = '-- Adds y.\nalter table a add column y integer'
-    migrate(db, 'records', steps(released))
-    migrate(db, 'records', steps('-- Adds the column y.\nalter table a\n  add column y integer'))
-    const edited = () => migrate(db, 'records', steps('alter table a add column y text'))
-    const refusal = {
-      name: 'ConfigError',
-      message: /records schema has another form of step 2 than this version.*Undo the edit/,
-    }
-    assert.throws(edited, refusal)
-    // A version without fingerprints has applied the steps: what it applied is taken as it is.
-    db.exec('alter table schema_migration drop column fingerprint')
-    migrate(db, 'records', steps(released))
-    assert.throws(edited, refusal)
   })
 })

@@ -50,11 +50,9 @@ export const dialect: Dialect = {
     sequence: 'bigint generated always as identity primary key',
   },
   tableOptions: '',
+  rowTableOptions: '',
   acrossCustomers: (condition) => ` where stored_at >= 0 and ${condition}`,
   bodyMember: (member) => `stored.body::json ->> '${member}'`,
-  // PostgreSQL 15 has no CRC-32, so `fill-checksums.ts` computes it after the step.
-  checksumOf: () => 'null',
-  anyPosition: "''::bytea, '\\xffffffffffffffffffffffffffffffffffffffffffffffffff'::bytea",
   /**
    * Row-level security: a statement that names no customer sees no rows. An empty text, which a
    * setting of an ended transaction leaves, names none. FORCE applies the policy to the owner too.

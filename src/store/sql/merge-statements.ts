@@ -1,8 +1,7 @@
 import { fullTable, type Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
+import { filterColumns, memberColumns } from '../schema/tables.ts'
 import type { Statement } from '../session.ts'
-import { filterColumns } from './schema/history-schema.ts'
-import { memberColumns } from './staging.ts'
 
 /** Merges `staged` into the stored records, after `conflictQueries` has found nothing. */
 export type MergeStatements = {

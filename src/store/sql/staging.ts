@@ -1,6 +1,7 @@
 import type { Resource } from '../../contract/resource.ts'
 import { bodyChecksum } from '../integrity/checksum.ts'
 import type { FoundFaults, MergeReport, StorableRecord } from '../records/import.ts'
+import { memberColumns } from '../schema/tables.ts'
 
 /** The columns of the temporary table `staged`, besides `sequence`, the number in the file. */
 export const stagedColumns = (resource: Resource): readonly string[] => [
@@ -25,13 +26,6 @@ export const contentColumns = (resource: Resource): readonly string[] => [
   'deleted_at',
   'updated_at',
   'source_version',
-]
-
-/** The columns of a stored record that differ from kind to kind. */
-export const memberColumns = ({ columns, exclusive }: Resource): readonly string[] => [
-  'ref_id',
-  ...Object.values<string>(columns),
-  ...(exclusive === undefined ? [] : ['exclusive_key']),
 ]
 
 /** A record's values by those columns. */

@@ -2,20 +2,14 @@ import { openCredentials } from '../credentials/open-credentials.ts'
 import type { CredentialStore } from '../credentials.ts'
 import { whole } from '../row.ts'
 import type { Session } from '../session.ts'
-import { readMigrations } from '../sql/schema/migration.ts'
-import { recoveryMigrations } from './backup/recovery.ts'
 import { integrityFaults, openDatabase } from './database.ts'
 import { openTransactions, retryWhileLocked } from './locks.ts'
 import { openMigrated } from './migrate.ts'
 import { openSession } from './session.ts'
 
-const migrations = readMigrations(new URL('./migrations/credentials/', import.meta.url), [
-  '0001-credentials.sql',
-])
-
 /** Credentials have their own database file, so that a long import never blocks a token. */
 export function openSqliteCredentials(path: string, writeMs?: number): CredentialStore {
-  const db = openMigrated(path, { credentials: migrations, recovery: recoveryMigrations })
+  const db = openMigrated(path, 'credentials')
   // A read between two statements of a transaction would see what is not committed.
   const writer = openDatabase(path)
   writer.exec('pragma busy_timeout = 0')

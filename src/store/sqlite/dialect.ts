@@ -39,12 +39,9 @@ export const dialect: Dialect = {
     sequence: 'integer primary key',
   },
   tableOptions: ' strict, without rowid',
+  rowTableOptions: ' strict',
   acrossCustomers: (condition) => ` where ${condition}`,
   bodyMember: (member) => `json_extract(stored.body, '$.${member}')`,
-  checksumOf: (body) => `body_checksum(customer_id, ${body})`,
-  fillMasks: `update superseded set masked = mask_body(kind, body),
-    masked_checksum = body_checksum(customer_id, mask_body(kind, body))`,
-  anyPosition: "x'', x'ffffffffffffffffffffffffffffffffffffffffffffffffff'",
   protect: () => '',
   unprotected: (_tables, statement) => statement,
 }

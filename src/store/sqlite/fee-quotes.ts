@@ -22,30 +22,17 @@ import {
 } from '../sql/fee-quotes/fee-quote-rows.ts'
 import { judgeSweep } from '../sql/fee-quotes/judge-sweep.ts'
 import { judgeInRecovery } from '../sql/recovery/judge-recovery.ts'
-import { readMigrations } from '../sql/schema/migration.ts'
-import { openRecovery, openRestoredQuotes, recoveryMigrations } from './backup/recovery.ts'
+import { openRecovery, openRestoredQuotes } from './backup/recovery.ts'
 import { prepare } from './database.ts'
 import { openWrites, retryWhileLocked, type Write } from './locks.ts'
 import { openMigrated } from './migrate.ts'
-
-const migrations = readMigrations(new URL('./migrations/fee-quotes/', import.meta.url), [
-  '0001-fee-quotes.sql',
-  '0002-withdrawals.sql',
-])
-const sweepMigrations = readMigrations(new URL('./migrations/fee-quote-sweeps/', import.meta.url), [
-  '0001-fee-quote-sweep.sql',
-])
 
 /**
  * Uses the file of the credentials, so that no import blocks a quote, over its own connection. The
  * clock is the machine's, which the processes that open the file share.
  */
 export function openSqliteFeeQuotes(path: string, clock: Clock): FeeQuoteStore {
-  const db = openMigrated(path, {
-    'fee-quotes': migrations,
-    'fee-quote-sweeps': sweepMigrations,
-    recovery: recoveryMigrations,
-  })
+  const db = openMigrated(path, 'credentials')
   const write = openWrites(db)
   const issue = openIssue(db, write, clock)
   const find = openFind(db)

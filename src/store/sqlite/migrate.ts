@@ -1,33 +1,30 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { systemClock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
-import {
-  type AppliedStep,
-  lastOf,
-  type Migration,
-  refuseEditedStep,
-  refuseLaterStep,
-} from '../sql/schema/migration.ts'
+import { type AppliedStep, applyStep, createStepTable, dueSteps } from '../schema/due-steps.ts'
+import { type DatabaseName, type OwnStatements, type Step, schemaSteps } from '../schema/steps.ts'
 import { openDatabase, refuseLocked } from './database.ts'
+import { dialect } from './dialect.ts'
 import { emptyLog } from './import/disk-space.ts'
 
+/** Triggers, and an index as SQLite needs it. */
+export const ownStatements: OwnStatements = {
+  records: '',
+  credentials: readFileSync(new URL('./credentials.sql', import.meta.url), 'utf8'),
+}
+
+const allSteps = schemaSteps(dialect, ownStatements)
+
 /**
- * Opens or creates a database and brings the named schemas of it up to date. Waits for the lock of
- * another process meanwhile. From then on no statement waits for one, because that would block the
- * process.
+ * Opens or creates a database and brings its schema up to date. Waits for the lock of another
+ * process meanwhile. From then on no statement waits for one, because that would block the process.
  */
-export function openMigrated(
-  path: string,
-  schemas: Readonly<Record<string, readonly Migration[]>>,
-  defineFunctions: (db: DatabaseSync) => void = () => {},
-): DatabaseSync {
+export function openMigrated(path: string, database: DatabaseName): DatabaseSync {
   const db = openDatabase(path)
   try {
-    defineFunctions(db)
-    const results = Object.entries(schemas).map(([schema, migrations]) =>
-      refuseLocked(path, () => migrate(db, schema, migrations)),
-    )
-    const isChanged = results.includes(true)
+    const steps = allSteps.filter((step) => step.database === database)
+    const isChanged = refuseLocked(path, () => migrate(db, steps))
     db.exec('pragma busy_timeout = 0')
     // A step may have rewritten every record.
     if (isChanged) emptyLog(db)
@@ -39,80 +36,38 @@ export function openMigrated(
 }
 
 /**
- * Brings one schema of a file up to date, and returns whether anything was due. Each step commits
- * with its row in schema_migration. Throws a ConfigError if a later version wrote the file, or if
- * an applied step was edited.
+ * Applies the steps that a file lacks, each in a transaction, and returns whether there were any.
+ * Throws a ConfigError if a later version wrote the file, or if an applied step was edited.
  */
-export function migrate(
-  db: DatabaseSync,
-  schema: string,
-  migrations: readonly Migration[],
-): boolean {
-  const name = `${schema} schema`
-  const found = stepsOf(db, schema)
-  refuseLaterStep(name, lastOf(found), migrations.at(-1)?.id ?? 0)
-  refuseEditedStep(name, found, migrations)
-  const isMarked = found.every(({ fingerprint }) => fingerprint !== undefined)
+export function migrate(db: DatabaseSync, steps: readonly Step[]): boolean {
+  let isChanged = false
   // Reading takes no lock, so a file that is up to date opens while an import writes it.
-  if (isMarked && lastOf(found) === migrations.at(-1)?.id) return false
-  inTransaction(db, () => prepareTable(db, schema, migrations))
-  for (const migration of migrations) {
-    // Another process may migrate the same file, so each transaction reads the last step.
-    inTransaction(db, () => {
-      const last = lastOf(stepsOf(db, schema))
-      refuseLaterStep(name, last, migrations.length)
-      if (migration.id > last) apply(db, schema, migration)
-    })
+  while (dueSteps(steps, appliedTo(db)).length > 0) {
+    inTransaction(db, () => applyNext(db, steps))
+    isChanged = true
   }
-  return true
+  return isChanged
 }
 
-/** Creates the table of steps, and marks the steps that a version without fingerprints applied. */
-function prepareTable(db: DatabaseSync, schema: string, migrations: readonly Migration[]): void {
-  db.exec(
-    `create table if not exists schema_migration (
-       schema text not null, id integer not null, applied_at text not null, fingerprint text,
-       primary key (schema, id)
-     ) strict, without rowid`,
-  )
-  if (!hasFingerprints(db)) db.exec('alter table schema_migration add column fingerprint text')
-  const mark = db.prepare(
-    `update schema_migration set fingerprint = ?
-     where schema = ? and id = ? and fingerprint is null`,
-  )
-  for (const { id, fingerprint } of migrations) mark.run(fingerprint, schema, id)
+function applyNext(db: DatabaseSync, steps: readonly Step[]): void {
+  // Another process may have applied it before this transaction began.
+  const [step] = dueSteps(steps, appliedTo(db))
+  if (step === undefined) return
+  db.exec(createStepTable(dialect))
+  db.exec(applyStep(step, dialect, systemClock()))
 }
 
-function apply(db: DatabaseSync, schema: string, { id, sql, fingerprint }: Migration): void {
-  db.exec(sql)
-  const record = db.prepare(
-    `insert into schema_migration (schema, id, applied_at, fingerprint)
-     values (?, ?, datetime('now'), ?)`,
-  )
-  record.run(schema, id, fingerprint)
-}
-
-function stepsOf(db: DatabaseSync, schema: string): readonly AppliedStep[] {
-  if (!hasSteps(db)) return []
-  const fingerprint = hasFingerprints(db) ? 'fingerprint' : 'null as fingerprint'
-  const rows = db
-    .prepare(`select id, ${fingerprint} from schema_migration where schema = ? order by id`)
-    .all(schema)
-  return rows.map((row) => ({
-    id: Number(row.id),
-    fingerprint: row.fingerprint === null ? undefined : String(row.fingerprint),
+function appliedTo(db: DatabaseSync): readonly AppliedStep[] {
+  const table = db.prepare(`select 1 from sqlite_schema where name = 'schema_migration'`).get()
+  if (table === undefined) return []
+  const rows = db.prepare('select name, fingerprint from schema_migration').all()
+  return rows.map(({ name, fingerprint }) => ({
+    name: String(name),
+    fingerprint: String(fingerprint),
   }))
 }
 
-const hasSteps = (db: DatabaseSync): boolean =>
-  db.prepare(`select 1 from sqlite_master where name = 'schema_migration'`).get() !== undefined
-
-const hasFingerprints = (db: DatabaseSync): boolean => {
-  const column = `select 1 from pragma_table_info('schema_migration') where name = 'fingerprint'`
-  return db.prepare(column).get() !== undefined
-}
-
-/** The steps that a file has, such as `records 2`. Empty for a file that does not exist. */
+/** The names of the steps that a file has. Empty for a file that does not exist. */
 export function appliedSteps(path: string): readonly string[] {
   return existsSync(path) ? refuseLocked(path, () => readSteps(path)) : []
 }
@@ -120,9 +75,7 @@ export function appliedSteps(path: string): readonly string[] {
 function readSteps(path: string): readonly string[] {
   const db = new DatabaseSync(path, { timeout: limits.storeLockWaitMs })
   try {
-    if (!hasSteps(db)) return []
-    const rows = db.prepare('select schema, id from schema_migration order by schema, id').all()
-    return rows.map(({ schema, id }) => `${schema} ${id}`)
+    return appliedTo(db).map(({ name }) => name)
   } finally {
     db.close()
   }

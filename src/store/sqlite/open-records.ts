@@ -5,12 +5,12 @@ import type { Clock } from '../../platform/clock.ts'
 import { openLog } from '../../platform/log.ts'
 import { openOnce } from '../../platform/open-once.ts'
 import { resources } from '../../resources/catalogue.ts'
-import { bodyChecksum } from '../integrity/checksum.ts'
 import { openDamageList } from '../integrity/damage.ts'
 import { logDamage, openDamageScan } from '../integrity/damage-scan.ts'
 import { verifiedOperator } from '../integrity/verified-operator.ts'
 import { verifiedRecords } from '../integrity/verified-records.ts'
 import type { OperatorRecords, Store } from '../records.ts'
+import { historyTables, recordTables, sharedTables, tablesOf } from '../schema/tables.ts'
 import {
   exportLine,
   exportQuery,
@@ -20,16 +20,6 @@ import {
   unlistedQuery,
 } from '../sql/export-line.ts'
 import { readJournalEntry, selectJournal } from '../sql/import/journal.ts'
-import { maskedBody } from '../sql/masked-body.ts'
-import { numberMigrations, readMigration, readMigrations } from '../sql/schema/migration.ts'
-import {
-  historyTables,
-  recordMigration,
-  recordSteps,
-  recordTables,
-  sharedTables,
-  tablesOf,
-} from '../sql/schema/record-migrations.ts'
 import { openHistory } from '../versions/open-history.ts'
 import { customerRecords } from './customers/customer-records.ts'
 import { openReadInTurn } from './customers/read-in-turn.ts'
@@ -46,20 +36,6 @@ import { storedRows } from './stored-rows.ts'
 import { openMarkFiles } from './tables/mark-files.ts'
 import { openTableCheck } from './tables/table-check.ts'
 
-/** The steps of the catalogue. The first also creates the tables that all kinds share. */
-const migrations = numberMigrations(
-  recordSteps.map((_step, at) => {
-    const sql = recordMigration(at + 1, dialect)
-    if (at > 0) return sql
-    const shared = new URL('./migrations/records/0001-records.sql', import.meta.url)
-    return `${sql}\n${readMigration(shared)}`
-  }),
-)
-
-const journalMigrations = readMigrations(new URL('./migrations/import-journal/', import.meta.url), [
-  '0001-import-journal.sql',
-])
-
 /** The records in one SQLite file. Credentials have another, so an import does not block them. */
 export function openSqliteStore(
   path: string,
@@ -67,8 +43,7 @@ export function openSqliteStore(
   log = openLog('silent'),
   background = openBackground(clock),
 ): Store {
-  const schemas = { records: migrations, 'import-journal': journalMigrations }
-  const db = openMigrated(path, schemas, defineFunctions)
+  const db = openMigrated(path, 'records')
   // Enough for the upper levels of every index and the newest pages of the active customers.
   db.exec('pragma cache_size = -65536')
   const cached = statementCache((sql) => db.prepare(sql))
@@ -152,16 +127,6 @@ export function openSqliteStore(
       db.close()
     },
   }
-}
-
-/** The steps that add checksums and masked versions to what is stored call these functions. */
-export function defineFunctions(db: DatabaseSync): void {
-  db.function('body_checksum', { deterministic: true }, (customerId, body) =>
-    bodyChecksum(String(customerId), String(body)),
-  )
-  db.function('mask_body', { deterministic: true }, (kind, body) =>
-    maskedBody(String(kind), String(body)),
-  )
 }
 
 function* exportLines(

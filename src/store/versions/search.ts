@@ -13,9 +13,9 @@ import {
 import type { Search, SearchHit } from '../records/history.ts'
 import type { OperatorRecords } from '../records.ts'
 import { type NamedRow, text } from '../row.ts'
+import { searchedColumns, searchIndex } from '../schema/tables.ts'
 import type { Reads, Statement } from '../session.ts'
 import { isCurrent } from '../sql/export-line.ts'
-import { searchedColumns, searchIndex } from '../sql/schema/history-schema.ts'
 
 /** Finds records of every customer by an identifier. */
 export const openSearch = ({ rows }: Reads, dialect: Dialect): Pick<OperatorRecords, 'search'> => ({

@@ -24,7 +24,7 @@ before(async () => {
   const tables = lists.map(({ view }) => view.resource.table)
   for (const table of tables) await tested.database.ask(fillOf(table, await membersOf(table)))
   await tested.database.ask(`
-    insert into bursar.fiat_account_full select customer_id, id, deleted, body from bursar.fiat_account;
+    insert into bursar.fiat_account_full select customer_id, id, deleted, body, 0 from bursar.fiat_account;
     analyze`)
   // The plans are those of the role that serves customers.
   plans = openPlans(tested.database.url)
@@ -44,9 +44,9 @@ async function membersOf(table: string): Promise<string[]> {
 }
 
 const fillOf = (table: string, members: readonly string[]): string => `
-  insert into bursar.${table} (customer_id, deleted, position, id, body, stored_at, ${members.join(', ')})
+  insert into bursar.${table} (customer_id, deleted, position, id, body, stored_at, checksum, ${members.join(', ')})
   select 'customer-' || at % ${CUSTOMERS}, at % 50 = 0, int8send(at) || uuid_send(gen_random_uuid()),
-    gen_random_uuid(), repeat('x', 700), 0, ${members.map((name) => `'${name} ' || at`).join(', ')}
+    gen_random_uuid(), repeat('x', 700), 0, 0, ${members.map((name) => `'${name} ' || at`).join(', ')}
   from generate_series(1, ${ROWS}) as at`
 
 /**

@@ -1,5 +1,5 @@
+import { recordTables } from '../../schema/tables.ts'
 import { journalWritten } from '../../sql/import/journal.ts'
-import { recordTables } from '../../sql/schema/record-migrations.ts'
 
 /** The two roles that Bursar connects as. Neither owns a table. */
 export type Roles = {

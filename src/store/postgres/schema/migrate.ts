@@ -1,86 +1,62 @@
+import { readFileSync } from 'node:fs'
+import { systemClock } from '../../../platform/clock.ts'
 import { ConfigError } from '../../../platform/config.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
 import { commandHint } from '../../../platform/version.ts'
-import {
-  type AppliedStep,
-  lastOf,
-  numberMigrations,
-  readMigration,
-  refuseEditedStep,
-  refuseLaterStep,
-} from '../../sql/schema/migration.ts'
-import { recordMigration } from '../../sql/schema/record-migrations.ts'
+import { type AppliedStep, applyStep, createStepTable, dueSteps } from '../../schema/due-steps.ts'
+import { type OwnStatements, type Step, schemaSteps } from '../../schema/steps.ts'
 import { transact } from '../cluster/transaction.ts'
 import { withPrimary } from '../cluster/with-primary.ts'
 import { dialect } from '../dialect.ts'
 import type { Connection } from '../driver/connection.ts'
 import { type SessionSettings, setLocal } from '../driver/sessions.ts'
-import { checksumFillStep, fillChecksums } from './fill-checksums.ts'
 import { grantStatements, type Roles } from './grants.ts'
 import { setRoles } from './role-settings.ts'
 
-const sqlFile = (name: string): string =>
-  readMigration(new URL(`./migrations/${name}`, import.meta.url))
+const sqlFile = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8')
 
-/** Every step of the schema, in the order of their releases. */
-export const migrations = numberMigrations([
-  [
-    recordMigration(1, dialect),
-    sqlFile('0001-records.sql'),
-    dialect.protect('superseded'),
-    dialect.protect('revision'),
-  ].join('\n'),
-  sqlFile('0002-credentials.sql'),
-  sqlFile('0003-fee-quotes.sql'),
-  sqlFile('0004-credential-changes.sql'),
-  recordMigration(2, dialect),
-  sqlFile('0005-clock-of-fee-quotes.sql'),
-  sqlFile('0007-import-journal.sql'),
-  sqlFile('0008-recovery.sql'),
-  recordMigration(3, dialect),
-  checksumFillStep,
-  recordMigration(4, dialect),
-  sqlFile('0009-bound-clients.sql'),
-  sqlFile('0010-withdrawals.sql'),
-])
+/** Functions, triggers and policies that only PostgreSQL has. */
+export const ownStatements: OwnStatements = {
+  records: sqlFile('./records.sql'),
+  credentials: [sqlFile('./credentials.sql'), sqlFile('./fee-quotes.sql')].join('\n'),
+}
+
+const allSteps = schemaSteps(dialect, ownStatements)
 
 /** An arbitrary key, unlikely to be the advisory lock of another program. */
 const MIGRATION_LOCK = '4725690212845'
 
+type MigrateOptions = {
+  /** Become those of the roles, because a pooler keeps none of a session. */
+  readonly settings?: SessionSettings | undefined
+  readonly steps?: readonly Step[]
+}
+
 /**
- * Brings the schema up to date as its owner, one transaction a step, grants the roles their rights,
- * and fills missing checksums. Returns the ids of the steps that it applied. One process at a time
- * runs a step. `settings` become those of the roles, because a pooler keeps none of a session.
+ * Brings the schema up to date as its owner, one transaction a step, and grants the roles their
+ * rights. Returns the names of the steps that it applied. One process at a time runs a step.
  */
 export async function migratePostgres(
   addresses: readonly ServerAddress[],
   roles: Roles,
-  settings?: SessionSettings,
-): Promise<readonly number[]> {
+  { settings, steps = allSteps }: MigrateOptions = {},
+): Promise<readonly string[]> {
   return await withPrimary(addresses, async (owner) => {
     await requireRoles(owner, roles)
-    await inTurn(owner, async () => {
-      await owner.execute(`
-        create schema if not exists bursar;
-        create table if not exists bursar.schema_migration (id integer primary key, applied_at timestamptz not null);
-        alter table bursar.schema_migration add column if not exists fingerprint text`)
-      await lastApplied(owner)
-      await owner.execute(markSteps)
-    })
-    const applied: number[] = []
-    for (const { id, sql, fingerprint } of migrations) {
+    const applied: string[] = []
+    for (let isDone = false; !isDone; ) {
       await inTurn(owner, async () => {
-        // Another process may have applied the step by now.
-        if ((await lastApplied(owner)) >= id) return
-        await owner.execute(
-          `${sql}; insert into bursar.schema_migration values (${id}, now(), '${fingerprint}')`,
-        )
-        applied.push(id)
+        // Another process may have applied a step by now.
+        const [step] = dueSteps(steps, await appliedTo(owner))
+        isDone = step === undefined
+        if (step === undefined) return
+        await owner.execute(`create schema if not exists bursar; ${createStepTable(dialect)}`)
+        await owner.execute(applyStep(step, dialect, systemClock()))
+        applied.push(step.name)
       })
     }
     await inTurn(owner, () => owner.execute(grantStatements(roles)))
-    await fillChecksums(owner)
     if (settings !== undefined) await setRoles(owner, roles, settings)
     return applied
   })
@@ -97,45 +73,29 @@ const inTurn = (owner: Connection, step: () => Promise<void>): Promise<void> =>
     await step()
   })
 
-/** The number of the last step that was applied. Throws a ConfigError if the steps are others. */
-async function lastApplied(owner: Connection): Promise<number> {
-  const applied = (await appliedSteps(owner)) ?? []
-  const last = lastOf(applied)
-  refuseLaterStep('schema', last, migrations.length)
-  refuseEditedStep('schema', applied, migrations)
-  return last
-}
-
-/** Marks the steps that a version without fingerprints applied. */
-const markSteps = migrations
-  .map(
-    ({ id, fingerprint }) =>
-      `update bursar.schema_migration set fingerprint = '${fingerprint}' where id = ${id} and fingerprint is null`,
-  )
-  .join(';\n')
-
-/** Throws a ConfigError unless the schema is at the step that this version needs, unedited. */
+/** Throws a ConfigError unless the schema has the steps that this version needs, unedited. */
 export async function requireSchema(connection: Connection): Promise<void> {
-  const last = await lastApplied(connection)
-  const known = migrations.length
-  if (last === known) return
-  const where = last === 0 ? 'has no Bursar schema' : `is at step ${last} of ${known}`
+  const applied = await appliedTo(connection)
+  const due = dueSteps(allSteps, applied).map(({ name }) => name)
+  if (due.length === 0) return
+  const what =
+    applied.length === 0
+      ? 'has no Bursar schema'
+      : `lacks steps of the Bursar schema (${due.join(', ')})`
   throw new ConfigError(
-    `The database ${where}. Run ${commandHint('migrate')} with the URL of the database's owner, then start again.`,
+    `The database ${what}. Run ${commandHint('migrate')} with the URL of the database's owner, then start again.`,
   )
 }
 
-/** The steps that were applied. Undefined where there is no schema yet. */
-async function appliedSteps(connection: Connection): Promise<readonly AppliedStep[] | undefined> {
+/** The steps that were applied. None where there is no schema yet. */
+async function appliedTo(connection: Connection): Promise<readonly AppliedStep[]> {
   const [found] = await connection.query({ text: `select to_regclass('bursar.schema_migration')` })
-  if (found?.[0] == null) return undefined
-  // As a member of the row's JSON, the fingerprint may be missing: an older version migrated then.
-  const rows = await connection.query({
-    text: `select id, to_jsonb(step) ->> 'fingerprint' from bursar.schema_migration as step order by id`,
-  })
-  return rows.map(([id, fingerprint]) => ({
-    id: Number(id),
-    fingerprint: fingerprint == null ? undefined : String(fingerprint),
+  if (found?.[0] == null) return []
+  const text = 'select name, fingerprint from bursar.schema_migration'
+  const rows = await connection.query({ text })
+  return rows.map(([name, fingerprint]) => ({
+    name: String(name),
+    fingerprint: String(fingerprint),
   }))
 }
 

@@ -1,7 +1,7 @@
 import { fullTable, type Resource } from '../../../contract/resource.ts'
 import type { StoredRow } from '../../integrity/stored-row.ts'
 import { isTrue, type NamedRow } from '../../row.ts'
-import { memberColumns } from '../staging.ts'
+import { memberColumns } from '../../schema/tables.ts'
 
 type TableName = (table: string) => string
 

@@ -4,13 +4,7 @@ import type { FeeQuote } from '../../fee-quotes.ts'
 import type { Recovery } from '../../recovery.ts'
 import { optionalWhole } from '../../row.ts'
 import { quoteColumns, readQuote } from '../../sql/fee-quotes/fee-quote-rows.ts'
-import { readMigrations } from '../../sql/schema/migration.ts'
 import { prepare } from '../database.ts'
-
-export const recoveryMigrations = readMigrations(
-  new URL('../migrations/recovery/', import.meta.url),
-  ['0001-recovery.sql'],
-)
 
 /** Reads the row of the recovery. Credentials and quotes share a file, and so this table. */
 export function openRecovery(db: DatabaseSync): () => Recovery | undefined {

@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { ConfigError } from '../../../platform/config.ts'
 import { limits } from '../../../platform/limits.ts'
 import { requirePrivate } from '../../../platform/machine/private-files.ts'
+import type { DatabaseName } from '../../schema/steps.ts'
 import { refuseHalfRestored } from '../backup/restore-marker.ts'
 import { isDamaged, refuseLocked } from '../database.ts'
 
@@ -57,21 +58,20 @@ function sentenceFor(
     : `${records} is missing or empty, but ${credentials} exists. It holds the records of all customers. ${advice}`
 }
 
-function hasSchema(path: string, schema: string): boolean {
+function hasSchema(path: string, step: DatabaseName): boolean {
   // Closing the database below may remove its log.
   for (const file of [path, `${path}-wal`, `${path}-shm`]) requirePrivate(file)
   if (!existsSync(path)) return false
   // After a crash, the first to open the file locks it until it has read the whole log.
-  return refuseLocked(path, () => holdsSchema(path, schema))
+  return refuseLocked(path, () => hasStep(path, step))
 }
 
-function holdsSchema(path: string, schema: string): boolean {
+function hasStep(path: string, step: DatabaseName): boolean {
   const db = new DatabaseSync(path, { timeout: limits.storeLockWaitMs })
   try {
-    const table = db.prepare(`select 1 from sqlite_master where name = 'schema_migration'`).get()
+    const table = db.prepare(`select 1 from sqlite_schema where name = 'schema_migration'`).get()
     if (table === undefined) return false
-    const step = db.prepare('select 1 from schema_migration where schema = ? limit 1')
-    return step.get(schema) !== undefined
+    return db.prepare('select 1 from schema_migration where name = ?').get(step) !== undefined
   } catch (error) {
     // It is there. Whoever opens it next reports the damage.
     if (isDamaged(error)) return true

@@ -2,7 +2,8 @@ import type { DatabaseSync } from 'node:sqlite'
 import { fullTable, type Resource } from '../../../contract/resource.ts'
 import type { StorableRecord } from '../../records/import.ts'
 import type { NewRecords } from '../../sandbox-state.ts'
-import { memberColumns, stagedValues } from '../../sql/staging.ts'
+import { memberColumns } from '../../schema/tables.ts'
+import { stagedValues } from '../../sql/staging.ts'
 
 /** Inserts records without a staging table, which takes half of the time of few records. */
 export function openAddRecords(

@@ -1,13 +1,22 @@
+-- What PostgreSQL adds to the tables of guaranteed fees.
+
+-- Counts the open quotes of a client.
+create index fee_quote_unconsumed on bursar.fee_quote (customer_id, client_id, expires_at)
+  where consumed_at is null;
+
 -- The database's clock judges quotes, so that a process with a wrong clock harms no other.
 -- Microseconds since 1970, UTC.
 create function bursar.clock_microseconds() returns bigint
 language sql volatile parallel safe
 as $$ select (extract(epoch from clock_timestamp()) * 1000000)::bigint $$;
 
--- As the function of migration 3, which servers of the previous version still call, but by the
--- database's clock. A quote lives as long as `lives` says. Returns in `decided_at` when the quote
--- was created or counted. A quote that expires more than `life_max` from now was issued while the
--- clock was ahead. It does not count as open, because it would lock its client out.
+-- Stores a batch of quotes in one round trip and one commit, with the rights of the caller. Each
+-- quote is inserted while the setting of row-level security names its customer, and lives as long
+-- as `lives` says. Returns one row for each quote, by its place in the arrays (from 1): 'stored',
+-- 'id-taken', or 'too-many-open' with the time at which the client's first open quote expires.
+-- `decided_at` is when the quote was created or counted. A quote that expires more than `life_max`
+-- from now was issued while the clock was ahead. It does not count as open, because it would lock
+-- its client out.
 create function bursar.issue_fee_quotes(
   customer_ids text[], client_ids text[], ids uuid[], assets text[], networks text[],
   addresses text[], canonical_addresses text[], amounts text[], fees text[], totals text[],
@@ -86,13 +95,3 @@ begin
   end loop;
 end
 $issue$;
-
--- The one row is what the sweep of old quotes remembers of its last run.
-create table bursar.fee_quote_sweep (
-  id integer primary key check (id = 1),
-  last_run_at bigint,              -- null before the first run
-  deleted bigint not null,         -- by this run
-  refused_at bigint,
-  steady_for bigint not null
-);
-insert into bursar.fee_quote_sweep values (1, null, 0, null, 0);

@@ -1,13 +1,7 @@
--- A row carries the revision of its last change, so that servers read only what has changed.
--- 0 stands for every change before this step.
-alter table bursar.client add column revision bigint not null default 0;
-create index client_by_revision on bursar.client (revision);
-alter table bursar.denied_token add column revision bigint not null default 0;
-create index denied_token_by_revision on bursar.denied_token (revision);
-alter table bursar.purpose_key add column revision bigint not null default 0;
+-- What PostgreSQL adds to the tables of clients and keys.
 
--- Triggers, and not the program, stamp a row: a server of the version before, which knows no such
--- column, may still run while others are upgraded. When a client was last used is no change.
+-- A row carries the revision of its last change, so that servers read only what has changed. When a
+-- client was last used is no change.
 create function bursar.stamp_revision() returns trigger language plpgsql
 set search_path = pg_catalog as $stamp$
 begin
@@ -16,15 +10,12 @@ begin
 end
 $stamp$;
 create trigger stamped before insert or update of customer_id, name, scopes, method, jwks, issuer,
-  external_id, created_at, not_before, disabled_at on bursar.client
+  external_id, created_at, not_before, disabled_at, bound_to on bursar.client
   for each row execute function bursar.stamp_revision();
 create trigger stamped before insert on bursar.denied_token
   for each row execute function bursar.stamp_revision();
 create trigger stamped before insert or update on bursar.purpose_key
   for each row execute function bursar.stamp_revision();
-
--- Null: the secret does not expire.
-alter table bursar.client_secret add column expires_at bigint;
 
 -- An attacker with the login of the app could otherwise set the revision back. Then servers would
 -- take an old state for the current one and accept a disabled client.
@@ -40,21 +31,30 @@ $next$;
 create trigger counts_up before update on bursar.credential_revision
   for each row execute function bursar.require_next_revision();
 
--- The timeline is the high part of the revision, so only the timeline of the server is stored.
-create function bursar.require_current_timeline() returns trigger language plpgsql
-set search_path = pg_catalog as $timeline$
-begin
-  if new.timeline <> ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::bigint
-  then
-    raise exception 'the timeline must be that of this server' using errcode = '23514';
-  end if;
-  return new;
-end
-$timeline$;
-create trigger is_current before update on bursar.lineage
-  for each row execute function bursar.require_current_timeline();
-
 -- A key of a purpose that no version knows serves nobody but an attacker. A later version adds its
 -- purposes here.
 alter table bursar.purpose_key add constraint purpose_key_purpose_is_known
   check (purpose in ('cursor', 'client-secret', 'token-signing'));
+
+-- An attacker with the login of the app must not be able to undo a refusal. The app can delete a
+-- refused token or a used assertion only after it has expired by the database's clock. It can add
+-- a key only for a purpose that has none.
+do $rules$
+declare
+  refusal text;
+begin
+  foreach refusal in array array['denied_token', 'used_assertion'] loop
+    execute format('alter table bursar.%I enable row level security', refusal);
+    execute format('create policy reading on bursar.%I for select using (true)', refusal);
+    execute format('create policy adding on bursar.%I for insert with check (true)', refusal);
+    execute format(
+      $policy$create policy forgetting on bursar.%I for delete
+        using (expires_at <= (extract(epoch from statement_timestamp()) * 1000000)::bigint)$policy$, refusal);
+  end loop;
+end
+$rules$;
+
+alter table bursar.purpose_key enable row level security;
+create policy reading on bursar.purpose_key for select using (true);
+create policy first_of_its_purpose on bursar.purpose_key for insert
+  with check (not exists (select from bursar.purpose_key as held where held.purpose = purpose_key.purpose));

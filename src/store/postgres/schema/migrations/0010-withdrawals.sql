@@ -1,2 +1,0 @@
--- Finds the quote that a withdrawal has consumed.
-create index fee_quote_withdrawal on bursar.fee_quote (withdrawal) where withdrawal is not null;

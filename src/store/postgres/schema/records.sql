@@ -1,0 +1,28 @@
+-- What PostgreSQL adds to the tables of records.
+
+-- The timeline of the log. The process that finds a new primary writes it here. A standby that has
+-- replayed this row follows the new primary, not the old one.
+create table bursar.lineage (
+  one boolean primary key default true check (one),
+  timeline bigint not null
+);
+insert into bursar.lineage values (true, 0);
+
+-- The timeline is the high part of the revision, so only the timeline of the server is stored.
+create function bursar.require_current_timeline() returns trigger language plpgsql
+set search_path = pg_catalog as $timeline$
+begin
+  if new.timeline <> ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::bigint
+  then
+    raise exception 'the timeline must be that of this server' using errcode = '23514';
+  end if;
+  return new;
+end
+$timeline$;
+create trigger is_current before update on bursar.lineage
+  for each row execute function bursar.require_current_timeline();
+
+-- The operator's role may add rows to the journal, and change or delete none. It has no right to
+-- write the columns id and role, so an entry names the login that made it.
+alter table bursar.import_journal alter column role set default session_user,
+  alter column role set not null;

@@ -1,0 +1,94 @@
+import type { Dialect } from '../dialect.ts'
+
+/**
+ * Creates the tables of clients, their secrets, the wrapped keys, refused tokens, used assertions
+ * and the recovery. They are not divided by customer: docs/decisions/0031-row-level-security.md
+ * lists what each role of PostgreSQL may do. Instants are microseconds, UTC.
+ */
+export function createCredentialTables(dialect: Dialect): string {
+  const { types, tableName, tableOptions, rowTableOptions } = dialect
+  return `
+-- Every change that running servers must learn of adds one to this number. It locks this row first,
+-- so changes run one after another, and a reader of a number sees every change up to it.
+create table ${tableName('credential_revision')} (
+  one ${types.integer} primary key default 1 check (one = 1),
+  value ${types.integer} not null
+)${rowTableOptions};
+insert into ${tableName('credential_revision')} values (1, 1);
+
+create table ${tableName('client')} (
+  id ${types.key} primary key,
+  customer_id ${types.key},               -- null: a client of the operator
+  name text not null,
+  scopes text not null,                   -- separated by single spaces
+  method ${types.key} not null check (method in ('secret', 'keys', 'issuer')),
+  jwks text,
+  issuer ${types.key},
+  external_id ${types.key},
+  created_at ${types.integer} not null,
+  not_before ${types.integer} not null,   -- tokens issued before this are refused
+  disabled_at ${types.integer},
+  last_used_at ${types.integer},
+  bound_to ${types.key},                  -- the one customer of a client of the operator
+  revision ${types.integer} not null default 0,
+  check ((method = 'keys') = (jwks is not null)),
+  check ((method = 'issuer') = (issuer is not null)),
+  check ((method = 'issuer') = (external_id is not null))
+)${tableOptions};
+create unique index client_by_external_id on ${tableName('client')} (issuer, external_id)
+  where issuer is not null;
+create index client_by_revision on ${tableName('client')} (revision);
+
+create table ${tableName('client_secret')} (
+  sequence ${types.sequence},
+  id ${types.key} not null unique,
+  client_id ${types.key} not null references ${tableName('client')} (id),
+  hash text not null,                     -- hmac256:<key id>:<hex>
+  created_at ${types.integer} not null,
+  last_used_at ${types.integer},
+  expires_at ${types.integer}             -- null: the secret does not expire
+)${rowTableOptions};
+create index client_secret_by_client on ${tableName('client_secret')} (client_id, sequence);
+
+create table ${tableName('purpose_key')} (
+  sequence ${types.sequence},
+  id ${types.key} not null unique,
+  purpose ${types.key} not null,
+  wrapped text not null,
+  master_id text not null,
+  created_at ${types.integer} not null,
+  active_from ${types.integer} not null,
+  revoked_at ${types.integer},
+  revision ${types.integer} not null default 0
+)${rowTableOptions};
+create index purpose_key_by_purpose on ${tableName('purpose_key')} (purpose);
+
+-- A token that is refused twice with two expiries has two rows, so that no role of a server needs
+-- the right to update rows.
+create table ${tableName('denied_token')} (
+  jti ${types.key} not null,
+  expires_at ${types.integer} not null,
+  revision ${types.integer} not null default 0,
+  primary key (jti, expires_at)
+)${tableOptions};
+create index denied_token_by_expiry on ${tableName('denied_token')} (expires_at);
+create index denied_token_by_revision on ${tableName('denied_token')} (revision);
+
+create table ${tableName('used_assertion')} (
+  client_id ${types.key} not null,
+  jti ${types.key} not null,
+  expires_at ${types.integer} not null,
+  primary key (client_id, jti)
+)${tableOptions};
+create index used_assertion_by_expiry on ${tableName('used_assertion')} (expires_at);
+
+-- The last restore of the store.
+create table ${tableName('recovery')} (
+  one ${types.integer} primary key default 1 check (one = 1),
+  restored_to ${types.integer} not null,    -- the point in time of the restored state
+  restored_at ${types.integer} not null,
+  quotes_before ${types.integer} not null,  -- quotes created before this were restored
+  clients_confirmed_at ${types.integer},    -- null: no client may get a token
+  reconciled_at ${types.integer}            -- null: no restored quote may be consumed
+)${rowTableOptions};`
+}

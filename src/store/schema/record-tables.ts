@@ -1,0 +1,127 @@
+import { fullTable, type Resource } from '../../contract/resource.ts'
+import type { Dialect } from '../dialect.ts'
+import { filterColumns, memberColumns, searchedColumns, searchIndex } from './tables.ts'
+
+/**
+ * Creates the tables of one kind. The primary key is the order of a page. Every index that serves a
+ * customer starts with the customer; `_identity` guards what is unique across customers. A record
+ * of a kind without deletions is `deleted` once it is withdrawn: it keeps its row and its id, but
+ * no other unique value. It has lost its id too where `id_taken` says so.
+ */
+export function createKind(
+  resource: Resource,
+  laterColumns: readonly string[],
+  dialect: Dialect,
+): string {
+  const { table, exclusive, mask } = resource
+  const { types, tableName, tableOptions, acrossCustomers, protect } = dialect
+  const members = memberColumns(resource).filter((column) => !laterColumns.includes(column))
+  const presence = (column: string) => (isRequired(resource, column) ? ' not null' : '')
+  const filters = Object.values<string>(resource.columns).filter((name) => members.includes(name))
+  const name = tableName(table)
+  return `
+create table ${name} (
+  customer_id ${types.key} not null,
+  deleted ${types.boolean} not null,
+  position ${types.position} not null,
+  id ${types.id} not null,
+  ${members.map((column) => `${column} ${types.key}${presence(column)},`).join('\n  ')}
+  body text not null,
+  deleted_at ${types.integer},
+  updated_at ${types.integer},
+  source_version ${types.integer},
+  stored_at ${types.storedAt},
+  id_taken ${types.boolean} not null default false,
+  checksum ${types.integer} not null,
+  -- Where the record came from: a row of table origin, the line of its file, a digest of the line.
+  origin ${types.integer},
+  origin_line ${types.integer},
+  source_digest ${types.integer},
+  primary key (customer_id, deleted, position)
+)${tableOptions};
+create unique index ${table}_identity on ${name} (id)${acrossCustomers('id_taken = false')};
+create unique index ${table}_by_id on ${name} (customer_id, id);
+create unique index ${table}_by_ref_id on ${name} (customer_id, ref_id) where ref_id is not null;
+${filters.map((column) => createFilterIndexes(resource, column, isRequired(resource, column), dialect)).join('')}
+${exclusive === undefined ? '' : `create index ${table}_exclusive_key on ${name} (exclusive_key, id);`}
+${members.map((column) => createSearchIndex(resource, column, dialect)).join('')}${protect(table)}
+${mask === undefined ? '' : createFullTable(fullTable(resource), dialect)}`
+}
+
+/** Lists do not read this table of unmasked records, so they cannot leak one. */
+const createFullTable = (
+  table: string,
+  { types, tableName, tableOptions, protect }: Dialect,
+): string => `
+create table ${tableName(table)} (
+  customer_id ${types.key} not null,
+  id ${types.id} not null,
+  deleted ${types.boolean} not null,
+  body text not null,
+  checksum ${types.integer} not null,
+  primary key (customer_id, id)
+)${tableOptions};
+${protect(table)}`
+
+/**
+ * Adds a filter column to a kind that was released before. It fills the column from the stored
+ * records, and notes the values that they have had in replaced versions.
+ */
+export function addColumn(resource: Resource, column: string, dialect: Dialect): string {
+  const { types, tableName, bodyMember, unprotected } = dialect
+  const [table, full] = [resource.table, fullTable(resource)]
+  const filled = `update ${tableName(table)} as record set ${column} = (
+  select ${bodyMember(column)} from ${tableName(full)} as stored
+  where stored.customer_id = record.customer_id and stored.id = record.id)`
+  const tables = [...new Set([table, full, 'superseded', 'former_value'])]
+  return `
+alter table ${tableName(table)} add column ${column} ${types.key};
+${unprotected(tables, [filled, noteFormerValues(resource, column, dialect)].join(';\n'))};
+${createFilterIndexes(resource, column, false, dialect)}${createSearchIndex(resource, column, dialect)}`
+}
+
+/** One row for each value that a record has had in any replaced version. */
+const noteFormerValues = (
+  { kind, table }: Resource,
+  column: string,
+  { tableName, bodyMember }: Dialect,
+): string => `insert into ${tableName('former_value')} (customer_id, kind, member, value, position, until)
+  select customer_id, '${kind}', '${column}', value, position, max(replaced_at) from (
+    select stored.customer_id, ${bodyMember(column)} as value, record.position, stored.replaced_at
+    from ${tableName('superseded')} as stored join ${tableName(table)} as record
+      on record.customer_id = stored.customer_id and record.id = stored.id
+    where stored.kind = '${kind}'
+  ) as former
+  where value is not null group by customer_id, value, position`
+
+function createFilterIndexes(
+  { table, uniqueMembers }: Resource,
+  column: string,
+  isAlways: boolean,
+  { tableName, acrossCustomers }: Dialect,
+): string {
+  const present = isAlways ? '' : ` where ${column} is not null`
+  const unique = `create unique index ${table}_${column}_identity on ${tableName(table)} (${column})${acrossCustomers('deleted = false')};\n`
+  return `create index ${table}_by_${column} on ${tableName(table)} (customer_id, ${column}, deleted, position)${present};
+${uniqueMembers.includes(column) ? unique : ''}`
+}
+
+/**
+ * An index across customers for the operator's search, by which support finds a record without its
+ * customer. On PostgreSQL it is partial, with a condition that only the operator's statements
+ * repeat, so no request of a customer can use it. Looking into the index of each customer would
+ * cost more with every customer; one table of all terms would need a row for each term and record.
+ */
+function createSearchIndex(
+  resource: Resource,
+  column: string,
+  { tableName, acrossCustomers }: Dialect,
+): string {
+  const { table } = resource
+  if (!searchedColumns(resource).includes(column)) return ''
+  return `create index ${searchIndex(table, column)} on ${tableName(table)} (${column}, id)${acrossCustomers(`${column} is not null`)};\n`
+}
+
+/** Whether every record has the member, so that its column is never null. */
+const isRequired = ({ record }: Resource, column: string): boolean =>
+  column === 'exclusive_key' || (record.required ?? []).includes(column)

@@ -1,0 +1,108 @@
+import type { Dialect } from '../dialect.ts'
+
+/** Creates the tables of the records that all kinds share. Instants are microseconds, UTC. */
+export function createSharedTables(dialect: Dialect): string {
+  const { types, tableName, tableOptions, rowTableOptions, protect } = dialect
+  return `
+-- What a record was before an import replaced it. It was in force from stored_at until replaced_at.
+create table ${tableName('superseded')} (
+  kind ${types.key} not null,
+  customer_id ${types.key} not null,
+  id ${types.id} not null,
+  stored_at ${types.integer} not null,
+  replaced_at ${types.integer} not null,
+  body text not null,
+  deleted_at ${types.integer},
+  source_version ${types.integer},
+  checksum ${types.integer} not null,
+  origin ${types.integer},
+  origin_line ${types.integer},
+  -- What the customer's list showed of the version, for kinds with a mask.
+  masked text,
+  masked_checksum ${types.integer}
+)${rowTableOptions};
+create index superseded_by_id on ${tableName('superseded')} (customer_id, kind, id, stored_at);
+${protect('superseded')}
+
+-- When a customer's records of a kind last changed. Every import that changes one raises it. Entity
+-- tags are made of it, so a page need not be hashed.
+create table ${tableName('revision')} (
+  customer_id ${types.key} not null,
+  kind ${types.key} not null,
+  changed_at ${types.integer} not null,
+  primary key (customer_id, kind)
+)${tableOptions};
+${protect('revision')}
+
+-- Who stored a version: a client over HTTP, or a command with its file.
+create table ${tableName('origin')} (
+  id ${types.sequence},
+  command text not null,
+  client_id ${types.key},
+  file text,
+  os_user text
+)${rowTableOptions};
+create unique index origin_by_client on ${tableName('origin')} (client_id, command)
+  where client_id is not null;
+
+-- The values that a record no longer has, and when it last had each.
+create table ${tableName('former_value')} (
+  customer_id ${types.key} not null,
+  kind ${types.key} not null,
+  member ${types.key} not null,
+  value ${types.key} not null,
+  position ${types.position} not null,
+  until ${types.integer} not null,
+  primary key (customer_id, kind, member, value, position)
+)${tableOptions};
+${protect('former_value')}
+
+-- The first and the last position of a customer's records, from the time that they were reached.
+create table ${tableName('extent')} (
+  customer_id ${types.key} not null,
+  kind ${types.key} not null,
+  changed_at ${types.integer} not null,
+  low ${types.position} not null,
+  high ${types.position} not null,
+  primary key (customer_id, kind, changed_at)
+)${tableOptions};
+${protect('extent')}
+
+-- From when on a customer's records of a kind are known: since the first of them was stored, or
+-- since the time before which versions were pruned. What was before is unknown.
+create table ${tableName('kept_since')} (
+  customer_id ${types.key} not null,
+  kind ${types.key} not null,
+  at ${types.integer} not null,
+  primary key (customer_id, kind)
+)${tableOptions};
+${protect('kept_since')}
+
+-- What was answered to a request with an idempotency key.
+create table ${tableName('kept_answer')} (
+  client_id ${types.key} not null,
+  key ${types.key} not null,
+  fingerprint text not null,
+  answer text not null,
+  kept_at ${types.integer} not null,
+  primary key (client_id, key)
+)${tableOptions};
+create index kept_answer_by_time on ${tableName('kept_answer')} (kept_at);
+
+-- One row for each file that was imported, written in the transaction of its merge. imported_at is
+-- the stored_at of its records. role is the login on PostgreSQL, and null on the embedded store.
+create table ${tableName('import_journal')} (
+  id ${types.sequence},
+  imported_at ${types.integer} not null,
+  kind text not null,
+  file text not null,
+  sha256 text not null,
+  os_user text not null,
+  sudo_user text,
+  role text,
+  records ${types.integer} not null,
+  added ${types.integer} not null,
+  changed ${types.integer} not null,
+  unchanged ${types.integer} not null
+)${rowTableOptions};`
+}

@@ -1,0 +1,38 @@
+import { fullTable, type Resource } from '../../contract/resource.ts'
+import { resources } from '../../resources/catalogue.ts'
+
+/** The tables of one kind: what lists show and, where that is masked, the full records. */
+export const tablesOf = (resource: Resource): readonly string[] =>
+  resource.mask === undefined ? [resource.table] : [resource.table, fullTable(resource)]
+
+/** The tables that hold stored records of any kind. */
+export const recordTables: readonly string[] = resources.flatMap(tablesOf)
+
+/** The tables of what records were, and the bounds by which it is found. They have customers. */
+export const historyTables: readonly string[] = [
+  'superseded',
+  'former_value',
+  'extent',
+  'kept_since',
+]
+
+/** The tables from which reads of every kind take something. */
+export const sharedTables: readonly string[] = [...historyTables, 'origin', 'revision']
+
+/** Columns whose changes are noted, because an old page is filtered by their old values. */
+export const filterColumns = ({ columns }: Resource): readonly string[] => [
+  'ref_id',
+  ...Object.values<string>(columns),
+]
+
+/** The columns of a stored record that differ from kind to kind. */
+export const memberColumns = (resource: Resource): readonly string[] => [
+  ...filterColumns(resource),
+  ...(resource.exclusive === undefined ? [] : ['exclusive_key']),
+]
+
+/** Columns by which the operator finds a record of any customer, besides those that are unique. */
+export const searchedColumns = (resource: Resource): readonly string[] =>
+  filterColumns(resource).filter((column) => column.endsWith('_id') && column !== 'memo_id')
+
+export const searchIndex = (table: string, column: string): string => `${table}_search_${column}`
