@@ -1,6 +1,6 @@
 import { fullTable, type Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
-import { filterColumns, memberColumns, searchedColumns, searchIndex } from './tables.ts'
+import { memberColumns, searchedColumns, searchIndex } from './tables.ts'
 
 /**
  * Creates the tables of one kind. The primary key is the order of a page. Every index that serves a
