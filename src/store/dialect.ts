@@ -1,3 +1,5 @@
+import type { Value } from './session.ts'
+
 /** What the engines spell differently in SQL. Each adapter gives one object of this type. */
 export type Dialect = {
   /** The name of a stored table, with its schema where there is one. */
@@ -30,6 +32,11 @@ export type Dialect = {
   readonly pastRow: string
   /** Joins the version `past` of a record `record` that is in force at a time. */
   readonly joinPast: (kind: string, at: string) => string
+  /** Rows `key` with a `customer_id` and an `id` each, as what follows `from`, and their values. */
+  readonly keys: {
+    readonly from: string
+    readonly values: (keys: readonly RecordKey[]) => readonly Value[]
+  }
   /** The first and the last of the positions of a group. */
   readonly lowest: string
   readonly highest: string
@@ -43,6 +50,8 @@ export type Dialect = {
     readonly storedAt: string
     /** A primary key that the store counts up. */
     readonly sequence: string
+    /** A column of a temporary table by which its rows are found fast. */
+    readonly rowNumber: string
   }
   /** Ends a table that is read in the order of its primary key. */
   readonly tableOptions: string
@@ -57,6 +66,8 @@ export type Dialect = {
   /** Runs a statement that must see the rows of every customer. */
   readonly unprotected: (tables: readonly string[], statement: string) => string
 }
+
+type RecordKey = { readonly customerId: string; readonly id: string }
 
 export type ParameterType =
   | 'bigint'

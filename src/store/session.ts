@@ -22,13 +22,15 @@ export type Session = {
   /** Runs one or more statements without parameters and without rows. */
   run(text: string): Promise<void>
   /** Adds rows to a temporary table. The values are in the order of the columns. */
-  stage(staging: Staging, rows: readonly (readonly Value[])[]): Promise<void>
+  stage(staging: Staging, rows: readonly (readonly StagedValue[])[]): Promise<void>
   /** Passes on the rows of a statement, of which it holds a bounded number. In a transaction. */
   iterate(statement: Statement): AsyncIterable<NamedRow>
 }
 
 /** Single statements, each of which may run in another session. */
 export type Reads = Pick<Session, 'rows'>
+
+export type StagedValue = Exclude<Value, boolean>
 
 /** A temporary table, and the types of the columns that are staged. */
 export type Staging = {

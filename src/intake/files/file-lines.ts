@@ -1,4 +1,3 @@
-import type { RecordFault } from '../../contract/resource.ts'
 import { printable } from '../../values/printable.ts'
 
 /** The place of a fault: the number of its file, from 0, and its line there. */
@@ -11,8 +10,8 @@ export type FileLines = {
   /** Ends a file. The next one begins. */
   endFile(): void
   placeOf(number: number): Place
-  /** A fault of the store, which names other lines as `{line 7}`. */
-  readable<F extends RecordFault>(fault: F): F
+  /** The name of a line in a reason. */
+  nameOf(number: number): string
 }
 
 export function openFileLines(names: readonly string[]): FileLines {
@@ -22,8 +21,8 @@ export function openFileLines(names: readonly string[]): FileLines {
     const file = starts.findLastIndex((start) => start <= number)
     return { file, line: number - (starts[file] ?? 0) }
   }
-  const nameOf = (_marked: string, number: string): string => {
-    const { file, line } = placeOf(Number(number))
+  const nameOf = (number: number): string => {
+    const { file, line } = placeOf(number)
     return names.length === 1 ? `line ${line}` : `line ${line} of ${printable(names[file] ?? '')}`
   }
   return {
@@ -38,6 +37,6 @@ export function openFileLines(names: readonly string[]): FileLines {
       starts.push(end + 1)
     },
     placeOf,
-    readable: (fault) => ({ ...fault, reason: fault.reason.replace(/\{line (\d+)\}/g, nameOf) }),
+    nameOf,
   }
 }

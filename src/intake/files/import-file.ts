@@ -72,7 +72,7 @@ export async function importFiles(
     origin !== undefined && 'file' in origin ? origin.file : '-',
   )
   const lines = openFileLines(names)
-  const load = await store.operator.beginLoad(resource, options)
+  const load = await store.operator.beginLoad(resource, { ...options, nameLine: lines.nameOf })
   try {
     const staging = { load, check: recordCheck(resource, options.rules), lines, resource, options }
     const files: Staged[] = []
@@ -83,10 +83,8 @@ export async function importFiles(
     signal?.throwIfAborted()
     const records = files.reduce((sum, file) => sum + file.records, 0)
     const ofForm = faultsOfForm(files, records, lines, options)
-    // Only reasons of the store name lines in this way; another one may quote the file.
     const inPlace = (ofStore: FoundFaults) => {
-      const readable = { ...ofStore, faults: ofStore.faults.map(lines.readable) }
-      const { faults, faultCount } = joinFaults([ofForm, readable])
+      const { faults, faultCount } = joinFaults([ofForm, ofStore])
       const placed = (fault: LineFault): ImportFault =>
         inputs.length === 1 ? fault : { ...fault, ...lines.placeOf(fault.line) }
       return { faults: faults.map(placed), faultCount }
@@ -131,7 +129,7 @@ export async function importFiles(
           const place = lines.placeOf(line)
           const file = files[place.file]
           if (file !== undefined) file.rejected += 1
-          reject({ ...rest, ...place, faults: rest.faults.map(lines.readable) })
+          reject({ ...rest, ...place })
         }),
     })
     return complete(merged)

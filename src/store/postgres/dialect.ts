@@ -37,6 +37,13 @@ export const dialect: Dialect = {
               and earlier.kind = '${kind}' and earlier.id = record.id
               and earlier.stored_at <= ${at}
             order by earlier.stored_at desc limit 1) as past on true`,
+  keys: {
+    from: 'unnest($1::text[], $2::uuid[]) as key (customer_id, id)',
+    values: (keys) => [
+      textArray(keys.map(({ customerId }) => customerId)),
+      textArray(keys.map(({ id }) => id)),
+    ],
+  },
   // PostgreSQL 15 has no minimum of bytea.
   lowest: `decode(min(encode(position, 'hex') collate "C"), 'hex')`,
   highest: `decode(max(encode(position, 'hex') collate "C"), 'hex')`,
@@ -48,6 +55,7 @@ export const dialect: Dialect = {
     integer: 'bigint',
     storedAt: 'bigint not null check (stored_at >= 0)',
     sequence: 'bigint generated always as identity primary key',
+    rowNumber: 'bigint',
   },
   tableOptions: '',
   rowTableOptions: '',

@@ -10,7 +10,7 @@ export type StorableRecord = {
   readonly file?: number
   /** As it came, where `merge` is to pass on the records that it rejects. */
   readonly raw?: string | undefined
-  /** A digest of its line and of what the store keeps of it; see `intake/known-lines.ts`. */
+  /** A digest of its line and of what the store keeps of it; see `intake/files/known-lines.ts`. */
   readonly sourceDigest?: bigint | undefined
   readonly customerId: string
   readonly id: string
@@ -34,7 +34,12 @@ export type KnownLine = {
   readonly digest: bigint
 }
 
+/** How a reason names another line of the import. */
+export type LineName = (line: number) => string
+
 export type LoadOptions = {
+  /** `line 7` by default. */
+  readonly nameLine?: LineName | undefined
   /** The size of files that are not compressed. */
   readonly fileBytes?: number | undefined
   /** Whether the import shares its process with requests. */

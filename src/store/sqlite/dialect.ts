@@ -27,6 +27,10 @@ export const dialect: Dialect = {
             where earlier.customer_id = record.customer_id and earlier.kind = '${kind}'
               and earlier.id = record.id and earlier.stored_at <= ${at}
             order by earlier.stored_at desc limit 1) end`,
+  keys: {
+    from: '(select value ->> 0 as customer_id, value ->> 1 as id from json_each($1)) as key',
+    values: (keys) => [JSON.stringify(keys.map(({ customerId, id }) => [customerId, id]))],
+  },
   lowest: 'min(position)',
   highest: 'max(position)',
   types: {
@@ -37,6 +41,7 @@ export const dialect: Dialect = {
     integer: 'integer',
     storedAt: 'integer not null',
     sequence: 'integer primary key',
+    rowNumber: 'integer primary key',
   },
   tableOptions: ' strict, without rowid',
   rowTableOptions: ' strict',

@@ -70,7 +70,7 @@ function openQueue(db: DatabaseSync, waitMs: number = limits.storeWriteMs) {
 }
 
 /** As `inTransaction`, for work that awaits its statements. */
-async function transact<T>(db: DatabaseSync, work: () => Promise<T>): Promise<T> {
+export async function transact<T>(db: DatabaseSync, work: () => Promise<T>): Promise<T> {
   db.exec('begin immediate')
   try {
     const result = await work()

@@ -9,6 +9,9 @@ import { openDamageList } from '../integrity/damage.ts'
 import { logDamage, openDamageScan } from '../integrity/damage-scan.ts'
 import { verifiedOperator } from '../integrity/verified-operator.ts'
 import { verifiedRecords } from '../integrity/verified-records.ts'
+import { readJournal } from '../merge/journal.ts'
+import { openKeptAnswers } from '../merge/kept-answers.ts'
+import { openPutRecords } from '../merge/put-queue.ts'
 import type { OperatorRecords, Store } from '../records.ts'
 import { historyTables, recordTables, sharedTables, tablesOf } from '../schema/tables.ts'
 import {
@@ -19,16 +22,14 @@ import {
   refuseUnlisted,
   unlistedQuery,
 } from '../sql/export-line.ts'
-import { readJournalEntry, selectJournal } from '../sql/import/journal.ts'
 import { openHistory } from '../versions/open-history.ts'
 import { customerRecords } from './customers/customer-records.ts'
 import { openReadInTurn } from './customers/read-in-turn.ts'
 import { failureOf, integrityFaults, openWithin, prepare } from './database.ts'
 import { dialect } from './dialect.ts'
 import { emptyAbandonedLog } from './import/disk-space.ts'
-import { openLoad } from './import/load.ts'
-import { openKeptAnswers } from './ingest/kept-answers.ts'
-import { openPutRecords } from './ingest/put-records.ts'
+import { beginImport } from './import/import-connection.ts'
+import { openPutConnection } from './import/put-connection.ts'
 import { openTransactions, openWrites } from './locks.ts'
 import { openMigrated } from './migrate.ts'
 import { openReads, statementCache } from './session.ts'
@@ -54,7 +55,8 @@ export function openSqliteStore(
   const tableCheck = openTableCheck(path)
   // The scan reads everything, so its small cache must not be that of the readers.
   let scanned: DatabaseSync | undefined
-  const puts = openPutRecords(path, clock)
+  const reads = openReads(db)
+  const puts = openPutConnection(path)
   // A read between two statements of a transaction would see what is not committed.
   const prunes = openOnce(() => {
     const writer = openWithin(path, 0, { creates: 'never' })
@@ -67,17 +69,17 @@ export function openSqliteStore(
   const tables = { run: tableCheck.run, shared: sharedTables, of: tablesOf }
   const scan = openDamageScan(resources, rows, damage, tables)
   const operator: OperatorRecords = {
-    beginLoad: (resource, options) => openLoad(path, resource, { clock, ...options }),
+    beginLoad: (resource, options) => beginImport(path, resource, { clock, ...options }),
     async *exportLines(resource, customerId) {
       yield* exportLines(db, resource, customerId)
     },
-    put: puts.put,
+    put: openPutRecords(puts, clock),
     ...openHistory({
-      ...openReads(db),
+      ...reads,
       transact: (work, deadline) => prunes.open().transact(work, deadline),
       dialect,
     }),
-    answers: openKeptAnswers(db, clock),
+    answers: openKeptAnswers(reads, dialect, clock),
     async count(resource) {
       return Number(
         cached(
@@ -86,8 +88,7 @@ export function openSqliteStore(
       )
     },
     rows,
-    journal: async (entriesMax) =>
-      prepare(db, selectJournal('import_journal', entriesMax)).all().map(readJournalEntry),
+    journal: (entriesMax) => readJournal(reads, dialect, entriesMax),
     clear: () =>
       write(() => {
         for (const table of [

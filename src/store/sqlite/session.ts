@@ -23,7 +23,7 @@ export function openSession(db: DatabaseSync): Session {
       const insert = statementOf(
         `insert into ${table} (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`,
       )
-      for (const row of rows) insert.run(...row.map(inputOf))
+      for (const row of rows) insert.run(...row)
     },
     iterate: async function* ({ text, values = [] }) {
       yield* statementOf(text).iterate(...values.map(inputOf))
@@ -59,7 +59,7 @@ export function statementCache(
   }
 }
 
-/** Node binds a number as a real, which a column without a type would keep. */
-export function inputOf(value: Value): SQLInputValue {
+/** Node binds a number as a real, which only a column with a type makes whole. */
+function inputOf(value: Value): SQLInputValue {
   return typeof value === 'number' || typeof value === 'boolean' ? BigInt(value) : value
 }

@@ -1,5 +1,6 @@
 import { fullTable, type Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
+import { TAKE_OVER } from '../merge/origins.ts'
 import {
   PastUnknown,
   type RecordName,
@@ -10,7 +11,6 @@ import type { OperatorRecords } from '../records.ts'
 import { type NamedRow, optionalText, optionalWhole, whole } from '../row.ts'
 import type { Reads, Value } from '../session.ts'
 import { exportLine, readStoredRecord, versionOf } from '../sql/export-line.ts'
-import { TAKE_OVER } from '../sql/import/origins.ts'
 
 /** Reads the versions of a record: its current one and its replaced ones. */
 export function openVersions(

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { conflictQueries } from '../../../src/store/merge/conflict-queries.ts'
+import { mergeStatements } from '../../../src/store/merge/merge-statements.ts'
+import { createStaging, stagingOf } from '../../../src/store/merge/staging.ts'
 import { dialect } from '../../../src/store/postgres/dialect.ts'
 import { type Connection, openConnection } from '../../../src/store/postgres/driver/connection.ts'
 import {
@@ -8,10 +11,6 @@ import {
   type SessionSettings,
   setLocal,
 } from '../../../src/store/postgres/driver/sessions.ts'
-import { createStaging } from '../../../src/store/postgres/import/staged-types.ts'
-import { conflictQueries } from '../../../src/store/sql/import/conflict-queries.ts'
-import { mergeStatements } from '../../../src/store/sql/merge-statements.ts'
-import { stagedColumns } from '../../../src/store/sql/staging.ts'
 import { openPostgresTestStore, resourceOf } from '../../support/record-store.ts'
 import { addressesOf } from '../../support/test-database.ts'
 
@@ -51,7 +50,7 @@ async function withStaged(
   try {
     await session.execute(`
       begin; ${setLocal(settings)};
-      ${createStaging(['sequence', ...stagedColumns(resource)], 'on commit drop')};
+      ${createStaging(stagingOf(resource, dialect), 'on commit drop')};
       insert into staged (customer_id, position, id, full_body, sequence)
         ${accounts(`'acme'`, first, ROWS)};
       update staged set line = sequence, file = 0, keeps_deletion = 1;

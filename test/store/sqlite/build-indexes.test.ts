@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { limits } from '../../../src/platform/limits.ts'
 import { buildingIndexes } from '../../../src/store/sqlite/import/build-indexes.ts'
-import { inTransaction } from '../../../src/store/sqlite/migrate.ts'
+import { transact } from '../../../src/store/sqlite/locks.ts'
 import { temporaryFolder } from '../../support/harness.ts'
 
 const MANY = limits.indexesBuiltAfterRowsMin
@@ -32,12 +32,12 @@ const insert = (...ids: readonly string[]) => {
 }
 
 describe('an insert of many rows into an empty table', () => {
-  test('builds the same indexes after it, and readers never lack one', () => {
+  test('builds the same indexes after it, and readers never lack one', async () => {
     const before = withoutPages()
     const find = reader.prepare('select id from t indexed by t_by_name where name = ?')
     let during: unknown
-    inTransaction(db, () =>
-      buildingIndexes(db, 't', MANY, () => {
+    await transact(db, () =>
+      buildingIndexes(db, 't', MANY, async () => {
         assert.equal(withoutPages().length, 1)
         insert('a', 'b')
         during = find.get('name-a')
@@ -49,30 +49,30 @@ describe('an insert of many rows into an empty table', () => {
     assert.deepEqual(db.prepare('pragma integrity_check').all().length, 1)
   })
 
-  test('that fails leaves the indexes as they were', () => {
+  test('that fails leaves the indexes as they were', async () => {
     const before = indexes()
     const failing = () =>
-      inTransaction(db, () =>
-        buildingIndexes(db, 't', MANY, () => {
+      transact(db, () =>
+        buildingIndexes(db, 't', MANY, async () => {
           insert('a')
           insert('a')
         }),
       )
-    assert.throws(failing, /UNIQUE constraint failed/)
+    await assert.rejects(failing, /UNIQUE constraint failed/)
     const repeatedName = () =>
-      inTransaction(db, () =>
-        buildingIndexes(db, 't', MANY, () =>
+      transact(db, () =>
+        buildingIndexes(db, 't', MANY, async () =>
           db.exec("insert into t values ('a', 'x'), ('b', 'x')"),
         ),
       )
-    assert.throws(repeatedName, /UNIQUE constraint failed/)
+    await assert.rejects(repeatedName, /UNIQUE constraint failed/)
     assert.deepEqual(indexes(), before)
   })
 })
 
-test('an insert of few rows, or into a table with rows, keeps the indexes', () => {
+test('an insert of few rows, or into a table with rows, keeps the indexes', async () => {
   const before = indexes()
-  buildingIndexes(db, 't', MANY - 1, () => insert('a'))
-  buildingIndexes(db, 't', MANY, () => insert('b'))
+  await buildingIndexes(db, 't', MANY - 1, async () => insert('a'))
+  await buildingIndexes(db, 't', MANY, async () => insert('b'))
   assert.deepEqual(indexes(), before)
 })

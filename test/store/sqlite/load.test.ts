@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test'
 import { systemClock } from '../../../src/platform/clock.ts'
 import type { Store } from '../../../src/store/records.ts'
 import { spaceFor } from '../../../src/store/sqlite/import/disk-space.ts'
-import { openLoad } from '../../../src/store/sqlite/import/load.ts'
+import { beginImport } from '../../../src/store/sqlite/import/import-connection.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open-records.ts'
 import { temporaryFolder } from '../../support/harness.ts'
 import { resourceOf, take } from '../../support/record-store.ts'
@@ -32,11 +32,11 @@ const quotes = (from: number, count: number) =>
   )
 
 /** The store with its own free space, as if its disk were small, and its own wait for others. */
-const storeWith = (deps: Omit<Parameters<typeof openLoad>[2], 'clock'>): Store => ({
+const storeWith = (deps: Omit<Parameters<typeof beginImport>[2], 'clock'>): Store => ({
   ...store,
   operator: {
     ...store.operator,
-    beginLoad: (resource) => openLoad(path, resource, { clock: systemClock, ...deps }),
+    beginLoad: (resource) => beginImport(path, resource, { clock: systemClock, ...deps }),
   },
 })
 

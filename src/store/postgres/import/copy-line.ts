@@ -1,16 +1,8 @@
-import type { StorableRecord } from '../../records/import.ts'
-import { stagedValues } from '../../sql/staging.ts'
+import type { StagedValue } from '../../session.ts'
 import { hexOf } from '../driver/cells.ts'
 
-/** One line of COPY's text format: the sequence and the columns between tabs, null as \N. */
-export function copyLine(columns: readonly string[], sequence: number, record: StorableRecord) {
-  const values: Readonly<Record<string, StagedValue>> = stagedValues(record)
-  let line = String(sequence)
-  for (const column of columns) line += `\t${escaped(values[column] ?? null)}`
-  return `${line}\n`
-}
-
-type StagedValue = string | number | bigint | Uint8Array | null
+/** A row as a line of COPY's text format: the values between tabs, null as \N. */
+export const copyLine = (row: readonly StagedValue[]): string => `${row.map(escaped).join('\t')}\n`
 
 const special = /[\\\t\n\r]/g
 const escapes: Readonly<Record<string, string>> = {

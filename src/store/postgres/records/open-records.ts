@@ -6,18 +6,18 @@ import { openDamageList } from '../../integrity/damage.ts'
 import { logDamage, openDamageScan } from '../../integrity/damage-scan.ts'
 import { verifiedOperator } from '../../integrity/verified-operator.ts'
 import { verifiedRecords } from '../../integrity/verified-records.ts'
+import { readJournal } from '../../merge/journal.ts'
+import { openKeptAnswers } from '../../merge/kept-answers.ts'
+import { openPutRecords } from '../../merge/put-queue.ts'
 import type { OperatorRecords, Store } from '../../records.ts'
 import { historyTables, recordTables } from '../../schema/tables.ts'
-import type { Spools } from '../../spool.ts'
 import { isCurrent } from '../../sql/export-line.ts'
-import { readJournalEntry, selectJournal } from '../../sql/import/journal.ts'
 import { openHistory } from '../../versions/open-history.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { inTransaction } from '../cluster/transaction.ts'
 import { dialect } from '../dialect.ts'
-import { openLoad } from '../import/load.ts'
-import { openKeptAnswers } from '../ingest/kept-answers.ts'
-import { openPutRecords } from '../ingest/put-records.ts'
+import { putTransactions } from '../import/put-transactions.ts'
+import { beginSpooledImport, type SpooledImportDeps } from '../import/spooled-import.ts'
 import { rowsOf, sessionOf } from '../session.ts'
 import { customerRecords } from './customer-records.ts'
 import { exportLines } from './export.ts'
@@ -32,45 +32,36 @@ export type RecordServers = {
   readonly ingest?: Servers | undefined
 }
 
-export type LoadOptions = {
-  readonly spools: Spools
-  /** The deadline of an import's merge. Requests have their own. */
-  readonly mergeMs: number
-}
-
 /** The records on PostgreSQL. The caller opens and closes the servers. */
 export function openPostgresStore(
   { customers, operator, ingest = operator }: RecordServers,
   clock: Clock,
-  { spools, mergeMs }: LoadOptions,
+  { spools, mergeMs }: Pick<SpooledImportDeps, 'spools' | 'mergeMs'>,
   log = openLog('silent'),
 ): Store {
   const damage = openDamageList(logDamage(log))
   const records: OperatorRecords = {
-    beginLoad: (resource, { isInServer = false } = {}) => {
-      const deadline = isInServer ? limits.streamMergeMs : mergeMs
-      return openLoad({ servers: operator, spools, mergeMs: deadline, clock }, resource)
+    beginLoad: (resource, { isInServer = false, nameLine } = {}) => {
+      // Requests have a deadline of their own.
+      const withinMs = isInServer ? limits.streamMergeMs : mergeMs
+      const deps = { servers: operator, spools, mergeMs: withinMs, clock, nameLine }
+      return beginSpooledImport(deps, resource)
     },
     exportLines: (resource, customerId) => exportLines(operator, resource, customerId),
-    put: openPutRecords(ingest, clock),
+    put: openPutRecords(putTransactions(ingest), clock),
     ...openHistory({
       ...rowsOf(ingest),
       transact: (work) => inTransaction(ingest, (connection) => work(sessionOf(connection))),
       dialect,
     }),
-    answers: openKeptAnswers(ingest, clock),
+    answers: openKeptAnswers(rowsOf(ingest), dialect, clock),
     count: async (resource) => {
       const text = `select count(*) from bursar.${resource.table} as record where ${isCurrent(resource, 'record')}`
       const [row] = await operator.query({ text })
       return Number(row?.[0])
     },
     rows: storedRows(operator),
-    journal: async (entriesMax) => {
-      const rows = await operator.rows({
-        text: selectJournal('bursar.import_journal', entriesMax),
-      })
-      return rows.map(readJournalEntry)
-    },
+    journal: (entriesMax) => readJournal(rowsOf(operator), dialect, entriesMax),
     clear: () =>
       inTransaction(operator, async (connection) => {
         for (const table of [...recordTables, ...historyTables]) {

@@ -1,5 +1,5 @@
+import { journalWritten } from '../../merge/journal.ts'
 import { recordTables } from '../../schema/tables.ts'
-import { journalWritten } from '../../sql/import/journal.ts'
 
 /** The two roles that Bursar connects as. Neither owns a table. */
 export type Roles = {

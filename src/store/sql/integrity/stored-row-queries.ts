@@ -1,4 +1,5 @@
 import { fullTable, type Resource } from '../../../contract/resource.ts'
+import type { Dialect } from '../../dialect.ts'
 import type { StoredRow } from '../../integrity/stored-row.ts'
 import { isTrue, type NamedRow } from '../../row.ts'
 import { memberColumns } from '../../schema/tables.ts'
@@ -49,13 +50,12 @@ export const rowOfIdQuery = (
     `where record.customer_id = ${customer} and record.id = ${id} limit 1`,
   )
 
-/** The row of any customer that has an id, or one of several. */
-export const rowsOfIdsQuery = (resource: Resource, tableName: TableName, isId: string): string =>
-  rowsQuery(
-    resource,
-    tableName,
-    `where record.id ${isId} and record.stored_at >= 0 and record.id_taken = false`,
-  )
+/** The rows of any customers that have the ids of a list, which is the parameter. */
+export function rowsOfIdsQuery(resource: Resource, dialect: Dialect): string {
+  const hasId = dialect.isAnyOf('record.id', dialect.parameter(1, 'uuid[]'))
+  const tail = `where ${hasId} and record.stored_at >= 0 and record.id_taken = false`
+  return rowsQuery(resource, dialect.tableName, tail)
+}
 
 /** Reads a row, and the digest of the line that it was imported from. */
 export const readSourceRow = (resource: Resource, row: NamedRow) => ({

@@ -69,18 +69,14 @@ function requireSpace(path: string, bytesNeeded: number, freeBytes: FreeBytes): 
   )
 }
 
-/** Throws a StoreUnavailable if the disk is full, or fails, while an import writes. */
-export function tellFullDisk<T>(place: string, work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    if (!isFailedWrite(error)) throw error
-    const reason = (error as Error).message
-    throw new StoreUnavailable(
-      `the records could not be stored: ${reason}; nothing was changed; check ${place}, then run the import again`,
-      { cause: error },
-    )
-  }
+/** A StoreUnavailable if the disk is full, or fails, while an import writes; else the error. */
+export function failedWrite(place: string, error: unknown): unknown {
+  if (!isFailedWrite(error)) return error
+  const reason = (error as Error).message
+  return new StoreUnavailable(
+    `the records could not be stored: ${reason}; nothing was changed; check ${place}, then run the import again`,
+    { cause: error },
+  )
 }
 
 function printBytes(bytes: number): string {

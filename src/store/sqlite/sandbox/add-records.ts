@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { fullTable, type Resource } from '../../../contract/resource.ts'
+import { stagedValues } from '../../merge/staging.ts'
 import type { StorableRecord } from '../../records/import.ts'
 import type { NewRecords } from '../../sandbox-state.ts'
 import { memberColumns } from '../../schema/tables.ts'
-import { stagedValues } from '../../sql/staging.ts'
 
 /** Inserts records without a staging table, which takes half of the time of few records. */
 export function openAddRecords(

@@ -1,4 +1,5 @@
-import type { ImportOrigin, MergeOrigin, MergeReport } from '../../records/import.ts'
+import type { ImportOrigin, MergeOrigin, MergeReport } from '../records/import.ts'
+import type { Session } from '../session.ts'
 
 /** How many staged records each file has, by its number. A file without one has no entry. */
 export type CountedFiles = ReadonlyMap<number, number>
@@ -11,6 +12,14 @@ export type FileCounts = {
 }
 
 export const stagedByFile = 'select file, count(*) as records from staged group by file'
+
+/** How many known lines each file has. */
+export const knownByFile = 'select file, count(*) as records from known group by file'
+
+export async function countByFile({ rows }: Session, text: string): Promise<CountedFiles> {
+  const found = await rows({ text })
+  return new Map(found.map(({ file, records }) => [Number(file), Number(records)]))
+}
 
 type Counted = {
   /** Without those that were rejected. */

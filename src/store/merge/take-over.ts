@@ -1,7 +1,7 @@
-import type { Resource } from '../../../contract/resource.ts'
-import type { Dialect } from '../../dialect.ts'
-import { stageStored, storedInFull } from '../merge-statements.ts'
+import type { Resource } from '../../contract/resource.ts'
+import type { Dialect } from '../dialect.ts'
 import { conflicting, heldConflicts } from './conflict-queries.ts'
+import { stageStored, storedInFull } from './merge-statements.ts'
 
 /**
  * Stages the stored records from which the staged ones take an id, an address or a memo, as they

@@ -1,34 +1,27 @@
-import type { RecordFaultCode } from '../../../contract/fault-codes.ts'
-import type { Resource } from '../../../contract/resource.ts'
-import type { Dialect } from '../../dialect.ts'
-import type { MergeOptions } from '../../records/import.ts'
-import { sameRecord } from '../merge-statements.ts'
-import { contentColumns } from '../staging.ts'
+import type { RecordFaultCode } from '../../contract/fault-codes.ts'
+import type { Resource } from '../../contract/resource.ts'
+import type { Dialect } from '../dialect.ts'
+import type { MergeOptions } from '../records/import.ts'
+import { sameRecord } from './merge-statements.ts'
+import { contentColumns } from './staging.ts'
 
 type Allowed = Pick<MergeOptions, 'allowOlder' | 'takeOver'>
 
 type ConflictQueries = {
   readonly withinFile: (hasRepeats: boolean) => readonly string[]
   readonly withStore: (allowed: Allowed) => readonly string[]
-  readonly older: string
 }
 
-/**
- * Each query returns a row (line, member, code, reason) for each staged record to refuse. A reason
- * names other lines as `{line 7}`, since only the import knows which file has it.
- */
+/** Each query returns a row for each staged record to refuse, which `readConflict` reads. */
 export function conflictQueries(resource: Resource, dialect: Dialect): ConflictQueries {
-  const ownedMembers = resource.exclusive?.members.join(' and ') ?? ''
   return {
     withinFile: (hasRepeats) => [
       ...(hasRepeats ? [repeatedIds(resource)] : []),
-      repeatedKey({ member: 'ref_id', key: ['customer_id', 'ref_id'], whose: otherRecord }),
-      ...resource.uniqueMembers.map((member) =>
-        repeatedKey({ member, key: [member], whose: otherRecord }),
-      ),
+      repeatedKey('ref_id', ['customer_id', 'ref_id'], 'id'),
+      ...resource.uniqueMembers.map((member) => repeatedKey(member, [member], 'id')),
       ...(resource.exclusive === undefined
         ? []
-        : [repeatedKey({ member: ownedMembers, key: ['exclusive_key'], whose: otherCustomer })]),
+        : [repeatedKey(ownedMembers(resource), ['exclusive_key'], 'customer_id')]),
     ],
     withStore: ({ allowOlder, takeOver }) => [
       ...storedConflicts(resource)
@@ -36,21 +29,45 @@ export function conflictQueries(resource: Resource, dialect: Dialect): ConflictQ
         .map((conflict) => storedConflict(resource, dialect, conflict)),
       ...(allowOlder ? [] : [olderThanStored(resource, dialect)]),
     ],
-    older: olderThanStored(resource, dialect),
   }
 }
 
-const repeated: RecordFaultCode = 'repeated'
-const older: RecordFaultCode = 'older'
+/** Members that together belong to one customer. */
+export const ownedMembers = ({ exclusive }: Pick<Resource, 'exclusive'>): string =>
+  exclusive?.members.join(' and ') ?? ''
+
+/** The columns of a conflict; the queries are joined, so each has all of them. */
+export const conflictColumns = 'line, member, code, other_line, holder, holder_customer'
+
+type Conflict = {
+  readonly line?: string
+  /** An expression. */
+  readonly member: string
+  readonly code: RecordFaultCode
+  /** The line of the file that it conflicts with. */
+  readonly otherLine?: string
+  /** The stored record that it conflicts with, if a reason names it, and its customer. */
+  readonly holder?: string
+  readonly holderCustomer?: string
+}
+
+const selectConflict = ({
+  line = 'staged.line',
+  member,
+  code,
+  otherLine = 'cast(null as bigint)',
+  holder = 'cast(null as text)',
+  holderCustomer = 'cast(null as text)',
+}: Conflict): string => `
+    select ${line} as line, ${member} as member, '${code}' as code, ${otherLine} as other_line,
+      ${holder} as holder, ${holderCustomer} as holder_customer`
 
 /** An id that the file repeats with other content; the first line that has it is not at fault. */
 function repeatedIds(resource: Resource): string {
   const differs = [...contentColumns(resource), 'keeps_deletion']
     .map((column) => `later.${column} is distinct from earliest.${column}`)
     .join(' or ')
-  return `
-    select later.line, 'id' as member, '${repeated}' as code,
-      'stands in {line ' || earliest.line || '} too, with other content' as reason
+  return `${repeatedId('later.line', 'earliest.line')}
     from (
       select id, min(sequence) as sequence from staged group by id having count(*) > 1
     ) as repeated
@@ -59,25 +76,20 @@ function repeatedIds(resource: Resource): string {
     where ${differs}`
 }
 
-type KeyOwner = { readonly column: 'id' | 'customer_id'; readonly text: string }
-
-const otherRecord: KeyOwner = { column: 'id', text: 'another record' }
-const otherCustomer: KeyOwner = { column: 'customer_id', text: "another customer''s record" }
-
-type RepeatedKey = {
-  readonly member: string
-  readonly key: readonly string[]
-  readonly whose: KeyOwner
-}
+/** What follows has the line to refuse, and the other line with its id. */
+export const repeatedId = (line: string, otherLine: string): string =>
+  selectConflict({ line, member: "'id'", code: 'repeated', otherLine })
 
 /** A key that records of several owners share within the file. */
-const repeatedKey = ({ member, key, whose }: RepeatedKey): string => `
-    select staged.line, '${member}' as member, '${repeated}' as code,
-      'stands in {line ' || repeated.first_line || '} too, in ${whose.text}' as reason
+const repeatedKey = (
+  member: string,
+  key: readonly string[],
+  owner: 'id' | 'customer_id',
+): string => `${selectConflict({ member: `'${member}'`, code: 'repeated', otherLine: 'repeated.first_line' })}
     from (
       select ${key.join(', ')}, min(line) as first_line, min(sequence) as first_sequence
       from staged where ${key.at(-1)} is not null
-      group by ${key.join(', ')} having count(distinct ${whose.column}) > 1
+      group by ${key.join(', ')} having count(distinct ${owner}) > 1
     ) as repeated
     join staged on ${key.map((column) => `staged.${column} = repeated.${column}`).join(' and ')}
     where staged.sequence > repeated.first_sequence`
@@ -85,10 +97,6 @@ const repeatedKey = ({ member, key, whose }: RepeatedKey): string => `
 type StoredConflict = {
   readonly member: string
   readonly code: RecordFaultCode
-  /** Whether the member is several. */
-  readonly isPlural?: boolean
-  /** The holder is the reason where it is left out. */
-  readonly reason?: string
   /** The end of the name of the index that finds the stored record. */
   readonly index: string
   readonly where: string
@@ -111,20 +119,18 @@ const notReplaced = `
       not exists (select 1 from staged as replacement where replacement.id = stored.id)`
 
 function storedConflicts(resource: Resource): readonly StoredConflict[] {
-  const { noun, orderBy, uniqueMembers } = resource
+  const { orderBy, uniqueMembers } = resource
   return [
     ...heldConflicts(resource),
     {
       member: orderBy,
       code: 'fixed',
-      reason: 'must stay as it was first stored',
       index: 'by_id',
       where: `${sameRecord} and stored.position <> staged.position`,
     },
     {
       member: 'ref_id',
       code: 'taken',
-      reason: `is already the ref_id of another ${noun} of this customer`,
       index: 'by_ref_id',
       where: `${sameKey('customer_id', 'ref_id')}
       and stored.id <> staged.id and ${notReplaced}`,
@@ -133,7 +139,6 @@ function storedConflicts(resource: Resource): readonly StoredConflict[] {
       (member): StoredConflict => ({
         member,
         code: 'taken',
-        reason: `is already the ${member} of another ${noun} of this customer`,
         index: `${member}_identity`,
         where: `${sameKey(member)} and stored.stored_at >= 0 and ${bothHold}
       and stored.customer_id = staged.customer_id and stored.id <> staged.id and ${notReplaced}`,
@@ -143,7 +148,8 @@ function storedConflicts(resource: Resource): readonly StoredConflict[] {
 }
 
 /** A value that a record of another customer has, which an operator may take over. */
-export function heldConflicts({ uniqueMembers, exclusive }: Resource): readonly StoredConflict[] {
+export function heldConflicts(resource: Resource): readonly StoredConflict[] {
+  const { uniqueMembers, exclusive } = resource
   const held = (member: string, index: string, where: string): StoredConflict => ({
     member,
     code: 'held',
@@ -168,14 +174,11 @@ export function heldConflicts({ uniqueMembers, exclusive }: Resource): readonly 
     ...(exclusive === undefined
       ? []
       : [
-          {
-            ...held(
-              exclusive.members.join(' and '),
-              'exclusive_key',
-              `${sameKey('exclusive_key')} and ${ofOther}`,
-            ),
-            isPlural: true,
-          },
+          held(
+            ownedMembers(resource),
+            'exclusive_key',
+            `${sameKey('exclusive_key')} and ${ofOther}`,
+          ),
         ]),
   ]
 }
@@ -191,25 +194,26 @@ export const conflicting = (
 
 /** A value that is held has one holder, or several records of one customer. */
 function storedConflict(resource: Resource, dialect: Dialect, conflict: StoredConflict): string {
-  const { member, code, reason, isPlural = false } = conflict
+  const { code } = conflict
+  const member = `'${conflict.member}'`
   const from = conflicting(resource, dialect, conflict)
-  if (reason !== undefined) {
-    return `
-    select distinct staged.line, '${member}' as member, '${code}' as code, '${reason}' as reason
+  if (code !== 'held') {
+    return `${selectConflict({ line: 'distinct staged.line', member, code })}
     from ${from}`
   }
-  return `
-    select staged.line, '${member}' as member, '${code}' as code,
-      '${isPlural ? 'are' : 'is'} held by the ${resource.noun} ' || min(cast(stored.id as text)) || ' of customer "'
-        || min(stored.customer_id) || '"; --take-over withdraws that record' as reason
+  const holder = 'min(cast(stored.id as text))'
+  const holderCustomer = 'min(stored.customer_id)'
+  return `${selectConflict({ member, code, holder, holderCustomer })}
     from ${from} group by staged.line`
 }
 
-const olderThanStored = ({ table }: Resource, { tableName, indexedBy }: Dialect): string => `
-    select staged.line,
-      case when stored.source_version is null then 'updated_at' else 'source_version' end as member,
-      '${older}' as code,
-      'is older than what is stored; --allow-older takes it all the same' as reason
+const olderThanStored = (
+  { table }: Resource,
+  { tableName, indexedBy }: Dialect,
+): string => `${selectConflict({
+  member: `case when stored.source_version is null then 'updated_at' else 'source_version' end`,
+  code: 'older',
+})}
     from staged cross join ${tableName(table)} as stored ${indexedBy(`${table}_by_id`)}
     where ${sameRecord} and case
       when stored.source_version is null then staged.updated_at < stored.updated_at

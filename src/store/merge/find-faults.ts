@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { type RecordFaultCode, recordFaultCodes } from '../../contract/fault-codes.ts'
+import type { RecordFault, Resource } from '../../contract/resource.ts'
+import { limits } from '../../platform/limits.ts'
+import { joinFaults } from '../found-faults.ts'
+import type { FoundFaults, LineName } from '../records/import.ts'
+import { type NamedRow, optionalWhole, text, whole } from '../row.ts'
+import type { Session } from '../session.ts'
+import { conflictColumns, ownedMembers } from './conflict-queries.ts'
+
+/** Runs conflict queries. Returns the first faults of each, and how many there are. */
+export async function findFaults(
+  session: Session,
+  queries: readonly string[],
+  read: ReadConflict,
+): Promise<FoundFaults> {
+  const found: FoundFaults[] = []
+  for (const query of queries) {
+    const rows = await session.rows({
+      text: `select ${conflictColumns} from (${query}) as found
+        order by line limit ${limits.faultsReportedMax}`,
+    })
+    const faults = rows.map((row) => ({ line: Number(whole(row, 'line')), ...read(row) }))
+    const isCutOff = faults.length === limits.faultsReportedMax
+    found.push({ faults, faultCount: isCutOff ? await count(session, query) : faults.length })
+  }
+  return joinFaults(found)
+}
+
+async function count(session: Session, query: string): Promise<number> {
+  const text = `select count(*) as conflicts from (${query}) as found`
+  const [row = {}] = await session.rows({ text })
+  return Number(whole(row, 'conflicts'))
+}
+
+export type ReadConflict = (row: NamedRow) => RecordFault
+
+/** Reads a row of a conflict query as a fault. */
+export const conflictReader =
+  (resource: Resource, nameLine: LineName): ReadConflict =>
+  (row) => {
+    const [member, code] = [text(row, 'member'), text(row, 'code')]
+    assert(isCode(code), `a conflict query has the code ${code}`)
+    return { member, code, reason: reasonOf(resource, { member, code, row, nameLine }) }
+  }
+
+const isCode = (name: string): name is RecordFaultCode => Object.hasOwn(recordFaultCodes, name)
+
+type Found = {
+  readonly member: string
+  readonly code: RecordFaultCode
+  readonly row: NamedRow
+  readonly nameLine: LineName
+}
+
+function reasonOf(resource: Resource, { member, code, row, nameLine }: Found): string {
+  const { noun } = resource
+  const isOwned = member === ownedMembers(resource)
+  switch (code) {
+    case 'repeated': {
+      const line = nameLine(Number(optionalWhole(row, 'other_line') ?? 0n))
+      const owner = isOwned ? "another customer's record" : 'another record'
+      return `stands in ${line} too, ${member === 'id' ? 'with other content' : `in ${owner}`}`
+    }
+    case 'held': {
+      const verb = isOwned ? 'are' : 'is'
+      const holder = `${text(row, 'holder')} of customer "${text(row, 'holder_customer')}"`
+      return `${verb} held by the ${noun} ${holder}; --take-over withdraws that record`
+    }
+    case 'taken':
+      return `is already the ${member} of another ${noun} of this customer`
+    case 'fixed':
+      return 'must stay as it was first stored'
+    default:
+      assert.equal(code, 'older')
+      return 'is older than what is stored; --allow-older takes it all the same'
+  }
+}

@@ -1,0 +1,54 @@
+import type { Clock } from '../../platform/clock.ts'
+import { limits } from '../../platform/limits.ts'
+import type { Dialect } from '../dialect.ts'
+import type { KeptAnswers } from '../records/history.ts'
+import type { NewAnswer } from '../records/import.ts'
+import { text } from '../row.ts'
+import type { Session } from '../session.ts'
+
+export const openKeptAnswers = (
+  { rows }: Pick<Session, 'rows'>,
+  { tableName }: Dialect,
+  clock: Clock,
+): KeptAnswers => ({
+  find: async (clientId, key) => {
+    const [row] = await rows({
+      text: `select fingerprint, answer from ${tableName('kept_answer')}
+        where client_id = $1 and key = $2 and kept_at > $3`,
+      values: [clientId, key, forgottenBefore(clock())],
+    })
+    return row && { fingerprint: text(row, 'fingerprint'), answer: text(row, 'answer') }
+  },
+})
+
+/** Keeps an answer unless its key has one, and returns whether it did. Forgets expired answers. */
+export async function keepOnce(
+  { rows }: Session,
+  { tableName }: Dialect,
+  { clientId, key, fingerprint, answer }: NewAnswer,
+  now: bigint,
+): Promise<boolean> {
+  const table = tableName('kept_answer')
+  const before = forgottenBefore(now)
+  // An answer whose time has passed makes room for another one of its key.
+  await rows({
+    text: `delete from ${table} where client_id = $1 and key = $2 and kept_at <= $3`,
+    values: [clientId, key, before],
+  })
+  await rows({
+    text: `delete from ${table} where (client_id, key) in (
+      select client_id, key from ${table} where kept_at <= $1
+      order by kept_at limit ${limits.answersForgottenMax})`,
+    values: [before],
+  })
+  const kept = await rows({
+    text: `insert into ${table} (client_id, key, fingerprint, answer, kept_at)
+      values ($1, $2, $3, $4, $5) on conflict do nothing returning 1`,
+    values: [clientId, key, fingerprint, answer, now],
+  })
+  return kept.length === 1
+}
+
+/** Answers from before are not known any more. */
+const forgottenBefore = (now: bigint): bigint =>
+  now - BigInt(limits.answerKeptHours) * 3_600_000_000n

@@ -1,0 +1,70 @@
+import type { Resource } from '../../contract/resource.ts'
+import type { Dialect } from '../dialect.ts'
+import type { RecordLoad } from '../records/import.ts'
+import { isTrue, optionalText } from '../row.ts'
+import type { Session } from '../session.ts'
+import { readSourceRow, rowsOfIdsQuery } from '../sql/integrity/stored-row-queries.ts'
+import { repeatedId } from './conflict-queries.ts'
+import type { MergeStatements } from './merge-statements.ts'
+
+type Rows = Pick<Session, 'rows'>
+
+type KnownLines = Pick<RecordLoad, 'isFirst' | 'stored'> & {
+  /** Whether a known record was changed since. In the transaction of the merge. */
+  areChanged(session: Session): Promise<boolean>
+}
+
+/** Looks records up while an import is read, so that it need not stage those that are stored. */
+export async function openKnownLines(
+  reader: Rows,
+  resource: Resource,
+  dialect: Dialect,
+): Promise<KnownLines> {
+  const find = rowsOfIdsQuery(resource, dialect)
+  const begunAt = await lastChangeOf(reader, resource, dialect)
+  return {
+    isFirst: begunAt === undefined,
+    stored: async (ids) => {
+      const rows = await reader.rows({ text: find, values: [dialect.list(ids)], prepare: true })
+      return rows.map((row) => readSourceRow(resource, row))
+    },
+    areChanged: async (session) => {
+      if ((await lastChangeOf(session, resource, dialect)) === begunAt) return false
+      const [row] = await session.rows({ text: changedKnown(resource, dialect) })
+      return isTrue(row?.is_changed)
+    },
+  }
+}
+
+/**
+ * A text that every change of a record of the kind changes. The times of one customer only rise;
+ * the sum of all has two parts, because it would not fit into a whole number.
+ */
+async function lastChangeOf({ rows }: Rows, { kind }: Resource, { tableName }: Dialect) {
+  const [row = {}] = await rows({
+    text: `select sum(changed_at / 1000000) || ' ' || sum(changed_at % 1000000) as changed_at
+      from ${tableName('revision')} where kind = '${kind}'`,
+  })
+  return optionalText(row, 'changed_at')
+}
+
+const changedKnown = ({ table }: Resource, { tableName }: Dialect): string => `
+  select count(*) > 0 as is_changed from known left join ${tableName(table)} as stored
+    on stored.id = known.id and stored.stored_at >= 0 and stored.id_taken = false
+  where stored.source_digest is null or stored.source_digest <> known.digest`
+
+/** A staged record that has the id of a known line, and other content than is stored. */
+export const repeatsKnown = ({ unchanged }: Pick<MergeStatements, 'unchanged'>): string => `
+  ${repeatedId(
+    'case when staged.line > known.line then staged.line else known.line end',
+    'case when staged.line > known.line then known.line else staged.line end',
+  )}
+  from staged join known on known.id = staged.id
+  where staged.sequence not in (select staged.sequence from ${unchanged})`
+
+export const CHANGED_MEANWHILE = {
+  line: 0,
+  member: 'file',
+  code: 'changed_meanwhile',
+  reason: 'has records that another writer changed while it was read; import it again',
+} as const

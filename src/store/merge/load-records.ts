@@ -1,0 +1,141 @@
+import type { Resource } from '../../contract/resource.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Dialect } from '../dialect.ts'
+import { joinFaults, noFaults } from '../found-faults.ts'
+import type {
+  FoundFaults,
+  LineName,
+  MergeOptions,
+  MergeReport,
+  RecordLoad,
+  StorableRecord,
+} from '../records/import.ts'
+import { isTrue } from '../row.ts'
+import type { Session, StagedValue } from '../session.ts'
+import { conflictQueries } from './conflict-queries.ts'
+import { conflictReader, findFaults } from './find-faults.ts'
+import { CHANGED_MEANWHILE, openKnownLines, repeatsKnown } from './known-lines.ts'
+import { mergeStaged, replacesStored, type Storing } from './merge-staged.ts'
+import { mergeStatements } from './merge-statements.ts'
+import { rejectConflicts } from './rejection.ts'
+import { hasRepeats, knownRow, stagedRows, stagingOf } from './staging.ts'
+
+/** Where an adapter keeps the lines of an import until its merge. */
+export type StagingArea = {
+  /** Reads what is stored, while the import is read. */
+  readonly reader: Pick<Session, 'rows'>
+  /** Adds a row to `staged`. Returns a promise when the store cannot keep up. */
+  stage(row: readonly StagedValue[], record: StorableRecord): Promise<void> | undefined
+  /** Adds rows to `known`. */
+  noteKnown(rows: readonly (readonly StagedValue[])[]): Promise<void>
+  /** Runs work, once, over the staging tables with all their rows. */
+  withStaged<T>(work: (staged: StagedLines) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+type StagedLines = {
+  readonly session: Session
+  /** Runs work in a transaction that keeps other writers of the kind out. */
+  locked<T>(work: () => Promise<T>): Promise<T>
+  readonly storing: Storing
+}
+
+type LoadDeps = {
+  readonly area: StagingArea
+  readonly dialect: Dialect
+  readonly clock: Clock
+  readonly nameLine?: LineName | undefined
+}
+
+/** Imports one file. Closes the area if it cannot begin. */
+export async function loadRecords(deps: LoadDeps, resource: Resource): Promise<RecordLoad> {
+  try {
+    return await openLoad(deps, resource)
+  } catch (error) {
+    await deps.area.close()
+    throw error
+  }
+}
+
+async function openLoad(deps: LoadDeps, resource: Resource): Promise<RecordLoad> {
+  const { area, dialect, clock, nameLine = (line) => `line ${line}` } = deps
+  const rowOf = stagedRows(stagingOf(resource, dialect))
+  const conflicts = conflictQueries(resource, dialect)
+  const merge = mergeStatements(resource, dialect)
+  const known = await openKnownLines(area.reader, resource, dialect)
+  const readConflict = conflictReader(resource, nameLine)
+  let sequence = 0
+  let knownLines = 0
+  const faultsOf = (session: Session, queries: readonly string[]) =>
+    findFaults(session, queries, readConflict)
+  const withinFile = (repeats: boolean) => [
+    ...conflicts.withinFile(repeats),
+    ...(knownLines === 0 ? [] : [repeatsKnown(merge)]),
+  ]
+  const mergeLocked = async (
+    { session, storing }: StagedLines,
+    repeats: boolean,
+    { reject, ...options }: MergeOptions,
+  ): Promise<MergeReport> => {
+    if (knownLines > 0 && (await known.areChanged(session))) {
+      return refused({ faults: [CHANGED_MEANWHILE], faultCount: 1 })
+    }
+    const hasReplaced = await replacesStored(session, merge)
+    // Only a stored version can make another one older.
+    const allowOlder = options.allowOlder || !hasReplaced
+    const withStore = conflicts.withStore({ ...options, allowOlder })
+    const stored = reject === undefined ? await faultsOf(session, withStore) : noFaults
+    if (stored.faultCount > 0) return refused(stored)
+    const all = [...withinFile(repeats), ...withStore]
+    const rejected =
+      reject === undefined ? 0 : await rejectConflicts(session, all, readConflict, reject)
+    const now = clock()
+    const parts = { dialect, merge, now, rejected, repeats, hasReplaced, storing }
+    return await mergeStaged(session, resource, { ...options, ...parts })
+  }
+  return {
+    isFirst: known.isFirst,
+    stored: known.stored,
+    noteKnown: (lines) => {
+      knownLines += lines.length
+      return area.noteKnown(lines.map(knownRow))
+    },
+    stage: (record) => {
+      sequence += 1
+      return area.stage(rowOf(sequence, record), record)
+    },
+    check: (options) =>
+      area.withStaged(async ({ session }) => {
+        const within = withinFile(await hasRepeatedIds(session))
+        return await faultsOf(session, [...within, ...conflicts.withStore(options)])
+      }),
+    merge: (options) =>
+      area.withStaged(async (staged) => {
+        const { session } = staged
+        const repeats = await hasRepeatedIds(session)
+        // Before it locks the store, unless what is stored decides which record is rejected.
+        const within =
+          options.reject === undefined ? await faultsOf(session, withinFile(repeats)) : noFaults
+        if (within.faultCount > 0) {
+          const stored = await faultsOf(session, conflicts.withStore(options))
+          return refused(joinFaults([within, stored]))
+        }
+        return await staged.locked(() => mergeLocked(staged, repeats, options))
+      }),
+    close: area.close,
+  }
+}
+
+async function hasRepeatedIds(session: Session): Promise<boolean> {
+  const [row] = await session.rows({ text: hasRepeats })
+  return isTrue(row?.has_repeats)
+}
+
+const refused = (found: FoundFaults): MergeReport => ({
+  ...found,
+  rejected: 0,
+  withdrawn: 0,
+  added: 0,
+  changed: 0,
+  unchanged: 0,
+})

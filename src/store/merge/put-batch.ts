@@ -1,0 +1,215 @@
+import type { RecordFaultCode } from '../../contract/fault-codes.ts'
+import type { Resource } from '../../contract/resource.ts'
+import type { Dialect } from '../dialect.ts'
+import type { StorableRecord } from '../records/import.ts'
+import { isMet, type PutOutcome, type PutRequest } from '../records/put.ts'
+import { isTrue, type NamedRow, text, whole } from '../row.ts'
+import type { Session, Value } from '../session.ts'
+import { currentVersionOf, findQuery, readStoredRecord, versionOf } from '../sql/export-line.ts'
+import { conflictColumns, conflictQueries } from './conflict-queries.ts'
+import { conflictReader } from './find-faults.ts'
+import { timeAfter } from './merge-staged.ts'
+import { mergeStatements } from './merge-statements.ts'
+import { noteOrigin } from './origins.ts'
+import { stagedRows, stagingOf } from './staging.ts'
+import { stageLosers } from './take-over.ts'
+
+/** The statements of a kind, written once so that the store prepares each once. */
+export function putStatements(resource: Resource, dialect: Dialect) {
+  const { withinFile, withStore } = conflictQueries(resource, dialect)
+  const merge = mergeStatements(resource, dialect)
+  const staging = stagingOf(resource, dialect)
+  const joined = (queries: readonly string[]) =>
+    `select ${conflictColumns} from (${queries.join(' union all ')}) as found`
+  return {
+    resource,
+    dialect,
+    staging,
+    rowOf: stagedRows(staging),
+    // A request can be refused only for what is stored.
+    readConflict: conflictReader(resource, String),
+    within: joined(withinFile(false)),
+    stored: joined(withStore({ allowOlder: false })),
+    drop: `delete from staged where ${dialect.isAnyOf('line', dialect.parameter(1, 'bigint[]'))}`,
+    lastChange: merge.lastChange,
+    tidy: [
+      ...(merge.keepDeletions === undefined ? [] : [merge.keepDeletions]),
+      merge.dropUnchanged,
+    ],
+    remaining: `select line, sequence in (select staged.sequence from ${merge.replaced}) as replaces
+      from staged`,
+    stageWithdrawn: merge.stageWithdrawn,
+    stageLosers: stageLosers(resource, dialect),
+    changes: merge.changes,
+    find: findQuery(resource, dialect, dialect.keys.from),
+  }
+}
+
+export type PutStatements = ReturnType<typeof putStatements>
+
+/** The outcome of each request by its place. One without an outcome must be run again. */
+export type PutOutcomes = (PutOutcome | undefined)[]
+
+type Batch = {
+  readonly session: Session
+  readonly statements: PutStatements
+  readonly requests: readonly PutRequest[]
+  readonly outcomes: PutOutcomes
+  readonly now: bigint
+}
+
+/**
+ * Stores the records of a batch, whose ids differ, by the rules of an import, in a transaction with
+ * empty staging tables. A request that is refused or unmatched does not keep the others from being
+ * stored. One that conflicts with another of the batch is left to the next batch, where it finds
+ * the other one stored.
+ */
+export async function putBatch(
+  session: Session,
+  statements: PutStatements,
+  requests: readonly PutRequest[],
+  now: bigint,
+): Promise<PutOutcomes> {
+  const outcomes: PutOutcomes = requests.map(() => undefined)
+  const batch = { session, statements, requests, outcomes, now }
+  const places = await meetingPreconditions(batch)
+  if (places.length === 0) return outcomes
+  await stage(batch, places)
+  let staged = places
+  while (staged.length > 0) {
+    const dropped = await findConflicts(batch, staged.length)
+    if (dropped.size === 0) break
+    await run(batch, statements.drop, [statements.dialect.list([...dropped])])
+    staged = staged.filter((place) => !dropped.has(place))
+  }
+  if (staged.length > 0) await mergePut(batch, staged)
+  return outcomes
+}
+
+const run = ({ session }: Batch, sql: string, values: readonly Value[] = []) =>
+  session.rows({ text: sql, values, prepare: true })
+
+const requestAt = ({ requests }: Batch, place: number) => requests[place] as PutRequest
+
+/** The stored records that have the ids of these, and their customers. */
+const findStored = (
+  batch: Batch,
+  records: readonly Pick<StorableRecord, 'customerId' | 'id'>[],
+): Promise<readonly NamedRow[]> => {
+  const { find, dialect } = batch.statements
+  return run(batch, find, dialect.keys.values(records))
+}
+
+async function meetingPreconditions(batch: Batch): Promise<readonly number[]> {
+  const { requests, outcomes, statements } = batch
+  const mustBeFound = ({ record, precondition }: PutRequest) =>
+    'withdraws' in record ||
+    precondition.match !== undefined ||
+    precondition.noneMatch !== undefined
+  const records = requests.filter(mustBeFound).map(({ record }) => record)
+  const rows = records.length === 0 ? [] : await findStored(batch, records)
+  const versions = new Map(
+    rows.map((row) => [
+      text(row, 'id'),
+      currentVersionOf(statements.resource, readStoredRecord(row)),
+    ]),
+  )
+  return [...requests.keys()].filter((place) => {
+    const { record, precondition } = requestAt(batch, place)
+    if ('withdraws' in record && !versions.has(record.id)) {
+      outcomes[place] = { outcome: 'missing' }
+      return false
+    }
+    const version = versions.get(record.id)
+    const isRight = isMet(precondition, version)
+    if (!isRight) outcomes[place] = { outcome: 'unmatched', version }
+    return isRight
+  })
+}
+
+/** Stages records, and withdrawals as the stored records will be. Their lines are their places. */
+async function stage(batch: Batch, places: readonly number[]): Promise<void> {
+  const { session, statements, now } = batch
+  const files = await noteOrigins(batch, places)
+  const rows = places.flatMap((line) => {
+    const { record } = requestAt(batch, line)
+    if ('withdraws' in record) return []
+    return [statements.rowOf(line, { ...record, line, file: files.get(line) ?? 0 })]
+  })
+  if (rows.length > 0) await session.stage(statements.staging, rows)
+  for (const place of places) {
+    const { record } = requestAt(batch, place)
+    if (!('withdraws' in record)) continue
+    const values = [place, files.get(place) ?? 0, now, record.customerId, record.id]
+    await run(batch, statements.stageWithdrawn, values)
+  }
+}
+
+/** Stores each origin of the batch once. Returns the number in `staged_origin` of each place. */
+async function noteOrigins(batch: Batch, places: readonly number[]) {
+  const { session, statements } = batch
+  const files = new Map<number, number>()
+  const origins = Map.groupBy(places, (place) => {
+    const { from, takeOver = false } = requestAt(batch, place)
+    return `${from.command} ${from.clientId} ${takeOver}`
+  })
+  for (const [file, ofOrigin] of [...origins.values()].entries()) {
+    const [first = 0] = ofOrigin
+    const { from, takeOver: takesOver = false } = requestAt(batch, first)
+    const noted = { from, takesOver, linesBefore: null }
+    await noteOrigin(session, statements.dialect.tableName, file, noted)
+    for (const place of ofOrigin) files.set(place, file)
+  }
+  return files
+}
+
+/** The places to leave out. Those that conflict with the store get their outcome. */
+async function findConflicts(batch: Batch, staged: number): Promise<ReadonlySet<number>> {
+  const { statements, outcomes } = batch
+  const within = staged === 1 ? [] : await run(batch, statements.within)
+  if (within.length > 0) return new Set(within.map(placeOf))
+  const found = await run(batch, statements.stored)
+  const faults = found.filter((row) => {
+    const { allowOlder, takeOver } = requestAt(batch, placeOf(row))
+    return row.code === OLDER ? !allowOlder : takeOver !== true || row.code !== HELD
+  })
+  const refused = Map.groupBy(faults, placeOf)
+  for (const [place, rows] of refused) {
+    outcomes[place] = { outcome: 'refused', faults: rows.map(statements.readConflict) }
+  }
+  return new Set(refused.keys())
+}
+
+const HELD: RecordFaultCode = 'held'
+const OLDER: RecordFaultCode = 'older'
+
+const placeOf = (row: NamedRow): number => Number(whole(row, 'line'))
+
+async function mergePut(batch: Batch, staged: readonly number[]): Promise<void> {
+  const { statements, requests, outcomes, now } = batch
+  for (const sql of statements.tidy) await run(batch, sql)
+  const remaining = await run(batch, statements.remaining)
+  const takesOver = remaining.some((row) => requests[placeOf(row)]?.takeOver === true)
+  const losers = takesOver ? await run(batch, statements.stageLosers, [now]) : []
+  const [last] = await run(batch, statements.lastChange)
+  const storedAt = timeAfter(last, now)
+  for (const row of remaining) {
+    const outcome = isTrue(row.replaces) ? 'changed' : 'added'
+    outcomes[placeOf(row)] = { outcome, version: versionOf({ storedAt }) }
+  }
+  const has = (wanted: string) => outcomes.some((outcome) => outcome?.outcome === wanted)
+  const replaces = has('changed') || losers.length > 0
+  const changes = statements.changes({ adds: has('added'), replaces, storedAt })
+  for (const change of remaining.length === 0 ? [] : changes) {
+    await run(batch, change.text, change.values)
+  }
+  const unchanged = staged.filter((place) => outcomes[place] === undefined)
+  if (unchanged.length === 0) return
+  const records = unchanged.map((place) => requestAt(batch, place).record)
+  const rows = (await findStored(batch, records)).map(readStoredRecord)
+  const versions = new Map(rows.map((record) => [record.id, versionOf(record)]))
+  for (const place of unchanged) {
+    const version = versions.get(requestAt(batch, place).record.id) ?? ''
+    outcomes[place] = { outcome: 'unchanged', version }
+  }
+}

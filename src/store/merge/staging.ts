@@ -1,0 +1,147 @@
+import type { Resource } from '../../contract/resource.ts'
+import type { Dialect } from '../dialect.ts'
+import { bodyChecksum } from '../integrity/checksum.ts'
+import type { KnownLine, StorableRecord } from '../records/import.ts'
+import { memberColumns } from '../schema/tables.ts'
+import type { StagedValue, Staging } from '../session.ts'
+
+/** The temporary table `staged`. The column `sequence` is the number of a record in its import. */
+export const stagingOf = (resource: Resource, dialect: Dialect): Staging => ({
+  table: 'staged',
+  columns: Object.fromEntries(
+    stagedColumns(resource).map((column) => [column, typeOf(column, dialect)]),
+  ),
+})
+
+/** The same with the columns of every kind. */
+export const stagingOfAll = (resources: readonly Resource[], dialect: Dialect): Staging => ({
+  table: 'staged',
+  columns: Object.assign({}, ...resources.map((resource) => stagingOf(resource, dialect).columns)),
+})
+
+const stagedColumns = (resource: Resource): readonly string[] => [
+  'sequence',
+  'file',
+  'line',
+  'raw',
+  ...contentColumns(resource),
+  'full_checksum',
+  'masked',
+  'masked_checksum',
+  'keeps_deletion',
+  'source_digest',
+]
+
+const typeOf = (column: string, { types }: Dialect): string =>
+  ({
+    sequence: types.rowNumber,
+    file: 'integer',
+    line: 'bigint',
+    raw: 'text',
+    id: types.id,
+    position: types.position,
+    full_body: 'text',
+    full_checksum: 'bigint',
+    masked: 'text',
+    masked_checksum: 'bigint',
+    deleted_at: 'bigint',
+    updated_at: 'bigint',
+    source_version: 'bigint',
+    keeps_deletion: 'smallint',
+    source_digest: 'bigint',
+  })[column] ?? types.key
+
+/** Lines that are not staged, because their records are stored as they are. */
+export const knownStaging = ({ types }: Dialect): Staging => ({
+  table: 'known',
+  columns: { file: 'integer', line: 'bigint', id: types.id, digest: 'bigint' },
+})
+
+export const knownRow = ({ file, line, id, digest }: KnownLine): readonly StagedValue[] => [
+  file,
+  line,
+  id,
+  digest,
+]
+
+/**
+ * Creates the staging tables of single records; `onCommit` says what a commit does to them. The
+ * last two columns are what no record brings: it has lost its id to another customer's record, or
+ * another record of the merge takes a value from it, which withdraws it. `staged_origin` has who
+ * stores the records of each file, by its number, and what withdraws the records from which they
+ * take a value. A file without a row has no origin.
+ */
+export const createStaging = ({ columns }: Staging, onCommit = ''): string => `
+  create temporary table staged (${declared(columns)},
+    id_taken integer not null default 0, is_loser integer not null default 0) ${onCommit};
+  create temporary table staged_origin (
+    file integer primary key, origin bigint, lines_before bigint, taker bigint) ${onCommit}`
+
+/** The same for an import. `rejected` has the faults of the records that it leaves out. */
+export const createImportStaging = (staging: Staging, known: Staging, onCommit = ''): string => `
+  ${createStaging(staging, onCommit)};
+  create temporary table known (${declared(known.columns)}) ${onCommit};
+  create temporary table rejected (file integer, line bigint, member text, code text,
+    other_line bigint, holder text, holder_customer text, raw text) ${onCommit}`
+
+const declared = (columns: Staging['columns']): string =>
+  Object.entries(columns)
+    .map(([name, type]) => `${name} ${type}`)
+    .join(', ')
+
+export const indexStaged = 'create index staged_by_id on staged (id)'
+export const indexKnown = 'create index known_by_id on known (id)'
+
+/** The columns that make the content of a staged record. `full_body` is the unmasked record. */
+export const contentColumns = (resource: Resource): readonly string[] => [
+  'customer_id',
+  'id',
+  'position',
+  ...memberColumns(resource),
+  'full_body',
+  'deleted_at',
+  'updated_at',
+  'source_version',
+]
+
+/** A record's values by those columns. */
+export const stagedValues = (record: StorableRecord) => ({
+  file: record.file ?? 0,
+  line: record.line,
+  raw: record.raw ?? null,
+  customer_id: record.customerId,
+  id: record.id,
+  position: record.position,
+  ...record.members,
+  full_body: record.full,
+  full_checksum: bodyChecksum(record.customerId, record.full),
+  masked: record.masked,
+  masked_checksum: record.masked === null ? null : bodyChecksum(record.customerId, record.masked),
+  deleted_at: record.deletedAt ?? null,
+  keeps_deletion: record.deletedAt === undefined ? 1 : 0,
+  source_digest: record.sourceDigest ?? null,
+  updated_at: record.updatedAt,
+  source_version: record.sourceVersion,
+})
+
+/** Makes a record a row of `staged`. */
+export function stagedRows({ columns }: Staging) {
+  const names = Object.keys(columns)
+  return (sequence: number, record: StorableRecord): readonly StagedValue[] => {
+    const values: Readonly<Record<string, StagedValue>> = { ...stagedValues(record), sequence }
+    return names.map((name) => values[name] ?? null)
+  }
+}
+
+/** Whether an id is staged twice. If none is, `dropRepeats` need not run. */
+export const hasRepeats = 'select count(distinct id) < count(*) as has_repeats from staged'
+
+/** Keeps the first of equal records in one file. */
+export const dropRepeats = `
+  delete from staged where exists (
+    select 1 from staged as earlier
+    where earlier.id = staged.id and earlier.sequence < staged.sequence)`
+
+/** The time of a merge: now, but later than every change before it, whatever the clock says. */
+export const mergeTime = (now: bigint, lastChange: bigint): bigint =>
+  now > lastChange ? now : lastChange + 1n

@@ -1,0 +1,52 @@
+import { hash } from 'node:crypto'
+import type { Resource } from '../../../contract/resource.ts'
+import { limits } from '../../../platform/limits.ts'
+import { resources } from '../../../resources/catalogue.ts'
+import type { PutTransactions } from '../../merge/put-queue.ts'
+import { createStaging, indexStaged, stagingOfAll } from '../../merge/staging.ts'
+import type { Servers } from '../cluster/servers.ts'
+import { transact } from '../cluster/transaction.ts'
+import { dialect } from '../dialect.ts'
+import { sessionOf } from '../session.ts'
+
+/** Transactions of single records. They hold the lock that an import takes. */
+export const putTransactions = (servers: Servers): PutTransactions => ({
+  dialect,
+  // Leaves a batch at least half of the time.
+  waitMs: limits.recordPutMs / 2,
+  transact: (resource, work, deadline) =>
+    servers.onPrimary(
+      (connection) =>
+        transact(connection, async () => {
+          await connection.execute(`${ensureStaging}; ${lockKind(resource)}`)
+          return await work(sessionOf(connection))
+        }),
+      deadline - performance.now(),
+    ),
+})
+
+/** Readers go on; another import of the kind waits until the transaction ends. */
+export const lockKind = ({ table }: Resource): string =>
+  `lock table ${dialect.tableName(table)} in share row exclusive mode`
+
+/** Drops the staging tables that another transaction has left to the session. */
+export const dropStaging =
+  'drop table if exists pg_temp.staged, pg_temp.staged_origin, pg_temp.known, pg_temp.rejected'
+
+const created = `
+  ${dropStaging};
+  ${createStaging(stagingOfAll(resources, dialect), 'on commit delete rows')};
+  ${indexStaged}`
+
+/**
+ * Creates the staging tables if an earlier transaction of the session has not left the same ones:
+ * one for every kind, because the catalogue would grow with a table for each batch. The commit
+ * empties them. The comment tells them from those of an import or of another version.
+ */
+const ensureStaging = `
+  do $staging$ begin
+    if obj_description(to_regclass('pg_temp.staged'), 'pg_class') is distinct from '${hash('sha256', created)}' then
+      ${created};
+      comment on table staged is '${hash('sha256', created)}';
+    end if;
+  end $staging$`

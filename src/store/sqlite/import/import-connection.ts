@@ -1,0 +1,140 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Resource } from '../../../contract/resource.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import { limits } from '../../../platform/limits.ts'
+import { loadRecords, type StagingArea } from '../../merge/load-records.ts'
+import {
+  createImportStaging,
+  indexKnown,
+  indexStaged,
+  knownStaging,
+  stagingOf,
+} from '../../merge/staging.ts'
+import type { LoadOptions, RecordLoad } from '../../records/import.ts'
+import type { StagedValue, Staging } from '../../session.ts'
+import { openWithin } from '../database.ts'
+import { dialect } from '../dialect.ts'
+import { retryWhileLocked, transact } from '../locks.ts'
+import { openSession } from '../session.ts'
+import { buildingIndexes } from './build-indexes.ts'
+import {
+  emptyLog,
+  emptyLogSoon,
+  type FreeBytes,
+  failedWrite,
+  freeBytesOf,
+  spaceFor,
+} from './disk-space.ts'
+
+type ImportDeps = LoadOptions & {
+  readonly clock: Clock
+  readonly freeBytes?: FreeBytes
+  readonly lockWaitMs?: number
+}
+
+/**
+ * Imports one file over a temporary table on disk: memory use stays flat, reading the file takes no
+ * lock, and a killed import leaves nothing behind. `merge` does the rest in one transaction.
+ */
+export async function beginImport(
+  path: string,
+  resource: Resource,
+  deps: ImportDeps,
+): Promise<RecordLoad> {
+  const { clock, nameLine } = deps
+  const area = await openArea(path, resource, deps)
+  return await loadRecords({ area, dialect, clock, nameLine }, resource)
+}
+
+async function openArea(
+  path: string,
+  resource: Resource,
+  { fileBytes = 0, freeBytes = freeBytesOf, isInServer = false, ...deps }: ImportDeps,
+): Promise<StagingArea> {
+  const { lockWaitMs = limits.storeLockWaitMs } = deps
+  const locked = `another process, such as an import, has written ${path} for ${lockWaitMs / 1000} s; nothing was changed; wait until it has ended, then run this again`
+  const afterOthers = <T>(work: () => T | Promise<T>) =>
+    retryWhileLocked(work, performance.now() + lockWaitMs, locked)
+  const db = await afterOthers(() => openStaging(path))
+  using opened = new DisposableStack()
+  opened.defer(() => db.close())
+  // A killed import may have left a long log, whose space counts as free. Requests wait while the
+  // log is emptied, so a server leaves that to its commits.
+  if (!isInServer) emptyLog(db)
+  const space = spaceFor(path, fileBytes, freeBytes)
+  const [staged, known] = [stagingOf(resource, dialect), knownStaging(dialect)]
+  db.exec(createImportStaging(staged, known))
+  const [insert, insertKnown] = [openInsert(db, staged), openInsert(db, known)]
+  // The staging transaction lasts, so records are looked up over another connection.
+  const reader = openWithin(path, 0, { creates: 'never' })
+  const session = openSession(db)
+  let hasMerged = false
+  db.exec('begin')
+  opened.move()
+  return {
+    reader: openSession(reader),
+    stage: (row, record) => {
+      describingFaults(() => insert(row))
+      space.add(record)
+      return undefined
+    },
+    noteKnown: async (rows) => {
+      for (const row of rows) insertKnown(row)
+    },
+    withStaged: (work) => {
+      db.exec('commit')
+      describingFaults(() => db.exec(`${indexStaged}; ${indexKnown}`))
+      const write = <T>(merge: () => Promise<T>) =>
+        transact(db, merge).catch((error) => {
+          throw failedWrite(`the disk of ${path}`, error)
+        })
+      return work({
+        session,
+        locked: (merge) => afterOthers(() => write(merge)),
+        storing: async ({ added, written }, store) => {
+          space.requireForMerge(written)
+          hasMerged = true
+          await buildingIndexes(db, resource.table, added, store)
+        },
+      })
+    },
+    close: async () => {
+      if (!db.isOpen) return
+      reader.close()
+      // A merge that filled the disk must not leave its log there.
+      if (hasMerged && !isInServer) await emptyLogSoon(db)
+      db.close()
+    },
+  }
+}
+
+/** Opens a connection for one import: temporary tables and transactions belong to a connection. */
+function openStaging(path: string): DatabaseSync {
+  // The sandbox imports in a server, so nothing waits inside SQLite.
+  const db = openWithin(path, 0, { creates: 'never' })
+  // The cache bounds the memory of sorts. With the default of 2 MB a merge takes twice as long.
+  db.exec('pragma temp_store = file; pragma cache_size = -20000')
+  return db
+}
+
+/** Adds a row at a time, because the rows of an import come one after the other. */
+function openInsert(db: DatabaseSync, { table, columns }: Staging) {
+  const names = Object.keys(columns)
+  const insert = db.prepare(
+    `insert into ${table} (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`,
+  )
+  return (row: readonly StagedValue[]) => {
+    insert.run(...row)
+  }
+}
+
+function describingFaults(work: () => void): void {
+  try {
+    work()
+  } catch (error) {
+    throw failedWrite(STAGING, error)
+  }
+}
+
+/** SQLite's rule for temporary files, where an import stages its records. */
+const STAGING = 'the disk of temporary files (SQLITE_TMPDIR, TMPDIR or /var/tmp)'
