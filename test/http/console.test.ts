@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { describeService } from '../support/describe-service.ts'
-import { startProgram } from '../support/program.ts'
 import { rawRequest } from '../support/raw-request.ts'
 
 /** What the console costs and what it may do. */
@@ -50,24 +49,6 @@ test('scripts are sent compressed and cached for a year, the page is asked for a
   assert.match(String(plain.headers['content-type']), /^text\/javascript/)
   const licences = await rawRequest(url, '/console/licenses.txt')
   assert.match(licences.text, /^react-dom /m)
-})
-
-test('serve has no console until it is configured', async (t) => {
-  for (const [env, status] of [
-    [{}, 404],
-    [{ BURSAR_CONSOLE: 'true' }, 200],
-  ] as const) {
-    const folder = `${process.env.TMPDIR ?? '/tmp'}/bursar-console-${process.pid}-${status}`
-    const program = startProgram(['serve', '--port', '0'], {
-      env: { ...env, DATABASE_URL: `sqlite:${folder}/bursar.db` },
-    })
-    t.after(() => program.kill('SIGKILL'))
-    const [, url = ''] = /(http:\/\/[\d.:]+)/.exec(await program.firstLine) ?? []
-    const answer = await rawRequest(url, '/console/')
-    assert.equal(answer.status, status, JSON.stringify(env))
-    // No sample client's secret is in the page of a real service.
-    assert.ok(!answer.text.includes('secret'))
-  }
 })
 
 test('the check of an address tells what the quote would, and needs every member', async () => {

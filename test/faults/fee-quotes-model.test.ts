@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { type QuoteChild, startQuoteChild } from '../store/support/quote-child.ts'
+import { aQuote, aWithdrawal, idOf, minutes, noon } from '../store/support/quotes.ts'
 import { openStorePlace, type StorePlace } from '../support/store-place.ts'
-import { type QuoteChild, startQuoteChild } from './support/quote-child.ts'
-import { aQuote, aWithdrawal, idOf, minutes, noon } from './support/quotes.ts'
 
 /**
  * Two processes issue and consume quotes, race for them, and are killed with SIGKILL at any time.

@@ -14,6 +14,7 @@ import {
   temporaryFolder,
 } from '../support/harness.ts'
 import { runProgram, startProgram } from '../support/program.ts'
+import { rawRequest } from '../support/raw-request.ts'
 
 test('serve reports in one sentence that its port is in use, and exits', async () => {
   const other = createServer()
@@ -137,6 +138,23 @@ test('migrate refuses an embedded store while a server uses it; its check does n
   // A killed server leaves no claim behind.
   assert.equal(await program.kill('SIGKILL'), null)
   assert.equal((await runProgram(['migrate'], { env })).code, 0)
+})
+
+test('serve has no console until it is configured', async (t) => {
+  for (const [env, status] of [
+    [{}, 404],
+    [{ BURSAR_CONSOLE: 'true' }, 200],
+  ] as const) {
+    const program = startProgram(['serve', '--port', '0'], {
+      env: { ...env, DATABASE_URL: `sqlite:${join(temporaryFolder(), 'bursar.db')}` },
+    })
+    t.after(() => program.kill('SIGKILL'))
+    const [, url = ''] = /(http:\/\/[\d.:]+)/.exec(await program.firstLine) ?? []
+    const answer = await rawRequest(url, '/console/')
+    assert.equal(answer.status, status, JSON.stringify(env))
+    // No sample client's secret is in the page of a real service.
+    assert.ok(!answer.text.includes('secret'))
+  }
 })
 
 async function endsWith(

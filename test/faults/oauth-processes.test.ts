@@ -3,8 +3,8 @@ import { type TestContext, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { disableClient } from '../../src/oauth/clients/clients.ts'
 import { systemClock } from '../../src/platform/clock.ts'
-import { acme, oauthWorld } from './support/oauth-world.ts'
-import { startProcess } from './support/process.ts'
+import { acme, oauthWorld } from '../oauth/support/oauth-world.ts'
+import { startProcess } from '../oauth/support/process.ts'
 
 /** Two servers and one command on the same store. */
 async function twoServers(context: TestContext) {
