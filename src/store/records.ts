@@ -47,11 +47,8 @@ export type CustomerRecords = {
   /** The stored text of one record. Undefined if it is unknown, of another tenant, or deleted. */
   get(tenant: Tenant, view: View, id: string, includeDeleted: boolean): Promise<string | undefined>
   page(tenant: Tenant, view: ListView, selection: Selection): Promise<Page>
-  /**
-   * The revision of a tenant's records of one kind, as `page` would answer it. Undefined while a
-   * record of the kind is known to be damaged: then every page must be verified.
-   */
-  revision(tenant: Tenant, resource: Resource): Promise<Revision | undefined>
+  /** The revision of a tenant's records of one kind, as `page` would answer it. */
+  revision(tenant: Tenant, resource: Resource): Promise<Revision>
 }
 
 export type OperatorRecords = {

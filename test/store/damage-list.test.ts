@@ -88,12 +88,12 @@ describe('a full list of damage', () => {
   test('keeps the kinds of damage that it has no room for, and says once that there is more', () => {
     const { list, note, reports } = fullList()
     reports()
-    assert.equal(list.hasKind('fiat-accounts'), false)
+    assert.equal(list.errorOf('fiat-accounts'), undefined)
     note('fiat-accounts', 1)
     note('fiat-accounts', 2)
     note('deposit-addresses', 3)
-    assert.equal(list.hasKind('fiat-accounts'), true)
-    assert.equal(list.hasKind('deposit-addresses'), true)
+    assert.ok(list.errorOf('fiat-accounts'))
+    assert.ok(list.errorOf('deposit-addresses'))
     assert.equal(list.found().length, limits.damageListedMax)
     assert.deepEqual(reports(), ['more'])
   })
@@ -103,18 +103,18 @@ describe('a full list of damage', () => {
     note('fiat-accounts', 1)
     await mendAll()
     assert.deepEqual(list.found(), [])
-    assert.equal(list.hasKind('statements'), false)
-    assert.equal(list.hasKind('fiat-accounts'), true)
+    assert.equal(list.errorOf('statements'), undefined)
+    assert.ok(list.errorOf('fiat-accounts'))
     const failing = openDamageScan(
       resources,
       { ...noRows, after: () => Promise.reject(new Error('no answer')) },
       list,
     )
     for (const _ of resources) await failing.scanNext().catch(() => false)
-    assert.equal(list.hasKind('fiat-accounts'), true)
+    assert.ok(list.errorOf('fiat-accounts'))
     const scan = openDamageScan(resources, noRows, list)
     while (!(await scan.scanNext())) assert.ok(true)
-    assert.equal(list.hasKind('fiat-accounts'), false)
+    assert.equal(list.errorOf('fiat-accounts'), undefined)
   })
 
   test('keeps a kind whose damage was met while the scan verified it', async () => {
@@ -124,14 +124,15 @@ describe('a full list of damage', () => {
     note('fiat-accounts', 2)
     await mendAll()
     verified()
-    assert.equal(list.hasKind('fiat-accounts'), true)
+    assert.ok(list.errorOf('fiat-accounts'))
     list.verifying('fiat-accounts')()
-    assert.equal(list.hasKind('fiat-accounts'), false)
+    assert.equal(list.errorOf('fiat-accounts'), undefined)
   })
 })
 
 test('a kind whose table the database cannot read has no list and no miss until a read works', async () => {
-  const { list, reports } = fullList()
+  const { list, mendAll, reports } = fullList()
+  await mendAll()
   reports()
   let isDamaged = true
   const records = verifiedRecords(
@@ -157,7 +158,7 @@ test('a kind whose table the database cannot read has no list and no miss until 
   assert.equal((await page()).rows, 0)
   await assert.rejects(get(201), StoreDamaged)
   await assert.rejects(page(), StoreDamaged)
-  assert.equal(await records.revision(acme, statement.full.resource), undefined)
+  await assert.rejects(records.revision(acme, statement.full.resource), StoreDamaged)
   await list.lookAgain()
   await assert.rejects(page(), StoreDamaged)
   isDamaged = false

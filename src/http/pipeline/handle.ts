@@ -104,7 +104,7 @@ async function handleList(
   const tagOf = (revision: Revision) => etagOf(operation, principal, request, revision, cursorKeys)
   const key = `${operation.id} ${request.rawQuery} ${principal.tenant}`
   const kept = pages.find(key)
-  if (kept !== undefined && kept.answer.headers.etag === (await currentTag())) {
+  if (kept !== undefined && kept.answer.headers.etag === tagOf(await currentRevision())) {
     trace.rows = kept.rows
     if (kept.ignored !== undefined) trace.ignoredParameters = kept.ignored
     const answer = unlessMatched(kept.answer, heldTag)
@@ -117,8 +117,8 @@ async function handleList(
   const mayKeep = isOwn && selection.after === undefined
   if (mayKeep && kept === undefined && heldTag !== undefined) {
     const revision = await currentRevision()
-    const etag = revision && tagOf(revision)
-    if (etag && isMatch(etag, heldTag)) return notModified(pageHeaders(etag, revision))
+    const etag = tagOf(revision)
+    if (isMatch(etag, heldTag)) return notModified(pageHeaders(etag, revision))
   }
   if (isOwn) await reserveAnswer(principal.clientId, roomOf(selection), trace)
   const page = isOwn
@@ -130,12 +130,7 @@ async function handleList(
   if (mayKeep) pages.keep(key, { answer, rows: page.rows, ignored: trace.ignoredParameters })
   return unlessMatched(answer, heldTag)
 
-  async function currentTag(): Promise<string | undefined> {
-    const revision = await currentRevision()
-    return revision && tagOf(revision)
-  }
-
-  function currentRevision(): Promise<Revision | undefined> {
+  function currentRevision(): Promise<Revision> {
     return store.customers.revision(principal.tenant, operation.view.resource)
   }
 }

@@ -2,7 +2,7 @@ import type { Background } from '../../background.ts'
 import type { Resource } from '../../contract/resource.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
-import { StoreCorrupted, StoreDamaged } from '../unavailable.ts'
+import { StoreDamaged } from '../unavailable.ts'
 import type { Damage, DamageList } from './damage.ts'
 import {
   comesAfter,
@@ -64,11 +64,11 @@ export function openDamageScan(
   }
   const readNext = async (resource: Resource) => {
     const from = key
-    if (from === undefined) verified = damage.verifying(resource.kind)
-    const read = () => rows.after(resource, from, limits.scanRows)
+    const { kind } = resource
+    if (from === undefined) verified = damage.verifying(kind)
     try {
-      const found = await read()
-      failing.delete(resource.kind)
+      const found = await damage.reading(kind, () => rows.after(resource, from, limits.scanRows))
+      failing.delete(kind)
       for (const row of found) verify(resource, row)
       const last = found.at(-1)
       if (last === undefined || found.length < limits.scanRows) {
@@ -79,16 +79,10 @@ export function openDamageScan(
       if (from !== undefined && !comesAfter(last, from)) return nextKind()
       key = last
     } catch (error) {
-      if (!(error instanceof StoreDamaged)) {
-        failing.add(resource.kind)
-        nextKind()
-        throw error
-      }
-      failing.delete(resource.kind)
-      const fault = `the store cannot read it: ${error.message}`
-      const report = error instanceof StoreCorrupted ? damage.mark : damage.note
-      report({ kind: resource.kind, fault }, () => read().then(() => true))
       nextKind()
+      const isFailure = !(error instanceof StoreDamaged)
+      failing[isFailure ? 'add' : 'delete'](kind)
+      if (isFailure) throw error
     }
   }
   return {
@@ -180,7 +174,7 @@ export const logDamage = (log: Logger) => ({
   onFound: (damage: Damage) =>
     log.error(
       damage,
-      'a stored record is damaged; requests for it get 503 until it is imported again or restored',
+      'a stored record is damaged; requests for it, for lists of its kind and for unknown ids get 503 until it is imported again or restored',
     ),
   onMended: (damage: Damage) => log.info(damage, 'a damaged record has been mended'),
   onMarked: (damage: Damage) =>

@@ -1,21 +1,18 @@
 import { limits } from '../../platform/limits.ts'
 import { isOutOfDescriptors } from '../../platform/machine/exhaustion.ts'
-import { StoreDamaged } from '../unavailable.ts'
+import { StoreCorrupted, StoreDamaged } from '../unavailable.ts'
 import { shownId } from './stored-row.ts'
 
 /** A stored record, or a part of the store, that cannot be answered as it was imported. */
 export type Damage = {
   readonly kind: string
-  /** Absent where the store could not tell which record it failed to read. */
+  /** Absent where a table or an index of the kind is damaged. */
   readonly id?: string
   readonly fault: string
 }
 
-/**
- * Damage as it is met. The customer is compared and never shown. It is absent where a part of the
- * store cannot be read, which may hold records of several customers.
- */
-type MetDamage = Damage & { readonly customerId?: string }
+/** A damaged record as it is met. The customer is compared and never shown. */
+type DamagedRecord = Damage & { readonly customerId: string; readonly id: string }
 
 /**
  * The marks of kinds with damaged tables, with the fault of each, kept where damage of the records
@@ -28,22 +25,28 @@ export type KeptMarks = {
   remove(kind: string): void
 }
 
-/** The damage that this process has found and that nobody has mended yet. */
+/**
+ * The damage that this process has found and that nobody has mended yet. While damage of a kind is
+ * known, no list of the kind and no unknown id is answered, to any customer: a list could show the
+ * damage, and what is not found may be there.
+ */
 export type DamageList = {
   /**
-   * Adds damage and reports it, once. Returns the error for the request that met it. `isMended`
-   * looks again, and rejects where it cannot tell.
+   * Adds a damaged record and reports it, once. Returns the error for the request that met it.
+   * `isMended` looks again, and rejects where it cannot tell.
    */
-  note(damage: MetDamage, isMended: () => Promise<boolean>): StoreDamaged
+  note(damage: DamagedRecord, isMended: () => Promise<boolean>): StoreDamaged
   /**
-   * Marks a kind whose table or index is damaged, as the database reports. From then on no list and
-   * nothing that the database does not find may be answered. The mark ends when a check of the
-   * tables has passed or, where marks are not kept, when `isMended` says so. Returns the error for
-   * the request.
+   * Marks a kind whose table or index is damaged. The mark ends when a check of the tables has
+   * passed or, where marks are not kept, when `isMended` says so.
    */
   mark(damage: Damage, isMended: () => Promise<boolean>): StoreDamaged
-  /** The error for a list or a miss of a kind, if it is marked. */
-  errorOfKind(kind: string): StoreDamaged | undefined
+  /** Reads, and marks the kind if the database reports damage; mended is what it can read again. */
+  reading<T>(kind: string, read: () => Promise<T>, again?: () => Promise<unknown>): Promise<T>
+  /** The error for a list or an unknown id of a kind, while damage of the kind is known. */
+  errorOf(kind: string): StoreDamaged | undefined
+  /** Throws that error. */
+  requireNone(kind: string): void
   /**
    * Call it before the tables are checked, and call what it returns for each kind that has passed:
    * it ends the mark, unless the kind was marked again in between.
@@ -51,11 +54,6 @@ export type DamageList = {
   checking(): (kind: string) => void
   /** Damaged records, and marked kinds, which have no id. */
   found(): readonly Damage[]
-  /**
-   * The error for a record that is known to be damaged. To every other customer its id is unknown,
-   * so none can learn that it exists.
-   */
-  errorOf(customerId: string, kind: string, id: string): StoreDamaged | undefined
   /** How often this process met damage itself. */
   met(): number
   /**
@@ -63,8 +61,6 @@ export type DamageList = {
    * mended now. A damaged customer id may be that of another customer, so it counts for all.
    */
   metIn(kind: string): number
-  /** Whether damage of this kind is known, listed or not, or any kind is marked. */
-  hasKind(kind: string): boolean
   /**
    * Call it before all records of a kind are verified, and call what it returns if that worked: it
    * forgets the damage of the kind that was not listed, unless more was met in between.
@@ -99,19 +95,36 @@ export function openDamageList(report: DamageReport, kept?: KeptMarks): DamageLi
   let met = 0
   const errorFor = ({ kind, id, fault }: Damage) =>
     new StoreDamaged(`${kind}${id === undefined ? '' : ` ${id}`}: ${fault}`)
-  const isListed = (kind: string) => [...known.values()].some((one) => one.damage.kind === kind)
+  const listedOf = (kind: string) =>
+    [...known.values()].find(({ damage }) => damage.kind === kind)?.damage
+  const mark: DamageList['mark'] = (damage, isMended) => {
+    if (marks.mark(damage, isMended)) met += 1
+    return errorFor(damage)
+  }
+  const errorOf = (kind: string) => {
+    const fault = marks.faultOf(kind)
+    if (fault !== undefined) return errorFor({ kind, fault })
+    if (known.size === 0 && unlisted.size === 0) return undefined
+    const listed = listedOf(kind)
+    if (listed !== undefined) return errorFor(listed)
+    return unlisted.has(kind) ? errorFor({ kind, fault: 'it has damaged records' }) : undefined
+  }
   return {
     checking: marks.checking,
-    mark: (damage, isMended) => {
-      if (marks.mark(damage, isMended)) met += 1
-      return errorFor(damage)
-    },
-    errorOfKind: (kind) => {
-      const fault = marks.faultOf(kind)
-      return fault === undefined ? undefined : errorFor({ kind, fault })
+    mark,
+    reading: (kind, read, again = read) =>
+      read().catch((error: unknown) => {
+        if (!(error instanceof StoreCorrupted)) throw error
+        const fault = `the store cannot read it: ${error.message}`
+        throw mark({ kind, fault }, () => again().then(() => true))
+      }),
+    errorOf,
+    requireNone: (kind) => {
+      const error = errorOf(kind)
+      if (error !== undefined) throw error
     },
     note({ customerId, ...damage }, isMended) {
-      const shown = shownDamage(damage)
+      const shown = { ...damage, id: shownId(damage.id) }
       const key = keyOf(customerId, shown.kind, shown.id)
       if (known.has(key)) return errorFor(shown)
       met += 1
@@ -126,18 +139,12 @@ export function openDamageList(report: DamageReport, kept?: KeptMarks): DamageLi
       return errorFor(shown)
     },
     found: () => [...marks.marked(), ...[...known.values()].map(({ damage }) => damage)],
-    errorOf(customerId, kind, id) {
-      const found = known.get(keyOf(customerId, kind, id))
-      return found && errorFor(found.damage)
-    },
     met: () => met,
     metIn: (kind) => metByKind.get(kind) ?? 0,
-    hasKind: (kind) =>
-      marks.marked().length > 0 || unlisted.has(kind) || (known.size > 0 && isListed(kind)),
     verifying(kind) {
       const before = unlisted.get(kind)
       return () => {
-        if (unlisted.get(kind) === before && !isListed(kind)) unlisted.delete(kind)
+        if (unlisted.get(kind) === before && listedOf(kind) === undefined) unlisted.delete(kind)
       }
     },
     async lookAgain() {
@@ -231,10 +238,6 @@ function openMarks(
   }
 }
 
-/** A damaged id may hold anything, so only a UUID is shown. */
-const shownDamage = (damage: Damage): Damage =>
-  damage.id === undefined ? damage : { ...damage, id: shownId(damage.id) }
-
 /** A customer may have any name, so the text is one that no two keys share. */
-const keyOf = (customerId: string | undefined, kind: string, id: string | undefined): string =>
-  JSON.stringify([customerId, kind, id])
+const keyOf = (...key: readonly [customerId: string, kind: string, id: string]): string =>
+  JSON.stringify(key)

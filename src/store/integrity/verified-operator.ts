@@ -1,65 +1,58 @@
 import type { Resource } from '../../contract/resource.ts'
 import type { OperatorRecords } from '../records.ts'
-import { StoreCorrupted } from '../unavailable.ts'
 import type { DamageList } from './damage.ts'
 
 /**
- * The operator's records by the same policy as the customers': lists of a marked kind, and what is
- * not found in it, are refused. Every call that meets a damaged table marks the kind.
+ * The operator's records by the same policy as the customers': while damage of a kind is known, its
+ * lists and what is not found in it are refused.
  */
 export function verifiedOperator(records: OperatorRecords, damage: DamageList): OperatorRecords {
-  const requireUnmarked = (kind: string) => {
-    const marked = damage.errorOfKind(kind)
-    if (marked !== undefined) throw marked
-  }
-  const noted = ({ kind }: Resource, error: unknown, isMended: () => Promise<unknown>): unknown => {
-    if (!(error instanceof StoreCorrupted)) return error
-    const fault = `the store cannot read it: ${error.message}`
-    return damage.mark({ kind, fault }, () => isMended().then(() => true))
-  }
-  const reading = async <T>(resource: Resource, read: () => Promise<T>): Promise<T> => {
-    const found = await read().catch((error: unknown) => {
-      throw noted(resource, error, read)
-    })
-    if (found === undefined) requireUnmarked(resource.kind)
+  const { requireNone } = damage
+  const getting = async <T>({ kind }: Resource, read: () => Promise<T>): Promise<T> => {
+    const found = await damage.reading(kind, read)
+    if (found === undefined) requireNone(kind)
     return found
   }
   /** What is read is a list, which may be cut short. */
-  const listing = async <T>(resource: Resource, read: () => Promise<T>): Promise<T> => {
-    requireUnmarked(resource.kind)
-    const found = await reading(resource, read)
-    requireUnmarked(resource.kind)
+  const listing = async <T>({ kind }: Resource, read: () => Promise<T>): Promise<T> => {
+    requireNone(kind)
+    const found = await damage.reading(kind, read)
+    requireNone(kind)
     return found
   }
   return {
     ...records,
-    find: (resource, ...name) => reading(resource, () => records.find(resource, ...name)),
-    findAsOf: (resource, ...asked) =>
-      reading(resource, async () => {
-        const past = await records.findAsOf(resource, ...asked)
-        if (past?.found === undefined) requireUnmarked(resource.kind)
-        return past
-      }),
+    find: (resource, ...name) => getting(resource, () => records.find(resource, ...name)),
+    findAsOf: async (resource, ...asked) => {
+      const past = await getting(resource, () => records.findAsOf(resource, ...asked))
+      if (past?.found === undefined) requireNone(resource.kind)
+      return past
+    },
     pageAsOf: (resource, ...asked) => listing(resource, () => records.pageAsOf(resource, ...asked)),
     history: (resource, ...asked) => listing(resource, () => records.history(resource, ...asked)),
     search: async (...query) => {
-      for (const { kind } of damage.found()) requireUnmarked(kind)
+      for (const { kind } of damage.found()) requireNone(kind)
       return await records.search(...query)
     },
     async *exportLines(resource, customerId) {
-      requireUnmarked(resource.kind)
+      const { kind } = resource
+      requireNone(kind)
+      const lines = () => records.exportLines(resource, customerId)
       try {
-        yield* records.exportLines(resource, customerId)
+        yield* lines()
       } catch (error) {
-        throw noted(resource, error, async () => {
-          for await (const _ of records.exportLines(resource, customerId)) return
-        })
+        const again = async () => {
+          for await (const _ of lines()) return
+        }
+        await damage.reading(kind, () => Promise.reject(error), again)
       }
-      requireUnmarked(resource.kind)
+      requireNone(kind)
     },
     put: (resource, request) =>
-      records.put(resource, request).catch((error: unknown) => {
-        throw noted(resource, error, () => records.rows.after(resource, undefined, 1))
-      }),
+      damage.reading(
+        resource.kind,
+        () => records.put(resource, request),
+        () => records.rows.after(resource, undefined, 1),
+      ),
   }
 }

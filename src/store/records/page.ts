@@ -15,7 +15,7 @@ export type Selection = {
   readonly limit: number
 }
 
-/** The state of a tenant’s records of one kind. It differs after any change to what lists answer. */
+/** The state of a tenant's records of one kind. A change to what lists answer gives another. */
 export type Revision = {
   /** When a record last changed, in microseconds. 0 before the first record. */
   readonly changedAt: bigint

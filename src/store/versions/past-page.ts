@@ -1,6 +1,6 @@
 import type { Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
-import { damagedIds } from '../integrity/page-checksums.ts'
+import { bodyChecksums } from '../integrity/checksum.ts'
 import { POSITION_BYTES } from '../position.ts'
 import { type PastSelection, PastUnknown } from '../records/history.ts'
 import type { PageRows } from '../records/page.ts'
@@ -42,7 +42,7 @@ function readPage(
   )
   const bodies = whole(row, 'bodies')
   const found = positions.length / (2 * POSITION_BYTES)
-  const damaged = bodies === 0n ? [] : damagedIds(tenant, items, { checksums, lengths })
+  const damaged = bodies === 0n ? [] : damagedIds(tenant, items, checksums, lengths)
   if (Number(bodies) !== found || damaged.length > 0) {
     throw new StoreDamaged(
       `${kind}: a version of ${damaged[0] ?? 'a record'} is not as it was stored; restore a backup`,
@@ -63,3 +63,29 @@ function readPage(
 }
 
 const columns = ['positions', 'checksums', 'lengths'] as const
+
+/**
+ * The ids of the bodies of a page that do not match their checksums; empty text for an id that
+ * cannot be read.
+ */
+function damagedIds(
+  customerId: string,
+  items: Uint8Array,
+  checksums: string,
+  lengths: string,
+): readonly string[] {
+  const expected = checksums.split(',').map(Number)
+  const damaged: string[] = []
+  const checksumOf = bodyChecksums(customerId)
+  let start = 0
+  for (const [at, length] of lengths.split(',').map(Number).entries()) {
+    const body = items.subarray(start, start + length)
+    // A comma separates two bodies.
+    start += length + 1
+    if (checksumOf(body) !== expected[at]) damaged.push(idOf(body))
+  }
+  return damaged
+}
+
+const idOf = (body: Uint8Array): string =>
+  /^\{"id":"([0-9a-f-]{36})"/.exec(Buffer.from(body.subarray(0, 50)).toString('latin1'))?.[1] ?? ''

@@ -17,10 +17,10 @@ export function customerRecords(servers: Servers): ReadRecords {
   return {
     changedAt: (tenant, { kind }) => revisionOf({ tenant, kind }),
     get: (tenant, { table }, id, includeDeleted) => getOf(table)({ tenant, id, includeDeleted }),
-    page: (tenant, { resource }, selection, options) =>
-      isRange(resource, selection) && !options.withChecksums
+    page: (tenant, { resource }, selection) =>
+      isRange(resource, selection)
         ? pageOf[selection.order](resource)({ tenant, selection })
-        : readAlone(servers, resource, { tenant, selection }, options),
+        : readAlone(servers, resource, { tenant, selection }),
   }
 }
 

@@ -3,7 +3,6 @@ import type { Resource } from '../../../contract/resource.ts'
 import { openLentBuffers } from '../../../platform/lent-buffers.ts'
 import { limits } from '../../../platform/limits.ts'
 import { largest } from '../../../values/bounds.ts'
-import type { PageChecksums } from '../../integrity/page-checksums.ts'
 import type { UnverifiedPage } from '../../integrity/verified-records.ts'
 import type { Selection } from '../../records/page.ts'
 import type { Statement } from '../../session.ts'
@@ -62,19 +61,15 @@ export async function readAlone(
   servers: Servers,
   resource: Resource,
   asked: AskedPage,
-  options: { readonly withChecksums: boolean },
-) {
+): Promise<UnverifiedPage> {
   const { notBefore } = asked.selection
-  const query = pageQuery(resource, asked, options)
+  const query = pageQuery(resource, asked)
   const [read] = await readPages(servers, query, { notBefore })
   assert(read !== undefined, 'a page query answers one row')
   return sinceAsked(read[1], asked)
 }
 
-type ReadPage = UnverifiedPage & {
-  readonly logPosition: bigint
-  readonly checksums: PageChecksums | undefined
-}
+type ReadPage = UnverifiedPage & { readonly logPosition: bigint }
 
 /** Each page and its index in the batch. */
 function readPages(
@@ -111,9 +106,6 @@ function lentCopy(bytes: Buffer): Buffer {
 
 /** The column with the number of the page in its batch. */
 const AT = 6
-/** The columns of a page that is verified. */
-const CHECKSUMS = 7
-const LENGTHS = 8
 
 function pageOf(row: Row): ReadPage {
   const [items] = row
@@ -125,9 +117,5 @@ function pageOf(row: Row): ReadPage {
     more: text(row, 3) === 'true',
     changedAt: optionalWhole(row, 4) ?? 0n,
     logPosition: whole(row, 5),
-    checksums:
-      row[CHECKSUMS] == null
-        ? undefined
-        : { checksums: text(row, CHECKSUMS), lengths: text(row, LENGTHS) },
   }
 }

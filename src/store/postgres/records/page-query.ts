@@ -35,7 +35,7 @@ export function pagesQuery(
       from unnest($1::text[], $2::bytea[], $3::bytea[], $4::int[])
         with ordinality as request (customer_id, low, high, page_size, at)
       cross join lateral ${tenantSetting('request.customer_id')}
-      cross join lateral (${rangePage(resource, { order, checks: withNone }, ofEach)}) as page
+      cross join lateral (${rangePage(resource, order, ofEach)}) as page
       ${revisionOf(resource)}`,
     values: [
       textArray(asked.map(({ tenant }) => tenant)),
@@ -53,12 +53,8 @@ export function pagesQuery(
  * filter, once for each of its values and no further than a page. An id or a `ref_id` names at most
  * one record, so the other conditions apply to what was found.
  */
-export function pageQuery(
-  resource: Resource,
-  { tenant, selection }: AskedPage,
-  { withChecksums = false } = {},
-): Statement {
-  const checks = withChecksums ? withEach : withNone
+export function pageQuery(resource: Resource, { tenant, selection }: AskedPage): Statement {
+  const { order } = selection
   const { low, high } = rangeOf(selection)
   const values: Value[] = [tenant, low, high, selection.limit]
   const arrayOf = ({ column, values: entries }: ColumnFilter): string => {
@@ -67,25 +63,21 @@ export function pageQuery(
   }
   const [driver, ...residual] = bySelectivity(resource, selection.anyOf)
   const page = isRange(resource, selection)
-    ? rangePage(resource, { order: selection.order, checks }, ofOne)
-    : keyedPage(
-        resource,
-        { order: selection.order, checks },
-        {
-          // The primary key holds live and deleted records as two ranges, each in order.
-          entries: driver === undefined ? 'array[false, true]' : arrayOf(driver),
-          column: driver === undefined ? 'deleted' : driver.column,
-          isKey: driver !== undefined && namesOneRecord(driver),
-          residual: residual.map(({ column }) => column),
-          conditions: [
-            ...(selection.includeDeleted ? [] : ['deleted = false']),
-            ...residual.map((filter) => `${filter.column} = any(${arrayOf(filter)})`),
-          ],
-        },
-      )
+    ? rangePage(resource, order, ofOne)
+    : keyedPage(resource, order, {
+        // The primary key holds live and deleted records as two ranges, each in order.
+        entries: driver === undefined ? 'array[false, true]' : arrayOf(driver),
+        column: driver === undefined ? 'deleted' : driver.column,
+        isKey: driver !== undefined && namesOneRecord(driver),
+        residual: residual.map(({ column }) => column),
+        conditions: [
+          ...(selection.includeDeleted ? [] : ['deleted = false']),
+          ...residual.map((filter) => `${filter.column} = any(${arrayOf(filter)})`),
+        ],
+      })
   return {
     text: `
-      select ${columns}${checks.selected}
+      select ${columns}
       from ${tenantSetting('$1')} cross join lateral (${page}) as page
       ${revisionOf(resource)}`,
     values,
@@ -106,30 +98,9 @@ const sortWords = { ASC: 'asc', DESC: 'desc' } as const
 const beyond = { ASC: '>', DESC: '<' } as const
 
 /** PostgreSQL 15 has no maximum of bytea, so this cuts the last of the joined positions off. */
-const aggregates = (order: string, { joined }: Checks): string => `
+const aggregates = (order: string): string => `
   string_agg(body, ','${order}) as items, count(*) as rows,
-  substring(string_agg(position, ''::bytea${order}) from (count(*)::int - 1) * ${POSITION_BYTES} + 1) as last${joined(order)}`
-
-/** The columns that verify a page, in the outer select, the page, the aggregates and the row. */
-type Checks = {
-  readonly selected: string
-  readonly read: string
-  readonly joined: (order: string) => string
-  readonly row: string
-}
-
-const withNone: Checks = { selected: '', read: '', joined: () => '', row: '' }
-const withEach: Checks = {
-  // The first of them is the number of the page in its batch.
-  selected: ", '1', page.checksums, page.lengths",
-  read: ', checksums, lengths',
-  joined: (order) => `,
-  string_agg(checksum::text, ','${order}) as checksums,
-  string_agg(octet_length(body)::text, ','${order}) as lengths`,
-  row: ', checksum',
-}
-
-type Shape = { readonly order: Selection['order']; readonly checks: Checks }
+  substring(string_agg(position, ''::bytea${order}) from (count(*)::int - 1) * ${POSITION_BYTES} + 1) as last`
 
 type Bounds = { readonly low: string; readonly high: string; readonly size: string }
 
@@ -139,17 +110,17 @@ const ofEach: Bounds = { low: 'request.low', high: 'request.high', size: 'reques
 /** One range of the primary key. The aggregate takes rows in the order of its subquery. */
 function rangePage(
   { table }: Resource,
-  { order, checks }: Shape,
+  order: Selection['order'],
   { low, high, size }: Bounds,
 ): string {
   const live = `from bursar.${table} where customer_id = tenant.customer_id and deleted = false
     and position > ${low} and position < ${high}`
   return `
     select items, rows, last,
-      rows = ${size} and exists (select 1 ${live} and position ${beyond[order]} last) as more${checks.read}
+      rows = ${size} and exists (select 1 ${live} and position ${beyond[order]} last) as more
     from (
-      select ${aggregates('', checks)}
-      from (select body, position${checks.row} ${live} order by position ${sortWords[order]} limit ${size}) as record
+      select ${aggregates('')}
+      from (select body, position ${live} order by position ${sortWords[order]} limit ${size}) as record
     ) as page`
 }
 
@@ -164,7 +135,7 @@ type Branches = {
 /** Reads keys, one more than the page to know whether records remain; then the page's bodies. */
 function keyedPage(
   { table }: Resource,
-  { order, checks }: Shape,
+  order: Selection['order'],
   { entries, column, isKey, residual, conditions }: Branches,
 ): string {
   const ordered = `order by position ${sortWords[order]}`
@@ -181,10 +152,10 @@ function keyedPage(
       ${isKey ? `where ${inPage}` : ''}
       ${ordered} limit $4::int + 1
     )
-    select ${aggregates(` ${ordered}`, checks)}, (select count(*) from keys) > $4 as more
+    select ${aggregates(` ${ordered}`)}, (select count(*) from keys) > $4 as more
     from (select deleted, position from keys ${ordered} limit $4) as key
     cross join lateral (
-      select body${checks.row} from bursar.${table}
+      select body from bursar.${table}
       where customer_id = tenant.customer_id and deleted = key.deleted and position = key.position
       limit 1
     ) as record`

@@ -25,9 +25,9 @@ export function customerRecords(
       return row && { body: String(row.body), checksum: Number(row.checksum) }
     },
 
-    async page(tenant, view, selection, options) {
+    async page(tenant, view, selection) {
       const { limit } = selection
-      const { sql, parameters } = pageQuery(view.resource, selection, options)
+      const { sql, parameters } = pageQuery(view.resource, selection)
       const row = await read(() =>
         prepare(sql).get({ customer: tenant, ...rangeOf(selection), limit, ...parameters }),
       )
@@ -37,10 +37,6 @@ export function customerRecords(
         last: row?.last == null ? undefined : blob(row.last),
         more: row?.more === 1,
         changedAt: BigInt(Number(row?.revision ?? 0)),
-        checksums:
-          row?.checksums == null
-            ? undefined
-            : { checksums: String(row.checksums), lengths: String(row.lengths) },
       }
     },
 

@@ -19,15 +19,11 @@ export type PageQuery = {
 /** Statements are prepared for these numbers of branches. A branch without a value gets null. */
 const branchCounts = [1, 2, 4, 8, 16, 32, 64, 128]
 
-export function pageQuery(
-  resource: Resource,
-  selection: Selection,
-  { withChecksums = false } = {},
-): PageQuery {
-  const shape = { order: selection.order, checks: withChecksums ? withEach : withNone }
+export function pageQuery(resource: Resource, selection: Selection): PageQuery {
+  const { order } = selection
   const [driver, ...residual] = bySelectivity(resource, selection.anyOf)
   if (driver === undefined && !(resource.deletable && selection.includeDeleted)) {
-    return { sql: clusteredPage(resource, shape), parameters: {} }
+    return { sql: clusteredPage(resource, order), parameters: {} }
   }
   const conditions = residual.map(
     ({ column }, at) => `${column} in (select value from json_each(:residual${at}))`,
@@ -40,7 +36,7 @@ export function pageQuery(
         ? lookUps(resource, driver)
         : branchesOf(resource, driver)
   return {
-    sql: keyedPage(resource, shape, branches.sources, conditions),
+    sql: keyedPage(resource, order, branches.sources, conditions),
     parameters: {
       ...branches.parameters,
       ...Object.fromEntries(
@@ -94,29 +90,17 @@ const sortWords = { ASC: 'asc', DESC: 'desc' } as const
 const lastOf = { ASC: 'max', DESC: 'min' } as const
 const beyond = { ASC: '>', DESC: '<' } as const
 
-/** The columns that verify a page, in the outer select, the aggregate and the row. */
-type Checks = { readonly selected: string; readonly joined: string; readonly row: string }
-
-const withNone: Checks = { selected: '', joined: '', row: '' }
-const withEach: Checks = {
-  selected: ', checksums, lengths',
-  joined: `, group_concat(checksum) as checksums, group_concat(octet_length(body)) as lengths`,
-  row: ', checksum',
-}
-
-type Shape = { readonly order: Selection['order']; readonly checks: Checks }
-
 /** One range of the primary key. Sorting the subquery is cheaper than sorting in group_concat. */
-function clusteredPage({ table, kind }: Resource, { order, checks }: Shape): string {
+function clusteredPage({ table, kind }: Resource, order: Selection['order']): string {
   const live = `from ${table} where customer_id = :customer and deleted = 0`
   return `
     select items, rows, last, rows = :limit and exists (
       select 1 ${live} and ${inRange} and position ${beyond[order]} last
-    ) as more, ${revisionOf(kind)}${checks.selected}
+    ) as more, ${revisionOf(kind)}
     from (
-      select cast(group_concat(body) as blob) as items, count(*) as rows, ${lastOf[order]}(position) as last${checks.joined}
+      select cast(group_concat(body) as blob) as items, count(*) as rows, ${lastOf[order]}(position) as last
       from (
-        select body, position${checks.row} ${live} and ${inRange}
+        select body, position ${live} and ${inRange}
         order by position ${sortWords[order]} limit ${pageSize}
       )
     )`
@@ -125,7 +109,7 @@ function clusteredPage({ table, kind }: Resource, { order, checks }: Shape): str
 /** Reads keys, one more than the page to know whether records remain; then the page's bodies. */
 function keyedPage(
   { table, kind }: Resource,
-  { order, checks }: Shape,
+  order: Selection['order'],
   sources: readonly string[],
   conditions: readonly string[],
 ): string {
@@ -141,9 +125,9 @@ function keyedPage(
       ${ordered} limit :limit + 1
     )
     select cast(group_concat(body) as blob) as items, count(*) as rows, ${lastOf[order]}(position) as last,
-      (select count(*) from keys) > :limit as more, ${revisionOf(kind)}${checks.joined}
+      (select count(*) from keys) > :limit as more, ${revisionOf(kind)}
     from (
-      select r.body, r.position${checks.row}
+      select r.body, r.position
       from (select deleted, position from keys ${ordered} limit ${pageSize}) as k
       cross join ${table} as r
       where r.customer_id = :customer and r.deleted = k.deleted and r.position = k.position
