@@ -61,7 +61,7 @@ export type ServiceOptions = {
 }
 
 /** No level switches the lines `access` off, so these go nowhere. */
-const unreadLog = (): Logger => pino({ level: 'silent' }, { write: () => {} })
+export const unreadLog = (): Logger => pino({ level: 'silent' }, { write: () => {} })
 
 export async function startTestService(options: ServiceOptions = {}): Promise<TestService> {
   const store = options.store ?? testStore
