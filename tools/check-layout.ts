@@ -1,171 +1,23 @@
 import { globSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
+import {
+  adapterParts,
+  consoleRows,
+  entryNames,
+  keptSmall,
+  type Rows,
+  serviceRows,
+  sharedNames,
+} from './layout/rules.ts'
 
 /**
- * Checks the layout of `src/`: which folder imports which, import cycles (type imports included),
- * that every job on a timer is named, that problems come from their catalogue, and that no literal
- * is spread into a literal. The console and the client import nothing of it. Prints each fault and
- * exits with 1. Files per folder and lines per file are warnings: one thing may rightly be long.
- * The linter checks imports one file at a time and ignores type imports in cycles, so it cannot
- * hold these rules. If this file outgrows its size, dependency-cruiser can do most of it.
+ * Checks the layout of `src/`, `console/` and `sdk/`: which folder imports which, import cycles
+ * (type imports included), and that no two files have the same name. In `src/`, every job on a
+ * timer is named, and problems come from their catalogue. No literal is spread into a literal.
+ * Prints each fault and exits with 1. Files per folder, lines per file and small files with one
+ * importer are warnings: each asks a question that may have a good answer. The linter checks
+ * imports one file at a time and ignores type imports in cycles, so it cannot hold these rules.
  */
-
-/** What each adapter of the store may import. */
-const adapter = [
-  'store',
-  'store/sql',
-  'store/credentials',
-  'store/merge',
-  'store/versions',
-  'store/schema',
-  'resources',
-  'contract',
-  'vault',
-  'values',
-  'platform',
-  'background',
-]
-
-/**
- * What each folder may import, besides itself. The longest prefix of a path decides which row
- * applies.
- */
-const allowed: Readonly<Record<string, readonly string[]>> = {
-  values: [],
-  platform: ['values'],
-  background: ['platform'],
-  contract: ['values', 'platform'],
-  vault: ['platform'],
-  fees: ['values', 'platform', 'background'],
-  resources: ['contract', 'fees/addresses', 'values', 'platform'],
-  operations: ['resources', 'contract', 'values', 'platform'],
-  store: ['contract', 'vault', 'values', 'platform', 'background'],
-  'store/sql': [
-    'store',
-    'store/schema',
-    'resources',
-    'contract',
-    'vault',
-    'fees/addresses',
-    'values',
-    'platform',
-  ],
-  'store/credentials': ['store', 'vault', 'values', 'platform'],
-  'store/schema': ['store', 'resources', 'contract', 'platform'],
-  'store/merge': [
-    'store',
-    'store/sql',
-    'store/schema',
-    'resources',
-    'contract',
-    'values',
-    'platform',
-  ],
-  'store/versions': [
-    'store',
-    'store/sql',
-    'store/schema',
-    'store/merge',
-    'resources',
-    'contract',
-    'values',
-    'platform',
-  ],
-  'store/sqlite': adapter,
-  'store/postgres': adapter,
-  intake: ['store', 'resources', 'contract', 'values', 'platform'],
-  'intake/files': ['intake', 'store', 'resources', 'contract', 'values', 'platform'],
-  oauth: ['store', 'contract', 'vault', 'values', 'platform', 'background'],
-  'withdrawal-fees': ['store', 'fees', 'contract', 'values', 'platform', 'background'],
-  history: ['store', 'resources', 'contract', 'values', 'platform'],
-  'intake/requests': [
-    'intake',
-    'intake/files',
-    'history',
-    'store',
-    'resources',
-    'contract',
-    'values',
-    'platform',
-  ],
-  'operator-works': [
-    'intake/requests',
-    'history',
-    'withdrawal-fees',
-    'operations',
-    'resources',
-    'store',
-    'contract',
-    'platform',
-  ],
-  http: ['operations', 'store', 'fees', 'contract', 'vault', 'values', 'platform', 'background'],
-  verify: ['values', 'platform'],
-  sandbox: [
-    'http',
-    'intake',
-    'intake/files',
-    'intake/requests',
-    'oauth',
-    'store',
-    'operations',
-    'resources',
-    'contract',
-    'fees',
-    'vault',
-    'values',
-    'platform',
-    'service',
-  ],
-  testing: ['sandbox', 'oauth', 'platform', 'service', 'stores'],
-  cli: [
-    'sandbox',
-    'history',
-    'withdrawal-fees',
-    'intake',
-    'intake/files',
-    'oauth',
-    'store',
-    'resources',
-    'contract',
-    'fees',
-    'verify',
-    'vault',
-    'values',
-    'platform',
-    'service',
-    'stores',
-    'background',
-  ],
-  service: [
-    'http',
-    'operator-works',
-    'withdrawal-fees',
-    'oauth',
-    'intake',
-    'operations',
-    'resources',
-    'store',
-    'fees',
-    'contract',
-    'vault',
-    'values',
-    'platform',
-    'stores',
-    'background',
-  ],
-  stores: [
-    'store',
-    'store/sql',
-    'store/sqlite',
-    'store/postgres',
-    'vault',
-    'values',
-    'platform',
-    'background',
-  ],
-  bin: ['main', 'platform'],
-  main: ['cli', 'stores', 'store', 'contract', 'vault', 'platform'],
-}
 
 /**
  * Folders that may import the web framework; `@fastify/busboy` stands alone and is no part of it.
@@ -175,28 +27,36 @@ const knowsWebFramework = /^src\/http\//
 
 const FOLDER_FILES_MAX = 12
 const FILE_LINES_MAX = 250
+const SMALL_FILE_LINES = 40
 
-const files = globSync('src/**/*.ts').toSorted()
-/** The packages of the repository that use the HTTP API only. */
-const packageFiles = globSync('{console,sdk}/src/**/*.{ts,tsx}').toSorted()
+/** The packages, each with the rows of its folders. The client has one folder. */
+const packages: Readonly<Record<string, Rows | undefined>> = {
+  src: serviceRows,
+  'console/src': consoleRows,
+  'sdk/src': undefined,
+}
+
+const everywhere = globSync('{src,console,sdk,test,bench,tools}/**/*.{ts,tsx}', {
+  exclude: ['**/node_modules/**'],
+}).toSorted()
+const files = everywhere.filter((file) => packageOf(file) !== undefined)
+const serviceFiles = files.filter((file) => packageOf(file) === 'src')
 const isGenerated = /^sdk\/src\/schema\.ts$/
-const importsOf = new Map(files.map((file) => [file, readImports(file)]))
+const importsOf = new Map(everywhere.map((file) => [file, readImports(file)]))
 const faults = [
   ...files.flatMap(directionFaults),
   ...cycleFaults(),
-  ...files.flatMap(problemFaults),
-  ...files.flatMap(timerFaults),
-  ...packageFiles.flatMap(packageFaults),
-  ...globSync('{src,console,sdk,test,bench,tools}/**/*.{ts,tsx}', {
-    exclude: ['**/node_modules/**'],
-  }).flatMap(spreadFaults),
+  ...nameFaults(),
+  ...serviceFiles.flatMap(problemFaults),
+  ...serviceFiles.flatMap(timerFaults),
+  ...everywhere.flatMap(spreadFaults),
 ]
 const warnings = [
   ...folderWarnings(),
   ...files
-    .concat(packageFiles)
     .filter((file) => linesOf(file) > FILE_LINES_MAX && !isGenerated.test(file))
     .map((file) => `${file}: has ${linesOf(file)} lines. Does it hold two things?`),
+  ...smallFileWarnings(),
 ]
 for (const fault of faults) process.stderr.write(`${fault}\n`)
 for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`)
@@ -210,45 +70,77 @@ function readImports(file: string): readonly string[] {
   )
 }
 
+function packageOf(file: string): string | undefined {
+  return Object.keys(packages).find((root) => file.startsWith(`${root}/`))
+}
+
 /** `src/store/sql/staging.ts` belongs to `store/sql`, `src/store/records.ts` to `store`. */
-function placeOf(file: string): string {
-  const path = file.replace(/^src\//, '').replace(/\.(ts|json)$/, '')
-  const places = Object.keys(allowed).filter(
-    (name) => path.startsWith(`${name}/`) || (path === name && !isFolder(name)),
+function placeOf(file: string, root: string, rows: Rows): string {
+  const path = file.slice(root.length + 1).replace(/\.(tsx?|json)$/, '')
+  const places = Object.keys(rows).filter(
+    (name) => path.startsWith(`${name}/`) || (path === name && !isFolder(`${root}/${name}/`)),
   )
   return places.toSorted((a, b) => b.length - a.length)[0] ?? path
 }
 
 /** A port such as `store/credentials.ts` is no part of the folder of the same name. */
-function isFolder(name: string): boolean {
-  return files.some((file) => file.startsWith(`src/${name}/`))
+function isFolder(folder: string): boolean {
+  return files.some((file) => file.startsWith(folder))
 }
 
+/** A package imports itself and what npm installs, and its folders what their rows allow. */
 function directionFaults(file: string): string[] {
-  const from = placeOf(file)
-  const rules = allowed[from]
-  if (rules === undefined) return [`${file}: no row of tools/check-layout.ts covers this file`]
+  const root = packageOf(file) ?? ''
+  const rows = packages[root]
+  const from = rows && placeOf(file, root, rows)
+  const allowed = from === undefined ? [] : rows?.[from]
+  if (allowed === undefined) return [`${file}: no row of tools/layout/rules.ts covers this file`]
   return (importsOf.get(file) ?? []).flatMap((target) => {
-    if (!target.startsWith('src/')) {
+    if (!/^(src|test|bench|tools|console|sdk)\//.test(target)) {
       const isForeign = webFramework.test(target) && !knowsWebFramework.test(file)
       return isForeign ? [`${file}: only src/http may import ${target}`] : []
     }
-    const to = placeOf(target)
+    if (packageOf(target) !== root) return [`${file}: ${root} must not import ${target}`]
+    if (rows === undefined) return []
+    const to = placeOf(target, root, rows)
     const isAllowed =
       to === from ||
-      rules.some(
-        (rule) => rule === to || (rule.startsWith(`${to}/`) && target.startsWith(`src/${rule}/`)),
+      allowed.some(
+        (rule) =>
+          rule === to || (rule.startsWith(`${to}/`) && target.startsWith(`${root}/${rule}/`)),
       )
     return isAllowed ? [] : [`${file}: ${from} must not import ${target}`]
   })
 }
 
-/** A package imports itself and what npm installs. */
-function packageFaults(file: string): string[] {
-  const own = file.slice(0, file.indexOf('/src/') + '/src/'.length)
-  return readImports(file)
-    .filter((target) => /^(src|test|tools|console|sdk)\//.test(target) && !target.startsWith(own))
-    .map((target) => `${file}: a package of its own must not import ${target}`)
+/** A command's file is named after its command, whatever other files are called. */
+function nameFaults(): string[] {
+  const nameOf = (file: string) => basename(file).replace(/\.tsx?$/, '')
+  const named = files.filter(
+    (file) => !file.startsWith('src/cli/') && !entryNames.includes(nameOf(file)),
+  )
+  return [...Map.groupBy(named, nameOf)]
+    .filter(([name, same]) => same.length > 1 && !sharedNames.includes(name))
+    .filter(([name, same]) => !(adapterParts.includes(name) && same.every(isOfStore)))
+    .map(([, same]) => `${same.join(', ')}: have the same name`)
+}
+
+function isOfStore(file: string): boolean {
+  return file.startsWith('src/store/')
+}
+
+function smallFileWarnings(): string[] {
+  const importers = Map.groupBy(
+    everywhere.flatMap((file) => (importsOf.get(file) ?? []).map((target) => ({ file, target }))),
+    ({ target }) => target,
+  )
+  return files.flatMap((file) => {
+    const by = importers.get(file) ?? []
+    const isKept = Object.keys(keptSmall).some((kept) => file.startsWith(kept))
+    return by.length === 1 && linesOf(file) < SMALL_FILE_LINES && !isKept
+      ? [`${file}: is small, and only ${by[0]?.file} imports it. Does it belong there?`]
+      : []
+  })
 }
 
 /** The catalogue of problems decides on statuses. */
@@ -291,7 +183,7 @@ function cycleFaults(): string[] {
     }
     if (done.has(file)) return
     for (const target of importsOf.get(file) ?? []) {
-      if (target.startsWith('src/')) visit(target, [...path, file])
+      if (packageOf(target) !== undefined) visit(target, [...path, file])
     }
     done.add(file)
   }

@@ -1,18 +1,17 @@
 import { useCallback, useEffect, useState } from 'react'
-import { messageOf } from './api/problem.ts'
-import { EndProvider } from './parts/frame/end-context.ts'
+import { messageOf } from './api-problem.ts'
+import { type Settings, settings } from './page-settings.ts'
 import { ErrorBoundary } from './parts/frame/error-boundary.tsx'
-import { useCopyKey, useFindKey } from './parts/frame/keys.ts'
 import { Shell } from './parts/frame/shell.tsx'
+import { useCopyKey, useFindKey } from './parts/frame/shortcuts.ts'
 import { BareScreen, Loading } from './parts/states.tsx'
 import { useRoute } from './router.ts'
-import { Find } from './screens/find.tsx'
+import { Find } from './screens/find-screen.tsx'
+import { signInAsClient } from './session/client-sign-in.ts'
+import { EndProvider, type Session, SessionProvider } from './session/console-session.ts'
 import { useIdleEnd } from './session/idle.ts'
-import { noteSignOut } from './session/issuer-sign-in.ts'
-import { resumeSignIn } from './session/resume.ts'
-import { type Session, SessionProvider } from './session/session.ts'
+import { finishSignIn, noteSignOut } from './session/issuer-sign-in.ts'
 import { SignIn } from './session/sign-in.tsx'
-import { settings } from './settings.ts'
 
 type Screens = typeof import('./screens/opened-screen.tsx')
 type LoadedScreens = { readonly loaded: Screens } | { readonly error: unknown }
@@ -85,6 +84,20 @@ export function App() {
       </EndProvider>
     </SessionProvider>
   )
+}
+
+/**
+ * Goes on after a return from the issuer, or after a reload of a tab that had signed in to the
+ * sandbox. Undefined where somebody must sign in.
+ */
+async function resumeSignIn({ issuers, clients }: Settings): Promise<Session | undefined> {
+  const returned = await finishSignIn(issuers)
+  if (returned !== undefined) return returned
+  const remembered = sessionStorage.getItem('bursar.sandbox')
+  const client = clients.find(({ clientId }) => clientId === remembered)
+  if (client === undefined) return undefined
+  const { clientId: id, clientSecret: secret, name } = client
+  return await signInAsClient({ id, secret, name })
 }
 
 function Screen() {

@@ -1,9 +1,8 @@
-import type { RecordData } from '../api/records.ts'
-import { Status } from '../parts/status.tsx'
-import { Time } from '../parts/time.tsx'
+import { Status } from '../values/status.tsx'
+import { Time } from '../values/time.tsx'
 import { compareAmounts, grouped, largestOf, subtract } from './amounts.ts'
-import type { ColumnOf } from './kind.ts'
-import { memberText } from './members.ts'
+import type { ColumnOf, RecordData } from './kind.ts'
+import { memberText } from './record-members.ts'
 
 export const member = (name: string, title: string, path = name): ColumnOf => ({
   name,

@@ -1,5 +1,7 @@
 import type { ReactNode } from 'react'
-import type { RecordData } from '../api/records.ts'
+
+/** A record as the API answers it. */
+export type RecordData = Readonly<Record<string, unknown>> & { readonly id: string }
 
 /** A kind of record on the screen: its list, the filters that this takes, and its columns. */
 export type Kind = {

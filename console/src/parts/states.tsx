@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect } from 'react'
 import { Button } from 'react-aria-components'
-import { ApiProblem, isOffline, messageOf } from '../api/problem.ts'
+import { ApiProblem, isOffline, messageOf } from '../api-problem.ts'
 
 /** What a screen shows while it has nothing else. */
 export function Loading({ what }: { readonly what: string }) {

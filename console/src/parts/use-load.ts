@@ -1,6 +1,5 @@
 import { useCallback, useEffect, useState } from 'react'
-import { SignInEnded } from '../session/session.ts'
-import { useEnd } from './frame/end-context.ts'
+import { SignInEnded, useEnd } from '../session/console-session.ts'
 
 export type Loaded<T> =
   | { readonly state: 'loading' }

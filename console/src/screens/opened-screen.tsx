@@ -1,6 +1,6 @@
 import { NoScreen } from '../parts/states.tsx'
-import { Fees } from './fees.tsx'
-import { Health } from './health.tsx'
+import { Fees } from './fees-screen.tsx'
+import { Health } from './health-screen.tsx'
 import { RecordList } from './record-list.tsx'
 import { RecordPage } from './record-page.tsx'
 

@@ -1,9 +1,9 @@
-import { fetchOrLose, readProblem } from '../api/problem.ts'
-import { base } from '../settings.ts'
+import { fetchOrLose, readProblem } from '../api-problem.ts'
+import { base } from '../page-settings.ts'
+import type { Session } from './console-session.ts'
+import { SignInEnded } from './console-session.ts'
 import { describeStaff } from './describe-staff.ts'
 import { openTokens } from './open-tokens.ts'
-import type { Session } from './session.ts'
-import { SignInEnded } from './session.ts'
 
 type Credentials = { readonly id: string; readonly secret: string; readonly name?: string }
 

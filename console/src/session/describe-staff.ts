@@ -1,6 +1,6 @@
-import { fetchOrLose, readProblem } from '../api/problem.ts'
-import { base } from '../settings.ts'
-import type { Session } from './session.ts'
+import { fetchOrLose, readProblem } from '../api-problem.ts'
+import { base } from '../page-settings.ts'
+import type { Session } from './console-session.ts'
 
 /** What the server knows of a caller of the operator's API. */
 export async function describeStaff(

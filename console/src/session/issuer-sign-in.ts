@@ -1,9 +1,9 @@
 import * as oauth from 'oauth4webapi'
-import { fetchOrLose, isOffline } from '../api/problem.ts'
-import type { IssuerSettings } from '../settings.ts'
+import { fetchOrLose, isOffline } from '../api-problem.ts'
+import type { IssuerSettings } from '../page-settings.ts'
+import { type Session, SignInEnded } from './console-session.ts'
 import { describeStaff } from './describe-staff.ts'
 import { type HeldToken, openTokens } from './open-tokens.ts'
-import { type Session, SignInEnded } from './session.ts'
 
 /** What must outlive the way to the issuer and back. It is of this tab alone. */
 type Pending = {

@@ -1,4 +1,4 @@
-import { type Session, SignInEnded } from './session.ts'
+import { type Session, SignInEnded } from './console-session.ts'
 
 /** A token, and when it must be renewed: earlier than its end, so that no request meets it. */
 export type HeldToken = { readonly text: string; readonly renewAt: number }

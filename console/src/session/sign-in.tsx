@@ -1,10 +1,10 @@
 import { type FormEvent, useState } from 'react'
 import { Button, FieldError, Form, Input, Label, TextField } from 'react-aria-components'
-import { messageOf } from '../api/problem.ts'
-import { type SandboxClient, settings } from '../settings.ts'
+import { messageOf } from '../api-problem.ts'
+import { type SandboxClient, settings } from '../page-settings.ts'
 import { signInAsClient } from './client-sign-in.ts'
+import type { Session } from './console-session.ts'
 import { startSignIn } from './issuer-sign-in.ts'
-import type { Session } from './session.ts'
 
 type Props = {
   readonly notice: string | undefined

@@ -1,6 +1,6 @@
 import { type FormEvent, useEffect, useState } from 'react'
 import { go, linkTo, useRoute, withParameters } from '../../router.ts'
-import { useSession } from '../../session/session.ts'
+import { useSession } from '../../session/console-session.ts'
 import { recentCustomers, rememberCustomer } from './recent.ts'
 
 /** Whose records the screens show. A person of one customer has no choice. */

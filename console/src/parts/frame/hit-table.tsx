@@ -1,7 +1,7 @@
 import { Cell, Column, Row, Table, TableBody, TableHeader } from 'react-aria-components'
-import type { Hit } from '../../api/find.ts'
+import type { Hit } from '../../api/find-hits.ts'
 import { kindNamed } from '../../kinds/kinds.ts'
-import { Time } from '../time.tsx'
+import { Time } from '../../values/time.tsx'
 
 type Props = {
   readonly label: string

@@ -1,5 +1,5 @@
-import type { Hit } from '../../api/find.ts'
-import type { Session } from '../../session/session.ts'
+import type { Hit } from '../../api/find-hits.ts'
+import type { Session } from '../../session/console-session.ts'
 
 const ENTRIES_MAX = 10
 const keyOf = ({ key }: Session): string => `bursar.recent ${key}`

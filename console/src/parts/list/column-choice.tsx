@@ -1,9 +1,9 @@
 import { useState } from 'react'
 import { Button } from 'react-aria-components'
 import type { ColumnOf, Kind } from '../../kinds/kind.ts'
-import { useSession } from '../../session/session.ts'
+import { useSession } from '../../session/console-session.ts'
+import { store, usePreference } from '../../values/preferences.ts'
 import { PageDialog } from '../dialog.tsx'
-import { store, usePreference } from '../preferences.ts'
 
 const useColumnKey = ({ name }: Kind): string => `columns ${useSession().key} ${name}`
 

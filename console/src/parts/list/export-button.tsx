@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'react'
 import { Button, ProgressBar } from 'react-aria-components'
-import { csvHead, csvLines } from '../../api/csv.ts'
-import { messageOf } from '../../api/problem.ts'
-import { type ListRequest, readAllPages } from '../../api/records.ts'
-import { mayExport, useSession } from '../../session/session.ts'
+import { type ListRequest, readAllPages } from '../../api/read-records.ts'
+import { messageOf } from '../../api-problem.ts'
+import type { ColumnOf, RecordData } from '../../kinds/kind.ts'
+import { mayExport, useSession } from '../../session/console-session.ts'
 import { openFile } from './save-file.ts'
 
 type Props = { readonly wanted: ListRequest; readonly reason: string | undefined }
@@ -61,3 +61,25 @@ export function ExportButton({ wanted, reason }: Props) {
     </>
   )
 }
+
+/** The first line of a file. The mark at its start tells Excel that the text is UTF-8. */
+const csvHead = (columns: readonly ColumnOf[]): string =>
+  `\uFEFF${lineOf(columns.map(({ name }) => name))}`
+
+const csvLines = (columns: readonly ColumnOf[], records: readonly RecordData[]): string =>
+  records.map((record) => lineOf(columns.map(({ text }) => text(record)))).join('')
+
+const lineOf = (cells: readonly string[]): string => `${cells.map(cellOf).join(',')}\r\n`
+
+/**
+ * A cell that spreadsheets show and never run. A spreadsheet may split a line at another separator
+ * than the comma, and then reads the quotes as text. So each part of a text that starts like a
+ * formula gets an apostrophe of its own. A plain number stays one.
+ */
+function cellOf(text: string): string {
+  const isNumber = /^-?\d*\.?\d+$/.test(text)
+  const safe = isNumber ? text : text.replace(formulaStart, "$1'")
+  return /[",;|\t\r\n']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+const formulaStart = /(^|[;,|\t\r\n])(?=[\s"]*[=+\-@＝＋－＠])/g

@@ -1,8 +1,7 @@
 import { useMemo } from 'react'
-import type { RecordData } from '../../api/records.ts'
 import { add } from '../../kinds/amounts.ts'
 import { balancesOf } from '../../kinds/columns.tsx'
-import type { Kind } from '../../kinds/kind.ts'
+import type { Kind, RecordData } from '../../kinds/kind.ts'
 import { BarChart, type Series } from './bar-chart.tsx'
 
 type Drawn = {

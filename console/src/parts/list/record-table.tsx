@@ -1,6 +1,5 @@
 import { Cell, Column, Row, Table, TableBody, TableHeader } from 'react-aria-components'
-import type { RecordData } from '../../api/records.ts'
-import type { ColumnOf, Kind } from '../../kinds/kind.ts'
+import type { ColumnOf, Kind, RecordData } from '../../kinds/kind.ts'
 
 type Props = {
   readonly kind: Kind

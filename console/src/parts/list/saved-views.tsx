@@ -2,9 +2,9 @@ import { type FormEvent, useState } from 'react'
 import { Button } from 'react-aria-components'
 import type { Kind } from '../../kinds/kind.ts'
 import { linkTo, placeOf, useRoute } from '../../router.ts'
-import { useSession } from '../../session/session.ts'
+import { useSession } from '../../session/console-session.ts'
+import { store, usePreference } from '../../values/preferences.ts'
 import { PageDialog } from '../dialog.tsx'
-import { store, usePreference } from '../preferences.ts'
 
 type View = { readonly name: string; readonly query: string }
 

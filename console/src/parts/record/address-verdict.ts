@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
-import { requestJson } from '../../api/request.ts'
-import { useSession } from '../../session/session.ts'
+import { requestJson } from '../../api/send-request.ts'
+import { useSession } from '../../session/console-session.ts'
 
 type Verdict = { readonly valid: boolean; readonly detail?: string }
 

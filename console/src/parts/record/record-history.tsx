@@ -1,12 +1,12 @@
 import { useState } from 'react'
 import { Button } from 'react-aria-components'
-import { readHistory, type Version } from '../../api/records.ts'
+import { readHistory, type Version } from '../../api/read-records.ts'
 import type { Kind } from '../../kinds/kind.ts'
-import { memberText } from '../../kinds/members.ts'
+import { memberText } from '../../kinds/record-members.ts'
 import { go, linkTo, useRoute, withParameters } from '../../router.ts'
-import { useSession } from '../../session/session.ts'
+import { useSession } from '../../session/console-session.ts'
+import { Time } from '../../values/time.tsx'
 import { Failure, Loading } from '../states.tsx'
-import { Time } from '../time.tsx'
 import { useLoad } from '../use-load.ts'
 
 type Props = {

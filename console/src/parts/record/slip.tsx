@@ -1,7 +1,6 @@
 import { lazy, Suspense } from 'react'
-import type { RecordData } from '../../api/records.ts'
-import type { Kind } from '../../kinds/kind.ts'
-import { memberText } from '../../kinds/members.ts'
+import type { Kind, RecordData } from '../../kinds/kind.ts'
+import { memberText } from '../../kinds/record-members.ts'
 
 const QrCode = lazy(async () => ({ default: (await import('./qr-code.tsx')).QrCode }))
 

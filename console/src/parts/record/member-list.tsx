@@ -1,5 +1,5 @@
-import { flatMembers } from '../../kinds/members.ts'
-import { Time } from '../time.tsx'
+import { flatMembers } from '../../kinds/record-members.ts'
+import { Time } from '../../values/time.tsx'
 
 /** Every member of a record, as the API spells it, under the object that it is in. */
 export function Members({ record }: { readonly record: object }) {

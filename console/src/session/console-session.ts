@@ -40,3 +40,8 @@ export function useSession(): Session {
   if (session === undefined) throw new Error('no one has signed in')
   return session
 }
+
+/** Ends the sign-in, with a sentence that tells the person why. */
+const EndContext = createContext<(notice: string) => void>(() => {})
+export const EndProvider = EndContext.Provider
+export const useEnd = (): ((notice: string) => void) => useContext(EndContext)

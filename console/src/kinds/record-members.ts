@@ -1,4 +1,4 @@
-import type { RecordData } from '../api/records.ts'
+import type { RecordData } from './kind.ts'
 
 /** The member at a path such as `fiat_network_instructions.wire.account_number`, as text. */
 export function memberText(record: RecordData | undefined, path: string): string {

@@ -1,9 +1,6 @@
-import type { Kind } from '../kinds/kind.ts'
-import type { Session } from '../session/session.ts'
-import { request, requestJson } from './request.ts'
-
-/** A record as the API answers it. */
-export type RecordData = Readonly<Record<string, unknown>> & { readonly id: string }
+import type { Kind, RecordData } from '../kinds/kind.ts'
+import type { Session } from '../session/console-session.ts'
+import { request, requestJson } from './send-request.ts'
 
 /** Whose list, with which of its parameters. */
 export type ListRequest = {

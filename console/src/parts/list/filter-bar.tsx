@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react'
 import { Button } from 'react-aria-components'
 import type { Filter, Kind } from '../../kinds/kind.ts'
-import { InstantField, instantOf } from '../frame/as-of.tsx'
+import { InstantField, instantOf } from '../instant-field.tsx'
 
 type Changes = Readonly<Record<string, string | undefined>>
 

@@ -1,7 +1,7 @@
 import { kinds } from '../kinds/kinds.ts'
-import { mayRead, type Session } from '../session/session.ts'
-import { readPage } from './records.ts'
-import { requestJson } from './request.ts'
+import { mayRead, type Session } from '../session/console-session.ts'
+import { readPage } from './read-records.ts'
+import { requestJson } from './send-request.ts'
 
 /** A record or a fee that a search has found. */
 export type Hit = {

@@ -1,7 +1,7 @@
-import type { Session } from '../session/session.ts'
-import { SignInEnded } from '../session/session.ts'
-import { base } from '../settings.ts'
-import { fetchOrLose, readProblem } from './problem.ts'
+import { fetchOrLose, readProblem } from '../api-problem.ts'
+import { base } from '../page-settings.ts'
+import type { Session } from '../session/console-session.ts'
+import { SignInEnded } from '../session/console-session.ts'
 
 type Options = {
   readonly signal?: AbortSignal | undefined

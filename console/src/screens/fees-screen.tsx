@@ -1,16 +1,16 @@
 import { type FormEvent, useEffect, useState } from 'react'
 import { Button } from 'react-aria-components'
-import { messageOf } from '../api/problem.ts'
-import { requestJson } from '../api/request.ts'
+import { requestJson } from '../api/send-request.ts'
+import { messageOf } from '../api-problem.ts'
+import { settings } from '../page-settings.ts'
 import { useAddressVerdict } from '../parts/record/address-verdict.ts'
-import { Members } from '../parts/record/members.tsx'
+import { Members } from '../parts/record/member-list.tsx'
 import { Failure, Loading } from '../parts/states.tsx'
-import { Status } from '../parts/status.tsx'
-import { Time } from '../parts/time.tsx'
 import { useLoad } from '../parts/use-load.ts'
 import { go, linkTo, useRoute, withParameters } from '../router.ts'
-import { useSession } from '../session/session.ts'
-import { settings } from '../settings.ts'
+import { useSession } from '../session/console-session.ts'
+import { Status } from '../values/status.tsx'
+import { Time } from '../values/time.tsx'
 
 /** Guaranteed fees: staff look them up, customers ask for them. */
 export function Fees() {

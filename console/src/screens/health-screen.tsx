@@ -1,9 +1,9 @@
-import { requestJson } from '../api/request.ts'
-import { Members } from '../parts/record/members.tsx'
+import { requestJson } from '../api/send-request.ts'
+import { Members } from '../parts/record/member-list.tsx'
 import { Failure, Loading } from '../parts/states.tsx'
-import { Status } from '../parts/status.tsx'
 import { useLoad } from '../parts/use-load.ts'
-import { useSession } from '../session/session.ts'
+import { useSession } from '../session/console-session.ts'
+import { Status } from '../values/status.tsx'
 
 type HealthAnswer = {
   readonly status: string

@@ -1,11 +1,11 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react'
-import { find, type Hit } from '../api/find.ts'
+import { find, type Hit } from '../api/find-hits.ts'
 import { HitTable } from '../parts/frame/hit-table.tsx'
 import { recentHits, rememberHit } from '../parts/frame/recent.ts'
 import { Empty, Failure, Loading } from '../parts/states.tsx'
 import { useLoad } from '../parts/use-load.ts'
 import { go, linkTo, useRoute } from '../router.ts'
-import { type Session, useSession } from '../session/session.ts'
+import { type Session, useSession } from '../session/console-session.ts'
 
 /** The home page: one box that takes any identifier. Enter opens a single hit. */
 export function Find() {
