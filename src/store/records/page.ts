@@ -15,11 +15,7 @@ export type Selection = {
   readonly limit: number
 }
 
-<<<<<<< HEAD
 /** The state of a tenant's records of one kind. A change to what lists answer gives another. */
-=======
-/** The state of a tenant’s records of one kind. It differs after each change of what lists show. */
->>>>>>> 1e8e65a (layout: check imports and names of the console and the client too)
 export type Revision = {
   /** When a record last changed, in microseconds. 0 before the first record. */
   readonly changedAt: bigint
