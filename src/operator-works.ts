@@ -1,4 +1,4 @@
-import type { IngestWork, IngestWorks } from './contract/ingest-operation.ts'
+import type { OperatorWork, OperatorWorks } from './contract/operation.ts'
 import type { OperatorPrincipal } from './contract/principal.ts'
 import { noneFound } from './contract/problem.ts'
 import { historyWork } from './history/history-work.ts'
@@ -28,10 +28,10 @@ type IngestDeps = Omit<RecordDeps, 'foreign'> & {
 }
 
 /** The work of each call of the operator's API, by the operation's id. */
-export function ingestWorks(deps: IngestDeps): IngestWorks {
+export function operatorWorks(deps: IngestDeps): OperatorWorks {
   const records = { ...deps, foreign: openForeignValues(deps.clock, deps.log) }
   const streams = { ...records, gate: openStreamGate(), slices: openTimeSlices() }
-  const ofRecords = resources.flatMap((resource): (readonly [string, IngestWork])[] => {
+  const ofRecords = resources.flatMap((resource): (readonly [string, OperatorWork])[] => {
     const works = recordWorks(resource, records)
     const calls = callsOf(resource)
     return [
@@ -46,7 +46,7 @@ export function ingestWorks(deps: IngestDeps): IngestWorks {
     ...Object.fromEntries(ofRecords),
     [searchRecords.id]: searchWork(deps),
     [getWithdrawalFee.id]: feeWork(deps),
-    [consumeWithdrawalFee.id]: consumeWork(deps),
+    [consumeWithdrawalFee.id]: consumeQuote(deps),
     [getCaller.id]: async ({ caller }) => ({ body: describeCaller(caller) }),
     [getHealth.id]: async () => ({ body: await deps.health() }),
   }
@@ -59,7 +59,7 @@ const describeCaller = ({ boundTo, person, scopes }: OperatorPrincipal) => ({
 })
 
 const feeWork =
-  ({ quotes }: IngestDeps): IngestWork =>
+  ({ quotes }: IngestDeps): OperatorWork =>
   async ({ caller, parameters, trace }) => {
     const id = String(parameters.get('id'))
     const found = await findQuote(quotes, id)
@@ -68,13 +68,3 @@ const feeWork =
     trace.rows = 1
     return { body: found }
   }
-
-const consumeWork = (deps: IngestDeps): IngestWork => {
-  const consume = consumeQuote(deps)
-  return async ({ caller, parameters, body, trace }) => {
-    const id = String(parameters.get('id'))
-    const isOwn = caller.boundTo === null || caller.boundTo === body.get('customer_id')
-    if (!isOwn) throw noneFound('fee', id)
-    return { body: await consume({ id, body, trace }) }
-  }
-}

@@ -1,5 +1,7 @@
 import { isIP } from 'node:net'
 import { type Background, openBackground } from './background.ts'
+import type { Operation } from './contract/operation.ts'
+import type { Caller, OperatorPrincipal, Principal } from './contract/principal.ts'
 import type { Interfere, Route } from './contract/request.ts'
 import { addressPolicy } from './fees/addresses/address-policy.ts'
 import type { FeeBasis } from './fees/fee-basis.ts'
@@ -17,11 +19,13 @@ import { problemPages } from './http/documents/problem-pages.ts'
 import { type Life, processChecks } from './http/documents/process-checks.ts'
 import { readinessChecks } from './http/documents/readiness.ts'
 import { staticDocument } from './http/documents/static-document.ts'
+import { authenticate, requireOperator, requireScope } from './http/pipeline/authenticate.ts'
 import { cursorKeysOf } from './http/pipeline/cursor.ts'
-import { handle } from './http/pipeline/handle.ts'
-import { handleIngest } from './http/pipeline/handle-ingest.ts'
+import type { Api } from './http/pipeline/handle.ts'
 import { openPageCache } from './http/pipeline/page-cache.ts'
 import { openRateLimit } from './http/pipeline/rate-limit.ts'
+import { readPastList } from './http/pipeline/read-past.ts'
+import { readList, readRecord } from './http/pipeline/read-records.ts'
 import { routesOf } from './http/pipeline/routes-of.ts'
 import { whileIntact } from './http/pipeline/while-intact.ts'
 import { openUnsentAnswers, type UnsentAnswers } from './http/server/connections/unsent-answers.ts'
@@ -33,9 +37,10 @@ import { requireNoPublishedSecret } from './oauth/clients/published-secrets.ts'
 import { requireOneIssuer } from './oauth/issuer.ts'
 import { type OAuth, openOAuth } from './oauth/open.ts'
 import { createCryptoWithdrawalFee } from './operations/create-crypto-withdrawal-fee.ts'
-import { operations } from './operations/index.ts'
+import { gets, lists, operations } from './operations/index.ts'
 import { ingestOperations } from './operations/ingest/index.ts'
-import { ingestWorks } from './operator-works.ts'
+import { listPastRecords } from './operations/ingest/record-histories.ts'
+import { operatorWorks } from './operator-works.ts'
 import type { Clock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
 import { limits } from './platform/limits.ts'
@@ -153,36 +158,36 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   const extension = await sources.extend?.(parts)
   const rateLimit = openRateLimit(config.requestsPerSecondMax)
   const unsent = sources.unsent ?? openUnsentAnswers()
-  const pipeline = {
-    verify: oauth.verify,
+  const { reserve: reserveAnswer } = unsent
+  const cursorKeys = cursorKeysOf(keyring)
+  const customers: Api<Principal> = {
+    authenticate: (request) => authenticate(request, oauth.verify),
     rateLimit,
-    store,
-    cursorKeys: cursorKeysOf(keyring),
-    reserveAnswer: unsent.reserve,
-    pages: openPageCache(limits.keptPagesBytesMax),
-    works: { [createCryptoWithdrawalFee.id]: quoteWork(fees.current, parts) },
     interfere: extension?.interfere,
+    requireScope,
+    cursorKeys,
+  }
+  const pages = openPageCache(limits.keptPagesBytesMax)
+  const reading = { store, cursorKeys, pages, reserveAnswer, clock }
+  const readings = {
+    ...byId(gets, (get) => readRecord(get, reading)),
+    ...byId(lists, (list) => readList(list, reading)),
+    [createCryptoWithdrawalFee.id]: quoteWork(fees.current, parts),
   }
   const life: Life = { isEnding: false }
   const checked = { ...parts, credentials: oauth, feeBasis: fees.current }
   const readiness = [...readinessChecks(checked), ...processChecks(life, log)]
-  const ingest = {
-    verify: oauth.identify,
+  const operator: Api<Caller, OperatorPrincipal> = {
+    authenticate: (request) => authenticate(request, oauth.identify),
     rateLimit,
-    store,
-    clock,
-    cursorKeys: pipeline.cursorKeys,
-    reserveAnswer: unsent.reserve,
-    works: ingestWorks({
-      store,
-      quotes,
-      clock,
-      log,
-      rules: recordRules(config),
-      health: openHealthReport(readiness, background),
-    }),
+    requireScope: requireOperator,
+    cursorKeys,
   }
-  const guarded = whileIntact(stores.watch)
+  const health = openHealthReport(readiness, background)
+  const operatorReadings = {
+    ...operatorWorks({ store, quotes, clock, log, rules: recordRules(config), health }),
+    ...byId(listPastRecords, (past) => readPastList(past, reading)),
+  }
   const operatorUrl = await listenForOperator(
     operatorHealthRoutes(readiness, background),
     { ...sources, background },
@@ -199,9 +204,11 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     background,
     of: 'customers',
     routes: [
-      ...routesOf(operations, pipeline, handle).map(guarded),
-      ...routesOf(stores.servesOperator ? ingestOperations : [], ingest, handleIngest).map(guarded),
-      ...oauth.routes(extension?.interfere).map(guarded),
+      ...[
+        ...routesOf(operations, readings, customers),
+        ...(stores.servesOperator ? routesOf(ingestOperations, operatorReadings, operator) : []),
+        ...oauth.routes(extension?.interfere),
+      ].map(whileIntact(stores.watch)),
       ...oauth.documents.map(staticDocument),
       ...documentRoutes(config, readiness, extension, () => url),
       ...(stores.servesOperator ? [ingestOpenApiRoute(() => url)] : []),
@@ -232,6 +239,9 @@ const documentRoutes = (
     ? consolePage(config, extension?.consoleClients ?? [])
     : []),
 ]
+
+const byId = <O extends Operation, R>(all: readonly O[], bind: (operation: O) => R) =>
+  Object.fromEntries(all.map((operation) => [operation.id, bind(operation)]))
 
 const quoteWork = (basis: () => FeeBasis, { quotes, clock, config }: ServiceParts) =>
   quoteWithdrawal({

@@ -1,6 +1,6 @@
+import assert from 'node:assert/strict'
 import { cursorKeysOf, sealCursor } from '../../src/http/pipeline/cursor.ts'
-import { parseQuery } from '../../src/http/pipeline/parse-query.ts'
-import { validateList } from '../../src/http/pipeline/validate.ts'
+import { validate } from '../../src/http/pipeline/validate.ts'
 import { listFiatAccounts } from '../../src/operations/list-fiat-accounts.ts'
 import type { Config } from '../../src/platform/config.ts'
 import { positionOf } from '../../src/store/position.ts'
@@ -46,8 +46,10 @@ export async function openReadWorld(
     path: `${ACCOUNTS}/${idOf(at)}`,
     token: customers.indexOf(customerOf(at)),
   })
-  const { values } = parseQuery('', listFiatAccounts.query)
-  const { filters, selection } = validateList(listFiatAccounts, values)
+  const none = { rawQuery: '', parameters: {}, body: Buffer.alloc(0), trace: {} }
+  const { list } = validate(listFiatAccounts, listFiatAccounts, none)
+  assert(list !== undefined, 'a list has a selection')
+  const { filters, selection } = list
   const binding = { tenant: BIG, operation: listFiatAccounts.id, order: selection.order, filters }
   return {
     ...rest,

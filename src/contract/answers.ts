@@ -18,54 +18,94 @@ export const answerHeaders = {
 
 export type AnswerHeader = keyof typeof answerHeaders
 
-/** What an operation answers with one status. Its body is that of the operation, or a problem. */
+/** What an operation answers with one status: what is absent is as in every operation. */
 export type DeclaredAnswer = {
-  readonly description: string
-  /** Besides those of every answer. */
+  readonly description?: string
   readonly headers?: readonly AnswerHeader[]
   readonly types?: readonly ProblemSlug[]
 }
 
-/** A problem of an operation. What is absent is as in every operation that has this status. */
-export type DeclaredProblem = Partial<DeclaredAnswer>
+/** An answer with all of its headers. Without a view it has no body, or is a problem. */
+type CompleteAnswer = {
+  readonly description: string
+  readonly headers: readonly AnswerHeader[]
+  readonly types?: readonly ProblemSlug[]
+  readonly view?: AnsweredView
+}
+
+export type AnsweredView = { readonly name: string; readonly schema: TSchema }
 
 /** What an operation answers, by status. */
-export type Answers = Readonly<Record<number, DeclaredAnswer>>
+export type Answers = Readonly<Record<number, CompleteAnswer>>
 
 type Answering = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** The scope of the token; null where each token of the API will do, absent without a token. */
   readonly scope?: string | null
-  /** The largest body in words, where the operation takes one. */
-  readonly bodyMax?: string | undefined
-  readonly successes: Answers
-  readonly problems: Readonly<Record<number, DeclaredProblem>>
+  readonly body?: object
 }
 
-/** Every status: the successes, the own problems, and those that any request may get. */
-export function answersOf({ successes, problems, ...request }: Answering): Answers {
+/** Every status: the own ones, and those that any request may get. */
+export function answersOf(
+  request: Answering,
+  view: AnsweredView | undefined,
+  declared: Readonly<Record<number, DeclaredAnswer>>,
+): Answers {
+  const usual = view === undefined ? 204 : 200
+  const isUsual = !Object.keys(declared).some((status) => isSuccess(Number(status)))
   const common = commonProblems(request)
-  const statuses = [...Object.keys(common), ...Object.keys(problems)].map(Number)
-  const all = statuses.map((status) => {
-    const { description, headers = [], types } = problems[status] ?? {}
-    const shared = common[status]
-    const declared: DeclaredAnswer = {
-      description: description ?? shared?.description ?? '',
-      headers: [...new Set([...(shared?.headers ?? []), ...headers])],
-      ...(types !== undefined && { types }),
-    }
-    return [status, declared] as const
-  })
-  return { ...successes, ...Object.fromEntries(all) }
+  const own: Answers = Object.fromEntries(
+    Object.entries(isUsual ? { [usual]: {}, ...declared } : declared).map(([key, answer]) => {
+      const status = Number(key)
+      const shared = common[status] ?? (isSuccess(status) ? { description: textOf(view) } : {})
+      const hasBody = isSuccess(status) && status !== 204
+      return [
+        status,
+        complete(request, { ...shared, ...answer }, shared, hasBody ? view : undefined),
+      ]
+    }),
+  )
+  const others = Object.entries(common).map(
+    ([status, answer]) => [status, complete(request, answer)] as const,
+  )
+  return { ...Object.fromEntries(others), ...own }
 }
 
-/** What a success with this body is; the text of a success without a body where there is none. */
-export const successText = (schema: TSchema | undefined): string =>
-  schema !== undefined && 'description' in schema
-    ? String(schema.description)
+/** The statuses of success, the lowest first. */
+export const successesOf = (answers: Answers): readonly number[] =>
+  Object.keys(answers).map(Number).filter(isSuccess)
+
+const isSuccess = (status: number): boolean => status < 300
+
+const textOf = (view: AnsweredView | undefined): string =>
+  view !== undefined && 'description' in view.schema
+    ? String(view.schema.description)
     : 'Done. The answer has no body.'
 
-function commonProblems({ method, scope, bodyMax }: Omit<Answering, 'successes' | 'problems'>) {
+/** Calls without a token have no limit, and ignore no parameter. */
+function complete(
+  { scope }: Answering,
+  { description = '', headers = [], types }: DeclaredAnswer,
+  shared: DeclaredAnswer = {},
+  view?: AnsweredView,
+): CompleteAnswer {
+  const ofClients = scope === undefined ? [] : headersOfClients
+  const names = ['X-Request-Id' as const, ...(shared.headers ?? []), ...headers, ...ofClients]
+  return {
+    description,
+    headers: [...new Set(names)],
+    ...(types !== undefined && { types }),
+    ...(view !== undefined && { view }),
+  }
+}
+
+const headersOfClients = [
+  'X-Ignored-Parameters',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+] as const
+
+function commonProblems({ method, scope, body }: Answering) {
   const answers: Record<number, DeclaredAnswer> = {
     400: { description: 'A parameter is not of its form; `meta.errors` names each.' },
     403: { description: 'A page of another site has sent the request.' },
@@ -99,10 +139,11 @@ function commonProblems({ method, scope, bodyMax }: Omit<Answering, 'successes' 
   }
   // The body of a GET is ignored, whatever it is.
   if (method === 'GET') return answers
+  const tooLarge = body !== undefined && 'tooLarge' in body ? String(body.tooLarge) : undefined
   return {
     ...answers,
     408: { description: 'The request was not sent whole in time.' },
-    413: { description: bodyMax ?? 'The body has more than 16 KiB.' },
+    413: { description: tooLarge ?? 'The body has more than 16 KiB.' },
     415: {
       description: 'The body has a coding that is not accepted.',
       headers: ['Accept-Encoding'] as const,

@@ -25,7 +25,12 @@ export type ArrayField<T> = {
 
 export type Reading<T> = { readonly value: T } | Refusal
 
-export type Refusal = { readonly code: FaultCode; readonly reason: string }
+export type Refusal = {
+  readonly code: FaultCode
+  readonly reason: string
+  /** The whole sentence of `detail`, where parameter and reason are not it. */
+  readonly sentence?: string
+}
 
 const uuidPattern = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
 const uuidForm = new RegExp(uuidPattern)

@@ -24,6 +24,12 @@ export const about = <S extends TSchema>(description: string, schema: S): S =>
 export const component = <S extends TSchema>(name: string, description: string, schema: S): S =>
   withKeyword(schema, 'component', { name, description })
 
+/** A view as a component of OpenAPI, under its own description. */
+export const asComponent = <S extends TSchema>(view: {
+  readonly name: string
+  readonly schema: S
+}): S => withKeyword(view.schema, 'component', { name: view.name })
+
 /** Copies the schema with its hidden properties, which mark optional members. */
 const withKeyword = <S extends TSchema>(schema: S, keyword: string, value: unknown): S =>
   Object.create(Object.getPrototypeOf(schema), {

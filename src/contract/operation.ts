@@ -1,12 +1,16 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { TSchema } from 'typebox'
+import { limits } from '../platform/limits.ts'
 import type { Instant } from '../values/instant.ts'
-import { type Answers, answersOf, type DeclaredProblem, successText } from './answers.ts'
-import { type ArrayField, described, type Field, instant } from './fields.ts'
+import { type Answers, answersOf, type DeclaredAnswer, successesOf } from './answers.ts'
+import { type ArrayField, described, type Field, instant, text, uuid } from './fields.ts'
+import { asComponent } from './members.ts'
 import { pagingParameters } from './paging.ts'
-import type { Principal } from './principal.ts'
-import type { Trace } from './request.ts'
+import type { Caller, OperatorPrincipal } from './principal.ts'
+import { echo } from './problem.ts'
+import type { Request, Trace } from './request.ts'
 import type { ListView, Resource, View } from './resource.ts'
-import type { Scope } from './scopes.ts'
+import type { OperatorScope, Scope } from './scopes.ts'
 
 /** What a query parameter does to the records that are read. Only the store applies it. */
 export type Filter<Column extends string = string> =
@@ -19,40 +23,40 @@ type IncludesDeleted = { readonly kind: 'includesDeleted' }
 
 export type BoundOperator = 'lt' | 'lte' | 'eq' | 'gte' | 'gt'
 
-type Parameter = Field<string> | Field<Instant> | Field<boolean> | ArrayField<string>
+type Parameter =
+  | Field<string>
+  | Field<number>
+  | Field<Instant>
+  | Field<boolean>
+  | ArrayField<string>
 
-type Declared = {
+/** One method and path of the API, and all that a caller can send to it and get from it. */
+export type Operation = {
   readonly id: string
+  /** The name of the operation in a list of operations. */
+  readonly title: string
   readonly summary: string
   readonly tag: string
-}
-
-type Common<Path extends string, AnyScope extends string> = Declared & {
-  readonly path: Path
-  readonly scope: AnyScope
-  /** Every status that it answers. */
-  readonly answers: Answers
-  readonly query: Readonly<Record<string, Parameter | Field<number>>>
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly path: string
+  /** The scope of the token; null where each token of the operator will do, absent without one. */
+  readonly scope?: Scope | OperatorScope | null
+  /** The parameters in the path. */
+  readonly parameters: Readonly<Record<string, Field<string>>>
+  readonly query: Readonly<Record<string, Parameter>>
   /** The query parameters that must be set. */
   readonly required: readonly string[]
-}
-
-export type GetOperation = Common<`/v2/${string}`, Scope> & {
-  readonly kind: 'get'
-  readonly method: 'GET'
-  readonly query: Readonly<Record<string, Field<boolean>>>
-  readonly filter: Readonly<Record<string, IncludesDeleted>>
-  readonly view: View
-  readonly malformedId: (given: string) => string
-  readonly unknownId: (id: string) => string
-}
-
-export type ListOperation = Common<`/v2/${string}`, Scope> & {
-  readonly kind: 'list'
-  readonly method: 'GET'
-  readonly filter: Readonly<Record<string, Filter>>
-  readonly envelope: string
-  readonly view: ListView
+  /** Refuses unknown parameters. Only calls without clients of other versions may. */
+  readonly closed?: true
+  /** The headers that it reads, each with its meaning. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: Body | RawBody
+  /** Every status that it answers. */
+  readonly answers: Answers
+  /** The usual success. */
+  readonly status: number
+  /** The success of a request that has created something. */
+  readonly statusIfNew: number
 }
 
 /** A JSON object in a request. Unknown members are ignored unless it is closed; null is absent. */
@@ -61,6 +65,8 @@ export type Body = {
   readonly required: readonly string[]
   /** Refuses unknown members. Only calls without clients of other versions may. */
   readonly closed?: true
+  /** The body may be left out. */
+  readonly optional?: true
   readonly oneOf?: {
     readonly members: readonly [string, string]
     readonly both: string
@@ -68,36 +74,154 @@ export type Body = {
   }
 }
 
+/** A body that the work reads: a record, or records as NDJSON where no view is given. */
+export type RawBody = {
+  readonly view?: { readonly name: string; readonly schema: TSchema }
+  readonly bytesMax: number
+  /** What a 413 means. */
+  readonly tooLarge: string
+  /** The work gets the body as it arrives. */
+  readonly isStream?: true
+}
+
 /** The members of a body that were set, after validation. */
 export type BodyInput = ReadonlyMap<string, string>
 
-/** An operation that changes something. `service.ts` binds its work to it. */
-type Write<Path extends string, AnyScope extends string> = Common<Path, AnyScope> & {
-  readonly kind: 'write'
-  readonly method: 'POST'
-  readonly body: Body
-  readonly view: { readonly name: string; readonly schema: TSchema }
-}
+export type ParameterValue = string | number | boolean | Instant | readonly string[]
 
-export type WriteOperation = Write<`/v2/${string}`, Scope>
-
-export type Operation = GetOperation | ListOperation | WriteOperation
-
-/** Does what a write declares and returns the JSON value to answer, or throws a Problem. */
-export type Work = (input: WriteInput) => Promise<object>
-
-export type WriteInput = {
-  readonly caller: Principal
-  /** The UUID in the path; empty where the path has none. */
-  readonly id: string
+export type WorkInput<C extends Caller> = {
+  readonly caller: C
+  /** The parameters of the path and of the query that were set. */
+  readonly parameters: ReadonlyMap<string, ParameterValue>
   readonly body: BodyInput
+  /** The place that the page comes after, where the operation has pages and a cursor was sent. */
+  readonly after: Uint8Array | undefined
+  readonly headers: IncomingHttpHeaders
   readonly trace: Trace
+  /** For a body that the work reads, and for the signal that the caller has left. */
+  readonly request: Request
 }
 
-/** The works of writes, by the operation's id. */
-export type Works = Readonly<Record<string, Work>>
+/** A body that is text is JSON. */
+export type WorkAnswer = {
+  /** Whether the request has created something: it is answered with the 201 of the operation. */
+  readonly isNew?: boolean
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: object | string
+  /** Of an operation with pages: the place of the last entry, where entries remain. */
+  readonly next?: Uint8Array | undefined
+}
 
-type Plain = 'kind' | 'method' | 'answers' | 'query' | 'required'
+/** Does what an operation declares, or throws a Problem. `service.ts` binds it. */
+export type Work<C extends Caller> = (input: WorkInput<C>) => Promise<WorkAnswer>
+
+/** What the operator, or a test that controls a sandbox, may call. */
+export type OperatorInput = WorkInput<OperatorPrincipal>
+export type OperatorWork = Work<OperatorPrincipal>
+
+/** Works by the operation's id. */
+export type OperatorWorks = Readonly<Record<string, OperatorWork>>
+
+export type Declaration = Omit<Operation, Derived | 'answers' | 'status' | 'statusIfNew'> &
+  Partial<Pick<Operation, Derived>> & {
+    /** What its successes answer; absent where they have no body. */
+    readonly view?: { readonly name: string; readonly schema: TSchema }
+    /** By status: what differs from what every operation answers. */
+    readonly answers?: Readonly<Record<number, DeclaredAnswer>>
+  }
+
+type Derived = 'title' | 'parameters' | 'query' | 'required' | 'headers'
+
+/** Declares an operation. The parameter `:id` of a path is a UUID unless it says otherwise. */
+export function operation({ view, answers = {}, ...declaration }: Declaration): Operation {
+  const { id, path } = declaration
+  const all = answersOf(declaration, view, answers)
+  const [status = 200, statusIfNew = status] = successesOf(all)
+  return {
+    title: titleOf(id),
+    parameters: path.includes('/:id') ? { id: recordId } : {},
+    query: {},
+    required: [],
+    headers: {},
+    ...declaration,
+    answers: all,
+    status,
+    statusIfNew,
+  }
+}
+
+/** `listFiatAccounts` → `List Fiat Accounts`, the operation's name in the contract. */
+const titleOf = (id: string): string => capitalised(id.replace(/[A-Z]/g, (letter) => ` ${letter}`))
+
+export const capitalised = (name: string): string =>
+  name.replace(/^./, (letter) => letter.toUpperCase())
+
+const recordId = described(uuid, 'The record’s identifier.')
+
+type Read = Omit<Operation, 'scope' | 'query'> & {
+  readonly path: `/v2/${string}`
+  readonly scope: Scope
+}
+
+/** The reading of one record of the caller. */
+export type GetOperation = Read & {
+  readonly query: Readonly<Record<string, Field<boolean>>>
+  readonly filter: Readonly<Record<string, IncludesDeleted>>
+  readonly view: View
+  readonly unknownId: (id: string) => string
+}
+
+/** A list of the caller's records. */
+export type ListOperation = Read & {
+  readonly query: Readonly<Record<string, Parameter>>
+  readonly filter: Readonly<Record<string, Filter>>
+  readonly envelope: string
+  readonly view: ListView
+}
+
+/** A customer's list as it was at an instant. It takes the parameters of that list too. */
+export type PastList = Operation & { readonly list: ListOperation }
+
+type DeclaredRead = Pick<Declaration, 'id' | 'summary' | 'tag'> & Pick<Read, 'path' | 'scope'>
+
+/** Declares the reading of one record. Each flag of its query must have a filter. */
+export function getOperation<const Query extends Readonly<Record<string, Field<boolean>>>>({
+  malformedId,
+  ...declaration
+}: DeclaredRead &
+  Pick<GetOperation, 'view' | 'unknownId'> & {
+    readonly query: Query
+    readonly filter: { readonly [P in keyof Query]: IncludesDeleted }
+    readonly malformedId: (given: string) => string
+  }): GetOperation {
+  const { id, summary, tag, path, scope, query, view, filter, unknownId } = declaration
+  const list = path.replace('/:id', '')
+  const reason = `must be set: the path ends in a slash, and the list is ${list}`
+  const idInPath: Field<string> = {
+    ...recordId,
+    read: (raw) => {
+      // An empty id is most often the slash that some clients put behind the path of a list.
+      if (raw === '') return { code: 'missing', reason, sentence: `id ${reason}` }
+      const reading = uuid.read(raw)
+      return 'value' in reading ? reading : { ...reading, sentence: malformedId(echo(raw)) }
+    },
+  }
+  const declared = operation({
+    id,
+    summary,
+    tag,
+    method: 'GET',
+    path,
+    scope,
+    parameters: { id: idInPath },
+    view,
+    answers: {
+      200: { description: 'The record.' },
+      404: { description: 'Nothing with this id is the caller’s.' },
+    },
+  })
+  return { ...declared, path, scope, query, view, filter, unknownId }
+}
 
 /**
  * Declares a list. It does not compile when a parameter has no filter, a filter no parameter, or a
@@ -109,63 +233,75 @@ export function listOperation<
   const Columns extends string,
   const Filters extends { readonly [P in keyof Query]: Filter<Columns | 'id' | 'refId'> },
 >(
-  declaration: Omit<ListOperation, Plain | 'filter' | 'view'> & {
+  declaration: DeclaredRead & {
     readonly query: Query
     readonly filter: Filters & { readonly [P in Exclude<keyof Filters, keyof Query>]: never }
     readonly required?: readonly (keyof Query & string)[]
     /** The one value of the parameter `order_by`, for lists that take it. */
     readonly orderBy?: 'CREATED_AT'
+    readonly envelope: string
     readonly view: ListView<Resource<Columns>>
   },
 ): ListOperation {
-  const { orderBy, query, required = [], ...rest } = declaration
-  const parameters = { ...query, ...pagingParameters(orderBy) }
+  const { orderBy, query, filter, envelope, view, ...rest } = declaration
+  const { path, scope } = rest
   const headers = ['ETag', 'As-Of'] as const
-  const answers = answersOf({
+  const declared = operation({
+    ...rest,
     method: 'GET',
-    scope: rest.scope,
-    successes: {
+    query: { ...query, ...pagingParameters(orderBy) },
+    view: pageView({ id: rest.id, envelope, view }),
+    answers: {
       200: { description: 'A page of the list.', headers },
       304: { description: 'The page is the one that If-None-Match names.', headers },
     },
-    problems: {},
   })
-  return { ...rest, kind: 'list', method: 'GET', answers, query: parameters, required }
+  return { ...declared, path, scope, filter, envelope, view }
 }
 
-/** Declares the reading of one record. Each flag of its query must have a filter. */
-export function getOperation<const Query extends Readonly<Record<string, Field<boolean>>>>(
-  declaration: Omit<GetOperation, Plain | 'filter'> & {
-    readonly query: Query
-    readonly filter: { readonly [P in keyof Query]: IncludesDeleted }
-  },
-): GetOperation {
-  const answers = answersOf({
+/** The envelope of a list: `listFiatAccounts` answers a `FiatAccountsPage`. */
+function pageView({ id, envelope, view }: Pick<ListOperation, 'id' | 'envelope' | 'view'>) {
+  const schema = {
+    description: 'A page of records, in the order of the request.',
+    type: 'object',
+    required: [envelope],
+    properties: {
+      [envelope]: {
+        description: 'The records; empty where none matches.',
+        type: 'array',
+        maxItems: limits.pageSizeMax,
+        items: asComponent(view),
+      },
+      next_page_cursor: {
+        description: 'The `page_cursor` of the next page. Absent on the last page.',
+        type: 'string',
+      },
+    },
+  }
+  return { name: `${capitalised(id.replace(/^list/, ''))}Page`, schema }
+}
+
+/** Declares a customer's list at an instant. */
+export function pastList({
+  list,
+  ...declaration
+}: Omit<Declaration, 'method' | 'parameters' | 'view'> & {
+  readonly list: ListOperation
+}): PastList {
+  const { answers, query } = declaration
+  const declared = operation({
+    ...declaration,
     method: 'GET',
-    scope: declaration.scope,
-    successes: { 200: { description: 'The record.' } },
-    problems: { 404: { description: 'Nothing with this id is the caller’s.' } },
+    parameters: { customer_id: described(text, 'Whose list it is.') },
+    query: { ...query, ...list.query },
+    view: pageView(list),
+    answers: {
+      200: { description: 'A page of the list at an instant.', headers: ['As-Of'] },
+      ...answers,
+    },
   })
-  return { ...declaration, kind: 'get', method: 'GET', answers, required: [] }
+  return { ...declared, list }
 }
-
-type DeclaredWork = Omit<WriteOperation, Plain> & {
-  /** By status: the problems besides those of every operation. */
-  readonly problems: Readonly<Record<number, DeclaredProblem>>
-}
-
-export const writeOperation = ({ problems, ...declaration }: DeclaredWork): WriteOperation => ({
-  ...declaration,
-  ...plainWrite,
-  answers: answersOf({
-    method: 'POST',
-    scope: declaration.scope,
-    successes: { 200: { description: successText(declaration.view.schema) } },
-    problems,
-  }),
-})
-
-const plainWrite = { kind: 'write', method: 'POST', query: {}, required: [] } as const
 
 export const anyOf = <const Column extends string>(column: Column) =>
   ({ kind: 'anyOf', column }) as const

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { noteFullView, seesInFull } from '../contract/access.ts'
-import type { IngestInput, IngestWork } from '../contract/ingest-operation.ts'
+import type { OperatorInput, OperatorWork } from '../contract/operation.ts'
 import { noneFound, problem } from '../contract/problem.ts'
 import type { RecordInput, Resource } from '../contract/resource.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -15,14 +15,14 @@ import { idOf, nameOf, requireFound } from './record-name.ts'
 type HistoryDeps = { readonly store: Pick<Store, 'operator'>; readonly clock: Clock }
 
 /** Throws a 403 unless the caller may read the past. */
-export function requireHistoryScope({ caller }: IngestInput): void {
+export function requireHistoryScope({ caller }: OperatorInput): void {
   if (caller.scopes.has('ingest:read_history')) return
   throw problem('forbidden', 'as_of requires the scope ingest:read_history too')
 }
 
 /** The work that lists the versions of a record. */
 export const historyWork =
-  (resource: Resource, { store }: HistoryDeps): IngestWork =>
+  (resource: Resource, { store }: HistoryDeps): OperatorWork =>
   async (input) => {
     const versionsMax = Number(input.parameters.get('limit') ?? limits.pageSizeDefault)
     const name = historyNameOf(resource, input)
@@ -66,7 +66,7 @@ function stepOf(versions: number, bytes: number, versionsMax: number): number {
 const FIRST_STEP = 4
 
 /** The record of a customer that the caller names, which may have lost its id to another. */
-function historyNameOf(resource: Resource, input: IngestInput): RecordName {
+function historyNameOf(resource: Resource, input: OperatorInput): RecordName {
   const { id, customerId } = nameOf(input)
   const named = input.parameters.get('customer_id')
   if (named === undefined) return { id, customerId }

@@ -1,4 +1,4 @@
-import type { IngestWork } from '../contract/ingest-operation.ts'
+import type { OperatorWork } from '../contract/operation.ts'
 import { limits } from '../platform/limits.ts'
 import type { FeeQuoteStore } from '../store/fee-quotes.ts'
 import { positionId, positionMicros, positionOf } from '../store/position.ts'
@@ -13,7 +13,7 @@ type SearchDeps = {
 
 /** The work of searchRecords. One hit more than are answered tells that there are more. */
 export const searchWork =
-  ({ store, quotes }: SearchDeps): IngestWork =>
+  ({ store, quotes }: SearchDeps): OperatorWork =>
   async ({ caller, parameters, after, trace }) => {
     const search = {
       query: String(parameters.get('q')).trim(),

@@ -7,39 +7,43 @@ import {
   timestampMember,
   uuidMember,
 } from '../contract/members.ts'
-import { writeOperation } from '../contract/operation.ts'
+import { type Body, operation } from '../contract/operation.ts'
 
-export const createCryptoWithdrawalFee = writeOperation({
+/** A withdrawal, whose members other forms of it share. */
+export const cryptoWithdrawal: Body = {
+  members: {
+    asset: described(text, 'Currency to withdraw.'),
+    destination_address: described(unread, 'Where to, on `crypto_network`.'),
+    crypto_network: described(
+      worded(memberOf(cryptoNetworkMember), 'invalid crypto_network'),
+      'The network to withdraw on.',
+    ),
+    amount: described(
+      figure,
+      'What shall arrive, greater than 0. Exactly one of amount and total is given.',
+    ),
+    total: described(
+      figure,
+      'What shall be paid in all, the fee included. Exactly one of amount and total is given.',
+    ),
+  },
+  required: ['asset', 'destination_address', 'crypto_network'],
+  oneOf: {
+    members: ['amount', 'total'],
+    both: 'only one of amount or total should be set',
+    neither: 'either amount or total must be set',
+  },
+}
+
+export const createCryptoWithdrawalFee = operation({
   id: 'createCryptoWithdrawalFee',
   summary: 'The fee of a crypto withdrawal, guaranteed until it expires.',
   tag: 'Fees',
+  method: 'POST',
   path: '/v2/transfer/fees/crypto-withdrawal',
   scope: 'fee:write_crypto_withdrawal_fee',
-  body: {
-    members: {
-      asset: described(text, 'Currency to withdraw.'),
-      destination_address: described(unread, 'Where to, on `crypto_network`.'),
-      crypto_network: described(
-        worded(memberOf(cryptoNetworkMember), 'invalid crypto_network'),
-        'The network to withdraw on.',
-      ),
-      amount: described(
-        figure,
-        'What shall arrive, greater than 0. Exactly one of amount and total is given.',
-      ),
-      total: described(
-        figure,
-        'What shall be paid in all, the fee included. Exactly one of amount and total is given.',
-      ),
-    },
-    required: ['asset', 'destination_address', 'crypto_network'],
-    oneOf: {
-      members: ['amount', 'total'],
-      both: 'only one of amount or total should be set',
-      neither: 'either amount or total must be set',
-    },
-  },
-  problems: {
+  body: cryptoWithdrawal,
+  answers: {
     400: {
       types: [
         'unsupported-asset-network',

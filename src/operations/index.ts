@@ -1,4 +1,4 @@
-import type { Operation } from '../contract/operation.ts'
+import type { GetOperation, ListOperation, Operation } from '../contract/operation.ts'
 import { createCryptoWithdrawalFee } from './create-crypto-withdrawal-fee.ts'
 import { getFiatAccount } from './get-fiat-account.ts'
 import { getFiatDepositInstructions } from './get-fiat-deposit-instructions.ts'
@@ -7,6 +7,16 @@ import { listFiatAccounts } from './list-fiat-accounts.ts'
 import { listFiatDepositInstructions } from './list-fiat-deposit-instructions.ts'
 import { listIssuerQuoteExecutions } from './list-issuer-quote-executions.ts'
 import { listStatements } from './list-statements.ts'
+
+export const gets: readonly GetOperation[] = [getFiatAccount, getFiatDepositInstructions]
+
+export const lists: readonly ListOperation[] = [
+  listFiatAccounts,
+  listStatements,
+  listFiatDepositInstructions,
+  listDepositAddresses,
+  listIssuerQuoteExecutions,
+]
 
 /** The API: every operation under `/v2`, in the contract's order. */
 export const operations: readonly Operation[] = [

@@ -7,8 +7,8 @@ import { sandboxReset } from '../operations/sandbox/reset.ts'
 import type { MovableClock } from '../platform/clock.ts'
 import { resources } from '../resources/catalogue.ts'
 import type { ServiceExtension, ServiceParts } from '../service.ts'
+import { controlRoutes } from './control/control-routes.ts'
 import { addClient, addSampleClient } from './control/customers.ts'
-import { controlRoutes } from './control/handle-control.ts'
 import { openControl } from './control/open-control.ts'
 import { requestLine } from './request-line.ts'
 import { acme, borealis, consoleStaff, sampleCustomers, worldRecords } from './world.ts'
@@ -37,8 +37,8 @@ export async function openSandbox(
   const reset = () => resetSandbox(parts)
   const state = clock === undefined ? undefined : parts.sandbox?.()
   if (clock === undefined || state === undefined) {
-    const works = { [sandboxReset.id]: reset }
-    return { ...shown, routes: controlRoutes([sandboxReset], works, parts.url) }
+    const works = { [sandboxReset.id]: async () => ({ body: await reset() }) }
+    return { ...shown, routes: controlRoutes([sandboxReset], works, parts) }
   }
   const control = await openControl({ parts, state, clock, reset })
   return {

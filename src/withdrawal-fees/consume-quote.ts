@@ -1,4 +1,5 @@
-import type { WriteInput } from '../contract/operation.ts'
+import type { OperatorWork } from '../contract/operation.ts'
+import { noneFound } from '../contract/problem.ts'
 import type { FeeQuoteStore } from '../store/fee-quotes.ts'
 import { describeQuote } from './describe-quote.ts'
 import { consumeProblem } from './fee-problems.ts'
@@ -6,9 +7,12 @@ import { consumeProblem } from './fee-problems.ts'
 export type ConsumeDeps = { readonly quotes: Pick<FeeQuoteStore, 'operator'> }
 
 /** The work of consumeWithdrawalFee: takes a quote for one withdrawal. */
-export function consumeQuote({ quotes }: ConsumeDeps) {
-  return async ({ id, body, trace }: Pick<WriteInput, 'id' | 'body' | 'trace'>) => {
+export function consumeQuote({ quotes }: ConsumeDeps): OperatorWork {
+  return async ({ caller, parameters, body, trace }) => {
+    const id = String(parameters.get('id'))
     const member = (name: string) => body.get(name) ?? ''
+    const isOwn = caller.boundTo === null || caller.boundTo === body.get('customer_id')
+    if (!isOwn) throw noneFound('fee', id)
     const consumed = await quotes.operator.consume({
       id,
       customerId: member('customer_id'),
@@ -20,6 +24,6 @@ export function consumeQuote({ quotes }: ConsumeDeps) {
     })
     if (consumed.outcome !== 'consumed') throw consumeProblem(consumed, id)
     trace.rows = 1
-    return describeQuote(consumed.quote)
+    return { body: describeQuote(consumed.quote) }
   }
 }

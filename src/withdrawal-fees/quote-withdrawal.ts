@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { v7 as timeOrderedUuid } from 'uuid'
 import type { BodyInput, Work } from '../contract/operation.ts'
+import type { Principal } from '../contract/principal.ts'
 import type { AddressPolicy } from '../fees/addresses/address-check.ts'
 import type { FeeBasis } from '../fees/fee-basis.ts'
 import { traitsOf } from '../fees/networks.ts'
@@ -24,7 +25,7 @@ export type QuoteDeps = {
  * The work of createCryptoWithdrawalFee. Quoting is pure and synchronous. The quote is on disk
  * before it is answered, so the fee is guaranteed after a power cut too.
  */
-export function quoteWithdrawal(deps: QuoteDeps): Work {
+export function quoteWithdrawal(deps: QuoteDeps): Work<Principal> {
   return async ({ caller, body, trace }) => {
     const request = requestOf(body)
     const quoted = quoteFee(deps.basis(), request, deps.clock(), deps.policy)
@@ -46,7 +47,7 @@ export function quoteWithdrawal(deps: QuoteDeps): Work {
     if (issued.outcome === 'too-many-open') {
       throw tooManyOpenQuotes(deps.openMax, issued.nextExpiryAt, issued.at)
     }
-    return answerOf(quote, issued.expiresAt)
+    return { body: answerOf(quote, issued.expiresAt) }
   }
 }
 

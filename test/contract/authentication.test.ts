@@ -12,7 +12,7 @@ import { systemRandom } from '../../src/vault/random.ts'
 import { assertProblem } from '../support/assert-answer.ts'
 import { describeService } from '../support/describe-service.ts'
 import { acme, type TestService } from '../support/harness.ts'
-import { callOf, lists, pathOf } from '../support/operation-calls.ts'
+import { callOf, gets, lists, pathOf } from '../support/operation-calls.ts'
 import { calledOf, rawRequest } from '../support/raw-request.ts'
 
 const startedAt = BigInt(Date.UTC(2026, 10, 21)) * 1000n
@@ -169,7 +169,7 @@ for (const operation of operations) {
     })
 
     test('refuses a scope that only resembles its own', async () => {
-      const { scope } = operation
+      const scope = String(operation.scope)
       const others = [
         scope.slice(0, -1),
         `${scope}s`,
@@ -186,8 +186,10 @@ for (const operation of operations) {
     })
 
     test('checks path and method first, then the token, then the scope, then the request', async () => {
-      const bad = operation.kind === 'get' ? instance.replace(/[^/]+$/, 'x') : `${instance}?limit=0`
-      const body = operation.kind === 'write' ? { body: '[]' } : {}
+      const bad = gets.some(({ id }) => id === operation.id)
+        ? instance.replace(/[^/]+$/, 'x')
+        : `${instance}?limit=0`
+      const body = operation.body !== undefined ? { body: '[]' } : {}
       const others = customerScopes.filter((scope) => scope !== operation.scope)
       const lacking = await service.tokenOf(acme, others.join(' '))
       const wrongMethod = await call(bad, { as: null, method: 'PUT' })

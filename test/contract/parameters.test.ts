@@ -260,7 +260,7 @@ const valuesOf = (called: Called, list: ListOperation): unknown => called.body[l
 test('the operations declare exactly the parameters of the contract', () => {
   for (const operation of reads) {
     const own = Object.keys(parameters[operation.id] ?? {})
-    const ofLists = operation.kind === 'list' ? ['limit', 'order', 'page_cursor'] : []
+    const ofLists = 'envelope' in operation ? ['limit', 'order', 'page_cursor'] : []
     const named = own.includes('created_at.eq') ? ['order_by'] : []
     assert.deepEqual(
       Object.keys(operation.query).toSorted(),

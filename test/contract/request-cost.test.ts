@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { asTenant } from '../../src/contract/principal.ts'
-import { parseQuery } from '../../src/http/pipeline/parse-query.ts'
-import { validateList } from '../../src/http/pipeline/validate.ts'
+import { validate } from '../../src/http/pipeline/validate.ts'
 import { describeService } from '../support/describe-service.ts'
 import { acme } from '../support/harness.ts'
 import { type CostMeter, msOf, openCostMeter, slowness } from '../support/loop-cost.ts'
@@ -68,11 +67,13 @@ async function assertCost(
   assert.deepEqual(dear, new Map())
 }
 
-const readPage = ({ operation, rawQuery }: Required<CustomersRequest>['page']) =>
-  service.parts.store.customers.page(asTenant(acme.customerId), operation.view, {
-    ...validateList(operation, parseQuery(rawQuery, operation.query).values).selection,
-    after: undefined,
-  })
+const readPage = ({ operation, rawQuery }: Required<CustomersRequest>['page']) => {
+  const request = { rawQuery, parameters: {}, body: Buffer.alloc(0), trace: {} }
+  const { list } = validate(operation, operation, request)
+  assert.ok(list !== undefined)
+  const selection = { ...list.selection, after: undefined }
+  return service.parts.store.customers.page(asTenant(acme.customerId), operation.view, selection)
+}
 
 describe('the largest request of every shape', () => {
   test('takes at most 1 ms of the event loop before authentication', async () => {

@@ -142,7 +142,7 @@ test('the README lists every operation with its path and scope', () => {
   const text = read('README.md')
   for (const { path, scope } of operations) {
     assert.ok(text.includes(path.replace(':id', '{id}')), path)
-    assert.ok(text.includes(`\`${scope}\``), scope)
+    assert.ok(text.includes(`\`${scope}\``), path)
   }
 })
 

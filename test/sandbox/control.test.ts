@@ -3,7 +3,6 @@ import { request } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { sandboxOperations } from '../../src/operations/sandbox/index.ts'
-import { listSandboxRequests } from '../../src/operations/sandbox/requests.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { limits } from '../../src/platform/limits.ts'
 import { openLog } from '../../src/platform/log.ts'
@@ -75,19 +74,10 @@ describe('GET /sandbox/requests', () => {
       requests.note({ trace: { customer }, method: 'GET', status: 200, durationMs: 1, id: `${id}` })
     note('borealis', 0)
     for (let id = 0; id <= limits.sandboxRequestsKept; id += 1) note('acme', id)
-    const list = async (customer: string) => {
-      const parameters = new Map([['customer_id', customer]])
-      const given = {
-        parameters,
-        body: new Map(),
-        bytes: Buffer.alloc(0),
-        left: () => AbortSignal.any([]),
-        trace: {},
-      }
-      const answer = await requests.works[listSandboxRequests.id]?.(given)
-      assert.ok(answer !== undefined && 'requests' in answer && Array.isArray(answer.requests))
-      return answer.requests.map(({ request_id }) => request_id)
-    }
+    const list = async (customer: string) =>
+      (await requests.list(customer)).map(
+        (request) => 'request_id' in request && request.request_id,
+      )
     const told = await list('acme')
     assert.deepEqual([told.length, told[0], told.at(-1)], [1000, '1000', '1'])
     assert.deepEqual(await list('borealis'), ['0'])

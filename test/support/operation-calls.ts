@@ -1,21 +1,15 @@
 import type { GetOperation, ListOperation, Operation } from '../../src/contract/operation.ts'
-import { operations } from '../../src/operations/index.ts'
+import { gets, lists } from '../../src/operations/index.ts'
 import type { TestService } from './harness.ts'
 
 /** Queries and paths for tests that loop over the operations. */
 
-export const lists: readonly ListOperation[] = operations.filter(
-  (operation) => operation.kind === 'list',
-)
-export const reads: readonly (GetOperation | ListOperation)[] = operations.filter(
-  (operation) => operation.kind !== 'write',
-)
-export const gets: readonly GetOperation[] = operations.filter(
-  (operation) => operation.kind === 'get',
-)
+export { gets, lists }
+
+export const reads: readonly (GetOperation | ListOperation)[] = [...gets, ...lists]
 
 /** The memorable id of Acme's first record in the sandbox. */
-export const acmeIdOf = (operation: GetOperation): string =>
+export const acmeIdOf = (operation: Pick<Operation, 'id'>): string =>
   operation.id === 'getFiatAccount'
     ? '11111111-1111-4111-8111-111111111111'
     : '22222222-2222-4222-8222-222222222222'
@@ -24,8 +18,7 @@ export type Pairs = readonly (readonly [name: string, value: string])[]
 
 /** A path that answers 200 to Acme: required parameters first, then the given ones. */
 export function pathOf(operation: Operation, query: Pairs = [], customer = 'acme'): string {
-  const path =
-    operation.kind === 'get' ? operation.path.replace(':id', acmeIdOf(operation)) : operation.path
+  const path = operation.path.replace(':id', acmeIdOf(operation))
   return withQuery(path, [...requiredOf(operation, customer), ...query])
 }
 
@@ -36,13 +29,11 @@ export function withQuery(path: string, query: Pairs): string {
 }
 
 const requiredOf = (operation: Operation, customer: string): Pairs =>
-  operation.kind === 'list' && operation.required.includes('customer_id')
-    ? [['customer_id', customer]]
-    : []
+  operation.required.includes('customer_id') ? [['customer_id', customer]] : []
 
 /** The method and body that a write needs to answer 200. */
-export const callOf = ({ kind }: Operation): { method?: 'POST'; body?: string } =>
-  kind === 'write' ? { method: 'POST', body: JSON.stringify(withdrawal) } : {}
+export const callOf = ({ body }: Operation): { method?: 'POST'; body?: string } =>
+  body !== undefined ? { method: 'POST', body: JSON.stringify(withdrawal) } : {}
 
 export const withdrawal = {
   asset: 'USDC',

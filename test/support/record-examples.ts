@@ -9,7 +9,7 @@ import type {
 import type { Example, OperationExamples } from '../../src/http/documents/openapi-examples.ts'
 import { problemOf, renderProblem } from '../../src/http/server/respond.ts'
 import { createCryptoWithdrawalFee } from '../../src/operations/create-crypto-withdrawal-fee.ts'
-import { operations } from '../../src/operations/index.ts'
+import { gets, lists, operations } from '../../src/operations/index.ts'
 import { StoreUnavailable } from '../../src/store/unavailable.ts'
 import { acme, startTestService, type TestService } from './harness.ts'
 import { acmeIdOf, callOf, pathOf, withdrawal } from './operation-calls.ts'
@@ -132,10 +132,10 @@ async function recordOperation(
   operation: Operation,
   { service, limited, withoutFees }: Services,
 ): Promise<OperationExamples> {
-  const body = operation.kind === 'write' ? withdrawal : undefined
+  const body = operation.body !== undefined ? withdrawal : undefined
   const plain = { path: pathOf(operation), ...(body !== undefined && { body }) }
   const otherScope = operations.find(({ scope }) => scope !== operation.scope)?.scope
-  const narrow = await service.tokenOf(acme, otherScope)
+  const narrow = await service.tokenOf(acme, String(otherScope))
   const isFee = operation.id === createCryptoWithdrawalFee.id
   const special = isFee
     ? await recordFee(service, withoutFees)
@@ -187,11 +187,12 @@ async function sendLongHeaders({ url }: TestService): Promise<Example> {
   return { summary: 'A query that is too long', value: steady(text) }
 }
 
-async function recordRead(operation: Operation, service: TestService): Promise<OperationExamples> {
-  assert(operation.kind !== 'write')
-  return operation.kind === 'get'
-    ? await recordGet(operation, service)
-    : await recordList(operation, service)
+async function recordRead({ id }: Operation, service: TestService): Promise<OperationExamples> {
+  const get = gets.find((operation) => operation.id === id)
+  if (get !== undefined) return await recordGet(get, service)
+  const list = lists.find((operation) => operation.id === id)
+  assert.ok(list !== undefined, id)
+  return await recordList(list, service)
 }
 
 async function recordGet(

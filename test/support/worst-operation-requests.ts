@@ -1,13 +1,9 @@
 import { gzipSync } from 'node:zlib'
 import type { ArrayField, Field } from '../../src/contract/fields.ts'
-import type { IngestOperation } from '../../src/contract/ingest-operation.ts'
 import type { Operation } from '../../src/contract/operation.ts'
-import type { SandboxOperation } from '../../src/contract/sandbox-operation.ts'
 import { limits } from '../../src/platform/limits.ts'
 import { aFiatAccount, aStatement } from './records.ts'
 import { fill, fillWith, type WorstRequest } from './worst-requests.ts'
-
-type Declared = Operation | IngestOperation | SandboxOperation
 
 /** The worst requests of one operation, from its declaration: path, query and body. */
 export type OperationsRequests = {
@@ -19,10 +15,10 @@ type Known = {
   /** A token with every scope that the operation may need. */
   readonly token: string | undefined
   /** A path parameter that finds something, by its name and the operation's id. */
-  readonly findable: (parameter: string, operation: Declared) => string
+  readonly findable: (parameter: string, operation: Operation) => string
 }
 
-export function worstOf(operation: Declared, known: Known): OperationsRequests {
+export function worstOf(operation: Operation, known: Known): OperationsRequests {
   const paths = {
     'what it finds': pathOf(operation, (name) => known.findable(name, operation)),
     ...(operation.path.includes(':') && {
@@ -31,7 +27,7 @@ export function worstOf(operation: Declared, known: Known): OperationsRequests {
   }
   const headers = known.token === undefined ? [] : [`authorization: Bearer ${known.token}`]
   const room = limits.headerBytesMax - 2500 - (known.token?.length ?? 0)
-  const queries = Object.entries(queriesOf(queryOf(operation), room))
+  const queries = Object.entries(queriesOf(operation.query, room))
   const bodies = Object.entries(bodiesOf(operation))
   const [[, found] = ['', '']] = Object.entries(paths)
   const requests = [
@@ -70,16 +66,10 @@ function requestBytes(
   ])
 }
 
-const pathOf = ({ path }: Declared, printed: (name: string) => string): string =>
+const pathOf = ({ path }: Operation, printed: (name: string) => string): string =>
   path.replaceAll(/:(\w+)/g, (_match, name: string) => printed(name))
 
 type Parameters = Readonly<Record<string, Field<unknown> | ArrayField<string>>>
-
-/** The list of a past page takes the parameters of the customer's list too. */
-const queryOf = (operation: Declared): Parameters => ({
-  ...(operation.kind === 'past-list' && operation.list.query),
-  ...operation.query,
-})
 
 /** Every parameter with a value that it accepts, and with the longest one that is refused. */
 function queriesOf(parameters: Parameters, room: number): Readonly<Record<string, string>> {
@@ -119,17 +109,14 @@ function acceptedBy(field: Field<unknown> | ArrayField<string>, at: number): str
   return candidates.find((value) => 'value' in own.read(value)) ?? 'x'.repeat(200)
 }
 
-/** The shapes of a body, by what the operation declares. A new form of body needs its own here. */
-function bodiesOf({
-  body,
-}: Declared & { readonly body?: unknown }): Readonly<Record<string, Sent>> {
+/** The shapes of a body, by what the operation declares. */
+function bodiesOf({ body }: Operation): Readonly<Record<string, Sent>> {
   if (body === undefined) return {}
-  if (body === 'ndjson') return { ...plainStreams, ...plainRecords }
-  if (typeof body !== 'object' || body === null) throw new Error('an unknown form of body')
-  if ('records' in body) return { ...plainStreams, ...plainRecords, ...compressedStreams }
-  if ('record' in body) return plainRecords
-  if (!('members' in body)) throw new Error('an unknown form of body')
-  const fields = Object.entries(body.members as Readonly<Record<string, Field<unknown>>>)
+  if ('isStream' in body) return { ...plainStreams, ...plainRecords, ...compressedStreams }
+  if ('bytesMax' in body) {
+    return body.view === undefined ? { ...plainStreams, ...plainRecords } : plainRecords
+  }
+  const fields = Object.entries<Field<unknown>>(body.members)
   const accepted = fields
     // The second customer of a seed would be refused.
     .filter(([name]) => name !== 'seed')

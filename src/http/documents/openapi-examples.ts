@@ -20,9 +20,7 @@ const none: OperationExamples = { parameters: {}, bodies: {}, answers: {} }
 export const examplesOf = (operationId: string): OperationExamples => examples[operationId] ?? none
 
 /** The examples of an answer, or those that every operation of its API has for the status. */
-export const answerExamples = (
-  operationId: string,
-  api: 'customers' | 'ingest' | 'sandbox',
-  status: number,
-): Readonly<Record<string, Example>> | undefined =>
-  examplesOf(operationId).answers[status] ?? examplesOf(`every ${api} operation`).answers[status]
+export const answerExamples =
+  (operationId: string, api: string) =>
+  (status: string): Readonly<Record<string, Example>> | undefined =>
+    examplesOf(operationId).answers[status] ?? examplesOf(`every ${api} operation`).answers[status]

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { TSchema } from 'typebox'
-import type { Body } from '../../contract/operation.ts'
+import { type Body, capitalised } from '../../contract/operation.ts'
 
 /** The schemas that a document shows once, by name. */
 export type Components = Map<string, object>
@@ -16,11 +16,14 @@ export function plainSchema(schema: TSchema, components: Components): object {
 }
 
 type Node = Readonly<Record<string, unknown>> & {
-  readonly component?: { readonly name: string; readonly description: string }
+  readonly component?: { readonly name: string; readonly description?: string }
 }
 
 function plain({ component, ...node }: Node, components: Components): object {
   if (component === undefined) return plainKeywords(node, components)
+  if (component.description === undefined) {
+    return addComponent(component.name, plainKeywords(node, components), components)
+  }
   const { description, ...shared } = node
   return {
     ...addComponent(
@@ -101,6 +104,3 @@ function fieldSchema(field: Body['members'][string] | undefined, components: Com
   const { schema, description } = field
   return { ...plainSchema(schema, components), ...(description !== undefined && { description }) }
 }
-
-export const capitalised = (text: string): string =>
-  text.replace(/^./, (letter) => letter.toUpperCase())

@@ -1,23 +1,15 @@
 import type { TSchema } from 'typebox'
 import type { ArrayField, Field } from '../../contract/fields.ts'
-import type { IngestCall, IngestOperation } from '../../contract/ingest-operation.ts'
-import type { Body, Operation } from '../../contract/operation.ts'
-import type { SandboxOperation } from '../../contract/sandbox-operation.ts'
+import { type Body, capitalised, type Operation, type RawBody } from '../../contract/operation.ts'
 import { operatorScopes, readScopes } from '../../contract/scopes.ts'
-import { examplesOf } from './openapi-examples.ts'
+import { answerExamples, examplesOf } from './openapi-examples.ts'
 import { headerComponents, responsesOf } from './openapi-responses.ts'
-import {
-  addComponent,
-  bodySchema,
-  type Components,
-  capitalised,
-  plainSchema,
-} from './openapi-schemas.ts'
+import { addComponent, bodySchema, type Components, plainSchema } from './openapi-schemas.ts'
 import { customerProblem, operatorProblem } from './problem-schemas.ts'
 
-type Documented = Operation | IngestOperation | SandboxOperation
-
 type About = {
+  /** As the recorded examples call it. */
+  readonly name: string
   readonly title: string
   readonly description: string
   /** Scopes that the document lists even where none of its operations needs them. */
@@ -26,6 +18,7 @@ type About = {
 }
 
 const customerApi: About = {
+  name: 'customers',
   title: 'Bursar',
   description:
     'Fiat accounts, deposit instructions, crypto deposit addresses, statements, issuer quote executions and guaranteed withdrawal fees of one customer. Amounts are decimal strings; times are RFC 3339 in UTC. Within `/v2` change is additive only.',
@@ -35,6 +28,7 @@ const customerApi: About = {
 
 /** Apart from the customers' document, so that no customer generates these operations. */
 export const ingestApi: About = {
+  name: 'ingest',
   title: 'Bursar ingest',
   description:
     'What the operator’s own systems do: store records, read what is and what was stored, search, and consume fees. Their clients are made with `client create --operator`. No customer’s client may have these scopes.',
@@ -44,6 +38,7 @@ export const ingestApi: About = {
 
 /** Only a sandbox has these calls, and serves this document. */
 export const sandboxApi: About = {
+  name: 'sandbox',
   title: 'Bursar sandbox',
   description:
     'How tests control a sandbox: customers of their own, records, snapshots, faults, the clock, and the requests that were served. These calls take no token.',
@@ -53,21 +48,22 @@ export const sandboxApi: About = {
 
 /** Renders OpenAPI 3.1 from the schemas that validate requests. `version` is the program's. */
 export function openApiDocument(
-  operations: readonly Documented[],
+  operations: readonly Operation[],
   version: string,
   publicUrl: string,
-  { title, description, scopes, problem }: About = customerApi,
+  about: About = customerApi,
 ): object {
+  const { title, description, scopes } = about
   const components: Components = new Map()
   const paths: Record<string, Record<string, object>> = {}
   for (const operation of operations) {
     const path = operation.path.replaceAll(/:([a-z_]+)/g, '{$1}')
     paths[path] = {
       ...paths[path],
-      [operation.method.toLowerCase()]: operationObject(operation, problem, components),
+      [operation.method.toLowerCase()]: operationObject(operation, about, components),
     }
   }
-  const hasScopes = operations.some((operation) => 'scope' in operation)
+  const hasScopes = operations.some(({ scope }) => scope !== undefined)
   return {
     openapi: '3.1.0',
     info: {
@@ -92,7 +88,7 @@ export function openApiDocument(
 }
 
 function securityScheme(
-  operations: readonly Documented[],
+  operations: readonly Operation[],
   scopes: readonly string[],
   publicUrl: string,
 ): object {
@@ -109,125 +105,78 @@ function securityScheme(
 }
 
 /** The scope that an operation needs; none where the operator's every client may call it. */
-const scopesOf = (operation: Documented): string[] =>
-  'scope' in operation && operation.scope !== null ? [operation.scope] : []
+const scopesOf = ({ scope }: Operation): string[] =>
+  scope === null || scope === undefined ? [] : [scope]
 
 const scopeMeaning = (scope: string): string =>
   scope.split(':').at(-1)?.replaceAll('_', ' ') ?? scope
 
-function operationObject(operation: Documented, problem: TSchema, components: Components): object {
+function operationObject(
+  operation: Operation,
+  { name, problem }: About,
+  components: Components,
+): object {
+  const { id, title, summary, tag, scope, body } = operation
   return {
-    operationId: operation.id,
-    summary: 'title' in operation ? operation.title : titleOf(operation.id),
-    description: operation.summary,
-    tags: [operation.tag],
-    security: 'scope' in operation ? [{ oauth2: scopesOf(operation) }] : [],
-    parameters: [...parametersOf(operation, components), ...conditionsOf(operation)],
-    ...('body' in operation &&
-      operation.body !== undefined && {
-        requestBody: requestBody(operation, operation.body, components),
-      }),
-    responses: responsesOf(operation, problem, components),
+    operationId: id,
+    summary: title,
+    description: summary,
+    tags: [tag],
+    security: scope === undefined ? [] : [{ oauth2: scopesOf(operation) }],
+    parameters: parametersOf(operation, components),
+    ...(body !== undefined && { requestBody: requestBody(id, body, components) }),
+    responses: responsesOf(operation, answerExamples(id, name), problem, components),
   }
 }
 
-/** `listFiatAccounts` → `List Fiat Accounts`, the operation's name in the contract. */
-const titleOf = (id: string): string => capitalised(id.replace(/[A-Z]/g, (letter) => ` ${letter}`))
-
-function requestBody(
-  { id, ...operation }: Documented,
-  body: Body | 'ndjson' | RecordBody,
-  components: Components,
-): object {
-  if (body === 'ndjson' || 'records' in body) {
+function requestBody(id: string, body: Body | RawBody, components: Components): object {
+  const { bodies } = examplesOf(id)
+  const examples = Object.keys(bodies).length === 0 ? {} : { examples: bodies }
+  if ('members' in body) {
+    const schema = bodySchema(`${capitalised(id)}Request`, body, components)
+    return {
+      required: body.optional !== true,
+      content: { 'application/json': { schema, ...examples } },
+    }
+  }
+  if (body.view === undefined) {
     return {
       required: true,
       description: 'One record a line, as `bursar import` reads them.',
-      content: { 'application/x-ndjson': { schema: { type: 'string' }, ...bodyExamples(id) } },
+      content: { 'application/x-ndjson': { schema: { type: 'string' }, ...examples } },
     }
   }
-  if ('record' in body) {
-    const { name, schema } = body.view
-    const shown = addComponent(name, plainSchema(schema, components), components)
-    return {
-      required: true,
-      content: { 'application/json': { schema: shown, ...bodyExamples(id) } },
-    }
-  }
-  const schema = bodySchema(`${capitalised(id)}Request`, body, components)
-  const required = !('bodyOptional' in operation && operation.bodyOptional === true)
-  return { required, content: { 'application/json': { schema, ...bodyExamples(id) } } }
+  const { name, schema } = body.view
+  const shown = addComponent(name, plainSchema(schema, components), components)
+  return { required: true, content: { 'application/json': { schema: shown, ...examples } } }
 }
 
-function bodyExamples(id: string): object {
-  const { bodies } = examplesOf(id)
-  return Object.keys(bodies).length === 0 ? {} : { examples: bodies }
-}
-
-type RecordBody = Exclude<NonNullable<IngestCall['body']>, Body>
-
-function parametersOf(operation: Documented, components: Components): object[] {
-  const { id, path, query, required } = operation
+function parametersOf(operation: Operation, components: Components): object[] {
+  const { id, parameters, query, required, headers } = operation
   const examples = examplesOf(id).parameters
-  const exampleOf = (name: string): object => (name in examples ? { example: examples[name] } : {})
-  const listed = operation.kind === 'past-list' ? operation.list.query : {}
-  const inQuery = Object.entries({ ...query, ...listed }).map(([name, field]) => ({
-    ...queryParameter(name, field, required.includes(name), components),
-    ...exampleOf(name),
-  }))
-  if ('parameters' in operation) {
-    const inPath = Object.entries(operation.parameters).map(([name, field]) => ({
-      ...queryParameter(name, field, true, components),
-      in: 'path',
-    }))
-    return [...inPath, ...inQuery]
-  }
-  return path.includes('/:id') ? [{ ...pathId, ...exampleOf('id') }, ...inQuery] : inQuery
-}
-
-/** The conditions and the key that a request may have in its headers. */
-function conditionsOf(operation: Documented): object[] {
-  const header = (name: string, description: string) => ({
-    name,
-    in: 'header',
-    required: false,
-    description,
-    schema: { type: 'string' },
+  const shown = (name: string, field: AnyField, place: 'path' | 'query') => ({
+    ...parameterOf(name, field, place === 'path' || required.includes(name), components),
+    in: place,
+    ...(name in examples && { example: examples[name] }),
   })
-  const reason = header('Access-Reason', 'Why a person needs the full view, percent-encoded.')
-  if (operation.kind === 'past-list') {
-    return operation.list.view.resource.mask === undefined ? [] : [reason]
-  }
-  if (operation.kind !== 'ingest') return []
-  const { method, body, isTagged, showsInFull } = operation
-  if (showsInFull === true) return [reason]
-  if (body !== undefined && 'records' in body) {
-    return [
-      header(
-        'Idempotency-Key',
-        'The same request with the same key gets the answer of the first again, for 24 hours.',
-      ),
-      header('Content-Encoding', 'gzip, if the stream is compressed.'),
-    ]
-  }
-  if (isTagged !== true || method === 'GET') return []
   return [
-    header('If-Match', 'The entity tag of the version that the request replaces.'),
-    ...(method === 'PUT' ? [header('If-None-Match', '`*`, if no version may be stored yet.')] : []),
+    ...Object.entries(parameters).map(([name, field]) => shown(name, field, 'path')),
+    ...Object.entries(query).map(([name, field]) => shown(name, field, 'query')),
+    ...Object.entries(headers).map(([name, description]) => ({
+      name,
+      in: 'header',
+      required: false,
+      description,
+      schema: { type: 'string' },
+    })),
   ]
 }
 
-const pathId = {
-  name: 'id',
-  in: 'path',
-  required: true,
-  description: 'The record’s identifier.',
-  schema: { type: 'string', format: 'uuid' },
-}
+type AnyField = Field<unknown> | ArrayField<string>
 
-function queryParameter(
+function parameterOf(
   name: string,
-  field: Field<unknown> | ArrayField<string>,
+  field: AnyField,
   required: boolean,
   components: Components,
 ): object {

@@ -1,7 +1,7 @@
+import type { Operation } from '../../contract/operation.ts'
 import type { Caller, OperatorPrincipal } from '../../contract/principal.ts'
 import { type Problem, problem } from '../../contract/problem.ts'
 import { authorizationHeaders, queryNames, type Request } from '../../contract/request.ts'
-import type { OperatorScope, Scope } from '../../contract/scopes.ts'
 import { limits } from '../../platform/limits.ts'
 
 /**
@@ -50,31 +50,21 @@ export async function authenticate<C extends Caller>(
 export const expiredToken = (): Problem =>
   invalidToken('the access token has expired; get a new one', 'the access token has expired')
 
-/** Throws what the pipeline would throw before it reads a body. */
-export async function admit(
-  { scope }: { readonly scope: Scope | OperatorScope | null },
-  request: Request,
-  verify: Verify<Caller>,
-): Promise<void> {
-  const caller = await authenticate(request, verify)
-  if (scope === null) requireOperator(caller)
-  else requireScope(caller, scope)
-}
-
-/** Throws a 403 unless the caller is a client of the operator, or a person. */
-export function requireOperator(caller: Caller): asserts caller is OperatorPrincipal {
-  if (caller.tenant === null) return
-  throw problem('forbidden', 'the client belongs to a customer; only the operator may call this', {
-    headers: { 'www-authenticate': 'Bearer error="insufficient_scope"' },
-  })
-}
-
-/** Throws a 403 unless the token has this very scope. */
-export function requireScope(caller: Caller, scope: Scope | OperatorScope): void {
-  if (caller.scopes.has(scope)) return
+/** Returns the caller if its token has this very scope, or if none is required. Else a 403. */
+export function requireScope<C extends Caller>(caller: C, scope: Operation['scope']): C {
+  if (scope === null || scope === undefined || caller.scopes.has(scope)) return caller
   const held = [...caller.scopes].join(' ')
   throw problem('forbidden', `insufficient scopes: found '${held}', required one of '[${scope}]'`, {
     headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
+  })
+}
+
+/** The same for a client of the operator, or a person. */
+export function requireOperator(caller: Caller, scope: Operation['scope']): OperatorPrincipal {
+  const permitted = requireScope(caller, scope)
+  if (permitted.tenant === null) return permitted
+  throw problem('forbidden', 'the client belongs to a customer; only the operator may call this', {
+    headers: { 'www-authenticate': 'Bearer error="insufficient_scope"' },
   })
 }
 

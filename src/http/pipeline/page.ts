@@ -1,13 +1,8 @@
-import { hash } from 'node:crypto'
-import type { ListOperation } from '../../contract/operation.ts'
-import type { Principal } from '../../contract/principal.ts'
+import type { Operation } from '../../contract/operation.ts'
+import type { Caller } from '../../contract/principal.ts'
 import { invalidParameters, type ParameterFault } from '../../contract/problem.ts'
-import type { Answer, Request } from '../../contract/request.ts'
+import type { Answer } from '../../contract/request.ts'
 import { openLentBuffers } from '../../platform/lent-buffers.ts'
-import { limits } from '../../platform/limits.ts'
-import { version } from '../../platform/version.ts'
-import type { Page, PageRows, Revision, Selection } from '../../store/records/page.ts'
-import { printInstant } from '../../values/instant.ts'
 import {
   type Binding,
   type CursorFault,
@@ -16,103 +11,97 @@ import {
   type Place,
   sealCursor,
 } from './cursor.ts'
-import type { ListInput } from './validate.ts'
+import type { Found, FoundPage } from './reading.ts'
+import type { Input } from './validate.ts'
 
-/** The selection with its cursor opened. A cursor that was sealed for anything else is a 400. */
+/** The place that the page comes after. A cursor that was sealed for anything else is a 400. */
 export function openPage(
-  operation: ListOperation,
-  principal: Principal,
-  input: ListInput,
-  keys: CursorKeys,
-): Selection {
-  const place = openAfter(input.cursor, bindingOf(operation, principal, input), keys)
-  return { ...input.selection, after: place?.position, notBefore: place?.logPosition }
-}
-
-/** The memory to reserve for a page that is not read yet, in bytes. */
-export const roomOf = ({ limit }: Pick<Selection, 'limit'>): number =>
-  limit * limits.recordBytesReserved
-
-/** The place that a page comes after; undefined for the first page. */
-export function openAfter(
-  cursor: string | undefined,
-  binding: Binding,
+  operation: Operation,
+  caller: Caller,
+  input: Input,
   keys: CursorKeys,
 ): Place | undefined {
-  if (cursor === undefined) return undefined
-  const place = openCursor(keys, cursor, binding)
+  const cursor = input.parameters.get('page_cursor')
+  if (typeof cursor !== 'string' || cursor === '') return undefined
+  const place = openCursor(keys, cursor, bindingOf(operation, caller, input))
   if (typeof place !== 'string') return place
   const sentence = 'page_cursor token cannot be parsed'
   throw invalidParameters([{ parameter: 'page_cursor', ...cursorFaults[place], sentence }])
 }
 
-/** Puts the envelope around the stored bytes, with `next_page_cursor` only where rows remain. */
+/** The answer, with the cursor of the next page where entries remain. */
 export function closePage(
-  operation: ListOperation,
-  principal: Principal,
-  input: ListInput,
-  page: Page,
-  etag: string,
+  operation: Operation,
+  caller: Caller,
+  input: Input,
+  { page, next, body, headers: own, isNew }: Found,
   keys: CursorKeys,
 ): Answer {
-  const binding = bindingOf(operation, principal, input)
-  const { logPosition } = page
-  const { body, sent } = enclose(operation.envelope, page, { logPosition }, binding, keys)
-  return { status: 200, headers: pageHeaders(etag, page.revision), body, sent }
+  const status = isNew === true ? operation.statusIfNew : operation.status
+  const headers = own === undefined ? notStored : { ...notStored, ...own }
+  if (page !== undefined) {
+    const place = page.more && page.last !== undefined ? placeAfter(page, page.last) : undefined
+    const cursor = place && sealCursor(keys, place, bindingOf(operation, caller, input))
+    return { status, headers, ...enclose(input.list?.envelope ?? '', page, cursor) }
+  }
+  if (next !== undefined) {
+    const cursor = sealCursor(keys, { position: next }, bindingOf(operation, caller, input))
+    const shown = { ...Object(body), next_page_cursor: cursor }
+    return { status, headers, body: JSON.stringify(shown) }
+  }
+  return { status, headers, body: typeof body === 'object' ? JSON.stringify(body) : body }
 }
 
-/** The page in its envelope. `sent` ends the use of the body's memory. */
-export function enclose(
+const notStored = { 'cache-control': 'no-store' }
+
+const placeAfter = ({ logPosition, asOf }: FoundPage, position: Uint8Array): Place => ({
+  position,
+  logPosition,
+  asOf,
+})
+
+/** The stored bytes in their envelope. `sent` ends the use of the body's memory. */
+function enclose(
   envelope: string,
-  page: PageRows,
-  readAt: Omit<Place, 'position'>,
-  binding: Binding,
-  keys: CursorKeys,
+  { items, release }: FoundPage,
+  cursor: string | undefined,
 ): { readonly body: Uint8Array; readonly sent: () => void } {
-  const next = page.more && page.last !== undefined ? { position: page.last, ...readAt } : undefined
-  const tail =
-    next === undefined ? ']}' : `],"next_page_cursor":"${sealCursor(keys, next, binding)}"}`
+  const tail = cursor === undefined ? ']}' : `],"next_page_cursor":"${cursor}"}`
   const head = `{"${envelope}":[`
-  const body = bodies.lend(head.length + page.items.length + tail.length)
+  const body = bodies.lend(head.length + items.length + tail.length)
   body.write(head, 0, 'latin1')
-  body.set(page.items, head.length)
-  body.write(tail, head.length + page.items.length, 'latin1')
-  page.release?.()
+  body.set(items, head.length)
+  body.write(tail, head.length + items.length, 'latin1')
+  release?.()
   return { body, sent: () => bodies.takeBack(body) }
 }
 
 const bodies = openLentBuffers()
 
-/** `as-of` is when the list last changed: the instant at which the operator finds this page. */
-export function pageHeaders(
-  etag: string,
-  { changedAt }: Pick<Revision, 'changedAt'>,
-): Readonly<Record<string, string>> {
-  const headers = { 'cache-control': 'private, no-cache', etag }
-  return changedAt === 0n ? headers : { ...headers, 'as-of': printInstant(changedAt) }
-}
-
 /**
- * A tag of the request and of what may change in its answer: the program's version, the revision
- * of the tenant's records, and the cursor key, which may be revoked. So it takes no page to make.
- * The tag is weak, because each cursor is sealed anew: the bytes differ, the meaning does not.
+ * A cursor opens for the caller and the parameters that it was sealed for. A cursor of the operator
+ * keeps its page to one customer and one view, so that no page mixes two of them.
  */
-export function etagOf(
-  { id }: ListOperation,
-  { tenant }: Principal,
-  { rawQuery }: Pick<Request, 'rawQuery'>,
-  { changedAt, damageMet }: Revision,
-  keys: CursorKeys,
-): string {
-  const what = [version, id, rawQuery, String(changedAt), damageMet, tenant, keys.current().id]
-  return `W/"${hash('sha1', JSON.stringify(what), 'base64url')}"`
+function bindingOf({ id }: Operation, caller: Caller, { parameters, list }: Input): Binding {
+  if (list !== undefined) {
+    const { filters, selection } = list
+    const { order } = selection
+    if (caller.tenant !== null) return { tenant: caller.tenant, operation: id, order, filters }
+    const view = parameters.get('view') ?? 'customer'
+    const tenant = `operator ${parameters.get('customer_id')}`
+    return { tenant, operation: `${id} ${view}`, order, filters }
+  }
+  const others = [...parameters].filter(([name]) => name !== 'page_cursor' && name !== 'limit')
+  const boundTo = caller.tenant ?? caller.boundTo
+  return {
+    tenant: boundTo === null ? 'operator' : `operator ${boundTo}`,
+    operation: id,
+    order: 'ASC',
+    filters: JSON.stringify(others.toSorted(), (_name, value) =>
+      typeof value === 'bigint' ? String(value) : value,
+    ),
+  }
 }
-
-const bindingOf = (
-  { id }: ListOperation,
-  { tenant }: Principal,
-  { selection, filters }: ListInput,
-): Binding => ({ tenant, operation: id, order: selection.order, filters })
 
 const cursorFaults: Readonly<Record<CursorFault, Pick<ParameterFault, 'code' | 'reason'>>> = {
   malformed: { code: 'malformed', reason: 'token cannot be parsed' },

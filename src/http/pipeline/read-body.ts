@@ -14,6 +14,7 @@ import { membersAtMost, repeatedMembers, scanJson } from '../../values/scan-json
  * every fault. It echoes no value, since an address field may hold a private key.
  */
 export function readBody(body: Body, bytes: Uint8Array): BodyInput {
+  if (body.optional === true && bytes.length === 0) return new Map()
   const given = parseObject(bytes)
   const values = new Map<string, string>()
   const faults: ParameterFault[] = []

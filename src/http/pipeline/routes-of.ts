@@ -1,31 +1,31 @@
-import type { IngestOperation } from '../../contract/ingest-operation.ts'
-import type { Operation } from '../../contract/operation.ts'
+import assert from 'node:assert/strict'
+import type { Operation, Work } from '../../contract/operation.ts'
 import type { Caller } from '../../contract/principal.ts'
-import type { Answer, Request, Route } from '../../contract/request.ts'
-import { limits } from '../../platform/limits.ts'
-import { admit, type Verify } from './authenticate.ts'
+import type { Route } from '../../contract/request.ts'
+import { type Api, handle } from './handle.ts'
+import type { Reading } from './reading.ts'
 
-type Routed = Pick<Operation | IngestOperation, 'id' | 'method' | 'path' | 'scope'> & {
-  readonly body?: object
-}
+/** What answers each operation, by its id. */
+export type Readings<C extends Caller> = Readonly<Record<string, Work<C> | Reading<C>>>
 
-/** A route for each operation, answered by its pipeline. */
-export function routesOf<O extends Routed, D extends { readonly verify: Verify<Caller> }>(
-  operations: readonly O[],
-  deps: D,
-  handle: (operation: O, request: Request, deps: D) => Promise<Answer>,
-): Route[] {
-  return operations.map((operation) => ({
-    method: operation.method,
-    path: operation.path,
-    operation: operation.id,
-    ...bodyOf(operation),
-    answer: (request) => handle(operation, request, deps),
-    admit: (request) => admit(operation, request, deps.verify),
-  }))
-}
-
-const bodyOf = ({ body = {} }: Routed): Pick<Route, 'bodyBytesMax' | 'takesStream'> => {
-  if ('records' in body) return { takesStream: true }
-  return 'record' in body ? { bodyBytesMax: limits.recordBytesMax } : {}
-}
+/** A route for each operation, answered by the pipeline. */
+export const routesOf = <A extends Caller, C extends A>(
+  operations: readonly Operation[],
+  readings: Readings<C>,
+  api: Api<A, C>,
+): Route[] =>
+  operations.map((operation) => {
+    const { id, method, path, body, scope } = operation
+    const reading = readings[id]
+    assert(reading !== undefined, `nothing is bound to ${id}`)
+    const served = { operation, ...(typeof reading === 'function' ? { read: reading } : reading) }
+    return {
+      method,
+      path,
+      operation: id,
+      ...(body !== undefined && 'bytesMax' in body && { bodyBytesMax: body.bytesMax }),
+      takesStream: body !== undefined && 'isStream' in body,
+      answer: (request) => handle(served, request, api),
+      admit: async (request) => void api.requireScope(await api.authenticate(request), scope),
+    }
+  })

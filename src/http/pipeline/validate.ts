@@ -1,83 +1,81 @@
-import { type ArrayField, type Field, type Refusal, uuid } from '../../contract/fields.ts'
+import type { ArrayField, Refusal } from '../../contract/fields.ts'
 import type {
+  BodyInput,
   BoundOperator,
-  GetOperation,
   ListOperation,
-  WriteOperation,
+  Operation,
+  ParameterValue,
 } from '../../contract/operation.ts'
-import { echo, invalidParameters, type ParameterFault } from '../../contract/problem.ts'
+import { invalidParameters, type ParameterFault, type Problem } from '../../contract/problem.ts'
+import type { Request } from '../../contract/request.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Selection } from '../../store/records/page.ts'
 import { largest, smallest } from '../../values/bounds.ts'
 import type { Instant } from '../../values/instant.ts'
-import { decodeValue, type RawQuery } from './parse-query.ts'
+import { decodeValue, parseQuery, type RawQuery } from './parse-query.ts'
+import { readBody } from './read-body.ts'
 
-export type GetInput = { readonly id: string; readonly includeDeleted: boolean }
-
-/** The path id and the query of a get. Throws a 400 that names every fault. */
-export function validateGet(operation: GetOperation, id: string, query: RawQuery): GetInput {
-  const reading = readId(operation, id)
-  const { values, faults } = readParameters(operation.query, query)
-  if ('reason' in reading) faults.unshift({ parameter: 'id', ...reading })
-  if ('reason' in reading || faults.length > 0) throw invalidParameters(faults)
-  const flags = Object.entries(operation.filter)
-  const includeDeleted = flags.some(
-    ([parameter, { kind }]) => kind === 'includesDeleted' && values.get(parameter) === true,
-  )
-  return { id: reading.value, includeDeleted }
+export type Input = {
+  /** The parameters of the path and of the query that were set. */
+  readonly parameters: ReadonlyMap<string, ParameterValue>
+  readonly body: BodyInput
+  /** What the parameters of a list select, where the operation takes them. */
+  readonly list: ListInput | undefined
 }
 
-/** An empty id is most often the slash that some clients put behind the path of a list. */
-function readId(
-  { path, malformedId }: GetOperation,
-  id: string,
-): { readonly value: string } | (Refusal & { readonly sentence: string }) {
-  if (id === '') {
-    const list = path.replace('/:id', '')
-    const reason = `must be set: the path ends in a slash, and the list is ${list}`
-    return { code: 'missing', reason, sentence: `id ${reason}` }
-  }
-  const reading = uuid.read(id)
-  return 'value' in reading ? reading : { ...reading, sentence: malformedId(echo(id)) }
-}
-
-/** The path id of a write, or '' where its path has none. Throws a 400 for no UUID. */
-export function validatePathId(
-  { path }: Pick<WriteOperation, 'path'>,
-  given: string | undefined,
-): string {
-  if (!path.includes('/:id')) return ''
-  const reading = uuid.read(given ?? '')
-  if ('value' in reading) return reading.value
-  throw invalidParameters([{ parameter: 'id', ...reading }])
-}
-
-type Parameters = {
-  readonly parameters: Readonly<Record<string, Field<string>>>
-  readonly query: Readonly<Record<string, Exclude<AnyField, ArrayField<string>>>>
-  readonly required: readonly string[]
-}
-
-/**
- * The parameters of a call of the operator or of the sandbox, in its path and in its query. The
- * router has decoded those of the path. Throws a 400 that names every fault.
- */
-export function validateControl(
-  operation: Parameters,
-  path: Readonly<Record<string, string>>,
-  query: RawQuery,
-): ReadonlyMap<string, string | number | boolean | Instant> {
+/** Reads path, query and body as declared. Throws a 400 that names every fault. */
+export function validate(
+  operation: Operation,
+  list: ListOperation | undefined,
+  request: Pick<Request, 'rawQuery' | 'parameters' | 'body' | 'trace'>,
+): Input {
+  const query = readQuery(operation, request)
   const { values, faults } = readParameters(operation.query, query, operation.required)
-  const given = new Map<string, string | number | boolean | Instant>()
-  // No field of these calls reads an array.
-  for (const [name, value] of values) given.set(name, value as Exclude<Value, readonly string[]>)
-  for (const [parameter, field] of Object.entries(operation.parameters)) {
-    const reading = field.read(path[parameter] ?? '')
-    if ('value' in reading) given.set(parameter, reading.value)
-    else faults.unshift({ parameter, ...reading })
-  }
+  const path = readPath(operation, request, faults)
   if (faults.length > 0) throw invalidParameters(faults)
-  return given
+  const selected = list === undefined ? undefined : listInput(list, values)
+  for (const [parameter, value] of path) values.set(parameter, value)
+  const { body } = operation
+  const isObject = body !== undefined && 'members' in body
+  return {
+    parameters: values,
+    list: selected,
+    body: isObject ? readBody(body, request.body) : noMembers,
+  }
+}
+
+/** The parameters in the path, which the router has decoded. Their faults come first. */
+function readPath(
+  { parameters }: Operation,
+  request: Pick<Request, 'parameters'>,
+  faults: ParameterFault[],
+): readonly (readonly [string, string])[] {
+  return Object.entries(parameters).flatMap(([parameter, field]) => {
+    const reading = field.read(request.parameters[parameter] ?? '')
+    if ('value' in reading) return [[parameter, reading.value] as const]
+    faults.unshift({ parameter, ...reading })
+    return []
+  })
+}
+
+const noMembers: BodyInput = new Map()
+
+/** The values of the declared parameters. The answer names the others, unless they are refused. */
+function readQuery(
+  operation: Operation,
+  { rawQuery, trace }: Pick<Request, 'rawQuery' | 'trace'>,
+): RawQuery {
+  const { values, ignored } = parseQuery(rawQuery, operation.query)
+  if (ignored.length === 0) return values
+  if (operation.closed === true) throw unknownParameters(operation, ignored)
+  trace.ignoredParameters = ignored
+  return values
+}
+
+function unknownParameters({ query }: Operation, names: readonly string[]): Problem {
+  const known = Object.keys(query)
+  const reason = `is unknown here; the parameters are: ${known.length === 0 ? 'none' : known.join(', ')}`
+  return invalidParameters(names.map((parameter) => ({ parameter, code: 'unknown_name', reason })))
 }
 
 /** A list's typed input. `filters` is their canonical form, to which a cursor is bound. */
@@ -85,24 +83,20 @@ export type ListInput = {
   readonly selection: Omit<Selection, 'after'>
   /** The customers that the query names; the page is empty where one is not the caller's own. */
   readonly namedTenants: readonly string[]
-  readonly cursor: string | undefined
+  readonly envelope: string
   readonly filters: string
 }
 
-export function validateList(operation: ListOperation, query: RawQuery): ListInput {
-  const { values, faults } = readParameters(operation.query, query, operation.required)
-  if (faults.length > 0) throw invalidParameters(faults)
-  return listInput(operation, values)
-}
-
-type Value = string | number | boolean | Instant | readonly string[]
-
-function listInput(operation: ListOperation, values: ReadonlyMap<string, Value>): ListInput {
+/** What the values of a list's parameters select. */
+function listInput(
+  { filter: filters, envelope }: ListOperation,
+  values: Input['parameters'],
+): ListInput {
   const ranges: TimeRange[] = []
   const anyOf: { column: string; values: readonly string[] }[] = []
   const namedTenants: string[] = []
   let includeDeleted = false
-  for (const [parameter, filter] of Object.entries(operation.filter)) {
+  for (const [parameter, filter] of Object.entries(filters)) {
     const value = values.get(parameter)
     if (value === undefined) continue
     switch (filter.kind) {
@@ -123,12 +117,11 @@ function listInput(operation: ListOperation, values: ReadonlyMap<string, Value>)
   const range = intersection(ranges)
   const direction = values.get('order') === 'ASC' ? 'ASC' : 'DESC'
   const limit = Number(values.get('limit') ?? limits.pageSizeDefault)
-  const cursor = values.get('page_cursor')
   const bounds = [String(range.from), String(range.before)]
   return {
     selection: { anyOf, ...range, includeDeleted, order: direction, limit },
     namedTenants,
-    cursor: typeof cursor === 'string' && cursor !== '' ? cursor : undefined,
+    envelope,
     filters: JSON.stringify([anyOf, ...bounds, includeDeleted, namedTenants]),
   }
 }
@@ -166,14 +159,14 @@ function intersection(ranges: readonly TimeRange[]): TimeRange {
   }
 }
 
-type AnyField = Field<string> | Field<number> | Field<boolean> | Field<Instant> | ArrayField<string>
+type AnyField = Operation['query'][string]
 
 function readParameters(
   fields: Readonly<Record<string, AnyField>>,
   query: RawQuery,
-  required: readonly string[] = [],
-): { values: Map<string, Value>; faults: ParameterFault[] } {
-  const values = new Map<string, Value>()
+  required: readonly string[],
+): { values: Map<string, ParameterValue>; faults: ParameterFault[] } {
+  const values = new Map<string, ParameterValue>()
   const faults: ParameterFault[] = []
   for (const [parameter, field] of Object.entries(fields)) {
     const raw = query.get(parameter)
@@ -188,7 +181,7 @@ function readParameters(
   return { values, faults }
 }
 
-type ValueReading = { readonly value: Value } | (Refusal & { readonly sentence?: string })
+type ValueReading = { readonly value: ParameterValue } | Refusal
 
 const notDecodable: Refusal = { code: 'not_utf8', reason: 'must be percent-encoded UTF-8' }
 

@@ -1,11 +1,13 @@
 import { echo, Problem, problem } from '../../contract/problem.ts'
 import { type Answer, jsonAnswer, type Request } from '../../contract/request.ts'
 import { limits } from '../../platform/limits.ts'
+import { PastUnknown } from '../../store/records/history.ts'
 import { StoreUnavailable } from '../../store/unavailable.ts'
+import { printInstant } from '../../values/instant.ts'
 
 /**
  * Maps a failure to the problem to answer: a Problem is itself, a store that cannot answer is a
- * 503. Anything else is a defect of ours and a bare 500, whose cause only the log sees.
+ * 503, a time from before records are kept a 410. Anything else is a defect of ours and a bare 500, whose cause only the log sees.
  */
 export function problemOf(failure: unknown): Problem {
   if (failure instanceof Problem) return failure
@@ -15,9 +17,16 @@ export function problemOf(failure: unknown): Problem {
       cause: failure,
     })
   }
+  if (failure instanceof PastUnknown) return pastUnknown(failure)
   return problem('defect', 'something broke on our side; name the request_id when you report it', {
     cause: failure,
   })
+}
+
+function pastUnknown({ kind, keptSince }: PastUnknown): Problem {
+  const since = printInstant(keptSince)
+  const detail = `${kind} of this customer are kept since ${since}; earlier states are unknown`
+  return problem('gone', detail, { meta: { kept_since: since } })
 }
 
 /** Renders a problem as problem+json (RFC 9457). */
@@ -60,7 +69,7 @@ export function unlessMatched(answer: Answer, ifNoneMatch: string | undefined): 
   return notModified(headers)
 }
 
-export const notModified = (headers: Answer['headers']): Answer => ({
+const notModified = (headers: Answer['headers']): Answer => ({
   status: 304,
   headers,
   body: undefined,

@@ -1,4 +1,4 @@
-import type { IngestInput } from '../../contract/ingest-operation.ts'
+import type { OperatorInput } from '../../contract/operation.ts'
 import type { OperatorPrincipal } from '../../contract/principal.ts'
 import { problem } from '../../contract/problem.ts'
 import type { Clock } from '../../platform/clock.ts'
@@ -14,7 +14,7 @@ export type ForeignValues = {
   /** Throws a 429 if the caller has met as many foreign values in this hour as it may. */
   requireFew(caller: OperatorPrincipal): void
   /** The faults that the caller may see. Counts and logs those of foreign values. */
-  shown(input: IngestInput, faults: readonly HttpFault[]): readonly HttpFault[]
+  shown(input: OperatorInput, faults: readonly HttpFault[]): readonly HttpFault[]
 }
 
 const HOUR_MICROS = 3_600_000_000n

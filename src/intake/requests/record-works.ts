@@ -1,6 +1,6 @@
 import { noteFullView } from '../../contract/access.ts'
-import type { IngestAnswer, IngestInput, IngestWork } from '../../contract/ingest-operation.ts'
-import { pastInstant } from '../../contract/ingest-operation.ts'
+import { pastInstant } from '../../contract/as-of.ts'
+import type { OperatorInput, OperatorWork, WorkAnswer } from '../../contract/operation.ts'
 import { noneFound, problem } from '../../contract/problem.ts'
 import type { RecordRules, Resource } from '../../contract/resource.ts'
 import { requireHistoryScope } from '../../history/history-work.ts'
@@ -26,9 +26,9 @@ export type RecordDeps = {
 
 /** The works of one kind of record. */
 type RecordWorks = {
-  readonly get: IngestWork
-  readonly put: IngestWork
-  readonly delete: IngestWork
+  readonly get: OperatorWork
+  readonly put: OperatorWork
+  readonly delete: OperatorWork
 }
 
 export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
@@ -39,9 +39,9 @@ export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
     if ('faults' in found) throw refused(found.faults)
     return found.record
   }
-  const own = async (input: IngestInput): Promise<FoundRecord> =>
+  const own = async (input: OperatorInput): Promise<FoundRecord> =>
     requireFound(resource, input, await store.operator.find(resource, nameOf(input)))
-  const storing = (input: IngestInput, command: ClientOrigin['command']) => ({
+  const storing = (input: OperatorInput, command: ClientOrigin['command']) => ({
     ...allowedBy(input),
     from: { command, clientId: input.caller.clientId },
   })
@@ -66,8 +66,7 @@ export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
       const stored = await store.operator.put(resource, request)
       const { outcome, version } = storedOf(resource, input, stored, foreign)
       input.trace.rows = 1
-      const status = outcome === 'added' ? 201 : 200
-      return { status, headers: tagged(version), body: { outcome } }
+      return { isNew: outcome === 'added', headers: tagged(version), body: { outcome } }
     },
     delete: async (input) => {
       const id = idOf(input)
@@ -85,7 +84,7 @@ export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
 }
 
 /** What a write may do besides what every write may. */
-export function allowedBy({ caller, parameters }: IngestInput) {
+export function allowedBy({ caller, parameters }: OperatorInput) {
   const takeOver = parameters.get('take_over') === true
   if (takeOver && caller.boundTo !== null) {
     throw problem('forbidden', 'take_over requires a client that is bound to no customer')
@@ -95,14 +94,14 @@ export function allowedBy({ caller, parameters }: IngestInput) {
 
 const tagged = (version: string) => ({ etag: `"${version}"` })
 
-function answerOf(resource: Resource, input: IngestInput, found: FoundRecord): IngestAnswer {
+function answerOf(resource: Resource, input: OperatorInput, found: FoundRecord): WorkAnswer {
   if (found.isWithdrawn) throw noneFound(resource.noun, idOf(input))
   return { headers: tagged(found.version), body: found.line }
 }
 
 /** The record of the body. It may leave out its id, which is in the path. */
-function withId(input: IngestInput): unknown {
-  const entry = parseEntry(1, input.bytes)
+function withId(input: OperatorInput): unknown {
+  const entry = parseEntry(1, input.request.body)
   if (entry === undefined)
     throw problem('malformed', 'the body must be a record, and nothing was sent')
   if ('reason' in entry) {
@@ -120,7 +119,7 @@ function withId(input: IngestInput): unknown {
 
 function storedOf(
   resource: Resource,
-  input: IngestInput,
+  input: OperatorInput,
   outcome: PutOutcome,
   foreign: ForeignValues,
 ): Extract<PutOutcome, { outcome: 'added' | 'changed' | 'unchanged' }> {

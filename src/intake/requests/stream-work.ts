@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { IngestAnswer, IngestInput, IngestWork } from '../../contract/ingest-operation.ts'
+import type { OperatorInput, OperatorWork, WorkAnswer } from '../../contract/operation.ts'
 import { type Problem, problem } from '../../contract/problem.ts'
 import type { Resource } from '../../contract/resource.ts'
 import { limits } from '../../platform/limits.ts'
@@ -25,13 +25,13 @@ export type StreamDeps = RecordDeps & { readonly gate: StreamGate; readonly slic
  * checks it there, before the store is locked. It ends when the client leaves.
  */
 export const streamWork =
-  (resource: Resource, deps: StreamDeps): IngestWork =>
+  (resource: Resource, deps: StreamDeps): OperatorWork =>
   async (input) => {
     const key = idempotencyKey(input)
     deps.foreign.requireFew(input.caller)
     allowedBy(input)
-    const left = input.left()
-    const body = receiveBody(input.content)
+    const left = input.request.left()
+    const body = receiveBody(input.request.content)
     const store = async () => {
       const stream = openStream(input, body, deps.slices, left)
       try {
@@ -52,7 +52,7 @@ export const streamWork =
     }
   }
 
-function idempotencyKey({ headers }: IngestInput): string | undefined {
+function idempotencyKey({ headers }: OperatorInput): string | undefined {
   const key = headers['idempotency-key']
   if (key === undefined) return undefined
   const isValid =
@@ -76,7 +76,7 @@ type Stream = {
 }
 
 function openStream(
-  { headers }: IngestInput,
+  { headers }: OperatorInput,
   { content, bytesReceived, sha256: digestOf }: ReceivedBody,
   slices: TimeSlices,
   left: AbortSignal,
@@ -112,7 +112,7 @@ const tooLarge = problem(
 const importStream = (
   resource: Resource,
   { store, rules }: RecordDeps,
-  input: IngestInput,
+  input: OperatorInput,
   { entries, signal }: Stream,
   answering?: ImportOptions['answering'],
 ): Promise<ImportReport> =>
@@ -146,10 +146,10 @@ const storedOf = (report: ImportReport, sha256: string): Stored => {
 async function storeStream(
   resource: Resource,
   deps: RecordDeps,
-  input: IngestInput,
+  input: OperatorInput,
   stream: Stream,
   answering?: ImportOptions['answering'],
-): Promise<IngestAnswer> {
+): Promise<WorkAnswer> {
   const report = await importStream(resource, deps, input, stream, answering)
   input.trace.rows = report.records
   if (report.faultCount > 0) throw refused(deps.foreign.shown(input, report.faults), report)
@@ -160,10 +160,10 @@ async function storeStream(
 async function storeOnce(
   resource: Resource,
   deps: RecordDeps,
-  input: IngestInput,
+  input: OperatorInput,
   stream: Stream,
   key: string,
-): Promise<IngestAnswer> {
+): Promise<WorkAnswer> {
   const { answers } = deps.store.operator
   const { clientId } = input.caller
   const known = await answers.find(clientId, key)
@@ -183,12 +183,12 @@ async function storeOnce(
 }
 
 /** A key says that a request is the same. So another kind or query is another request too. */
-const fingerprintOf = ({ target }: IngestInput, sha256: string): string =>
+const fingerprintOf = ({ request }: OperatorInput, sha256: string): string =>
   createHash('sha256')
-    .update(JSON.stringify([target, sha256]))
+    .update(JSON.stringify([`${request.method} ${request.path}?${request.rawQuery}`, sha256]))
     .digest('hex')
 
-function again({ fingerprint, answer }: KeptAnswer, sent: string): IngestAnswer {
+function again({ fingerprint, answer }: KeptAnswer, sent: string): WorkAnswer {
   if (fingerprint === sent) return { body: answer }
   const detail = 'this Idempotency-Key was sent with another request before; take a new one'
   throw problem('keyReused', detail)

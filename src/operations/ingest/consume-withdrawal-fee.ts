@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
 import { described, figure, memberOf, text, unread, worded } from '../../contract/fields.ts'
-import { ingestCall } from '../../contract/ingest-operation.ts'
 import { cryptoNetworkMember } from '../../contract/members.ts'
+import { operation } from '../../contract/operation.ts'
 import { guaranteedFeeMembers } from './guaranteed-fee-members.ts'
 
-export const consumeWithdrawalFee = ingestCall({
+export const consumeWithdrawalFee = operation({
   id: 'consumeWithdrawalFee',
   title: 'Consume a guaranteed fee',
   summary:
@@ -37,7 +37,7 @@ export const consumeWithdrawalFee = ingestCall({
       'withdrawal',
     ],
   },
-  problems: {
+  answers: {
     404: { description: 'There is no such fee of this customer.' },
     409: {
       description:

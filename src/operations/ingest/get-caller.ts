@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
-import { ingestCall } from '../../contract/ingest-operation.ts'
 import { about } from '../../contract/members.ts'
+import { operation } from '../../contract/operation.ts'
 
-export const getCaller = ingestCall({
+export const getCaller = operation({
   id: 'getCaller',
   title: 'Read what the caller may do',
   summary: 'Returns what the caller may do, and for which customer.',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { ingestCall } from '../../contract/ingest-operation.ts'
 import { about, enumMember, timestampMember } from '../../contract/members.ts'
+import { operation } from '../../contract/operation.ts'
 
 const job = Type.Object({
   name: about('What the job does; docs/running.md lists the names.', Type.String()),
@@ -21,7 +21,7 @@ const job = Type.Object({
   running_since: Type.Optional(about('Since when a run goes on.', timestampMember)),
 })
 
-export const getHealth = ingestCall({
+export const getHealth = operation({
   id: 'getHealth',
   title: 'Read the health of the process',
   summary:

@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
-import { ingestCall } from '../../contract/ingest-operation.ts'
 import { about, component, enumMember } from '../../contract/members.ts'
+import { operation } from '../../contract/operation.ts'
 import { guaranteedFeeMembers } from './guaranteed-fee-members.ts'
 
-export const getWithdrawalFee = ingestCall({
+export const getWithdrawalFee = operation({
   id: 'getWithdrawalFee',
   title: 'Read a guaranteed fee',
   summary: 'Returns a guaranteed fee of any customer: its state, its terms and its withdrawal.',
@@ -11,7 +11,7 @@ export const getWithdrawalFee = ingestCall({
   method: 'GET',
   path: '/ingest/v1/fees/:id',
   scope: 'ingest:search',
-  problems: { 404: { description: 'There is no such fee.' } },
+  answers: { 404: { description: 'There is no such fee.' } },
   view: {
     name: 'GuaranteedFeeState',
     schema: Type.Object(

@@ -1,4 +1,4 @@
-import type { IngestOperation } from '../../contract/ingest-operation.ts'
+import type { Operation } from '../../contract/operation.ts'
 import { consumeWithdrawalFee } from './consume-withdrawal-fee.ts'
 import { getCaller } from './get-caller.ts'
 import { getHealth } from './get-health.ts'
@@ -8,7 +8,7 @@ import { searchRecords } from './search-records.ts'
 import { deleteRecords, getStoredRecords, postRecords, putRecords } from './stored-records.ts'
 
 /** Every operation of the operator's own systems. */
-export const ingestOperations: readonly IngestOperation[] = [
+export const ingestOperations: readonly Operation[] = [
   ...putRecords,
   ...getStoredRecords,
   ...deleteRecords,

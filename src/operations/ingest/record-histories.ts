@@ -1,18 +1,13 @@
 import { Type } from 'typebox'
+import { asOf } from '../../contract/as-of.ts'
 import { described, enumOf, text } from '../../contract/fields.ts'
-import {
-  asOf,
-  type IngestCall,
-  ingestCall,
-  type PastList,
-  pastList,
-} from '../../contract/ingest-operation.ts'
 import { about, component, enumMember, timestampMember } from '../../contract/members.ts'
+import { type Operation, operation, type PastList, pastList } from '../../contract/operation.ts'
 import { nextPageCursor, pageCursor, pageSize } from '../../contract/paging.ts'
 import type { Resource } from '../../contract/resource.ts'
 import { resources } from '../../resources/catalogue.ts'
-import { operations } from '../index.ts'
-import { nameOf, pastUnknownText, pluralOf } from './stored-records.ts'
+import { lists } from '../index.ts'
+import { accessReason, nameOf, pastUnknownText, pluralOf } from './stored-records.ts'
 
 const origin = component(
   'VersionOrigin',
@@ -34,8 +29,8 @@ const origin = component(
 export const historyOf = (resource: Resource): string => `get${nameOf(resource)}History`
 
 /** Every version of a record, oldest first. */
-export const getRecordHistories: readonly IngestCall[] = resources.map((resource) =>
-  ingestCall({
+export const getRecordHistories: readonly Operation[] = resources.map((resource) =>
+  operation({
     id: historyOf(resource),
     title: `List the versions of a ${resource.noun}`,
     summary: `Returns the versions of a ${resource.noun}, oldest first, each with its origin and the members that it changed. Without the scope ingest:read_record the records are masked as in the customer’s list.`,
@@ -43,7 +38,7 @@ export const getRecordHistories: readonly IngestCall[] = resources.map((resource
     method: 'GET',
     path: `/ingest/v1/${resource.kind}/:id/history`,
     scope: 'ingest:read_history',
-    ...('mask' in resource && { showsInFull: true }),
+    headers: accessReason(resource),
     query: {
       limit: pageSize,
       page_cursor: pageCursor,
@@ -52,7 +47,7 @@ export const getRecordHistories: readonly IngestCall[] = resources.map((resource
         'Whose record it was, where another customer’s record has the id now.',
       ),
     },
-    problems: { 404: { description: `There is no such ${resource.noun}.` } },
+    answers: { 404: { description: `There is no such ${resource.noun}.` } },
     view: {
       name: `${nameOf(resource)}History`,
       schema: Type.Object(
@@ -95,31 +90,30 @@ export const getRecordHistories: readonly IngestCall[] = resources.map((resource
 )
 
 /** Each list of a customer, at an instant. */
-export const listPastRecords: readonly PastList[] = operations
-  .filter((operation) => operation.kind === 'list')
-  .map((list) =>
-    pastList({
-      id: `listPast${list.id.replace(/^list/, '')}`,
-      title: `List the ${pluralOf(list.view.resource)} of a customer at an instant`,
-      summary: `${list.summary.replace('of the caller', 'of a customer')} As the customer saw the list at \`as_of\`, or with every record in full.`,
-      tag: 'History',
-      path: `/ingest/v1/customers/:customer_id/${list.view.resource.kind}`,
-      scope: 'ingest:read_history',
-      query: {
-        as_of: asOf,
-        view: described(
-          enumOf(['customer', 'full'], 'customer'),
-          'The records as the customer sees them in the list, or in full; this requires the scope ingest:read_record too.',
-        ),
-        purpose: described(
-          enumOf(['look_up', 'export'], 'look_up'),
-          'An export requires the scope ingest:export too; the log records each that a person takes.',
-        ),
-      },
-      problems: {
-        404: { description: 'The client is bound to another customer.' },
-        410: { description: pastUnknownText },
-      },
-      list: { ...list, required: [] },
-    }),
-  )
+export const listPastRecords: readonly PastList[] = lists.map((list) =>
+  pastList({
+    id: `listPast${list.id.replace(/^list/, '')}`,
+    title: `List the ${pluralOf(list.view.resource)} of a customer at an instant`,
+    summary: `${list.summary.replace('of the caller', 'of a customer')} As the customer saw the list at \`as_of\`, or with every record in full.`,
+    tag: 'History',
+    path: `/ingest/v1/customers/:customer_id/${list.view.resource.kind}`,
+    scope: 'ingest:read_history',
+    query: {
+      as_of: asOf,
+      view: described(
+        enumOf(['customer', 'full'], 'customer'),
+        'The records as the customer sees them in the list, or in full; this requires the scope ingest:read_record too.',
+      ),
+      purpose: described(
+        enumOf(['look_up', 'export'], 'look_up'),
+        'An export requires the scope ingest:export too; the log records each that a person takes.',
+      ),
+    },
+    answers: {
+      404: { description: 'The client is bound to another customer.' },
+      410: { description: pastUnknownText },
+    },
+    headers: accessReason(list.view.resource),
+    list,
+  }),
+)

@@ -1,11 +1,11 @@
 import { Type } from 'typebox'
 import { described, text } from '../../contract/fields.ts'
-import { ingestCall } from '../../contract/ingest-operation.ts'
 import { about, enumMember, timestampMember } from '../../contract/members.ts'
+import { operation } from '../../contract/operation.ts'
 import { nextPageCursor, pageCursor } from '../../contract/paging.ts'
 import { recordKinds } from '../../resources/catalogue.ts'
 
-export const searchRecords = ingestCall({
+export const searchRecords = operation({
   id: 'searchRecords',
   title: 'Find records and fees',
   summary:

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { type TSchema, Type } from 'typebox'
+import { asOf } from '../../contract/as-of.ts'
 import { described, type Field, flag } from '../../contract/fields.ts'
-import { asOf, type IngestCall, ingestCall } from '../../contract/ingest-operation.ts'
 import { about, enumMember } from '../../contract/members.ts'
+import { type Operation, operation } from '../../contract/operation.ts'
 import type { Resource } from '../../contract/resource.ts'
 import { type OperatorScope, operatorScopes } from '../../contract/scopes.ts'
+import { limits } from '../../platform/limits.ts'
 import { type RecordKind, resources } from '../../resources/catalogue.ts'
 
 /** `fiat_account` → `FiatAccount`. */
@@ -40,6 +42,16 @@ const conflict =
 
 const unmet = 'The stored version is not the one that the condition names.'
 
+const tagged = { headers: ['ETag'] } as const
+
+const ifMatch = { 'If-Match': 'The entity tag of the version that the request replaces.' }
+
+/** The header of operations that show what lists mask. */
+export const accessReason = ({ mask }: Pick<Resource, 'mask'>): Readonly<Record<string, string>> =>
+  mask === undefined
+    ? {}
+    : { 'Access-Reason': 'Why a person needs the full view, percent-encoded.' }
+
 /** `fiat accounts`. */
 export const pluralOf = ({ kind }: Pick<Resource, 'kind'>): string => kind.replaceAll('-', ' ')
 
@@ -53,13 +65,13 @@ function recordToStore({ record }: Resource): TSchema {
   return { ...record, required }
 }
 
-type OfKind = (resource: (typeof resources)[number]) => IngestCall
+type OfKind = (resource: (typeof resources)[number]) => Operation
 
-const ofEachKind = (declare: OfKind): readonly IngestCall[] => resources.map(declare)
+const ofEachKind = (declare: OfKind): readonly Operation[] => resources.map(declare)
 
 /** One operation for each kind of record, as the operator's systems sent it. */
 export const getStoredRecords = ofEachKind((resource) =>
-  ingestCall({
+  operation({
     id: callsOf(resource).get,
     title: `Read a ${resource.noun} as it is stored`,
     summary: `Returns a stored ${resource.noun} of any customer as import accepts it, also a deleted one, with the tag of its version. With \`as_of\`, the version of that time; this requires the scope ingest:read_history too.`,
@@ -68,19 +80,20 @@ export const getStoredRecords = ofEachKind((resource) =>
     path: `/ingest/v1/${resource.kind}/:id`,
     scope: 'ingest:read_record',
     query: { as_of: asOf },
-    problems: {
+    headers: accessReason(resource),
+    answers: {
+      200: tagged,
+      304: { description: 'The version is the one that If-None-Match names.', ...tagged },
       404: { description: `There is no such ${resource.noun}.` },
       410: { description: pastUnknownText },
     },
     view: { name: `Stored${nameOf(resource)}`, schema: resource.record },
-    isTagged: true,
-    ...('mask' in resource && { showsInFull: true }),
   }),
 )
 
 /** Stores one record whole, by the rules of an import. */
 export const putRecords = ofEachKind((resource) =>
-  ingestCall({
+  operation({
     id: callsOf(resource).put,
     title: `Store a ${resource.noun}`,
     summary: `Stores a ${resource.noun} whole, by the rules of \`bursar import\`. The same record again changes nothing.`,
@@ -89,18 +102,21 @@ export const putRecords = ofEachKind((resource) =>
     path: `/ingest/v1/${resource.kind}/:id`,
     scope: writeScope(resource.kind),
     query: { allow_older: allowOlder, take_over: takeOver },
+    headers: { ...ifMatch, 'If-None-Match': '`*`, if no version may be stored yet.' },
     body: {
-      record: resource,
       view: { name: `${nameOf(resource)}ToStore`, schema: recordToStore(resource) },
+      bytesMax: limits.recordBytesMax,
+      tooLarge: 'The record has more than 1 MiB.',
     },
-    otherSuccess: { 201: { description: 'The record is new.', headers: ['ETag'] } },
-    problems: {
+    answers: {
+      200: tagged,
+      201: { description: 'The record is new.', ...tagged },
       400: {
         description:
           'A parameter or the record has a fault. `meta.errors` names member, code and reason of each.',
       },
       409: { description: conflict },
-      412: { description: unmet, headers: ['ETag'] },
+      412: { description: unmet, ...tagged },
     },
     view: {
       name: 'PutRecord',
@@ -114,7 +130,6 @@ export const putRecords = ofEachKind((resource) =>
         { description: 'What became of a record.' },
       ),
     },
-    isTagged: true,
   }),
 )
 
@@ -125,7 +140,7 @@ const removal = ({ deletable, noun }: Resource): string =>
 
 /** Takes a record out of current answers. */
 export const deleteRecords = ofEachKind((resource) =>
-  ingestCall({
+  operation({
     id: callsOf(resource).delete,
     title: `${resource.deletable ? 'Delete' : 'Withdraw'} a ${resource.noun}`,
     summary: removal(resource),
@@ -133,12 +148,12 @@ export const deleteRecords = ofEachKind((resource) =>
     method: 'DELETE',
     path: `/ingest/v1/${resource.kind}/:id`,
     scope: writeScope(resource.kind),
-    status: 204,
-    problems: {
+    headers: ifMatch,
+    answers: {
+      204: tagged,
       404: { description: `There is no such ${resource.noun}.` },
-      412: { description: unmet, headers: ['ETag'] },
+      412: { description: unmet, ...tagged },
     },
-    isTagged: true,
   }),
 )
 
@@ -146,7 +161,7 @@ const count = (description: string) => about(description, Type.Integer({ minimum
 
 /** Stores a stream of records in one transaction. */
 export const postRecords = ofEachKind((resource) =>
-  ingestCall({
+  operation({
     id: callsOf(resource).post,
     title: `Store a stream of ${pluralOf(resource)}`,
     summary:
@@ -156,8 +171,17 @@ export const postRecords = ofEachKind((resource) =>
     path: `/ingest/v1/${resource.kind}`,
     scope: writeScope(resource.kind),
     query: { allow_older: allowOlder, take_over: takeOver },
-    body: { records: resource },
-    problems: {
+    headers: {
+      'Idempotency-Key':
+        'The same request with the same key gets the answer of the first again, for 24 hours.',
+      'Content-Encoding': 'gzip, if the stream is compressed.',
+    },
+    body: {
+      bytesMax: limits.streamBytesMax,
+      tooLarge: 'The stream has more bytes than a file of records may have.',
+      isStream: true,
+    },
+    answers: {
       400: {
         description:
           'A parameter or a record has a fault. `meta.errors` names line, member, code and reason of the first 100, `meta.fault_count` counts those found. The stream is not read on after 100 faults; `meta.more` is true where there may be more.',

@@ -1,9 +1,8 @@
 import { Type } from 'typebox'
 import { described, type Field, instant, onlyTrue, wholeNumber } from '../../contract/fields.ts'
 import { about } from '../../contract/members.ts'
-import { sandboxOperation } from '../../contract/sandbox-operation.ts'
 import { limits } from '../../platform/limits.ts'
-import { momentMember } from './members.ts'
+import { control, momentMember } from './members.ts'
 
 /** A time, kept as it was sent. */
 const moment: Field<string> = {
@@ -25,7 +24,7 @@ const view = {
   ),
 }
 
-export const moveSandboxClock = sandboxOperation({
+export const moveSandboxClock = control({
   id: 'moveSandboxClock',
   summary:
     'Moves the time for every customer: tokens and fees expire. Time goes on from there. Exactly one member must be given.',
@@ -44,16 +43,14 @@ export const moveSandboxClock = sandboxOperation({
     },
     required: [],
   },
-  status: 200,
   view,
 })
 
-export const readSandboxClock = sandboxOperation({
+export const readSandboxClock = control({
   id: 'readSandboxClock',
   summary: 'Reads the time of the sandbox.',
   tag: 'Clock',
   method: 'GET',
   path: '/sandbox/clock',
-  status: 200,
   view,
 })

@@ -1,11 +1,10 @@
 import { Type } from 'typebox'
 import { described, enumOf, text } from '../../contract/fields.ts'
 import { about } from '../../contract/members.ts'
-import { sandboxOperation } from '../../contract/sandbox-operation.ts'
 import { limits } from '../../platform/limits.ts'
-import { customerField, customerMember } from './members.ts'
+import { control, customerField, customerMember } from './members.ts'
 
-export const createSandboxCustomer = sandboxOperation({
+export const createSandboxCustomer = control({
   id: 'createSandboxCustomer',
   summary:
     'Creates a customer that shares nothing with others, and its client. The same seed gives the same ids, secret and records.',
@@ -22,10 +21,10 @@ export const createSandboxCustomer = sandboxOperation({
       ),
     },
     required: [],
+    optional: true,
   },
-  bodyOptional: true,
-  status: 201,
-  problems: {
+  answers: {
+    201: {},
     409: { description: 'The customer of this seed exists, or there are as many as may be.' },
   },
   view: {
@@ -42,24 +41,22 @@ export const createSandboxCustomer = sandboxOperation({
   },
 })
 
-export const deleteSandboxCustomer = sandboxOperation({
+export const deleteSandboxCustomer = control({
   id: 'deleteSandboxCustomer',
   summary: 'Removes a customer with its records, fees, clients, faults and list of requests.',
   tag: 'Customers',
   method: 'DELETE',
   path: '/sandbox/customers/:customer',
   parameters: { customer: customerField },
-  status: 204,
-  problems: { 404: { description: 'The sandbox has no such customer.' } },
+  answers: { 404: { description: 'The sandbox has no such customer.' } },
 })
 
-export const listSandboxCustomers = sandboxOperation({
+export const listSandboxCustomers = control({
   id: 'listSandboxCustomers',
   summary: 'Lists the customers that the sandbox has, by their ids. No answer repeats a secret.',
   tag: 'Customers',
   method: 'GET',
   path: '/sandbox/customers',
-  status: 200,
   view: {
     name: 'SandboxCustomers',
     schema: Type.Object(

@@ -1,10 +1,9 @@
 import { Type } from 'typebox'
 import { described, enumOf, uuid, wholeNumber } from '../../contract/fields.ts'
 import { about, uuidMember } from '../../contract/members.ts'
-import { sandboxOperation } from '../../contract/sandbox-operation.ts'
 import { limits } from '../../platform/limits.ts'
 import { operations } from '../index.ts'
-import { customerField, customerMember } from './members.ts'
+import { control, customerField, customerMember } from './members.ts'
 
 export const faultKinds = ['status', 'delay', 'cut', 'truncated', 'expired_token'] as const
 
@@ -36,7 +35,7 @@ const fault = Type.Object(
   { description: 'What happens to the next requests of a customer.' },
 )
 
-export const createSandboxFault = sandboxOperation({
+export const createSandboxFault = control({
   id: 'createSandboxFault',
   summary:
     'Makes the next requests of one customer fail. Of several faults that match, the oldest comes first.',
@@ -78,8 +77,8 @@ export const createSandboxFault = sandboxOperation({
     },
     required: ['customer_id', 'kind'],
   },
-  status: 201,
-  problems: {
+  answers: {
+    201: {},
     404: { description: 'The sandbox has no such customer.' },
     409: { description: 'The customer has as many faults as it may. Delete some.' },
   },
@@ -90,14 +89,13 @@ const query = {
   customer_id: described(customerField, 'Only faults of this customer.'),
 }
 
-export const listSandboxFaults = sandboxOperation({
+export const listSandboxFaults = control({
   id: 'listSandboxFaults',
   summary: 'Lists the faults that still await requests, oldest first.',
   tag: 'Faults',
   method: 'GET',
   path: '/sandbox/faults',
   query,
-  status: 200,
   view: {
     name: 'SandboxFaults',
     schema: Type.Object(
@@ -112,25 +110,23 @@ export const listSandboxFaults = sandboxOperation({
   },
 })
 
-export const deleteSandboxFault = sandboxOperation({
+export const deleteSandboxFault = control({
   id: 'deleteSandboxFault',
   summary: 'Deletes one fault. The requests that it still awaits are answered as usual.',
   tag: 'Faults',
   method: 'DELETE',
   path: '/sandbox/faults/:id',
   parameters: { id: described(uuid, 'The fault, as its creation has answered it.') },
-  status: 204,
-  problems: {
+  answers: {
     404: { description: 'No fault has this id. It may have met all of its requests.' },
   },
 })
 
-export const deleteSandboxFaults = sandboxOperation({
+export const deleteSandboxFaults = control({
   id: 'deleteSandboxFaults',
   summary: 'Deletes the faults of one customer, or of all.',
   tag: 'Faults',
   method: 'DELETE',
   path: '/sandbox/faults',
   query,
-  status: 204,
 })

@@ -1,4 +1,4 @@
-import type { SandboxOperation } from '../../contract/sandbox-operation.ts'
+import type { Operation } from '../../contract/operation.ts'
 import { moveSandboxClock, readSandboxClock } from './clock.ts'
 import { createSandboxCustomer, deleteSandboxCustomer, listSandboxCustomers } from './customers.ts'
 import {
@@ -18,7 +18,7 @@ import {
 } from './snapshots.ts'
 
 /** Every call by which tests control a sandbox. */
-export const sandboxOperations: readonly SandboxOperation[] = [
+export const sandboxOperations: readonly Operation[] = [
   createSandboxCustomer,
   listSandboxCustomers,
   deleteSandboxCustomer,

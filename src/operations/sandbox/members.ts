@@ -1,7 +1,12 @@
 import { Type } from 'typebox'
 import { described, type Field, mustBeOneOf, text, uuid } from '../../contract/fields.ts'
 import { about, timestampMember } from '../../contract/members.ts'
+import { type Declaration, type Operation, operation } from '../../contract/operation.ts'
 import { recordKinds } from '../../resources/catalogue.ts'
+
+/** Declares a call by which tests control a sandbox. A mistyped filter would change too much. */
+export const control = (declaration: Declaration): Operation =>
+  operation({ ...declaration, closed: true })
 
 /** Members that several calls of the sandbox have. */
 export const customerField = described(text, 'The customer, as its creation has answered it.')

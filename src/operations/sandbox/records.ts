@@ -1,12 +1,12 @@
 import { Type } from 'typebox'
 import { described, flag, uuid } from '../../contract/fields.ts'
 import { about } from '../../contract/members.ts'
-import { sandboxOperation } from '../../contract/sandbox-operation.ts'
-import { customerField, kindField } from './members.ts'
+import { limits } from '../../platform/limits.ts'
+import { control, customerField, kindField } from './members.ts'
 
 const count = (description: string) => about(description, Type.Integer({ minimum: 0 }))
 
-export const putSandboxRecords = sandboxOperation({
+export const putSandboxRecords = control({
   id: 'putSandboxRecords',
   summary:
     'Adds and replaces records by the rules of `bursar import`. One fault, and nothing changes.',
@@ -21,9 +21,11 @@ export const putSandboxRecords = sandboxOperation({
     ),
     allow_older: described(flag, 'Lets a record replace one that is newer.'),
   },
-  body: 'ndjson',
-  status: 200,
-  problems: {
+  body: {
+    bytesMax: limits.sandboxRecordsBytesMax,
+    tooLarge: 'The body has more than 16 MiB.',
+  },
+  answers: {
     400: {
       description:
         'A parameter or a record has a fault. `meta.errors` names line, member, code and reason of the first 100.',
@@ -47,7 +49,7 @@ export const putSandboxRecords = sandboxOperation({
   },
 })
 
-export const deleteSandboxRecord = sandboxOperation({
+export const deleteSandboxRecord = control({
   id: 'deleteSandboxRecord',
   summary:
     'Removes a record with its history, as if it had never been. To mark a fiat account as deleted, put it with `deleted_at`.',
@@ -55,6 +57,5 @@ export const deleteSandboxRecord = sandboxOperation({
   method: 'DELETE',
   path: '/sandbox/records/:kind/:id',
   parameters: { kind: kindField, id: described(uuid, 'The record’s identifier.') },
-  status: 204,
-  problems: { 404: { description: 'There is no record of this kind with this id.' } },
+  answers: { 404: { description: 'There is no record of this kind with this id.' } },
 })

@@ -1,9 +1,8 @@
 import { Type } from 'typebox'
 import { about } from '../../contract/members.ts'
-import { sandboxOperation } from '../../contract/sandbox-operation.ts'
-import { customerField, momentMember } from './members.ts'
+import { control, customerField, momentMember } from './members.ts'
 
-export const listSandboxRequests = sandboxOperation({
+export const listSandboxRequests = control({
   id: 'listSandboxRequests',
   summary:
     'Lists the last 1,000 requests of a customer, newest first. A request whose token is refused belongs to nobody.',
@@ -12,8 +11,7 @@ export const listSandboxRequests = sandboxOperation({
   path: '/sandbox/requests',
   query: { customer_id: customerField },
   required: ['customer_id'],
-  status: 200,
-  problems: { 404: { description: 'The sandbox has no such customer.' } },
+  answers: { 404: { description: 'The sandbox has no such customer.' } },
   view: {
     name: 'SandboxRequests',
     schema: Type.Object(

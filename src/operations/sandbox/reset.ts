@@ -1,14 +1,13 @@
 import { Type } from 'typebox'
 import { about } from '../../contract/members.ts'
-import { sandboxOperation } from '../../contract/sandbox-operation.ts'
+import { control } from './members.ts'
 
-export const sandboxReset = sandboxOperation({
+export const sandboxReset = control({
   id: 'sandboxReset',
   summary: 'Deletes all records and fees, and restores the sample records and their clients.',
   tag: 'Reset',
   method: 'POST',
   path: '/sandbox/reset',
-  status: 200,
   view: {
     name: 'SandboxReset',
     schema: Type.Object(

@@ -1,8 +1,7 @@
 import { Type } from 'typebox'
 import { about, uuidMember } from '../../contract/members.ts'
-import { sandboxOperation } from '../../contract/sandbox-operation.ts'
 import { limits } from '../../platform/limits.ts'
-import { momentMember, snapshotField } from './members.ts'
+import { control, momentMember, snapshotField } from './members.ts'
 
 const snapshot = Type.Object(
   {
@@ -14,21 +13,20 @@ const snapshot = Type.Object(
 
 const view = { name: 'SandboxSnapshot', schema: snapshot }
 
-const problems = { 404: { description: 'The sandbox has no such snapshot.' } }
+const answers = { 404: { description: 'The sandbox has no such snapshot.' } }
 
-export const createSandboxSnapshot = sandboxOperation({
+export const createSandboxSnapshot = control({
   id: 'createSandboxSnapshot',
   summary:
     'Saves the whole state: customers, records, clients, fees, faults, and how far the clock is moved.',
   tag: 'Snapshots',
   method: 'POST',
   path: '/sandbox/snapshots',
-  status: 201,
-  problems: { 409: { description: 'There are as many snapshots as may be. Delete one.' } },
+  answers: { 201: {}, 409: { description: 'There are as many snapshots as may be. Delete one.' } },
   view,
 })
 
-export const restoreSandboxSnapshot = sandboxOperation({
+export const restoreSandboxSnapshot = control({
   id: 'restoreSandboxSnapshot',
   summary:
     'Restores the whole state, for every customer. The lists of requests stay as they are. A snapshot can be restored again.',
@@ -36,29 +34,26 @@ export const restoreSandboxSnapshot = sandboxOperation({
   method: 'POST',
   path: '/sandbox/snapshots/:id/restore',
   parameters: { id: snapshotField },
-  status: 200,
-  problems,
+  answers,
   view,
 })
 
-export const deleteSandboxSnapshot = sandboxOperation({
+export const deleteSandboxSnapshot = control({
   id: 'deleteSandboxSnapshot',
   summary: 'Deletes a snapshot. The state of the sandbox stays as it is.',
   tag: 'Snapshots',
   method: 'DELETE',
   path: '/sandbox/snapshots/:id',
   parameters: { id: snapshotField },
-  status: 204,
-  problems,
+  answers,
 })
 
-export const listSandboxSnapshots = sandboxOperation({
+export const listSandboxSnapshots = control({
   id: 'listSandboxSnapshots',
   summary: 'Lists the snapshots that can be restored, oldest first.',
   tag: 'Snapshots',
   method: 'GET',
   path: '/sandbox/snapshots',
-  status: 200,
   view: {
     name: 'SandboxSnapshots',
     schema: Type.Object(

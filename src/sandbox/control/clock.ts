@@ -1,6 +1,5 @@
-import type { BodyInput } from '../../contract/operation.ts'
+import type { BodyInput, OperatorWorks } from '../../contract/operation.ts'
 import { invalidParameters } from '../../contract/problem.ts'
-import type { ControlWorks } from '../../contract/sandbox-operation.ts'
 import { moveSandboxClock, readSandboxClock } from '../../operations/sandbox/clock.ts'
 import { type MovableClock, systemClock } from '../../platform/clock.ts'
 import { parseInstant, printInstant } from '../../values/instant.ts'
@@ -10,8 +9,10 @@ const EARLIEST = Date.UTC(2000, 0, 1)
 const LATEST = Date.UTC(2100, 0, 1)
 
 /** `moved` is called after each move, so that nothing takes it for a defect of the clock. */
-export function clockWorks(clock: MovableClock, moved: () => Promise<void>): ControlWorks {
-  const answer = () => ({ now: printInstant(clock.now()), is_real: clock.offset() === 0n })
+export function clockWorks(clock: MovableClock, moved: () => Promise<void>): OperatorWorks {
+  const answer = () => ({
+    body: { now: printInstant(clock.now()), is_real: clock.offset() === 0n },
+  })
   return {
     [readSandboxClock.id]: async () => answer(),
     [moveSandboxClock.id]: async ({ body }) => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import type { OperatorWorks } from '../../contract/operation.ts'
 import { echo, type Problem, problem } from '../../contract/problem.ts'
-import type { ControlWorks } from '../../contract/sandbox-operation.ts'
 import { customerScopes } from '../../contract/scopes.ts'
 import { renderRecord } from '../../intake/render.ts'
 import { createSampleClient } from '../../oauth/clients/clients.ts'
@@ -66,7 +66,7 @@ type CustomerDeps = {
   readonly forget: (customerId: string) => void
 }
 
-export function customerWorks({ parts, state, customers, forget }: CustomerDeps): ControlWorks {
+export function customerWorks({ parts, state, customers, forget }: CustomerDeps): OperatorWorks {
   return {
     [createSandboxCustomer.id]: async ({ body }) => {
       const seed = body.get('seed') ?? randomUUID()
@@ -84,13 +84,15 @@ export function customerWorks({ parts, state, customers, forget }: CustomerDeps)
       await parts.oauth.refresh()
       customers.add(customerId)
       const { clientId, clientSecret } = made
-      return { customer_id: customerId, client_id: clientId, client_secret: clientSecret, seed }
+      return {
+        body: { customer_id: customerId, client_id: clientId, client_secret: clientSecret, seed },
+      }
     },
     [listSandboxCustomers.id]: async () => {
       // `client create` may have made some while the sandbox runs.
       await customers.reload()
       const ids = customers.ids().toSorted().slice(0, limits.sandboxCustomersMax)
-      return { customers: ids.map((customer_id) => ({ customer_id })) }
+      return { body: { customers: ids.map((customer_id) => ({ customer_id })) } }
     },
     [deleteSandboxCustomer.id]: async ({ parameters }) => {
       const customerId = String(parameters.get('customer'))
@@ -99,7 +101,7 @@ export function customerWorks({ parts, state, customers, forget }: CustomerDeps)
       await parts.oauth.reload()
       customers.remove(customerId)
       forget(customerId)
-      return undefined
+      return {}
     },
   }
 }

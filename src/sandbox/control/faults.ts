@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pausing } from 'node:timers/promises'
-import type { BodyInput } from '../../contract/operation.ts'
+import type { BodyInput, OperatorWorks } from '../../contract/operation.ts'
 import {
   invalidParameters,
   noneFound,
@@ -9,7 +9,6 @@ import {
   problemOfStatus,
 } from '../../contract/problem.ts'
 import type { InjectedFault, Interfere } from '../../contract/request.ts'
-import type { ControlWorks } from '../../contract/sandbox-operation.ts'
 import { expiredToken } from '../../http/pipeline/authenticate.ts'
 import {
   createSandboxFault,
@@ -35,7 +34,7 @@ export type Fault = {
 }
 
 export type Faults = {
-  readonly works: ControlWorks
+  readonly works: OperatorWorks
   readonly interfere: Interfere
   forget(customerId: string): void
   save(): readonly Fault[]
@@ -66,12 +65,13 @@ export function openFaults(customers: Customers): Faults {
         const own = waiting.get(fault.customerId) ?? []
         if (own.length >= limits.sandboxFaultsMax) throw tooManyFaults()
         waiting.set(fault.customerId, [...own, fault])
-        return shown(fault)
+        return { body: shown(fault) }
       },
       [listSandboxFaults.id]: async ({ parameters }) => {
         const customerId = parameters.get('customer_id')
         const found = typeof customerId === 'string' ? waiting.get(customerId) : all()
-        return { faults: (found ?? []).slice(0, limits.sandboxFaultsListed).map(shown) }
+        const shownMax = limits.sandboxFaultsListed
+        return { body: { faults: (found ?? []).slice(0, shownMax).map(shown) } }
       },
       [deleteSandboxFault.id]: async ({ parameters }) => {
         const id = String(parameters.get('id'))
@@ -82,13 +82,13 @@ export function openFaults(customers: Customers): Faults {
           found.customerId,
           own.filter((fault) => fault.id !== id),
         )
-        return undefined
+        return {}
       },
       [deleteSandboxFaults.id]: async ({ parameters }) => {
         const customerId = parameters.get('customer_id')
         if (typeof customerId === 'string') waiting.delete(customerId)
         else waiting.clear()
-        return undefined
+        return {}
       },
     },
     interfere: async (operation, customer, trace) => {

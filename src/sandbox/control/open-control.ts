@@ -1,5 +1,5 @@
+import type { OperatorWorks } from '../../contract/operation.ts'
 import type { Interfere, Route } from '../../contract/request.ts'
-import type { ControlWorks } from '../../contract/sandbox-operation.ts'
 import { sandboxOpenApiRoute } from '../../http/documents/openapi-routes.ts'
 import type { Served } from '../../http/server/request-log.ts'
 import { sandboxOperations } from '../../operations/sandbox/index.ts'
@@ -8,9 +8,9 @@ import type { MovableClock } from '../../platform/clock.ts'
 import type { ServiceParts } from '../../service.ts'
 import type { SandboxState } from '../../store/sandbox-state.ts'
 import { clockWorks } from './clock.ts'
+import { controlRoutes } from './control-routes.ts'
 import { customerWorks, openCustomers } from './customers.ts'
 import { openFaults } from './faults.ts'
-import { controlRoutes } from './handle-control.ts'
 import { recordWorks } from './records.ts'
 import { openRequests } from './requests.ts'
 import { snapshotWorks } from './snapshots.ts'
@@ -52,7 +52,7 @@ export async function openControl({ parts, state, clock, reset }: ControlDeps): 
     faults.forget(customerId)
     requests.forget(customerId)
   }
-  const works: ControlWorks = {
+  const works: OperatorWorks = {
     ...customerWorks({ parts, state, customers, forget }),
     ...recordWorks({ parts, state, customers }),
     ...snapshotWorks({ state, clock, faults, restored }),
@@ -60,13 +60,13 @@ export async function openControl({ parts, state, clock, reset }: ControlDeps): 
     ...faults.works,
     ...requests.works,
     [sandboxReset.id]: async () => {
-      const answer = await reset()
+      const body = await reset()
       await customers.reload()
-      return answer
+      return { body }
     },
   }
   return {
-    routes: [...controlRoutes(sandboxOperations, works, parts.url), sandboxOpenApiRoute(parts.url)],
+    routes: [...controlRoutes(sandboxOperations, works, parts), sandboxOpenApiRoute(parts.url)],
     interfere: faults.interfere,
     served: requests.note,
     close: faults.close,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
+import type { OperatorInput, OperatorWorks } from '../../contract/operation.ts'
 import { noneFound, problem } from '../../contract/problem.ts'
 import type { Resource } from '../../contract/resource.ts'
-import type { ControlInput, ControlWorks } from '../../contract/sandbox-operation.ts'
 import { importEntries } from '../../intake/files/import-file.ts'
 import { readNdjson } from '../../intake/files/reading/lines.ts'
 import { recordRules } from '../../intake/record-rules.ts'
@@ -21,18 +21,18 @@ type RecordDeps = {
   readonly customers: Customers
 }
 
-export function recordWorks({ parts, state, customers }: RecordDeps): ControlWorks {
+export function recordWorks({ parts, state, customers }: RecordDeps): OperatorWorks {
   const rules = recordRules(parts.config)
   const slices = openTimeSlices()
   return {
-    [putSandboxRecords.id]: async ({ parameters, bytes, left }) => {
-      const signal = left()
+    [putSandboxRecords.id]: async ({ parameters, request }) => {
+      const signal = request.left()
       const customerId = parameters.get('customer_id')
       if (typeof customerId === 'string') await customers.require(customerId)
       const report = await importEntries(
         parts.store,
         resourceOf(parameters),
-        readNdjson(chunksOf(bytes), requestReading(slices, signal)),
+        readNdjson(chunksOf(request.body), requestReading(slices, signal)),
         {
           dryRun: false,
           isInServer: true,
@@ -50,12 +50,12 @@ export function recordWorks({ parts, state, customers }: RecordDeps): ControlWor
         throw problem('malformed', 'the body has no record; send one JSON object a line')
       }
       const { added, changed, unchanged } = report
-      return { added, changed, unchanged }
+      return { body: { added, changed, unchanged } }
     },
     [deleteSandboxRecord.id]: async ({ parameters }) => {
       const resource = resourceOf(parameters)
       const id = String(parameters.get('id'))
-      if (await state.removeRecord(resource, id)) return undefined
+      if (await state.removeRecord(resource, id)) return {}
       throw noneFound(resource.noun, id)
     },
   }
@@ -63,7 +63,7 @@ export function recordWorks({ parts, state, customers }: RecordDeps): ControlWor
 
 const otherCustomer = 'must be the customer that customer_id names in the query'
 
-function resourceOf(parameters: ControlInput['parameters']): Resource {
+function resourceOf(parameters: OperatorInput['parameters']): Resource {
   const resource = resources.find(({ kind }) => kind === parameters.get('kind'))
   assert(resource !== undefined, 'the declaration of the path requires a kind')
   return resource

@@ -1,4 +1,4 @@
-import type { ControlWorks } from '../../contract/sandbox-operation.ts'
+import type { OperatorWorks } from '../../contract/operation.ts'
 import type { Served } from '../../http/server/request-log.ts'
 import { listSandboxRequests } from '../../operations/sandbox/requests.ts'
 import type { Clock } from '../../platform/clock.ts'
@@ -7,7 +7,9 @@ import { printInstant } from '../../values/instant.ts'
 import type { Customers } from './customers.ts'
 
 export type Requests = {
-  readonly works: ControlWorks
+  readonly works: OperatorWorks
+  /** The last requests of a customer, newest first. Rejects with a 404 for an unknown one. */
+  list(customerId: string): Promise<readonly object[]>
   note(served: Served): void
   forget(customerId: string): void
   /** Forgets the customers that are gone since a restore. */
@@ -17,14 +19,17 @@ export type Requests = {
 /** Keeps the last requests of each customer, oldest first. */
 export function openRequests(customers: Customers, clock: Clock): Requests {
   const kept = new Map<string, object[]>()
+  const list = async (customerId: string) => {
+    await customers.require(customerId)
+    return (kept.get(customerId) ?? []).toReversed()
+  }
   return {
     works: {
-      [listSandboxRequests.id]: async ({ parameters }) => {
-        const customerId = String(parameters.get('customer_id'))
-        await customers.require(customerId)
-        return { requests: (kept.get(customerId) ?? []).toReversed() }
-      },
+      [listSandboxRequests.id]: async ({ parameters }) => ({
+        body: { requests: await list(String(parameters.get('customer_id'))) },
+      }),
     },
+    list,
     note: (served) => {
       const { customer } = served.trace
       if (customer === undefined || !customers.has(customer)) return

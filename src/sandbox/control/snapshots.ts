@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import type { OperatorWorks } from '../../contract/operation.ts'
 import { noneFound, type Problem, problem } from '../../contract/problem.ts'
-import type { ControlWorks } from '../../contract/sandbox-operation.ts'
 import {
   createSandboxSnapshot,
   deleteSandboxSnapshot,
@@ -28,7 +28,7 @@ type SnapshotDeps = {
 }
 
 /** The databases are saved as files; faults and the clock exist in memory only. */
-export function snapshotWorks({ state, clock, faults, restored }: SnapshotDeps): ControlWorks {
+export function snapshotWorks({ state, clock, faults, restored }: SnapshotDeps): OperatorWorks {
   const saved = new Map<string, Snapshot>()
   const find = (id: string): Snapshot => {
     const found = saved.get(id)
@@ -42,10 +42,10 @@ export function snapshotWorks({ state, clock, faults, restored }: SnapshotDeps):
       const snapshot = { createdAt: clock.now(), offset: clock.offset(), faults: faults.save() }
       await state.saveSnapshot(id)
       saved.set(id, snapshot)
-      return shown(id, snapshot)
+      return { body: shown(id, snapshot) }
     },
     [listSandboxSnapshots.id]: async () => ({
-      snapshots: [...saved].map(([id, snapshot]) => shown(id, snapshot)),
+      body: { snapshots: [...saved].map(([id, snapshot]) => shown(id, snapshot)) },
     }),
     [restoreSandboxSnapshot.id]: async ({ parameters }) => {
       const id = String(parameters.get('id'))
@@ -54,14 +54,14 @@ export function snapshotWorks({ state, clock, faults, restored }: SnapshotDeps):
       faults.restore(snapshot.faults)
       clock.setOffset(snapshot.offset)
       await restored()
-      return shown(id, snapshot)
+      return { body: shown(id, snapshot) }
     },
     [deleteSandboxSnapshot.id]: async ({ parameters }) => {
       const id = String(parameters.get('id'))
       find(id)
       await state.dropSnapshot(id)
       saved.delete(id)
-      return undefined
+      return {}
     },
   }
 }

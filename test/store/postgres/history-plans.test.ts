@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { asTenant } from '../../../src/contract/principal.ts'
-import { operations } from '../../../src/operations/index.ts'
+import { lists } from '../../../src/operations/index.ts'
 import { resources } from '../../../src/resources/catalogue.ts'
 import { dialect } from '../../../src/store/postgres/dialect.ts'
 import type { PastSelection } from '../../../src/store/records/history.ts'
@@ -31,7 +31,7 @@ const planOf = async (statement: Statement): Promise<string> =>
   (await plans.explain(statement)).join('\n')
 
 describe('a past page', () => {
-  for (const { id, view, filter } of operations.filter((one) => one.kind === 'list')) {
+  for (const { id, view, filter } of lists) {
     const { resource } = view
     const plan = (over: Partial<PastSelection>) => {
       const selection = { ...firstPage, asOf: 1n, ...over }

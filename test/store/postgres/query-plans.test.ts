@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import type { ListOperation } from '../../../src/contract/operation.ts'
 import { asTenant } from '../../../src/contract/principal.ts'
 import { fullTable } from '../../../src/contract/resource.ts'
-import { operations } from '../../../src/operations/index.ts'
+import { lists } from '../../../src/operations/index.ts'
 import { getQuery } from '../../../src/store/postgres/records/get-batch.ts'
 import { pageQuery, pagesQuery } from '../../../src/store/postgres/records/page-query.ts'
 import type { Selection } from '../../../src/store/records/page.ts'
@@ -33,8 +33,6 @@ after(async () => {
   await plans.close()
   await tested.close()
 })
-
-const lists = operations.filter((operation) => operation.kind === 'list')
 
 async function membersOf(table: string): Promise<string[]> {
   const rows = await tested.database.ask(`

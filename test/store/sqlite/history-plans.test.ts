@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { operations } from '../../../src/operations/index.ts'
+import { lists } from '../../../src/operations/index.ts'
 import { resources } from '../../../src/resources/catalogue.ts'
 import type { PastSelection } from '../../../src/store/records/history.ts'
 import { dialect } from '../../../src/store/sqlite/dialect.ts'
@@ -31,7 +31,7 @@ function assertSearches(plan: readonly string[]): void {
 }
 
 describe('a past page', () => {
-  for (const { id, view, filter } of operations.filter((one) => one.kind === 'list')) {
+  for (const { id, view, filter } of lists) {
     const { resource } = view
     const plan = (over: Partial<PastSelection>) => {
       const selection = { ...firstPage, asOf: 1n, ...over }

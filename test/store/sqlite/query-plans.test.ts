@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { ListOperation } from '../../../src/contract/operation.ts'
-import { operations } from '../../../src/operations/index.ts'
+import { lists } from '../../../src/operations/index.ts'
 import type { Selection } from '../../../src/store/records/page.ts'
 import { pageQuery } from '../../../src/store/sqlite/customers/page-query.ts'
 import { firstPage } from '../../support/selection.ts'
@@ -14,7 +14,6 @@ before(() => {
 })
 after(() => plans.close())
 
-const lists = operations.filter((operation) => operation.kind === 'list')
 const planOf = ({ view }: ListOperation, selection: Selection): string[] =>
   plans.explain(pageQuery(view.resource, selection).sql)
 

@@ -3,7 +3,7 @@ import type { Body } from '../../../contract/operation.ts'
 import { jsonAnswer, type Route } from '../../../contract/request.ts'
 import { addressPolicy } from '../../../fees/addresses/address-policy.ts'
 import { checkAddress } from '../../../fees/addresses/check-address.ts'
-import { createCryptoWithdrawalFee } from '../../../operations/create-crypto-withdrawal-fee.ts'
+import { cryptoWithdrawal } from '../../../operations/create-crypto-withdrawal-fee.ts'
 import type { Config } from '../../../platform/config.ts'
 import { isCryptoNetwork } from '../../../values/network.ts'
 import { readBody } from '../../pipeline/read-body.ts'
@@ -30,7 +30,7 @@ export const checkAddressRoute = (
 })
 
 const names = ['crypto_network', 'destination_address']
-const quoted = Object.entries(createCryptoWithdrawalFee.body.members)
+const quoted = Object.entries(cryptoWithdrawal.members)
 
 const body: Body = {
   members: Object.fromEntries(quoted.filter(([name]) => names.includes(name))),

@@ -1,0 +1,14 @@
+import type { Clock } from '../platform/clock.ts'
+import type { Instant } from '../values/instant.ts'
+import { described, instant } from './fields.ts'
+import { problem } from './problem.ts'
+
+export const asOf = described(instant, 'What was stored at this time; now where it is absent.')
+
+/** The microseconds of an `as_of` that has come; undefined where none is given. */
+export function pastInstant(given: unknown, clock: Clock): bigint | undefined {
+  if (given === undefined) return undefined
+  const { micros } = given as Instant
+  if (micros <= clock()) return micros
+  throw problem('malformed', 'as_of must not be in the future')
+}

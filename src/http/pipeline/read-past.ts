@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { noteExport, noteFullView } from '../../contract/access.ts'
+import { pastInstant } from '../../contract/as-of.ts'
+import type { PastList } from '../../contract/operation.ts'
+import { asTenant, type OperatorPrincipal } from '../../contract/principal.ts'
+import { invalidParameters, problem } from '../../contract/problem.ts'
+import type { ReserveAnswer } from '../../contract/request.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { PastUnknown } from '../../store/records/history.ts'
+import type { Store } from '../../store/records.ts'
+import { printInstant } from '../../values/instant.ts'
+import { emptyPage, roomOf } from './read-records.ts'
+import type { Reading } from './reading.ts'
+
+type PastDeps = {
+  readonly store: Pick<Store, 'operator'>
+  readonly clock: Clock
+  readonly reserveAnswer: ReserveAnswer
+}
+
+/** Reads a page of a customer's list as it was. A cursor keeps the instant for the later pages. */
+export const readPastList = (
+  { list }: PastList,
+  { store, clock, reserveAnswer }: PastDeps,
+): Reading<OperatorPrincipal> => ({
+  list,
+  read: async ({ caller, parameters, list: input, place, headers, trace }) => {
+    assert(input !== undefined, 'the pipeline reads the parameters of a list')
+    const customerId = String(parameters.get('customer_id'))
+    if (caller.boundTo !== null && caller.boundTo !== customerId) {
+      throw problem('notFound', 'no such customer of this client')
+    }
+    const view = parameters.get('view') === 'full' ? 'full' : 'customer'
+    const { resource } = list.view
+    const accessing = { caller, headers, trace }
+    const accessed = { kind: resource.kind, customer: customerId }
+    if (view === 'full' && resource.mask !== undefined) noteFullView(accessing, accessed)
+    if (parameters.get('purpose') === 'export') noteExport(accessing, accessed)
+    const given = pastInstant(parameters.get('as_of'), clock)
+    const asOf = place?.asOf ?? given ?? clock()
+    if (given !== undefined && given !== asOf) {
+      const reason = 'was issued for another as_of'
+      throw invalidParameters([{ parameter: 'page_cursor', code: 'other_filters', reason }])
+    }
+    const selection = { ...input.selection, after: place?.position, asOf }
+    const isOwn = input.namedTenants.every((named) => named === customerId)
+    if (isOwn) await reserveAnswer(caller.clientId, roomOf(selection), trace)
+    const isOfNow = given === undefined && place === undefined
+    const page = isOwn
+      ? await store.operator
+          .pageAsOf(resource, asTenant(customerId), view, selection)
+          .catch((error: unknown) => {
+            // The clock of the process that stored the first record may be ahead of this one.
+            if (error instanceof PastUnknown && isOfNow) return emptyPage
+            throw error
+          })
+      : emptyPage
+    trace.rows = page.rows
+    // Nothing was shown, and nobody may be a customer of this name.
+    if (page.rows === 0) delete trace.access
+    return { page: { ...page, asOf }, headers: { 'as-of': printInstant(asOf) } }
+  },
+})

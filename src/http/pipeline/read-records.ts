@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
+import type { GetOperation, ListOperation } from '../../contract/operation.ts'
+import type { Principal } from '../../contract/principal.ts'
+import { echo, problem } from '../../contract/problem.ts'
+import type { Request, ReserveAnswer } from '../../contract/request.ts'
+import { limits } from '../../platform/limits.ts'
+import { version } from '../../platform/version.ts'
+import type { Page, Revision, Selection } from '../../store/records/page.ts'
+import type { Store } from '../../store/records.ts'
+import { printInstant } from '../../values/instant.ts'
+import { isMatch, unlessMatched } from '../server/respond.ts'
+import type { CursorKeys } from './cursor.ts'
+import type { PageCache } from './page-cache.ts'
+import type { Reading } from './reading.ts'
+
+type ListDeps = {
+  readonly store: Pick<Store, 'customers'>
+  readonly cursorKeys: CursorKeys
+  readonly pages: PageCache
+  readonly reserveAnswer: ReserveAnswer
+}
+
+/** Reads one record of the caller. */
+export function readRecord(
+  { view, filter, unknownId }: GetOperation,
+  { store }: Pick<ListDeps, 'store'>,
+): Reading<Principal> {
+  const flags = Object.keys(filter)
+  return {
+    read: async ({ caller, parameters, trace }) => {
+      const id = String(parameters.get('id'))
+      const includeDeleted = flags.some((flag) => parameters.get(flag) === true)
+      const body = await store.customers.get(caller.tenant, view, id, includeDeleted)
+      if (body === undefined) throw problem('notFound', unknownId(echo(id)))
+      trace.rows = 1
+      return { body }
+    },
+  }
+}
+
+/**
+ * Reads a page of the caller's records. A page that was kept is answered while its tag is that of
+ * the current revision, and so is a 304. Neither reads the page. A page after a cursor is always
+ * read: the cursor's key may be revoked, and a replica may be behind the page before.
+ */
+export function readList(
+  list: ListOperation,
+  { store, cursorKeys, pages, reserveAnswer }: ListDeps,
+): Reading<Principal> {
+  const keyOf = ({ tenant }: Principal, { rawQuery }: Request) => `${list.id} ${rawQuery} ${tenant}`
+  const revisionOf = ({ tenant }: Principal) => store.customers.revision(tenant, list.view.resource)
+  return {
+    list,
+    recall: async (caller, request) => {
+      const kept = pages.find(keyOf(caller, request))
+      if (kept === undefined) return undefined
+      const etag = etagOf(list, caller, request, await revisionOf(caller), cursorKeys)
+      if (kept.answer.headers.etag !== etag) return undefined
+      const { trace } = request
+      trace.rows = kept.rows
+      if (kept.ignored !== undefined) trace.ignoredParameters = kept.ignored
+      const answer = unlessMatched(kept.answer, request.headers['if-none-match'])
+      await reserveAnswer(caller.clientId, answer.body?.length ?? 0, trace)
+      return answer
+    },
+    read: async ({ caller, list: input, place, headers, trace, request }) => {
+      assert(input !== undefined, 'the pipeline reads the parameters of a list')
+      const isOwn = input.namedTenants.every((named) => named === caller.tenant)
+      const mayKeep = isOwn && place === undefined
+      const key = keyOf(caller, request)
+      const heldTag = headers['if-none-match']
+      if (mayKeep && heldTag !== undefined && pages.find(key) === undefined) {
+        const revision = await revisionOf(caller)
+        const etag = etagOf(list, caller, request, revision, cursorKeys)
+        // The pipeline answers it with 304, since the request names the tag.
+        if (isMatch(etag, heldTag)) return { headers: pageHeaders(etag, revision) }
+      }
+      const after = place?.position
+      const selection = { ...input.selection, after, notBefore: place?.logPosition }
+      if (isOwn) await reserveAnswer(caller.clientId, roomOf(selection), trace)
+      const page = isOwn
+        ? await store.customers.page(caller.tenant, list.view, selection)
+        : emptyPage
+      const { rows, revision } = page
+      trace.rows = rows
+      const etag = etagOf(list, caller, request, revision, cursorKeys)
+      return {
+        page,
+        headers: pageHeaders(etag, revision),
+        keep: mayKeep
+          ? (answer) => pages.keep(key, { answer, rows, ignored: trace.ignoredParameters })
+          : undefined,
+      }
+    },
+  }
+}
+
+/** The memory to reserve for a page that is not read yet, in bytes. */
+export const roomOf = ({ limit }: Pick<Selection, 'limit'>): number =>
+  limit * limits.recordBytesReserved
+
+export const emptyPage: Page = {
+  items: new Uint8Array(0),
+  rows: 0,
+  last: undefined,
+  more: false,
+  revision: { changedAt: 0n, damageMet: 0 },
+}
+
+/** `as-of` is when the list last changed: the instant at which the operator finds this page. */
+function pageHeaders(
+  etag: string,
+  { changedAt }: Pick<Revision, 'changedAt'>,
+): Readonly<Record<string, string>> {
+  const headers = { 'cache-control': 'private, no-cache', etag }
+  return changedAt === 0n ? headers : { ...headers, 'as-of': printInstant(changedAt) }
+}
+
+/**
+ * A tag of the request and of what may change in its answer: the program's version, the revision
+ * of the tenant's records, and the cursor key, which may be revoked. So it takes no page to make.
+ * The tag is weak, because each cursor is sealed anew: the bytes differ, the meaning does not.
+ */
+function etagOf(
+  { id }: ListOperation,
+  { tenant }: Principal,
+  { rawQuery }: Pick<Request, 'rawQuery'>,
+  { changedAt, damageMet }: Revision,
+  keys: CursorKeys,
+): string {
+  const what = [version, id, rawQuery, String(changedAt), damageMet, tenant, keys.current().id]
+  return `W/"${hash('sha1', JSON.stringify(what), 'base64url')}"`
+}
