@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { describeService } from '../support/describe-service.ts'
 import { lists, type Pairs, pathOf } from '../support/operation-calls.ts'
-import { itemsOf, readAllPages } from '../support/read-all-pages.ts'
+import { type Item, itemsOf, readAllPages } from '../support/read-all-pages.ts'
 
 /** What a valid filter matches. parameters.test.ts has the values that are refused. */
 
@@ -30,8 +30,52 @@ const textFilters = new Set([
   'addresses',
 ])
 
+/** The member that a filter compares; of `ref_ids` it is `ref_id`. */
+const comparedMember = (name: string): string => special[name] ?? name.replace(/s$/, '')
+
+const special: Readonly<Record<string, string>> = {
+  statement_ids: 'id',
+  addresses: 'address',
+  networks: 'crypto_network',
+  status: 'status',
+  statuses: 'status',
+}
+
 for (const list of lists) {
   describe(list.id, () => {
+    const names = Object.keys(list.query).filter(
+      (name) => name === 'ids' || name in special || textFilters.has(name),
+    )
+    const valueIn = (item: Item, name: string) => String(item[comparedMember(name)])
+
+    test('a filter returns exactly the records that have one of its values', async () => {
+      const { items } = await readAllPages(service, list)
+      for (const name of names) {
+        const having = items.filter((item) => comparedMember(name) in item)
+        const values = [...new Set(having.map((item) => valueIn(item, name)))]
+        assert.ok(values.length > 0, name)
+        const given = values.slice(0, name === 'profile_id' ? 1 : 2)
+        const query = given.map((value) => [name, value] as const)
+        const expected = items.filter((item) => given.includes(valueIn(item, name)))
+        assert.deepEqual((await readAllPages(service, list, query)).items, expected, name)
+      }
+    })
+
+    test('several filters return the records for which all of them hold', async () => {
+      const { items } = await readAllPages(service, list)
+      const whole = items.find((item) => names.every((name) => comparedMember(name) in item))
+      assert.ok(whole !== undefined)
+      const query = names.map((name) => [name, valueIn(whole, name)] as const)
+      assert.deepEqual((await readAllPages(service, list, query)).items, [whole])
+      const others = query.filter(
+        ([name]) => !/^(statement_|ref_|memo_)?ids$|^addresses$/.test(name),
+      )
+      const expected = items.filter((item) =>
+        others.every(([name, value]) => valueIn(item, name) === value),
+      )
+      assert.deepEqual((await readAllPages(service, list, others)).items, expected)
+    })
+
     const idName = 'statement_ids' in list.query ? 'statement_ids' : 'ids'
 
     test('matches ids in either case and answers them in lower case', async () => {

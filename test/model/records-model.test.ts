@@ -9,7 +9,7 @@ import { operatorToken } from '../support/operator-token.ts'
 import { runSequence, type World } from './sequence.ts'
 
 /** Sequences of an ordinary run, and of a long one. `BURSAR_MODEL_SEED` replays one. */
-const SEQUENCES = isLong ? 10_000 : 300
+const SEQUENCES = isLong ? 10_000 : 120
 /** As many at a time as have their commits together. */
 const AT_ONCE = 8
 

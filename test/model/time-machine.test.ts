@@ -12,7 +12,7 @@ import { aFiatAccount, anId, anIssuerQuote } from '../support/records.ts'
 import { seeded } from './model.ts'
 
 /** Answers that are recorded, and reproduced afterwards. */
-const ANSWERS = isLong ? 100_000 : 1000
+const ANSWERS = isLong ? 100_000 : 500
 const READERS = 6
 /** Between two changes of a writer. */
 const PAUSE_MS = isLong ? 100 : 10

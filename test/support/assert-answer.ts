@@ -94,12 +94,3 @@ export function assertParameterErrors(
   const meta = { errors: errors.map(([parameter, reason]) => errorOf(parameter, reason)) }
   assertProblem(called, { status: 400, detail, instance, meta }, given)
 }
-
-/** Asserts a list's 200: status, caching headers and the whole body. */
-export function assertPage(called: Called, body: object): void {
-  assert.equal(called.status, 200, called.text)
-  assert.equal(called.headers.get('content-type'), 'application/json')
-  assert.equal(called.headers.get('cache-control'), 'private, no-cache')
-  assert.match(called.headers.get('etag') ?? '', /^W\/"/)
-  assert.deepEqual(called.body, body)
-}
