@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { noteExport, noteFullView } from '../../contract/access.ts'
-import { pastInstant } from '../../contract/as-of.ts'
 import type { PastList } from '../../contract/operation.ts'
+import { pastInstant } from '../../contract/past-instant.ts'
 import { asTenant, type OperatorPrincipal } from '../../contract/principal.ts'
 import { invalidParameters, problem } from '../../contract/problem.ts'
 import type { ReserveAnswer } from '../../contract/request.ts'
@@ -9,7 +9,7 @@ import type { Clock } from '../../platform/clock.ts'
 import { PastUnknown } from '../../store/records/history.ts'
 import type { Store } from '../../store/records.ts'
 import { printInstant } from '../../values/instant.ts'
-import { emptyPage, roomOf } from './read-records.ts'
+import { emptyPage, roomOf } from './read-list.ts'
 import type { Reading } from './reading.ts'
 
 type PastDeps = {

@@ -6,8 +6,9 @@ import { StoreUnavailable } from '../../store/unavailable.ts'
 import { printInstant } from '../../values/instant.ts'
 
 /**
- * Maps a failure to the problem to answer: a Problem is itself, a store that cannot answer is a
- * 503, a time from before records are kept a 410. Anything else is a defect of ours and a bare 500, whose cause only the log sees.
+ * Maps a failure to the problem to answer. A Problem is itself, a store that cannot answer is a
+ * 503, a time from before records are kept is a 410. Anything else is a defect of ours and a bare
+ * 500, whose cause only the log sees.
  */
 export function problemOf(failure: unknown): Problem {
   if (failure instanceof Problem) return failure

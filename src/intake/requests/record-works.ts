@@ -1,6 +1,6 @@
 import { noteFullView } from '../../contract/access.ts'
-import { pastInstant } from '../../contract/as-of.ts'
 import type { OperatorInput, OperatorWork, WorkAnswer } from '../../contract/operation.ts'
+import { pastInstant } from '../../contract/past-instant.ts'
 import { noneFound, problem } from '../../contract/problem.ts'
 import type { RecordRules, Resource } from '../../contract/resource.ts'
 import { requireHistoryScope } from '../../history/history-work.ts'
