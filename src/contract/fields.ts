@@ -1,18 +1,20 @@
 import { type TSchema, Type } from 'typebox'
+import { Compile } from 'typebox/schema'
 import { limits } from '../platform/limits.ts'
+import { violationsOf } from '../platform/schema-faults.ts'
 import { decimalCharactersMax, decimalPattern } from '../values/decimal.ts'
 import { type Instant, parseInstant } from '../values/instant.ts'
-import type { FaultCode } from './fault-codes.ts'
+import { enumMember } from './members.ts'
 import { echo } from './problem.ts'
+import { type Refusal, refusalOf } from './schema-refusal.ts'
 
-/** A query parameter, path parameter or body member: its OpenAPI schema and its parser. */
+/** A query parameter, path parameter or body member. Its schema has the reason of its fault. */
 export type Field<T> = {
   readonly schema: TSchema
   readonly description?: string
   /** The whole sentence of a refused value, where `detail` has a fixed one. */
   readonly sentence?: string
-  /** What a body holds, if not a JSON string. The parser gets it as text. */
-  readonly json?: 'integer' | 'boolean'
+  /** Reads a text, also that of a number or boolean in a body. */
   readonly read: (raw: string) => Reading<T>
 }
 
@@ -25,102 +27,36 @@ export type ArrayField<T> = {
 
 export type Reading<T> = { readonly value: T } | Refusal
 
-export type Refusal = {
-  readonly code: FaultCode
-  readonly reason: string
-  /** The whole sentence of `detail`, where parameter and reason are not it. */
-  readonly sentence?: string
+/** A text that its schema judges. `convert` takes what the schema accepts. */
+function field<T>(
+  schema: TSchema,
+  convert: (raw: string) => T,
+  toValue: (raw: string) => unknown = asIs,
+): Field<T> {
+  const compiled = Compile(schema)
+  const { type = '', maxLength = Number.POSITIVE_INFINITY } = schema as Keywords
+  const read = (raw: string): Reading<T> => {
+    if (compiled.Check(toValue(raw))) return { value: convert(raw) }
+    // A pattern may take quadratic time. Twice as many code units are too long in any case.
+    const value = toValue(raw.slice(0, 2 * maxLength + 1))
+    const [refusal] = violationsOf(schema, compiled.Errors(value)[1]).map(refusalOf)
+    const { code, reason } = refusal ?? { code: 'malformed', reason: 'is not of its form' }
+    const shown = reason.replace('{given}', () => echo(raw))
+    return { code: (code === 'wrong_type' && codesOfText[type]) || code, reason: shown }
+  }
+  return { schema, read }
 }
 
-const uuidPattern = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
-const uuidForm = new RegExp(uuidPattern)
+type Keywords = { readonly type?: string; readonly maxLength?: number }
 
-/** A record id: a UUID in either case, read as lower case. */
-export const uuid: Field<string> = {
-  schema: Type.String({ format: 'uuid' }),
-  read: (raw) =>
-    uuidForm.test(raw)
-      ? { value: raw.toLowerCase() }
-      : { code: 'malformed', reason: `must be uuid, given '${echo(raw)}'` },
-}
+const asIs = (raw: string): string => raw
 
-/** An identifier that another system issued: 1 to 200 characters, compared as they are. */
-export const text: Field<string> = {
-  schema: Type.String({ minLength: 1, maxLength: limits.identifierLengthMax }),
-  read: (raw) =>
-    raw.length >= 1 && isWithin(raw, limits.identifierLengthMax)
-      ? { value: raw }
-      : {
-          code: 'wrong_length',
-          reason: `must be 1 to ${limits.identifierLengthMax} characters long`,
-        },
-}
+const textField = (schema: TSchema): Field<string> => field(schema, asIs)
 
-/** Counts characters, of which one takes at most two code units. */
-const isWithin = (raw: string, max: number): boolean =>
-  raw.length <= max || (raw.length <= 2 * max && [...raw].length <= max)
-
-/** A text that its operation validates. No fault echoes it: it may be a private key. */
-export const unread: Field<string> = {
-  schema: Type.String({ minLength: 1 }),
-  read: (raw) => ({ value: raw }),
-}
-
-/** A decimal string above 0 as contract sections 4.7 and 8 define it, kept as sent. */
-export const figure: Field<string> = {
-  schema: Type.String({ pattern: decimalPattern, maxLength: decimalCharactersMax }),
-  read: (raw) => {
-    if (raw.length > decimalCharactersMax) {
-      return {
-        code: 'wrong_length',
-        reason: `must have at most ${decimalCharactersMax} characters`,
-      }
-    }
-    if (!decimalForm.test(raw))
-      return { code: 'malformed', reason: 'must be a string of decimal digits such as "12.50"' }
-    return /[1-9]/.test(raw)
-      ? { value: raw }
-      : { code: 'out_of_range', reason: 'must be greater than 0' }
-  },
-}
-
-const decimalForm = new RegExp(decimalPattern)
-
-export const instant: Field<Instant> = {
-  schema: Type.String({ format: 'date-time' }),
-  read: (raw) => {
-    // URL decoding turns a + that the caller did not encode into a blank.
-    const value = parseInstant(raw.replace(/ (?=\d{2}:\d{2}$)/, '+'))
-    return value === undefined
-      ? { code: 'malformed', reason: 'must be an RFC 3339 date-time such as 2026-01-31T09:30:00Z' }
-      : { value }
-  },
-}
-
-export const flag: Field<boolean> = {
-  schema: Type.Boolean(),
-  read: (raw) => {
-    const value = flagForms.get(raw)
-    return value === undefined ? { code: 'malformed', reason: 'must be true or false' } : { value }
-  },
-}
-
-/** A whole number of a body, kept as text. */
-export const wholeNumber = (minimum: number, maximum: number): Field<string> => ({
-  schema: Type.Integer({ minimum, maximum }),
-  json: 'integer',
-  read: (raw) =>
-    Number(raw) >= minimum && Number(raw) <= maximum
-      ? { value: raw }
-      : { code: 'out_of_range', reason: `must be between ${minimum} and ${maximum}` },
-})
-
-/** A member of a body whose only value is true. */
-export const onlyTrue: Field<string> = {
-  schema: Type.Boolean({ const: true }),
-  json: 'boolean',
-  read: (raw) =>
-    raw === 'true' ? { value: raw } : { code: 'unknown_value', reason: 'must be true' },
+/** The codes of texts that stand for no value of the type. */
+const codesOfText: Readonly<Record<string, Refusal['code']>> = {
+  integer: 'out_of_range',
+  boolean: 'malformed',
 }
 
 /** The forms of Go's `strconv.ParseBool`. Python's clients, for one, send `True`. */
@@ -129,24 +65,86 @@ const flagForms: ReadonlyMap<string, boolean> = new Map([
   ...['0', 'f', 'F', 'FALSE', 'false', 'False'].map((form) => [form, false] as const),
 ])
 
-/** Exact members only. OpenAPI shows `fallback` as the default of an absent parameter. */
-export function enumOf<const M extends readonly string[]>(
-  members: M,
-  fallback?: M[number],
-): Field<M[number]> {
-  return {
-    schema: Type.Enum([...members], fallback === undefined ? {} : { default: fallback }),
-    read: (raw) =>
-      members.includes(raw)
-        ? { value: raw }
-        : { code: 'unknown_value', reason: mustBeOneOf(members) },
-  }
+/** A record id: a UUID in either case, read as lower case. */
+export const uuid = field(
+  Type.String({ format: 'uuid', reason: "must be uuid, given '{given}'" }),
+  (raw) => raw.toLowerCase(),
+)
+
+/** An identifier that another system issued: 1 to 200 characters, compared as they are. */
+export const text = textField(
+  Type.String({
+    minLength: 1,
+    maxLength: limits.identifierLengthMax,
+    reason: `must be 1 to ${limits.identifierLengthMax} characters long`,
+  }),
+)
+
+/** A text that its operation validates. No fault echoes it: it may be a private key. */
+export const unread: Field<string> = {
+  schema: Type.String({ minLength: 1 }),
+  read: (raw) => ({ value: raw }),
 }
 
+/** A decimal string above 0 as contract sections 4.7 and 8 define it, kept as sent. */
+export const figure = textField(
+  Type.Refine(
+    Type.String({
+      pattern: decimalPattern,
+      maxLength: decimalCharactersMax,
+      reason: 'must be a string of decimal digits such as "12.50"',
+    }),
+    (raw) => /[1-9]/.test(raw),
+    () => 'must be greater than 0',
+  ),
+)
+
+const noInstant = 'must be an RFC 3339 date-time such as 2026-01-31T09:30:00Z'
+
+/** Unlike the time of a record, it may be finer than a microsecond. */
+export const instant: Field<Instant> = {
+  schema: Type.String({ format: 'date-time' }),
+  read: (raw) => {
+    // URL decoding turns a + that the caller did not encode into a blank.
+    const value = parseInstant(raw.replace(/ (?=\d{2}:\d{2}$)/, '+'))
+    return value === undefined ? { code: 'malformed', reason: noInstant } : { value }
+  },
+}
+
+export const flag = field(
+  Type.Boolean({ reason: 'must be true or false' }),
+  (raw) => flagForms.get(raw) === true,
+  (raw) => flagForms.get(raw) ?? raw,
+)
+
+/** A whole number of a query. */
+export const numberOf = (schema: TSchema): Field<number> =>
+  field(schema, Number, (raw) => (/^[0-9]{1,9}$/.test(raw) ? Number(raw) : raw))
+
+/** A whole number of a body, kept as text. */
+export const bodyNumber = (schema: TSchema): Field<string> => field(schema, asIs, Number)
+
+export const wholeNumber = (minimum: number, maximum: number): Field<string> =>
+  bodyNumber(
+    Type.Integer({ minimum, maximum, reason: `must be between ${minimum} and ${maximum}` }),
+  )
+
+/** A member of a body whose only value is true. */
+export const onlyTrue = field(
+  Type.Boolean({ const: true, reason: 'must be true' }),
+  asIs,
+  (raw) => raw === 'true',
+)
+
+/** Exact members only. OpenAPI shows `fallback` as the default of an absent parameter. */
+export const enumOf = <const M extends readonly string[]>(
+  members: M,
+  fallback?: M[number],
+): Field<string> =>
+  textField({ ...enumMember(members), ...(fallback !== undefined && { default: fallback }) })
+
 /** Exact members of an enum that records have too, under the same name in OpenAPI. */
-export const memberOf = <M extends string>(
-  schema: TSchema & { readonly enum: readonly M[] },
-): Field<M> => ({ ...enumOf(schema.enum), schema })
+export const memberOf: (schema: TSchema) => Field<string> = textField
 
 export const upTo100 = <T>(each: Field<T>, description?: string): ArrayField<T> =>
   arrayOf(each, limits.filterEntriesMax, description)
@@ -167,10 +165,3 @@ export const described = <T>(field: Field<T>, description: string): Field<T> => 
 })
 
 export const worded = <T>(field: Field<T>, sentence: string): Field<T> => ({ ...field, sentence })
-
-/** "must be A, B or C": the reason of every enum's fault, in queries and in imported records. */
-export function mustBeOneOf(members: readonly string[]): string {
-  const last = members.at(-1)
-  const others = members.slice(0, -1)
-  return others.length === 0 ? `must be ${last}` : `must be ${others.join(', ')} or ${last}`
-}

@@ -3,7 +3,6 @@ import { Format } from 'typebox/format'
 import { limits } from '../platform/limits.ts'
 import { parseInstant } from '../values/instant.ts'
 import { cryptoNetworks } from '../values/network.ts'
-import { mustBeOneOf } from './fields.ts'
 
 /**
  * Schemas of record members. Each carries the `reason` of its fault, and a shared one the
@@ -13,8 +12,6 @@ import { mustBeOneOf } from './fields.ts'
 // Timestamps of records are exact to the microsecond. A finer one is refused, since rounding would
 // change the record.
 Format.Set('date-time', (text) => parseInstant(text)?.finer === false)
-
-const withReason = (reason: string) => ({ reason })
 
 /** The member with a description. It says what the value is for, apart from its form. */
 export const about = <S extends TSchema>(description: string, schema: S): S =>
@@ -37,19 +34,18 @@ const withKeyword = <S extends TSchema>(schema: S, keyword: string, value: unkno
     [keyword]: { value, enumerable: true },
   })
 
-export const uuidMember = Type.String({ format: 'uuid', ...withReason('must be a UUID') })
+export const uuidMember = Type.String({ format: 'uuid', reason: 'must be a UUID' })
 
 export const identifierMember = Type.String({
   minLength: 1,
   maxLength: limits.identifierLengthMax,
-  ...withReason(`must be a text of 1 to ${limits.identifierLengthMax} characters`),
+  reason: `must be a text of 1 to ${limits.identifierLengthMax} characters`,
 })
 
 export const timestampMember = Type.String({
   format: 'date-time',
-  ...withReason(
+  reason:
     'must be an RFC 3339 date-time with at most six fraction digits, such as 2026-01-31T09:30:00.25Z',
-  ),
 })
 
 const amountReason = (example: string) => `must be a string of decimal digits such as "${example}"`
@@ -58,17 +54,17 @@ const amountReason = (example: string) => `must be a string of decimal digits su
 export const amountMember = Type.String({
   pattern: '^[0-9]*\\.?[0-9]+$',
   maxLength: limits.amountLengthMax,
-  ...withReason(amountReason('12.50')),
+  reason: amountReason('12.50'),
 })
 
 export const signedAmountMember = Type.String({
   pattern: '^-?[0-9]*\\.?[0-9]+$',
   maxLength: limits.amountLengthMax,
-  ...withReason(amountReason('-12.50')),
+  reason: amountReason('-12.50'),
 })
 
 export const enumMember = (members: readonly string[]): TEnum<string[]> =>
-  Type.Enum([...members], withReason(mustBeOneOf(members)))
+  Type.Enum([...members], { reason: mustBeOneOf(members) })
 
 export const cryptoNetworkMember = component(
   'CryptoNetwork',
@@ -82,7 +78,7 @@ export function textMember(minLength: 0 | 1 = 0) {
   return Type.String({
     minLength,
     maxLength,
-    ...withReason(`must be a text of ${minLength} to ${maxLength} characters`),
+    reason: `must be a text of ${minLength} to ${maxLength} characters`,
   })
 }
 
@@ -91,14 +87,12 @@ export function metadataMember(pairsMax: number, keyLengthMax: number, valueLeng
   const key = Type.String({ pattern: `^[\\s\\S]{1,${keyLengthMax}}$` })
   const value = Type.String({
     maxLength: valueLengthMax,
-    ...withReason(`must be a text of at most ${valueLengthMax} characters`),
+    reason: `must be a text of at most ${valueLengthMax} characters`,
   })
   return Type.Record(key, value, {
     maxProperties: pairsMax,
     additionalProperties: false,
-    ...withReason(
-      `must be at most ${pairsMax} pairs of texts, each key of 1 to ${keyLengthMax} characters`,
-    ),
+    reason: `must be at most ${pairsMax} pairs of texts, each key of 1 to ${keyLengthMax} characters`,
   })
 }
 
@@ -111,10 +105,17 @@ export function objectMember<const P extends Readonly<Record<string, TSchema>>>(
   reason = 'must be an object',
   more: { readonly nullIsFault?: true } = {},
 ) {
-  return Type.Object(properties, { additionalProperties: false, ...withReason(reason), ...more })
+  return Type.Object(properties, { additionalProperties: false, reason, ...more })
 }
 
 /** An object or null: a pair of types and no union, so that faults inside keep their reasons. */
 export function nullable<const S extends TSchema>(schema: S): TSchema {
   return Type.Unsafe({ ...schema, type: ['object', 'null'] })
+}
+
+/** "must be A, B or C": the reason of every enum's fault, in queries and in imported records. */
+function mustBeOneOf(members: readonly string[]): string {
+  const last = members.at(-1)
+  const others = members.slice(0, -1)
+  return others.length === 0 ? `must be ${last}` : `must be ${others.join(', ')} or ${last}`
 }

@@ -61,7 +61,7 @@ export type Operation = {
 
 /** A JSON object in a request. Unknown members are ignored unless it is closed; null is absent. */
 export type Body = {
-  readonly members: Readonly<Record<string, Field<string>>>
+  readonly members: Readonly<Record<string, Field<string> | Field<Instant>>>
   readonly required: readonly string[]
   /** Refuses unknown members. Only calls without clients of other versions may. */
   readonly closed?: true

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { limits } from '../platform/limits.ts'
-import { described, enumOf, type Field } from './fields.ts'
+import { described, enumOf, type Field, numberOf } from './fields.ts'
 import { about } from './members.ts'
 
 /** The parameters of every list. `orderBy` is the one value of `order_by`. */
@@ -21,21 +21,18 @@ export const pageCursor: Field<string> = {
   read: (raw) => ({ value: raw }),
 }
 
-export const pageSize: Field<number> = {
-  description: 'How many records a page has at most.',
-  schema: Type.Integer({
-    format: 'int32',
-    minimum: 1,
-    maximum: limits.pageSizeMax,
-    default: limits.pageSizeDefault,
-  }),
-  read: (raw) => {
-    const value = /^[0-9]{1,9}$/.test(raw) ? Number(raw) : 0
-    return value >= 1 && value <= limits.pageSizeMax
-      ? { value }
-      : { code: 'out_of_range', reason: `must be between 1 and ${limits.pageSizeMax}` }
-  },
-}
+export const pageSize = described(
+  numberOf(
+    Type.Integer({
+      format: 'int32',
+      minimum: 1,
+      maximum: limits.pageSizeMax,
+      default: limits.pageSizeDefault,
+      reason: `must be between 1 and ${limits.pageSizeMax}`,
+    }),
+  ),
+  'How many records a page has at most.',
+)
 
 /** The member of an answer that has pages. */
 export const nextPageCursor = {

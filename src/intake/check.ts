@@ -1,7 +1,8 @@
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/schema'
 import type { RecordFault, RecordInput, RecordRules, Resource } from '../contract/resource.ts'
-import { reasonOf, type Violation, violationsOf } from '../platform/schema-faults.ts'
+import { refusalOf } from '../contract/schema-refusal.ts'
+import { type Violation, violationsOf } from '../platform/schema-faults.ts'
 import { boundsFaults, isWithinBounds, joinMembers as join } from './record-bounds.ts'
 
 /** Checks one value of a file. Returns all of its faults, or the record. */
@@ -63,10 +64,9 @@ function withoutNulls(schema: TSchema, value: unknown): unknown {
 }
 
 function faultOf(violation: Violation, { kind }: Resource): RecordFault {
-  const { keyword, path, parts, limit } = violation
+  const { keyword, path, parts } = violation
   const member = path.reduce(join, '')
   const node = parts.at(-1)?.part ?? {}
-  const reason = reasonOf(violation)?.part.reason ?? 'is not of its form'
   switch (keyword) {
     case 'required':
       return { member, code: 'missing', reason: 'must be given' }
@@ -78,26 +78,9 @@ function faultOf(violation: Violation, { kind }: Resource): RecordFault {
       const isPair = node.patternProperties !== undefined
       return { member, code: 'unknown_name', reason: isPair ? ofPair : ofRecord }
     }
-    case 'maxLength': {
-      // The reason of a text with a pattern is about the pattern.
-      const ofLength = `must have at most ${limit} characters`
-      const isPattern = node.pattern !== undefined
-      return { member, code: 'wrong_length', reason: isPattern ? ofLength : reason }
-    }
     default:
-      return { member, code: codes[keyword] ?? 'malformed', reason }
+      return { member, ...refusalOf(violation) }
   }
-}
-
-/** The codes of the schema's keywords. The others are about the form of a text. */
-const codes: Readonly<Record<string, RecordFault['code']>> = {
-  type: 'wrong_type',
-  enum: 'unknown_value',
-  minimum: 'out_of_range',
-  maximum: 'out_of_range',
-  minLength: 'wrong_length',
-  maxItems: 'too_many',
-  maxProperties: 'too_many',
 }
 
 /**

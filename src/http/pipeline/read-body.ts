@@ -1,4 +1,3 @@
-import type { Field } from '../../contract/fields.ts'
 import type { Body, BodyInput } from '../../contract/operation.ts'
 import {
   echo,
@@ -6,6 +5,7 @@ import {
   type ParameterFault,
   type Problem,
 } from '../../contract/problem.ts'
+import type { Refusal } from '../../contract/schema-refusal.ts'
 import { limits } from '../../platform/limits.ts'
 import { membersAtMost, repeatedMembers, scanJson } from '../../values/scan-json.ts'
 
@@ -26,8 +26,8 @@ export function readBody(body: Body, bytes: Uint8Array): BodyInput {
       }
       continue
     }
-    const reading = refusalOf(raw, field.json) ?? field.read(String(raw))
-    if ('value' in reading) values.set(parameter, reading.value)
+    const reading = typeRefusal(raw, field.schema) ?? field.read(String(raw))
+    if ('value' in reading) values.set(parameter, String(raw))
     else faults.push({ parameter, ...reading, sentence: field.sentence })
   }
   faults.push(...choiceFaults(body, given), ...unknownFaults(body, given))
@@ -35,19 +35,17 @@ export function readBody(body: Body, bytes: Uint8Array): BodyInput {
   return values
 }
 
-type Refusal = Pick<ParameterFault, 'code' | 'reason'>
-
-function refusalOf(raw: unknown, json: Field<string>['json']): Refusal | undefined {
-  if (json === 'boolean') {
-    return typeof raw === 'boolean'
-      ? undefined
-      : { code: 'wrong_type', reason: 'must be a boolean' }
+/** Fields read texts, so the type of JSON is checked before. */
+function typeRefusal(raw: unknown, schema: Body['members'][string]['schema']): Refusal | undefined {
+  const code = 'wrong_type'
+  switch ('type' in schema && schema.type) {
+    case 'boolean':
+      return typeof raw === 'boolean' ? undefined : { code, reason: 'must be a boolean' }
+    case 'integer':
+      return Number.isSafeInteger(raw) ? undefined : { code, reason: 'must be a whole number' }
+    default:
+      return refusalOfText(raw)
   }
-  if (json === 'integer') {
-    const reason = 'must be a whole number'
-    return Number.isSafeInteger(raw) ? undefined : { code: 'wrong_type', reason }
-  }
-  return refusalOfText(raw)
 }
 
 function refusalOfText(raw: unknown): Refusal | undefined {

@@ -1,4 +1,4 @@
-import type { ArrayField, Refusal } from '../../contract/fields.ts'
+import type { ArrayField } from '../../contract/fields.ts'
 import type {
   BodyInput,
   BoundOperator,
@@ -8,6 +8,7 @@ import type {
 } from '../../contract/operation.ts'
 import { invalidParameters, type ParameterFault, type Problem } from '../../contract/problem.ts'
 import type { Request } from '../../contract/request.ts'
+import type { Refusal } from '../../contract/schema-refusal.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Selection } from '../../store/records/page.ts'
 import { largest, smallest } from '../../values/bounds.ts'

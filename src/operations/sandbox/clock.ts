@@ -1,17 +1,8 @@
 import { Type } from 'typebox'
-import { described, type Field, instant, onlyTrue, wholeNumber } from '../../contract/fields.ts'
+import { described, instant, onlyTrue, wholeNumber } from '../../contract/fields.ts'
 import { about } from '../../contract/members.ts'
 import { limits } from '../../platform/limits.ts'
 import { control, momentMember } from './members.ts'
-
-/** A time, kept as it was sent. */
-const moment: Field<string> = {
-  schema: instant.schema,
-  read: (raw) => {
-    const reading = instant.read(raw)
-    return 'value' in reading ? { value: raw } : reading
-  },
-}
 
 const view = {
   name: 'SandboxClock',
@@ -34,7 +25,7 @@ export const moveSandboxClock = control({
   body: {
     closed: true,
     members: {
-      now: described(moment, 'The time from now on: from 2000 to 2099.'),
+      now: described(instant, 'The time from now on: from 2000 to 2099.'),
       advance_seconds: described(
         wholeNumber(1, limits.sandboxAdvanceSecondsMax),
         'How far time jumps forward.',

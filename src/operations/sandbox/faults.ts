@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { described, enumOf, uuid, wholeNumber } from '../../contract/fields.ts'
+import { bodyNumber, described, enumOf, uuid, wholeNumber } from '../../contract/fields.ts'
 import { about, uuidMember } from '../../contract/members.ts'
 import { limits } from '../../platform/limits.ts'
 import { operations } from '../index.ts'
@@ -54,14 +54,10 @@ export const createSandboxFault = control({
         enumOf(faultKinds),
         '`status`: a problem with this status. `delay`: the answer is late. `cut`: the connection closes without an answer. `truncated`: it closes in the middle of the body. `expired_token`: 401, as for a token that has expired.',
       ),
-      status: {
-        ...described(wholeNumber(408, 504), `For the kind \`status\`: ${statusNames}.`),
-        schema: Type.Integer({ enum: faultStatuses }),
-        read: (raw) =>
-          faultStatuses.some((status) => String(status) === raw)
-            ? { value: raw }
-            : { code: 'unknown_value', reason: `must be ${statusNames}` },
-      },
+      status: described(
+        bodyNumber(Type.Integer({ enum: faultStatuses, reason: `must be ${statusNames}` })),
+        `For the kind \`status\`: ${statusNames}.`,
+      ),
       retry_after: described(
         wholeNumber(0, limits.sandboxRetryAfterMax),
         'The seconds of `Retry-After`, for the statuses 429 and 503. By default 1.',

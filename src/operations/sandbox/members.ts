@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { described, type Field, mustBeOneOf, text, uuid } from '../../contract/fields.ts'
+import { described, enumOf, text, uuid } from '../../contract/fields.ts'
 import { about, timestampMember } from '../../contract/members.ts'
 import { type Declaration, type Operation, operation } from '../../contract/operation.ts'
 import { recordKinds } from '../../resources/catalogue.ts'
@@ -16,13 +16,9 @@ export const customerMember = about('The customer.', Type.String())
 export const momentMember = (description: string) => about(description, timestampMember)
 
 /** A kind of record in a path, as the command line spells it. */
-export const kindField: Field<string> = {
-  schema: Type.Enum([...recordKinds]),
-  description: 'The kind of record, as `bursar import` spells it.',
-  read: (raw) =>
-    recordKinds.some((kind) => kind === raw)
-      ? { value: raw }
-      : { code: 'unknown_value', reason: mustBeOneOf(recordKinds) },
-}
+export const kindField = described(
+  enumOf(recordKinds),
+  'The kind of record, as `bursar import` spells it.',
+)
 
 export const snapshotField = described(uuid, 'The snapshot.')
