@@ -337,7 +337,10 @@ test('names every fault of the persons of an issuer', () => {
   assert.match(faultOf(7), /\[0\]\.people must be an object/)
   assert.match(faultOf({ grants: [grant] }), /clientId must be text.*claim must be text/)
   assert.match(faultOf({ ...good, colour: 1 }), /\[0\]\.people has colour, which is not a member/)
-  assert.match(faultOf({ ...good, parameters: { a: 1 } }), /parameters must be an object of texts/)
+  for (const name of ['a', 'a\nb']) {
+    const fault = faultOf({ ...good, parameters: { [name]: 1 } })
+    assert.match(fault, /parameters must be an object of texts/, name)
+  }
   assert.match(faultOf({ ...good, grants: [] }), /grants must be a list of grants/)
   for (const bad of [
     { ...grant, rights: [] },

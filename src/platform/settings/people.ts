@@ -31,7 +31,7 @@ export const peopleSchema = Type.Object(
     scope: Type.Optional(text),
     /** What an issuer wants in the authorization request besides, such as `resource`. */
     parameters: Type.Optional(
-      Type.Record(Type.String(), Type.String({ minLength: 1 }), {
+      Type.Record(Type.String({ pattern: '^[\\s\\S]*$' }), Type.String({ minLength: 1 }), {
         reason: 'must be an object of texts',
       }),
     ),
