@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { after, before, type TestContext } from 'node:test'
+import { after, before } from 'node:test'
 import { chromium, type Page } from 'playwright-core'
 import { fixtureIds } from '../../src/sandbox/story.ts'
-import { startProcess } from '../oauth/support/process.ts'
+import { type Cleanups, startProcess } from '../oauth/support/process.ts'
 import { chromiumFlags, chromiumPath, isChromiumMissing } from '../support/chromium.ts'
 import { freePort } from '../support/free-port.ts'
 import { startProgram } from '../support/program.ts'
@@ -13,7 +13,7 @@ import { axeFaults, browserTest, consolePage } from './support/browse.ts'
 
 const account = `#/record/fiat-accounts/${fixtureIds['fiat-accounts']}?customer=acme`
 
-async function providerWorld(context: Pick<TestContext, 'after'>, tokenLife = '300') {
+async function providerWorld(context: Cleanups, tokenLife = '300') {
   const [issuerPort, port] = [await freePort(), await freePort()]
   const url = `http://127.0.0.1:${port}`
   const words = [String(issuerPort), `${url}/console/`, tokenLife]
@@ -57,7 +57,7 @@ let world: Awaited<ReturnType<typeof providerWorld>>
 const cleanups: (() => unknown)[] = []
 before(async () => {
   if (isChromiumMissing) return
-  world = await providerWorld({ after: (clean) => void cleanups.unshift(clean as () => unknown) })
+  world = await providerWorld({ after: (clean) => void cleanups.unshift(clean) })
 })
 after(async () => {
   for (const clean of cleanups) await clean()

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { after, type TestContext, test } from 'node:test'
 import { createClient, disableClient } from '../../src/oauth/clients/clients.ts'
 import type { Refusal } from '../../src/oauth/tokens/refusal.ts'
 import {
@@ -9,14 +9,22 @@ import {
 import { until } from '../support/until.ts'
 import { assertAccepted, assertRefused } from './support/assert-verified.ts'
 import { acme, oauthWorld } from './support/oauth-world.ts'
-import { startProcess } from './support/process.ts'
+import { type Cleanups, startProcess } from './support/process.ts'
 
 const clientCredentials = { claim: 'sub', value: '{client}' }
 const readFiat = 'transfer:read_fiat_account'
 
+const startIssuer = (context: Cleanups) => startProcess(context, './issuer-process.ts')
+
+/** For every test that does not end it. */
+const shared = await startIssuer({ after })
+
 /** A server that trusts an issuer in another process, and Acme's client of that issuer. */
-async function issuerWorld(context: TestContext, changes: Partial<TrustedIssuer> = {}) {
-  const issuer = await startProcess(context, './issuer-process.ts')
+async function issuerWorld(
+  context: TestContext,
+  changes: Partial<TrustedIssuer> = {},
+  issuer = shared,
+) {
   const trusted: TrustedIssuer = {
     issuer: issuer.url,
     jwksUri: undefined,
@@ -224,6 +232,7 @@ for (const mode of ['failing', 'redirecting', 'huge', 'doubled', 'no set']) {
   test(`keeps the known keys while the issuer is ${mode}`, async (t) => {
     const { oauth, order, sign, verify } = await issuerWorld(t)
     const token = await sign()
+    t.after(() => order('/mode'))
     await order('/mode', { mode })
     await order('/rotate')
     await oauth.refresh()
@@ -234,6 +243,7 @@ for (const mode of ['failing', 'redirecting', 'huge', 'doubled', 'no set']) {
 
 test('ignores shared secrets and weak keys in a key set', async (t) => {
   const { oauth, order, sign, verify } = await issuerWorld(t)
+  t.after(() => order('/mode'))
   const token = await sign()
   for (const mode of ['secret', 'broken']) {
     await order('/mode', { mode })
@@ -243,7 +253,8 @@ test('ignores shared secrets and weak keys in a key set', async (t) => {
 })
 
 test('accepts tokens for a day while the issuer is down, then answers 503 for them alone', async (t) => {
-  const { clock, issuer, oauth, sign, token, verify } = await issuerWorld(t)
+  const issuer = await startIssuer(t)
+  const { clock, oauth, sign, token, verify } = await issuerWorld(t, {}, issuer)
   const now = Number(clock() / 1_000_000n)
   const external = await sign({ iat: now + 20, exp: now + 86_420 })
   await issuer.kill()
@@ -259,7 +270,8 @@ test('accepts tokens for a day while the issuer is down, then answers 503 for th
 })
 
 test('starts while an issuer is down, and answers 503 for its tokens until it is up', async (t) => {
-  const { issuer, sign } = await issuerWorld(t)
+  const issuer = await startIssuer(t)
+  const { sign } = await issuerWorld(t, {}, issuer)
   const external = await sign()
   await issuer.kill()
   const { oauth, token } = await oauthWorld(t, {

@@ -2,14 +2,12 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import type { TestContext } from 'node:test'
+
+/** A test, or the `after` of a file. */
+export type Cleanups = { after(clean: () => unknown): void }
 
 /** Starts a script that prints its URL when it is ready. Kills it after the test. */
-export async function startProcess(
-  context: Pick<TestContext, 'after'>,
-  script: string,
-  words: string[] = [],
-) {
+export async function startProcess(context: Cleanups, script: string, words: string[] = []) {
   const file = new URL(script, import.meta.url).pathname
   const child = spawn(process.execPath, [file, ...words], { stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = once(child, 'exit')
