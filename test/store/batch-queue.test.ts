@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import { openBatchQueue } from '../../src/store/sql/batch-queue.ts'
+import { openBatchQueue } from '../../src/store/batch-queue.ts'
 
 type Options = {
   readonly runningMax?: number

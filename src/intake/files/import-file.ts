@@ -1,12 +1,13 @@
 import type { Resource } from '../../contract/resource.ts'
 import { limits } from '../../platform/limits.ts'
-import { joinFaults, noFaults } from '../../store/found-faults.ts'
-import type {
-  FoundFaults,
-  LineFault,
-  MergeOrigin,
-  MergeReport,
-  NewAnswer,
+import {
+  type FoundFaults,
+  joinFaults,
+  type LineFault,
+  type MergeOrigin,
+  type MergeReport,
+  type NewAnswer,
+  noFaults,
 } from '../../store/records/import.ts'
 import type { Store } from '../../store/records.ts'
 import { recordCheck } from '../check.ts'

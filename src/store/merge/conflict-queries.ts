@@ -2,7 +2,7 @@ import type { RecordFaultCode } from '../../contract/fault-codes.ts'
 import type { Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
 import type { MergeOptions } from '../records/import.ts'
-import { sameRecord } from './merge-statements.ts'
+import { sameRecord, stageStored, storedInFull } from './merge-statements.ts'
 import { contentColumns } from './staging.ts'
 
 type Allowed = Pick<MergeOptions, 'allowOlder' | 'takeOver'>
@@ -148,7 +148,7 @@ function storedConflicts(resource: Resource): readonly StoredConflict[] {
 }
 
 /** A value that a record of another customer has, which an operator may take over. */
-export function heldConflicts(resource: Resource): readonly StoredConflict[] {
+function heldConflicts(resource: Resource): readonly StoredConflict[] {
   const { uniqueMembers, exclusive } = resource
   const held = (member: string, index: string, where: string): StoredConflict => ({
     member,
@@ -184,7 +184,7 @@ export function heldConflicts(resource: Resource): readonly StoredConflict[] {
 }
 
 /** The staged records and the stored ones that they conflict with, as what follows `from`. */
-export const conflicting = (
+const conflicting = (
   { table }: Resource,
   { tableName, indexedBy }: Pick<Dialect, 'tableName' | 'indexedBy'>,
   { index, where }: Pick<StoredConflict, 'index' | 'where'>,
@@ -218,3 +218,32 @@ const olderThanStored = (
     where ${sameRecord} and case
       when stored.source_version is null then staged.updated_at < stored.updated_at
       else coalesce(staged.source_version, -1) < stored.source_version end`
+
+/**
+ * Stages the stored records from which the staged ones take an id, an address or a memo, as they
+ * are once they are withdrawn. Each has the line that takes its value, the first if there are
+ * several. The parameter is the time. It returns a row for each.
+ */
+export function stageLosers(resource: Resource, dialect: Dialect): string {
+  const taken = heldConflicts(resource).map(
+    (conflict) => `
+        select stored.customer_id, stored.id, staged.line, staged.file,
+          ${conflict.member === 'id' ? 1 : 0} as loses_id
+        from ${conflicting(resource, dialect, conflict)}`,
+  )
+  const staged = stageStored(resource, {
+    line: 'loser.line',
+    file: 'loser.file',
+    deletedAt: dialect.parameter(1, 'bigint'),
+    idTaken: 'case when stored.id_taken then 1 else loser.loses_id end',
+    isLoser: '1',
+  })
+  const { tables, on } = storedInFull(resource, dialect)
+  return `${staged}
+      from (
+        select customer_id, id, min(line) as line, min(file) as file, max(loses_id) as loses_id
+        from (${taken.join(' union all ')}) as taken group by customer_id, id
+      ) as loser cross join ${tables}
+      where stored.customer_id = loser.customer_id and stored.id = loser.id and ${on}
+      returning line`
+}

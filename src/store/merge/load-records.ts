@@ -1,20 +1,21 @@
 import type { Resource } from '../../contract/resource.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Dialect } from '../dialect.ts'
-import { joinFaults, noFaults } from '../found-faults.ts'
-import type {
-  FoundFaults,
-  LineName,
-  MergeOptions,
-  MergeReport,
-  RecordLoad,
-  StorableRecord,
+import {
+  type FoundFaults,
+  joinFaults,
+  type LineName,
+  type MergeOptions,
+  type MergeReport,
+  noFaults,
+  type RecordLoad,
+  type StorableRecord,
 } from '../records/import.ts'
 import { isTrue } from '../row.ts'
 import type { Session, StagedValue } from '../session.ts'
 import { conflictQueries } from './conflict-queries.ts'
 import { conflictReader, findFaults } from './find-faults.ts'
-import { CHANGED_MEANWHILE, openKnownLines, repeatsKnown } from './known-lines.ts'
+import { CHANGED_MEANWHILE, openKnownRecords, repeatsKnown } from './known-records.ts'
 import { mergeStaged, replacesStored, type Storing } from './merge-staged.ts'
 import { mergeStatements } from './merge-statements.ts'
 import { rejectConflicts } from './rejection.ts'
@@ -62,7 +63,7 @@ async function openLoad(deps: LoadDeps, resource: Resource): Promise<RecordLoad>
   const rowOf = stagedRows(stagingOf(resource, dialect))
   const conflicts = conflictQueries(resource, dialect)
   const merge = mergeStatements(resource, dialect)
-  const known = await openKnownLines(area.reader, resource, dialect)
+  const known = await openKnownRecords(area.reader, resource, dialect)
   const readConflict = conflictReader(resource, nameLine)
   let sequence = 0
   let knownLines = 0

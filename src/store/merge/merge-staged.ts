@@ -4,13 +4,13 @@ import { AlreadyAnswered } from '../records/history.ts'
 import type { MergeOptions, MergeOrigin, MergeReport } from '../records/import.ts'
 import { isTrue, type NamedRow, optionalWhole } from '../row.ts'
 import type { Session } from '../session.ts'
+import { stageLosers } from './conflict-queries.ts'
 import { countByFile, filesOf, knownByFile, reportOf, stagedByFile, sumOf } from './file-counts.ts'
 import { writeJournal } from './journal.ts'
 import { keepOnce } from './kept-answers.ts'
 import type { MergeStatements } from './merge-statements.ts'
 import { noteOrigin } from './origins.ts'
 import { dropRepeats, mergeTime } from './staging.ts'
-import { stageLosers } from './take-over.ts'
 
 type MergeParts = Pick<MergeOptions, 'dryRun' | 'takeOver' | 'origins' | 'answering'> & {
   readonly dialect: Dialect

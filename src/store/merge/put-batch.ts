@@ -6,13 +6,12 @@ import { isMet, type PutOutcome, type PutRequest } from '../records/put.ts'
 import { isTrue, type NamedRow, text, whole } from '../row.ts'
 import type { Session, Value } from '../session.ts'
 import { currentVersionOf, findQuery, readStoredRecord, versionOf } from '../sql/export-line.ts'
-import { conflictColumns, conflictQueries } from './conflict-queries.ts'
+import { conflictColumns, conflictQueries, stageLosers } from './conflict-queries.ts'
 import { conflictReader } from './find-faults.ts'
 import { timeAfter } from './merge-staged.ts'
 import { mergeStatements } from './merge-statements.ts'
 import { noteOrigin } from './origins.ts'
 import { stagedRows, stagingOf } from './staging.ts'
-import { stageLosers } from './take-over.ts'
 
 /** The statements of a kind, written once so that the store prepares each once. */
 export function putStatements(resource: Resource, dialect: Dialect) {

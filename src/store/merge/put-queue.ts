@@ -1,11 +1,11 @@
 import type { Resource } from '../../contract/resource.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
+import { openBatchQueue, type PendingRequest } from '../batch-queue.ts'
 import type { Dialect } from '../dialect.ts'
 import type { PutOutcome, PutRequest } from '../records/put.ts'
 import type { OperatorRecords } from '../records.ts'
 import type { Session } from '../session.ts'
-import { openBatchQueue, type PendingRequest } from '../sql/batch-queue.ts'
 import { type PutOutcomes, putBatch, putStatements } from './put-batch.ts'
 
 type Waiting = readonly PendingRequest<PutRequest, PutOutcome>[]

@@ -105,7 +105,8 @@ export const contentColumns = (resource: Resource): readonly string[] => [
 ]
 
 /** A record's values by those columns. */
-export const stagedValues = (record: StorableRecord) => ({
+export const stagedValues = (record: StorableRecord, sequence = 0) => ({
+  sequence,
   file: record.file ?? 0,
   line: record.line,
   raw: record.raw ?? null,
@@ -128,7 +129,7 @@ export const stagedValues = (record: StorableRecord) => ({
 export function stagedRows({ columns }: Staging) {
   const names = Object.keys(columns)
   return (sequence: number, record: StorableRecord): readonly StagedValue[] => {
-    const values: Readonly<Record<string, StagedValue>> = { ...stagedValues(record), sequence }
+    const values: Readonly<Record<string, StagedValue>> = stagedValues(record, sequence)
     return names.map((name) => values[name] ?? null)
   }
 }

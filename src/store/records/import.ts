@@ -1,4 +1,5 @@
 import type { RecordFault } from '../../contract/resource.ts'
+import { limits } from '../../platform/limits.ts'
 import type { StoredRow } from '../integrity/stored-row.ts'
 import type { Position } from '../position.ts'
 
@@ -149,6 +150,17 @@ export type FoundFaults = {
   readonly faults: readonly LineFault[]
   readonly faultCount: number
 }
+
+export const noFaults: FoundFaults = { faults: [], faultCount: 0 }
+
+/** The faults of several searches as one, the first lines first. */
+export const joinFaults = (found: readonly FoundFaults[]): FoundFaults => ({
+  faults: found
+    .flatMap(({ faults }) => faults)
+    .toSorted((a, b) => a.line - b.line)
+    .slice(0, limits.faultsReportedMax),
+  faultCount: found.reduce((sum, { faultCount }) => sum + faultCount, 0),
+})
 
 export type MergeReport = FoundFaults & {
   readonly rejected: number

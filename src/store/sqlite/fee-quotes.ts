@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
+import { openBatchQueue } from '../batch-queue.ts'
 import type {
   Consumed,
   ConsumeRequest,
@@ -12,7 +13,6 @@ import type {
   Swept,
 } from '../fee-quotes.ts'
 import { whole } from '../row.ts'
-import { openBatchQueue } from '../sql/batch-queue.ts'
 import {
   quoteColumns,
   quotesOfWithdrawal,

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import type { Reads, Session, Value } from '../session.ts'
+import type { Reads, Session, Staging, Value } from '../session.ts'
 import { guarded, prepare } from './database.ts'
 
 /**
@@ -18,17 +18,19 @@ export function openSession(db: DatabaseSync): Session {
   return {
     rows: async ({ text, values = [] }) => statementOf(text).all(...values.map(inputOf)),
     run: async (text) => db.exec(text),
-    stage: async ({ table, columns }, rows) => {
-      const names = Object.keys(columns)
-      const insert = statementOf(
-        `insert into ${table} (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`,
-      )
+    stage: async (staging, rows) => {
+      const insert = statementOf(insertInto(staging))
       for (const row of rows) insert.run(...row)
     },
     iterate: async function* ({ text, values = [] }) {
       yield* statementOf(text).iterate(...values.map(inputOf))
     },
   }
+}
+
+export function insertInto({ table, columns }: Staging): string {
+  const names = Object.keys(columns)
+  return `insert into ${table} (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`
 }
 
 /** Reads by many different statements, of which it keeps those used last. */

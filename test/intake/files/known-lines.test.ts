@@ -121,7 +121,7 @@ describe('lines that are stored as they are', () => {
       `update bursar.fiat_account set checksum = 1`,
       `update bursar.fiat_account set body = replace(body, 'XXXX', 'YYYY')`,
       `update bursar.fiat_account_full set body = replace(body, '12345678', '12345679')`,
-      `update bursar.fiat_account_full set checksum = null`,
+      `update bursar.fiat_account_full set checksum = 1`,
       `delete from bursar.fiat_account_full`,
       `delete from bursar.fiat_account`,
     ]

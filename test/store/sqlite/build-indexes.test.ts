@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { limits } from '../../../src/platform/limits.ts'
-import { buildingIndexes } from '../../../src/store/sqlite/import/build-indexes.ts'
+import { buildingIndexes } from '../../../src/store/sqlite/import/import-connection.ts'
 import { transact } from '../../../src/store/sqlite/locks.ts'
 import { temporaryFolder } from '../../support/harness.ts'
 

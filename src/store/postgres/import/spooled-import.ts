@@ -1,18 +1,19 @@
+import { pipeline } from 'node:stream/promises'
 import type { Resource } from '../../../contract/resource.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { limits } from '../../../platform/limits.ts'
 import { loadRecords, type StagingArea } from '../../merge/load-records.ts'
 import { createImportStaging, indexKnown, knownStaging, stagingOf } from '../../merge/staging.ts'
 import type { LineName, RecordLoad } from '../../records/import.ts'
-import type { Spools } from '../../spool.ts'
+import type { StagedValue, Staging } from '../../session.ts'
+import type { Spool, Spools } from '../../spool.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { transact } from '../cluster/transaction.ts'
 import { dialect } from '../dialect.ts'
+import { hexOf } from '../driver/cells.ts'
 import type { Connection } from '../driver/connection.ts'
 import { bulkTransaction, setLocal } from '../driver/sessions.ts'
 import { rowsOf, sessionOf } from '../session.ts'
-import { copyLine } from './copy-line.ts'
-import { copySpool } from './copy-spool.ts'
 import { dropStaging, lockKind } from './put-transactions.ts'
 
 export type SpooledImportDeps = {
@@ -84,4 +85,39 @@ function openArea(
       await known.spool.close()
     },
   }
+}
+
+/** Copies the lines of a spool into a staging table of the transaction that runs. */
+async function copySpool(
+  connection: Connection,
+  { staging, spool }: { readonly staging: Staging; readonly spool: Spool },
+): Promise<void> {
+  if (spool.isEmpty()) return
+  const columns = Object.keys(staging.columns).join(', ')
+  const stream = await connection.copyIn(`copy ${staging.table} (${columns}) from stdin`)
+  // The library sends a last message when it closes the stream, and the next statement after it.
+  const closed = new Promise<void>((resolve) => {
+    stream.once('close', resolve)
+  })
+  await pipeline(spool.read(), stream)
+  await closed
+}
+
+/** A row as a line of COPY's text format: the values between tabs, null as \N. */
+const copyLine = (row: readonly StagedValue[]): string => `${row.map(escaped).join('\t')}\n`
+
+const special = /[\\\t\n\r]/g
+const escapes: Readonly<Record<string, string>> = {
+  '\\': '\\\\',
+  '\t': '\\t',
+  '\n': '\\n',
+  '\r': '\\r',
+}
+
+function escaped(value: StagedValue): string {
+  if (value === null) return '\\N'
+  if (typeof value === 'string') {
+    return value.replace(special, (character) => escapes[character] ?? character)
+  }
+  return value instanceof Uint8Array ? escaped(hexOf(value)) : String(value)
 }

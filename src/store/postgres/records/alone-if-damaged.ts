@@ -1,4 +1,4 @@
-import type { PendingRequest } from '../../sql/batch-queue.ts'
+import type { PendingRequest } from '../../batch-queue.ts'
 import { StoreDamaged } from '../../unavailable.ts'
 
 /**

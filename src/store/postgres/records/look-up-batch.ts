@@ -1,6 +1,6 @@
 import { limits } from '../../../platform/limits.ts'
+import { openBatchQueue, type PendingRequest } from '../../batch-queue.ts'
 import type { Statement } from '../../session.ts'
-import { openBatchQueue, type PendingRequest } from '../../sql/batch-queue.ts'
 import type { Servers } from '../cluster/servers.ts'
 import type { Row } from '../driver/connection.ts'
 import { aloneIfDamaged } from './alone-if-damaged.ts'

@@ -18,7 +18,8 @@ export function openPutConnection(path: string): PutConnection {
       opened ??= openConnection(path)
       return opened.transact(async (session) => {
         const result = await work(session)
-        await session.run('delete from staged; delete from staged_origin')
+        await session.rows({ text: 'delete from staged' })
+        await session.rows({ text: 'delete from staged_origin' })
         return result
       }, deadline)
     },

@@ -9,17 +9,17 @@ import type { MergeStatements } from './merge-statements.ts'
 
 type Rows = Pick<Session, 'rows'>
 
-type KnownLines = Pick<RecordLoad, 'isFirst' | 'stored'> & {
+type KnownRecords = Pick<RecordLoad, 'isFirst' | 'stored'> & {
   /** Whether a known record was changed since. In the transaction of the merge. */
   areChanged(session: Session): Promise<boolean>
 }
 
 /** Looks records up while an import is read, so that it need not stage those that are stored. */
-export async function openKnownLines(
+export async function openKnownRecords(
   reader: Rows,
   resource: Resource,
   dialect: Dialect,
-): Promise<KnownLines> {
+): Promise<KnownRecords> {
   const find = rowsOfIdsQuery(resource, dialect)
   const begunAt = await lastChangeOf(reader, resource, dialect)
   return {

@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../unavailable.ts'
+import { StoreUnavailable } from './unavailable.ts'
 
 /** A request that waits for its batch, and the promise that the batch resolves. */
 export type PendingRequest<Request, Result> = {
