@@ -26,7 +26,7 @@ import { openSandboxState } from './store/sqlite/sandbox/sandbox-state.ts'
 import type { StoreFiles } from './store/store-files.ts'
 import { StoreUnavailable } from './store/unavailable.ts'
 import type { Keyring } from './vault/keyring.ts'
-import { openVault } from './vault/open.ts'
+import { openVault } from './vault/open-vault.ts'
 import { systemRandom } from './vault/random.ts'
 
 /** The stores of one database and the keys that they keep. No other file names an adapter. */

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { pino } from 'pino'
-import { buildServer } from '../../src/http/server/server.ts'
+import { buildServer } from '../../src/http/server/build-server.ts'
 import type { Logger } from '../../src/platform/log.ts'
 
 /** The line `access`, which says what a person or a client of the operator saw in full. */

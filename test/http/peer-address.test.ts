@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { pino } from 'pino'
-import { buildServer } from '../../src/http/server/server.ts'
+import { buildServer } from '../../src/http/server/build-server.ts'
 
 /** A server whose one route answers with the caller's address, and the lines of its log. */
 async function addressServer(context: TestContext, trustedProxies: readonly string[]) {

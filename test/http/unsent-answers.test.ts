@@ -4,11 +4,11 @@ import { connect, type Socket } from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
 import type { Answer, Route } from '../../src/contract/request.ts'
 import { staticDocument } from '../../src/http/documents/static-document.ts'
+import { buildServer } from '../../src/http/server/build-server.ts'
 import {
   openUnsentAnswers,
   type UnsentBounds,
 } from '../../src/http/server/connections/unsent-answers.ts'
-import { buildServer } from '../../src/http/server/server.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { acme, borealis, startTestService, type TestService } from '../support/harness.ts'
 import { operatorToken } from '../support/operator-token.ts'

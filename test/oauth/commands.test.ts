@@ -12,7 +12,7 @@ import { requireNoPublishedSecret } from '../../src/oauth/clients/published-secr
 import { Secret } from '../../src/platform/secret.ts'
 import type { CredentialStore } from '../../src/store/credentials.ts'
 import { NothingChanged, StoreUnavailable } from '../../src/store/unavailable.ts'
-import { openVault } from '../../src/vault/open.ts'
+import { openVault } from '../../src/vault/open-vault.ts'
 import { systemRandom } from '../../src/vault/random.ts'
 import { assertAccepted, assertRefused } from './support/assert-verified.ts'
 import { acme, acmeScopes, oauthWorld } from './support/oauth-world.ts'

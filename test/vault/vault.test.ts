@@ -4,7 +4,7 @@ import { chmodSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { Secret } from '../../src/platform/secret.ts'
-import { openVault, type VaultDeps } from '../../src/vault/open.ts'
+import { openVault, type VaultDeps } from '../../src/vault/open-vault.ts'
 import { systemRandom } from '../../src/vault/random.ts'
 import { temporaryFolder } from '../oauth/support/temporary.ts'
 import { setClock } from '../oauth/support/time.ts'

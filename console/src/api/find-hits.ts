@@ -1,6 +1,6 @@
 import { kinds } from '../kinds/kinds.ts'
 import { mayRead, type Session } from '../session/console-session.ts'
-import { readPage } from './read-records.ts'
+import { readPage } from './record-pages.ts'
 import { requestJson } from './send-request.ts'
 
 /** A record or a fee that a search has found. */

@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from 'react'
 import { Button } from 'react-aria-components'
-import { type Page, pagePath, readPage } from '../api/read-records.ts'
+import { type Page, pagePath, readPage } from '../api/record-pages.ts'
 import type { Kind } from '../kinds/kind.ts'
 import { kindNamed } from '../kinds/kinds.ts'
 import { base } from '../page-settings.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { confirmClients, startRecovery } from '../../oauth/clients/recovery.ts'
+import { confirmClients, startRecovery } from '../../oauth/clients/confirm-clients.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import { commandHint } from '../../platform/version.ts'

@@ -14,7 +14,7 @@ import type { Entry } from '../entry.ts'
 import { readRecord } from '../read-record.ts'
 import type { FileLines, Place } from './file-lines.ts'
 import { type Expected, inputFaults } from './input-faults.ts'
-import { openKnownLines } from './known-lines.ts'
+import { openKnownLines } from './open-known-lines.ts'
 import { type FindKnown, type Known, UnreadableFile } from './reading/lines.ts'
 
 export type StageOptions = Pick<MergeOptions, 'dryRun' | 'allowOlder' | 'takeOver'> &

@@ -5,10 +5,10 @@ import type { Client, ClientWithSecrets } from '../../store/credentials.ts'
 import type { Keyring } from '../../vault/keyring.ts'
 import { oauthError } from '../endpoints/oauth-error.ts'
 import type { Form } from '../endpoints/read-form.ts'
-import { type AssertionDeps, isValidAssertion } from './client-assertion.ts'
-import { basicChallenge, type Presented, readPresented } from './client-credentials.ts'
+import { type AssertionDeps, isValidAssertion } from './check-assertion.ts'
 import { findSecret } from './client-secrets.ts'
 import type { GuessLimiter } from './guess-limiter.ts'
+import { basicChallenge, type Presented, readPresented } from './read-presented.ts'
 import type { UseRecorder } from './use-recorder.ts'
 
 export type AuthenticationDeps = AssertionDeps & {

@@ -4,7 +4,7 @@ import { kinds } from '../../kinds/kinds.ts'
 import { linkTo, placeOf, useRoute } from '../../router.ts'
 import { mayRead, useSession } from '../../session/console-session.ts'
 import { store, useIsUtc } from '../../values/preferences.ts'
-import { AsOfControl } from './as-of.tsx'
+import { AsOfControl } from './as-of-control.tsx'
 import { CustomerSwitch } from './customer-switch.tsx'
 
 /** The frame of every screen: where to go, whose records, of what time. */

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import { Button, ProgressBar } from 'react-aria-components'
-import { type ListRequest, readAllPages } from '../../api/read-records.ts'
+import { type ListRequest, readAllPages } from '../../api/record-pages.ts'
 import { messageOf } from '../../api-problem.ts'
 import type { ColumnOf, RecordData } from '../../kinds/kind.ts'
 import { mayExport, useSession } from '../../session/console-session.ts'

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { Button } from 'react-aria-components'
-import { readHistory, type Version } from '../../api/read-records.ts'
+import { readHistory, type Version } from '../../api/record-pages.ts'
 import type { Kind } from '../../kinds/kind.ts'
 import { memberText } from '../../kinds/record-members.ts'
 import { go, linkTo, useRoute, withParameters } from '../../router.ts'

@@ -13,7 +13,7 @@ import { openTimeSlices } from '../../platform/time-slices.ts'
 import { resources } from '../../resources/catalogue.ts'
 import type { ServiceParts } from '../../service.ts'
 import type { SandboxState } from '../../store/sandbox-state.ts'
-import type { Customers } from './customers.ts'
+import type { Customers } from './control-customers.ts'
 
 type RecordDeps = {
   readonly parts: Pick<ServiceParts, 'store' | 'config'>

@@ -11,7 +11,7 @@ import type { MovableClock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import type { SandboxState } from '../../store/sandbox-state.ts'
 import { printInstant } from '../../values/instant.ts'
-import type { Fault, Faults } from './faults.ts'
+import type { Fault, Faults } from './control-faults.ts'
 
 type Snapshot = {
   readonly createdAt: bigint

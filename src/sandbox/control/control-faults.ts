@@ -19,7 +19,7 @@ import {
   tokenOperation,
 } from '../../operations/sandbox/faults.ts'
 import { limits } from '../../platform/limits.ts'
-import type { Customers } from './customers.ts'
+import type { Customers } from './control-customers.ts'
 
 export type Fault = {
   readonly id: string

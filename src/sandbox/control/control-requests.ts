@@ -4,7 +4,7 @@ import { listSandboxRequests } from '../../operations/sandbox/requests.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import { printInstant } from '../../values/instant.ts'
-import type { Customers } from './customers.ts'
+import type { Customers } from './control-customers.ts'
 
 export type Requests = {
   readonly works: OperatorWorks
