@@ -37,6 +37,12 @@ export type Dialect = {
     readonly from: string
     readonly values: (keys: readonly RecordKey[]) => readonly Value[]
   }
+  /** A table of parameters that are lists, one for each column, from the first parameter on. */
+  readonly unnest: (name: string, columns: Readonly<Record<string, ParameterType>>) => string
+  /** Ends a query: locks its rows until the commit. It waits for locked rows, or skips them. */
+  readonly forUpdate: (locked: 'wait' | 'skip') => string
+  /** The present time by the clock of the store, in microseconds. */
+  readonly now: string
   /** The first and the last of the positions of a group. */
   readonly lowest: string
   readonly highest: string

@@ -21,7 +21,7 @@ export type Session = {
   rows(statement: Statement): Promise<readonly NamedRow[]>
   /** Runs one or more statements without parameters and without rows. */
   run(text: string): Promise<void>
-  /** Adds rows to a temporary table. The values are in the order of the columns. */
+  /** Adds rows to a table. The values are in the order of the columns. */
   stage(staging: Staging, rows: readonly (readonly StagedValue[])[]): Promise<void>
   /** Passes on the rows of a statement, of which it holds a bounded number. In a transaction. */
   iterate(statement: Statement): AsyncIterable<NamedRow>
@@ -32,7 +32,7 @@ export type Reads = Pick<Session, 'rows'>
 
 export type StagedValue = Exclude<Value, boolean>
 
-/** A temporary table, and the types of the columns that are staged. */
+/** A table, most often a temporary one, and the types of the columns that are staged. */
 export type Staging = {
   readonly table: string
   readonly columns: Readonly<Record<string, string>>

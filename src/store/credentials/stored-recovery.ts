@@ -1,16 +1,28 @@
 import type { Recovery, RecoveryStore } from '../recovery.ts'
+import { optionalWhole, whole } from '../row.ts'
 import type { Session } from '../session.ts'
 import type { CredentialSessions } from './credential-sessions.ts'
-import { readRecovery, recoveryColumns } from './recovery-rows.ts'
 
 /** Reads the row of the recovery in the caller's transaction. */
 export async function findRecovery(
   session: Session,
   tableName: CredentialSessions['tableName'],
 ): Promise<Recovery | undefined> {
-  const text = `select ${recoveryColumns} from ${tableName('recovery')}`
-  const [row] = await session.rows({ text, prepare: true })
-  return readRecovery(row)
+  const [row] = await session.rows({
+    text: `select restored_to, restored_at, quotes_before, clients_confirmed_at, reconciled_at
+      from ${tableName('recovery')}`,
+    prepare: true,
+  })
+  // A store that was never restored has no row.
+  return (
+    row && {
+      restoredTo: whole(row, 'restored_to'),
+      restoredAt: whole(row, 'restored_at'),
+      quotesBefore: whole(row, 'quotes_before'),
+      clientsConfirmedAt: optionalWhole(row, 'clients_confirmed_at'),
+      reconciledAt: optionalWhole(row, 'reconciled_at'),
+    }
+  )
 }
 
 export function recoveryMethods({ read, change, tableName }: CredentialSessions): RecoveryStore {

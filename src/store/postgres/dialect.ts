@@ -44,6 +44,12 @@ export const dialect: Dialect = {
       textArray(keys.map(({ id }) => id)),
     ],
   },
+  unnest: (name, columns) => {
+    const lists = Object.values(columns).map((type, at) => `$${at + 1}::${type}`)
+    return `unnest(${lists.join(', ')}) as ${name} (${Object.keys(columns).join(', ')})`
+  },
+  forUpdate: (locked) => (locked === 'skip' ? 'for update skip locked' : 'for update'),
+  now: 'bursar.clock_microseconds()',
   // PostgreSQL 15 has no minimum of bytea.
   lowest: `decode(min(encode(position, 'hex') collate "C"), 'hex')`,
   highest: `decode(max(encode(position, 'hex') collate "C"), 'hex')`,

@@ -31,6 +31,15 @@ export const dialect: Dialect = {
     from: '(select value ->> 0 as customer_id, value ->> 1 as id from json_each($1)) as key',
     values: (keys) => [JSON.stringify(keys.map(({ customerId, id }) => [customerId, id]))],
   },
+  // SQLite keeps a list that it has parsed, for as long as the statement runs.
+  unnest: (name, columns) => {
+    const [first = '', ...others] = Object.keys(columns)
+    const rest = others.map((column, at) => `, $${at + 2} ->> key as ${column}`)
+    return `(select value as ${first}${rest.join('')} from json_each($1)) as ${name}`
+  },
+  // A transaction that writes is the only one.
+  forUpdate: () => '',
+  now: 'clock_microseconds()',
   lowest: 'min(position)',
   highest: 'max(position)',
   types: {

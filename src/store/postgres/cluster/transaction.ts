@@ -17,9 +17,13 @@ export function inTransaction<T>(
   return servers.onPrimary((connection) => transact(connection, () => work(connection)))
 }
 
-/** The same, in a session that the caller holds. */
-export async function transact<T>(connection: Connection, work: () => Promise<T>): Promise<T> {
-  await connection.execute(BEGIN)
+/** The same, in a session that the caller holds. `settings` are SQL, and of the transaction. */
+export async function transact<T>(
+  connection: Connection,
+  work: () => Promise<T>,
+  settings = '',
+): Promise<T> {
+  await connection.execute(`${BEGIN}${settings}`)
   try {
     const result = await work()
     await committed(connection.execute('commit'))

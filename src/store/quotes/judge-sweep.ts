@@ -1,4 +1,4 @@
-import { limits } from '../../../platform/limits.ts'
+import { limits } from '../../platform/limits.ts'
 
 /** What the sweep of old quotes remembers, in microseconds of the store's clock. */
 export type SweepState = {

@@ -1,0 +1,53 @@
+import { uuid } from '../../contract/fields.ts'
+import type { FeeQuoteStore } from '../fee-quotes.ts'
+import { optionalWhole, whole } from '../row.ts'
+import { openConsume } from './consume-quotes.ts'
+import { openIssue } from './issue-quotes.ts'
+import { quoteColumns, readQuote } from './quote-rows.ts'
+import type { QuoteSessions } from './quote-sessions.ts'
+import { resetSweep, sweepQuotes } from './stored-sweep.ts'
+
+/** The store of fee quotes over the sessions of an engine. */
+export function openFeeQuotes(sessions: QuoteSessions): Omit<FeeQuoteStore, 'close'> {
+  const { dialect, operator } = sessions
+  const { now, parameter } = dialect
+  const quotes = dialect.tableName('fee_quote')
+  const find = `select ${quoteColumns} from ${quotes} where id = ${parameter(1, 'uuid')}`
+  const ofWithdrawal = `select ${quoteColumns} from ${quotes}
+    where withdrawal = $1 and customer_id = coalesce(${parameter(2, 'text')}, customer_id)
+      and id > ${parameter(3, 'uuid')}
+    order by id limit $4`
+  const uncertain = `select ${quoteColumns} from ${quotes}
+    where consumed_at is null and created_at < ${parameter(1, 'bigint')}
+      and expires_at > ${parameter(2, 'bigint')}
+    order by id limit ${parameter(3, 'bigint')}`
+  return {
+    customers: { issue: openIssue(sessions) },
+    operator: {
+      find: async (id) => {
+        const reading = uuid.read(id)
+        if ('reason' in reading) return undefined
+        const [row] = await operator.rows({ text: find, values: [reading.value], prepare: true })
+        return row && readQuote(row)
+      },
+      ofWithdrawal: async (withdrawal, { customerId, after, quotesMax }) => {
+        const values = [withdrawal, customerId ?? null, after, quotesMax]
+        const rows = await operator.rows({ text: ofWithdrawal, values, prepare: true })
+        return rows.map(readQuote)
+      },
+      consume: openConsume(sessions),
+      sweep: (rowsMax) => sweepQuotes(sessions, rowsMax),
+      resetSweep: () => resetSweep(sessions),
+      times: async () => {
+        const text = `select ${now} as now, max(created_at) as newest_at from ${quotes}`
+        const [row = {}] = await operator.rows({ text })
+        return { now: whole(row, 'now'), newestQuote: optionalWhole(row, 'newest_at') }
+      },
+      uncertain: async ({ quotesBefore, restoredTo }, rowsMax) => {
+        const values = [quotesBefore, restoredTo, rowsMax]
+        return (await operator.rows({ text: uncertain, values })).map(readQuote)
+      },
+      clear: () => operator.transact((session) => session.run(`delete from ${quotes}`)),
+    },
+  }
+}
