@@ -2,21 +2,16 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { METHODS } from 'node:http'
 import { describe, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import type { Operation } from '../../src/contract/operation.ts'
 import { echo, problemTypes, statusGuides } from '../../src/contract/problem.ts'
+import recorded from '../../src/http/documents/openapi-examples.json' with { type: 'json' }
+import type { OperationExamples } from '../../src/http/documents/openapi-examples.ts'
 import { operations } from '../../src/operations/index.ts'
 import { assertProblem } from '../support/assert-answer.ts'
 import { describeService } from '../support/describe-service.ts'
 import { acme } from '../support/harness.ts'
-import {
-  callOf,
-  gets,
-  lists,
-  pathOf,
-  reads,
-  withdrawal,
-  withQuery,
-} from '../support/operation-calls.ts'
+import { callOf, gets, lists, pathOf, reads, withQuery } from '../support/operation-calls.ts'
 import { calledOf, type RawAnswer, rawRequest, rawSocket } from '../support/raw-request.ts'
 
 let bearer: string
@@ -616,7 +611,7 @@ describe('the problem pages', () => {
   })
 
   for (const name of names) {
-    test(`/problems/${name} has an example with the members of an answer`, async () => {
+    test(`/problems/${name} has a recorded answer as its example`, async () => {
       const { status, text } = await service.call(`/problems/${name}`, { as: null })
       assert.equal(status, 200)
       const example = exampleOn(text)
@@ -628,47 +623,10 @@ describe('the problem pages', () => {
         Object.keys(example).filter((member) => member !== 'meta'),
         members,
       )
-    })
-  }
-
-  const post = (body: object) => ({ method: 'POST', body: JSON.stringify({ ...body }) })
-  const accounts = '/v2/transfer/fiat-accounts'
-  const fees = '/v2/transfer/fees/crypto-withdrawal'
-  for (const [name, path, call] of [
-    ['400', `${accounts}?limit=1001`, {}],
-    ['401', accounts, { as: null }],
-    ['404', `${accounts}/99999999-9999-4999-8999-999999999999`, {}],
-    ['405', accounts, { method: 'DELETE' }],
-    ['413', fees, { method: 'POST', body: 'x'.repeat(17_000) }],
-    [
-      'unsupported-asset-network',
-      fees,
-      post({ ...withdrawal, asset: 'DOGE', crypto_network: 'STELLAR' }),
-    ],
-    [
-      'unsupported-address',
-      fees,
-      post({ ...withdrawal, destination_address: '0xf0Aa84466e353E5390be37FE2934301c07c19a55' }),
-    ],
-    ['exceed-precision', fees, post({ ...withdrawal, amount: '0.0000001' })],
-    [
-      'below-min-withdraw-limit',
-      fees,
-      post({
-        asset: 'BTC',
-        crypto_network: 'BITCOIN',
-        destination_address: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
-        amount: '0.000001',
-      }),
-    ],
-  ] as const) {
-    test(`the example of ${name} is what the sandbox answers`, async () => {
-      const { body } = await service.call(path, call)
-      const { request_id, ...example } = exampleOn(
-        (await service.call(`/problems/${name}`, { as: null })).text,
+      const answers = Object.values<OperationExamples>(recorded).flatMap((operation) =>
+        Object.values(operation.answers[example.status] ?? {}),
       )
-      assert.notEqual(request_id, undefined)
-      assert.partialDeepStrictEqual(body, example)
+      assert.ok(answers.some(({ value }) => isDeepStrictEqual(value, example)))
     })
   }
 

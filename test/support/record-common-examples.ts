@@ -76,6 +76,7 @@ export async function recordCommon(
               ),
             },
           }),
+      405: { 'other-method': told('Another method', await raw('PATCH', path, bearer), 405) },
       408: {
         slow: rendered(
           'A body that did not come',

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
 import { operatorScopes } from '../../src/contract/scopes.ts'
 import type { Example, OperationExamples } from '../../src/http/documents/openapi-examples.ts'
+import { renderProblem } from '../../src/http/server/respond.ts'
 import { historyOf, listPastRecords } from '../../src/operations/ingest/record-histories.ts'
 import { callsOf } from '../../src/operations/ingest/stored-records.ts'
+import { programName } from '../../src/platform/version.ts'
 import { resources } from '../../src/resources/catalogue.ts'
+import { parseInstant } from '../../src/values/instant.ts'
+import { consumeProblem } from '../../src/withdrawal-fees/fee-problems.ts'
 import type { TestService } from './harness.ts'
 import { quoteFee, withdrawal } from './operation-calls.ts'
 import { operatorToken } from './operator-token.ts'
@@ -198,14 +202,38 @@ export async function recordOperator(
     ...example,
     value: JSON.parse(JSON.stringify(example.value).replaceAll(fee, anId(8900)), steadyOfFee),
   })
+  const mismatched = await consume(409, 'Another amount', { amount: '7' })
+  const consumed = await consume(200, 'The withdrawal has the fee')
+  const taken = await consume(409, 'Another withdrawal', { withdrawal: 'payout-8' })
+  const quote = await service.parts.quotes.operator.find(fee)
+  assert.ok(quote !== undefined)
+  const at = parseInstant('2026-11-22T09:40:00Z')?.micros ?? 0n
+  const rendered = (summary: string, refused: Parameters<typeof consumeProblem>[0]): Example => {
+    const request = {
+      id: String(varying.request_id),
+      path: `/ingest/v1/fees/${anId(8900)}/consume`,
+    }
+    const { body } = renderProblem(consumeProblem(refused, fee), request)
+    return { summary, value: JSON.parse(body.replace(programName(), 'bursar')) }
+  }
   recorded.consumeWithdrawalFee = {
     parameters: { id: anId(8900) },
     bodies: { payout: { summary: 'A withdrawal', value: payout } },
     answers: {
       409: {
-        'fee-mismatched': steadyFee(await consume(409, 'Another amount', { amount: '7' })),
+        'fee-mismatched': steadyFee(mismatched),
+        'fee-consumed': steadyFee(taken),
+        'fee-expired': rendered('A fee whose time has passed', {
+          outcome: 'expired',
+          quote: { ...quote, expiresAt: at },
+        }),
+        'fee-not-reconciled': rendered('A fee from before a restore', {
+          outcome: 'unreconciled',
+          quote,
+          restoredAt: at,
+        }),
       },
-      200: { consumed: steadyFee(await consume(200, 'The withdrawal has the fee')) },
+      200: { consumed: steadyFee(consumed) },
       404: { unknown: await consume(404, 'An id of no fee', {}, unknownId) },
     },
   }

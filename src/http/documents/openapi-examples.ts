@@ -24,3 +24,13 @@ export const answerExamples =
   (operationId: string, api: string) =>
   (status: string): Readonly<Record<string, Example>> | undefined =>
     examplesOf(operationId).answers[status] ?? examplesOf(`every ${api} operation`).answers[status]
+
+/** Every recorded answer of a status with a type: the problems. */
+export const recordedProblems = (status: number): readonly { readonly type: string }[] =>
+  Object.values(examples)
+    .flatMap((operation) => Object.values(operation?.answers[status] ?? {}))
+    .map(({ value }) => value)
+    .filter(isProblem)
+
+const isProblem = (value: unknown): value is { readonly type: string } =>
+  typeof value === 'object' && value !== null && 'type' in value

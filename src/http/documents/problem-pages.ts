@@ -3,14 +3,12 @@ import {
   type ProblemGuide,
   type ProblemSlug,
   problem,
-  problemOfStatus,
   problemTypes,
   reasonOf,
   statusGuides,
 } from '../../contract/problem.ts'
 import type { Route } from '../../contract/request.ts'
-import { renderProblem } from '../server/respond.ts'
-import { problemExamples } from './problem-examples.ts'
+import { recordedProblems } from './openapi-examples.ts'
 import { staticDocument } from './static-document.ts'
 
 /** The readable page behind each problem `type` and each status, and the index of all. */
@@ -78,17 +76,12 @@ function entryBody(entry: Entry): string {
   ].join('\n')
 }
 
-/** Rendered as the service answers it, so that it has the same members. */
+/** The first recorded answer with the problem. */
 function exampleOf({ name, guide }: Entry): string | undefined {
-  const example = problemExamples[name]
-  if (example === undefined) return undefined
-  const { detail, path, meta } = example
-  const facts = meta === undefined ? {} : { meta }
-  const shown = isSlug(name)
-    ? problem(name, detail, facts)
-    : problemOfStatus(guide.status, detail, facts)
-  const { body } = renderProblem(shown, { id: 'e95ab535-d8ae-4a3c-915c-7e116cea53bd', path })
-  return JSON.stringify(JSON.parse(body), null, 2)
+  const type = isSlug(name) ? `/problems/${name}` : 'about:blank'
+  const recorded = recordedProblems(guide.status)
+  const found = recorded.find((value) => value.type === type)
+  return found && JSON.stringify(found, null, 2)
 }
 
 const escapeHtml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
