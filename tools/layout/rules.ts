@@ -31,7 +31,7 @@ export const serviceRows: Rows = {
   fees: ['values', 'platform', 'background'],
   resources: ['contract', 'fees/addresses', 'values', 'platform'],
   operations: ['resources', 'contract', 'values', 'platform'],
-  store: ['contract', 'vault', 'values', 'platform', 'background'],
+  store: ['store/schema', 'contract', 'vault', 'values', 'platform', 'background'],
   'store/sql': [
     'store',
     'store/schema',

@@ -1,9 +1,9 @@
 import type { Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
+import { readSourceRow, rowsOfIdsQuery } from '../integrity/stored-rows.ts'
 import type { RecordLoad } from '../records/import.ts'
 import { isTrue, optionalText } from '../row.ts'
 import type { Session } from '../session.ts'
-import { readSourceRow, rowsOfIdsQuery } from '../sql/integrity/stored-row-queries.ts'
 import { repeatedId } from './conflict-queries.ts'
 import type { MergeStatements } from './merge-statements.ts'
 

@@ -3,9 +3,14 @@ import type { Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
 import type { StorableRecord } from '../records/import.ts'
 import { isMet, type PutOutcome, type PutRequest } from '../records/put.ts'
+import {
+  currentVersionOf,
+  findQuery,
+  readStoredRecord,
+  versionOf,
+} from '../records/stored-record.ts'
 import { isTrue, type NamedRow, text, whole } from '../row.ts'
 import type { Session, Value } from '../session.ts'
-import { currentVersionOf, findQuery, readStoredRecord, versionOf } from '../sql/export-line.ts'
 import { conflictColumns, conflictQueries, stageLosers } from './conflict-queries.ts'
 import { conflictReader } from './find-faults.ts'
 import { timeAfter } from './merge-staged.ts'

@@ -1,39 +1,31 @@
-import type { DatabaseSync } from 'node:sqlite'
 import { openBackground } from '../../background.ts'
-import type { Resource } from '../../contract/resource.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { openLog } from '../../platform/log.ts'
 import { openOnce } from '../../platform/open-once.ts'
 import { resources } from '../../resources/catalogue.ts'
 import { openDamageList } from '../integrity/damage.ts'
 import { logDamage, openDamageScan } from '../integrity/damage-scan.ts'
+import { storedRows } from '../integrity/stored-rows.ts'
 import { verifiedOperator } from '../integrity/verified-operator.ts'
 import { verifiedRecords } from '../integrity/verified-records.ts'
 import { readJournal } from '../merge/journal.ts'
 import { openKeptAnswers } from '../merge/kept-answers.ts'
 import { openPutRecords } from '../merge/put-queue.ts'
+import { clearRecords, countRecords, exportLines } from '../records/all-records.ts'
 import type { OperatorRecords, Store } from '../records.ts'
-import { historyTables, recordTables, sharedTables, tablesOf } from '../schema/tables.ts'
-import {
-  exportLine,
-  exportQuery,
-  isCurrent,
-  readStoredRecord,
-  refuseUnlisted,
-  unlistedQuery,
-} from '../sql/export-line.ts'
+import { sharedTables, tablesOf } from '../schema/tables.ts'
+import type { Reads, Transact } from '../session.ts'
 import { openHistory } from '../versions/open-history.ts'
 import { customerRecords } from './customers/customer-records.ts'
 import { openReadInTurn } from './customers/read-in-turn.ts'
-import { failureOf, integrityFaults, openWithin, prepare } from './database.ts'
+import { guarded, integrityFaults, openWithin } from './database.ts'
 import { dialect } from './dialect.ts'
 import { emptyAbandonedLog } from './import/disk-space.ts'
 import { beginImport } from './import/import-connection.ts'
 import { openPutConnection } from './import/put-connection.ts'
-import { openTransactions, openWrites } from './locks.ts'
+import { openTransactions } from './locks.ts'
 import { openMigrated } from './migrate.ts'
 import { openReads, statementCache } from './session.ts'
-import { storedRows } from './stored-rows.ts'
 import { openMarkFiles } from './tables/mark-files.ts'
 import { openTableCheck } from './tables/table-check.ts'
 
@@ -48,60 +40,34 @@ export function openSqliteStore(
   // Enough for the upper levels of every index and the newest pages of the active customers.
   db.exec('pragma cache_size = -65536')
   const cached = statementCache((sql) => db.prepare(sql))
-  const write = openWrites(db)
   const tidy = () => emptyAbandonedLog(db, path)
   const tidying = background.start('empty-write-ahead-log', async () => tidy())
   const damage = openDamageList(logDamage(log), openMarkFiles(path))
   const tableCheck = openTableCheck(path)
   // The scan reads everything, so its small cache must not be that of the readers.
-  let scanned: DatabaseSync | undefined
+  const scanned = openOnce(() => openFurther(path))
   const reads = openReads(db)
   const puts = openPutConnection(path)
   // A read between two statements of a transaction would see what is not committed.
-  const prunes = openOnce(() => {
-    const writer = openWithin(path, 0, { creates: 'never' })
-    return { transact: openTransactions(writer), close: async () => writer.close() }
-  })
-  const rows = storedRows(() => {
-    scanned ??= openWithin(path, 0, { creates: 'never' })
-    return scanned
-  })
+  const writer = openOnce(() => openFurther(path))
+  const transact: Transact = async (work, deadline) =>
+    guarded(() => writer.open()).transact(work, deadline)
+  const scanning: Reads = {
+    rows: async (statement) => guarded(() => scanned.open()).rows(statement),
+  }
+  const rows = storedRows(scanning, dialect)
   const tables = { run: tableCheck.run, shared: sharedTables, of: tablesOf }
   const scan = openDamageScan(resources, rows, damage, tables)
   const operator: OperatorRecords = {
     beginLoad: (resource, options) => beginImport(path, resource, { clock, ...options }),
-    async *exportLines(resource, customerId) {
-      yield* exportLines(db, resource, customerId)
-    },
+    exportLines: (resource, customerId) => exportLines(reads, dialect, resource, customerId),
     put: openPutRecords(puts, clock),
-    ...openHistory({
-      ...reads,
-      transact: (work, deadline) => prunes.open().transact(work, deadline),
-      dialect,
-    }),
+    ...openHistory({ ...reads, transact, dialect }),
     answers: openKeptAnswers(reads, dialect, clock),
-    async count(resource) {
-      return Number(
-        cached(
-          `select count(*) as n from ${resource.table} as record where ${isCurrent(resource, 'record')}`,
-        ).get()?.n,
-      )
-    },
+    count: (resource) => countRecords(reads, dialect, resource),
     rows,
     journal: (entriesMax) => readJournal(reads, dialect, entriesMax),
-    clear: () =>
-      write(() => {
-        for (const table of [
-          ...recordTables,
-          ...historyTables,
-          'origin',
-          'kept_answer',
-          'import_journal',
-        ])
-          db.exec(`delete from ${table}`)
-        // The next page of each kind must not have the entity tag of a page from before.
-        db.exec('update revision set changed_at = changed_at + 1')
-      }),
+    clear: () => clearRecords(transact, dialect, ['origin', 'kept_answer', 'import_journal']),
   }
   return {
     customers: verifiedRecords(customerRecords(cached, openReadInTurn(db)), damage),
@@ -123,31 +89,15 @@ export function openSqliteStore(
       // An export may have kept an import from emptying the log.
       tidy()
       puts.close()
-      scanned?.close()
-      await prunes.close()
+      await scanned.close()
+      await writer.close()
       db.close()
     },
   }
 }
 
-function* exportLines(
-  db: DatabaseSync,
-  resource: Resource,
-  customerId: string | undefined,
-): Iterable<string> {
-  const parameter = customerId === undefined ? undefined : '?'
-  const values = customerId === undefined ? [] : [customerId]
-  const { tableName } = dialect
-  try {
-    if (resource.mask !== undefined) {
-      const unlisted = prepare(db, unlistedQuery(resource, tableName, parameter)).get(...values)
-      refuseUnlisted(resource, unlisted?.id)
-    }
-    const rows = prepare(db, exportQuery(resource, tableName, parameter)).iterate(...values)
-    for (const row of rows) {
-      yield exportLine(resource, readStoredRecord(row))
-    }
-  } catch (error) {
-    throw failureOf(error)
-  }
+/** A connection that shares neither the cache nor the transactions of the readers. */
+function openFurther(path: string) {
+  const db = openWithin(path, 0, { creates: 'never' })
+  return { ...openReads(db), transact: openTransactions(db), close: async () => db.close() }
 }

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import type { Reads, Session, Staging, Value } from '../session.ts'
-import { guarded, prepare } from './database.ts'
+import type { Session, Staging, Value } from '../session.ts'
+import { failureOf, guarded, prepare } from './database.ts'
 
 /**
  * A session over one connection. It keeps every statement that it has prepared, so it is for a
@@ -34,11 +34,19 @@ export function insertInto({ table, columns }: Staging): string {
 }
 
 /** Reads by many different statements, of which it keeps those used last. */
-export function openReads(db: DatabaseSync): Reads {
+export function openReads(db: DatabaseSync): Pick<Session, 'rows' | 'iterate'> {
   const statementOf = statementCache((sql) => prepare(db, sql))
   return {
     rows: async ({ text, values = [] }) =>
       guarded(() => statementOf(text).all(...values.map(inputOf))),
+    // Two iterations may run at the same time, so each has a statement of its own.
+    iterate: async function* ({ text, values = [] }) {
+      try {
+        yield* prepare(db, text).iterate(...values.map(inputOf))
+      } catch (error) {
+        throw failureOf(error)
+      }
+    },
   }
 }
 

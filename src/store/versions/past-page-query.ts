@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { fullTable, type Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
 import { openParameters, type Parameters } from '../parameters.ts'
+import { bySelectivity, namesOneRecord } from '../records/filter-order.ts'
 import type { PastSelection } from '../records/history.ts'
+import { rangeOf } from '../records/key-range.ts'
 import type { Statement } from '../session.ts'
-import { bySelectivity, namesOneRecord } from '../sql/filter-order.ts'
-import { rangeOf } from '../sql/key-range.ts'
 
 /**
  * Reads a page that was answered at an instant, and one record more, as one row: `items`, `bodies`,

@@ -11,11 +11,11 @@ import {
   textPosition,
 } from '../position.ts'
 import type { Search, SearchHit } from '../records/history.ts'
+import { isCurrent } from '../records/stored-record.ts'
 import type { OperatorRecords } from '../records.ts'
 import { type NamedRow, text } from '../row.ts'
 import { searchedColumns, searchIndex } from '../schema/tables.ts'
 import type { Reads, Statement } from '../session.ts'
-import { isCurrent } from '../sql/export-line.ts'
 
 /** Finds records of every customer by an identifier. */
 export const openSearch = ({ rows }: Reads, dialect: Dialect): Pick<OperatorRecords, 'search'> => ({

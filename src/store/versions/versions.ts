@@ -7,10 +7,10 @@ import {
   type Version,
   type VersionOrigin,
 } from '../records/history.ts'
+import { exportLine, readStoredRecord, versionOf } from '../records/stored-record.ts'
 import type { OperatorRecords } from '../records.ts'
 import { type NamedRow, optionalText, optionalWhole, whole } from '../row.ts'
 import type { Reads, Value } from '../session.ts'
-import { exportLine, readStoredRecord, versionOf } from '../sql/export-line.ts'
 
 /** Reads the versions of a record: its current one and its replaced ones. */
 export function openVersions(

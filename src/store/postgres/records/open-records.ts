@@ -4,24 +4,25 @@ import { openLog } from '../../../platform/log.ts'
 import { resources } from '../../../resources/catalogue.ts'
 import { openDamageList } from '../../integrity/damage.ts'
 import { logDamage, openDamageScan } from '../../integrity/damage-scan.ts'
+import { storedRows } from '../../integrity/stored-rows.ts'
 import { verifiedOperator } from '../../integrity/verified-operator.ts'
 import { verifiedRecords } from '../../integrity/verified-records.ts'
 import { readJournal } from '../../merge/journal.ts'
 import { openKeptAnswers } from '../../merge/kept-answers.ts'
 import { openPutRecords } from '../../merge/put-queue.ts'
+import { clearRecords, countRecords, exportLines } from '../../records/all-records.ts'
 import type { OperatorRecords, Store } from '../../records.ts'
-import { historyTables, recordTables } from '../../schema/tables.ts'
-import { isCurrent } from '../../sql/export-line.ts'
+import type { Reads, Session, Transact } from '../../session.ts'
 import { openHistory } from '../../versions/open-history.ts'
+import { holdSession } from '../cluster/hold-session.ts'
 import type { Servers } from '../cluster/servers.ts'
-import { inTransaction } from '../cluster/transaction.ts'
+import { inTransaction, transact } from '../cluster/transaction.ts'
 import { dialect } from '../dialect.ts'
+import { bulkTransaction, setLocal } from '../driver/sessions.ts'
 import { putTransactions } from '../import/put-transactions.ts'
 import { beginSpooledImport, type SpooledImportDeps } from '../import/spooled-import.ts'
 import { rowsOf, sessionOf } from '../session.ts'
 import { customerRecords } from './customer-records.ts'
-import { exportLines } from './export.ts'
-import { scannedRows, storedRows } from './stored-rows.ts'
 
 export type RecordServers = {
   /** Sessions of role `bursar`. */
@@ -47,34 +48,20 @@ export function openPostgresStore(
       const deps = { servers: operator, spools, mergeMs: withinMs, clock, nameLine }
       return beginSpooledImport(deps, resource)
     },
-    exportLines: (resource, customerId) => exportLines(operator, resource, customerId),
+    exportLines: (resource, customerId) =>
+      readSnapshot(operator, (session) => exportLines(session, dialect, resource, customerId)),
     put: openPutRecords(putTransactions(ingest), clock),
-    ...openHistory({
-      ...rowsOf(ingest),
-      transact: (work) => inTransaction(ingest, (connection) => work(sessionOf(connection))),
-      dialect,
-    }),
+    ...openHistory({ ...rowsOf(ingest), transact: transactions(ingest), dialect }),
     answers: openKeptAnswers(rowsOf(ingest), dialect, clock),
-    count: async (resource) => {
-      const text = `select count(*) from bursar.${resource.table} as record where ${isCurrent(resource, 'record')}`
-      const [row] = await operator.query({ text })
-      return Number(row?.[0])
-    },
-    rows: storedRows(operator),
+    count: (resource) => countRecords(rowsOf(operator), dialect, resource),
+    rows: storedRows(rowsOf(operator), dialect),
     journal: (entriesMax) => readJournal(rowsOf(operator), dialect, entriesMax),
-    clear: () =>
-      inTransaction(operator, async (connection) => {
-        for (const table of [...recordTables, ...historyTables]) {
-          await connection.execute(`delete from bursar.${table}`)
-        }
-        // The next page of each kind must not have the entity tag of a page from before.
-        await connection.execute('update bursar.revision set changed_at = changed_at + 1')
-      }),
+    clear: () => clearRecords(transactions(operator), dialect, []),
   }
   return {
     customers: verifiedRecords(customerRecords(customers), damage),
     operator: verifiedOperator(records, damage),
-    damage: openDamageScan(resources, scannedRows(operator), damage),
+    damage: openDamageScan(resources, storedRows(scans(operator), dialect), damage),
     ping: customers.ping,
     servers: customers.states,
     // PostgreSQL checks its pages itself (data checksums); pg_amcheck needs a superuser.
@@ -82,3 +69,44 @@ export function openPostgresStore(
     close: async () => {},
   }
 }
+
+const transactions =
+  (servers: Servers): Transact =>
+  (work) =>
+    inTransaction(servers, (connection) => work(sessionOf(connection)))
+
+/** Reads from one snapshot, however slowly the caller takes what it yields. */
+async function* readSnapshot<T>(
+  servers: Servers,
+  read: (session: Session) => AsyncIterable<T>,
+): AsyncIterable<T> {
+  const { connection, drop } = await holdSession(servers)
+  try {
+    await connection.execute(
+      `begin transaction isolation level repeatable read read only;
+       ${setLocal(bulkTransaction(limits.operatorStatementMs))}`,
+    )
+    yield* read(sessionOf(connection))
+  } finally {
+    // Closing the session ends its transaction.
+    await drop()
+  }
+}
+
+/** Statements of the scan end soon on the server too, whatever the sessions allow. */
+const scans = (servers: Servers): Reads => ({
+  rows: (statement) =>
+    servers.onPrimary(
+      (connection) =>
+        transact(connection, async () => {
+          await connection.execute(SOON)
+          return await rowsOf(connection).rows(statement)
+        }),
+      limits.scanStepMs,
+    ),
+})
+
+const SOON = setLocal({
+  ...bulkTransaction(limits.scanStatementMs),
+  lock_timeout: limits.scanLockMs,
+})

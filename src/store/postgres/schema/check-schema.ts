@@ -1,8 +1,9 @@
 import type { StoredRows } from '../../integrity/stored-row.ts'
+import { storedRows } from '../../integrity/stored-rows.ts'
 import { transact } from '../cluster/transaction.ts'
+import { dialect } from '../dialect.ts'
 import type { Connection } from '../driver/connection.ts'
 import { guarded } from '../driver/failure.ts'
-import { storedRows } from '../records/stored-rows.ts'
 import { seeEveryRow } from './grants.ts'
 import { requireSchema } from './migrate.ts'
 
@@ -33,12 +34,15 @@ export async function schemaFaults(connection: Connection): Promise<readonly str
 
 /** The stored records of every customer, for the owner. Locks nothing. */
 export const ownerRows = (connection: Connection): StoredRows =>
-  storedRows({
-    rows: (query) =>
-      guarded(() =>
-        transact(connection, async () => {
-          await connection.execute(seeEveryRow)
-          return await connection.rows(query)
-        }),
-      ),
-  })
+  storedRows(
+    {
+      rows: (query) =>
+        guarded(() =>
+          transact(connection, async () => {
+            await connection.execute(seeEveryRow)
+            return await connection.rows(query)
+          }),
+        ),
+    },
+    dialect,
+  )

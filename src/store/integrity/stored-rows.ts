@@ -1,13 +1,58 @@
-import { fullTable, type Resource } from '../../../contract/resource.ts'
-import type { Dialect } from '../../dialect.ts'
-import type { StoredRow } from '../../integrity/stored-row.ts'
-import { isTrue, type NamedRow } from '../../row.ts'
-import { memberColumns } from '../../schema/tables.ts'
+import { fullTable, type Resource } from '../../contract/resource.ts'
+import type { Dialect } from '../dialect.ts'
+import { isTrue, type NamedRow } from '../row.ts'
+import { memberColumns } from '../schema/tables.ts'
+import type { Reads } from '../session.ts'
+import type { StoredRow, StoredRows } from './stored-row.ts'
 
-type TableName = (table: string) => string
+/** Reads rows of every customer with everything stored of each. */
+export function storedRows({ rows }: Reads, dialect: Dialect): StoredRows {
+  const { tableName, parameter } = dialect
+  return {
+    after: async (resource, key, rowsMax) => {
+      const columns = 'record.customer_id, record.deleted, record.position'
+      const [customer, deleted, position] = [
+        parameter(2, 'text'),
+        parameter(3, 'boolean'),
+        parameter(4, 'bytea'),
+      ]
+      const after = `where (${columns}) > (${customer}, ${deleted}, ${position})`
+      const found = await rows({
+        text: rowsQuery(
+          resource,
+          dialect,
+          `${key === undefined ? '' : after} order by ${columns} limit ${parameter(1, 'bigint')}`,
+        ),
+        values: [
+          rowsMax,
+          ...(key === undefined ? [] : [key.customerId, key.deleted, key.position]),
+        ],
+      })
+      return found.map((row) => readStoredRow(resource, row))
+    },
+    find: async (resource, customerId, id) => {
+      const isOwn = `record.customer_id = ${parameter(1, 'text')}`
+      const text = rowsQuery(
+        resource,
+        dialect,
+        `where ${isOwn} and record.id = ${parameter(2, 'uuid')} limit 1`,
+      )
+      const [row] = await rows({ text, values: [customerId, id] })
+      return row === undefined ? undefined : readStoredRow(resource, row)
+    },
+    unpaired: async (resource, rowsMax) => {
+      const text = `
+        select unmasked.id from ${tableName(fullTable(resource))} as unmasked
+        left join ${tableName(resource.table)} as record
+          on record.customer_id = unmasked.customer_id and record.id = unmasked.id
+        where record.id is null limit ${parameter(1, 'bigint')}`
+      return (await rows({ text, values: [rowsMax] })).map(({ id }) => String(id))
+    },
+  }
+}
 
 /** Selects rows of a kind with everything stored of each, and the unmasked record beside it. */
-function rowsQuery(resource: Resource, tableName: TableName, tail: string): string {
+function rowsQuery(resource: Resource, { tableName }: Dialect, tail: string): string {
   const members = memberColumns(resource).map((column) => `record.${column} as member_${column}`)
   const isApart = resource.mask !== undefined
   const unmasked = ['id', 'deleted', 'body', 'checksum'].map(
@@ -22,39 +67,11 @@ function rowsQuery(resource: Resource, tableName: TableName, tail: string): stri
     ${tail}`
 }
 
-/** The parameters are the key (customer, deleted, position), unless it is left out, and a limit. */
-export function rowsAfterQuery(
-  resource: Resource,
-  tableName: TableName,
-  [customer, deleted, position, rowsMax]: readonly string[],
-  isFirst: boolean,
-): string {
-  const after = `where (record.customer_id, record.deleted, record.position)
-      > (${customer}, ${deleted}, ${position})`
-  return rowsQuery(
-    resource,
-    tableName,
-    `${isFirst ? '' : after}
-    order by record.customer_id, record.deleted, record.position limit ${rowsMax}`,
-  )
-}
-
-export const rowOfIdQuery = (
-  resource: Resource,
-  tableName: TableName,
-  [customer, id]: readonly string[],
-): string =>
-  rowsQuery(
-    resource,
-    tableName,
-    `where record.customer_id = ${customer} and record.id = ${id} limit 1`,
-  )
-
 /** The rows of any customers that have the ids of a list, which is the parameter. */
 export function rowsOfIdsQuery(resource: Resource, dialect: Dialect): string {
   const hasId = dialect.isAnyOf('record.id', dialect.parameter(1, 'uuid[]'))
   const tail = `where ${hasId} and record.stored_at >= 0 and record.id_taken = false`
-  return rowsQuery(resource, dialect.tableName, tail)
+  return rowsQuery(resource, dialect, tail)
 }
 
 /** Reads a row, and the digest of the line that it was imported from. */
@@ -62,17 +79,6 @@ export const readSourceRow = (resource: Resource, row: NamedRow) => ({
   row: readStoredRow(resource, row),
   sourceDigest: wholeOrNull(row.source_digest),
 })
-
-/** Ids of unmasked records that have no masked one. Only for a kind with a mask. */
-export const unpairedQuery = (
-  resource: Resource,
-  tableName: TableName,
-  rowsMax: string,
-): string => `
-    select unmasked.id from ${tableName(fullTable(resource))} as unmasked
-    left join ${tableName(resource.table)} as record
-      on record.customer_id = unmasked.customer_id and record.id = unmasked.id
-    where record.id is null limit ${rowsMax}`
 
 /** Reads a row of these queries. Asserts no type, because a damaged row may hold any value. */
 export function readStoredRow(resource: Resource, row: NamedRow): StoredRow {

@@ -1,5 +1,5 @@
 import { POSITION_BYTES, timePrefix } from '../position.ts'
-import type { Selection } from '../records/page.ts'
+import type { Selection } from './page.ts'
 
 /** Both ends are exclusive. An end of 8 bytes is a time; it sorts before the positions of it. */
 export type KeyRange = { readonly low: Uint8Array; readonly high: Uint8Array }

@@ -24,29 +24,19 @@ export type StoredRecord = {
 export const isCurrent = ({ deletable }: Resource, row: string): string =>
   deletable ? `${row}.id_taken = false` : `${row}.deleted = false`
 
-/** Selects all records of a kind, or those of one customer, by customer and then in list order. */
-export const exportQuery = (
-  resource: Resource,
-  tableName: (table: string) => string,
-  customerParameter: string | undefined,
-): string => `
-    ${storedQuery(resource, tableName)}
-    where ${isCurrent(resource, 'record')}
-      ${customerParameter === undefined ? '' : `and record.customer_id = ${customerParameter}`}
-    order by record.customer_id, record.deleted, record.position`
-
 /** Selects the records with some ids of their customers: `keys` has `customer_id` and `id`. */
 export const findQuery = (
   resource: Resource,
   { tableName, indexedBy }: Pick<Dialect, 'tableName' | 'indexedBy'>,
   keys: string,
 ): string => `
-    ${storedQuery(resource, tableName, `${keys} cross join`, indexedBy(`${resource.table}_by_id`))}
+    ${storedRecords(resource, tableName, `${keys} cross join`, indexedBy(`${resource.table}_by_id`))}
     where record.customer_id = key.customer_id and record.id = key.id`
 
-function storedQuery(
+/** Selects records as export reads them: `record`, and its unmasked form as `unmasked`. */
+export function storedRecords(
   resource: Resource,
-  tableName: (table: string) => string,
+  tableName: Dialect['tableName'],
   keys = '',
   index = '',
 ): string {
@@ -60,30 +50,7 @@ function storedQuery(
     ${isApart ? `left join ${tableName(full)} as unmasked on ${samePair}` : ''}`
 }
 
-const samePair = 'unmasked.customer_id = record.customer_id and unmasked.id = record.id'
-
-/** Selects an id whose masked record is missing, so that the export would leave it out. */
-export function unlistedQuery(
-  resource: Resource,
-  tableName: (table: string) => string,
-  customerParameter: string | undefined,
-): string {
-  return `
-    select unmasked.id from ${tableName(fullTable(resource))} as unmasked
-    where ${customerParameter === undefined ? '' : `unmasked.customer_id = ${customerParameter} and`}
-      not exists (select 1 from ${tableName(resource.table)} as record where ${samePair})
-    limit 1`
-}
-
-/** Throws a StoreDamaged if the query of unlisted ids has found one. */
-export function refuseUnlisted({ kind }: Resource, id: unknown): void {
-  if (id != null) throw damaged(kind, String(id), 'the masked record is missing')
-}
-
-const damaged = (kind: string, id: string, fault: string) =>
-  new StoreDamaged(
-    `${kind} ${shownId(id)}: ${fault}; the export is incomplete; import this record again or restore a backup`,
-  )
+export const samePair = 'unmasked.customer_id = record.customer_id and unmasked.id = record.id'
 
 /** Reads a row of these queries. */
 export const readStoredRecord = (row: NamedRow): StoredRecord => ({
@@ -119,9 +86,9 @@ export const versionOf = ({ storedAt }: Pick<StoredRecord, 'storedAt'>): string 
 export function exportLine(resource: Resource, record: StoredRecord): string {
   const { kind } = resource
   const { customerId, id, body, checksum } = record
-  if (body === null) throw damaged(kind, id, 'the full record is missing')
+  if (body === null) throw unexportable(kind, id, 'the full record is missing')
   if (bodyChecksum(customerId, body) !== checksum)
-    throw damaged(kind, id, 'its body does not match its checksum')
+    throw unexportable(kind, id, 'its body does not match its checksum')
   const withheld = {
     customer_id: customerId,
     deleted_at: record.deletedAt === null ? null : printInstant(record.deletedAt),
@@ -132,3 +99,8 @@ export function exportLine(resource: Resource, record: StoredRecord): string {
     .map(([member, value]) => `,${JSON.stringify(member)}:${JSON.stringify(value)}`)
   return `${body.slice(0, -1)}${pairs.join('')}}`
 }
+
+export const unexportable = (kind: string, id: string, fault: string) =>
+  new StoreDamaged(
+    `${kind} ${shownId(id)}: ${fault}; the export is incomplete; import this record again or restore a backup`,
+  )

@@ -1,5 +1,5 @@
 import type { Resource } from '../../contract/resource.ts'
-import type { Selection } from '../records/page.ts'
+import type { Selection } from './page.ts'
 
 export type ColumnFilter = { readonly column: string; readonly values: readonly string[] }
 

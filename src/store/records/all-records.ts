@@ -1,0 +1,77 @@
+import { fullTable, type Resource } from '../../contract/resource.ts'
+import type { Dialect } from '../dialect.ts'
+import { text, whole } from '../row.ts'
+import { historyTables, recordTables } from '../schema/tables.ts'
+import type { Reads, Session, Transact } from '../session.ts'
+import {
+  exportLine,
+  isCurrent,
+  readStoredRecord,
+  samePair,
+  storedRecords,
+  unexportable,
+} from './stored-record.ts'
+
+/**
+ * All records of a kind, or those of one customer, by customer and then in list order. Throws a
+ * StoreDamaged at the first damaged record, and for one whose masked record is missing, which the
+ * export would leave out.
+ */
+export async function* exportLines(
+  { rows, iterate }: Pick<Session, 'rows' | 'iterate'>,
+  { tableName, parameter }: Dialect,
+  resource: Resource,
+  customerId: string | undefined,
+): AsyncIterable<string> {
+  const values = customerId === undefined ? [] : [customerId]
+  const ofCustomer = (row: string) =>
+    customerId === undefined ? '' : `and ${row}.customer_id = ${parameter(1, 'text')}`
+  if (resource.mask !== undefined) {
+    const [unlisted] = await rows({
+      text: `
+        select unmasked.id from ${tableName(fullTable(resource))} as unmasked
+        where not exists (
+          select 1 from ${tableName(resource.table)} as record where ${samePair}
+        ) ${ofCustomer('unmasked')}
+        limit 1`,
+      values,
+    })
+    if (unlisted !== undefined) {
+      throw unexportable(resource.kind, text(unlisted, 'id'), 'the masked record is missing')
+    }
+  }
+  const stored = iterate({
+    text: `
+      ${storedRecords(resource, tableName)}
+      where ${isCurrent(resource, 'record')} ${ofCustomer('record')}
+      order by record.customer_id, record.deleted, record.position`,
+    values,
+  })
+  for await (const row of stored) yield exportLine(resource, readStoredRecord(row))
+}
+
+export async function countRecords(
+  { rows }: Reads,
+  { tableName }: Dialect,
+  resource: Resource,
+): Promise<number> {
+  const [row = {}] = await rows({
+    text: `select count(*) as records from ${tableName(resource.table)} as record
+      where ${isCurrent(resource, 'record')}`,
+  })
+  return Number(whole(row, 'records'))
+}
+
+/** Deletes every record, every version and the rows of other tables. */
+export const clearRecords = (
+  transact: Transact,
+  { tableName }: Dialect,
+  others: readonly string[],
+): Promise<void> =>
+  transact(async ({ run }) => {
+    for (const table of [...recordTables, ...historyTables, ...others]) {
+      await run(`delete from ${tableName(table)}`)
+    }
+    // The next page of each kind must not have the entity tag of a page from before.
+    await run(`update ${tableName('revision')} set changed_at = changed_at + 1`)
+  })
