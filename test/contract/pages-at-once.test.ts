@@ -22,7 +22,9 @@ const queries = [
   'limit=1000',
 ]
 
-const service = describeService({}, async () => {
+/** On a busy machine, as many pages may wait for the database. */
+const patient = { BURSAR_DATABASE_TIMEOUT_MS: '20000' }
+const service = describeService({ env: patient }, async () => {
   const accounts = Array.from({ length: ACCOUNTS }, (_, at) =>
     aFiatAccount({
       id: anId(1000 + at),
