@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import { operatorScopes } from '../../src/contract/scopes.ts'
 import { documents } from '../support/check-answers.ts'
@@ -8,7 +8,7 @@ import { anyTexts, oddPieces, pairsOf, queryOf, validTexts } from '../support/ge
 import { isLong } from '../support/long.ts'
 import { operatorToken } from '../support/operator-token.ts'
 import { rawRequest } from '../support/raw-request.ts'
-import { type ControlledSandbox, startControlledSandbox } from '../support/sandbox-control.ts'
+import { describeSandbox } from '../support/sandbox-control.ts'
 
 /**
  * Generates requests from the documents of the operator's API and of the sandbox. `rawRequest`
@@ -20,14 +20,10 @@ const runs = { seed: 20_261_123, numRuns: isLong ? 2000 : 12 }
 /** A reset imports all sample records again, which takes a second. */
 const slowRuns = { ...runs, numRuns: isLong ? 20 : 1 }
 
-let sandbox: ControlledSandbox
 let bearer = ''
-
-before(async () => {
-  sandbox = await startControlledSandbox({ BURSAR_TOKEN_LIFE_SECONDS: '3600' })
+const sandbox = describeSandbox({ env: { BURSAR_TOKEN_LIFE_SECONDS: '3600' } }, async () => {
   bearer = `Bearer ${await operatorToken(sandbox, 'core', operatorScopes)}`
 })
-after(() => sandbox.stop())
 
 const conditions = fc.constantFrom(
   [],

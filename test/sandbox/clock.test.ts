@@ -1,25 +1,17 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import type { SampleCustomer } from '../../src/sandbox/world.ts'
 import { assertProblem } from '../support/assert-answer.ts'
 import { fetchToken } from '../support/harness.ts'
 import { withdrawal } from '../support/operation-calls.ts'
-import {
-  type ControlledSandbox,
-  expiredAnswer,
-  startControlledSandbox,
-} from '../support/sandbox-control.ts'
+import { describeSandbox, expiredAnswer } from '../support/sandbox-control.ts'
 
 const accounts = '/v2/transfer/fiat-accounts'
 const clock = '/sandbox/clock'
-let sandbox: ControlledSandbox
 let as: SampleCustomer
-
-before(async () => {
-  sandbox = await startControlledSandbox({ BURSAR_FEE_QUOTES_OPEN_MAX: '1' })
+const sandbox = describeSandbox({ env: { BURSAR_FEE_QUOTES_OPEN_MAX: '1' } }, async () => {
   as = await sandbox.customer()
 })
-after(() => sandbox.stop())
 
 const move = (body: object) => sandbox.control('POST', clock, body)
 const quote = (token: string) =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { sandboxOperations } from '../../src/operations/sandbox/index.ts'
 import { systemClock } from '../../src/platform/clock.ts'
@@ -13,15 +13,10 @@ import { startService } from '../../src/service.ts'
 import { createStore } from '../../src/stores.ts'
 import { configOf, fetchToken, openPlace } from '../support/harness.ts'
 import { rawRequest } from '../support/raw-request.ts'
-import { type ControlledSandbox, startControlledSandbox } from '../support/sandbox-control.ts'
+import { describeSandbox } from '../support/sandbox-control.ts'
 
 const accounts = '/v2/transfer/fiat-accounts'
-let sandbox: ControlledSandbox
-
-before(async () => {
-  sandbox = await startControlledSandbox()
-})
-after(() => sandbox.stop())
+const sandbox = describeSandbox()
 
 describe('GET /sandbox/requests', () => {
   test('lists what a customer has sent, newest first, and nothing of others', async () => {

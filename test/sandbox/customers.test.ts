@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import type { SampleCustomer } from '../../src/sandbox/world.ts'
 import { assertProblem } from '../support/assert-answer.ts'
 import { fetchToken } from '../support/harness.ts'
@@ -9,17 +9,12 @@ import { itemsOf, readAllPages } from '../support/read-all-pages.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
 import {
   accountIds,
-  type ControlledSandbox,
+  describeSandbox,
   ndjson,
   startControlledSandbox,
 } from '../support/sandbox-control.ts'
 
-let sandbox: ControlledSandbox
-
-before(async () => {
-  sandbox = await startControlledSandbox()
-})
-after(() => sandbox.stop())
+const sandbox = describeSandbox()
 
 const accounts = '/v2/transfer/fiat-accounts'
 
@@ -103,7 +98,7 @@ describe('POST /sandbox/customers', () => {
   })
 
   test('gives each client a rate limit of its own', async () => {
-    const limited = await startControlledSandbox({ BURSAR_REQUESTS_PER_SECOND_MAX: '1' })
+    const limited = await startControlledSandbox({ env: { BURSAR_REQUESTS_PER_SECOND_MAX: '1' } })
     const [busy, calm] = [await limited.customer(), await limited.customer()]
     const statuses = []
     for (const as of [busy, busy, busy, calm]) {

@@ -1,25 +1,17 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { limits } from '../../src/platform/limits.ts'
 import type { SampleCustomer } from '../../src/sandbox/world.ts'
 import { assertProblem } from '../support/assert-answer.ts'
 import { rawSocket } from '../support/raw-request.ts'
-import {
-  type ControlledSandbox,
-  expiredAnswer,
-  startControlledSandbox,
-} from '../support/sandbox-control.ts'
+import { describeSandbox, expiredAnswer } from '../support/sandbox-control.ts'
 
 const accounts = '/v2/transfer/fiat-accounts'
 const addresses = '/v2/transfer/deposit-addresses'
-let sandbox: ControlledSandbox
 let as: SampleCustomer
-
-before(async () => {
-  sandbox = await startControlledSandbox()
+const sandbox = describeSandbox({}, async () => {
   as = await sandbox.customer({ seed: 'faults', records: 'sample' })
 })
-after(() => sandbox.stop())
 
 const inject = async (fault: object) => {
   const created = await sandbox.control('POST', '/sandbox/faults', {

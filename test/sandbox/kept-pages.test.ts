@@ -1,24 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { openMovableClock, systemClock } from '../../src/platform/clock.ts'
+import type { SampleCustomer } from '../../src/sandbox/world.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
-import {
-  accountIds,
-  type ControlledSandbox,
-  ndjson,
-  startControlledSandbox,
-} from '../support/sandbox-control.ts'
+import { accountIds, describeSandbox, ndjson } from '../support/sandbox-control.ts'
 
 /** The clock stands still, so that every change has the same time. */
-let sandbox: ControlledSandbox
-before(async () => {
-  const now = systemClock()
-  sandbox = await startControlledSandbox(
-    {},
-    openMovableClock(() => now),
-  )
-})
-after(() => sandbox.stop())
+const now = systemClock()
+const sandbox = describeSandbox({ clock: openMovableClock(() => now) })
 
 const put = (customerId: string, at: number) => {
   const record = aFiatAccount({ id: anId(at), customer_id: customerId, ref_id: `ref-${at}` })
@@ -27,7 +16,7 @@ const put = (customerId: string, at: number) => {
 }
 
 /** The second of three requests has the page kept, the third is answered from memory. */
-async function idsOf(as: Awaited<ReturnType<ControlledSandbox['customer']>>) {
+async function idsOf(as: SampleCustomer) {
   for (const _time of [1, 2]) await sandbox.call('/v2/transfer/fiat-accounts', { as })
   return accountIds(await sandbox.call('/v2/transfer/fiat-accounts', { as }))
 }

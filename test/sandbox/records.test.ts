@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { limits } from '../../src/platform/limits.ts'
 import { resources } from '../../src/resources/catalogue.ts'
 import { assertProblem } from '../support/assert-answer.ts'
@@ -11,19 +11,9 @@ import {
   aStatement,
   someDepositInstructions,
 } from '../support/records.ts'
-import {
-  accountIds,
-  type ControlledSandbox,
-  ndjson,
-  startControlledSandbox,
-} from '../support/sandbox-control.ts'
+import { accountIds, describeSandbox, ndjson } from '../support/sandbox-control.ts'
 
-let sandbox: ControlledSandbox
-
-before(async () => {
-  sandbox = await startControlledSandbox()
-})
-after(() => sandbox.stop())
+const sandbox = describeSandbox()
 
 const accounts = '/v2/transfer/fiat-accounts'
 const path = '/sandbox/records/fiat-accounts'

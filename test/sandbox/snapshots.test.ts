@@ -1,26 +1,16 @@
 import assert from 'node:assert/strict'
 import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { openMovableClock } from '../../src/platform/clock.ts'
 import { limits } from '../../src/platform/limits.ts'
 import { acme, fetchToken, openPlace, startServiceAt } from '../support/harness.ts'
 import { withdrawal } from '../support/operation-calls.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
-import {
-  accountIds,
-  type ControlledSandbox,
-  ndjson,
-  startControlledSandbox,
-} from '../support/sandbox-control.ts'
+import { accountIds, describeSandbox, ndjson } from '../support/sandbox-control.ts'
 
 const accounts = '/v2/transfer/fiat-accounts'
-let sandbox: ControlledSandbox
-
-before(async () => {
-  sandbox = await startControlledSandbox()
-})
-after(() => sandbox.stop())
+const sandbox = describeSandbox()
 
 const save = async () => (await sandbox.control('POST', '/sandbox/snapshots')).body.id
 const restore = (id: string) => sandbox.control('POST', `/sandbox/snapshots/${id}/restore`)

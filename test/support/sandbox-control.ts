@@ -1,6 +1,7 @@
-import { openMovableClock } from '../../src/platform/clock.ts'
+import { type MovableClock, openMovableClock } from '../../src/platform/clock.ts'
 import type { SampleCustomer } from '../../src/sandbox/world.ts'
-import { type Called, startTestService, type TestService } from './harness.ts'
+import { describeService } from './describe-service.ts'
+import { type Called, type ServiceOptions, startTestService, type TestService } from './harness.ts'
 import type { Item } from './read-all-pages.ts'
 
 /** A sandbox that tests control, on the embedded store. */
@@ -11,19 +12,33 @@ export type ControlledSandbox = TestService & {
   customer(wanted?: object): Promise<SampleCustomer>
 }
 
-export async function startControlledSandbox(
-  env: Readonly<Record<string, string>> = {},
-  clock = openMovableClock(),
-): Promise<ControlledSandbox> {
-  const service = await startTestService({ control: clock, env, store: 'sqlite' })
+type Controlled = { readonly env?: ServiceOptions['env']; readonly clock?: MovableClock }
+
+const optionsOf = ({ env = {}, clock = openMovableClock() }: Controlled): ServiceOptions => ({
+  control: clock,
+  env,
+  store: 'sqlite',
+})
+
+export const startControlledSandbox = async (
+  options: Controlled = {},
+): Promise<ControlledSandbox> => controlled(await startTestService(optionsOf(options)))
+
+/** A sandbox that the tests of a file control. `prepare` runs as soon as it is started. */
+export const describeSandbox = (
+  options: Controlled = {},
+  prepare?: () => Promise<void>,
+): ControlledSandbox => controlled(describeService(optionsOf(options), prepare))
+
+function controlled(service: TestService): ControlledSandbox {
   const control: ControlledSandbox['control'] = (method, path, body) =>
     service.call(path, {
       as: null,
       method,
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
-  return {
-    ...service,
+  // Assigned, not spread, because the members of a service that has not started throw.
+  return Object.assign(service, {
     control,
     customer: async (wanted = {}) => {
       const { status, text, body } = await control('POST', '/sandbox/customers', wanted)
@@ -31,7 +46,7 @@ export async function startControlledSandbox(
       const { customer_id: customerId, client_id: clientId, client_secret: clientSecret } = body
       return { customerId, clientId, clientSecret }
     },
-  }
+  })
 }
 
 /** What a request with an expired token of a customer is answered, at a path. */

@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { parseInstant } from '../../../src/values/instant.ts'
-import { startTestService, type TestService } from '../../support/harness.ts'
+import { describeService } from '../../support/describe-service.ts'
 import { operatorToken } from '../../support/operator-token.ts'
 import { testStore } from '../../support/test-database.ts'
 import { until } from '../../support/until.ts'
 
 type Job = Readonly<Record<string, string>> & { readonly name: string; readonly of?: string }
 
-let service: TestService
-before(async () => {
-  service = await startTestService({ env: { BURSAR_OPERATOR_PORT: '0' } })
-})
-after(() => service.stop())
+const service = describeService({ env: { BURSAR_OPERATOR_PORT: '0' } })
 
 const jobsOfStore = {
   sqlite: ['check-store-files', 'empty-write-ahead-log'],
