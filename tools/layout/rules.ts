@@ -204,7 +204,6 @@ export const adapterParts = ['session', 'dialect', 'page-query']
 /** Names that files still share. An entry goes when the files differ in name. */
 export const sharedNames = [
   'check-address',
-  'clock',
   'credentials',
   'customer-records',
   'fee-quotes',
@@ -213,14 +212,10 @@ export const sharedNames = [
   'kept-answers',
   'known-lines',
   'load',
-  'members',
   'merge-staged',
   'migrate',
   'open-records',
-  'page',
-  'past-page',
   'put-records',
-  'records',
   'recovery',
   'sandbox-state',
   'snapshots',

@@ -1,21 +1,25 @@
 import type { Operation } from '../../contract/operation.ts'
-import { moveSandboxClock, readSandboxClock } from './clock.ts'
-import { createSandboxCustomer, deleteSandboxCustomer, listSandboxCustomers } from './customers.ts'
+import { moveSandboxClock, readSandboxClock } from './sandbox-clock.ts'
+import {
+  createSandboxCustomer,
+  deleteSandboxCustomer,
+  listSandboxCustomers,
+} from './sandbox-customers.ts'
 import {
   createSandboxFault,
   deleteSandboxFault,
   deleteSandboxFaults,
   listSandboxFaults,
-} from './faults.ts'
-import { deleteSandboxRecord, putSandboxRecords } from './records.ts'
-import { listSandboxRequests } from './requests.ts'
-import { sandboxReset } from './reset.ts'
+} from './sandbox-faults.ts'
+import { deleteSandboxRecord, putSandboxRecords } from './sandbox-records.ts'
+import { listSandboxRequests } from './sandbox-requests.ts'
+import { sandboxReset } from './sandbox-reset.ts'
 import {
   createSandboxSnapshot,
   deleteSandboxSnapshot,
   listSandboxSnapshots,
   restoreSandboxSnapshot,
-} from './snapshots.ts'
+} from './sandbox-snapshots.ts'
 
 /** Every call by which tests control a sandbox. */
 export const sandboxOperations: readonly Operation[] = [

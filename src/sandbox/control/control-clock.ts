@@ -1,6 +1,6 @@
 import type { BodyInput, OperatorWorks } from '../../contract/operation.ts'
 import { invalidParameters } from '../../contract/problem.ts'
-import { moveSandboxClock, readSandboxClock } from '../../operations/sandbox/clock.ts'
+import { moveSandboxClock, readSandboxClock } from '../../operations/sandbox/sandbox-clock.ts'
 import { type MovableClock, systemClock } from '../../platform/clock.ts'
 import { parseInstant, printInstant } from '../../values/instant.ts'
 

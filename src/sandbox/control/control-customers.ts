@@ -8,7 +8,7 @@ import {
   createSandboxCustomer,
   deleteSandboxCustomer,
   listSandboxCustomers,
-} from '../../operations/sandbox/customers.ts'
+} from '../../operations/sandbox/sandbox-customers.ts'
 import { limits } from '../../platform/limits.ts'
 import { resources } from '../../resources/catalogue.ts'
 import type { ServiceParts } from '../../service.ts'

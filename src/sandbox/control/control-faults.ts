@@ -17,7 +17,7 @@ import {
   faultKinds,
   listSandboxFaults,
   tokenOperation,
-} from '../../operations/sandbox/faults.ts'
+} from '../../operations/sandbox/sandbox-faults.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Customers } from './control-customers.ts'
 

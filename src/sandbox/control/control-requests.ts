@@ -1,6 +1,6 @@
 import type { OperatorWorks } from '../../contract/operation.ts'
 import type { Served } from '../../http/server/request-log.ts'
-import { listSandboxRequests } from '../../operations/sandbox/requests.ts'
+import { listSandboxRequests } from '../../operations/sandbox/sandbox-requests.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import { printInstant } from '../../values/instant.ts'

@@ -6,7 +6,7 @@ import {
   deleteSandboxSnapshot,
   listSandboxSnapshots,
   restoreSandboxSnapshot,
-} from '../../operations/sandbox/snapshots.ts'
+} from '../../operations/sandbox/sandbox-snapshots.ts'
 import type { MovableClock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import type { SandboxState } from '../../store/sandbox-state.ts'

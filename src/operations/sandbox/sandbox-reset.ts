@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { about } from '../../contract/members.ts'
-import { control } from './members.ts'
+import { control } from './sandbox-members.ts'
 
 export const sandboxReset = control({
   id: 'sandboxReset',

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { described, instant, onlyTrue, wholeNumber } from '../../contract/fields.ts'
 import { about } from '../../contract/members.ts'
 import { limits } from '../../platform/limits.ts'
-import { control, momentMember } from './members.ts'
+import { control, momentMember } from './sandbox-members.ts'
 
 const view = {
   name: 'SandboxClock',

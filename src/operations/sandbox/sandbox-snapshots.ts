@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { about, uuidMember } from '../../contract/members.ts'
 import { limits } from '../../platform/limits.ts'
-import { control, momentMember, snapshotField } from './members.ts'
+import { control, momentMember, snapshotField } from './sandbox-members.ts'
 
 const snapshot = Type.Object(
   {

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { described, flag, uuid } from '../../contract/fields.ts'
 import { about } from '../../contract/members.ts'
 import { limits } from '../../platform/limits.ts'
-import { control, customerField, kindField } from './members.ts'
+import { control, customerField, kindField } from './sandbox-members.ts'
 
 const count = (description: string) => about(description, Type.Integer({ minimum: 0 }))
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { about } from '../../contract/members.ts'
-import { control, customerField, momentMember } from './members.ts'
+import { control, customerField, momentMember } from './sandbox-members.ts'
 
 export const listSandboxRequests = control({
   id: 'listSandboxRequests',

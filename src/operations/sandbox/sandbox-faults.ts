@@ -3,7 +3,7 @@ import { bodyNumber, described, enumOf, uuid, wholeNumber } from '../../contract
 import { about, uuidMember } from '../../contract/members.ts'
 import { limits } from '../../platform/limits.ts'
 import { operations } from '../index.ts'
-import { control, customerField, customerMember } from './members.ts'
+import { control, customerField, customerMember } from './sandbox-members.ts'
 
 export const faultKinds = ['status', 'delay', 'cut', 'truncated', 'expired_token'] as const
 

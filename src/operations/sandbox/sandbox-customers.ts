@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { described, enumOf, text } from '../../contract/fields.ts'
 import { about } from '../../contract/members.ts'
 import { limits } from '../../platform/limits.ts'
-import { control, customerField, customerMember } from './members.ts'
+import { control, customerField, customerMember } from './sandbox-members.ts'
 
 export const createSandboxCustomer = control({
   id: 'createSandboxCustomer',
