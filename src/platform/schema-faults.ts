@@ -96,12 +96,13 @@ export type SchemaFault = { readonly at: string; readonly reason: string }
 export function schemaFaults(schema: TSchema, value: unknown): readonly SchemaFault[] {
   const [, errors] = Errors(schema, value)
   const faults = violationsOf(schema, errors).map((violation) => {
-    const { keyword, path, parts } = violation
+    const { keyword, path, parts, message } = violation
     const { called } = parts.at(-1)?.part ?? {}
     if (keyword === 'unknown' && called !== undefined) {
       const reason = `has ${printable(path.at(-1) ?? '')}, which is not a member of ${called}`
       return { at: placeOf(path.slice(0, -1)), reason }
     }
+    if (keyword === '~refine') return { at: placeOf(path), reason: message }
     const { part, depth } = reasonOf(violation) ?? { part: {}, depth: 0 }
     return { at: placeOf(path.slice(0, depth)), reason: part.reason ?? 'is not of its form' }
   })
@@ -111,7 +112,7 @@ export function schemaFaults(schema: TSchema, value: unknown): readonly SchemaFa
 /** What is wrong with a text of the right form, as the rest of a sentence. */
 export type Rule = (text: string) => string | undefined
 
-export const withRule = (schema: TSchema, faultOf: Rule): TSchema =>
+export const withRule = <S extends TSchema>(schema: S, faultOf: Rule) =>
   Type.Refine(
     schema,
     (text) => faultOf(String(text)) === undefined,

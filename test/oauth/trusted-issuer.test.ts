@@ -349,6 +349,11 @@ test('names every fault of the persons of an issuer', () => {
   assert.match(faultOf(7), /\[0\]\.people must be an object/)
   assert.match(faultOf({ grants: [grant] }), /clientId must be text.*claim must be text/)
   assert.match(faultOf({ ...good, colour: 1 }), /\[0\]\.people has colour, which is not a member/)
+  const twice = faultOf({ ...good, colour: 1, grants: [{ ...grant, customer: '{customer}' }] })
+  assert.match(
+    twice,
+    /has colour.*grants\[0\] must have \{customer\} once in value and as customer/,
+  )
   for (const name of ['a', 'a\nb']) {
     const fault = faultOf({ ...good, parameters: { [name]: 1 } })
     assert.match(fault, /parameters must be an object of texts/, name)

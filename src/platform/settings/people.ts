@@ -1,5 +1,4 @@
 import { type Static, Type } from 'typebox'
-import type { SchemaFault } from '../schema-faults.ts'
 
 /** What a person may do: look up masked records, see records in full, export lists. */
 export const rights = ['look_up', 'see_full', 'export'] as const
@@ -8,17 +7,21 @@ export type Right = (typeof rights)[number]
 const text = Type.String({ minLength: 1, reason: 'must be text' })
 
 /** What a value of the claim grants. `{customer}` in a value stands for a customer's id. */
-const grant = Type.Object(
-  {
-    value: Type.String({ minLength: 1 }),
-    /** A customer's id, `*` for all customers, or `{customer}` for the one in the value. */
-    customer: Type.String({ minLength: 1 }),
-    rights: Type.Array(Type.Enum([...rights]), { minItems: 1 }),
-  },
-  {
-    additionalProperties: false,
-    reason: `must be {"value": TEXT, "customer": TEXT, "rights": [RIGHT, …]}; the rights are ${rights.join(', ')}`,
-  },
+const grant = Type.Refine(
+  Type.Object(
+    {
+      value: Type.String({ minLength: 1 }),
+      /** A customer's id, `*` for all customers, or `{customer}` for the one in the value. */
+      customer: Type.String({ minLength: 1 }),
+      rights: Type.Array(Type.Enum([...rights]), { minItems: 1 }),
+    },
+    {
+      additionalProperties: false,
+      reason: `must be {"value": TEXT, "customer": TEXT, "rights": [RIGHT, …]}; the rights are ${rights.join(', ')}`,
+    },
+  ),
+  ({ value, customer }) => isPlaced(value, customer),
+  () => `must have ${placeholder} once in value and as customer, or not`,
 )
 type Grant = Readonly<Static<typeof grant>>
 
@@ -53,14 +56,11 @@ export const peopleWithDefaults = (given: Static<typeof peopleSchema>): People =
   ...given,
 })
 
-/** The grants that have the placeholder in the value or as the customer, but not in both. */
-export const grantFaults = ({ grants }: Pick<People, 'grants'>): readonly SchemaFault[] =>
-  grants.flatMap(({ value, customer }, index) => {
-    const names = value.split(placeholder).length - 1
-    if (names <= 1 && (names === 1) === (customer === placeholder)) return []
-    const reason = `must have ${placeholder} once in value and as customer, or not`
-    return [{ at: `.people.grants[${index}]`, reason }]
-  })
+/** Whether the placeholder is in the value and is the customer, or neither. */
+function isPlaced(value: string, customer: string): boolean {
+  const names = value.split(placeholder).length - 1
+  return names <= 1 && (names === 1) === (customer === placeholder)
+}
 
 /**
  * What the values of the claim grant together. Grants of several customers are refused, so that no

@@ -2,8 +2,8 @@ import { type Static, Type } from 'typebox'
 import { printable } from '../../values/printable.ts'
 import { limits } from '../limits.ts'
 import { parseJson } from '../parse-json.ts'
-import { type SchemaFault, schemaFaults } from '../schema-faults.ts'
-import { grantFaults, type People, peopleSchema, peopleWithDefaults } from './people.ts'
+import { type SchemaFault, schemaFaults, withRule } from '../schema-faults.ts'
+import { type People, peopleSchema, peopleWithDefaults } from './people.ts'
 
 // Asymmetric algorithms only: every holder of a shared secret could forge tokens.
 const issuerAlgorithms = [
@@ -22,11 +22,15 @@ const issuerAlgorithms = [
 
 const text = Type.String({ minLength: 1, reason: 'must be text' })
 
+const safeUrl = withRule(text, (url) =>
+  isSafeUrl(url) ? undefined : 'must be an https URL (http only on a loopback address)',
+)
+
 const issuerSchema = Type.Object(
   {
-    issuer: text,
+    issuer: safeUrl,
     /** The URL of its keys. By default its discovery document names it. */
-    jwksUri: Type.Optional(text),
+    jwksUri: Type.Optional(safeUrl),
     /** The `aud` of a token must equal or contain it. */
     audience: text,
     algorithms: Type.Optional(
@@ -83,23 +87,13 @@ export function parseTrustedIssuers(given: unknown): Parsed {
 }
 
 function issuerFaults(given: Readonly<Record<string, unknown>>): readonly SchemaFault[] {
-  const urls = ['issuer', 'jwksUri'].flatMap((name) => {
-    const url = given[name]
-    if (typeof url !== 'string' || url === '' || isSafeUrl(url)) return []
-    return [{ at: `.${name}`, reason: 'must be an https URL (http only on a loopback address)' }]
-  })
-  const ofForm = schemaFaults(issuerSchema, given)
-  if (ofForm.length > 0) return [...ofForm, ...urls]
-  const { clientClaim, clientCredentials, people } = withDefaults(given as IssuerDocument)
+  const faults = schemaFaults(issuerSchema, given)
+  if (faults.length > 0) return faults
+  const { clientClaim, clientCredentials } = withDefaults(given as IssuerDocument)
   const { claim, value } = clientCredentials
-  const compared = `compares ${claim} with itself, so every token would pass`
-  return [
-    ...urls,
-    ...(claim === clientClaim && value === '{client}'
-      ? [{ at: '.clientCredentials', reason: compared }]
-      : []),
-    ...(people === undefined ? [] : grantFaults(people)),
-  ]
+  if (claim !== clientClaim || value !== '{client}') return []
+  const reason = `compares ${claim} with itself, so every token would pass`
+  return [{ at: '.clientCredentials', reason }]
 }
 
 function withDefaults({ jwksUri, people, ...given }: IssuerDocument): TrustedIssuer {
