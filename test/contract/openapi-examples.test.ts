@@ -7,7 +7,12 @@ import recorded from '../../src/http/documents/openapi-examples.json' with { typ
 import { operations } from '../../src/operations/index.ts'
 import { documents } from '../support/check-answers.ts'
 import { describeService } from '../support/describe-service.ts'
-import type { Document, DocumentedOperation, Schema } from '../support/documented.ts'
+import {
+  type Document,
+  type DocumentedOperation,
+  examplesIn,
+  type Schema,
+} from '../support/documented.ts'
 import { fixtureId, recordExamples } from '../support/record-examples.ts'
 
 /** The examples of the document: complete, valid, and what the sandbox answers. */
@@ -52,7 +57,7 @@ for (const { path, method, operation } of documented) {
       ]) {
         if (part === undefined) continue
         const [content] = Object.values(part.content ?? {})
-        const examples = Object.entries(content?.examples ?? {})
+        const examples = examplesIn(document, content)
         assert.ok(content !== undefined && examples.length > 0, `${place} has no example`)
         for (const [name, { summary, value }] of examples) {
           assert.notEqual(summary, '')
@@ -66,8 +71,8 @@ for (const { path, method, operation } of documented) {
         const types: readonly string[] =
           (response as { readonly 'x-problem-types'?: readonly string[] })['x-problem-types'] ?? []
         const [content] = Object.values(response.content ?? {})
-        const shown = Object.values(content?.examples ?? {}).map(
-          ({ value }) => (value as { readonly type?: string }).type,
+        const shown = examplesIn(document, content).map(
+          ([, { value }]) => (value as { readonly type?: string }).type,
         )
         assert.deepEqual(
           types.filter((type) => !shown.includes(type)),
@@ -84,8 +89,9 @@ for (const { path, method, operation } of documented) {
         if (place === 'path') filled = filled.replace(`{${name}}`, String(example))
         else for (const value of [example].flat()) query.append(name, String(value))
       }
-      const [body] = Object.values(
-        operation.requestBody?.content['application/json']?.examples ?? {},
+      const [[, body] = []] = examplesIn(
+        document,
+        operation.requestBody?.content['application/json'],
       )
       const answer = await service.call(`${filled}?${query}`, {
         method: method.toUpperCase(),
@@ -102,9 +108,12 @@ for (const { path, method, operation } of documented) {
 
 test('a body with amount or with total is valid, also for a tool that ignores unlisted requirements', () => {
   const operation = document.paths['/v2/transfer/fees/crypto-withdrawal']?.post
-  const { schema, examples = {} } = operation?.requestBody?.content['application/json'] ?? {}
+  const content = operation?.requestBody?.content['application/json']
+  const { schema } = content ?? {}
   assert.ok(schema !== undefined)
-  const [byAmount, byTotal] = [examples.amount?.value, examples.total?.value] as object[]
+  const [byAmount, byTotal] = examplesIn(document, content).map(
+    ([, { value }]) => value,
+  ) as object[]
   const { amount: _, ...neither } = byAmount as { amount: string }
   for (const body of [byAmount, byTotal]) assert.deepEqual(faultsOf(schema, body), [])
   for (const body of [{ ...byAmount, ...byTotal }, neither]) {
@@ -130,7 +139,7 @@ test('every example of the operator’s API and of the sandbox is valid', () => 
       for (const [status, part] of Object.entries({ ...responses, body: requestBody })) {
         const [content] = Object.values(part?.content ?? {})
         if (content === undefined) continue
-        const examples = Object.entries(content.examples ?? {})
+        const examples = examplesIn(api, content)
         // These depend on what an operation finds; not every one has a recorded answer.
         const isFound = ['404', '409', '410'].includes(status)
         if (!isFound) assert.ok(examples.length > 0, `${operationId} ${status} has no example`)

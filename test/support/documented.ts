@@ -9,6 +9,7 @@ export type Document = {
   readonly openapi: string
   readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>
   readonly components: {
+    readonly examples: Readonly<Record<string, DocumentedExample>>
     readonly schemas: Readonly<Record<string, Schema>>
     readonly securitySchemes: Readonly<Record<string, unknown>>
   }
@@ -31,9 +32,7 @@ type Contents = Readonly<Record<string, DocumentedContent>>
 
 export type DocumentedContent = {
   readonly schema: Schema
-  readonly examples?: Readonly<
-    Record<string, { readonly summary: string; readonly value: unknown }>
-  >
+  readonly examples?: Readonly<Record<string, DocumentedExample | { readonly $ref: string }>>
 }
 
 export type DocumentedParameter = {
@@ -62,6 +61,20 @@ export type Schema = {
   readonly minLength?: number
   readonly maxLength?: number
 }
+
+export type DocumentedExample = { readonly summary: string; readonly value: unknown }
+
+/** The examples of a body by their names, with those that it refers to. */
+export const examplesIn = (
+  { components }: Document,
+  content: DocumentedContent | undefined,
+): readonly (readonly [string, DocumentedExample])[] =>
+  Object.entries(content?.examples ?? {}).map(([name, example]) => {
+    if (!('$ref' in example)) return [name, example]
+    const shared = components.examples[example.$ref.replace('#/components/examples/', '')]
+    assert.ok(shared !== undefined, example.$ref)
+    return [name, shared]
+  })
 
 /** The component that a schema refers to, or the schema itself. */
 export function resolveSchema(document: Document, schema: Schema): Schema {

@@ -19,11 +19,35 @@ const none: OperationExamples = { parameters: {}, bodies: {}, answers: {} }
 /** The examples of an operation. `test/support/record-examples.ts` writes the file. */
 export const examplesOf = (operationId: string): OperationExamples => examples[operationId] ?? none
 
-/** The examples of an answer, or those that every operation of its API has for the status. */
-export const answerExamples =
-  (operationId: string, api: string) =>
-  (status: string): Readonly<Record<string, Example>> | undefined =>
-    examplesOf(operationId).answers[status] ?? examplesOf(`every ${api} operation`).answers[status]
+type Shown = Example | { readonly $ref: string }
+
+/** The examples of the answers of one API. */
+export type AnswerExamples = {
+  /** Those of an operation, or references to those of every operation. */
+  of(operationId: string, status: string): Readonly<Record<string, Shown>> | undefined
+  /** The examples that were referred to, by the name of their component. */
+  readonly shared: Readonly<Record<string, Example>>
+}
+
+export function openAnswerExamples(api: string): AnswerExamples {
+  const common = examplesOf(`every ${api} operation`).answers
+  const shared: Record<string, Example> = {}
+  const share = (status: string, name: string, example: Example): Shown => {
+    shared[`${status}-${name}`] = example
+    return { $ref: `#/components/examples/${status}-${name}` }
+  }
+  return {
+    shared,
+    of: (operationId, status) => {
+      const own = examplesOf(operationId).answers[status]
+      const others = common[status]
+      if (own !== undefined || others === undefined) return own
+      return Object.fromEntries(
+        Object.entries(others).map(([name, example]) => [name, share(status, name, example)]),
+      )
+    },
+  }
+}
 
 /** Every recorded answer of a status with a type: the problems. */
 export const recordedProblems = (status: number): readonly { readonly type: string }[] =>

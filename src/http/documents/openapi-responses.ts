@@ -1,20 +1,20 @@
 import type { TSchema } from 'typebox'
 import { answerHeaders } from '../../contract/answers.ts'
 import type { Operation } from '../../contract/operation.ts'
-import type { Example } from './openapi-examples.ts'
+import type { AnswerExamples } from './openapi-examples.ts'
 import { addComponent, type Components, plainSchema } from './openapi-schemas.ts'
 
 type Answer = Operation['answers'][number]
 
 /** The responses of an operation: every status that it declares, with headers and examples. */
 export function responsesOf(
-  { answers }: Operation,
-  examplesOf: (status: string) => Readonly<Record<string, Example>> | undefined,
+  { id, answers }: Operation,
+  examples: AnswerExamples,
   problem: TSchema,
   components: Components,
 ): object {
   const responses = Object.entries(answers).map(([status, answer]) => {
-    const recorded = examplesOf(status)
+    const recorded = examples.of(id, status)
     const content = contentOf(Number(status) >= 400, answer, problem, components)
     const { description, headers, types } = answer
     const response = {

@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox'
 import type { ArrayField, Field } from '../../contract/fields.ts'
 import { type Body, capitalised, type Operation, type RawBody } from '../../contract/operation.ts'
 import { operatorScopes, readScopes } from '../../contract/scopes.ts'
-import { answerExamples, examplesOf } from './openapi-examples.ts'
+import { type AnswerExamples, examplesOf, openAnswerExamples } from './openapi-examples.ts'
 import { headerComponents, responsesOf } from './openapi-responses.ts'
 import { addComponent, bodySchema, type Components, plainSchema } from './openapi-schemas.ts'
 import { customerProblem, operatorProblem } from './problem-schemas.ts'
@@ -55,12 +55,18 @@ export function openApiDocument(
 ): object {
   const { title, description, scopes } = about
   const components: Components = new Map()
+  const examples = openAnswerExamples(about.name)
   const paths: Record<string, Record<string, object>> = {}
   for (const operation of operations) {
     const path = operation.path.replaceAll(/:([a-z_]+)/g, '{$1}')
     paths[path] = {
       ...paths[path],
-      [operation.method.toLowerCase()]: operationObject(operation, about, components),
+      [operation.method.toLowerCase()]: operationObject(
+        operation,
+        about.problem,
+        examples,
+        components,
+      ),
     }
   }
   const hasScopes = operations.some(({ scope }) => scope !== undefined)
@@ -80,6 +86,7 @@ export function openApiDocument(
         [...components].toSorted(([one], [other]) => (one < other ? -1 : 1)),
       ),
       headers: headerComponents(),
+      examples: examples.shared,
       ...(hasScopes && {
         securitySchemes: { oauth2: securityScheme(operations, scopes, publicUrl) },
       }),
@@ -113,7 +120,8 @@ const scopeMeaning = (scope: string): string =>
 
 function operationObject(
   operation: Operation,
-  { name, problem }: About,
+  problem: TSchema,
+  examples: AnswerExamples,
   components: Components,
 ): object {
   const { id, title, summary, tag, scope, body } = operation
@@ -125,7 +133,7 @@ function operationObject(
     security: scope === undefined ? [] : [{ oauth2: scopesOf(operation) }],
     parameters: parametersOf(operation, components),
     ...(body !== undefined && { requestBody: requestBody(id, body, components) }),
-    responses: responsesOf(operation, answerExamples(id, name), problem, components),
+    responses: responsesOf(operation, examples, problem, components),
   }
 }
 
