@@ -264,6 +264,25 @@ test('quotes of one turn of the event loop share one commit', async (t) => {
   }
 })
 
+test('consumptions of one turn of the event loop share one commit', async (t) => {
+  const { quotes, place } = await openTestQuotes(t)
+  const reader = await place.openQuotes()
+  const ids = [1, 2, 3].map(idOf)
+  await Promise.all(ids.map((id) => quotes.customers.issue(acme, aQuote({ id }), openMax)))
+  const consumed = ids.map((id) => quotes.operator.consume(aWithdrawal({ id })))
+  await consumed[0]
+  const last = await reader.operator.find(idOf(3))
+  assert.ok(last?.consumption, 'the last is consumed with the first')
+  if (testStore === 'postgres') {
+    const writers = await place.ask('select count(distinct xmin::text) from bursar.fee_quote')
+    assert.deepEqual(writers, [['1']], 'one transaction consumed all three')
+  }
+  assert.deepEqual(
+    (await Promise.all(consumed)).map(({ outcome }) => outcome),
+    ['consumed', 'consumed', 'consumed'],
+  )
+})
+
 describe('a sweep', () => {
   const issueAt = async (
     { quotes, place }: Awaited<ReturnType<typeof openTestQuotes>>,

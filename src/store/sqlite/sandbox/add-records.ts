@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { fullTable, type Resource } from '../../../contract/resource.ts'
 import { stagedValues } from '../../merge/staging.ts'
 import type { StorableRecord } from '../../records/import.ts'
@@ -28,28 +28,25 @@ export function openAddRecords(
 }
 
 function prepareInserts(db: DatabaseSync, resource: Resource) {
-  const members = memberColumns(resource)
-  const listed = [
-    'customer_id',
-    'deleted',
+  const insertInto = (table: string, columns: readonly string[]) => {
+    const insert = db.prepare(
+      `insert into ${table} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
+    )
+    return (row: Readonly<Record<string, SQLInputValue>>) =>
+      insert.run(...columns.map((column) => row[column] ?? null))
+  }
+  const intoBoth = ['customer_id', 'id', 'deleted', 'body', 'checksum']
+  const intoList = insertInto(resource.table, [
+    ...intoBoth,
     'position',
-    'id',
-    ...members,
-    'body',
+    ...memberColumns(resource),
     'deleted_at',
     'updated_at',
     'source_version',
     'stored_at',
-    'checksum',
-  ]
-  const unmasked = ['customer_id', 'id', 'deleted', 'body', 'checksum']
-  const insertInto = (table: string, columns: readonly string[]) =>
-    db.prepare(
-      `insert into ${table} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
-    )
-  const intoList = insertInto(resource.table, listed)
+  ])
   const hasMask = resource.mask !== undefined
-  const intoFull = hasMask ? insertInto(fullTable(resource), unmasked) : undefined
+  const intoFull = hasMask ? insertInto(fullTable(resource), intoBoth) : undefined
   const raise = db.prepare(
     `insert into revision values (?1, ?2, ?3) on conflict (customer_id, kind) do update
      set changed_at = max(changed_at + 1, excluded.changed_at)`,
@@ -69,26 +66,11 @@ function prepareInserts(db: DatabaseSync, resource: Resource) {
   )
   return {
     insert: (record: StorableRecord, now: bigint) => {
-      const { customerId, id, position, deletedAt = null, updatedAt, sourceVersion } = record
-      const deleted = deletedAt === null ? 0 : 1
       const values = stagedValues(record)
-      const [body, checksum] = hasMask
-        ? [values.masked, values.masked_checksum]
-        : [values.full_body, values.full_checksum]
-      intoList.run(
-        customerId,
-        deleted,
-        position,
-        id,
-        ...members.map((column) => record.members[column] ?? null),
-        body,
-        deletedAt,
-        updatedAt,
-        sourceVersion,
-        now,
-        checksum,
-      )
-      intoFull?.run(customerId, id, deleted, values.full_body, values.full_checksum)
+      const row = { ...values, deleted: values.deleted_at === null ? 0 : 1, stored_at: now }
+      const full = { ...row, body: values.full_body, checksum: values.full_checksum }
+      intoList(hasMask ? { ...row, body: values.masked, checksum: values.masked_checksum } : full)
+      intoFull?.(full)
     },
     raise: (customerId: string, now: bigint) => raise.run(customerId, resource.kind, now),
     /** Bounds the past lists, as a merge does. */
