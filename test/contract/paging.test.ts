@@ -91,7 +91,8 @@ for (const list of lists) {
         for (const order of ['DESC', 'ASC']) {
           const ordered: Pairs = [...query, ['order', order]]
           const { items: all } = await readAllPages(service, list, ordered)
-          const sizes = [37, 100, all.length, all.length + 1, Math.ceil(all.length / 2)]
+          const half = Math.ceil(all.length / 2)
+          const sizes = order === 'ASC' ? [37, half] : [37, 100, all.length, all.length + 1, half]
           for (const limit of sizes.filter((size) => size >= 1 && size <= 1000)) {
             const { items, pageSizes } = await readAllPages(service, list, ordered, { limit })
             const given = `${query} ${order} limit=${limit}`
