@@ -81,7 +81,7 @@ export const readSourceRow = (resource: Resource, row: NamedRow) => ({
 })
 
 /** Reads a row of these queries. Asserts no type, because a damaged row may hold any value. */
-export function readStoredRow(resource: Resource, row: NamedRow): StoredRow {
+function readStoredRow(resource: Resource, row: NamedRow): StoredRow {
   return {
     customerId: String(row.customer_id),
     id: String(row.id),
