@@ -63,7 +63,7 @@ export const jobs = {
   },
   'empty-write-ahead-log': {
     does: 'empties a write-ahead log that an import has left behind',
-    in: 'src/store/sqlite/open-records.ts',
+    in: 'src/store/sqlite/open-sqlite-store.ts',
     everyMs: limits.storeLogCheckedMs,
   },
   'check-database-servers': {

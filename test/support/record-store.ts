@@ -17,9 +17,9 @@ import {
   readingSessions,
   type SessionSettings,
 } from '../../src/store/postgres/driver/sessions.ts'
-import { openPostgresStore } from '../../src/store/postgres/records/open-records.ts'
+import { openPostgresStore } from '../../src/store/postgres/records/open-postgres-store.ts'
 import type { Store } from '../../src/store/records.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open-records.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts'
 import { temporaryFolder } from './harness.ts'
 import {
   addressesOf,

@@ -6,10 +6,10 @@ import { openLog } from '../../src/platform/log.ts'
 import type { CredentialStore } from '../../src/store/credentials.ts'
 import type { FeeQuoteStore } from '../../src/store/fee-quotes.ts'
 import { openServers, type Servers } from '../../src/store/postgres/cluster/servers.ts'
-import { openPostgresCredentials } from '../../src/store/postgres/credentials/credentials.ts'
+import { openPostgresCredentials } from '../../src/store/postgres/credentials/open-postgres-credentials.ts'
 import { openPostgresFeeQuotes } from '../../src/store/postgres/fee-quotes.ts'
-import { openSqliteCredentials } from '../../src/store/sqlite/credentials.ts'
 import { openSqliteFeeQuotes } from '../../src/store/sqlite/fee-quotes.ts'
+import { openSqliteCredentials } from '../../src/store/sqlite/open-sqlite-credentials.ts'
 import { temporaryFolder } from './harness.ts'
 import {
   addressesOf,

@@ -204,22 +204,10 @@ export const adapterParts = ['session', 'dialect', 'page-query']
 /** Names that files still share. An entry goes when the files differ in name. */
 export const sharedNames = [
   'check-address',
-  'credentials',
-  'customer-records',
   'fee-quotes',
-  'found-faults',
-  'issuer-claim',
-  'kept-answers',
-  'known-lines',
-  'load',
-  'merge-staged',
   'migrate',
-  'open-records',
-  'put-records',
   'recovery',
-  'sandbox-state',
   'snapshots',
-  'store-files',
   'stored-rows',
 ]
 

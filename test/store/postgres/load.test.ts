@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { recordCheck } from '../../../src/intake/check.ts'
 import { renderRecord } from '../../../src/intake/render.ts'
-import { openPostgresStore } from '../../../src/store/postgres/records/open-records.ts'
+import { openPostgresStore } from '../../../src/store/postgres/records/open-postgres-store.ts'
 import type { RecordLoad } from '../../../src/store/records/import.ts'
 import {
   openPostgresTestStore,

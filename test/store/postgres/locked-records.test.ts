@@ -6,7 +6,7 @@ import { fiatAccount } from '../../../src/resources/fiat-account.ts'
 import { openServers, type Servers } from '../../../src/store/postgres/cluster/servers.ts'
 import { openConnection } from '../../../src/store/postgres/driver/connection.ts'
 import { operatorSessions, readingSessions } from '../../../src/store/postgres/driver/sessions.ts'
-import { openPostgresStore } from '../../../src/store/postgres/records/open-records.ts'
+import { openPostgresStore } from '../../../src/store/postgres/records/open-postgres-store.ts'
 import { anId } from '../../support/records.ts'
 import {
   addressesOf,

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { systemClock } from '../../../src/platform/clock.ts'
-import { openSqliteStore } from '../../../src/store/sqlite/open-records.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import { temporaryFolder } from '../../support/harness.ts'
 
 export type Plans = ReturnType<typeof openPlans>

@@ -9,7 +9,7 @@ import type { Connection, Pooler, Row } from '../driver/connection.ts'
 import { guarded, isConnectFailure, isFull, isLostSession, unavailable } from '../driver/failure.ts'
 import type { SessionSettings } from '../driver/sessions.ts'
 import type { RoleCheck } from '../schema/roles.ts'
-import { otherIssuers, sessionNameOf } from './issuer-claim.ts'
+import { otherIssuers, sessionNameOf } from './issuer-sessions.ts'
 import { type Monitor, openMonitor } from './monitor.ts'
 import { openServer, type Server } from './server.ts'
 

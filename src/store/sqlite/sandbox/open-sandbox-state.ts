@@ -8,7 +8,7 @@ import { openWithin } from '../database.ts'
 import type { StorePaths } from '../files/require-files.ts'
 import { openWrites } from '../locks.ts'
 import { openAddRecords } from './add-records.ts'
-import { openSnapshots } from './snapshots.ts'
+import { openSnapshots } from './snapshot-files.ts'
 
 /** Connections of its own to both databases of a sandbox, which the server has opened before. */
 export function openSandboxState(paths: StorePaths, clock: Clock): SandboxState {

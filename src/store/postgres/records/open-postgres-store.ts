@@ -1,3 +1,4 @@
+import type { Resource } from '../../../contract/resource.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { limits } from '../../../platform/limits.ts'
 import { openLog } from '../../../platform/log.ts'
@@ -6,7 +7,7 @@ import { openDamageList } from '../../integrity/damage.ts'
 import { logDamage, openDamageScan } from '../../integrity/damage-scan.ts'
 import { storedRows } from '../../integrity/stored-rows.ts'
 import { verifiedOperator } from '../../integrity/verified-operator.ts'
-import { verifiedRecords } from '../../integrity/verified-records.ts'
+import { type ReadRecords, verifiedRecords } from '../../integrity/verified-records.ts'
 import { readJournal } from '../../merge/journal.ts'
 import { openKeptAnswers } from '../../merge/kept-answers.ts'
 import { openPutRecords } from '../../merge/put-queue.ts'
@@ -22,7 +23,10 @@ import { bulkTransaction, setLocal } from '../driver/sessions.ts'
 import { putTransactions } from '../import/put-transactions.ts'
 import { beginSpooledImport, type SpooledImportDeps } from '../import/spooled-import.ts'
 import { rowsOf, sessionOf } from '../session.ts'
-import { customerRecords } from './customer-records.ts'
+import { type GetOne, openGetBatch } from './get-batch.ts'
+import { openPageBatch, type PageOne, readAlone } from './page-batch.ts'
+import { isRange } from './page-query.ts'
+import { openRevisionBatch } from './revision-batch.ts'
 
 export type RecordServers = {
   /** Sessions of role `bursar`. */
@@ -110,3 +114,31 @@ const SOON = setLocal({
   ...bulkTransaction(limits.scanStatementMs),
   lock_timeout: limits.scanLockMs,
 })
+
+/** Every statement sets the tenant of row-level security and filters by it too. */
+function customerRecords(servers: Servers): ReadRecords {
+  const getOf = oncePer<string, GetOne>((table) => openGetBatch(servers, table))
+  const pageOf = {
+    ASC: oncePer<Resource, PageOne>((resource) => openPageBatch(servers, resource, 'ASC')),
+    DESC: oncePer<Resource, PageOne>((resource) => openPageBatch(servers, resource, 'DESC')),
+  }
+  const revisionOf = openRevisionBatch(servers)
+  return {
+    changedAt: (tenant, { kind }) => revisionOf({ tenant, kind }),
+    get: (tenant, { table }, id, includeDeleted) => getOf(table)({ tenant, id, includeDeleted }),
+    page: (tenant, { resource }, selection) =>
+      isRange(resource, selection)
+        ? pageOf[selection.order](resource)({ tenant, selection })
+        : readAlone(servers, resource, { tenant, selection }),
+  }
+}
+
+/** Makes one value for each key, when the key is first used. */
+function oncePer<K, T>(make: (key: K) => T): (key: K) => T {
+  const made = new Map<K, T>()
+  return (key) => {
+    const one = made.get(key) ?? make(key)
+    made.set(key, one)
+    return one
+  }
+}
