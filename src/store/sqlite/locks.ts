@@ -4,7 +4,6 @@ import { limits } from '../../platform/limits.ts'
 import type { Transact } from '../session.ts'
 import { NothingChanged } from '../unavailable.ts'
 import { failureOf, isBusy } from './database.ts'
-import { inTransaction } from './migrate.ts'
 import { openSession } from './session.ts'
 
 /**
@@ -28,19 +27,10 @@ export async function retryWhileLocked<T>(
   }
 }
 
-/** Runs work in a transaction of its own. Rejects if it has no lock by the deadline. */
-export type Write = <T>(work: () => T, deadline?: number) => Promise<T>
-
 /**
- * Queues the writes of one connection, so that only the first of them asks for a lock. The event
- * loop gets a turn after each.
+ * Queues the transactions of one connection, so that only the first of them asks for a lock. The
+ * event loop gets a turn after each. Nothing else may use the connection.
  */
-export function openWrites(db: DatabaseSync, waitMs?: number): Write {
-  const enqueue = openQueue(db, waitMs)
-  return (work, deadline) => enqueue(() => inTransaction(db, work), deadline)
-}
-
-/** The same for work over a session. Nothing else may use the connection. */
 export function openTransactions(db: DatabaseSync, waitMs?: number): Transact {
   const enqueue = openQueue(db, waitMs)
   const session = openSession(db)

@@ -6,7 +6,7 @@ import type { SandboxState } from '../../sandbox-state.ts'
 import { historyTables, recordTables } from '../../schema/tables.ts'
 import { openWithin } from '../database.ts'
 import type { StorePaths } from '../files/require-files.ts'
-import { openWrites } from '../locks.ts'
+import { openTransactions } from '../locks.ts'
 import { openAddRecords } from './add-records.ts'
 import { openSnapshots } from './snapshot-files.ts'
 
@@ -21,13 +21,14 @@ export function openSandboxState(paths: StorePaths, clock: Clock): SandboxState 
     return db
   }
   const [records, credentials] = [open(paths.records), open(paths.credentials)]
-  const [writeRecords, writeCredentials] = [openWrites(records), openWrites(credentials)]
+  const writeRecords = openTransactions(records)
+  const writeCredentials = openTransactions(credentials)
   const addRecords = openAddRecords(records)
   const { dropAll, ...snapshots } = openSnapshots(paths, { records, credentials })
   return {
     addRecords: async (added) => {
       try {
-        await writeRecords(() => {
+        await writeRecords(async () => {
           addRecords(added, clock())
         }, patient())
         return true
@@ -37,11 +38,11 @@ export function openSandboxState(paths: StorePaths, clock: Clock): SandboxState 
       }
     },
     removeRecord: (resource, id) =>
-      writeRecords(() => removeRecord(records, resource, id), patient()),
+      writeRecords(async () => removeRecord(records, resource, id), patient()),
     removeCustomer: async (customerId) => {
       // Clients first, so that no request of theirs finds half of the records.
-      await writeCredentials(() => removeCredentials(credentials, customerId), patient())
-      await writeRecords(() => {
+      await writeCredentials(async () => removeCredentials(credentials, customerId), patient())
+      await writeRecords(async () => {
         for (const table of [...recordTables, ...historyTables]) {
           records.prepare(`delete from ${table} where customer_id = ?`).run(customerId)
         }
