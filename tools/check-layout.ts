@@ -74,7 +74,7 @@ function packageOf(file: string): string | undefined {
   return Object.keys(packages).find((root) => file.startsWith(`${root}/`))
 }
 
-/** `src/store/sql/staging.ts` belongs to `store/sql`, `src/store/records.ts` to `store`. */
+/** `src/store/merge/staging.ts` belongs to `store/merge`, `src/store/records.ts` to `store`. */
 function placeOf(file: string, root: string, rows: Rows): string {
   const path = file.slice(root.length + 1).replace(/\.(tsx?|json)$/, '')
   const places = Object.keys(rows).filter(

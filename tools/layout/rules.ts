@@ -4,7 +4,6 @@ export type Rows = Readonly<Record<string, readonly string[]>>
 /** What each adapter of the store may import. */
 const adapter = [
   'store',
-  'store/sql',
   'store/credentials',
   'store/quotes',
   'store/merge',
@@ -32,16 +31,6 @@ export const serviceRows: Rows = {
   resources: ['contract', 'fees/addresses', 'values', 'platform'],
   operations: ['resources', 'contract', 'values', 'platform'],
   store: ['store/schema', 'contract', 'vault', 'values', 'platform', 'background'],
-  'store/sql': [
-    'store',
-    'store/schema',
-    'resources',
-    'contract',
-    'vault',
-    'fees/addresses',
-    'values',
-    'platform',
-  ],
   'store/quotes': [
     'store',
     'store/credentials',
@@ -52,18 +41,9 @@ export const serviceRows: Rows = {
   ],
   'store/credentials': ['store', 'vault', 'values', 'platform'],
   'store/schema': ['store', 'resources', 'contract', 'platform'],
-  'store/merge': [
-    'store',
-    'store/sql',
-    'store/schema',
-    'resources',
-    'contract',
-    'values',
-    'platform',
-  ],
+  'store/merge': ['store', 'store/schema', 'resources', 'contract', 'values', 'platform'],
   'store/versions': [
     'store',
-    'store/sql',
     'store/schema',
     'store/merge',
     'resources',
@@ -153,16 +133,7 @@ export const serviceRows: Rows = {
     'stores',
     'background',
   ],
-  stores: [
-    'store',
-    'store/sql',
-    'store/sqlite',
-    'store/postgres',
-    'vault',
-    'values',
-    'platform',
-    'background',
-  ],
+  stores: ['store', 'store/sqlite', 'store/postgres', 'vault', 'values', 'platform', 'background'],
   bin: ['main', 'platform'],
   main: ['cli', 'stores', 'store', 'contract', 'vault', 'platform'],
 }
@@ -202,14 +173,7 @@ export const entryNames = ['index', 'main']
 export const adapterParts = ['session', 'dialect', 'page-query']
 
 /** Names that files still share. An entry goes when the files differ in name. */
-export const sharedNames = [
-  'check-address',
-  'fee-quotes',
-  'migrate',
-  'recovery',
-  'snapshots',
-  'stored-rows',
-]
+export const sharedNames = ['check-address', 'fee-quotes', 'migrate', 'recovery', 'snapshots']
 
 /** Small files with one importer that remain files, and why. */
 export const keptSmall: Readonly<Record<string, string>> = {

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import type { ListOperation } from '../../../src/contract/operation.ts'
 import { lists } from '../../../src/operations/index.ts'
 import type { Selection } from '../../../src/store/records/page.ts'
-import { pageQuery } from '../../../src/store/sqlite/customers/page-query.ts'
+import { pageQuery } from '../../../src/store/sqlite/records/page-query.ts'
 import { firstPage } from '../../support/selection.ts'
 import { openPlans, type Plans } from '../support/sqlite-plans.ts'
 

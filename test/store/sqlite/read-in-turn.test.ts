@@ -4,10 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { limits } from '../../../src/platform/limits.ts'
-import {
-  openReadInTurn,
-  type ReadInTurn,
-} from '../../../src/store/sqlite/customers/read-in-turn.ts'
+import { openReadInTurn, type ReadInTurn } from '../../../src/store/sqlite/records/read-in-turn.ts'
 import { temporaryFolder } from '../../support/harness.ts'
 
 let db: DatabaseSync
