@@ -22,9 +22,7 @@ const queries = [
   'limit=1000',
 ]
 
-/** On a busy machine, as many pages may wait for the database. */
-const patient = { BURSAR_DATABASE_TIMEOUT_MS: '20000' }
-const service = describeService({ env: patient }, async () => {
+const service = describeService({}, async () => {
   const accounts = Array.from({ length: ACCOUNTS }, (_, at) =>
     aFiatAccount({
       id: anId(1000 + at),

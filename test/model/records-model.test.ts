@@ -13,14 +13,11 @@ const SEQUENCES = isLong ? 10_000 : 120
 /** As many at a time as have their commits together. */
 const AT_ONCE = 8
 
-/** A busy machine is no divergence. */
-const patient = { BURSAR_DATABASE_TIMEOUT_MS: '20000' }
-
 const replayed = process.env.BURSAR_MODEL_SEED
 
 async function openWorld(): Promise<World & { readonly service: TestService }> {
   let now = BigInt(Date.now()) * 1000n
-  const service = await startTestService({ clock: () => now, env: patient })
+  const service = await startTestService({ clock: () => now })
   const { credentials: store, keyring, clock, oauth } = service.parts
   return {
     service,

@@ -103,6 +103,11 @@ export async function startServiceAt(
       parts = { ...opened, ...(operator && { credentials: operator.credentials() }) }
       return openSandbox(parts, control && { clock: control })
     },
+  }).catch(async (failure: unknown) => {
+    // Otherwise what is open keeps the process of the test running.
+    await operator?.close()
+    await place.remove()
+    throw failure
   })
   if (parts === undefined) throw new Error('the service opened without its parts')
   const tokens = new Map<string, Promise<string>>()
@@ -171,9 +176,10 @@ export async function openPlace(store = testStore, isFilled = false): Promise<St
 
 export const configOf = (env: Readonly<Record<string, string>>): Config =>
   loadConfig({
-    // As in the sandbox, tokens have no rate limit.
+    // As in the sandbox, tokens have no rate limit. A busy machine fails no test.
     env: {
       PORT: '0',
+      BURSAR_DATABASE_TIMEOUT_MS: '20000',
       BURSAR_ACCEPT_SAMPLE_FEES: 'true',
       BURSAR_OAUTH_REQUESTS_PER_SECOND_MAX: '0',
       ...env,
