@@ -7,7 +7,6 @@ import {
   keptSmall,
   type Rows,
   serviceRows,
-  sharedNames,
 } from './layout/rules.ts'
 
 /**
@@ -120,7 +119,7 @@ function nameFaults(): string[] {
     (file) => !file.startsWith('src/cli/') && !entryNames.includes(nameOf(file)),
   )
   return [...Map.groupBy(named, nameOf)]
-    .filter(([name, same]) => same.length > 1 && !sharedNames.includes(name))
+    .filter(([, same]) => same.length > 1)
     .filter(([name, same]) => !(adapterParts.includes(name) && same.every(isOfStore)))
     .map(([, same]) => `${same.join(', ')}: have the same name`)
 }

@@ -9,7 +9,6 @@ import { positionMicros, positionOf } from '../store/position.ts'
 import type { History, RecordName, Version, VersionOrigin } from '../store/records/history.ts'
 import type { Store } from '../store/records.ts'
 import { printInstant } from '../values/instant.ts'
-import { changedMembers } from './changed-members.ts'
 import { idOf, nameOf, requireFound } from './record-name.ts'
 
 type HistoryDeps = { readonly store: Pick<Store, 'operator'>; readonly clock: Clock }
@@ -127,3 +126,23 @@ function describeOrigin(origin: VersionOrigin | undefined, hidesTaker: boolean) 
 }
 
 const TAKE_OVER = 'take-over'
+
+type Members = Readonly<Record<string, unknown>>
+
+/**
+ * The paths of the members that differ, such as `fiat_account_owner.name`, in the order of the
+ * records. An array differs as a whole.
+ */
+function changedMembers(before: Members, after: Members): readonly string[] {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
+  return names.flatMap((name) => {
+    const [one, other] = [before[name], after[name]]
+    if (isObject(one) && isObject(other)) {
+      return changedMembers(one, other).map((inner) => `${name}.${inner}`)
+    }
+    return JSON.stringify(one) === JSON.stringify(other) ? [] : [name]
+  })
+}
+
+const isObject = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

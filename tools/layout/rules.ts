@@ -170,10 +170,7 @@ export const consoleRows: Rows = Object.fromEntries(
 export const entryNames = ['index', 'main']
 
 /** Parts that each adapter of the store must give; the port may have the name too. */
-export const adapterParts = ['session', 'dialect', 'page-query']
-
-/** Names that files still share. An entry goes when the files differ in name. */
-export const sharedNames = ['check-address', 'fee-quotes', 'migrate', 'recovery', 'snapshots']
+export const adapterParts = ['session', 'dialect', 'page-query', 'fee-quotes', 'migrate']
 
 /** Small files with one importer that remain files, and why. */
 export const keptSmall: Readonly<Record<string, string>> = {

@@ -1,6 +1,7 @@
 import { describeNetworks, describeSchedule } from '../../fees/describe-schedule.ts'
 import type { FeeBasis } from '../../fees/fee-basis.ts'
 import type { Clock } from '../../platform/clock.ts'
+import { type Logger, logStateOf } from '../../platform/log.ts'
 import type { Store, StoreServer } from '../../store/records.ts'
 import type { StoreWatch } from '../../store/store-watch.ts'
 import { counted } from '../../values/counted.ts'
@@ -131,3 +132,24 @@ function statusOf(missing: number, offered: number): 'ok' | 'degraded' | 'unavai
   if (missing === offered) return 'unavailable'
   return missing === 0 ? 'ok' : 'degraded'
 }
+
+export type Life = { isEnding: boolean }
+
+/** What readiness says about the process itself, beside its stores and fees. */
+export const processChecks = (life: Readonly<Life>, log: Logger): ReadinessCheck[] => [
+  {
+    name: 'process',
+    check: async () => {
+      if (life.isEnding) throw new Error('the process is shutting down')
+      return undefined
+    },
+  },
+  {
+    name: 'log',
+    // The log itself cannot tell while nobody reads it.
+    check: async () => {
+      const { dropped = 0, waitingBytes = 0 } = logStateOf(log) ?? {}
+      return { status: waitingBytes > 0 ? 'degraded' : 'ok', dropped_lines: dropped }
+    },
+  },
+]

@@ -9,11 +9,11 @@ import type {
   MergeOptions,
   RecordLoad,
 } from '../../store/records/import.ts'
+import { counted } from '../../values/counted.ts'
 import type { RecordCheck } from '../check.ts'
 import type { Entry } from '../entry.ts'
 import { readRecord } from '../read-record.ts'
 import type { FileLines, Place } from './file-lines.ts'
-import { type Expected, inputFaults } from './input-faults.ts'
 import { openKnownLines } from './open-known-lines.ts'
 import { type FindKnown, type Known, UnreadableFile } from './reading/lines.ts'
 
@@ -157,4 +157,34 @@ function noteFaults(staged: Staged, line: number, faults: readonly RecordFault[]
   staged.faultCount += faults.length
   const room = limits.faultsReportedMax - staged.faults.length
   staged.faults.push(...faults.slice(0, room).map((fault) => ({ ...fault, line })))
+}
+
+/** What the operator knows about the whole input. */
+type Expected = {
+  readonly records?: number | undefined
+  /** Of the bytes before decompression, in lower-case hex. */
+  readonly sha256?: string | undefined
+  readonly mayBeEmpty?: boolean
+}
+
+type Input = { readonly records: number; readonly sha256: string | undefined }
+
+/**
+ * How an input that was read to its end differs from what the operator expects. NDJSON and CSV have
+ * no end mark: after a line break, an input that was cut off looks complete.
+ */
+function inputFaults({ records, sha256 }: Input, expected: Expected = {}): LineFault[] {
+  const found: Pick<LineFault, 'code' | 'reason'>[] = []
+  if (expected.records !== undefined && expected.records !== records) {
+    const has = `has ${counted(records, 'record')}, and --expect says ${expected.records}`
+    found.push({ code: 'incomplete', reason: `${has}; is it complete?` })
+  } else if (records === 0 && expected.records === undefined && expected.mayBeEmpty !== true) {
+    const reason = 'has no record; if that is right, add --allow-empty'
+    found.push({ code: 'missing', reason })
+  }
+  if (expected.sha256 !== undefined && expected.sha256 !== sha256) {
+    const reason = `has the SHA-256 checksum ${sha256}, not the one of --sha256; is it complete?`
+    found.push({ code: 'incomplete', reason })
+  }
+  return found.map((fault) => ({ line: 0, member: 'file', ...fault }))
 }

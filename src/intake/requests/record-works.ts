@@ -13,9 +13,9 @@ import type { Store } from '../../store/records.ts'
 import { recordCheck } from '../check.ts'
 import { parseEntry } from '../entry.ts'
 import { readRecord } from '../read-record.ts'
+import { type FoundInAll, type HttpFault, refusedRecords } from '../refused-records.ts'
 import type { ForeignValues } from './foreign-values.ts'
 import { preconditionOf, unmet } from './precondition.ts'
-import { refused } from './problems.ts'
 
 export type RecordDeps = {
   readonly store: Pick<Store, 'operator'>
@@ -128,3 +128,7 @@ function storedOf(
   if (outcome.outcome === 'refused') throw refused(foreign.shown(input, outcome.faults))
   return outcome
 }
+
+/** The refusal of a record or of a stream that a client of the operator has sent. */
+export const refused = (faults: readonly HttpFault[], found?: FoundInAll) =>
+  refusedRecords(faults, 'must be the customer that the client is bound to', found)

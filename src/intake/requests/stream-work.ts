@@ -9,13 +9,11 @@ import type { Entry } from '../entry.ts'
 import { type ImportOptions, type ImportReport, importEntries } from '../files/import-file.ts'
 import { leftOpen, readContent } from '../files/reading/content.ts'
 import { readNdjson } from '../files/reading/lines.ts'
-import { refused } from './problems.ts'
 import { type ReceivedBody, receiveBody } from './receive-body.ts'
-import { allowedBy, type RecordDeps } from './record-works.ts'
+import { allowedBy, type RecordDeps, refused } from './record-works.ts'
 import { requestBounds, requestReading } from './request-reading.ts'
 import type { StreamGate } from './stream-gate.ts'
 import { watchRate } from './stream-rate.ts'
-import { untilAborted } from './until-aborted.ts'
 
 /** What the streams of a process share. */
 export type StreamDeps = RecordDeps & { readonly gate: StreamGate; readonly slices: TimeSlices }
@@ -192,4 +190,30 @@ function again({ fingerprint, answer }: KeptAnswer, sent: string): WorkAnswer {
   if (fingerprint === sent) return { body: answer }
   const detail = 'this Idempotency-Key was sent with another request before; take a new one'
   throw problem('keyReused', detail)
+}
+
+/**
+ * Passes on what is read until a signal is aborted, and then throws its reason, even while the next
+ * value is awaited. The source itself goes on.
+ */
+async function* untilAborted<T>(values: AsyncIterable<T>, signal: AbortSignal): AsyncIterable<T> {
+  const iterator = values[Symbol.asyncIterator]()
+  let fail: (reason: unknown) => void = () => {}
+  const onAbort = () => fail(signal.reason)
+  signal.addEventListener('abort', onAbort)
+  try {
+    for (;;) {
+      signal.throwIfAborted()
+      const next = await new Promise<IteratorResult<T>>((resolve, reject) => {
+        fail = reject
+        iterator.next().then(resolve, reject)
+      })
+      if (next.done === true) return
+      yield next.value
+    }
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+    // A read that never ends would hold up its return, so nobody waits for that.
+    iterator.return?.().catch(() => {})
+  }
 }

@@ -1,14 +1,19 @@
+import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliDecompress } from 'node:zlib'
-import type { Route } from '../../../contract/request.ts'
+import type { Body } from '../../../contract/operation.ts'
+import { jsonAnswer, type Route } from '../../../contract/request.ts'
+import { addressPolicy } from '../../../fees/addresses/address-policy.ts'
+import { checkAddress } from '../../../fees/addresses/check-address.ts'
+import { cryptoWithdrawal } from '../../../operations/create-crypto-withdrawal-fee.ts'
 import type { Config } from '../../../platform/config.ts'
-import { cryptoNetworks } from '../../../values/network.ts'
+import { cryptoNetworks, isCryptoNetwork } from '../../../values/network.ts'
+import { readBody } from '../../pipeline/read-body.ts'
 import { htmlHeaders, jsonInPage } from '../html-page.ts'
 import { staticDocument } from '../static-document.ts'
-import { checkAddressRoute } from './check-address.ts'
 
 /** A client of the sandbox, whose secret is public. Its name is on the button that signs in. */
 export type ConsoleClient = {
@@ -99,4 +104,33 @@ const settingsOf = ({ trustedIssuers, consoleIdleMinutes }: ConsoleConfig) => ({
 function pageWith(settings: object): string {
   const page = readFileSync(new URL('index.html', assets), 'utf8')
   return page.replace('{}', () => jsonInPage(settings))
+}
+
+/**
+ * Judges an address while somebody types it, as the quote will. It quotes nothing and tells nothing
+ * about anybody, so it needs no token.
+ */
+const checkAddressRoute = (
+  config: Pick<Config, 'addressTestnets' | 'requireEvmChecksum'>,
+): Route => ({
+  method: 'POST',
+  path: '/console/check-address',
+  operation: 'checkAddress',
+  answer: (request) => {
+    const given = readBody(body, request.body)
+    const network = given.get('crypto_network')
+    assert(isCryptoNetwork(network), 'the declaration of the body requires a network')
+    const policy = { ...addressPolicy(config), quick: true }
+    const check = checkAddress(network, given.get('destination_address') ?? '', policy)
+    const verdict = check.valid ? { valid: true } : { valid: false, detail: check.detail }
+    return jsonAnswer(verdict, { 'cache-control': 'no-store' })
+  },
+})
+
+const names = ['crypto_network', 'destination_address']
+const quoted = Object.entries(cryptoWithdrawal.members)
+
+const body: Body = {
+  members: Object.fromEntries(quoted.filter(([name]) => names.includes(name))),
+  required: names,
 }

@@ -4,6 +4,7 @@ import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { TSchema } from 'typebox'
+import { counted } from '../../../values/counted.ts'
 import { printable } from '../../../values/printable.ts'
 import type { Entry } from '../../entry.ts'
 import { type CsvOptions, readCsv } from '../csv/read-csv.ts'
@@ -16,7 +17,6 @@ import {
   readUnknownNdjson,
   UnreadableFile,
 } from './lines.ts'
-import { endedBySilence } from './silence.ts'
 
 /** An open file of records. `bytesRead` counts the bytes before decompression. */
 export type RecordFile = {
@@ -137,4 +137,40 @@ async function sizeOf(path: string): Promise<number> {
     ? 'is a folder; name one file in it'
     : 'is not a regular file; pipe it to standard input and give - as the file'
   throw new UnreadableFile(`${name}: ${remedy}`)
+}
+
+type Silence = { readonly source: Readable; readonly secondsMax: number }
+
+/**
+ * Passes on what is read from a source. Ends the source when it sends nothing for too long, since
+ * its writer may hang. The time in which the importer works on a chunk does not count.
+ */
+async function* endedBySilence(
+  chunks: AsyncIterable<Uint8Array>,
+  { source, secondsMax }: Silence,
+): AsyncIterable<Uint8Array> {
+  let isAwaited = true
+  const timer = setTimeout(() => {
+    if (!isAwaited) return
+    const silence = `sent nothing for ${counted(secondsMax, 'second')}`
+    source.destroy(
+      new UnreadableFile(
+        `${silence}; does its writer hang? BURSAR_IMPORT_SILENCE_SECONDS_MAX allows more`,
+      ),
+    )
+  }, secondsMax * 1000)
+  // Compressed bytes may arrive for a while before they decompress to a chunk.
+  const onBytes = () => void timer.refresh()
+  source.on('data', onBytes)
+  try {
+    for await (const chunk of chunks) {
+      isAwaited = false
+      yield chunk
+      isAwaited = true
+      timer.refresh()
+    }
+  } finally {
+    clearTimeout(timer)
+    source.off('data', onBytes)
+  }
 }
