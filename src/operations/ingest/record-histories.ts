@@ -11,7 +11,7 @@ import { accessReason, nameOf, pastUnknownText, pluralOf } from './stored-record
 
 const origin = component(
   'VersionOrigin',
-  'Who stored a version. It is empty for what was stored before origins were kept.',
+  'Who stored a version.',
   Type.Object({
     command: Type.Optional(
       about(

@@ -30,8 +30,8 @@ before(async () => {
   plans = openPlans(tested.database.url)
 })
 after(async () => {
-  await plans.close()
-  await tested.close()
+  await plans?.close()
+  await tested?.close()
 })
 
 async function membersOf(table: string): Promise<string[]> {
