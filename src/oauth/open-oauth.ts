@@ -11,7 +11,7 @@ import { openUseRecorder } from './clients/use-recorder.ts'
 import { oauthDocuments, oauthRoutes } from './endpoints/routes.ts'
 import { type Freshness, openCredentialCache } from './tokens/credential-cache.ts'
 import { openTrustedIssuers } from './tokens/external-token.ts'
-import { openVerifier, type Verifier } from './tokens/verifier.ts'
+import { openTokenCheck, type TokenCheck } from './tokens/token-check.ts'
 
 export type OAuthDeps = {
   readonly store: CredentialStore
@@ -30,7 +30,7 @@ export type OAuthDeps = {
 }
 
 /** The authorization server and the token verifier of a running service. */
-export type OAuth = Verifier & {
+export type OAuth = TokenCheck & {
   /** In a sandbox, `interfere` makes token requests fail as tests ask. */
   routes(interfere?: Interfere): readonly Route[]
   readonly documents: readonly PublicDocument[]
@@ -53,7 +53,7 @@ export async function openOAuth({ config, ...given }: OAuthDeps): Promise<OAuth>
   const issuers = openTrustedIssuers({ ...deps, issuers: trustedIssuers })
   const parts = { ...deps, cache, issuers, uses: openUseRecorder(deps) }
   return {
-    ...openVerifier(parts),
+    ...openTokenCheck(parts),
     routes: (interfere) => oauthRoutes({ ...parts, tokenLifeSeconds, interfere }),
     documents: oauthDocuments(parts),
     freshness: cache.freshness,

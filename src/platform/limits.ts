@@ -191,7 +191,7 @@ export const limits = {
   /** Bounds what is decoded before a signature is checked. Bursar's tokens have 700 characters. */
   tokenLengthMax: 8192,
   /** Cache of verified tokens, by digest: about 4 MB. */
-  verifiedTokensMax: 10_000,
+  checkedTokensMax: 10_000,
   verifiedTokenLifeSeconds: 60,
   /** Every process must refuse a disabled client within 10 s: two polls and a margin. */
   credentialPollMs: 2000,

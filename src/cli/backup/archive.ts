@@ -50,7 +50,7 @@ type PackOptions = {
 }
 
 /** Reads a whole archive and compares its files with the manifest. Throws if they differ. */
-export async function verifyArchive(archive: string, { files }: Manifest): Promise<void> {
+export async function checkArchive(archive: string, { files }: Manifest): Promise<void> {
   const read = new Map<string, Digest>()
   const { list } = await import('tar')
   const onReadEntry = (entry: ReadEntry) => {

@@ -6,7 +6,7 @@ import { requireStore, storeFiles } from '../../stores.ts'
 import { type CommonOptions, newCommand } from '../options.ts'
 import { CommandFailed, isoOf, type Output, printResult } from '../output.ts'
 import { operatorConfigOf } from '../with-stores.ts'
-import { packArchive, verifyArchive } from './archive.ts'
+import { checkArchive, packArchive } from './archive.ts'
 import { withStagingFolder } from './staging-folder.ts'
 
 const onPostgres =
@@ -32,7 +32,7 @@ export function backupCommand(output: Output, clock: Clock): Command {
           createdAt,
           isCompressed,
         })
-        await verifyArchive(archive, written)
+        await checkArchive(archive, written)
         place(archive, file)
         return written
       })

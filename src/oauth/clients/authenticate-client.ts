@@ -46,7 +46,7 @@ export async function authenticateClient(
   try {
     found = await store.findClient(clientId)
     if (typeof found?.customerId === 'string') request.trace.customer = found.customerId
-    const client = await verifyClient(found, presented, deps)
+    const client = await checkClient(found, presented, deps)
     if (client !== undefined) {
       await deps.rateLimit(`client ${client.id}`, request.trace)
       return client
@@ -62,7 +62,7 @@ export async function authenticateClient(
 }
 
 /** The client if its credentials are right. Secrets are compared for an unknown client too. */
-async function verifyClient(
+async function checkClient(
   found: ClientWithSecrets | undefined,
   presented: Presented,
   deps: AuthenticationDeps,

@@ -3,8 +3,8 @@ import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Secret } from '../../platform/secret.ts'
 import type { Client, CredentialStore } from '../../store/credentials.ts'
+import { checkJwt, secondsOf } from '../tokens/check-jwt.ts'
 import { isRefusal } from '../tokens/refusal.ts'
-import { secondsOf, verifyJwt } from '../tokens/verify-jwt.ts'
 import { assertionAlgorithms } from './clients.ts'
 
 export type AssertionDeps = {
@@ -23,7 +23,7 @@ export async function isValidAssertion(
   const now = clock()
   const { ownSkewSeconds, assertionLifeSecondsMax, assertionIdLengthMax } = limits
   const keys: JSONWebKeySet = JSON.parse(client.method.jwks)
-  const verified = await verifyJwt(assertion.reveal(), createLocalJWKSet(keys), now, {
+  const verified = await checkJwt(assertion.reveal(), createLocalJWKSet(keys), now, {
     algorithms: [...assertionAlgorithms],
     issuer: client.id,
     subject: client.id,

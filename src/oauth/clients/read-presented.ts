@@ -4,7 +4,7 @@ import { limits } from '../../platform/limits.ts'
 import { Secret } from '../../platform/secret.ts'
 import { oauthError } from '../endpoints/oauth-error.ts'
 import type { Form } from '../endpoints/read-form.ts'
-import { compactForm } from '../tokens/verify-jwt.ts'
+import { compactForm } from '../tokens/check-jwt.ts'
 
 /** The credentials of a request, not yet checked. */
 export type Presented =

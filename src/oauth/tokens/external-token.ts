@@ -3,10 +3,10 @@ import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import { grantedBy } from '../../platform/settings/people.ts'
 import type { TrustedIssuer } from '../../platform/settings/trusted-issuers.ts'
+import { checkJwt, timeRefusal } from './check-jwt.ts'
 import { type IssuerKeys, type IssuerKeysDeps, openIssuerKeys } from './issuer-keys.ts'
 import type { SignedIn, TokenClaims } from './own-token.ts'
 import { isRefusal, type Refusal } from './refusal.ts'
-import { timeRefusal, verifyJwt } from './verify-jwt.ts'
 
 /** The issuers of the configuration, with their keys. */
 export type TrustedIssuers = {
@@ -49,7 +49,7 @@ async function readExternalToken(
   clock: Clock,
 ): Promise<TokenClaims | Refusal> {
   const now = clock()
-  const verified = await verifyJwt(token, keys.find, now, {
+  const verified = await checkJwt(token, keys.find, now, {
     algorithms: [...issuer.algorithms],
     ...(issuer.typ !== 'any' && { typ: issuer.typ }),
     issuer: issuer.issuer,

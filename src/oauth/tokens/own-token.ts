@@ -5,10 +5,10 @@ import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Granted } from '../../platform/settings/people.ts'
 import type { Client } from '../../store/credentials.ts'
+import { checkJwt, secondsOf, timeRefusal } from './check-jwt.ts'
 import type { KnownCredentials } from './credential-cache.ts'
 import { isRefusal, type Refusal } from './refusal.ts'
 import { isValid, type SigningKey } from './signing-keys.ts'
-import { secondsOf, timeRefusal, verifyJwt } from './verify-jwt.ts'
 
 /** The verified claims of a token, before its client is looked up. */
 export type TokenClaims = {
@@ -63,7 +63,7 @@ export async function readOwnToken(
   const now = clock()
   const key = known.signingKeys.get(kid)
   if (key === undefined || !isValid(key, now)) return 'unknown key'
-  const verified = await verifyJwt(token, key.publicKey, now, {
+  const verified = await checkJwt(token, key.publicKey, now, {
     algorithms: ['ES256'],
     typ: 'at+jwt',
     issuer,

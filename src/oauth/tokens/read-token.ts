@@ -2,11 +2,11 @@ import { decodeJwt, decodeProtectedHeader } from 'jose'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Client } from '../../store/credentials.ts'
+import { compactForm } from './check-jwt.ts'
 import { type CredentialCache, externalKey, type KnownCredentials } from './credential-cache.ts'
 import type { TrustedIssuers } from './external-token.ts'
 import { readOwnToken, type SignedIn, type TokenClaims } from './own-token.ts'
 import { isRefusal, type Refusal } from './refusal.ts'
-import { compactForm } from './verify-jwt.ts'
 
 /** A valid token and the client that it authenticates, or the person who signed in. */
 export type ValidToken = ClientToken | { readonly claims: TokenClaims; readonly person: SignedIn }
@@ -42,7 +42,7 @@ export async function readToken(token: string, deps: TokenDeps): Promise<ValidTo
 
 async function readClaims(token: string, deps: TokenDeps): Promise<TokenClaims | Refusal> {
   const { cache, issuers, clock } = deps
-  const claimed = readUnverified(token)
+  const claimed = readUnchecked(token)
   if (claimed === undefined) return 'malformed'
   const issuer = deps.issuer()
   if (claimed.issuer !== issuer) return issuers.read(token, claimed.issuer)
@@ -52,7 +52,7 @@ async function readClaims(token: string, deps: TokenDeps): Promise<TokenClaims |
 }
 
 /** The unverified issuer and key id. They only select the key that the token is checked with. */
-function readUnverified(token: string): { issuer: string; kid: string } | undefined {
+function readUnchecked(token: string): { issuer: string; kid: string } | undefined {
   if (token.length > limits.tokenLengthMax || !compactForm.test(token)) return undefined
   try {
     const { kid } = decodeProtectedHeader(token)

@@ -10,7 +10,7 @@ import { openUseRecorder } from '../../../src/oauth/clients/use-recorder.ts'
 import { openCredentialCache } from '../../../src/oauth/tokens/credential-cache.ts'
 import { openTrustedIssuers } from '../../../src/oauth/tokens/external-token.ts'
 import { issueToken } from '../../../src/oauth/tokens/own-token.ts'
-import { openVerifier } from '../../../src/oauth/tokens/verifier.ts'
+import { openTokenCheck } from '../../../src/oauth/tokens/token-check.ts'
 import type { TrustedIssuer } from '../../../src/platform/settings/trusted-issuers.ts'
 import type { Client, ClientMethod, CredentialStore } from '../../../src/store/credentials.ts'
 import { openVault } from '../../../src/vault/open-vault.ts'
@@ -57,7 +57,7 @@ export async function signingWorld(context: TestContext, options: WorldOptions =
   })
   const issuers = openTrustedIssuers({ issuers: options.issuers ?? [], clock, log, background })
   const uses = openUseRecorder({ store, clock, log })
-  const verifier = openVerifier({ cache, issuers, issuer: () => issuer, clock, uses })
+  const verifier = openTokenCheck({ cache, issuers, issuer: () => issuer, clock, uses })
 
   // Like a command in another process: its own connection and keyring on the same store.
   const outside = await place.openCredentials()

@@ -10,25 +10,25 @@ import { limits } from '../../platform/limits.ts'
 import type { Right } from '../../platform/settings/people.ts'
 import type { Client } from '../../store/credentials.ts'
 import type { UseRecorder } from '../clients/use-recorder.ts'
+import { openCheckedTokens } from './checked-tokens.ts'
 import type { KnownCredentials } from './credential-cache.ts'
 import type { SignedIn } from './own-token.ts'
 import { readToken, type TokenDeps } from './read-token.ts'
 import { isRefusal, type Refusal } from './refusal.ts'
-import { openVerifiedTokens } from './verified-tokens.ts'
 
-export type Verifier = {
+export type TokenCheck = {
   /** The customer of a token, at once if it is cached. A Problem 503 if the cache is too old. */
   verify(token: string): Principal | Refusal | Promise<Principal | Refusal>
   /** The same for any client. A client of the operator has no tenant. */
   identify(token: string): Caller | Promise<Caller | Refusal>
 }
 
-export type VerifierDeps = TokenDeps & { readonly uses: UseRecorder }
+export type TokenCheckDeps = TokenDeps & { readonly uses: UseRecorder }
 
 /** Verifies tokens in this process and caches valid ones by digest. */
-export function openVerifier(deps: VerifierDeps): Verifier {
+export function openTokenCheck(deps: TokenCheckDeps): TokenCheck {
   const { cache, issuers, clock } = deps
-  const verified = openVerifiedTokens(limits.verifiedTokensMax)
+  const verified = openCheckedTokens(limits.checkedTokensMax)
   let signingKeys: KnownCredentials['signingKeys'] | undefined
   let generation = -1
 
@@ -49,7 +49,7 @@ export function openVerifier(deps: VerifierDeps): Verifier {
     const isCurrent = client === undefined || clients.get(client.id) === client
     return isCurrent && !isDenied ? caller : undefined
   }
-  const verifyInFull = async (token: string, digest: string): Promise<Caller | Refusal> => {
+  const checkInFull = async (token: string, digest: string): Promise<Caller | Refusal> => {
     const [keysBefore, generationBefore] = [cache.current().signingKeys, issuers.generation()]
     const valid = await readToken(token, deps)
     if (isRefusal(valid)) return valid
@@ -70,7 +70,7 @@ export function openVerifier(deps: VerifierDeps): Verifier {
     clearIfKeysChanged()
     // Several encodings of one token verify. Each has a digest and an entry of its own.
     const digest = hash('sha256', token, 'base64')
-    return findCaller(digest) ?? verifyInFull(token, digest)
+    return findCaller(digest) ?? checkInFull(token, digest)
   }
   return {
     identify,

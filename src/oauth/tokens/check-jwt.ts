@@ -11,15 +11,15 @@ import type { Refusal } from './refusal.ts'
 // jose accepts blanks and padding in base64url; RFC 7515 section 2 does not.
 export const compactForm = /^[\w-]+\.[\w-]+\.[\w-]+$/
 
-export type VerifiedJwt = { readonly payload: JWTPayload; readonly typ: string | undefined }
+export type CheckedJwt = { readonly payload: JWTPayload; readonly typ: string | undefined }
 
 /** Checks signature and claims of a JWT. Rethrows a Problem of the key look-up. */
-export async function verifyJwt(
+export async function checkJwt(
   token: string,
   key: CryptoKey | JWTVerifyGetKey,
   now: bigint,
   options: JWTVerifyOptions,
-): Promise<VerifiedJwt | Refusal> {
+): Promise<CheckedJwt | Refusal> {
   const getKey: JWTVerifyGetKey = typeof key === 'function' ? key : () => key
   const currentDate = new Date(Number(now / 1000n))
   try {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asTenant } from '../../src/contract/principal.ts'
-import { openVerifiedTokens } from '../../src/oauth/tokens/verified-tokens.ts'
+import { openCheckedTokens } from '../../src/oauth/tokens/checked-tokens.ts'
 import type { Client } from '../../src/store/credentials.ts'
 
 const client: Client = {
@@ -21,7 +21,7 @@ const acme = { caller, client, tokenId: 'jti' }
 const second = 1_000_000n
 
 test('caches a token for a minute, or until it expires', () => {
-  const tokens = openVerifiedTokens(10)
+  const tokens = openCheckedTokens(10)
   tokens.add('long', acme, 900, 0n)
   tokens.add('short', acme, 30, 0n)
   assert.equal(tokens.find('long', 60n * second - 1n), acme)
@@ -32,14 +32,14 @@ test('caches a token for a minute, or until it expires', () => {
 })
 
 test('evicts the oldest token when it is full', () => {
-  const tokens = openVerifiedTokens(2)
+  const tokens = openCheckedTokens(2)
   for (const digest of ['a', 'b', 'a', 'c']) tokens.add(digest, acme, 900, 0n)
   const held = ['a', 'b', 'c'].filter((digest) => tokens.find(digest, 0n) !== undefined)
   assert.deepEqual(held, ['a', 'c'])
 })
 
 test('clears every entry', () => {
-  const tokens = openVerifiedTokens(2)
+  const tokens = openCheckedTokens(2)
   tokens.add('a', acme, 900, 0n)
   tokens.clear()
   assert.equal(tokens.find('a', 0n), undefined)

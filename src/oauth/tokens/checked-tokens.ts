@@ -11,7 +11,7 @@ export type Verified = {
 }
 
 /** Verified tokens by digest. An entry lives for a minute, or until its token expires. */
-export type VerifiedTokens = {
+export type CheckedTokens = {
   find(digest: string, now: bigint): Verified | undefined
   add(digest: string, verified: Verified, expiresAtSeconds: number, now: bigint): void
   clear(): void
@@ -20,7 +20,7 @@ export type VerifiedTokens = {
 const LIFE = BigInt(limits.verifiedTokenLifeSeconds) * 1_000_000n
 
 /** Evicts the oldest entry when the cache is full. That token is then verified once more. */
-export function openVerifiedTokens(sizeMax: number): VerifiedTokens {
+export function openCheckedTokens(sizeMax: number): CheckedTokens {
   const entries = new Map<string, { verified: Verified; from: bigint; until: bigint }>()
   return {
     find: (digest, now) => {
