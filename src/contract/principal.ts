@@ -2,13 +2,13 @@ declare const tenantBrand: unique symbol
 
 /**
  * The customer whose records a request may see. Another string does not compile in its place.
- * Only `oauth/` may call `asTenant`: it has looked up the client of a verified token.
+ * Only `oauth/` may call `asTenant`: it has looked up the client of a checked token.
  */
 export type Tenant = string & { readonly [tenantBrand]: true }
 
 export const asTenant = (customerId: string): Tenant => customerId as Tenant
 
-/** The caller of a customer's operation, from a verified token and the table of clients. */
+/** The caller of a customer's operation, from a checked token and the table of clients. */
 export type Principal = {
   readonly clientId: string
   readonly tenant: Tenant

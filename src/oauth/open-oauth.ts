@@ -29,7 +29,7 @@ export type OAuthDeps = {
   readonly limiter?: GuessLimiter
 }
 
-/** The authorization server and the token verifier of a running service. */
+/** The authorization server and the check of tokens of a running service. */
 export type OAuth = TokenCheck & {
   /** In a sandbox, `interfere` makes token requests fail as tests ask. */
   routes(interfere?: Interfere): readonly Route[]

@@ -43,7 +43,7 @@ export const limits = {
   headersTimeoutMs: 10_000,
   /** A stream of records: 5 GB at 80 Mbit/s. Nothing else may take so long to arrive. */
   streamTimeoutMs: 600_000,
-  /** Streams at a time on a process, each with a file of its own, and a session for its merge. */
+  /** Streams at a time on a process, each with its own file, and a session for its merge. */
   streamsMax: 8,
   /** Of one client: a quarter of them, so that no client can keep the others waiting. */
   streamsPerClientMax: 2,
@@ -190,9 +190,9 @@ export const limits = {
   personTokenLifeSecondsMax: 3600,
   /** Bounds what is decoded before a signature is checked. Bursar's tokens have 700 characters. */
   tokenLengthMax: 8192,
-  /** Cache of verified tokens, by digest: about 4 MB. */
+  /** Cache of checked tokens, by digest: about 4 MB. */
   checkedTokensMax: 10_000,
-  verifiedTokenLifeSeconds: 60,
+  checkedTokenLifeSeconds: 60,
   /** Every process must refuse a disabled client within 10 s: two polls and a margin. */
   credentialPollMs: 2000,
   /** Anyone can send an unknown key id, so it triggers a refresh at most this often. */

@@ -46,7 +46,7 @@ type Rotation = {
   readonly notBefore: bigint | undefined
 }
 
-/** What token verification needs. Each part is at least as new as the revision. */
+/** What the check of a token needs. Each part is at least as new as the revision. */
 type CredentialStates = {
   readonly revision: bigint
   /** False if it has only the clients and denied tokens that changed after `since`. */

@@ -8,12 +8,12 @@ import { limits } from '../../platform/limits.ts'
  * Finds the caller of a token, or says in a word why it is refused: `expired` or another cause. A
  * cached token is answered without a promise.
  */
-export type Verify<C extends Caller> = (token: string) => C | string | Promise<C | string>
+export type CheckToken<C extends Caller> = (token: string) => C | string | Promise<C | string>
 
 /** Finds the caller from the one Authorization header. Throws the 401 of RFC 6750 section 3. */
 export async function authenticate<C extends Caller>(
   request: Request,
-  verify: Verify<C>,
+  check: CheckToken<C>,
 ): Promise<C> {
   const headers = authorizationHeaders(request)
   if (headers.length > 1) throw invalidToken('the Authorization header must be sent once')
@@ -37,7 +37,7 @@ export async function authenticate<C extends Caller>(
   if (token === undefined) {
     throw invalidToken("the Authorization header must read 'Bearer <access token>'")
   }
-  const caller = await verify(token)
+  const caller = await check(token)
   if (typeof caller === 'string') {
     request.trace.refusal = caller
     throw caller === 'expired' ? expiredToken() : invalidToken(notValid)

@@ -52,7 +52,7 @@ export function openAttemptGate(failuresMax: number, now = () => performance.now
         if (entry.failures === 0) entry.until = now() + limits.failureWindowSeconds * 1000
         entry.failures += 1
       }
-      // Whoever waits looks again: there is a free place, or the limit is reached.
+      // Each waiting attempt checks again: a place is free, or the limit is reached.
       for (const resume of entry.waiting.splice(0)) resume()
       if (entry.failures === 0 && entry.inProgress === 0) entries.delete(key)
     },

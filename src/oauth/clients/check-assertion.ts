@@ -23,7 +23,7 @@ export async function isValidAssertion(
   const now = clock()
   const { ownSkewSeconds, assertionLifeSecondsMax, assertionIdLengthMax } = limits
   const keys: JSONWebKeySet = JSON.parse(client.method.jwks)
-  const verified = await checkJwt(assertion.reveal(), createLocalJWKSet(keys), now, {
+  const checked = await checkJwt(assertion.reveal(), createLocalJWKSet(keys), now, {
     algorithms: [...assertionAlgorithms],
     issuer: client.id,
     subject: client.id,
@@ -31,8 +31,8 @@ export async function isValidAssertion(
     requiredClaims: ['exp', 'jti'],
     clockTolerance: ownSkewSeconds,
   })
-  if (isRefusal(verified) || !isAssertionType(verified.typ)) return false
-  const { aud, exp, iat, jti } = verified.payload
+  if (isRefusal(checked) || !isAssertionType(checked.typ)) return false
+  const { aud, exp, iat, jti } = checked.payload
   const seconds = secondsOf(now)
   // FAPI 2.0: the assertion is made for this issuer alone.
   if (aud !== issuer() || typeof exp !== 'number') return false

@@ -60,7 +60,7 @@ function readBasic(header: string, bodyClientId: string | undefined): Presented 
   return { by: 'basic', clientId, secret: new Secret(secret) }
 }
 
-/** The unverified subject only selects the keys that the assertion is checked with. */
+/** The unchecked subject only selects the keys that the assertion is checked with. */
 function readAssertion(assertion: Secret, bodyClientId: string | undefined): Presented {
   const clientId = subjectOf(assertion)
   // RFC 7521 section 4.2: client_id is optional, but must equal the subject.

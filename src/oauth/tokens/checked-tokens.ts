@@ -2,39 +2,39 @@ import type { Caller } from '../../contract/principal.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Client } from '../../store/credentials.ts'
 
-/** What a verification found. The client object is replaced when the client changes. */
-export type Verified = {
+/** What the check of a token found. The client object is replaced when the client changes. */
+export type CheckedToken = {
   readonly caller: Caller
   /** Undefined for a person. */
   readonly client: Client | undefined
   readonly tokenId: string | undefined
 }
 
-/** Verified tokens by digest. An entry lives for a minute, or until its token expires. */
+/** Checked tokens by digest. An entry lives for a minute, or until its token expires. */
 export type CheckedTokens = {
-  find(digest: string, now: bigint): Verified | undefined
-  add(digest: string, verified: Verified, expiresAtSeconds: number, now: bigint): void
+  find(digest: string, now: bigint): CheckedToken | undefined
+  add(digest: string, token: CheckedToken, expiresAtSeconds: number, now: bigint): void
   clear(): void
 }
 
-const LIFE = BigInt(limits.verifiedTokenLifeSeconds) * 1_000_000n
+const LIFE = BigInt(limits.checkedTokenLifeSeconds) * 1_000_000n
 
-/** Evicts the oldest entry when the cache is full. That token is then verified once more. */
+/** Evicts the oldest entry when the cache is full. That token is then checked once more. */
 export function openCheckedTokens(sizeMax: number): CheckedTokens {
-  const entries = new Map<string, { verified: Verified; from: bigint; until: bigint }>()
+  const entries = new Map<string, { token: CheckedToken; from: bigint; until: bigint }>()
   return {
     find: (digest, now) => {
       const entry = entries.get(digest)
       // If the clock is set back, an entry must not live longer.
       const isLive = entry !== undefined && entry.from <= now && now < entry.until
-      return isLive ? entry.verified : undefined
+      return isLive ? entry.token : undefined
     },
-    add: (digest, verified, expiresAtSeconds, now) => {
+    add: (digest, token, expiresAtSeconds, now) => {
       const expiry = BigInt(Math.floor(expiresAtSeconds)) * 1_000_000n
       // A Map keeps insertion order; deleting first moves the token to the end.
       entries.delete(digest)
       const until = expiry < now + LIFE ? expiry : now + LIFE
-      entries.set(digest, { verified, from: now, until })
+      entries.set(digest, { token, from: now, until })
       const oldest = entries.size > sizeMax ? entries.keys().next() : undefined
       if (oldest !== undefined && oldest.done !== true) entries.delete(oldest.value)
     },

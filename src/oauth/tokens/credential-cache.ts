@@ -9,7 +9,7 @@ import type { Keyring } from '../../vault/keyring.ts'
 import { awaitsClients, openRecoveryLog, requireClients } from './recovery-state.ts'
 import { importSigningKeys, type SigningKeys } from './signing-keys.ts'
 
-/** What token verification needs, in memory. A refresh applies changes to these very maps. */
+/** What the check of a token needs, in memory. A refresh applies changes to these very maps. */
 export type KnownCredentials = {
   readonly clients: ReadonlyMap<string, Client>
   readonly clientsByExternalId: ReadonlyMap<string, Client>

@@ -49,7 +49,7 @@ async function readExternalToken(
   clock: Clock,
 ): Promise<TokenClaims | Refusal> {
   const now = clock()
-  const verified = await checkJwt(token, keys.find, now, {
+  const checked = await checkJwt(token, keys.find, now, {
     algorithms: [...issuer.algorithms],
     ...(issuer.typ !== 'any' && { typ: issuer.typ }),
     issuer: issuer.issuer,
@@ -57,8 +57,8 @@ async function readExternalToken(
     requiredClaims: ['exp', 'iat'],
     clockTolerance: limits.issuerSkewSeconds,
   })
-  if (isRefusal(verified)) return verified
-  const { payload, typ } = verified
+  if (isRefusal(checked)) return checked
+  const { payload, typ } = checked
   if (issuer.typ === 'any' && !isAccessTokenType(typ)) return 'wrong type'
   const { iat = 0, exp = 0, jti } = payload
   const clientId = payload[issuer.clientClaim]

@@ -10,7 +10,7 @@ import type { KnownCredentials } from './credential-cache.ts'
 import { isRefusal, type Refusal } from './refusal.ts'
 import { isValid, type SigningKey } from './signing-keys.ts'
 
-/** The verified claims of a token, before its client is looked up. */
+/** The checked claims of a token, before its client is looked up. */
 export type TokenClaims = {
   readonly issuer: string
   readonly clientId: string
@@ -63,15 +63,15 @@ export async function readOwnToken(
   const now = clock()
   const key = known.signingKeys.get(kid)
   if (key === undefined || !isValid(key, now)) return 'unknown key'
-  const verified = await checkJwt(token, key.publicKey, now, {
+  const checked = await checkJwt(token, key.publicKey, now, {
     algorithms: ['ES256'],
     typ: 'at+jwt',
     issuer,
     audience: issuer,
     requiredClaims: ['exp', 'iat', 'jti', 'sub', 'client_id', 'scope'],
   })
-  if (isRefusal(verified)) return verified
-  const { client_id: clientId, scope, iat = 0, exp = 0, jti, sub, aud } = verified.payload
+  if (isRefusal(checked)) return checked
+  const { client_id: clientId, scope, iat = 0, exp = 0, jti, sub, aud } = checked.payload
   if (typeof clientId !== 'string' || sub !== clientId) return 'wrong claims'
   if (typeof scope !== 'string' || aud !== issuer) return 'wrong claims'
   if (typeof jti !== 'string' || jti === '') return 'wrong claims'

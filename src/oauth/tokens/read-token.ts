@@ -26,7 +26,7 @@ export type TokenDeps = {
   readonly clock: Clock
 }
 
-/** Verifies a token in full. Throws a Problem 503 if the keys to check it with are unavailable. */
+/** Checks a token in full. Throws a Problem 503 if the keys to check it with are unavailable. */
 export async function readToken(token: string, deps: TokenDeps): Promise<ValidToken | Refusal> {
   const claims = await readClaims(token, deps)
   if (isRefusal(claims)) return claims
@@ -51,7 +51,7 @@ async function readClaims(token: string, deps: TokenDeps): Promise<TokenClaims |
   return readOwnToken(token, claimed.kid, issuer, cache.current(), clock)
 }
 
-/** The unverified issuer and key id. They only select the key that the token is checked with. */
+/** The unchecked issuer and key id. They only select the key that the token is checked with. */
 function readUnchecked(token: string): { issuer: string; kid: string } | undefined {
   if (token.length > limits.tokenLengthMax || !compactForm.test(token)) return undefined
   try {

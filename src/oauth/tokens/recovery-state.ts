@@ -20,15 +20,15 @@ export function requireClients(recovery: Recovery | undefined): void {
 
 /** Logs each change of the recovery once. */
 export function openRecoveryLog(log: Logger): (recovery: Recovery | undefined) => void {
-  let told: string | undefined
+  let reported: string | undefined
   return (recovery) => {
     const sentence = sentenceOf(recovery)
-    if (sentence === told) return
+    if (sentence === reported) return
     // A store that has nothing to reconcile is not worth a line at the start.
     if (sentence !== undefined) log.warn({ restored_to: isoOf(recovery) }, sentence)
-    else if (told !== undefined)
+    else if (reported !== undefined)
       log.info({ restored_to: isoOf(recovery) }, 'the store is reconciled')
-    told = sentence
+    reported = sentence
   }
 }
 

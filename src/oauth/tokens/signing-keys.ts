@@ -20,7 +20,7 @@ export type SigningKeyState = 'next' | 'signing' | 'retiring' | 'retired' | 'rev
 
 const RETIRING_MICROS = BigInt(limits.tokenLifeSecondsMax + limits.ownSkewSeconds) * 1_000_000n
 
-/** The keys that may still verify a token, by id. Revoked keys are left out. */
+/** The keys that may still have signed a valid token, by id. Revoked keys are left out. */
 export async function importSigningKeys(keyring: Keyring): Promise<SigningKeys> {
   const live = liveKeys(keyring)
   const imported = live.map(
@@ -65,7 +65,7 @@ async function importSigningKey(
   key: PurposeKey,
   validUntil: bigint | undefined,
 ): Promise<SigningKey> {
-  // Derived, not stored: whoever can write to the store could replace a stored public key.
+  // Derived, not stored: a writer of the store could otherwise replace a stored public key.
   const curve = createECDH('prime256v1')
   curve.setPrivateKey(key.key)
   const point = curve.getPublicKey()

@@ -25,23 +25,23 @@ export type TokenCheck = {
 
 export type TokenCheckDeps = TokenDeps & { readonly uses: UseRecorder }
 
-/** Verifies tokens in this process and caches valid ones by digest. */
+/** Checks tokens in this process and caches valid ones by digest. */
 export function openTokenCheck(deps: TokenCheckDeps): TokenCheck {
   const { cache, issuers, clock } = deps
-  const verified = openCheckedTokens(limits.checkedTokensMax)
+  const checked = openCheckedTokens(limits.checkedTokensMax)
   let signingKeys: KnownCredentials['signingKeys'] | undefined
   let generation = -1
 
-  // Keys change rarely, so then all cached tokens are verified again.
+  // Keys change rarely, so then all cached tokens are checked again.
   const clearIfKeysChanged = () => {
     if (cache.current().signingKeys === signingKeys && issuers.generation() === generation) return
-    verified.clear()
+    checked.clear()
     signingKeys = cache.current().signingKeys
     generation = issuers.generation()
   }
   /** The caller of a cached token, unless its client has changed or the token was denied since. */
   const findCaller = (digest: string): Caller | undefined => {
-    const found = verified.find(digest, clock())
+    const found = checked.find(digest, clock())
     if (found === undefined) return undefined
     const { clients, deniedTokens } = cache.current()
     const { caller, client, tokenId } = found
@@ -58,17 +58,17 @@ export function openTokenCheck(deps: TokenCheckDeps): TokenCheck {
     const caller = 'person' in valid ? personOf(valid.person) : callerOf(valid.client, valid.scopes)
     // A client of a trusted issuer never calls the token endpoint, so its use is recorded here.
     if (client?.method.kind === 'issuer') deps.uses.record(client, undefined)
-    // If keys changed during the verification, the token's key may be revoked now.
+    // If keys changed during the check, the token's key may be revoked now.
     const { signingKeys: keysNow } = cache.current()
     if (keysNow === keysBefore && issuers.generation() === generationBefore) {
-      verified.add(digest, { caller, client, tokenId: claims.tokenId }, claims.expiresAt, clock())
+      checked.add(digest, { caller, client, tokenId: claims.tokenId }, claims.expiresAt, clock())
     }
     return caller
   }
   const identify = (token: string) => {
     cache.requireFresh()
     clearIfKeysChanged()
-    // Several encodings of one token verify. Each has a digest and an entry of its own.
+    // Several encodings of one token are valid. Each has its own digest and entry.
     const digest = hash('sha256', token, 'base64')
     return findCaller(digest) ?? checkInFull(token, digest)
   }
