@@ -41,8 +41,8 @@ export const jobs = {
     in: 'src/withdrawal-fees/sweep-quotes.ts',
     everyMs: limits.quoteSweepIdleMs,
   },
-  'verify-records': {
-    does: 'verifies the checksums of stored records',
+  'compare-checksums': {
+    does: 'compares stored records with their checksums',
     in: 'src/store/integrity/damage-scan.ts',
     everyMs: limits.scanRoundRestMs,
   },

@@ -114,21 +114,21 @@ async function openAll(sources: StoreDeps): Promise<void> {
 
 /**
  * Checks the store that `migrateStores` opens: the schema and, on the embedded store, every page of
- * the files. Passes the stored records to `verifyRecords`. On PostgreSQL this runs as the owner.
+ * the files. Passes the stored records to `checkRecords`. On PostgreSQL this runs as the owner.
  */
 export async function checkStore<T>(
   sources: StoreDeps,
-  verifyRecords: (rows: StoredRows) => Promise<T>,
+  checkRecords: (rows: StoredRows) => Promise<T>,
 ): Promise<{ readonly faults: readonly string[]; readonly records: T }> {
   const addresses = readPostgresUrl(sources.config.databaseUrl)
   if (addresses !== undefined) {
-    return await (await loadPostgres()).checkPostgres(addresses, verifyRecords)
+    return await (await loadPostgres()).checkPostgres(addresses, checkRecords)
   }
   const stores = embeddedStores(sources, 'opened')
   try {
     const parts = [stores.records(), stores.credentials()]
     const faults = await Promise.all(parts.map((part) => part.integrityFaults()))
-    return { faults: faults.flat(), records: await verifyRecords(stores.records().operator.rows) }
+    return { faults: faults.flat(), records: await checkRecords(stores.records().operator.rows) }
   } finally {
     await stores.close()
   }

@@ -16,8 +16,8 @@ import {
   openDamageList,
 } from '../../src/store/integrity/damage.ts'
 import { openDamageScan, startDamageWatch } from '../../src/store/integrity/damage-scan.ts'
+import { intactRecords } from '../../src/store/integrity/intact-records.ts'
 import type { StoredRows } from '../../src/store/integrity/stored-row.ts'
-import { verifiedRecords } from '../../src/store/integrity/verified-records.ts'
 import { StoreCorrupted, StoreDamaged } from '../../src/store/unavailable.ts'
 import { anId } from '../support/records.ts'
 import { firstPage } from '../support/selection.ts'
@@ -98,7 +98,7 @@ describe('a full list of damage', () => {
     assert.deepEqual(reports(), ['more'])
   })
 
-  test('forgets such a kind once the scan has verified all of it, and not before', async () => {
+  test('forgets such a kind once the scan has compared all of it, and not before', async () => {
     const { list, note, mendAll } = fullList()
     note('fiat-accounts', 1)
     await mendAll()
@@ -117,15 +117,15 @@ describe('a full list of damage', () => {
     assert.equal(list.errorOf('fiat-accounts'), undefined)
   })
 
-  test('keeps a kind whose damage was met while the scan verified it', async () => {
+  test('keeps a kind whose damage was found while the scan compared it', async () => {
     const { list, note, mendAll } = fullList()
     note('fiat-accounts', 1)
-    const verified = list.verifying('fiat-accounts')
+    const compared = list.comparing('fiat-accounts')
     note('fiat-accounts', 2)
     await mendAll()
-    verified()
+    compared()
     assert.ok(list.errorOf('fiat-accounts'))
-    list.verifying('fiat-accounts')()
+    list.comparing('fiat-accounts')()
     assert.equal(list.errorOf('fiat-accounts'), undefined)
   })
 })
@@ -135,7 +135,7 @@ test('a kind whose table the database cannot read has no list and no miss until 
   await mendAll()
   reports()
   let isDamaged = true
-  const records = verifiedRecords(
+  const records = intactRecords(
     {
       get: async () => {
         if (isDamaged) throw new StoreCorrupted('XX002: the index is damaged')

@@ -62,7 +62,7 @@ export async function checkArchive(archive: string, { files }: Manifest): Promis
   for (const file of files) requireSame(archive, file, read.get(file.name))
 }
 
-/** Unpacks the named files of an archive into a folder, and verifies them. */
+/** Unpacks the named files of an archive into a folder, and compares their hashes. */
 export async function unpackArchive(
   archive: string,
   folder: string,

@@ -30,15 +30,15 @@ export type DamageScan = Pick<DamageList, 'found' | 'met' | 'lookAgain'> & {
    */
   checkTables(): Promise<void>
   /**
-   * Verifies the next stored records. True at the end of a round. Rejects where it cannot read; the
-   * next step then goes on with the next kind.
+   * Compares the next stored records with their checksums. True at the end of a round. Rejects if
+   * it cannot read; the next step then goes on with the next kind.
    */
   scanNext(): Promise<boolean>
   /** Whether the last step of some kind failed. */
   isFailing(): boolean
 }
 
-/** Verifies the checksums and the pairs of all records, kind by kind, round after round. */
+/** Compares the checksums and the pairs of all records, kind by kind, round after round. */
 export function openDamageScan(
   resources: readonly Resource[],
   rows: StoredRows,
@@ -47,13 +47,13 @@ export function openDamageScan(
 ): DamageScan {
   let at = 0
   let key: RowKey | undefined
-  let verified = () => {}
+  let compared = () => {}
   const failing = new Set<string>()
   const nextKind = () => {
     at += 1
     key = undefined
   }
-  const verify = (resource: Resource, row: StoredRow) => {
+  const compare = (resource: Resource, row: StoredRow) => {
     const [fault] = rowFaults(resource, row)
     if (fault === undefined) return
     const { customerId, id } = row
@@ -65,14 +65,14 @@ export function openDamageScan(
   const readNext = async (resource: Resource) => {
     const from = key
     const { kind } = resource
-    if (from === undefined) verified = damage.verifying(kind)
+    if (from === undefined) compared = damage.comparing(kind)
     try {
       const found = await damage.reading(kind, () => rows.after(resource, from, limits.scanRows))
       failing.delete(kind)
-      for (const row of found) verify(resource, row)
+      for (const row of found) compare(resource, row)
       const last = found.at(-1)
       if (last === undefined || found.length < limits.scanRows) {
-        verified()
+        compared()
         return nextKind()
       }
       // A damaged key could lead the scan back to where it was.
@@ -154,7 +154,7 @@ export function startDamageWatch({ damage, scans, log, background }: WatchDeps):
     }
   }
   const soon = { firstMs: limits.damageLookMs }
-  const scan = scans ? background.start('verify-records', step, soon) : undefined
+  const scan = scans ? background.start('compare-checksums', step, soon) : undefined
   const checks = scans ? background.start('check-tables', check, soon) : undefined
   const looks = background.start('recheck-damage', async () => {
     await damage.lookAgain()

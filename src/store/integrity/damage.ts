@@ -11,7 +11,7 @@ export type Damage = {
   readonly fault: string
 }
 
-/** A damaged record as it is met. The customer is compared and never shown. */
+/** A damaged record as it was read. The customer is compared and never shown. */
 type DamagedRecord = Damage & { readonly customerId: string; readonly id: string }
 
 /**
@@ -26,14 +26,14 @@ export type KeptMarks = {
 }
 
 /**
- * The damage that this process has found and that nobody has mended yet. While damage of a kind is
+ * The damage that this process has found and that is not mended yet. While damage of a kind is
  * known, no list of the kind and no unknown id is answered, to any customer: a list could show the
  * damage, and what is not found may be there.
  */
 export type DamageList = {
   /**
-   * Adds a damaged record and reports it, once. Returns the error for the request that met it.
-   * `isMended` looks again, and rejects where it cannot tell.
+   * Adds a damaged record and reports it, once. Returns the error for the request that read it.
+   * `isMended` reads the record again, and rejects if it cannot.
    */
   note(damage: DamagedRecord, isMended: () => Promise<boolean>): StoreDamaged
   /**
@@ -54,7 +54,7 @@ export type DamageList = {
   checking(): (kind: string) => void
   /** Damaged records, and marked kinds, which have no id. */
   found(): readonly Damage[]
-  /** How often this process met damage itself. */
+  /** How often this process has found damage itself. */
   met(): number
   /**
    * How often damage of the kind became known. What was read before may be damaged, even if it is
@@ -62,10 +62,11 @@ export type DamageList = {
    */
   metIn(kind: string): number
   /**
-   * Call it before all records of a kind are verified, and call what it returns if that worked: it
-   * forgets the damage of the kind that was not listed, unless more was met in between.
+   * Call it before all records of a kind are compared with their checksums, and call what it
+   * returns if that worked. It forgets the damage of the kind that was not listed, unless a read
+   * has found more in between.
    */
-  verifying(kind: string): () => void
+  comparing(kind: string): () => void
   /** Forgets what has been mended, and reads the marks of other processes. */
   lookAgain(): Promise<void>
 }
@@ -90,7 +91,7 @@ export function openDamageList(report: DamageReport, kept?: KeptMarks): DamageLi
   const metByKind = new Map<string, number>()
   const count = (kind: string) => metByKind.set(kind, (metByKind.get(kind) ?? 0) + 1)
   const marks = openMarks(report, count, kept)
-  /** How often damage of a kind was met that the list had no room for. */
+  /** How often damage of a kind was found that the list had no room for. */
   const unlisted = new Map<string, number>()
   let met = 0
   const errorFor = ({ kind, id, fault }: Damage) =>
@@ -141,7 +142,7 @@ export function openDamageList(report: DamageReport, kept?: KeptMarks): DamageLi
     found: () => [...marks.marked(), ...[...known.values()].map(({ damage }) => damage)],
     met: () => met,
     metIn: (kind) => metByKind.get(kind) ?? 0,
-    verifying(kind) {
+    comparing(kind) {
       const before = unlisted.get(kind)
       return () => {
         if (unlisted.get(kind) === before && listedOf(kind) === undefined) unlisted.delete(kind)

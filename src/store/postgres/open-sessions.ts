@@ -20,7 +20,7 @@ type SessionDeps = {
 /** The servers of one database, as each role that a process connects as. */
 export type PostgresSessions = {
   readonly customers: Servers
-  /** Sessions of their own, so that a flood of logins takes none from readers of records. */
+  /** Separate sessions, so that a flood of logins takes none from readers of records. */
   readonly credentials: Servers
   readonly operator: Servers | undefined
   /** The operator's sessions for requests over HTTP, with deadlines. */

@@ -28,14 +28,14 @@ export async function openOperatorPostgres(sources: StoreDeps, url: string): Pro
   return postgresStores(sources, { customers: operator, credentials: operator, operator, close })
 }
 
-/** Checks the schema and passes the stored records to `verifyRecords`, as the owner. */
+/** Checks the schema and passes the stored records to `checkRecords`, as the owner. */
 export function checkPostgres<T>(
   addresses: readonly ServerAddress[],
-  verifyRecords: (rows: StoredRows) => Promise<T>,
+  checkRecords: (rows: StoredRows) => Promise<T>,
 ): Promise<{ readonly faults: readonly string[]; readonly records: T }> {
   return withPrimary(addresses, async (owner) => ({
     faults: await schemaFaults(owner),
-    records: await verifyRecords(ownerRows(owner)),
+    records: await checkRecords(ownerRows(owner)),
   }))
 }
 

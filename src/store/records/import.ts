@@ -11,7 +11,7 @@ export type StorableRecord = {
   readonly file?: number
   /** As it came, where `merge` is to pass on the records that it rejects. */
   readonly raw?: string | undefined
-  /** A digest of its line and of what the store keeps of it; see `intake/files/known-lines.ts`. */
+  /** A digest of its line and of its stored content; see `intake/files/open-known-lines.ts`. */
   readonly sourceDigest?: bigint | undefined
   readonly customerId: string
   readonly id: string
@@ -56,7 +56,8 @@ export type RecordLoad = {
   ): Promise<readonly { readonly row: StoredRow; readonly sourceDigest: bigint | null }[]>
   /**
    * Notes lines that need not be staged. `merge` refuses them if another writer has changed one of
-   * their records since, and a staged record that has the id of one with other content.
+   * their records since. It also refuses a staged record with the id of such a line and other
+   * content.
    */
   noteKnown(lines: readonly KnownLine[]): Promise<void>
   /** Returns a promise when the store cannot keep up; await it before staging the next record. */

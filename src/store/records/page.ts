@@ -19,7 +19,9 @@ export type Selection = {
 export type Revision = {
   /** When a record last changed, in microseconds. 0 before the first record. */
   readonly changedAt: bigint
-  /** How often this process has met damage of the kind: an earlier page may show damaged bytes. */
+  /**
+   * How often this process has found damage of the kind: an earlier page may show damaged bytes.
+   */
   readonly damageMet: number
 }
 

@@ -22,7 +22,7 @@ export type Step = {
 
 /**
  * A step of a release after 0.1.0: a kind of record, a filter column of a kind that was released
- * before, or statements of its own.
+ * before, or other statements.
  */
 export type LaterStep =
   | { readonly createKind: RecordKind }
@@ -37,7 +37,7 @@ export type OwnStatements = Readonly<Record<DatabaseName, string>>
 
 /**
  * Every step of the schema. The first step of each database creates the tables of 0.1.0, and so no
- * kind or column that has a step of its own.
+ * kind or column that a later step creates.
  */
 export function schemaSteps(
   dialect: Dialect,

@@ -5,9 +5,9 @@ import { openOnce } from '../../platform/open-once.ts'
 import { resources } from '../../resources/catalogue.ts'
 import { openDamageList } from '../integrity/damage.ts'
 import { logDamage, openDamageScan } from '../integrity/damage-scan.ts'
+import { intactOperator } from '../integrity/intact-operator.ts'
+import { intactRecords } from '../integrity/intact-records.ts'
 import { storedRows } from '../integrity/stored-rows.ts'
-import { verifiedOperator } from '../integrity/verified-operator.ts'
-import { verifiedRecords } from '../integrity/verified-records.ts'
 import { readJournal } from '../merge/journal.ts'
 import { openKeptAnswers } from '../merge/kept-answers.ts'
 import { openPutRecords } from '../merge/put-queue.ts'
@@ -70,8 +70,8 @@ export function openSqliteStore(
     clear: () => clearRecords(transact, dialect, ['origin', 'kept_answer', 'import_journal']),
   }
   return {
-    customers: verifiedRecords(customerRecords(cached, openReadInTurn(db)), damage),
-    operator: verifiedOperator(operator, damage),
+    customers: intactRecords(customerRecords(cached, openReadInTurn(db)), damage),
+    operator: intactOperator(operator, damage),
     damage: scan,
     async ping() {
       cached('select 1 from fiat_account limit 1').get()

@@ -39,7 +39,7 @@ export function openReads(db: DatabaseSync): Pick<Session, 'rows' | 'iterate'> {
   return {
     rows: async ({ text, values = [] }) =>
       guarded(() => statementOf(text).all(...values.map(inputOf))),
-    // Two iterations may run at the same time, so each has a statement of its own.
+    // Two iterations may run at the same time, so each has its own statement.
     iterate: async function* ({ text, values = [] }) {
       try {
         yield* prepare(db, text).iterate(...values.map(inputOf))

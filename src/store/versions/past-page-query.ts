@@ -164,7 +164,7 @@ const inRange = (row: string, { range: { low, high } }: Asked): string =>
 const then = (at: string, current: string, past: string): string =>
   `case when record.stored_at <= ${at} then ${current} else ${past} end`
 
-/** The record was stored then, and was not deleted or withdrawn unless that is asked for. */
+/** The record was stored then, and was not deleted or withdrawn unless the query includes those. */
 const conditionsOf = ({ selection: { includeDeleted }, at }: Asked): readonly string[] => [
   `(record.stored_at <= ${at} or past.stored_at is not null)`,
   ...(includeDeleted ? [] : [`${then(at, 'record.deleted_at', 'past.deleted_at')} is null`]),

@@ -11,8 +11,8 @@ import { StoreDamaged } from '../unavailable.ts'
 import { pastPageQuery } from './past-page-query.ts'
 
 /**
- * Reads pages of the past. Each is verified, because no scan looks for damage in replaced versions:
- * a body that is missing, or is not as it was stored, is a StoreDamaged.
+ * Reads pages of the past. Each is compared with its checksums, because no scan reads replaced
+ * versions: a body that is missing, or is not as it was stored, is a StoreDamaged.
  */
 export const openPastPages = (
   { rows }: Reads,

@@ -12,7 +12,7 @@ import { firstPage } from '../../support/selection.ts'
 const damaged = 'globex'
 const tenants = ['acme', damaged, 'initech'].map(asTenant)
 
-/** Servers that cannot read the records of one customer, and what each statement asked for. */
+/** Servers that cannot read the records of one customer, and the values of each statement. */
 function damagedServers() {
   const statements: string[] = []
   const servers = {

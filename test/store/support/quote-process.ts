@@ -3,9 +3,9 @@ import { asTenant } from '../../../src/contract/principal.ts'
 import { openQuotesAt } from '../../support/store-place.ts'
 
 /**
- * A process that opens a quote store. It reads commands as lines of JSON and writes a line once a
- * command is done, so that the test knows what was acknowledged before it killed the process. The
- * last command tells the time of an embedded store.
+ * A process that opens a quote store. It reads commands as lines of JSON, and writes a line when a
+ * command is done. So the test knows what was acknowledged before it killed the process. The last
+ * command sets the time of an embedded store.
  */
 let now = 0n
 const quotes = await openQuotesAt(process.argv[2] ?? '', () => now)

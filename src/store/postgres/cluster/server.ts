@@ -91,7 +91,7 @@ export function openServer(options: ServerOptions): Server {
   let isOpen = false
   let missed = 0
   const noteRefusal = (reason: string | undefined) => {
-    // Whoever opens the servers reports the refusals of the first check.
+    // openServers reports the refusals of the first check.
     if (reason !== undefined && reason !== refusal && isOpen) {
       log.error({ server: address.label, reason }, 'refused a database server')
     }

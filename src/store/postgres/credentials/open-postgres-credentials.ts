@@ -31,7 +31,7 @@ export function openPostgresCredentials(servers: Servers): CredentialStore {
   })
   return {
     ...methods,
-    // Constraints prevent other faults. PostgreSQL verifies its pages itself (data checksums).
+    // Constraints prevent other faults. PostgreSQL checks its pages itself (data checksums).
     integrityFaults: async () => [],
     close: async () => {
       for (const stop of listening) stop()

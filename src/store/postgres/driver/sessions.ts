@@ -4,8 +4,8 @@ import { limits } from '../../../platform/limits.ts'
 export type SessionSettings = Readonly<Record<string, string | number>>
 
 /**
- * Settings of sessions that answer requests. A page must be an ordered index scan, but the planner
- * does not see the parameters of a prepared statement and could choose to sort all rows.
+ * Settings of sessions that answer requests. A page must be an ordered index scan. But the planner
+ * does not see the parameters of a prepared statement, and could choose to sort all rows.
  */
 export const readingSessions = (withinMs: number) => ({
   statement_timeout: withinMs,

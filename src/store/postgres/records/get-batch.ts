@@ -1,5 +1,5 @@
 import type { Tenant } from '../../../contract/principal.ts'
-import type { ReadBody } from '../../integrity/verified-records.ts'
+import type { ReadBody } from '../../integrity/intact-records.ts'
 import type { Statement } from '../../session.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { textArray } from '../driver/connection.ts'

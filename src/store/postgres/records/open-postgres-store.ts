@@ -5,9 +5,9 @@ import { openLog } from '../../../platform/log.ts'
 import { resources } from '../../../resources/catalogue.ts'
 import { openDamageList } from '../../integrity/damage.ts'
 import { logDamage, openDamageScan } from '../../integrity/damage-scan.ts'
+import { intactOperator } from '../../integrity/intact-operator.ts'
+import { intactRecords, type ReadRecords } from '../../integrity/intact-records.ts'
 import { storedRows } from '../../integrity/stored-rows.ts'
-import { verifiedOperator } from '../../integrity/verified-operator.ts'
-import { type ReadRecords, verifiedRecords } from '../../integrity/verified-records.ts'
 import { readJournal } from '../../merge/journal.ts'
 import { openKeptAnswers } from '../../merge/kept-answers.ts'
 import { openPutRecords } from '../../merge/put-queue.ts'
@@ -47,7 +47,7 @@ export function openPostgresStore(
   const damage = openDamageList(logDamage(log))
   const records: OperatorRecords = {
     beginLoad: (resource, { isInServer = false, nameLine } = {}) => {
-      // Requests have a deadline of their own.
+      // Requests have their own deadline.
       const withinMs = isInServer ? limits.streamMergeMs : mergeMs
       const deps = { servers: operator, spools, mergeMs: withinMs, clock, nameLine }
       return beginSpooledImport(deps, resource)
@@ -63,8 +63,8 @@ export function openPostgresStore(
     clear: () => clearRecords(transactions(operator), dialect, []),
   }
   return {
-    customers: verifiedRecords(customerRecords(customers), damage),
-    operator: verifiedOperator(records, damage),
+    customers: intactRecords(customerRecords(customers), damage),
+    operator: intactOperator(records, damage),
     damage: openDamageScan(resources, storedRows(scans(operator), dialect), damage),
     ping: customers.ping,
     servers: customers.states,

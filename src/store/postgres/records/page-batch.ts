@@ -4,7 +4,7 @@ import { openLentBuffers } from '../../../platform/lent-buffers.ts'
 import { limits } from '../../../platform/limits.ts'
 import { largest } from '../../../values/bounds.ts'
 import { openBatchQueue, type PendingRequest } from '../../batch-queue.ts'
-import type { UnverifiedPage } from '../../integrity/verified-records.ts'
+import type { UncheckedPage } from '../../integrity/intact-records.ts'
 import type { Selection } from '../../records/page.ts'
 import type { Statement } from '../../session.ts'
 import type { Servers } from '../cluster/servers.ts'
@@ -13,7 +13,7 @@ import type { Row } from '../driver/connection.ts'
 import { aloneIfDamaged } from './alone-if-damaged.ts'
 import { type AskedPage, pageQuery, pagesQuery } from './page-query.ts'
 
-export type PageOne = (asked: AskedPage) => Promise<UnverifiedPage>
+export type PageOne = (asked: AskedPage) => Promise<UncheckedPage>
 
 /** Reads pages of one kind in one order. Pages that wait at the same time share a statement. */
 export function openPageBatch(
@@ -22,7 +22,7 @@ export function openPageBatch(
   order: Selection['order'],
 ): PageOne {
   const readTogether = async (
-    batch: readonly PendingRequest<AskedPage, UnverifiedPage>[],
+    batch: readonly PendingRequest<AskedPage, UncheckedPage>[],
     askedAt: number,
   ) => {
     const pages = batch.map(({ request }) => request)
@@ -37,7 +37,7 @@ export function openPageBatch(
       pending?.result.resolve(sinceAsked(page, pending.request))
     }
   }
-  return openBatchQueue<AskedPage, UnverifiedPage>({
+  return openBatchQueue<AskedPage, UncheckedPage>({
     name: 'pages',
     run: async (batch, askedAt) => {
       // Where no server has replayed the position of the newest cursor, only that page must wait.
@@ -56,12 +56,12 @@ export function openPageBatch(
   })
 }
 
-/** Reads one page with a statement of its own. */
+/** Reads one page with a separate statement. */
 export async function readAlone(
   servers: Servers,
   resource: Resource,
   asked: AskedPage,
-): Promise<UnverifiedPage> {
+): Promise<UncheckedPage> {
   const { notBefore } = asked.selection
   const query = pageQuery(resource, asked)
   const [read] = await readPages(servers, query, { notBefore })
@@ -69,7 +69,7 @@ export async function readAlone(
   return sinceAsked(read[1], asked)
 }
 
-type ReadPage = UnverifiedPage & { readonly logPosition: bigint }
+type ReadPage = UncheckedPage & { readonly logPosition: bigint }
 
 /** Each page and its index in the batch. */
 function readPages(

@@ -49,9 +49,9 @@ export function pagesQuery(
 
 /**
  * Reads one page. The text depends on the filters, not on their values. As on SQLite, a page scans
- * one index: the primary key where nothing is filtered, else the index of the most selective
- * filter, once for each of its values and no further than a page. An id or a `ref_id` names at most
- * one record, so the other conditions apply to what was found.
+ * one index: the primary key if nothing is filtered, else the index of the most selective filter.
+ * It scans that index once for each value of the filter, and no further than a page. An id or a
+ * `ref_id` names at most one record, so the other conditions apply to what was found.
  */
 export function pageQuery(resource: Resource, { tenant, selection }: AskedPage): Statement {
   const { order } = selection

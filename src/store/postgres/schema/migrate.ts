@@ -62,7 +62,7 @@ export async function migratePostgres(
   })
 }
 
-/** Runs a step in a transaction of its own, after the step that another process runs. */
+/** Runs a step in a separate transaction, after the step that another process runs. */
 const inTurn = (owner: Connection, step: () => Promise<void>): Promise<void> =>
   transact(owner, async () => {
     // A waiting ALTER TABLE blocks every reader behind it, so it gives up after 5 s.

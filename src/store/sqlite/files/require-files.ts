@@ -73,7 +73,7 @@ function hasStep(path: string, step: DatabaseName): boolean {
     if (table === undefined) return false
     return db.prepare('select 1 from schema_migration where name = ?').get(step) !== undefined
   } catch (error) {
-    // It is there. Whoever opens it next reports the damage.
+    // The database exists. The next connection to it reports the damage.
     if (isDamaged(error)) return true
     throw error
   } finally {

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { limits } from '../../../platform/limits.ts'
 import { isBusy } from '../database.ts'
 
-/** Finds out whether a database can be written, over a connection of its own. */
+/** Finds out whether a database can be written, over a separate connection. */
 export type WriteProbe = {
   /** Why it cannot, as a sentence. Undefined if it can. */
   fault(now: number): string | undefined

@@ -31,9 +31,9 @@ export type ImportSpace = {
 }
 
 /**
- * Checks that the disk of a database has room for an import: at once for the bytes of its file,
- * then for what was staged, which bounds a pipe and a compressed file, at last for what the merge
- * writes. Each check throws a StoreUnavailable.
+ * Checks that the disk of a database has room for an import. The first check counts the bytes of
+ * its file. The second counts what was staged, which bounds a pipe and a compressed file. The last
+ * counts what the merge writes. Each check throws a StoreUnavailable.
  */
 export function spaceFor(path: string, fileBytes: number, freeBytes: FreeBytes): ImportSpace {
   requireSpace(path, fileBytes * SPACE_PER_FILE_BYTE, freeBytes)

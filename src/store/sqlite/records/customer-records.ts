@@ -1,6 +1,6 @@
 import type { StatementSync } from 'node:sqlite'
 import type { View } from '../../../contract/resource.ts'
-import type { ReadRecords } from '../../integrity/verified-records.ts'
+import type { ReadRecords } from '../../integrity/intact-records.ts'
 import { rangeOf } from '../../records/key-range.ts'
 import { StoreCorrupted } from '../../unavailable.ts'
 import { guarded } from '../database.ts'

@@ -7,8 +7,9 @@ import type { Selection } from '../../records/page.ts'
  * Reads one page. The text depends on the filters only, so it is prepared once for each
  * combination. A page scans one index: the primary key where nothing is filtered, else the index of
  * the most selective filter. An id or a `ref_id` names at most one record, so one branch looks all
- * of them up. Any other column has one branch for each of its values, which stops after a page, so
- * the work is at most page size times values. Other filters apply row by row inside the branches.
+ * of them up. Any other column has one branch for each of its values. A branch stops after a page,
+ * so the work is at most page size times values. Other filters apply row by row inside the
+ * branches.
  */
 export type PageQuery = {
   readonly sql: string

@@ -8,10 +8,10 @@ type Waiting = { readonly run: () => void; readonly reject: (error: unknown) => 
 
 /**
  * Runs the reads that were requested in one turn of the event loop one after the other, in one
- * transaction. The transaction takes the lock once. Above all, the processor's caches then hold the
- * code of SQLite for all of the reads, where reads and answers in turns would replace each other's
- * (docs/decisions/0004-embedded-store.md). Answers are sent after a few
- * milliseconds of reads, so that the first ones do not wait for all.
+ * transaction. The transaction takes the lock once. Above all, the processor's caches then keep the
+ * code of SQLite for all of the reads. If reads and answers took turns, each would evict the code
+ * of the other (docs/decisions/0004-embedded-store.md). Answers are sent after a few milliseconds
+ * of reads, so that the first ones do not wait for all.
  */
 export function openReadInTurn(
   db: DatabaseSync,

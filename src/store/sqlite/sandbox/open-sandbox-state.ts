@@ -10,7 +10,7 @@ import { openTransactions } from '../locks.ts'
 import { openAddRecords } from './add-records.ts'
 import { openSnapshots } from './snapshot-files.ts'
 
-/** Connections of its own to both databases of a sandbox, which the server has opened before. */
+/** Separate connections to both databases of a sandbox, which the server has opened before. */
 export function openSandboxState(paths: StorePaths, clock: Clock): SandboxState {
   const open = (path: string) => {
     const db = openWithin(path, 0, { creates: 'never' })

@@ -71,7 +71,7 @@ const afterRecords: Continuation = {
   after: 'update revision set changed_at = ? + 1',
 }
 
-/** Whoever polls the revision must see that it has changed. */
+/** Processes that poll the revision must see that it has changed. */
 const afterCredentials: Continuation = {
   before: 'select value as newest from credential_revision',
   after: 'update credential_revision set value = ? + 1',

@@ -5,25 +5,25 @@ import type { CustomerRecords } from '../records.ts'
 import { bodyChecksum } from './checksum.ts'
 import type { DamageList } from './damage.ts'
 
-/** What an adapter reads, unverified. Rejects with a StoreCorrupted where it cannot read. */
+/** What an adapter reads, not yet checked. Rejects with a StoreCorrupted if it cannot read. */
 export type ReadRecords = {
   get(tenant: Tenant, view: View, id: string, includeDeleted: boolean): Promise<ReadBody>
-  page(tenant: Tenant, view: ListView, selection: Selection): Promise<UnverifiedPage>
+  page(tenant: Tenant, view: ListView, selection: Selection): Promise<UncheckedPage>
   /** When a record of the tenant and kind last changed, as its pages say it. */
   changedAt(tenant: Tenant, resource: Resource): Promise<bigint>
 }
 
-export type UnverifiedPage = Omit<Page, 'revision'> & Pick<Revision, 'changedAt'>
+export type UncheckedPage = Omit<Page, 'revision'> & Pick<Revision, 'changedAt'>
 
 export type ReadBody = { readonly body: string | Buffer; readonly checksum: number } | undefined
 
 /**
- * Answers nothing that is known to be damaged. A get verifies its checksum. A list does not, which
+ * Answers nothing that is known to be damaged. A get compares its checksum. A list does not, which
  * would double its work: the scan finds damage. Once damage of a kind is known, its lists and its
  * unknown ids are refused until a check has passed
  * (docs/decisions/0050-stored-bodies-have-checksums.md).
  */
-export function verifiedRecords(records: ReadRecords, damage: DamageList): CustomerRecords {
+export function intactRecords(records: ReadRecords, damage: DamageList): CustomerRecords {
   const isIntact = (tenant: Tenant, read: ReadBody) =>
     read === undefined || bodyChecksum(tenant, read.body) === read.checksum
   return {
@@ -49,7 +49,7 @@ export function verifiedRecords(records: ReadRecords, damage: DamageList): Custo
       const read = () => records.page(tenant, view, selection)
       const again = async () => (await read()).release?.()
       const { changedAt, ...page } = await damage.reading(kind, read, again)
-      // Another request may have met damage meanwhile.
+      // Another request may have found damage meanwhile.
       const known = damage.errorOf(kind)
       if (known === undefined) return { ...page, revision: { changedAt, damageMet } }
       page.release?.()
@@ -58,8 +58,9 @@ export function verifiedRecords(records: ReadRecords, damage: DamageList): Custo
 
     /**
      * It counts the damage that reads of the kind have found, since earlier pages may show it. Each
-     * process counts by itself, so until all have met the same damage their entity tags of the kind
-     * differ. That costs a whole page in place of a 304; an equal tag could confirm a damaged copy.
+     * process counts by itself, so until all have found the same damage their entity tags of the
+     * kind differ. That costs a whole page in place of a 304; an equal tag could confirm a damaged
+     * copy.
      */
     async revision(tenant, resource) {
       const { kind } = resource

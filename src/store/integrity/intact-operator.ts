@@ -3,17 +3,17 @@ import type { OperatorRecords } from '../records.ts'
 import type { DamageList } from './damage.ts'
 
 /**
- * The operator's records by the same policy as the customers': while damage of a kind is known, its
- * lists and what is not found in it are refused.
+ * The operator's records by the policy of the customers' records: while damage of a kind is known,
+ * its lists and its unknown ids are refused.
  */
-export function verifiedOperator(records: OperatorRecords, damage: DamageList): OperatorRecords {
+export function intactOperator(records: OperatorRecords, damage: DamageList): OperatorRecords {
   const { requireNone } = damage
   const getting = async <T>({ kind }: Resource, read: () => Promise<T>): Promise<T> => {
     const found = await damage.reading(kind, read)
     if (found === undefined) requireNone(kind)
     return found
   }
-  /** What is read is a list, which may be cut short. */
+  /** The list may be cut short by damage, so the kind is checked before and after the read. */
   const listing = async <T>({ kind }: Resource, read: () => Promise<T>): Promise<T> => {
     requireNone(kind)
     const found = await damage.reading(kind, read)
