@@ -12,7 +12,7 @@ import { writeRows } from './rows/writes.ts'
 
 /**
  * Compares the service with what bounds it, side by side: `npm run bench`. The load is wrk's, on a
- * core of its own. The service is the built one, as the package installs it.
+ * separate core. The service is the built one, as the package installs it.
  *
  *     --store embedded|postgres|postgres-shared   --quick   --rows PATTERN (rows whose names match)
  */
@@ -44,7 +44,7 @@ try {
   await measure([memoryRow('memory under load', service, 'VmHWM', 220)])
   const { env } = store
   await measure([duringImportRow({ env, world, service, seconds, records: 5 * records })])
-  // On PostgreSQL the next server is one of the same store, with a URL of its own.
+  // On PostgreSQL the next server opens the same store, with another URL.
   await service.stop()
   await measure(importRows({ folder: world.folder, records, target: store.imports }))
   if (!values.quick && values.rows === '') writeResults(values.store, { records, rounds, seconds })

@@ -64,7 +64,7 @@ end
 `
 
 /**
- * Sends the requests in turn with wrk on a core of its own. On a shared core, and above all in
+ * Sends the requests in turn with wrk on a separate core. On a shared core, and above all in
  * JavaScript, the generator would take part of what it measures.
  */
 export async function runWrk(load: Load): Promise<LoadResult> {

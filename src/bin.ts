@@ -50,7 +50,7 @@ function runIn(node: string): void {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   })
   forwardSignals(child)
-  // Whoever started this command over a channel, such as a test, is gone.
+  // The process that started this command over a channel, such as a test, may have ended.
   process.channel?.unref()
   process.once('disconnect', () => child.kill())
   endWithNpx(child)

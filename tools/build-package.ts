@@ -27,7 +27,7 @@ const filesBesideModules: Plugin = {
     }),
 }
 
-/** The program is made of modules, so CommonJS starts a sandbox in a process of its own. */
+/** The program is made of modules, so CommonJS starts a sandbox in a separate process. */
 const processForHere: Plugin = {
   name: 'process-for-here',
   setup: ({ onResolve, onLoad }) => {
@@ -39,7 +39,7 @@ const processForHere: Plugin = {
   },
 }
 
-// The others stay packages of their own, so that an installation can replace one with a flaw.
+// The others stay separate packages, so that an installation can replace one with a flaw.
 const { dependencies } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
 const external = Object.keys(dependencies).filter((name) => name !== 'typebox')
 

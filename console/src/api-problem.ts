@@ -26,7 +26,7 @@ type FetchOptions = Omit<RequestInit, 'body' | 'signal'> & {
   readonly signal?: RequestInit['signal'] | undefined
 }
 
-/** As fetch, but a lost connection is told apart from a mistake of the program. */
+/** As fetch, but a lost connection throws another error than a mistake of the program. */
 export async function fetchOrLose(url: string, options: FetchOptions): Promise<Response> {
   const { body = null, signal = null } = options
   try {

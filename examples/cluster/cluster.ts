@@ -78,7 +78,7 @@ async function start(): Promise<void> {
 
 const tell = (name: string, value: string) => console.log(`  ${name.padEnd(14)}${value}`)
 
-/** What is told done is on the disk, and on one standby's disk too. */
+/** An acknowledged write is on the primary's disk and on one standby's. */
 async function startDatabases(): Promise<void> {
   const version = options.postgres === 'debian' ? 'debian' : 'newest'
   const settings = [...durableSettings, 'wal_retrieve_retry_interval = 1s', 'wal_keep_size = 256MB']

@@ -89,7 +89,7 @@ type PruneOptions = CommonOptions & { readonly before: string }
 function pruneCommand(output: Output): Command {
   const command = newCommand(
     'prune',
-    'Delete versions that were replaced before a time. What was stored at that time stays, so every later time can still be asked for.',
+    'Delete versions that were replaced before a time. What was stored at that time stays, so every later time can still be read.',
   ).requiredOption('--before <instant>', 'The time, such as 2025-01-01T00:00:00Z.')
   return command.action(async (options: PruneOptions) => {
     const before = parseInstant(options.before)?.micros

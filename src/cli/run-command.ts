@@ -33,7 +33,7 @@ function wordsOf(words: readonly string[]): readonly string[] {
   return isCommand || asksAboutProgram ? words : ['sandbox', ...words]
 }
 
-/** Runs the command that the words name. Resolves with the exit code, after it told of a fault. */
+/** Runs the command that the words name. Prints a fault, and resolves with the exit code. */
 export async function runCommand(
   program: Command,
   words: readonly string[],

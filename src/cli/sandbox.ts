@@ -32,7 +32,7 @@ export function sandboxCommand(output: Output): Command {
       // This also covers an exit without a signal.
       process.on('exit', discard)
       const config = configOf(options, {
-        // A name of its own, so that the sandbox never changes a real store in that folder.
+        // Another name, so that the sandbox never changes a real store in that folder.
         databaseUrl: `sqlite:${join(folder, 'sandbox.db')}`,
         // The banner says that the fees are samples.
         acceptSampleFees: 'true',

@@ -36,7 +36,7 @@ export type Trace = {
   client?: string
   /** Whose request it is, for the sandbox alone: no log names a customer. */
   customer?: string
-  /** What a test has told the sandbox to do to this request. */
+  /** The fault that a test has created in the sandbox for this request. */
   fault?: InjectedFault
   rows?: number
   /** What the answer shows in full or exports. */

@@ -123,6 +123,6 @@ const viewSchema = (
   answered: Readonly<Record<string, TSchema>>,
 ): TObject => Type.Object(answered, { description })
 
-/** The table that stores unmasked records: one of its own where the resource has a mask. */
+/** The table that stores unmasked records: a separate table if the resource has a mask. */
 export const fullTable = ({ table, mask }: Resource): string =>
   mask === undefined ? table : `${table}_full`

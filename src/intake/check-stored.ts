@@ -26,8 +26,8 @@ export function listFaults({ faults, faultCount }: Omit<StoredReport, 'records'>
 }
 
 /**
- * Checks every stored record of the kinds: the checksums of its bodies, and that both bodies, the
- * filter columns and the sort key are what an import of the full record would store. Memory use
+ * Checks every stored record of the kinds. Its bodies must match their checksums. Both bodies, the
+ * filter columns and the sort key must be what an import of the full record would store. Memory use
  * does not grow with the store.
  */
 export async function checkStored(

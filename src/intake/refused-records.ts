@@ -35,12 +35,12 @@ export type FoundInAll = {
   readonly mayHaveMoreFaults?: boolean
 }
 
-function others(told: number, faultCount: number, mayHaveMore: boolean): string {
-  if (mayHaveMore) return `; meta.errors has the first ${told} faults, and there may be more`
+function others(shown: number, faultCount: number, mayHaveMore: boolean): string {
+  if (mayHaveMore) return `; meta.errors has the first ${shown} faults, and there may be more`
   if (faultCount <= 1) return ''
-  return told === faultCount
+  return shown === faultCount
     ? `; meta.errors has all ${faultCount} faults`
-    : `; meta.errors has the first ${told} of ${faultCount} faults`
+    : `; meta.errors has the first ${shown} of ${faultCount} faults`
 }
 
 /** The importer's reasons name options of the command line, and a file. */

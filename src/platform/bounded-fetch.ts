@@ -1,5 +1,5 @@
 export type BoundedRequest = Pick<RequestInit, 'method' | 'headers' | 'body'> & {
-  /** Aborts the request. Give it the deadline: nothing here has a time limit of its own. */
+  /** Aborts the request. Give it the deadline: no other time limit applies. */
   readonly signal: AbortSignal
   readonly answerBytesMax: number
 }

@@ -53,7 +53,7 @@ function addressOf(
   const host = hostname.replace(/^\[(.*)\]$/, '$1')
   // An http URL drops its default port, 80.
   const number = port === '' ? (part.endsWith(':80') ? 80 : 5432) : Number(port)
-  // Whoever is on the path to another machine could read passwords and change records.
+  // An attacker on the path to another machine could read passwords and change records.
   const ssl = sslmode ?? (isLoopback(host) ? 'disable' : 'verify-full')
   const credentials = { ...login, ssl: ssl === 'disable' ? (false as const) : ssl }
   return { host, port: number, label: `${hostname}:${number}`, credentials }

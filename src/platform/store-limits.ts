@@ -14,7 +14,7 @@ export const storeLimits = {
    */
   tableCheckRestTimes: 100,
   recheckRestTimes: 10,
-  /** Pause of the scan after a step that failed, such as one that met a lock of a whole table. */
+  /** Pause of the scan after a step that failed, such as one that found a whole table locked. */
   scanFailedRestMs: 60_000,
   /**
    * PostgreSQL: how long a step waits for a lock, how long its statement runs, and when its session

@@ -50,7 +50,9 @@ export type Sandbox = {
   /** Creates another customer, such as one for each test. */
   customer(options?: CustomerOptions): Promise<SandboxCustomer>
   readonly faults: {
-    /** Resolves with the fault, which may be removed before it has met all of its requests. */
+    /**
+     * Resolves with the fault, which may be removed before it has applied to all of its requests.
+     */
     add(fault: SandboxFault): Promise<{ readonly id: string; remove(): Promise<void> }>
     /** Deletes the faults of one customer, or all of them. */
     clear(customerId?: string): Promise<void>
@@ -73,7 +75,7 @@ export type SandboxOptions = CustomerOptions & {
   readonly clock?: string | Date
 }
 
-/** The first Node that runs the sandbox itself. On an older one it gets a process of its own. */
+/** The first Node that runs the sandbox itself. On an older one it gets a separate process. */
 const IN_PROCESS_MAJOR_MIN = 24
 
 /** Starts a sandbox with one customer. It ends with `close`, or with an `await using` block. */

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { RunningSandbox } from './control-client.ts'
 
-/** A sandbox in a process of its own, which the package's command starts in the right Node. */
+/** A sandbox in a separate process, which the package's command starts in the right Node. */
 export async function startSandboxProcess(): Promise<RunningSandbox> {
   const command = fileURLToPath(new URL('../bin.js', import.meta.url))
   // The channel ends the sandbox when this process is killed.

@@ -11,7 +11,7 @@ const LATEST_MICROS = 253_402_300_799_999_999n
 /**
  * Parses an RFC 3339 date-time: `T` and `Z` in either case, any offset, up to 9 fraction digits,
  * every part in range. Returns undefined for other text, and for a leap second (`:60`), which has
- * no microsecond of its own.
+ * no microsecond count.
  */
 export function parseInstant(text: string): Instant | undefined {
   const match = dateTime.exec(text)

@@ -4,7 +4,7 @@ export const verifyLimits = {
   answerBytesMax: 8 * 1024 * 1024,
   /** Legal answers have 8 levels. */
   depthMax: 50,
-  /** The contract states no time. Clients are told to wait for 10 s. */
+  /** The contract states no time. docs/integrating.md advises clients to wait for 10 s. */
   timeoutMs: 10_000,
   /** The whole run. After it, the statements that are left are not testable. */
   runMs: 5 * 60 * 1000,

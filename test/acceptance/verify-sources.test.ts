@@ -31,9 +31,10 @@ const verify = (url: string, ...words: readonly string[]) =>
 const additions = ['networks', 'addresses', 'memo_ids', 'no_such_parameter']
 
 /**
- * A server that does what the contract states, and otherwise decides against Bursar in each point:
- * no list of deposit instructions, no status in lists, full numbers, problems of its own form, a
- * smaller page of statements, no caching, larger limits taken as the largest.
+ * A server that does what the contract states, and differs from Bursar in everything else. It has
+ * no list of deposit instructions, no status in lists, and no caching. It shows full numbers, has
+ * another form of problems and a smaller page of statements, and takes a larger limit as the
+ * largest.
  */
 const ofContractOnly: Wrong = {
   request: withQuery((query, { url }) => {

@@ -70,7 +70,7 @@ const groupOf = (id: string): string => id.split('.')[0] ?? ''
 
 const wrongServers = [...leaks, ...ofLists, ...ofRecords, ...ofHttp, ...ofFees]
 
-test('the corpus has at least 60 wrong servers, each with a name of its own', () => {
+test('the corpus has at least 60 wrong servers, each with its own name', () => {
   assert.ok(wrongServers.length >= 60, String(wrongServers.length))
   assert.equal(new Set(wrongServers.map(({ fault }) => fault)).size, wrongServers.length)
 })

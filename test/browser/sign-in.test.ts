@@ -9,7 +9,7 @@ import { startProgram } from '../support/program.ts'
 import { until } from '../support/until.ts'
 import { axeFaults, browserTest, consolePage } from './support/browse.ts'
 
-/** Persons sign in at a real OpenID provider, in a process of its own, with a real browser. */
+/** Persons sign in at a real OpenID provider, in a separate process, with a real browser. */
 
 const account = `#/record/fiat-accounts/${fixtureIds['fiat-accounts']}?customer=acme`
 

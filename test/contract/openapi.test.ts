@@ -7,7 +7,7 @@ import { startTestService } from '../support/harness.ts'
 
 /**
  * Compares the document with the contract. Every path, parameter and field below was copied by hand
- * from spec/interface.md and the decisions, not from the source.
+ * from the contract and the decisions, not from the source.
  */
 
 const service = await startTestService()

@@ -132,7 +132,7 @@ describe('a request that its headers rule out', () => {
   const length = (bytes: number) => `content-length: ${bytes}\r\n`
   const withToken = () => `authorization: ${bearer}\r\n`
 
-  test('is refused before it is told to send its body', async () => {
+  test('is refused before 100 Continue invites its body', async () => {
     for (const [line, headers, status] of [
       [`POST ${post}`, length(9), 401],
       [`POST ${post}`, `${length(9)}authorization: Bearer x\r\n`, 401],
@@ -150,7 +150,7 @@ describe('a request that its headers rule out', () => {
     }
   })
 
-  test('is told to send its body when only the body can rule it out', async () => {
+  test('gets 100 Continue when only its body can rule it out', async () => {
     const sent = `POST ${post} HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\nconnection: close\r\n${withToken()}${length(2)}\r\n{}`
     const answer = await rawSocket(service.url, sent)
     assert.match(answer, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 400 /)

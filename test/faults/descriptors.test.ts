@@ -17,7 +17,7 @@ const env = {
 const sentence =
   'this process may open no more files or connections; raise its limit (ulimit -n, LimitNOFILE= of systemd, --ulimit nofile of a container)\n'
 
-/** Node itself needs more descriptors than this, and fails in ways of its own with fewer. */
+/** Node itself needs more descriptors than this, and fails in other ways with fewer. */
 const NODE_NEEDS = 22
 /** Enough for each command, and for the thread that checks tables. */
 const ENOUGH = 60

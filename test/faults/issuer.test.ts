@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { openPlace } from '../support/harness.ts'
 import { type Program, startProgram } from '../support/program.ts'
 
-/** Servers in processes of their own, on one store and on ports of their own. */
+/** Servers in separate processes, on one store and on different ports. */
 
 const running = new Set<Program>()
 after(() => Promise.all([...running].map((program) => program.kill('SIGKILL'))))

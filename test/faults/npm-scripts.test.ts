@@ -9,7 +9,7 @@ import { untilHolds } from '../support/until.ts'
 
 const { PATH = '', HOME = '' } = process.env
 
-/** A script of package.json, started by npm in a process group of its own. */
+/** A script of package.json, started by npm in a separate process group. */
 type Script = {
   readonly npm: ChildProcess
   readonly ended: Promise<unknown>

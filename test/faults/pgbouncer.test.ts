@@ -116,7 +116,7 @@ function noteUnless(ledger: Ledger, answer: Answer, right: readonly number[]): b
   return right.includes(status)
 }
 
-/** Each writer has an id of its own in each server's turn, so that the last write is known. */
+/** Each writer has its own id in each server's turn, so that the last write is known. */
 async function put(writing: Writing, at: number): Promise<void> {
   const { url, operator: token, ledger } = writing
   for (let count = 0; !writing.hasEnded(); count += 1) {

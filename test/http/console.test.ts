@@ -36,7 +36,7 @@ test('the page runs no inline script or style, and asks this server only', async
   assert.ok(!/(src|href)="https?:/.test(text))
 })
 
-test('scripts are sent compressed and cached for a year, the page is asked for again', async () => {
+test('scripts are sent compressed and cached for a year, the page is requested again', async () => {
   const { url } = service
   const { headers, text } = await rawRequest(url, '/console/')
   assert.equal(headers['cache-control'], 'no-cache')

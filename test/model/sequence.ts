@@ -30,7 +30,7 @@ const statuses = {
 
 type KindName = keyof typeof kinds
 
-/** Where sequences run. Their clock rises with each step, so that instants are told apart. */
+/** Where sequences run. Their clock rises with each step, so that instants differ. */
 export type World = {
   readonly service: TestService
   /** A token with every scope of the operator. */

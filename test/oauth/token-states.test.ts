@@ -16,7 +16,7 @@ function linesOfLog() {
 const asAcme = { client_id: acme.id, client_secret: acme.secret }
 const asGlobex = { client_id: 'client_globex', client_secret: 'globex_secret_1' }
 
-test('introspects a token of its own customer, naming the customer', async (t) => {
+test('introspects a token of the same customer, and names the customer', async (t) => {
   const { clock, post, token, url } = await oauthWorld(t)
   const { access_token } = (await token()).body
   const { status, headers, body } = await post('/oauth2/introspect', {

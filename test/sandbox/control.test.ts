@@ -181,7 +181,7 @@ test('the sandbox serves a valid document of every call', async () => {
   assert.deepEqual(told.toSorted(), declared.toSorted())
 })
 
-test('a line for the terminal says what was asked and answered, without the query', () => {
+test('a line for the terminal names request and answer, without the query', () => {
   const trace = {
     operation: 'listFiatAccounts',
     customer: 'acme',

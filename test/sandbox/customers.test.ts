@@ -61,7 +61,7 @@ describe('POST /sandbox/customers', () => {
     )
   })
 
-  test('gives each seed ids and records of its own', async () => {
+  test('gives each seed its own ids and records', async () => {
     const ids = new Set<string>()
     for (let at = 0; at < 8; at += 1) {
       const as = await sandbox.customer({ seed: `own ${at}`, records: 'sample' })
@@ -98,7 +98,7 @@ describe('POST /sandbox/customers', () => {
     )
   })
 
-  test('gives each client a rate limit of its own', async () => {
+  test('gives each client its own rate limit', async () => {
     const limited = await startControlledSandbox({ env: { BURSAR_REQUESTS_PER_SECOND_MAX: '1' } })
     const [busy, calm] = [await limited.customer(), await limited.customer()]
     const statuses = []

@@ -73,7 +73,7 @@ describe('the table of docs/integrating.md', () => {
   })
 })
 
-describe('a call has options of its own', () => {
+describe('a call has its own options', () => {
   test('for its attempts', async () => {
     const { bursar, sent } = clientOf(Array(9).fill(failing(503)))
     await assert.rejects(bursar.fiatAccounts.get(id, { maxAttempts: 2 }), ServerError)

@@ -333,7 +333,7 @@ describe('a refused call throws a typed error', () => {
     })
   })
 
-  test('403 for a scope that the token lacks, and only the asked scopes are granted', async () => {
+  test('403 for a scope that the token lacks, and only the requested scopes are granted', async () => {
     const narrow = clientOf(['statements:read_statement'])
     const statements = await all(narrow.statements.list({ customer_id: 'acme' }))
     assert.ok(statements.length > 0)

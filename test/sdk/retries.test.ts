@@ -15,7 +15,7 @@ import {
 import { waitAfter } from '../../sdk/src/retry.ts'
 import { freePort } from '../support/free-port.ts'
 
-/** A server that fails as told, which the service cannot be made to do; then it succeeds. */
+/** A server that fails as the test orders, which the service cannot do; then it succeeds. */
 type Answering = (response: ServerResponse, request: IncomingMessage) => unknown
 
 const id = '11111111-1111-4111-8111-111111111111'
@@ -269,7 +269,7 @@ describe('the token', () => {
     assert.deepEqual(seen, ['token'])
   })
 
-  test('is requested with client_secret_basic, and with the scopes that are asked for', async () => {
+  test('is requested with client_secret_basic, and with the scopes of the caller', async () => {
     const asked: string[] = []
     failures = [
       async (response, request) => {

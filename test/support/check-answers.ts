@@ -27,7 +27,7 @@ const documented = Object.values(documents).flatMap((document) => {
 })
 documented.sort((one, other) => other.fixedLength - one.fixedLength)
 
-/** What a test has asked the sandbox for is an answer of a proxy, and no answer of an API. */
+/** A fault that a test has created is an answer of a proxy, and no answer of the API. */
 const injected = 'a fault that POST /sandbox/faults has asked for'
 
 /** A server may lack an API, and then its paths and methods. */

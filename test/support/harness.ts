@@ -15,7 +15,7 @@ import { createStore, openOperatorStores } from '../../src/stores.ts'
 import { checkAnswer } from './check-answers.ts'
 import { addressesOf, openTestDatabase, stoppedClock, testStore } from './test-database.ts'
 
-/** A sandbox service in this process, over a store of its own. */
+/** A sandbox service in this process, over a separate store. */
 export type TestService = {
   readonly url: string
   /** The operator's port, if the configuration opens one. */

@@ -55,7 +55,7 @@ const operatorScopes = [
   'ingest:consume_fee',
 ]
 
-/** Fills an empty store, and returns the paths of what it will be asked. */
+/** Fills an empty store, and returns the paths that a test will read. */
 export async function fillKept(env: Env): Promise<readonly string[]> {
   const sources = { config: configOf(env), clock: systemClock, log: unreadLog() }
   await createStore(sources)

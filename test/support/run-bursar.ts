@@ -7,7 +7,7 @@ import { printableLines } from '../../src/values/printable.ts'
 export type Ran = { readonly code: number; readonly out: string; readonly err: string }
 
 /**
- * Runs a command in this process over the given store, since a process of its own starts slowly.
+ * Runs a command in this process over the given store, since a separate process starts slowly.
  * What is about signals, pipes or log lines needs `runProgram`.
  */
 export async function runBursar(

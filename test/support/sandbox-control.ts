@@ -8,7 +8,7 @@ import type { Item } from './read-all-pages.ts'
 export type ControlledSandbox = TestService & {
   /** Calls a path under `/sandbox`. Text is sent as it is, anything else as JSON. */
   control(method: string, path: string, body?: unknown): Promise<Called>
-  /** Creates a customer of its own. */
+  /** Creates another customer. */
   customer(wanted?: object): Promise<SampleCustomer>
 }
 

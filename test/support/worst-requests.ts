@@ -202,7 +202,7 @@ export const strangersRequests: readonly WorstRequest[] = [
   },
 ]
 
-/** The same for the token endpoint. Each has an address of its own, where guesses are counted. */
+/** The same for the token endpoint. Each has its own address, where guesses are counted. */
 export const strangersTokenRequests = (network: number): readonly WorstRequest[] =>
   Object.entries(tokenRequests).map(
     ([name, { target = '/oauth2/token', headers: own = [], body = '' }], at) => ({

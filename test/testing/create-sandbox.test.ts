@@ -15,7 +15,7 @@ const idsOf = (body: { readonly items: readonly { readonly id: string }[] }) =>
   body.items.map(({ id }) => id)
 
 describe('a sandbox of a test', () => {
-  test('starts at the time that is asked for, with an empty customer of the seed', async () => {
+  test('starts at the given time, with an empty customer of the seed', async () => {
     assert.match(await sandbox.clock.now(), /^2030-01-01T00:00:/)
     assert.equal(sandbox.client.customerId, 'customer_30f585c36d6523cc4d75')
     const { status, body } = await accounts(await fetchToken(sandbox.url, sandbox.client))

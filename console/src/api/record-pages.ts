@@ -58,8 +58,8 @@ export async function readPage(
 }
 
 /**
- * Marks the deleted records of a page. Lists do not tell them from the others, so the records are
- * read again by their ids, without the deleted ones and as of the same instant.
+ * Marks the deleted records of a page. Lists show them like the others. So the page is read again
+ * by its ids, without the deleted ones and as of the same instant.
  */
 async function markDeleted(
   session: Session,

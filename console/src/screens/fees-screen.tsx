@@ -102,7 +102,7 @@ function QuoteForm() {
     <>
       <form
         className="quote"
-        // A quote is of the figures that it was asked for with.
+        // A quote is valid only for the figures that were sent.
         onChange={() => setQuoted(undefined)}
         onSubmit={(event) => {
           event.preventDefault()

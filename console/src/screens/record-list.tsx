@@ -109,7 +109,7 @@ function CustomerList({ kind, customerId }: { readonly kind: Kind; readonly cust
 const isWhole = ({ next }: Page, query: URLSearchParams): boolean =>
   next === undefined && !query.has('page_cursor')
 
-/** The token stays out of the command; the shell of whoever pastes it has one. */
+/** The command has no token: it reads a variable of the shell into which it is pasted. */
 const curlOf = (url: string, reason: string | undefined): string => {
   const shown = reason === undefined ? '' : ` -H 'Access-Reason: ${quotable(reason)}'`
   return `curl -H "Authorization: Bearer $TOKEN"${shown} '${url.replaceAll("'", '%27')}'`

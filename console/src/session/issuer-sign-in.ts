@@ -57,7 +57,7 @@ export async function startSignIn({
     state,
     code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
-    // Whoever signs in after a sign-out may be another person.
+    // Another person may sign in after a sign-out.
     ...(hasSignedOut() && { prompt: 'login' }),
   }
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
@@ -73,7 +73,7 @@ export async function finishSignIn(
   const stored = sessionStorage.getItem(PENDING)
   sessionStorage.removeItem(PENDING)
   const pending: Pending | null = JSON.parse(stored ?? 'null')
-  // The code leaves the address bar and the history, also one that nobody has asked for.
+  // The code leaves the address bar and the history, even if this tab did not request it.
   history.replaceState(null, '', redirectUri + (pending?.fragment ?? ''))
   if (pending === null) return undefined
   const settings = issuers.find(({ issuer }) => issuer === pending.issuer)
@@ -141,7 +141,7 @@ const held = ({ access_token, expires_in = 300 }: oauth.TokenEndpointResponse): 
   renewAt: Date.now() + (expires_in - 30) * 1000,
 })
 
-/** The subject of an access token. The server has verified it; the page only shows it. */
+/** The subject of an access token. The server has checked it; the page only shows it. */
 function subjectOf(token: string): string {
   const [, payload = ''] = token.split('.')
   return JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))).sub

@@ -16,11 +16,11 @@ const signals = ['SIGINT', 'SIGTERM'] as const
 /** Ends the process at a signal, says what has changed, and exits as shells expect: 130 or 143. */
 export function openInterruption({ tell }: Pick<Output, 'tell'>): Interruption {
   let tidy = () => {}
-  let state: 'unchanged' | 'changing' | 'told' = 'unchanged'
+  let state: 'unchanged' | 'changing' | 'stopping' = 'unchanged'
   const onSignal = (signal: NodeJS.Signals) => {
     tidy()
     if (state === 'changing') {
-      state = 'told'
+      state = 'stopping'
       tell('the records are being stored, all or none; wait, or send the signal again')
       return
     }

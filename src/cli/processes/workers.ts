@@ -155,7 +155,7 @@ async function runWorker(pool: Pool, ready: (url: string) => void): Promise<Endi
   return ending
 }
 
-/** A client that is asked to leave while a worker still listens would connect to a closing port. */
+/** A client that must reconnect while a worker still listens would connect to a closing port. */
 function tellIfAllClosed({ running }: Pool): void {
   const workers = [...running]
   if (workers.some(({ hasClosedListener }) => !hasClosedListener)) return

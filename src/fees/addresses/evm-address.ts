@@ -47,7 +47,7 @@ export const mixedCaseEvmAddress = (address: string): string =>
 /** Encodes 20 bytes in EIP-55 form. */
 export const encodeEvmAddress = (payload: Uint8Array): string => `0x${mixCase(bytesToHex(payload))}`
 
-/** The spelling of an address is asked for right after its check, which needs the same digest. */
+/** An address is checked first and spelled next, and both need the same digest. */
 let latest = { lower: '', mixed: '' }
 
 function mixCase(lower: string): string {

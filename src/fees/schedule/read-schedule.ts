@@ -54,7 +54,7 @@ export function readSchedule(overrides: unknown, environment: Environment = {}):
   const read = readParts(parts, environment)
   const faults = [...parts.faults()]
   if (faults.length === 0) faults.push(...referenceFaults(read))
-  // Prices without a date of their own would count as old as the sample's.
+  // Prices without their own date would count as old as the sample's.
   if (Object.hasOwn(overrides, 'prices_usd') && !Object.hasOwn(overrides, 'prices_as_of')) {
     faults.unshift('prices_as_of must say which day prices_usd are of')
   }

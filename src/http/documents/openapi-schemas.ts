@@ -73,7 +73,7 @@ const mapped = (
 /**
  * A declared body as OpenAPI shows it. Where exactly one of two members is given, the body is one
  * of two objects that are written out in full. Bare requirements beside shared members would be
- * exact too, but client generators make empty types of them, and Prism ignores a requirement whose
+ * exact too. But client generators make empty types of them, and Prism ignores a requirement whose
  * member the same schema does not list.
  */
 export function bodySchema(name: string, body: Body, components: Components): object {

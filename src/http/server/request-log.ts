@@ -36,7 +36,7 @@ export function logRequest(log: Logger, served: Served): void {
     requestId: id,
     ...(trace.cause !== undefined && { err: trace.cause }),
   }
-  // A failure that a test has asked for is no defect.
+  // A failure that a test has created is no defect.
   if (status >= 500 && trace.fault === undefined) log.error(line, 'request')
   // A warning, because the sandbox shows nothing less by default.
   else if (ignored !== undefined) log.warn(line, 'request with unknown parameters')

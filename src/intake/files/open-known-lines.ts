@@ -37,12 +37,12 @@ export function openKnownLines({ load, lines, resource, options }: Deps, file: n
     find: async (raw) => {
       looked = new Map(raw.map((one) => [one.line, textOf(one)]))
       if (load.isFirst) return new Set()
-      const asked = Map.groupBy(looked, ([, text]) => idIn(text))
-      const ids = [...asked.keys()].filter((id) => id !== undefined)
+      const byId = Map.groupBy(looked, ([, text]) => idIn(text))
+      const ids = [...byId.keys()].filter((id) => id !== undefined)
       const known: KnownLine[] = []
       for (const { row, sourceDigest: digest } of await load.stored(ids)) {
         const content = storedContent(row)
-        for (const [line, text] of asked.get(row.id) ?? []) {
+        for (const [line, text] of byId.get(row.id) ?? []) {
           if (digest === null || digestOf(seed, text, content) !== digest) continue
           known.push({ file, line, id: row.id, digest })
         }

@@ -11,7 +11,7 @@ import type { HttpFault } from '../refused-records.ts'
  * a value cannot be stored, and that only a few times an hour.
  */
 export type ForeignValues = {
-  /** Throws a 429 if the caller has met as many foreign values in this hour as it may. */
+  /** Throws a 429 if the caller has sent as many foreign values in this hour as it may. */
   requireFew(caller: OperatorPrincipal): void
   /** The faults that the caller may see. Counts and logs those of foreign values. */
   shown(input: OperatorInput, faults: readonly HttpFault[]): readonly HttpFault[]
@@ -19,14 +19,14 @@ export type ForeignValues = {
 
 const HOUR_MICROS = 3_600_000_000n
 
-/** The values that a client has met since an instant. */
-type Met = { readonly since: bigint; readonly values: number }
+/** The number of foreign values that a client has sent since an instant. */
+type Sent = { readonly since: bigint; readonly values: number }
 
 export function openForeignValues(clock: Clock, log: Logger): ForeignValues {
-  const clients = new Map<string, Met>()
-  const metBy = (clientId: string, now: bigint): Met => {
-    const met = clients.get(clientId)
-    return met === undefined || now - met.since >= HOUR_MICROS ? { since: now, values: 0 } : met
+  const clients = new Map<string, Sent>()
+  const sentBy = (clientId: string, now: bigint): Sent => {
+    const sent = clients.get(clientId)
+    return sent === undefined || now - sent.since >= HOUR_MICROS ? { since: now, values: 0 } : sent
   }
   const forget = (now: bigint) => {
     for (const [clientId, { since }] of clients) {
@@ -35,7 +35,7 @@ export function openForeignValues(clock: Clock, log: Logger): ForeignValues {
   }
   const requireFew = ({ boundTo, clientId }: OperatorPrincipal) => {
     const now = clock()
-    const { since, values } = metBy(clientId, now)
+    const { since, values } = sentBy(clientId, now)
     if (boundTo === null || values < limits.foreignValuesPerHourMax) return
     const seconds = (since + HOUR_MICROS - now) / 1_000_000n + 1n
     const detail =
@@ -47,9 +47,9 @@ export function openForeignValues(clock: Clock, log: Logger): ForeignValues {
     shown: ({ caller }, faults) => {
       if (caller.boundTo === null) return faults
       const now = clock()
-      const met = metBy(caller.clientId, now)
-      let left = limits.foreignValuesPerHourMax - met.values
-      const told = faults.slice(0, limits.faultsAnsweredMax).filter(({ code }) => {
+      const sent = sentBy(caller.clientId, now)
+      let left = limits.foreignValuesPerHourMax - sent.values
+      const listed = faults.slice(0, limits.faultsAnsweredMax).filter(({ code }) => {
         if (code !== 'held') return true
         left -= 1
         return left >= 0
@@ -57,10 +57,10 @@ export function openForeignValues(clock: Clock, log: Logger): ForeignValues {
       const values = faults.filter(({ code }) => code === 'held').length
       if (values === 0) return faults
       forget(now)
-      clients.set(caller.clientId, { since: met.since, values: met.values + values })
+      clients.set(caller.clientId, { since: sent.since, values: sent.values + values })
       log.warn({ client: caller.clientId, values }, 'a bound client sent values of other customers')
-      if (told.length === 0) requireFew(caller)
-      return told.map((fault) => (fault.code === 'held' ? { ...fault, ...notStorable } : fault))
+      if (listed.length === 0) requireFew(caller)
+      return listed.map((fault) => (fault.code === 'held' ? { ...fault, ...notStorable } : fault))
     },
   }
 }

@@ -13,8 +13,9 @@ export type ReceivedBody = {
 }
 
 /**
- * Receives a body ahead of its reading. Node learns that a client has left only behind the bytes
- * that it has sent, so a body must not stay in the operating system while it waits or is read.
+ * Receives a body ahead of its reading. Node notices that a client has left only after it has read
+ * the bytes that the client sent. So a body must not stay in the operating system while it waits or
+ * is read.
  */
 export function receiveBody(source: Readable = Readable.from([])): ReceivedBody {
   const content = new PassThrough({ highWaterMark: limits.streamReceivedAheadBytes })

@@ -100,7 +100,7 @@ function openWithoutWaiting(): number {
   // This makes a pipe or a socket non-blocking, also for messages of the runtime itself.
   void process.stderr
   try {
-    // A pipe or a terminal that is opened again has flags of its own. Otherwise another process
+    // A pipe or a terminal that is opened again has its own flags. Otherwise another process
     // that ends could set those that all share.
     const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants
     return openSync(`/proc/self/fd/${STDERR}`, O_WRONLY | O_NONBLOCK | O_NOCTTY)

@@ -76,7 +76,7 @@ async function runNpm(folder: string): Promise<void> {
   const npm = spawn('npm', [...words, ...(registry ? [`--registry=${registry}`] : [])], {
     cwd: folder,
     env: environmentOfNpm(),
-    // stdout belongs to the command that was asked for.
+    // stdout belongs to the user's command.
     stdio: ['ignore', 2, 2],
     shell: process.platform === 'win32',
   })

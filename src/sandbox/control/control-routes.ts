@@ -51,8 +51,8 @@ function openTurns(): <T>(work: () => Promise<T>) => Promise<T> {
 
 /**
  * Throws a 403 for a request that a page of another site may have sent: a browser says where it
- * comes from. Programs send no Origin. A page whose own name was made to point at this machine has
- * that name in Host, so a name must be one that no public DNS answers.
+ * comes from. Programs send no Origin. If a page of another site resolves its own name to this
+ * machine, Host has that name. So Host must be a name that no public DNS answers.
  */
 function refuseForeignPage({ headers }: Pick<Request, 'headers'>, publicUrl: string): void {
   const { host = '', origin, 'sec-fetch-site': site } = headers

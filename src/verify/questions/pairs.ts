@@ -44,7 +44,7 @@ export async function checkPairs(session: Session, list: List): Promise<string |
       matches: (item: Item) => one.matches(item) && other.matches(item),
     }
     const fault = await faultOf(session, list, both)
-    // A filter that is wrong alone has a statement of its own.
+    // Another statement covers a filter that is wrong alone.
     const isOwn = fault && !(await isWrongAlone(session, list, [one, other]))
     if (isOwn) throw fault
   }
@@ -106,7 +106,7 @@ function spread<T>(values: readonly T[]): readonly T[] {
 
 type Pair = readonly [Condition, Condition]
 
-/** The values that tell the most; undefined if one filter cannot be told from both. */
+/** The pair that shows the most; undefined if both filters select what one of them selects. */
 function bestOf(ones: readonly Condition[], others: readonly Condition[]): Pair | undefined {
   const pairs = ones.flatMap((one) => others.map((other): Pair => [one, other]))
   const scored = pairs.map((pair) => ({ pair, score: scoreOf(pair) }))

@@ -56,7 +56,7 @@ export const feeStatements: readonly Statement[] = [
   },
   {
     id: 'fees.unique',
-    says: 'Each fee has an id of its own, for the same withdrawal too.',
+    says: 'Each fee has its own id, for the same withdrawal too.',
     source: contract('2.11'),
     check: async (context) => {
       const ids = new Set<string | undefined>()

@@ -82,7 +82,7 @@ export const tokenStatements: readonly Statement[] = [
   },
   {
     id: 'tokens.scope',
-    says: 'A token has the one scope that was asked for; unknown scopes beside it are dropped.',
+    says: 'A token has the one scope that was requested; unknown scopes beside it are dropped.',
     source: rfc(6749, '3.3'),
     check: async (context) => {
       const scope = ownScope(context)

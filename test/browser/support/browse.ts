@@ -24,7 +24,7 @@ export type Browsing = {
   newPage(options?: BrowserContextOptions): Promise<ConsolePage>
 }
 
-/** One browser and one sandbox for a file of tests. Each page has a session of its own. */
+/** One browser and one sandbox for a file of tests. Each page has its own session. */
 export function openBrowsing(options: ServiceOptions = {}): Browsing {
   let browser: Promise<Browser> | undefined
   const service = describeService(options)

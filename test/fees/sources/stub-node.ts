@@ -78,7 +78,7 @@ export function testDeps(start = now): TestDeps {
 }
 
 export type ManualTimers = Schedule & {
-  /** Runs the oldest timer and waits until its task has set the next; returns that one's delay. */
+  /** Runs the oldest timer and waits until its task has set the next. Returns the new delay. */
   readonly fire: () => Promise<number>
   readonly waiting: () => number
 }

@@ -136,7 +136,7 @@ for (const [at, { kind, list, envelope, make, members, query }] of kinds.entries
       assert.deepEqual([then, now], [1, 0])
     })
 
-    test('is withdrawn once, and no condition on a version is met', async () => {
+    test('is withdrawn once, and every condition on a version fails', async () => {
       const { versions } = (await call('GET', `${path}/history`)).body
       assert.equal(await statusOf(call('DELETE', path)), 204)
       assert.equal((await call('GET', `${path}/history`)).body.versions.length, versions.length)

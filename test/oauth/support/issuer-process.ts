@@ -1,4 +1,4 @@
-/** An OAuth 2 server in its own process. It signs any claims and can be told to misbehave. */
+/** An OAuth 2 server in its own process. It signs any claims, and fails as a test orders. */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'

@@ -28,7 +28,7 @@ export type WorldOptions = {
   readonly through?: (store: CredentialStore) => CredentialStore
 }
 
-/** Keys, clients and verifier on a store of their own. The test triggers each poll. */
+/** Keys, clients and the check of tokens on a separate store. The test triggers each poll. */
 export async function signingWorld(context: TestContext, options: WorldOptions = {}) {
   const folder = temporaryFolder(context)
   const place = await newStorePlace(context)

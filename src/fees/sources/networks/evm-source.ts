@@ -5,7 +5,7 @@ import { type NodeClient, type RpcCall, type RpcReply, resultOf } from '../nodes
 import { ascending, hexUnits, requireFreshHead } from './node-figures.ts'
 import { type Bounded, bound, type Observation } from './observation.ts'
 
-/** Twenty blocks, with each one's 60th percentile of tips. */
+/** The 60th percentile of tips in each of twenty blocks. */
 const historyBlocks = '0x14'
 const tipPercentile = 60
 

@@ -3,7 +3,7 @@ import type { Endpoint } from '../../schedule/schedule-members.ts'
 import type { FeeSourceDeps } from '../fee-event.ts'
 import { type NodeClient, nodeClient } from './node-client.ts'
 
-/** Then the next node is asked. */
+/** After that, the pool sends the request to the next node. */
 const answerTimeoutMs = 2_000
 /** After n failures in a row an endpoint is skipped for 2^n seconds, at most five minutes. */
 const backOffSecondsMax = 300
@@ -15,9 +15,9 @@ type Answer<T> = { readonly value: T; readonly host: string }
 /** The endpoints of one network, in the operator's order. */
 export type EndpointPool = {
   /**
-   * Returns the first endpoint's answer, or the next one's if it fails; undefined if all fail.
-   * Never rejects. The host `last` is asked after all others: another node confirms a figure better
-   * than the same one.
+   * Returns the answer of the first endpoint that succeeds; undefined if all fail. Never rejects.
+   * The host `last` comes after all others, because another node confirms a figure better than the
+   * same node.
    */
   readonly ask: <T>(
     observe: (node: NodeClient, signal: AbortSignal) => Promise<T>,

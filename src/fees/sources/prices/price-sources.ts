@@ -53,11 +53,11 @@ export async function observeHttpPrices(
   now: bigint,
   signal: AbortSignal,
 ): Promise<ObservedPrices> {
-  const asked = [...source.symbols].map(async ([symbol, word]) => {
+  const lookUps = [...source.symbols].map(async ([symbol, word]) => {
     const answer = await node.getForSymbol(word, signal)
     return [symbol, readHttpPrice(answer, source, now)] as const
   })
-  const settled = await Promise.allSettled(asked)
+  const settled = await Promise.allSettled(lookUps)
   const prices = settled.filter((result) => result.status === 'fulfilled').map(({ value }) => value)
   const failed = settled.find((result) => result.status === 'rejected')
   if (prices.length === 0 && failed !== undefined) throw failed.reason

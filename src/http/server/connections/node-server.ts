@@ -47,14 +47,14 @@ export function openNodeServers({ connectionsMax, watch, log }: NodeServerOption
     const server = createServer(
       {
         maxHeaderSize: limits.headerBytesMax,
-        // Any other body has a deadline of its own.
+        // Any other body has its own deadline.
         requestTimeout: limits.streamTimeoutMs,
         headersTimeout: limits.headersTimeoutMs,
         keepAliveTimeout: limits.keepAliveTimeoutMs,
         connectionsCheckingInterval: 1000,
         // Node would answer a request without Host with a bare 400. `refusals.ts` explains it.
         requireHostHeader: false,
-        // The service speaks no other protocol, so it answers as if no upgrade had been asked for.
+        // The service speaks no other protocol, so it ignores the request for an upgrade.
         shouldUpgradeCallback: () => false,
       },
       handler,

@@ -66,7 +66,7 @@ const otherFormats: readonly (readonly [start: string, fault: string])[] = [
   ['feff', 'is UTF-16; save it as UTF-8'],
 ]
 
-/** Text has no NUL. Where it has, every line would be a fault of its own. */
+/** Text has no NUL. A file that has one is refused once, not once for each line. */
 const START_BYTES = 4096
 
 function refuseOtherFormat(chunk: Uint8Array): void {

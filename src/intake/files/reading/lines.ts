@@ -5,7 +5,7 @@ import { type Entry, parseEntry } from '../../entry.ts'
 /** A line that need not be parsed, because its record is stored as it is. */
 export type Known = { readonly line: number; readonly known: true }
 
-/** A line as it came, in memory of its own. */
+/** The bytes of a line, copied out of the buffer of the file. */
 export type RawLine = { readonly line: number; readonly raw: Uint8Array }
 
 /** Tells which lines need not be parsed. */

@@ -1,7 +1,7 @@
 import type { Wrong } from '../wrong-server.ts'
 import { isFee, type Json, problem, replaced, type WrongServerCase } from './mutations.ts'
 
-/** Changes what the correct server is asked for. */
+/** Changes the request before the correct server gets it. */
 const asksOtherwise = (change: (body: Json) => Json): NonNullable<Wrong['request']> => {
   return (asked) => {
     if (!isFee(asked)) return {}
