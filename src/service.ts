@@ -160,7 +160,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   const { reserve: reserveAnswer } = unsent
   const cursorKeys = cursorKeysOf(keyring)
   const customers: Api<Principal> = {
-    authenticate: (request) => authenticate(request, oauth.verify),
+    authenticate: (request) => authenticate(request, oauth.checkToken),
     rateLimit,
     interfere: extension?.interfere,
     requireScope,

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import { createClient, readClientKeys } from '../../src/oauth/clients/clients.ts'
-import { assertRefused } from './support/assert-verified.ts'
+import { assertRefused } from './support/assert-checked.ts'
 import { acme, oauthWorld } from './support/oauth-world.ts'
 
 const type = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
@@ -117,8 +117,8 @@ test('refuses a secret from a client with keys, and an assertion from a client w
 
 test('does not accept an assertion as an access token', async (t) => {
   const { assertion, oauth } = await assertionWorld(t)
-  assertRefused(await oauth.verify(await assertion()))
-  assertRefused(await oauth.verify(await assertion({}, { typ: 'at+jwt' })))
+  assertRefused(await oauth.checkToken(await assertion()))
+  assertRefused(await oauth.checkToken(await assertion({}, { typ: 'at+jwt' })))
 })
 
 test('registers public keys only, of the supported types', async () => {

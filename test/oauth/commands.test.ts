@@ -14,7 +14,7 @@ import type { CredentialStore } from '../../src/store/credentials.ts'
 import { NothingChanged, StoreUnavailable } from '../../src/store/unavailable.ts'
 import { openVault } from '../../src/vault/open-vault.ts'
 import { systemRandom } from '../../src/vault/random.ts'
-import { assertAccepted, assertRefused } from './support/assert-verified.ts'
+import { assertAccepted, assertRefused } from './support/assert-checked.ts'
 import { acme, acmeScopes, oauthWorld } from './support/oauth-world.ts'
 
 type Masters = { masterKey?: Secret; previousMasterKey?: Secret }
@@ -258,8 +258,8 @@ test('client rotate keeps the old secret valid; --now revokes it with its tokens
   await oauth.refresh()
   assert.equal((await tokenOf(acme.id, second.client_secret)).status, 401)
   const newer = (await tokenOf(acme.id, third.client_secret)).body.access_token
-  assertRefused(await oauth.verify(older))
-  assertAccepted(await oauth.verify(newer))
+  assertRefused(await oauth.checkToken(older))
+  assertAccepted(await oauth.checkToken(newer))
 })
 
 test('client disable refuses the client and its tokens, and is idempotent', async (t) => {
@@ -269,7 +269,7 @@ test('client disable refuses the client and its tokens, and is idempotent', asyn
   assert.match(first.disabled_at, /^2026-03-01T12:00:00/)
   assert.deepEqual((await run(`client disable ${acme.id} --json`)).json(), first)
   await oauth.refresh()
-  assertRefused(await oauth.verify(access_token))
+  assertRefused(await oauth.checkToken(access_token))
   assert.equal((await token()).status, 401)
   assert.match((await run(`client rotate ${acme.id}`)).errors, /is disabled/)
   const unknown = await run('client disable client_nobody')
@@ -297,8 +297,8 @@ test('keys rotate --revoke refuses every older token', async (t) => {
   const { access_token } = (await token()).body
   await run('keys rotate --revoke')
   await oauth.refresh()
-  assertRefused(await oauth.verify(access_token))
-  assertAccepted(await oauth.verify((await token()).body.access_token))
+  assertRefused(await oauth.checkToken(access_token))
+  assertAccepted(await oauth.checkToken((await token()).body.access_token))
   assert.match((await run('keys list')).out, /revoked.*\n.*signing/)
 })
 
@@ -309,7 +309,7 @@ test('keys rotate --purpose cursor keeps tokens valid, and refuses other purpose
   assert.equal(revoked, true)
   clock.advance(5)
   await oauth.refresh()
-  assertAccepted(await oauth.verify(access_token))
+  assertAccepted(await oauth.checkToken(access_token))
   const refused = await run('keys rotate --purpose client-secret')
   assert.notEqual(refused.exitCode, 0)
   assert.match(refused.errors, /Allowed choices are token-signing, cursor/)

@@ -10,7 +10,7 @@ import {
   readClientKeys,
 } from '../../src/oauth/clients/clients.ts'
 import { systemClock } from '../../src/platform/clock.ts'
-import { assertAccepted } from './support/assert-verified.ts'
+import { assertAccepted } from './support/assert-checked.ts'
 import { acme, acmeScopes, oauthWorld } from './support/oauth-world.ts'
 
 const [readFiat = ''] = acmeScopes
@@ -32,7 +32,7 @@ for (const algorithm of ['oidc', 'oauth2'] as const) {
       [answer.token_type, answer.scope, answer.expires_in],
       ['bearer', readFiat, 900],
     )
-    const principal = await server.verify(answer.access_token)
+    const principal = await server.checkToken(answer.access_token)
     assertAccepted(principal)
     assert.deepEqual([principal.clientId, principal.tenant], [acme.id, 'acme'])
   })
@@ -64,7 +64,7 @@ test('openid-client gets a token by private_key_jwt', async (t) => {
       insecure,
     )
     const answer = await openid.clientCredentialsGrant(config, { scope: readFiat })
-    assertAccepted(await server.verify(answer.access_token))
+    assertAccepted(await server.checkToken(answer.access_token))
   }
 })
 
@@ -119,7 +119,7 @@ for (const authorizationMethod of ['header', 'body'] as const) {
     })
     const { token } = await client.getToken({ scope: [readFiat] })
     assert.equal(token.scope, readFiat)
-    assertAccepted(await server.verify(String(token.access_token)))
+    assertAccepted(await server.checkToken(String(token.access_token)))
   })
 }
 

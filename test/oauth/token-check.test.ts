@@ -7,7 +7,7 @@ import { disableClient, rotateClient } from '../../src/oauth/clients/clients.ts'
 import { openCredentialCache } from '../../src/oauth/tokens/credential-cache.ts'
 import { issueToken } from '../../src/oauth/tokens/own-token.ts'
 import type { CredentialStore } from '../../src/store/credentials.ts'
-import { assertAccepted, assertRefused } from './support/assert-verified.ts'
+import { assertAccepted, assertRefused } from './support/assert-checked.ts'
 import { issuer, log, signingWorld } from './support/signing-world.ts'
 
 const readFiat = 'transfer:read_fiat_account'
@@ -43,9 +43,9 @@ async function forgeryWorld(context: TestContext) {
 }
 
 test('returns client, tenant and scopes of a valid token, with the tenant of the local table', async (t) => {
-  const { sign, verifier } = await forgeryWorld(t)
+  const { sign, tokenCheck } = await forgeryWorld(t)
   const token = await sign({ customer_id: 'globex', tenant: 'globex' })
-  assert.deepEqual(await verifier.verify(token), {
+  assert.deepEqual(await tokenCheck.checkToken(token), {
     clientId: 'client_acme',
     tenant: 'acme',
     scopes: new Set([readFiat]),
@@ -53,16 +53,16 @@ test('returns client, tenant and scopes of a valid token, with the tenant of the
 })
 
 test('answers a cached token synchronously', async (t) => {
-  const { sign, verifier } = await forgeryWorld(t)
+  const { sign, tokenCheck } = await forgeryWorld(t)
   const token = await sign({})
-  const first = await verifier.verify(token)
-  assert.equal(verifier.verify(token), first)
+  const first = await tokenCheck.checkToken(token)
+  assert.equal(tokenCheck.checkToken(token), first)
 })
 
 test('grants only scopes that the token names and the client still has', async (t) => {
-  const { sign, verifier } = await forgeryWorld(t)
+  const { sign, tokenCheck } = await forgeryWorld(t)
   const token = await sign({ scope: `${readFiat} statements:read_statement unknown:scope` })
-  const principal = await verifier.verify(token)
+  const principal = await tokenCheck.checkToken(token)
   assertAccepted(principal)
   assert.deepEqual([...principal.scopes], [readFiat])
 })
@@ -92,13 +92,13 @@ const badClaims: Readonly<Record<string, object>> = {
 
 for (const [what, changes] of Object.entries(badClaims)) {
   test(`refuses a token with ${what}`, async (t) => {
-    const { sign, verifier } = await forgeryWorld(t)
-    assertRefused(await verifier.verify(await sign(changes)))
+    const { sign, tokenCheck } = await forgeryWorld(t)
+    assertRefused(await tokenCheck.checkToken(await sign(changes)))
   })
 }
 
 test('refuses tokens that are expired, issued in the future, too long-lived or not valid yet', async (t) => {
-  const { now, sign, verifier } = await forgeryWorld(t)
+  const { now, sign, tokenCheck } = await forgeryWorld(t)
   const cases = [
     { iat: now - 900, exp: now },
     { iat: now - 900, exp: now - 1 },
@@ -109,13 +109,13 @@ test('refuses tokens that are expired, issued in the future, too long-lived or n
     { nbf: now + 60 },
   ]
   for (const changes of cases) {
-    assertRefused(await verifier.verify(await sign(changes)), JSON.stringify(changes))
+    assertRefused(await tokenCheck.checkToken(await sign(changes)), JSON.stringify(changes))
   }
-  assertAccepted(await verifier.verify(await sign({ iat: now + 5, exp: now + 100 })))
+  assertAccepted(await tokenCheck.checkToken(await sign({ iat: now + 5, exp: now + 100 })))
 })
 
 test('refuses other types, missing or unknown key ids and unknown critical headers', async (t) => {
-  const { byHand, sign, verifier } = await forgeryWorld(t)
+  const { byHand, sign, tokenCheck } = await forgeryWorld(t)
   const headers = [
     { typ: 'JWT' },
     { typ: undefined },
@@ -129,14 +129,14 @@ test('refuses other types, missing or unknown key ids and unknown critical heade
     { kid: 'constructor' },
   ]
   for (const header of headers) {
-    assertRefused(await verifier.verify(await sign({}, header)), JSON.stringify(header))
+    assertRefused(await tokenCheck.checkToken(await sign({}, header)), JSON.stringify(header))
   }
   const critical = byHand({ crit: ['exp'], exp: 1 }, () => 'AAAA')
-  assertRefused(await verifier.verify(critical))
+  assertRefused(await tokenCheck.checkToken(critical))
 })
 
 test('refuses unsigned tokens, and HMACs with the public key as the secret', async (t) => {
-  const { byHand, key, verifier } = await forgeryWorld(t)
+  const { byHand, key, tokenCheck } = await forgeryWorld(t)
   const hs256 = (secret: string) => (signed: string) =>
     createHmac('sha256', secret).update(signed).digest('base64url')
   const pem = await exportSPKI(key.publicKey)
@@ -149,11 +149,11 @@ test('refuses unsigned tokens, and HMACs with the public key as the secret', asy
     byHand({ alg: 'HS256' }, hs256(String(key.publicJwk.x))),
     byHand({}, () => Buffer.alloc(64).toString('base64url')),
   ]
-  for (const token of attacks) assertRefused(await verifier.verify(token), token)
+  for (const token of attacks) assertRefused(await tokenCheck.checkToken(token), token)
 })
 
 test('never takes a key from the token itself', async (t) => {
-  const { key, sign, verifier } = await forgeryWorld(t)
+  const { key, sign, tokenCheck } = await forgeryWorld(t)
   const attacker = await generateKeyPair('ES256', { extractable: true })
   const jwk = await exportJWK(attacker.publicKey)
   const headers = [
@@ -165,13 +165,13 @@ test('never takes a key from the token itself', async (t) => {
   ]
   for (const header of headers) {
     const token = await sign({}, header, attacker.privateKey)
-    assertRefused(await verifier.verify(token), JSON.stringify(header))
+    assertRefused(await tokenCheck.checkToken(token), JSON.stringify(header))
   }
-  assertAccepted(await verifier.verify(await sign({}, {}, key.privateKey)))
+  assertAccepted(await tokenCheck.checkToken(await sign({}, {}, key.privateKey)))
 })
 
 test('refuses text that is not a token', async (t) => {
-  const { sign, verifier } = await forgeryWorld(t)
+  const { sign, tokenCheck } = await forgeryWorld(t)
   const good = await sign({})
   const texts = [
     '',
@@ -186,58 +186,58 @@ test('refuses text that is not a token', async (t) => {
     '🙂',
   ]
   for (const text of [...texts, 'a'.repeat(100_000), `e30.${'e30'.repeat(5000)}.x`]) {
-    assertRefused(await verifier.verify(text), text.slice(0, 40))
+    assertRefused(await tokenCheck.checkToken(text), text.slice(0, 40))
   }
 })
 
 test('checks the expiry of a cached token', async (t) => {
-  const { clock, now, sign, verifier } = await forgeryWorld(t)
+  const { clock, now, sign, tokenCheck } = await forgeryWorld(t)
   const token = await sign({ iat: now, exp: now + 30 })
-  assertAccepted(await verifier.verify(token))
+  assertAccepted(await tokenCheck.checkToken(token))
   clock.advance(29)
-  assertAccepted(await verifier.verify(token))
+  assertAccepted(await tokenCheck.checkToken(token))
   clock.advance(1)
-  assertRefused(await verifier.verify(token))
+  assertRefused(await tokenCheck.checkToken(token))
 })
 
 test('refuses a denied token after the next poll, cached or not', async (t) => {
-  const { client, clock, command, cache, tokenFor, verifier } = await forgeryWorld(t)
+  const { client, clock, command, cache, tokenFor, tokenCheck } = await forgeryWorld(t)
   const [denied, other] = [await tokenFor(client), await tokenFor(client)]
-  assertAccepted(await verifier.verify(denied))
+  assertAccepted(await tokenCheck.checkToken(denied))
   const payload = JSON.parse(Buffer.from(String(denied.split('.')[1]), 'base64url').toString())
   await command.store.denyToken(payload.jti, clock() + 900_000_000n, clock())
   await cache.refresh()
-  assertRefused(await verifier.verify(denied))
-  assertAccepted(await verifier.verify(other))
+  assertRefused(await tokenCheck.checkToken(denied))
+  assertAccepted(await tokenCheck.checkToken(other))
 })
 
 test('refuses a disabled client after the next poll', async (t) => {
-  const { client, command, cache, tokenFor, verifier } = await forgeryWorld(t)
+  const { client, command, cache, tokenFor, tokenCheck } = await forgeryWorld(t)
   const token = await tokenFor(client)
-  assertAccepted(await verifier.verify(token))
+  assertAccepted(await tokenCheck.checkToken(token))
   await disableClient(command, client.id)
   await cache.refresh()
-  assertRefused(await verifier.verify(token))
+  assertRefused(await tokenCheck.checkToken(token))
 })
 
 test('refuses older tokens after --now, and accepts new ones at once', async (t) => {
-  const { client, command, cache, tokenFor, verifier } = await forgeryWorld(t)
+  const { client, command, cache, tokenFor, tokenCheck } = await forgeryWorld(t)
   const older = await tokenFor(client)
   await rotateClient(command, client.id, { previousDays: 0 })
   await cache.refresh()
   const current = cache.current().clients.get(client.id)
   assert(current !== undefined)
-  assertRefused(await verifier.verify(older))
-  assertAccepted(await verifier.verify(await tokenFor(current)))
+  assertRefused(await tokenCheck.checkToken(older))
+  assertAccepted(await tokenCheck.checkToken(await tokenFor(current)))
 })
 
 test('finds a client that was created after the last poll', async (t) => {
-  const { sign, addExternal, command, verifier } = await forgeryWorld(t)
+  const { sign, addExternal, command, tokenCheck } = await forgeryWorld(t)
   const method = { kind: 'secret' } as const
   const made = await addExternal(method)
   assert.notEqual(await command.store.findClient(made.id), undefined)
   const token = await sign({ sub: made.id, client_id: made.id })
-  assertAccepted(await verifier.verify(token))
+  assertAccepted(await tokenCheck.checkToken(token))
 })
 
 test('reads only what has changed, and keeps other clients’ tokens cached', async (t) => {
@@ -250,13 +250,13 @@ test('reads only what has changed, and keeps other clients’ tokens cached', as
       return states
     },
   })
-  const { cache, clock, command, sample, tokenFor, verifier } = await signingWorld(t, {
+  const { cache, clock, command, sample, tokenFor, tokenCheck } = await signingWorld(t, {
     through: counting,
   })
   const [acme, borealis] = [await sample('client_acme'), await sample('client_borealis')]
   const [first, second] = [await tokenFor(acme), await tokenFor(borealis)]
-  await verifier.verify(first)
-  await verifier.verify(second)
+  await tokenCheck.checkToken(first)
+  await tokenCheck.checkToken(second)
   reads.length = 0
   for (let index = 0; index < 3; index += 1) {
     await command.store.denyToken(`jti-${index}`, clock() + 60_000_000n, clock())
@@ -271,8 +271,8 @@ test('reads only what has changed, and keeps other clients’ tokens cached', as
     { clients: 1, denied: 0 },
   ])
   // Only a cached token is answered without a promise.
-  assert.equal(verifier.verify(first) instanceof Promise, false)
-  assert.equal(await verifier.verify(second), 'disabled client')
+  assert.equal(tokenCheck.checkToken(first) instanceof Promise, false)
+  assert.equal(await tokenCheck.checkToken(second), 'disabled client')
 })
 
 test('forgets a denied token after its expiry, and learns of it again when the clock goes back', async (t) => {
@@ -289,33 +289,34 @@ test('forgets a denied token after its expiry, and learns of it again when the c
 })
 
 test('accepts tokens of the old key after a rotation until they expire', async (t) => {
-  const { client, clock, command, keyring, sign, cache, tokenFor, verifier } = await forgeryWorld(t)
+  const { client, clock, command, keyring, sign, cache, tokenFor, tokenCheck } =
+    await forgeryWorld(t)
   const older = await tokenFor(client)
   const next = await command.keyring.rotate('token-signing', { revokeOthers: false })
   clock.advance(10)
   await cache.refresh()
   assert.equal(keyring.current('token-signing').id, next.id)
-  assertAccepted(await verifier.verify(older))
-  assertAccepted(await verifier.verify(await tokenFor(client)))
+  assertAccepted(await tokenCheck.checkToken(older))
+  assertAccepted(await tokenCheck.checkToken(await tokenFor(client)))
   clock.advance(3610)
   await cache.refresh()
   const late = Number(clock() / 1_000_000n)
-  assertRefused(await verifier.verify(await sign({ iat: late, exp: late + 60 })))
+  assertRefused(await tokenCheck.checkToken(await sign({ iat: late, exp: late + 60 })))
 })
 
 test('refuses tokens of a revoked key, cached or not', async (t) => {
-  const { client, command, cache, tokenFor, verifier } = await forgeryWorld(t)
+  const { client, command, cache, tokenFor, tokenCheck } = await forgeryWorld(t)
   const [seen, unseen] = [await tokenFor(client), await tokenFor(client)]
-  assertAccepted(await verifier.verify(seen))
+  assertAccepted(await tokenCheck.checkToken(seen))
   await command.keyring.rotate('token-signing', { revokeOthers: true })
   await cache.refresh()
-  assertRefused(await verifier.verify(seen))
-  assertRefused(await verifier.verify(unseen))
-  assertAccepted(await verifier.verify(await tokenFor(client)))
+  assertRefused(await tokenCheck.checkToken(seen))
+  assertRefused(await tokenCheck.checkToken(unseen))
+  assertAccepted(await tokenCheck.checkToken(await tokenFor(client)))
 })
 
 test('accepts a key that another process has just created, before the next poll', async (t) => {
-  const { client, command, cache, verifier, keyring, tokenFor, clock } = await forgeryWorld(t)
+  const { client, command, cache, tokenCheck, keyring, tokenFor, clock } = await forgeryWorld(t)
   const before = await tokenFor(client)
   const other = await openCredentialCache({
     ...command,
@@ -331,10 +332,10 @@ test('accepts a key that another process has just created, before the next poll'
   assert(key !== undefined)
   const { scopes } = client
   const token = await issueToken({ issuer, client, scopes, lifeSeconds: 60, key, now: clock() })
-  const answers = await Promise.all([verifier.verify(token), verifier.verify(token)])
+  const answers = await Promise.all([tokenCheck.checkToken(token), tokenCheck.checkToken(token)])
   assert(answers.every((answer) => typeof answer === 'object'))
   assert.equal(keyring.current('token-signing').id, key.id)
-  assertRefused(await verifier.verify(before))
+  assertRefused(await tokenCheck.checkToken(before))
 })
 
 test('answers 503 when the cache is older than 60 s, also for cached tokens', async (t) => {
@@ -343,29 +344,29 @@ test('answers 503 when the cache is older than 60 s, also for cached tokens', as
     ...store,
     revision: () => (isDown ? Promise.reject(new Error('the disk is gone')) : store.revision()),
   })
-  const { clock, sample, cache, tokenFor, verifier } = await signingWorld(t, { through: failing })
+  const { clock, sample, cache, tokenFor, tokenCheck } = await signingWorld(t, { through: failing })
   const token = await tokenFor(await sample('client_acme'))
-  await verifier.verify(token)
+  await tokenCheck.checkToken(token)
   isDown = true
   await assert.rejects(cache.refresh(), /disk is gone/)
   clock.advance(60)
-  assertAccepted(await verifier.verify(token))
+  assertAccepted(await tokenCheck.checkToken(token))
   assert.deepEqual(cache.freshness(), { fresh: true, ageMs: 60_000, awaitsClients: false })
   clock.advance(1)
   assert.deepEqual(cache.freshness(), { fresh: false, ageMs: 61_000, awaitsClients: false })
-  assert.throws(() => verifier.verify(token), { name: 'Problem', status: 503 })
+  assert.throws(() => tokenCheck.checkToken(token), { name: 'Problem', status: 503 })
   isDown = false
   await cache.refresh()
-  assertAccepted(await verifier.verify(token))
+  assertAccepted(await tokenCheck.checkToken(token))
 })
 
 test('answers a cached token in microseconds', async (t) => {
-  const { sign, verifier } = await forgeryWorld(t)
+  const { sign, tokenCheck } = await forgeryWorld(t)
   const token = await sign({})
-  await verifier.verify(token)
+  await tokenCheck.checkToken(token)
   const rounds = 20_000
   const began = performance.now()
-  for (let round = 0; round < rounds; round += 1) verifier.verify(token)
+  for (let round = 0; round < rounds; round += 1) tokenCheck.checkToken(token)
   const microseconds = ((performance.now() - began) * 1000) / rounds
   t.diagnostic(`${microseconds.toFixed(2)} µs a cached token, including its hash`)
   assert(microseconds < 100, `${microseconds} µs`)

@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { createSampleClient, disableClient } from '../../src/oauth/clients/clients.ts'
 import { confirmClients, startRecovery } from '../../src/oauth/clients/confirm-clients.ts'
 import { fetchToken } from '../support/harness.ts'
-import { assertAccepted, assertRefused } from './support/assert-verified.ts'
+import { assertAccepted, assertRefused } from './support/assert-checked.ts'
 import { acme, acmeScopes, oauthWorld } from './support/oauth-world.ts'
 
 function linesOfLog() {
@@ -90,10 +90,10 @@ test('a client that is bound to a customer learns nothing of the operator’s ot
 test('refuses a revoked token at once on this server and after a poll on another', async (t) => {
   const { oauth, post, token } = await oauthWorld(t)
   const { access_token } = (await token()).body
-  assertAccepted(await oauth.verify(access_token))
+  assertAccepted(await oauth.checkToken(access_token))
   const answer = await post('/oauth2/revoke', { ...asAcme, token: access_token })
   assert.deepEqual([answer.status, answer.body], [200, ''])
-  assertRefused(await oauth.verify(access_token))
+  assertRefused(await oauth.checkToken(access_token))
   assert.equal((await post('/oauth2/revoke', { ...asAcme, token: access_token })).status, 200)
 })
 
@@ -103,7 +103,7 @@ test('does not revoke another customer’s token, and gives the same answer', as
   const foreign = await post('/oauth2/revoke', { ...asGlobex, token: access_token })
   const unknown = await post('/oauth2/revoke', { ...asGlobex, token: 'no.such.token' })
   assert.deepEqual([foreign.status, foreign.body], [unknown.status, unknown.body])
-  assertAccepted(await oauth.verify(access_token))
+  assertAccepted(await oauth.checkToken(access_token))
 })
 
 test('does not let another client of the same customer revoke', async (t) => {
@@ -114,7 +114,7 @@ test('does not let another client of the same customer revoke', async (t) => {
   const by = { client_id: other.id, client_secret: other.secret }
   const answer = await post('/oauth2/revoke', { ...by, token: access_token })
   assert.deepEqual([answer.status, answer.body], [200, ''])
-  assertAccepted(await oauth.verify(access_token))
+  assertAccepted(await oauth.checkToken(access_token))
 })
 
 for (const path of ['/oauth2/revoke', '/oauth2/introspect']) {
@@ -144,7 +144,7 @@ test('a disabled client gets no token and its old ones are refused after the nex
   await disableClient(command, acme.id)
   assert.equal((await token()).status, 401)
   await oauth.refresh()
-  assertRefused(await oauth.verify(access_token))
+  assertRefused(await oauth.checkToken(access_token))
 })
 
 test('after a restore every request answers 503 until the clients are confirmed; no old token or key counts', async (t) => {
@@ -168,15 +168,15 @@ test('after a restore every request answers 503 until the clients are confirmed;
   const refused = await token()
   assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '60'])
   assert.match(refused.body.detail, /^the service is being restored/)
-  assert.throws(() => oauth.verify(access_token), { name: 'Problem', status: 503 })
+  assert.throws(() => oauth.checkToken(access_token), { name: 'Problem', status: 503 })
   assert.equal((await post('/oauth2/introspect', { ...asAcme, token: access_token })).status, 503)
   await oauth.refresh()
   assert.deepEqual(states(), [true, 1])
 
   await confirmClients(command, command.keyring)
   await oauth.refresh()
-  assertRefused(await oauth.verify(access_token))
-  assertAccepted(await oauth.verify((await token()).body.access_token))
+  assertRefused(await oauth.checkToken(access_token))
+  assertAccepted(await oauth.checkToken((await token()).body.access_token))
   assert.equal(command.keyring.byId(leaked), undefined)
   assert.deepEqual(states(), [false, 2])
   await command.store.endRecovery(clock())

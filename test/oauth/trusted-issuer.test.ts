@@ -7,7 +7,7 @@ import {
   type TrustedIssuer,
 } from '../../src/platform/settings/trusted-issuers.ts'
 import { until } from '../support/until.ts'
-import { assertAccepted, assertRefused } from './support/assert-verified.ts'
+import { assertAccepted, assertRefused } from './support/assert-checked.ts'
 import { acme, oauthWorld } from './support/oauth-world.ts'
 import { type Cleanups, startProcess } from './support/process.ts'
 
@@ -55,24 +55,24 @@ async function issuerWorld(
     const good = { aud: 'bursar', ...client, scp: [readFiat], iat: now, exp: now + 300 }
     return (await order('/sign', { claims: { ...good, ...claims }, header })).token
   }
-  const verify = async (token: string) => world.oauth.verify(token)
-  return { ...world, issuer, client: made.client, order, sign, verify }
+  const checkToken = async (token: string) => world.oauth.checkToken(token)
+  return { ...world, issuer, client: made.client, order, sign, checkToken }
 }
 
 test('accepts a token of a trusted issuer for the customer of its client', async (t) => {
-  const { client, sign, verify } = await issuerWorld(t)
+  const { client, sign, checkToken } = await issuerWorld(t)
   const token = await sign({ scp: [readFiat, 'statements:read_statement'], customer_id: 'globex' })
-  assert.deepEqual(await verify(token), {
+  assert.deepEqual(await checkToken(token), {
     clientId: client.id,
     tenant: 'acme',
     scopes: new Set([readFiat]),
   })
-  assert.equal(await verify(token), await verify(token))
+  assert.equal(await checkToken(token), await checkToken(token))
 })
 
 test('accepts an audience in an array, and keys of a configured URL', async (t) => {
   const first = await issuerWorld(t)
-  assertAccepted(await first.verify(await first.sign({ aud: ['account', 'bursar'] })))
+  assertAccepted(await first.checkToken(await first.sign({ aud: ['account', 'bursar'] })))
   const jwksUri = `${first.issuer.url}/keys`
   const issuers = [
     {
@@ -91,13 +91,13 @@ test('accepts an audience in an array, and keys of a configured URL', async (t) 
   await createClient(second.command, { customerId: 'acme', name: 'x', scopes: undefined, method })
   await second.oauth.refresh()
   const claims = { azp: null, sub: 'ext-2', client_id: 'ext-2', scp: null, scope: `${readFiat} x` }
-  const principal = await second.oauth.verify(await first.sign(claims, { typ: 'JWT' }))
+  const principal = await second.oauth.checkToken(await first.sign(claims, { typ: 'JWT' }))
   assertAccepted(principal)
   assert.deepEqual([...principal.scopes], [readFiat])
 })
 
 test('refuses what the issuer’s configuration does not allow', async (t) => {
-  const { clock, sign, verify } = await issuerWorld(t)
+  const { clock, sign, checkToken } = await issuerWorld(t)
   const now = Number(clock() / 1_000_000n)
   const both = (id: string) => ({ azp: id, sub: id })
   const claims: readonly (readonly [object, Refusal])[] = [
@@ -116,7 +116,7 @@ test('refuses what the issuer’s configuration does not allow', async (t) => {
     [{ scp: 7 }, 'wrong claims'],
   ]
   for (const [changes, refusal] of claims) {
-    assert.equal(await verify(await sign(changes)), refusal, JSON.stringify(changes))
+    assert.equal(await checkToken(await sign(changes)), refusal, JSON.stringify(changes))
   }
   const headers: readonly (readonly [object, Refusal])[] = [
     [{ typ: 'JWT' }, 'wrong type'],
@@ -125,9 +125,9 @@ test('refuses what the issuer’s configuration does not allow', async (t) => {
     [{ alg: 'RS512' }, 'wrong algorithm'],
   ]
   for (const [header, refusal] of headers) {
-    assert.equal(await verify(await sign({}, header)), refusal, JSON.stringify(header))
+    assert.equal(await checkToken(await sign({}, header)), refusal, JSON.stringify(header))
   }
-  assertAccepted(await verify(await sign({ exp: now - 29, iat: now - 60 })))
+  assertAccepted(await checkToken(await sign({ exp: now - 29, iat: now - 60 })))
 })
 
 const notTheClients: readonly (readonly [what: string, claims: object])[] = [
@@ -140,19 +140,19 @@ const notTheClients: readonly (readonly [what: string, claims: object])[] = [
 for (const [what, claims] of notTheClients) {
   test(`refuses a token ${what}, with any typ that the configuration allows`, async (t) => {
     for (const typ of ['at+jwt', 'any']) {
-      const { sign, verify } = await issuerWorld(t, { typ })
-      assert.equal(await verify(await sign(claims)), 'not client credentials', typ)
+      const { sign, checkToken } = await issuerWorld(t, { typ })
+      assert.equal(await checkToken(await sign(claims)), 'not client credentials', typ)
     }
   })
 }
 
 test('with typ any, refuses a token that names a type other than an access token’s', async (t) => {
-  const { sign, verify } = await issuerWorld(t, { typ: 'any' })
+  const { sign, checkToken } = await issuerWorld(t, { typ: 'any' })
   for (const typ of ['logout+jwt', 'secevent+jwt', 'client-authentication+jwt']) {
-    assert.equal(await verify(await sign({}, { typ })), 'wrong type', typ)
+    assert.equal(await checkToken(await sign({}, { typ })), 'wrong type', typ)
   }
   for (const typ of ['JWT', 'application/at+jwt', null]) {
-    assertAccepted(await verify(await sign({}, { typ })), String(typ))
+    assertAccepted(await checkToken(await sign({}, { typ })), String(typ))
   }
 })
 
@@ -161,39 +161,39 @@ test('knows the client’s own token by the claim that the configuration names',
     clientCredentials: { claim: 'gty', value: 'client-credentials' },
   })
   const sub = 'ext-acme@clients'
-  assertAccepted(await auth0.verify(await auth0.sign({ sub, gty: 'client-credentials' })))
-  assertRefused(await auth0.verify(await auth0.sign({ sub, gty: 'password' })))
-  assertRefused(await auth0.verify(await auth0.sign({ sub: 'ext-acme' })))
+  assertAccepted(await auth0.checkToken(await auth0.sign({ sub, gty: 'client-credentials' })))
+  assertRefused(await auth0.checkToken(await auth0.sign({ sub, gty: 'password' })))
+  assertRefused(await auth0.checkToken(await auth0.sign({ sub: 'ext-acme' })))
   const keycloak = await issuerWorld(t, {
     clientCredentials: { claim: 'preferred_username', value: 'service-account-{client}' },
   })
   const token = (name: string) => keycloak.sign({ sub: 'uuid', preferred_username: name })
-  assertAccepted(await keycloak.verify(await token('service-account-ext-acme')))
-  assertRefused(await keycloak.verify(await token('service-account-ext-other')))
+  assertAccepted(await keycloak.checkToken(await token('service-account-ext-acme')))
+  assertRefused(await keycloak.checkToken(await token('service-account-ext-other')))
 })
 
 test('accepts times with a fraction', async (t) => {
-  const { clock, sign, verify } = await issuerWorld(t)
+  const { clock, sign, checkToken } = await issuerWorld(t)
   const now = Number(clock() / 1_000_000n)
   const token = await sign({ iat: now - 0.75, nbf: now - 0.5, exp: now + 60.25 })
-  assertAccepted(await verify(token))
+  assertAccepted(await checkToken(token))
 })
 
 test('refuses a token of the issuer that names a Bursar client', async (t) => {
-  const { sign, url, verify } = await issuerWorld(t)
+  const { sign, url, checkToken } = await issuerWorld(t)
   const claims = { iss: url, aud: url, sub: acme.id, client_id: acme.id, scope: readFiat, jti: 'j' }
-  assertRefused(await verify(await sign(claims)))
+  assertRefused(await checkToken(await sign(claims)))
 })
 
 test('refuses a disabled external client, and records its last use', async (t) => {
-  const { client, clock, command, oauth, sign, verify } = await issuerWorld(t)
+  const { client, clock, command, oauth, sign, checkToken } = await issuerWorld(t)
   const token = await sign()
-  assertAccepted(await verify(token))
+  assertAccepted(await checkToken(token))
   const lastUsedAt = async () => (await command.store.findClient(client.id))?.lastUsedAt
   await until(async () => (await lastUsedAt()) === clock())
   await disableClient(command, client.id)
   await oauth.refresh()
-  assertRefused(await verify(token))
+  assertRefused(await checkToken(token))
 })
 
 test('issues no token to an external client', async (t) => {
@@ -202,27 +202,27 @@ test('issues no token to an external client', async (t) => {
 })
 
 test('follows a rotation of the issuer’s keys, and refuses tokens of the old key', async (t) => {
-  const { oauth, order, sign, verify } = await issuerWorld(t)
+  const { oauth, order, sign, checkToken } = await issuerWorld(t)
   const older = await sign()
-  assertAccepted(await verify(older))
+  assertAccepted(await checkToken(older))
   await order('/rotate')
   await oauth.refresh()
-  assertRefused(await verify(older))
-  assertAccepted(await verify(await sign()))
+  assertRefused(await checkToken(older))
+  assertAccepted(await checkToken(await sign()))
 })
 
 test('fetches keys for an unknown key id at most every thirty seconds', async (t) => {
-  const { clock, oauth, order, sign, verify } = await issuerWorld(t)
+  const { clock, oauth, order, sign, checkToken } = await issuerWorld(t)
   await order('/rotate')
   const token = await sign()
   const asked = async () => (await order('/sign')).asked
   const before = await asked()
-  for (const answer of await Promise.all(Array.from({ length: 20 }, () => verify(token)))) {
+  for (const answer of await Promise.all(Array.from({ length: 20 }, () => checkToken(token)))) {
     assertRefused(answer)
   }
   assert.equal(await asked(), before)
   clock.advance(30)
-  const answers = await Promise.all(Array.from({ length: 20 }, () => verify(token)))
+  const answers = await Promise.all(Array.from({ length: 20 }, () => checkToken(token)))
   assert(answers.every((answer) => typeof answer === 'object'))
   assert.equal(await asked(), before + 1)
   await oauth.refresh()
@@ -230,43 +230,43 @@ test('fetches keys for an unknown key id at most every thirty seconds', async (t
 
 for (const mode of ['failing', 'redirecting', 'huge', 'doubled', 'no set']) {
   test(`keeps the known keys while the issuer is ${mode}`, async (t) => {
-    const { oauth, order, sign, verify } = await issuerWorld(t)
+    const { oauth, order, sign, checkToken } = await issuerWorld(t)
     const token = await sign()
     t.after(() => order('/mode'))
     await order('/mode', { mode })
     await order('/rotate')
     await oauth.refresh()
-    assertAccepted(await verify(token))
-    assertRefused(await verify(await sign()))
+    assertAccepted(await checkToken(token))
+    assertRefused(await checkToken(await sign()))
   })
 }
 
 test('ignores shared secrets and weak keys in a key set', async (t) => {
-  const { oauth, order, sign, verify } = await issuerWorld(t)
+  const { oauth, order, sign, checkToken } = await issuerWorld(t)
   t.after(() => order('/mode'))
   const token = await sign()
   for (const mode of ['secret', 'broken']) {
     await order('/mode', { mode })
     await oauth.refresh()
-    assertRefused(await verify(token), mode)
+    assertRefused(await checkToken(token), mode)
   }
 })
 
 test('accepts tokens for a day while the issuer is down, then answers 503 for them alone', async (t) => {
   const issuer = await startIssuer(t)
-  const { clock, oauth, sign, token, verify } = await issuerWorld(t, {}, issuer)
+  const { clock, oauth, sign, token, checkToken } = await issuerWorld(t, {}, issuer)
   const now = Number(clock() / 1_000_000n)
   const external = await sign({ iat: now + 20, exp: now + 86_420 })
   await issuer.kill()
   clock.advance(86_400)
   await oauth.refresh()
-  assertAccepted(await verify(external))
+  assertAccepted(await checkToken(external))
   clock.advance(10)
   await oauth.refresh()
-  assertAccepted(await verify((await token()).body.access_token))
+  assertAccepted(await checkToken((await token()).body.access_token))
   clock.advance(51)
   await oauth.refresh()
-  await assert.rejects(verify(external), { name: 'Problem', status: 503 })
+  await assert.rejects(checkToken(external), { name: 'Problem', status: 503 })
 })
 
 test('starts while an issuer is down, and answers 503 for its tokens until it is up', async (t) => {
@@ -288,8 +288,8 @@ test('starts while an issuer is down, and answers 503 for its tokens until it is
       },
     ],
   })
-  await assert.rejects(async () => oauth.verify(external), { name: 'Problem', status: 503 })
-  assertAccepted(await oauth.verify((await token()).body.access_token))
+  await assert.rejects(async () => oauth.checkToken(external), { name: 'Problem', status: 503 })
+  assertAccepted(await oauth.checkToken((await token()).body.access_token))
 })
 
 test('reads issuers from the configuration, with defaults', () => {

@@ -18,7 +18,7 @@ before(async () => {
 beforeEach(() => tested.store.operator.clear())
 after(() => tested.close())
 
-const verified = () => checkStored(resources, tested.store.operator.rows)
+const checked = () => checkStored(resources, tested.store.operator.rows)
 
 const number = '123456789012'
 const account = aFiatAccount({
@@ -60,7 +60,7 @@ describe('the check of stored records', () => {
       { ...account, status: 'APPROVED', source_version: 3 },
       aFiatAccount({ id: anId(2), deleted_at: '2026-02-01T00:00:00.123456Z' }),
     ])
-    const { records, faults } = await verified()
+    const { records, faults } = await checked()
     assert.deepEqual(faults, [])
     assert.ok(records > 10, String(records))
   })
@@ -70,7 +70,7 @@ describe('the check of stored records', () => {
       await tested.store.operator.clear()
       await tested.take('fiat-accounts', [account])
       await tested.ask(sql)
-      const { faults, faultCount } = await verified()
+      const { faults, faultCount } = await checked()
       assert.equal(faultCount, 1, sql)
       assert.match(faults[0] ?? '', fault, sql)
       assert.ok(faults[0]?.startsWith(`fiat-accounts ${anId(1)}: `), faults.join())
@@ -85,7 +85,7 @@ describe('the check of stored records', () => {
     await tested.take('statements', many)
     await tested.ask(`update bursar.statement set body = replace(body, '"r550"', '"r551"')
       where ref_id = 'r550'`)
-    const { records, faults } = await verified()
+    const { records, faults } = await checked()
     assert.equal(records, 600)
     assert.equal(faults.length, 1)
     assert.match(faults[0] ?? '', new RegExp(`^statements ${anId(551)}: .*checksum.*ref_id`))
@@ -100,7 +100,7 @@ describe('the check of stored records', () => {
       await tested.ask(sql)
       const report = await tested.take('fiat-accounts', [account], { allowOlder: true })
       assert.equal(report.faultCount, 0, sql)
-      assert.deepEqual((await verified()).faults, [], sql)
+      assert.deepEqual((await checked()).faults, [], sql)
     }
   })
 })

@@ -37,7 +37,7 @@ export function oauthRoutes(deps: TokenEndpointDeps & TokenStateDeps): readonly 
   ]
 }
 
-/** What clients and other verifiers read: metadata, and the keys that sign tokens. */
+/** What clients and other servers read: metadata, and the public keys of token signatures. */
 export function oauthDocuments({
   issuer,
   cache,
@@ -47,7 +47,7 @@ export function oauthDocuments({
     path,
     operation: path,
     contentType: 'application/json',
-    // Short, so that other verifiers learn of a new key before many tokens are signed with it.
+    // Short, so that other servers learn of a new key before many tokens are signed with it.
     cacheControl: 'public, max-age=60',
     body: () => JSON.stringify(read()),
   })

@@ -18,7 +18,7 @@ import { isRefusal, type Refusal } from './refusal.ts'
 
 export type TokenCheck = {
   /** The customer of a token, at once if it is cached. A Problem 503 if the cache is too old. */
-  verify(token: string): Principal | Refusal | Promise<Principal | Refusal>
+  checkToken(token: string): Principal | Refusal | Promise<Principal | Refusal>
   /** The same for any client. A client of the operator has no tenant. */
   identify(token: string): Caller | Promise<Caller | Refusal>
 }
@@ -74,7 +74,7 @@ export function openTokenCheck(deps: TokenCheckDeps): TokenCheck {
   }
   return {
     identify,
-    verify: (token) => {
+    checkToken: (token) => {
       const caller = identify(token)
       return caller instanceof Promise ? caller.then(asCustomer) : asCustomer(caller)
     },

@@ -15,7 +15,7 @@ export type WriteDeps = {
   readonly isClockRight: () => boolean
 }
 
-/** Writes continuously. `verify` asserts that no acknowledged write is lost. */
+/** Writes continuously. `assertKept` asserts that no acknowledged write is lost. */
 export function startWrites(deps: WriteDeps) {
   const { url, token } = deps
   const issued = new Set<string>()
@@ -56,7 +56,7 @@ export function startWrites(deps: WriteDeps) {
     },
     counts: () => ({ issued: issued.size, consumed: consumed.size, revoked: revoked.size }),
     /** Needs the right clock, and tokens that are younger than their life. */
-    verify: async () => {
+    assertKept: async () => {
       const db = new DatabaseSync(deps.credentialsFile, { readOnly: true })
       const rows = db.prepare('select id, withdrawal from fee_quote').all()
       db.close()

@@ -33,7 +33,7 @@ const whoAmI: Route = {
   path: '/who-am-i',
   operation: 'who-am-i',
   answer: async ({ headers }) => {
-    const principal = await oauth.verify(headers.authorization?.slice('Bearer '.length) ?? '')
+    const principal = await oauth.checkToken(headers.authorization?.slice('Bearer '.length) ?? '')
     if (typeof principal === 'string') return { status: 401, headers: {}, body: '' }
     return { status: 200, headers: {}, body: principal.clientId }
   },

@@ -57,7 +57,7 @@ export async function signingWorld(context: TestContext, options: WorldOptions =
   })
   const issuers = openTrustedIssuers({ issuers: options.issuers ?? [], clock, log, background })
   const uses = openUseRecorder({ store, clock, log })
-  const verifier = openTokenCheck({ cache, issuers, issuer: () => issuer, clock, uses })
+  const tokenCheck = openTokenCheck({ cache, issuers, issuer: () => issuer, clock, uses })
 
   // Like a command in another process: its own connection and keyring on the same store.
   const outside = await place.openCredentials()
@@ -102,7 +102,7 @@ export async function signingWorld(context: TestContext, options: WorldOptions =
     keyring,
     cache,
     issuers,
-    verifier,
+    tokenCheck,
     command,
     sample,
     tokenFor,

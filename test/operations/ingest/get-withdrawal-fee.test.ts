@@ -19,7 +19,7 @@ const service = describeService({ clock: () => noon + aheadSeconds * 1_000_000n 
 const quote = () => quoteFee(service)
 const find = (id: string, token = support) => service.call(`/ingest/v1/fees/${id}`, { token })
 
-/** The verifier must not find its clients too old. */
+/** The check of tokens must not find its clients too old. */
 async function moveTo(seconds: bigint): Promise<void> {
   aheadSeconds = seconds
   await service.clockChanged()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 
-/** A verified token is answered with its caller, a refused one with the cause. */
+/** A valid token is answered with its caller, a refused one with the cause. */
 export function assertAccepted<T extends object>(
   answer: T | string,
   message?: string,
