@@ -85,7 +85,7 @@ export const jobs = {
 
 export type JobName = keyof typeof jobs
 
-/** How a run ended. A run that found something wrong is no failed run: it did its work. */
+/** How a run ended. A run that found damage or a server that is down has not failed. */
 export type Ran = {
   /** The pause until the next run, where it is not the usual one. */
   readonly pauseMs?: number
@@ -93,7 +93,7 @@ export type Ran = {
 }
 
 type Start = {
-  /** Which one, where a process runs the job several times: a network, an issuer. */
+  /** The network, issuer or server, if a process runs the job for several. */
   readonly of?: string | undefined
   readonly everyMs?: number
   /** The pause before the first run. */

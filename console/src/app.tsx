@@ -88,7 +88,7 @@ export function App() {
 
 /**
  * Goes on after a return from the issuer, or after a reload of a tab that had signed in to the
- * sandbox. Undefined where somebody must sign in.
+ * sandbox. Undefined if a person must sign in.
  */
 async function resumeSignIn({ issuers, clients }: Settings): Promise<Session | undefined> {
   const returned = await finishSignIn(issuers)

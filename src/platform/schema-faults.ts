@@ -33,7 +33,7 @@ export type Violation = {
   readonly path: readonly string[]
   /** The schema and the parts of it along the path, down to the one that is broken. */
   readonly parts: readonly Placed[]
-  /** What the library says of it. */
+  /** The message of the library. */
   readonly message: string
   readonly limit: number | undefined
 }

@@ -60,7 +60,7 @@ export function need(condition: boolean, reason: string): asserts condition {
   if (!condition) throw new NotTestable(reason)
 }
 
-/** For `catch`, where something else will do. */
+/** For `catch`, if another check can take the place of one that is not testable. */
 export function ifNotTestable(error: unknown): undefined {
   if (!(error instanceof NotTestable)) throw error
 }

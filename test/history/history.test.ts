@@ -319,7 +319,7 @@ describe('a time before the store kept a customer’s records of a kind', () => 
     assert.equal((await get(`${list}?as_of=${since}`)).body.issuer_quote_executions.length, 1)
   })
 
-  test('says nothing of other kinds, other customers and ids that nobody has', async () => {
+  test('answers nothing about other kinds, other customers and unknown ids', async () => {
     assert.deepEqual((await get(`customers/filled/statements?as_of=${earlier}`)).body, {
       statements: [],
     })

@@ -146,7 +146,7 @@ export const processChecks = (life: Readonly<Life>, log: Logger): ReadinessCheck
   },
   {
     name: 'log',
-    // The log itself cannot tell while nobody reads it.
+    // While no process reads the log, a log line could not report this.
     check: async () => {
       const { dropped = 0, waitingBytes = 0 } = logStateOf(log) ?? {}
       return { status: waitingBytes > 0 ? 'degraded' : 'ok', dropped_lines: dropped }

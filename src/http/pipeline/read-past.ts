@@ -56,7 +56,7 @@ export const readPastList = (
           })
       : emptyPage
     trace.rows = page.rows
-    // Nothing was shown, and nobody may be a customer of this name.
+    // The page is empty, and perhaps no customer has this name.
     if (page.rows === 0) delete trace.access
     return { page: { ...page, asOf }, headers: { 'as-of': printInstant(asOf) } }
   },

@@ -213,7 +213,7 @@ async function* untilAborted<T>(values: AsyncIterable<T>, signal: AbortSignal): 
     }
   } finally {
     signal.removeEventListener('abort', onAbort)
-    // A read that never ends would hold up its return, so nobody waits for that.
+    // return() waits for a pending read, which may never end, so its promise is not awaited.
     iterator.return?.().catch(() => {})
   }
 }

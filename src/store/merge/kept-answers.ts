@@ -49,6 +49,6 @@ export async function keepOnce(
   return kept.length === 1
 }
 
-/** Answers from before are not known any more. */
+/** Answers that were kept before this instant are deleted. */
 const forgottenBefore = (now: bigint): bigint =>
   now - BigInt(limits.answerKeptHours) * 3_600_000_000n

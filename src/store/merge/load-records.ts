@@ -82,7 +82,7 @@ async function openLoad(deps: LoadDeps, resource: Resource): Promise<RecordLoad>
       return refused({ faults: [CHANGED_MEANWHILE], faultCount: 1 })
     }
     const hasReplaced = await replacesStored(session, merge)
-    // Only a stored version can make another one older.
+    // Only a stored version can make a staged one older.
     const allowOlder = options.allowOlder || !hasReplaced
     const withStore = conflicts.withStore({ ...options, allowOlder })
     const stored = reject === undefined ? await faultsOf(session, withStore) : noFaults

@@ -30,7 +30,7 @@ export function putStatements(resource: Resource, dialect: Dialect) {
     dialect,
     staging,
     rowOf: stagedRows(staging),
-    // A request can be refused only for what is stored.
+    // Only stored records can be the reason to refuse a request.
     readConflict: conflictReader(resource, String),
     within: joined(withinFile(false)),
     stored: joined(withStore({ allowOlder: false })),

@@ -10,7 +10,7 @@ export type QuoteSessions = {
   readonly issue: IssueBatch
   /** The time that storing or consuming a quote may take, including its wait for a batch. */
   readonly withinMs: number
-  /** After so long a request is rejected rather than put into a batch. */
+  /** A request that has waited this long for its batch is rejected. */
   readonly waitMs: number
 }
 

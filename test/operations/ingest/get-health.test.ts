@@ -48,7 +48,7 @@ test('names each job of the process that answers, and when it ran last', async (
   assert.ok(Number.isInteger(tookMs))
 })
 
-test('tells the public nothing of the jobs', async () => {
+test('shows no job in the public answer', async () => {
   for (const path of ['/healthz', '/readyz']) {
     const { body } = await service.call(path, { as: null })
     assert.deepEqual(Object.keys(body), ['status'], path)

@@ -107,8 +107,8 @@ function pageWith(settings: object): string {
 }
 
 /**
- * Judges an address while somebody types it, as the quote will. It quotes nothing and tells nothing
- * about anybody, so it needs no token.
+ * Judges an address while a person types it, by the checks of a quote. It quotes nothing and shows
+ * no record, so it needs no token.
  */
 const checkAddressRoute = (
   config: Pick<Config, 'addressTestnets' | 'requireEvmChecksum'>,

@@ -30,7 +30,7 @@ export function openSnapshots(paths: StorePaths, databases: Databases): Snapshot
       if (starts.some((start) => file.startsWith(start))) rmSync(join(folder, file))
     }
   }
-  // A process that was killed leaves its own, and nobody knows their ids any more.
+  // A killed process leaves its snapshots, and no later process knows their ids.
   dropAll()
   return {
     dropAll,
