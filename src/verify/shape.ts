@@ -42,6 +42,8 @@ export type ObjectNode = {
   /** Bursar always answers them; the contract does not say so. */
   readonly expected?: Nodes
   readonly optional?: Nodes
+  /** The contract shows them in other answers; where one is present, it has this shape. */
+  readonly tolerated?: Nodes
 }
 
 type Nodes = Readonly<Record<string, ShapeNode>>
@@ -59,8 +61,9 @@ export function openShapes(values: Nodes, objects: Objects): (node: ShapeNode) =
     if ('identifier' in node) return textLike('identifiers', node.identifier, node.is)
     if ('amount' in node) return textLike('amounts', node.amount, node.is)
     if ('pairsMax' in node) return textsOf(node.pairsMax, node.lengthMax)
-    const { required, expected, optional } = membersOf(node, objects)
-    return object(shapesOf(required), shapesOf(expected), shapesOf(optional))
+    const { required, expected, optional, tolerated } = membersOf(node, objects)
+    const others = shapesOf({ ...optional, ...tolerated })
+    return object(shapesOf(required), shapesOf(expected), others)
   }
   const namedShape = (name: string): Shape => {
     if (name.endsWith('[]')) return arrayOf(namedShape(name.slice(0, -'[]'.length)))
@@ -80,6 +83,7 @@ export function membersOf(node: ObjectNode, objects: Objects) {
     required: { ...base.required, ...node.required },
     expected: { ...base.expected, ...node.expected },
     optional: { ...base.optional, ...node.optional },
+    tolerated: { ...base.tolerated, ...node.tolerated },
   }
 }
 

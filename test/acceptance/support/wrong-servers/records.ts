@@ -88,6 +88,20 @@ export const ofRecords: readonly WrongServerCase[] = [
       ),
     },
   },
+  ...[
+    { member: 'status', value: '"OTHER"' },
+    { member: 'metadata', value: '{"count":5}' },
+  ].map(({ member, value }) => ({
+    fault: `answers an account alone with a wrong ${member} in wire`,
+    breaks: ['values.alone'],
+    wrong: {
+      answer: replaced(
+        /(?<="wire":\{)/,
+        `"${member}":${value},`,
+        (asked) => isSingle(asked) && asked.url.pathname.includes('fiat-accounts'),
+      ),
+    },
+  })),
   {
     fault: 'answers a number for text',
     breaks: ['values.members'],
