@@ -107,7 +107,7 @@ const suite = [
   'test/contract/declarations.test.ts',
   'test/contract/cross-tenant.test.ts',
   'test/contract/walk-law.test.ts',
-  'test/acceptance/contract-document.test.ts',
+  'test/contract/openapi.test.ts',
 ]
 
 function run(copy: Copy, program: string, ...args: readonly string[]): void {

@@ -2,280 +2,38 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { asOpenApi30 } from '../../src/http/documents/openapi-3.0.ts'
+import { contractFee, contractObjects, contractReads, type Fields } from '../support/contract.ts'
 import { type Document, resolveSchema, type Schema } from '../support/documented.ts'
 import { startTestService } from '../support/harness.ts'
 
-/**
- * Compares the document with the contract. Every path, parameter and field below was copied by hand
- * from the contract and the decisions, not from the source.
- */
+/** Compares the document with the contract, which src/verify/contract.json states by hand. */
 
 const service = await startTestService()
 const served = await service.call('/openapi.json', { as: null })
 const document: Document = served.body
 after(() => service.stop())
 
-type Parameter = readonly [type: string, required?: 'required']
-
-const list: Readonly<Record<string, Parameter>> = {
-  limit: ['integer int32 1..1000 = 100'],
-  order: ['DESC|ASC = DESC'],
-  page_cursor: ['string'],
-}
-const byCreation: Readonly<Record<string, Parameter>> = {
-  order_by: ['CREATED_AT = CREATED_AT'],
-  'created_at.lt': ['string date-time'],
-  'created_at.lte': ['string date-time'],
-  'created_at.eq': ['string date-time'],
-  'created_at.gte': ['string date-time'],
-  'created_at.gt': ['string date-time'],
-}
-const cryptoNetwork =
-  'BITCOIN|ETHEREUM|BITCOIN_CASH|LITECOIN|SOLANA|POLYGON_POS|BASE|ARBITRUM_ONE|STELLAR|INK|XLAYER'
-const statementStatus =
-  'STATEMENT_STATUS_UNSPECIFIED|STATEMENT_STATUS_INITIATED|STATEMENT_STATUS_GENERATED|STATEMENT_STATUS_PAID'
-const ids: Parameter = ['array<=100 of string uuid']
-const texts: Parameter = ['array<=100 of string']
-/** The contract limits only the filters of accounts and addresses. */
-const manyIds: Parameter = ['array<=1000 of string uuid']
-const manyTexts: Parameter = ['array<=1000 of string']
-const id: Parameter = ['string uuid', 'required']
-
-type Described = {
-  readonly scope: string
-  readonly body: string
-  readonly parameters: Readonly<Record<string, Parameter>>
-}
-
-const contract: Readonly<Record<string, Described>> = {
-  '/v2/transfer/fiat-accounts/{id}': {
-    scope: 'transfer:read_fiat_account',
-    body: 'FiatAccount',
-    parameters: { id, include_deleted: ['boolean'] },
-  },
-  '/v2/transfer/fiat-accounts': {
-    scope: 'transfer:read_fiat_account',
-    body: 'items: FiatAccountListItem',
-    parameters: { ids, ref_ids: texts, ...byCreation, ...list, include_deleted: ['boolean'] },
-  },
-  '/v2/statements': {
-    scope: 'statements:read_statement',
-    body: 'statements: Statement',
-    parameters: {
-      customer_id: ['string', 'required'],
-      ref_ids: manyTexts,
-      statement_ids: manyIds,
-      statuses: [`array<=1000 of ${statementStatus}`],
-      ...list,
-    },
-  },
-  '/v2/transfer/fiat-deposit-instructions/{id}': {
-    scope: 'transfer:read_fiat_deposit_instructions',
-    body: 'FiatDepositInstructions',
-    parameters: { id },
-  },
-  '/v2/transfer/fiat-deposit-instructions': {
-    scope: 'transfer:read_fiat_deposit_instructions',
-    body: 'items: FiatDepositInstructions',
-    parameters: {
-      ids,
-      ref_ids: texts,
-      memo_ids: texts,
-      profile_ids: texts,
-      identity_ids: texts,
-      account_ids: texts,
-      ...byCreation,
-      ...list,
-    },
-  },
-  '/v2/transfer/deposit-addresses': {
-    scope: 'transfer:read_deposit_address',
-    body: 'items: DepositAddress',
-    parameters: {
-      profile_ids: texts,
-      identity_ids: texts,
-      ids,
-      ref_ids: texts,
-      account_ids: texts,
-      networks: [`array<=100 of ${cryptoNetwork}`],
-      addresses: texts,
-      ...byCreation,
-      ...list,
-    },
-  },
-  '/v2/issuer-quotes': {
-    scope: 'exchange:read_issuer_quote_execution',
-    body: 'issuer_quote_executions: IssuerQuoteExecution',
-    parameters: {
-      profile_id: ['string'],
-      status: ['array<=1000 of PENDING|COMPLETE|FAILED'],
-      'created_range.begin': ['string date-time'],
-      'created_range.end': ['string date-time'],
-      ids: manyIds,
-      ref_ids: manyTexts,
-      ...list,
-    },
+/** The shape of a problem, which contract.json leaves to decisions, section 6. */
+const problem: Fields = {
+  'type!': 'string',
+  'title!': 'string',
+  'status!': 'integer',
+  'detail!': 'string',
+  'instance!': 'string',
+  'request_id!': 'string',
+  meta: {
+    errors: { '[]': 'array', 'parameter!': 'string', 'code!': 'string', 'reason!': 'string' },
   },
 }
-
-const feePath = '/v2/transfer/fees/crypto-withdrawal'
-
-/** The type of a field; `!` marks a required one. Nested objects are in braces. */
-type Fields = { readonly [field: string]: string | Fields }
-
-const address: Fields = {
-  'country!': 'string',
-  address1: 'string',
-  address2: 'string',
-  city: 'string',
-  province: 'string',
-  zip_code: 'string',
-}
-const routing: Fields = {
-  'routing_number_type!': 'ABA|SWIFT',
-  'routing_number!': 'string',
-  'bank_name!': 'string',
-  'bank_address!': address,
-}
-const wire: Fields = {
-  'account_number!': 'string',
-  'fiat_account_owner_address!': address,
-  'routing_details!': routing,
-  intermediary_routing_details: routing,
-}
-const networks: Fields = {
-  wire,
-  cbit: { 'wallet_address!': 'string' },
-  dbs_act: { 'account_number!': 'string' },
-  cubix: { 'account_id!': 'string' },
-  scb: { 'account_number!': 'string' },
-  rtp: {
-    'account_number!': 'string',
-    'routing_details!': {
-      routing_number_type: 'ABA|SWIFT',
-      'routing_number!': 'string',
-      bank_name: 'string',
-      bank_address: address,
-    },
-    fiat_account_owner_address: address,
-  },
-}
-const owner: Fields = {
-  person_details: { 'first_name!': 'string', 'last_name!': 'string' },
-  institution_details: { 'name!': 'string' },
-}
-const fiatAccountStatus = 'PENDING|APPROVED|REJECTED'
-const fiatAccount: Fields = {
-  'id!': 'string uuid',
-  'fiat_network_instructions!': networks,
-  'status!': fiatAccountStatus,
-  'created_at!': 'string date-time',
-  ref_id: 'string',
-  identity_id: 'string',
-  account_id: 'string',
-  fiat_account_owner: owner,
-  metadata: 'map of string',
-  updated_at: 'string date-time',
-}
-
-const shapes: Readonly<Record<string, Fields>> = {
-  FiatAccount: fiatAccount,
-  FiatAccountListItem: {
-    ...fiatAccount,
-    'fiat_network_instructions!': {
-      ...networks,
-      wire: { ...wire, status: fiatAccountStatus, metadata: 'map of string' },
-    },
-  },
-  FiatDepositInstructions: {
-    'id!': 'string uuid',
-    'profile_id!': 'string',
-    'identity_id!': 'string',
-    'customer_id!': 'string',
-    'status!': 'VALID|DEPRECATED',
-    'memo_id!': 'string',
-    'fiat_network_instructions!': networks,
-    'created_at!': 'string date-time',
-    account_id: 'string',
-    ref_id: 'string',
-    fiat_account_owner: owner,
-    metadata: 'map of string',
-  },
-  DepositAddress: {
-    'id!': 'string uuid',
-    'profile_id!': 'string',
-    'customer_id!': 'string',
-    identity_id: 'string',
-    account_id: 'string',
-    ref_id: 'string',
-    'crypto_network!': cryptoNetwork,
-    'address!': 'string',
-    'conversion_target_asset!': 'NO_CONVERSION|USD',
-    'compatible_crypto_networks!': `array of ${cryptoNetwork}`,
-    metadata: 'map of string',
-    'created_at!': 'string date-time',
-  },
-  Statement: {
-    'id!': 'string uuid',
-    ref_id: 'string',
-    'customer_id!': 'string',
-    'type!': 'string',
-    'product!': 'string',
-    'status!': statementStatus,
-    metadata: 'map of string',
-    'statement_balances!': {
-      '[]': 'array',
-      'asset!': 'string',
-      'amount_paid!': 'string',
-      'total_amount_owed!': 'string',
-    },
-    'period_start!': 'string date-time',
-    'period_end!': 'string date-time',
-    generated_at: 'string date-time',
-    paid_at: 'string date-time',
-    'created_at!': 'string date-time',
-  },
-  IssuerQuoteExecution: {
-    'id!': 'string uuid',
-    'created_at!': 'string date-time',
-    'asset_type!': 'string',
-    'principal!': 'string',
-    'fee!': 'string',
-    'status!': 'PENDING|COMPLETE|FAILED',
-    ref_id: 'string',
-    'token_fee!': 'string',
-    'token_price!': 'string',
-    'token_principal!': 'string',
-    'profile_id!': 'string',
-  },
-  CryptoWithdrawalFee: {
-    'id!': 'string uuid',
-    'fee!': 'string',
-    'asset!': 'string',
-    'expires_at!': 'string date-time',
-    'destination_address!': 'string',
-    'crypto_network!': cryptoNetwork,
-    amount: 'string',
-    total: 'string',
-  },
-  Problem: {
-    'type!': 'string',
-    'title!': 'string',
-    'status!': 'integer',
-    'detail!': 'string',
-    'instance!': 'string',
-    'request_id!': 'string',
-    meta: {
-      errors: { '[]': 'array', 'parameter!': 'string', 'code!': 'string', 'reason!': 'string' },
-    },
-  },
-}
+const shapes: Fields = { ...contractObjects, Problem: problem }
 
 const resolved = (schema: Schema): Schema => resolveSchema(document, schema)
 
 function scalarOf(schema: Schema): string {
-  const { type, format, enum: members } = resolved(schema)
-  return [members?.join('|') ?? type, format].filter((part) => part !== undefined).join(' ')
+  const { type, format, pattern, enum: members } = resolved(schema)
+  return [members?.join('|') ?? type, format, pattern]
+    .filter((part) => part !== undefined)
+    .join(' ')
 }
 
 function parameterType(schema: Schema): string {
@@ -285,70 +43,56 @@ function parameterType(schema: Schema): string {
   return `${scalarOf(schema)}${range}${fallback === undefined ? '' : ` = ${fallback}`}`
 }
 
-/** A schema in the notation of the tables above. */
+/** A schema in the notation of the contract. */
 function fieldsOf(given: Schema): string | Fields {
   const schema = resolved(given)
-  const { items, properties, required = [], type } = schema
+  const { items, properties, required = [], type, additionalProperties: values } = schema
   if (items !== undefined) {
     const each = fieldsOf(items)
     return typeof each === 'string' ? `array of ${each}` : { '[]': 'array', ...each }
   }
-  if (properties === undefined) return isMap(schema) ? 'map of string' : scalarOf(schema)
-  return {
-    ...(Array.isArray(type) && { '': type.join('|') }),
-    ...Object.fromEntries(
-      Object.entries(properties).map(([name, inner]) => [
-        required.includes(name) ? `${name}!` : name,
-        fieldsOf(inner),
-      ]),
-    ),
+  if (properties !== undefined) {
+    return {
+      ...(Array.isArray(type) && { '': type.join('|') }),
+      ...Object.fromEntries(
+        Object.entries(properties).map(([name, inner]) => [
+          required.includes(name) ? `${name}!` : name,
+          fieldsOf(inner),
+        ]),
+      ),
+    }
   }
+  // Client generators read a map's values from additionalProperties and ignore patternProperties.
+  return values === undefined
+    ? scalarOf(schema)
+    : `map<=${schema.maxProperties} of ${values.type}<=${values.maxLength}`
 }
 
-/** Client generators read a map's values from additionalProperties and ignore patternProperties. */
-function isMap(schema: Schema): boolean {
-  const { type, additionalProperties } = schema as Schema & {
-    readonly additionalProperties?: Schema
-  }
-  return type === 'object' && additionalProperties?.type === 'string'
-}
-
-/** The components besides those in `shapes`. */
+/** The components besides those in `shapes` and the pages. */
 const shared = [
-  'Address',
-  'RoutingDetails',
-  'RtpRoutingDetails',
   'RoutingNumberType',
-  'FiatAccountOwner',
-  'PersonDetails',
-  'InstitutionDetails',
-  'FiatNetworkInstructions',
-  'WireInstructions',
   'CbitInstructions',
   'DbsActInstructions',
   'CubixInstructions',
   'ScbInstructions',
   'RtpInstructions',
-  'ListedFiatNetworkInstructions',
-  'ListedWireInstructions',
+  'InstitutionDetails',
   'CryptoNetwork',
   'ConversionTargetAsset',
   'FiatAccountStatus',
   'StatementStatus',
   'FiatDepositInstructionsStatus',
   'IssuerQuoteStatus',
-  'StatementBalance',
-  'FiatAccountsPage',
-  'StatementsPage',
-  'FiatDepositInstructionsPage',
-  'DepositAddressesPage',
-  'IssuerQuoteExecutionsPage',
   'ProblemMeta',
   'ParameterFault',
   'CreateCryptoWithdrawalFeeRequest',
   'CreateCryptoWithdrawalFeeRequestByAmount',
   'CreateCryptoWithdrawalFeeRequestByTotal',
 ]
+
+/** The component of a page is named after its operation, `listStatements`. */
+const pageOf = (path: string): string =>
+  `${document.paths[path]?.get?.operationId.replace('list', '')}Page`
 
 const isSentence = (text: string | undefined): boolean => /^[A-Z`].*\.$/.test(text ?? '')
 
@@ -459,10 +203,10 @@ describe('/openapi.json', () => {
   test('has exactly the paths of the contract, each with its one method', () => {
     assert.deepEqual(
       Object.keys(document.paths).toSorted(),
-      [...Object.keys(contract), feePath].toSorted(),
+      [...Object.keys(contractReads), contractFee.path].toSorted(),
     )
     for (const [path, methods] of Object.entries(document.paths)) {
-      assert.deepEqual(Object.keys(methods), [path === feePath ? 'post' : 'get'])
+      assert.deepEqual(Object.keys(methods), [path === contractFee.path ? 'post' : 'get'])
     }
   })
 
@@ -470,7 +214,9 @@ describe('/openapi.json', () => {
     const named = Object.values(document.paths).map(({ get, post }) => (get ?? post)?.operationId)
     assert.equal(new Set(named).size, named.length)
     const names = Object.keys(document.components.schemas)
-    assert.deepEqual(names.toSorted(), [...Object.keys(shapes), ...shared].toSorted())
+    const lists = Object.entries(contractReads).filter(([, { envelope }]) => envelope !== undefined)
+    const pages = lists.map(([path]) => pageOf(path))
+    assert.deepEqual(names.toSorted(), [...Object.keys(shapes), ...pages, ...shared].toSorted())
   })
 
   test('leaves no object, envelope or enum of a record without a name', () => {
@@ -514,7 +260,7 @@ describe('/openapi.json', () => {
     assert.equal(oauth2?.type, 'oauth2')
     assert.deepEqual(others, {})
     assert.equal(clientCredentials?.tokenUrl, `${service.url}/oauth2/token`)
-    const used = Object.values(contract).map(({ scope }) => scope)
+    const used = Object.values(contractReads).map(({ scope }) => scope)
     for (const scope of used) assert.ok(scope in (clientCredentials?.scopes ?? {}), scope)
   })
 
@@ -531,7 +277,7 @@ describe('/openapi.json', () => {
   })
 })
 
-for (const [path, { scope, body, parameters }] of Object.entries(contract)) {
+for (const [path, { scope, shape, envelope, parameters }] of Object.entries(contractReads)) {
   describe(path, () => {
     const operation = document.paths[path]?.get
 
@@ -540,35 +286,31 @@ for (const [path, { scope, body, parameters }] of Object.entries(contract)) {
     })
 
     test('has every parameter of the contract with its type', () => {
-      const found = (operation?.parameters ?? []).map(({ name, in: place, required, schema }) => [
-        name,
-        [parameterType(schema), place, required],
-      ])
-      const expected = Object.entries(parameters).map(([name, [type, required]]) => [
-        name,
-        [type, name === 'id' ? 'path' : 'query', required !== undefined],
-      ])
-      assert.deepEqual(Object.fromEntries(found), Object.fromEntries(expected))
+      const found = (operation?.parameters ?? []).map(({ name, in: place, required, schema }) => {
+        assert.equal(place, name === 'id' ? 'path' : 'query', name)
+        return [required ? `${name}!` : name, parameterType(schema)]
+      })
+      assert.deepEqual(Object.fromEntries(found), parameters)
     })
 
     test('documents the body of the contract and the problems', () => {
       const { 200: good, 304: held, ...refusals } = operation?.responses ?? {}
       const schema = good?.content?.['application/json']?.schema
-      const [envelope, item] = body.split(': ')
-      if (item === undefined) {
-        assert.equal(schema?.$ref, `#/components/schemas/${body}`)
+      if (envelope === undefined) {
+        assert.equal(schema?.$ref, `#/components/schemas/${shape}`)
         assert.equal(held, undefined)
       } else {
+        assert.equal(schema?.$ref, `#/components/schemas/${pageOf(path)}`)
         const page = resolved(schema ?? {})
         assert.deepEqual(Object.keys(page.properties ?? {}), [envelope, 'next_page_cursor'])
         assert.deepEqual(page.required, [envelope])
-        const { items, maxItems } = page.properties?.[String(envelope)] ?? {}
+        const { items, maxItems } = page.properties?.[envelope] ?? {}
         assert.equal(maxItems, 1000)
-        assert.equal(items?.$ref, `#/components/schemas/${item}`)
+        assert.equal(items?.$ref, `#/components/schemas/${shape}`)
         assert.equal(held?.content, undefined)
       }
       const statuses = ['400', '401', '403', '417', '429', '431', '500', '503']
-      const expected = item === undefined ? [...statuses, '404'].toSorted() : statuses
+      const expected = envelope === undefined ? [...statuses, '404'].toSorted() : statuses
       assert.deepEqual(Object.keys(refusals), expected)
       for (const refusal of Object.values(refusals)) {
         assert.deepEqual(Object.keys(refusal.content ?? {}), ['application/problem+json'])
@@ -579,11 +321,11 @@ for (const [path, { scope, body, parameters }] of Object.entries(contract)) {
   })
 }
 
-describe(feePath, () => {
-  const operation = document.paths[feePath]?.post
+describe(contractFee.path, () => {
+  const operation = document.paths[contractFee.path]?.post
 
   test('requires the scope of the contract', () => {
-    assert.deepEqual(operation?.security, [{ oauth2: ['fee:write_crypto_withdrawal_fee'] }])
+    assert.deepEqual(operation?.security, [{ oauth2: [contractFee.scope] }])
   })
 
   test('takes the body of the contract, with exactly one of amount and total', () => {
@@ -614,7 +356,7 @@ describe(feePath, () => {
     const { 200: good, ...refusals } = operation?.responses ?? {}
     assert.equal(
       good?.content?.['application/json']?.schema?.$ref,
-      '#/components/schemas/CryptoWithdrawalFee',
+      `#/components/schemas/${contractFee.shape}`,
     )
     assert.deepEqual(Object.keys(refusals), [
       '400',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ListOperation, Operation } from '../../src/contract/operation.ts'
 import { assertParameterErrors, assertProblem, errorOf } from '../support/assert-answer.ts'
+import { contractReads } from '../support/contract.ts'
 import { describeService } from '../support/describe-service.ts'
 import { acme, type Called } from '../support/harness.ts'
 import { gets, lists, pathOf, reads, withdrawal } from '../support/operation-calls.ts'
@@ -9,80 +10,21 @@ import { rawRequest } from '../support/raw-request.ts'
 
 const service = describeService()
 
-type Kind = 'uuids' | 'texts' | 'networks' | 'statuses' | 'text' | 'instant' | 'flag' | 'tenant'
+/** The parameters of the contract and their types. The tests of every list cover its own three. */
+const parametersOf = ({ path }: Operation): Readonly<Record<string, string>> =>
+  contractReads[path.replace(':id', '{id}')]?.parameters ?? {}
 
-/** Every parameter, copied from the contract, section 4, and the decisions, section 2. */
-const bounds = {
-  lt: 'instant',
-  lte: 'instant',
-  eq: 'instant',
-  gte: 'instant',
-  gt: 'instant',
-} as const
-const createdAt = Object.fromEntries(
-  Object.entries(bounds).map(([bound, kind]) => [`created_at.${bound}`, kind]),
-)
-const parameters: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
-  getFiatAccount: { include_deleted: 'flag' },
-  listFiatAccounts: { ids: 'uuids', ref_ids: 'texts', ...createdAt, include_deleted: 'flag' },
-  listStatements: {
-    customer_id: 'tenant',
-    ref_ids: 'texts',
-    statement_ids: 'uuids',
-    statuses: 'statuses',
-  },
-  getFiatDepositInstructions: {},
-  listFiatDepositInstructions: {
-    ids: 'uuids',
-    ref_ids: 'texts',
-    memo_ids: 'texts',
-    profile_ids: 'texts',
-    identity_ids: 'texts',
-    account_ids: 'texts',
-    ...createdAt,
-  },
-  listDepositAddresses: {
-    profile_ids: 'texts',
-    identity_ids: 'texts',
-    ids: 'uuids',
-    ref_ids: 'texts',
-    account_ids: 'texts',
-    networks: 'networks',
-    addresses: 'texts',
-    ...createdAt,
-  },
-  listIssuerQuoteExecutions: {
-    profile_id: 'text',
-    status: 'statuses',
-    'created_range.begin': 'instant',
-    'created_range.end': 'instant',
-    ids: 'uuids',
-    ref_ids: 'texts',
-  },
-}
+const ownOf = (operation: Operation): [name: string, type: string][] =>
+  Object.entries(parametersOf(operation))
+    .map(([name, type]): [string, string] => [name.replace(/!$/, ''), type])
+    .filter(([name]) => !['id', 'limit', 'order', 'order_by', 'page_cursor'].includes(name))
 
-const members: Readonly<Record<string, readonly string[]>> = {
-  listStatements: [
-    'STATEMENT_STATUS_UNSPECIFIED',
-    'STATEMENT_STATUS_INITIATED',
-    'STATEMENT_STATUS_GENERATED',
-    'STATEMENT_STATUS_PAID',
-  ],
-  listIssuerQuoteExecutions: ['PENDING', 'COMPLETE', 'FAILED'],
-  listDepositAddresses: [
-    'BITCOIN',
-    'ETHEREUM',
-    'BITCOIN_CASH',
-    'LITECOIN',
-    'SOLANA',
-    'POLYGON_POS',
-    'BASE',
-    'ARBITRUM_ONE',
-    'STELLAR',
-    'INK',
-    'XLAYER',
-  ],
-}
+const isArray = (type: string): boolean => type.startsWith('array')
+const entriesMaxOf = (type: string): number => Number(/^array<=(\d+)/.exec(type)?.[1] ?? 1)
+
+/** The values of an enum; none for another type. */
+const membersOf = (type: string): string[] =>
+  type.includes('|') ? type.replace(/^.* of /, '').split('|') : []
 
 const aUuid = 'ffffffff-ffff-4fff-bfff-ffffffffffff'
 const wide = (text: string): string =>
@@ -207,45 +149,24 @@ const reasons = {
 const nulError = [['query', 'must not contain a NUL']] as const
 
 /** Values that a parameter refuses, each with the expected reason. */
-function refusedBy(operation: Operation, kind: Kind): readonly (readonly [string, string])[] {
-  switch (kind) {
-    case 'uuids':
-      return badUuids.map((value) => [value, reasons.uuid(value)])
-    case 'texts':
-    case 'text':
-    case 'tenant':
-      return badTexts.map((value) => [value, reasons.text])
-    case 'instant':
-      return badInstants.map((value) => [value, reasons.instant])
-    case 'flag':
-      return badFlags.map((value) => [value, reasons.flag])
-    case 'networks':
-    case 'statuses': {
-      const all = members[operation.id] ?? []
-      const [first = ''] = all
-      const bad = ['', 'X', first.toLowerCase(), ` ${first}`, `${first},${all[1]}`, first.slice(1)]
-      return bad.map((value) => [value, reasons.member(all)])
-    }
-  }
+function refusedBy(type: string): readonly (readonly [string, string])[] {
+  if (type.endsWith('uuid')) return badUuids.map((value) => [value, reasons.uuid(value)])
+  if (type.endsWith('date-time')) return badInstants.map((value) => [value, reasons.instant])
+  if (type === 'boolean') return badFlags.map((value) => [value, reasons.flag])
+  const members = membersOf(type)
+  const [first, second] = members
+  if (first === undefined) return badTexts.map((value) => [value, reasons.text])
+  const bad = ['', 'X', first.toLowerCase(), ` ${first}`, `${first},${second}`, first.slice(1)]
+  return bad.map((value) => [value, reasons.member(members)])
 }
 
-const validOf = (operation: Operation, kind: Kind): string =>
-  ({
-    uuids: aUuid,
-    texts: 'some-ref',
-    text: 'some-profile',
-    tenant: 'acme',
-    networks: 'BITCOIN',
-    statuses: members[operation.id]?.[0] ?? '',
-    instant: '2026-01-31T09:30:00Z',
-    flag: 'true',
-  })[kind]
-
-/** The contract limits accounts and addresses. Statements and quotes take as many as a page has. */
-const mostEntriesOf = ({ id }: Operation): number =>
-  id === 'listStatements' || id === 'listIssuerQuoteExecutions' ? 1000 : 100
-
-const isArray = (kind: Kind): boolean => kind.endsWith('s')
+function validOf(name: string, type: string): string {
+  if (name === 'customer_id') return 'acme'
+  if (type.endsWith('uuid')) return aUuid
+  if (type.endsWith('date-time')) return '2026-01-31T09:30:00Z'
+  if (type === 'boolean') return 'true'
+  return membersOf(type)[0] ?? 'some-text'
+}
 
 const instanceOf = (operation: Operation): string => pathOf(operation).split('?')[0] ?? ''
 
@@ -259,12 +180,10 @@ const valuesOf = (called: Called, list: ListOperation): unknown => called.body[l
 
 test('the operations declare exactly the parameters of the contract', () => {
   for (const operation of reads) {
-    const own = Object.keys(parameters[operation.id] ?? {})
-    const ofLists = 'envelope' in operation ? ['limit', 'order', 'page_cursor'] : []
-    const named = own.includes('created_at.eq') ? ['order_by'] : []
+    const names = Object.keys(parametersOf(operation)).map((name) => name.replace(/!$/, ''))
     assert.deepEqual(
       Object.keys(operation.query).toSorted(),
-      [...own, ...ofLists, ...named].toSorted(),
+      names.filter((name) => name !== 'id').toSorted(),
       operation.id,
     )
   }
@@ -272,12 +191,12 @@ test('the operations declare exactly the parameters of the contract', () => {
 
 for (const operation of reads) {
   const instance = instanceOf(operation)
-  for (const [name, kind] of Object.entries(parameters[operation.id] ?? {})) {
+  for (const [name, type] of ownOf(operation)) {
     describe(`${operation.id}: ${name}`, () => {
       test('refuses every malformed value', async () => {
-        for (const [value, reason] of refusedBy(operation, kind)) {
+        for (const [value, reason] of refusedBy(type)) {
           const called = await callWith(operation, `${name}=${encodeURIComponent(value)}`)
-          const isJoined = isArray(kind) && value.includes(',')
+          const isJoined = isArray(type) && value.includes(',')
           const told = isJoined
             ? `${reason}; repeat the key, since commas do not separate values`
             : reason
@@ -289,8 +208,7 @@ for (const operation of reads) {
       })
 
       test('refuses a name without a value, an invalid percent escape and a NUL', async () => {
-        const [, reasonOfEmpty = ''] =
-          refusedBy(operation, kind).find(([value]) => value === '') ?? []
+        const [, reasonOfEmpty = ''] = refusedBy(type).find(([value]) => value === '') ?? []
         assertParameterErrors(await callWith(operation, name), instance, [[name, reasonOfEmpty]])
         for (const malformed of ['%', '%f', '%zz', '%ff', '%ed%a0%80', '%c0%80']) {
           const called = await callWith(operation, `${name}=a${malformed}`)
@@ -300,9 +218,9 @@ for (const operation of reads) {
         assertParameterErrors(called, instance, nulError)
       })
 
-      if (isArray(kind)) {
-        const good = validOf(operation, kind)
-        const most = mostEntriesOf(operation)
+      if (isArray(type)) {
+        const good = validOf(name, type)
+        const most = entriesMaxOf(type)
         test(`accepts ${most} entries and refuses one more, even when all are equal`, async () => {
           const entries = (count: number) => Array<string>(count).fill(`${name}=${good}`).join('&')
           assert.equal((await callWith(operation, entries(most))).status, 200)
@@ -326,13 +244,13 @@ for (const operation of reads) {
         })
       } else {
         test('refuses to be given twice, even with the same value', async () => {
-          const good = validOf(operation, kind)
+          const good = validOf(name, type)
           const called = await callWith(operation, `${name}=${good}&${name}=${good}`)
           assertParameterErrors(called, instance, [[name, reasons.once]])
         })
       }
 
-      if (kind === 'instant') {
+      if (type.endsWith('date-time')) {
         test('may be written as a nested key, plain or percent-encoded', async () => {
           const [parameter = '', key = ''] = name.split('.')
           const plain = await callWith(operation, `${name}=2099-01-01T00:00:00Z`)
@@ -376,7 +294,7 @@ for (const operation of reads) {
         })
       }
 
-      if (kind === 'flag') {
+      if (type === 'boolean') {
         test('accepts the twelve forms of a boolean, with the same meaning', async () => {
           for (const [meaning, forms] of Object.entries(flags)) {
             const plain = await callWith(operation, `${name}=${meaning}`)
@@ -478,7 +396,7 @@ for (const list of lists) {
     })
 
     test('names every invalid parameter in one answer', async () => {
-      const [idsName = ''] = Object.keys(parameters[list.id] ?? {}).filter((name) =>
+      const [idsName = ''] = Object.keys(list.query).filter((name) =>
         /^(statement_)?ids$/.test(name),
       )
       const called = await callWith(

@@ -4,6 +4,7 @@ import type { RecordInput } from '../../src/contract/resource.ts'
 import { recordCheck } from '../../src/intake/check.ts'
 import { renderRecord } from '../../src/intake/render.ts'
 import type { RecordKind } from '../../src/resources/catalogue.ts'
+import { requiredMembers } from '../support/contract.ts'
 import { resourceOf, rules } from '../support/record-store.ts'
 import {
   aDepositAddress,
@@ -21,52 +22,18 @@ const samples: Readonly<Record<RecordKind, (over?: RecordInput) => RecordInput>>
   'issuer-quote-executions': anIssuerQuote,
 }
 
-/** The members that every record must have (decisions, section 4), and its customer. */
-const required: Readonly<Record<RecordKind, readonly string[]>> = {
-  'fiat-accounts': ['id', 'customer_id', 'status', 'fiat_network_instructions', 'created_at'],
-  'fiat-deposit-instructions': [
-    'id',
-    'profile_id',
-    'customer_id',
-    'status',
-    'memo_id',
-    'fiat_network_instructions',
-    'created_at',
-  ],
-  'deposit-addresses': [
-    'id',
-    'profile_id',
-    'customer_id',
-    'crypto_network',
-    'address',
-    'conversion_target_asset',
-    'compatible_crypto_networks',
-    'created_at',
-  ],
-  statements: [
-    'id',
-    'customer_id',
-    'type',
-    'product',
-    'status',
-    'statement_balances',
-    'period_start',
-    'period_end',
-    'created_at',
-  ],
-  'issuer-quote-executions': [
-    'id',
-    'customer_id',
-    'created_at',
-    'asset_type',
-    'principal',
-    'fee',
-    'status',
-    'token_fee',
-    'token_price',
-    'token_principal',
-    'profile_id',
-  ],
+const shapes: Readonly<Record<RecordKind, string>> = {
+  'fiat-accounts': 'FiatAccount',
+  'fiat-deposit-instructions': 'FiatDepositInstructions',
+  'deposit-addresses': 'DepositAddress',
+  statements: 'Statement',
+  'issuer-quote-executions': 'IssuerQuoteExecution',
+}
+
+/** The members that every record must have, and its customer. The importer adds an identity. */
+const requiredIn = (kind: RecordKind): readonly string[] => {
+  const members = new Set([...requiredMembers(shapes[kind]), 'customer_id'])
+  return [...members].filter((member) => member !== 'identity_id')
 }
 
 function faultsOf(kind: RecordKind, value: unknown): string[] {
@@ -84,7 +51,7 @@ for (const kind of kinds) {
       assert.deepEqual(faultsOf(kind, samples[kind]()), [])
     })
 
-    for (const member of required[kind]) {
+    for (const member of requiredIn(kind)) {
       test(`refuses a record without ${member}`, () => {
         const { [member]: _left, ...record } = samples[kind]()
         assert.deepEqual(faultsOf(kind, record), [`${member}: must be given`])

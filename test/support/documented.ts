@@ -60,6 +60,9 @@ export type Schema = {
   readonly maxItems?: number
   readonly minLength?: number
   readonly maxLength?: number
+  readonly pattern?: string
+  readonly maxProperties?: number
+  readonly additionalProperties?: Schema
 }
 
 export type DocumentedExample = { readonly summary: string; readonly value: unknown }
