@@ -26,6 +26,8 @@ export type Observed = {
   readonly requests: number
 }
 
+export type CheckList = (context: Context, list: List) => Promise<unknown>
+
 /**
  * One promise to clients. A check that returns means held; a text that it returns is a remark. It
  * throws `Broken` or `NotTestable` otherwise.
@@ -38,7 +40,7 @@ export type Statement = {
 } & (
   | { readonly check: (context: Context) => Promise<unknown> }
   | {
-      readonly checkList: (context: Context, list: List) => Promise<unknown>
+      readonly checkList: CheckList
       readonly lists?: readonly List[]
     }
   | { readonly checkRead: (context: Context, read: SingleRead) => Promise<unknown> }

@@ -50,6 +50,11 @@ export function hold(condition: boolean, says: string, evidence: Evidence): asse
   if (!condition) throw new Broken(says, evidence)
 }
 
+/** Throws `Broken` unless the answer has this status. */
+export function holdStatus(answered: Evidence, status: number): void {
+  hold(answered.status === status, `the status must be ${status}`, answered)
+}
+
 /** The contract shows no status codes of errors. Bursar's own are statements about problems. */
 export function isRefusal({ status }: Evidence): boolean {
   return status !== undefined && status >= 400 && status < 500

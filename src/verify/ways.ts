@@ -1,8 +1,33 @@
 import { printInstant } from '../values/instant.ts'
-import { filtersOf, type List } from './contract.ts'
+import { type Filter, filtersOf, type List } from './contract.ts'
 import { type Item, present, textOf, timeOf } from './json.ts'
 
 export type Query = Readonly<Record<string, string | readonly string[]>>
+
+/** A filter or a bound with a value, and the records that it selects. */
+export type Condition = {
+  readonly name: string
+  readonly query: Query
+  readonly matches: (item: Item) => boolean
+}
+
+export const byValues = (
+  name: string,
+  { member }: Filter,
+  values: readonly string[],
+): Condition => ({
+  name,
+  query: { [name]: values },
+  matches: (item) => values.some((value) => value === textOf(item, member)),
+})
+
+export function byBound(name: string, { bounds, sortedBy }: List, bound: bigint): Condition {
+  const matches = (item: Item) => {
+    const time = timeOf(item, sortedBy)
+    return time !== undefined && bounds[name]?.(time, bound) === true
+  }
+  return { name, query: { [name]: printInstant(bound) }, matches }
+}
 
 /** A query that reaches a record. */
 export type Way = {
@@ -56,6 +81,10 @@ export function waysToAny(items: readonly Item[], list: List): readonly Way[] {
   }
   return [...ways.values()]
 }
+
+/** The queries of a single read: none, and the flag for deleted records. */
+export const readQueriesOf = ({ deletedFlag }: List): readonly string[] =>
+  deletedFlag === undefined ? [''] : ['', `?${deletedFlag}=true`]
 
 /** The values of a member that occur, each once, in the order of the items. */
 export const valuesOf = (items: readonly Item[], member: string): readonly string[] => [

@@ -1,7 +1,7 @@
 import { needRecords, type Session } from '../client/client-session.ts'
 import type { List } from '../contract.ts'
 import type { Item } from '../json.ts'
-import { type Evidence, ifNotTestable } from '../verdicts.ts'
+import { type Evidence, ifNotTestable, need } from '../verdicts.ts'
 
 /** A record in an answer. `by` ends a sentence: nothing, or the parameters of the request. */
 type ShownItem = { readonly item: Item; readonly evidence: Evidence; readonly by: string }
@@ -21,14 +21,32 @@ export async function forEachShown(
   const others = (await session.shown(list).catch(ifNotTestable)) ?? []
   const shown = [
     ...pages.map((page) => ({ ...page, by: '' })),
-    ...(walk?.pages ?? []).map((page) => ({ ...page, by: 'page_cursor' })),
-    ...others,
+    ...(walk?.pages ?? []).map((page) => ({ ...page, by: ', by page_cursor' })),
+    ...others.map((page) => ({ ...page, by: `, by ${page.by}` })),
   ]
   for (const { exchange, items: found, by } of shown) {
-    for (const item of found) {
-      const evidence = { ...exchange, part: item }
-      check({ item, evidence, by: by === '' ? '' : `, by ${by}` })
-    }
+    for (const item of found) check({ item, evidence: { ...exchange, part: item }, by })
   }
+  return stopped
+}
+
+/** Which parts of a record a statement is about, and the reason if no record has one. */
+type Parts<P> = { readonly of: (item: Item) => readonly P[]; readonly none: string }
+
+/** Checks those parts of every record that a list shows. */
+export async function forEachPart<P>(
+  session: Session,
+  list: List,
+  { of, none }: Parts<P>,
+  check: (part: P, shown: ShownItem) => void,
+): Promise<string | undefined> {
+  let count = 0
+  const stopped = await forEachShown(session, list, (shown) => {
+    for (const part of of(shown.item)) {
+      count += 1
+      check(part, shown)
+    }
+  })
+  need(count > 0, none)
   return stopped
 }

@@ -1,19 +1,12 @@
-import { printInstant } from '../../values/instant.ts'
 import type { Session } from '../client/client-session.ts'
 import { filtersOf, type List } from '../contract.ts'
-import { type Item, present, textOf, timeOf } from '../json.ts'
+import { type Item, present, timeOf } from '../json.ts'
 import { Broken, need } from '../verdicts.ts'
-import { type Query, valuesOf } from '../ways.ts'
+import { byBound, byValues, type Condition, valuesOf } from '../ways.ts'
 import { selects } from './selects.ts'
 
-/** A filter or bound with a value, and which records it selects. */
-type Condition = {
-  readonly name: string
-  readonly query: Query
-  readonly matches: (item: Item) => boolean
-  /** Those of the tried records that it selects. */
-  readonly selected: ReadonlySet<Item>
-}
+/** A filter or bound, and those of the tried records that it selects. */
+type Tried = Condition & { readonly selected: ReadonlySet<Item> }
 
 /** How many values of each filter, and how many records, are tried to tell two filters apart. */
 const VALUES_TRIED = 4
@@ -26,12 +19,18 @@ const RECORDS_TRIED = 200
 export async function checkPairs(session: Session, list: List): Promise<string | undefined> {
   const { items: every } = await session.sample(list)
   const items = every.slice(0, RECORDS_TRIED)
-  const filters = Object.entries(filtersOf(list)).map(([name, { member }]) =>
-    spread(valuesOf(items, member)).map((value) =>
-      conditionOf(name, value, items, (item) => textOf(item, member) === value),
-    ),
+  const tried = (condition: Condition): Tried => ({
+    ...condition,
+    selected: new Set(items.filter(condition.matches)),
+  })
+  const filters = Object.entries(filtersOf(list)).map(([name, filter]) =>
+    spread(valuesOf(items, filter.member)).map((value) => tried(byValues(name, filter, [value]))),
   )
-  const bounds = Object.keys(list.bounds).map((name) => conditionsOf(name, items, list))
+  // At times from the middle of the records.
+  const times = items.map((item) => timeOf(item, list.sortedBy)).filter(present)
+  const bounds = Object.keys(list.bounds).map((name) =>
+    spread(times.slice(1, -1)).map((bound) => tried(byBound(name, list, bound))),
+  )
   const pairs = filters.flatMap((one, at) =>
     [...filters.slice(at + 1), ...bounds].map((other) => bestOf(one, other)),
   )
@@ -63,10 +62,10 @@ async function isWrongAlone(session: Session, list: List, pair: Pair): Promise<b
 async function faultOf(
   session: Session,
   list: List,
-  { name, query, matches }: Omit<Condition, 'selected'>,
+  condition: Condition,
 ): Promise<Broken | undefined> {
   try {
-    await selects(session, list, query, matches, ` by ${name}`)
+    await selects(session, list, condition, ` by ${condition.name}`)
     return undefined
   } catch (error) {
     if (error instanceof Broken) return error
@@ -74,40 +73,16 @@ async function faultOf(
   }
 }
 
-/** A bound at times from the middle of the records. */
-function conditionsOf(name: string, items: readonly Item[], list: List): readonly Condition[] {
-  const passes = list.bounds[name] ?? (() => false)
-  const times = items.map((item) => timeOf(item, list.sortedBy)).filter(present)
-  return spread(times.slice(1, -1)).map((bound) =>
-    conditionOf(name, printInstant(bound), items, (item) => {
-      const time = timeOf(item, list.sortedBy)
-      return time !== undefined && passes(time, bound)
-    }),
-  )
-}
-
-const conditionOf = (
-  name: string,
-  value: string,
-  items: readonly Item[],
-  matches: Condition['matches'],
-): Condition => ({
-  name,
-  query: { [name]: value },
-  matches,
-  selected: new Set(items.filter(matches)),
-})
-
 /** A few of the values, from the first to the last. */
 function spread<T>(values: readonly T[]): readonly T[] {
   const step = Math.max(1, (values.length - 1) / (VALUES_TRIED - 1))
   return values.filter((_, at) => Math.round(Math.round(at / step) * step) === at)
 }
 
-type Pair = readonly [Condition, Condition]
+type Pair = readonly [Tried, Tried]
 
 /** The pair that shows the most; undefined if both filters select what one of them selects. */
-function bestOf(ones: readonly Condition[], others: readonly Condition[]): Pair | undefined {
+function bestOf(ones: readonly Tried[], others: readonly Tried[]): Pair | undefined {
   const pairs = ones.flatMap((one) => others.map((other): Pair => [one, other]))
   const scored = pairs.map((pair) => ({ pair, score: scoreOf(pair) }))
   const best = scored.toSorted((a, b) => b.score - a.score).at(0)

@@ -1,16 +1,15 @@
 import type { Session } from '../client/client-session.ts'
 import { sampleOf, upTo } from '../client/pages.ts'
 import type { List } from '../contract.ts'
-import { type Item, idOf } from '../json.ts'
+import { idOf } from '../json.ts'
 import { hold } from '../verdicts.ts'
-import type { Query } from '../ways.ts'
+import type { Condition } from '../ways.ts'
 
 /** The answer shows matching records only, and all of those that are known. */
 export async function selects(
   session: Session,
   list: List,
-  query: Query,
-  matches: (item: Item) => boolean,
+  { query, matches }: Omit<Condition, 'name'>,
   by = '',
 ): Promise<void> {
   const known = await session.whole(list)

@@ -1,11 +1,11 @@
 import type { Statement } from '../check-statement.ts'
 import type { Session } from '../client/client-session.ts'
 import type { Exchange } from '../client/exchange.ts'
-import { feeOperation, type List, lists, type SingleRead } from '../contract.ts'
+import { feeOperation, type List, lists } from '../contract.ts'
 import { pathIdOf } from '../json.ts'
 import { contract, guide, rfc } from '../source.ts'
-import { hold, ifNotTestable, need } from '../verdicts.ts'
-import { type Way, waysToAny } from '../ways.ts'
+import { hold, holdStatus, ifNotTestable, need } from '../verdicts.ts'
+import { readQueriesOf, type Way, waysToAny } from '../ways.ts'
 import { cursorOf } from './cursor-statements.ts'
 
 /** Contract, section 5: every request carries a bearer token with the operation's scope. */
@@ -14,23 +14,13 @@ export const authorizationStatements: readonly Statement[] = [
     id: 'authorization.required',
     says: 'A list without an Authorization header is refused, by whichever filter.',
     source: contract('5'),
-    checkList: async ({ session }, list) => {
-      for (const { name, query } of await waysOf(session, list)) {
-        const answered = await session.list(list, query, { token: null })
-        hold(isClosed(answered), `it must be refused by ${name}`, answered)
-      }
-    },
+    checkList: ({ session }, list) => isClosed(session, list, null),
   },
   {
     id: 'authorization.reads-required',
     says: 'A single read without an Authorization header is refused.',
     source: contract('5'),
-    checkRead: async ({ session }, read) => {
-      for (const path of await pathsOf(session, read)) {
-        const answered = await session.call(path, { token: null })
-        hold(isClosed(answered), 'it must be refused', answered)
-      }
-    },
+    checkRead: ({ session }, { list }) => isReadClosed(session, list, null),
   },
   {
     id: 'authorization.challenge',
@@ -38,7 +28,7 @@ export const authorizationStatements: readonly Statement[] = [
     source: rfc(6750, '3'),
     check: async ({ session }) => {
       const answered = await session.call(lists[0]?.path ?? '', { token: null })
-      hold(answered.status === 401, 'the status must be 401', answered)
+      holdStatus(answered, 401)
       const challenge = answered.headers.get('www-authenticate') ?? ''
       hold(/^bearer\b/i.test(challenge), 'WWW-Authenticate must be Bearer', answered)
       hold(!challenge.includes('error='), 'WWW-Authenticate must have no error code', answered)
@@ -50,7 +40,7 @@ export const authorizationStatements: readonly Statement[] = [
     source: rfc(6750, '3.1'),
     checkList: async ({ session }, list) => {
       const answered = await session.call(list.path, { token: altered(session.tokens.all) })
-      hold(answered.status === 401, 'the status must be 401', answered)
+      holdStatus(answered, 401)
       challenges(answered, 'invalid_token')
     },
   },
@@ -70,25 +60,15 @@ export const authorizationStatements: readonly Statement[] = [
     id: 'authorization.scope',
     says: 'A list refuses a token without its scope, by whichever filter.',
     source: contract('5'),
-    checkList: async ({ session }, list) => {
-      const token = await tokenWithout(session, list.scope)
-      for (const { name, query } of await waysOf(session, list)) {
-        const answered = await session.list(list, query, { token })
-        hold(isClosed(answered), `it must be refused by ${name}`, answered)
-      }
-    },
+    checkList: async ({ session }, list) =>
+      isClosed(session, list, await tokenWithout(session, list.scope)),
   },
   {
     id: 'authorization.reads-scope',
     says: 'A single read refuses a token without its scope.',
     source: contract('5'),
-    checkRead: async ({ session }, read) => {
-      const token = await tokenWithout(session, read.list.scope)
-      for (const path of await pathsOf(session, read)) {
-        const answered = await session.call(path, { token })
-        hold(isClosed(answered), 'it must be refused', answered)
-      }
-    },
+    checkRead: async ({ session }, { list }) =>
+      isReadClosed(session, list, await tokenWithout(session, list.scope)),
   },
   {
     id: 'authorization.scope-challenge',
@@ -97,7 +77,7 @@ export const authorizationStatements: readonly Statement[] = [
     checkList: async ({ session }, list) => {
       const token = await tokenWithout(session, list.scope)
       const answered = await session.list(list, {}, { token })
-      hold(answered.status === 403, 'the status must be 403', answered)
+      holdStatus(answered, 403)
       challenges(answered, 'insufficient_scope')
     },
   },
@@ -107,11 +87,8 @@ export const authorizationStatements: readonly Statement[] = [
     source: contract('5'),
     check: async ({ session, allowFees }) => {
       need(allowFees, 'creating fees was not allowed (--allow-fees)')
-      const answered = await session.call(feeOperation.path, {
-        method: 'POST',
-        body: '{}',
-        token: null,
-      })
+      const call = { method: 'POST', body: '{}', token: null }
+      const answered = await session.call(feeOperation.path, call)
       const isUnauthorized = [401, 403].includes(answered.status)
       hold(isUnauthorized, 'it must be refused before its body is read', answered)
     },
@@ -124,31 +101,36 @@ export const authorizationStatements: readonly Statement[] = [
       need(allowFees, 'creating fees was not allowed (--allow-fees)')
       const token = await tokenWithout(session, feeOperation.scope)
       const answered = await session.call(feeOperation.path, { method: 'POST', body: '{}', token })
-      hold(answered.status === 403, 'the status must be 403', answered)
+      holdStatus(answered, 403)
     },
   },
 ]
 
-/** A server that fails shows nothing either. */
-const isClosed = ({ status }: Exchange): boolean => status >= 400
-
-/** The list itself, its second page, and every way to a record that it has. */
-async function waysOf(session: Session, list: List): Promise<readonly Way[]> {
+/** Refuses the list itself, its second page, and every way to a record that it has. */
+async function isClosed(session: Session, list: List, token: string | null): Promise<void> {
   const sample = await session.sample(list).catch(ifNotTestable)
   const page_cursor = await cursorOf(session, list).catch(ifNotTestable)
-  return [
+  const ways: readonly Way[] = [
     { name: 'no filter', query: {} },
     ...(page_cursor === undefined ? [] : [{ name: 'page_cursor', query: { page_cursor } }]),
     ...waysToAny(sample?.items ?? [], list),
   ]
+  for (const { name, query } of ways) {
+    const answered = await session.list(list, query, { token })
+    // A server that fails shows nothing either.
+    hold(answered.status >= 400, `it must be refused by ${name}`, answered)
+  }
 }
 
-/** A record that exists, where the list shows one; with and without the flag for deleted ones. */
-async function pathsOf(session: Session, { list }: SingleRead): Promise<readonly string[]> {
+/** Refuses a record that exists, where the list shows one; also with the flag for deleted ones. */
+async function isReadClosed(session: Session, list: List, token: string | null): Promise<void> {
   const sample = await session.sample(list).catch(ifNotTestable)
   const [item] = sample?.items ?? []
   const path = `${list.path}/${item === undefined ? session.newId() : pathIdOf(item)}`
-  return list.deletedFlag === undefined ? [path] : [path, `${path}?${list.deletedFlag}=true`]
+  for (const query of readQueriesOf(list)) {
+    const answered = await session.call(`${path}${query}`, { token })
+    hold(answered.status >= 400, 'it must be refused', answered)
+  }
 }
 
 /** A token with every other scope of the client. */

@@ -1,7 +1,8 @@
 import type { Statement } from '../check-statement.ts'
-import { needRecords, type Session } from '../client/client-session.ts'
+import type { Session } from '../client/client-session.ts'
+import type { Exchange } from '../client/exchange.ts'
 import { type List, lists } from '../contract.ts'
-import { pathIdOf } from '../json.ts'
+import { readAlone } from '../questions/read-alone.ts'
 import { guide, rfc } from '../source.ts'
 import { hold, ifNotTestable, need } from '../verdicts.ts'
 
@@ -13,9 +14,7 @@ export const cachingStatements: readonly Statement[] = [
     source: guide('Caching'),
     checkList: async ({ session }, list) => {
       const { exchange } = await session.sample(list)
-      const caching = exchange.headers.get('cache-control') ?? ''
-      const isPrivate = caching.includes('private') && caching.includes('no-cache')
-      hold(isPrivate, 'Cache-Control must be private, no-cache', exchange)
+      holdCaching(exchange, 'private', 'no-cache')
       hold(exchange.headers.has('etag'), 'ETag is missing', exchange)
     },
   },
@@ -55,17 +54,22 @@ export const cachingStatements: readonly Statement[] = [
     says: 'A single read has Cache-Control no-store.',
     source: guide('Caching'),
     checkRead: async ({ session }, { list }) => {
-      const { items } = await session.sample(list)
-      needRecords(items)
-      const alone = await session.call(`${list.path}/${pathIdOf(items[0] ?? {})}`)
-      need(alone.status === 200, `it answers HTTP ${alone.status}`)
-      const caching = alone.headers.get('cache-control') ?? ''
-      hold(caching.includes('no-store'), 'Cache-Control must be no-store', alone)
+      for (const { alone } of await readAlone(session, list)) {
+        need(alone.status === 200, `it answers HTTP ${alone.status}`)
+        holdCaching(alone, 'no-store')
+      }
     },
   },
 ]
 
-type Tagged = Pick<Awaited<ReturnType<Session['items']>>, 'exchange'> & { readonly etag: string }
+/** Cache-Control has these directives. */
+export function holdCaching(answered: Exchange, ...directives: readonly string[]): void {
+  const caching = answered.headers.get('cache-control') ?? ''
+  const hasAll = directives.every((directive) => caching.includes(directive))
+  hold(hasAll, `Cache-Control must be ${directives.join(', ')}`, answered)
+}
+
+type Tagged = { readonly exchange: Exchange; readonly etag: string }
 
 /** A few pages of different records. */
 async function taggedPages(session: Session, list: List): Promise<readonly Tagged[]> {

@@ -4,7 +4,7 @@ import { sampleOf } from '../client/pages.ts'
 import { type List, lists } from '../contract.ts'
 import { idOf } from '../json.ts'
 import { guide } from '../source.ts'
-import { hold, need } from '../verdicts.ts'
+import { hold, holdStatus, need } from '../verdicts.ts'
 import type { Query } from '../ways.ts'
 
 /** Cursors: opaque, tamper-evident, and good for the list that they were issued for. */
@@ -30,7 +30,7 @@ export const cursorStatements: readonly Statement[] = [
       const { items } = await session.items(list, { limit: '1' })
       needRecords(items)
       const answered = await session.list(list, { page_cursor: '', limit: '1' })
-      hold(answered.status === 200, 'the status must be 200', answered)
+      holdStatus(answered, 200)
       const [first] = sampleOf(answered, list).items
       const isFirst = first !== undefined && idOf(first) === items.map(idOf)[0]
       hold(isFirst, 'it is not the first page', answered)
@@ -93,5 +93,5 @@ export async function cursorOf(session: Session, list: List): Promise<string> {
 
 async function isRefused(session: Session, list: List, query: Query): Promise<void> {
   const answered = await session.list(list, query)
-  hold(answered.status === 400, 'the status must be 400', answered)
+  holdStatus(answered, 400)
 }

@@ -4,7 +4,8 @@ import type { Exchange } from '../client/exchange.ts'
 import { feeOperation } from '../contract.ts'
 import { textOf } from '../json.ts'
 import { contract, extra } from '../source.ts'
-import { hold, ifNotTestable, isRefusal, need } from '../verdicts.ts'
+import { hold, holdStatus, ifNotTestable, isRefusal, need } from '../verdicts.ts'
+import { holdCaching } from './caching-statements.ts'
 
 const fees = extra('docs/fees.md, “How a fee is computed”')
 
@@ -33,8 +34,7 @@ export const feeStatements: readonly Statement[] = [
     source: extra('docs/integrating.md, “Caching”'),
     check: async (context) => {
       const { answered } = await quoted(context, { amount: '100.50' })
-      const caching = answered.headers.get('cache-control') ?? ''
-      hold(caching.includes('no-store'), 'Cache-Control must be no-store', answered)
+      holdCaching(answered, 'no-store')
     },
   },
   {
@@ -117,7 +117,7 @@ export const feeStatements: readonly Statement[] = [
     check: async (context) => {
       const { request } = await quoted(context, { amount: '100.50' })
       const answered = await post(context, { ...request, amount: '100.50', total: null })
-      hold(answered.status === 200, 'the status must be 200', answered)
+      holdStatus(answered, 200)
     },
   },
 ]

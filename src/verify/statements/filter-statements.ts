@@ -1,14 +1,13 @@
-import { printInstant } from '../../values/instant.ts'
 import type { Statement } from '../check-statement.ts'
 import { needRecords, type Session } from '../client/client-session.ts'
 import { upTo } from '../client/pages.ts'
 import { type Filter, fiatAccounts, type List, lists } from '../contract.ts'
-import { idOf, present, textOf, timeOf } from '../json.ts'
+import { idOf, present, timeOf } from '../json.ts'
 import { checkPairs } from '../questions/pairs.ts'
 import { selects } from '../questions/selects.ts'
 import { contract, guide } from '../source.ts'
 import { hold, need } from '../verdicts.ts'
-import { valuesOf, waysTo } from '../ways.ts'
+import { byBound, byValues, valuesOf, waysTo } from '../ways.ts'
 
 const shownFilters = [...new Set(lists.flatMap(({ filters }) => Object.keys(filters)))]
 const addedFilters = [...new Set(lists.flatMap(({ additions }) => Object.keys(additions)))]
@@ -93,11 +92,9 @@ async function checkFilter(session: Session, list: List, name: string, filter: F
   const [value] = values
   need(value !== undefined, `no record has a ${member}`)
   const chosen = entriesMax > 1 && values.length > 2 ? [value, values.at(-1) ?? value] : [value]
-  await selects(session, list, { [name]: chosen }, (item) =>
-    chosen.includes(textOf(item, member) ?? ''),
-  )
+  await selects(session, list, byValues(name, filter, chosen))
   need(!isEnum || values.length > 1, `all its records have the same ${member}`)
-  if (!isEnum) await selects(session, list, { [name]: session.newId() }, () => false)
+  if (!isEnum) await selects(session, list, byValues(name, filter, [session.newId()]))
 }
 
 function boundStatement(name: string): Statement {
@@ -111,14 +108,10 @@ function boundStatement(name: string): Statement {
       needRecords(items)
       const times = items.map((item) => timeOf(item, list.sortedBy)).filter(present)
       const bound = times[Math.floor(times.length / 2)]
-      const passes = list.bounds[name]
-      need(bound !== undefined && passes !== undefined, 'no record has a time')
+      need(bound !== undefined, 'no record has a time')
       // One microsecond beside the record's own time, so that it alone changes sides.
       for (const at of [bound, bound - 1n, bound + 1n]) {
-        await selects(session, list, { [name]: printInstant(at) }, (item) => {
-          const time = timeOf(item, list.sortedBy)
-          return time !== undefined && passes(time, at)
-        })
+        await selects(session, list, byBound(name, list, at))
       }
     },
   }

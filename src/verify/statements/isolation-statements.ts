@@ -1,17 +1,11 @@
 import type { Context, Statement } from '../check-statement.ts'
 import type { Session } from '../client/client-session.ts'
-import {
-  depositAddresses,
-  fiatDepositInstructions,
-  type List,
-  type SingleRead,
-  statements,
-} from '../contract.ts'
-import { type Item, idOf, memberOf, textOf } from '../json.ts'
-import { forEachShown } from '../questions/each-shown.ts'
+import { depositAddresses, fiatDepositInstructions, type List, statements } from '../contract.ts'
+import { type Item, idOf, memberOf, present, textOf } from '../json.ts'
+import { forEachPart, forEachShown } from '../questions/each-shown.ts'
 import { extra, guide, rfc } from '../source.ts'
-import { hold, ifNotTestable, need } from '../verdicts.ts'
-import { type Way, waysToAny } from '../ways.ts'
+import { hold, holdStatus, ifNotTestable, need } from '../verdicts.ts'
+import { readQueriesOf, type Way, waysToAny } from '../ways.ts'
 import { cursorOf } from './cursor-statements.ts'
 
 const tenancy = extra('ARCHITECTURE.md, “Invariants”: a foreign id is an unknown id')
@@ -25,15 +19,9 @@ export const isolationStatements: readonly Statement[] = [
     lists: [statements, fiatDepositInstructions, depositAddresses],
     checkList: async ({ session }, list) => {
       const customer = await session.customer()
-      let count = 0
-      const stopped = await forEachShown(session, list, ({ item, evidence, by }) => {
-        const named = textOf(item, 'customer_id')
-        if (named === undefined) return
-        count += 1
-        hold(named === customer, `the record ${idOf(item)} names another customer${by}`, evidence)
-      })
-      need(count > 0, 'no record names its customer')
-      return stopped
+      return forEachPart(session, list, customers, (named, { item, evidence, by }) =>
+        hold(named === customer, `the record ${idOf(item)} names another customer${by}`, evidence),
+      )
     },
   },
   {
@@ -75,12 +63,12 @@ export const isolationStatements: readonly Statement[] = [
     id: 'isolation.reads',
     says: 'A single read of another customer’s record is answered as an unknown id is.',
     source: guide('404 Not Found'),
-    checkRead: async (context, read) => {
+    checkRead: async (context, { list }) => {
       const { session } = context
-      const { items, deleted } = await foreignOf(context, read.list)
+      const { items, deleted } = await foreignOf(context, list)
       for (const foreign of [items[0], deleted]) {
-        for (const query of queriesOf(read)) {
-          if (foreign !== undefined) await isUnknown(session, read.list, idOf(foreign), query)
+        for (const query of readQueriesOf(list)) {
+          if (foreign !== undefined) await isUnknown(session, list, idOf(foreign), query)
         }
       }
     },
@@ -113,7 +101,7 @@ export const isolationStatements: readonly Statement[] = [
       await context.session.sample(list)
       const page_cursor = await cursorOf(other, list)
       const answered = await context.session.list(list, { page_cursor })
-      hold(answered.status === 400, 'the status must be 400', answered)
+      holdStatus(answered, 400)
     },
   },
   {
@@ -131,6 +119,11 @@ export const isolationStatements: readonly Statement[] = [
     },
   },
 ]
+
+const customers = {
+  none: 'no record names its customer',
+  of: (item: Item) => [textOf(item, 'customer_id')].filter(present),
+}
 
 const showsForeign = (item: Item, by: string): string =>
   `it shows the other customer’s record ${idOf(item)}${by}`
@@ -165,9 +158,6 @@ async function foreignOf(context: Context, list: List): Promise<Foreign> {
   const ways = [...waysToAny(items, list), ...ofDeleted]
   return { other, items, deleted, ids: new Set(every.map(idOf).filter((id) => id !== '')), ways }
 }
-
-const queriesOf = ({ list }: SingleRead): readonly string[] =>
-  list.deletedFlag === undefined ? [''] : ['', `?${list.deletedFlag}=true`]
 
 async function isUnknown(
   session: Session,

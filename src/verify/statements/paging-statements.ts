@@ -4,7 +4,7 @@ import { needList, type Page, upTo } from '../client/pages.ts'
 import { issuerQuotes, type List, lists } from '../contract.ts'
 import { idOf, isItem, memberOf } from '../json.ts'
 import { contract, guide, type Source } from '../source.ts'
-import { hold, need } from '../verdicts.ts'
+import { hold, holdStatus, need } from '../verdicts.ts'
 
 /** Pages: what a client that follows the cursors gets. */
 export const pagingStatements: readonly Statement[] = [
@@ -16,7 +16,7 @@ export const pagingStatements: readonly Statement[] = [
       session.needScope(list.scope)
       const answered = await session.list(list, { limit: '1' })
       needList(answered, list)
-      hold(answered.status === 200, 'the status must be 200', answered)
+      holdStatus(answered, 200)
       const type = answered.headers.get('content-type') ?? ''
       hold(/^application\/json\b/.test(type), 'it is not application/json', answered)
       const found = memberOf(answered.body, list.envelope)
@@ -32,7 +32,7 @@ export const pagingStatements: readonly Statement[] = [
       await session.sample(list)
       const answered = await session.list(list, { [list.ids]: session.newId() })
       const found = memberOf(answered.body, list.envelope)
-      hold(answered.status === 200, 'the status must be 200', answered)
+      holdStatus(answered, 200)
       hold(Array.isArray(found), `${list.envelope} must be an array`, answered)
     },
   },
@@ -129,7 +129,7 @@ export const pagingStatements: readonly Statement[] = [
       need(first?.cursor !== undefined && expected !== undefined, 'it has no second page')
       const query = { page_cursor: first.cursor, limit: String(limit + 1) }
       const answered = await session.list(list, query)
-      hold(answered.status === 200, 'the status must be 200', answered)
+      holdStatus(answered, 200)
       const found = memberOf(answered.body, list.envelope)
       const next = Array.isArray(found) ? idOf(found[0] ?? {}) : ''
       hold(next === idOf(expected), 'the page starts with another record', answered)

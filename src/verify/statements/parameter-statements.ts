@@ -1,10 +1,18 @@
-import type { Statement } from '../check-statement.ts'
+import type { CheckList, Statement } from '../check-statement.ts'
 import { needRecords, type Session } from '../client/client-session.ts'
 import type { Exchange } from '../client/exchange.ts'
-import { type Filter, fiatAccounts, filtersOf, type List, lists, statements } from '../contract.ts'
+import {
+  type Filter,
+  fiatAccounts,
+  filtersOf,
+  type List,
+  lists,
+  pageSize,
+  statements,
+} from '../contract.ts'
 import { idOf } from '../json.ts'
 import { contract, guide } from '../source.ts'
-import { hold, isRefusal, need } from '../verdicts.ts'
+import { hold, holdStatus, isRefusal, need } from '../verdicts.ts'
 import { type Query, valuesOf } from '../ways.ts'
 
 const timed = lists.filter(({ bounds }) => Object.keys(bounds).length > 0)
@@ -16,68 +24,60 @@ export const parameterStatements: readonly Statement[] = [
     id: 'parameters.limit',
     says: 'A limit outside 1 to 1000, or one that is no number, is refused.',
     source: guide('Pages'),
-    checkList: async ({ session }, list) => {
-      for (const limit of ['1001', '0', '-1', 'ten']) await isRefused(session, list, { limit })
-    },
+    checkList: refuses(() =>
+      [String(pageSize.max + 1), '0', '-1', 'ten'].map((limit) => ({ limit })),
+    ),
   },
   {
     id: 'parameters.limit-max',
     says: 'A limit of 1000 is accepted.',
     source: contract('8', [statements]),
-    checkList: ({ session }, list) => isAccepted(session, list, { limit: '1000' }),
+    checkList: accepts({ limit: String(pageSize.max) }),
   },
   {
     id: 'parameters.order',
     says: 'An order other than ASC or DESC is refused.',
     source: guide('Filters'),
-    checkList: async ({ session }, list) => {
-      for (const order of ['sideways', 'asc']) await isRefused(session, list, { order })
-    },
+    checkList: refuses(() => [{ order: 'sideways' }, { order: 'asc' }]),
   },
   {
     id: 'parameters.order-by',
     says: 'order_by=CREATED_AT is accepted.',
     source: contract(),
     lists: ordered,
-    checkList: ({ session }, list) =>
-      isAccepted(session, list, { order_by: 'CREATED_AT', limit: '1' }),
+    checkList: accepts({ order_by: 'CREATED_AT', limit: '1' }),
   },
   {
     id: 'parameters.order-by-others',
     says: 'An order_by other than CREATED_AT is refused.',
     source: guide('Filters'),
     lists: ordered,
-    checkList: ({ session }, list) => isRefused(session, list, { order_by: 'UPDATED_AT' }),
+    checkList: refuses(() => [{ order_by: 'UPDATED_AT' }]),
   },
   {
     id: 'parameters.enums',
     says: 'A status or network that does not exist is refused.',
     source: guide('Filters'),
     lists: lists.filter((list) => enumsOf(list).length > 0),
-    checkList: async ({ session }, list) => {
-      for (const name of enumsOf(list)) {
-        await isRefused(session, list, { [name]: 'NO_SUCH_VALUE' })
-      }
-    },
+    checkList: refuses((list) => enumsOf(list).map((name) => ({ [name]: 'NO_SUCH_VALUE' }))),
   },
   {
     id: 'parameters.dates',
     says: 'A bound that is no RFC 3339 date-time is refused.',
     source: guide('Dates'),
     lists: timed,
-    checkList: async ({ session }, list) => {
-      for (const name of Object.keys(list.bounds)) {
-        await isRefused(session, list, { [name]: 'yesterday' })
-      }
-      const [name = ''] = Object.keys(list.bounds)
-      await isRefused(session, list, { [name]: '2026-02-30T00:00:00Z' })
-    },
+    checkList: refuses(({ bounds }) =>
+      Object.keys(bounds).flatMap((name) => [
+        { [name]: 'yesterday' },
+        { [name]: '2026-02-30T00:00:00Z' },
+      ]),
+    ),
   },
   {
     id: 'parameters.record-ids',
     says: 'A record id in a filter that is no UUID is refused.',
     source: guide('400 Bad Request'),
-    checkList: ({ session }, list) => isRefused(session, list, { [list.ids]: 'no-uuid' }),
+    checkList: refuses(({ ids }) => [{ [ids]: 'no-uuid' }]),
   },
   {
     id: 'parameters.entries',
@@ -131,10 +131,7 @@ export const parameterStatements: readonly Statement[] = [
     id: 'parameters.repeated',
     says: 'A parameter of one value that is given twice, or is empty, is refused.',
     source: guide('Filters'),
-    checkList: async ({ session }, list) => {
-      await isRefused(session, list, { limit: ['1', '1'] })
-      await isRefused(session, list, { order: '' })
-    },
+    checkList: refuses(() => [{ limit: ['1', '1'] }, { order: '' }]),
   },
   {
     id: 'parameters.brackets',
@@ -161,7 +158,7 @@ export const parameterStatements: readonly Statement[] = [
       const item = items.find((one) => /[a-f]/.test(idOf(one)))
       need(item !== undefined, 'no record has an id with letters')
       const found = await session.list(list, { [list.ids]: idOf(item).toUpperCase() })
-      hold(found.status === 200, 'the status must be 200', found)
+      holdStatus(found, 200)
       hold(found.text.includes(idOf(item)), 'the record is missing', found)
     },
   },
@@ -172,7 +169,8 @@ function isOfHundred({ entriesMax }: Filter): boolean {
 }
 
 function enumsOf(list: List): readonly string[] {
-  return Object.entries(filtersOf(list)).flatMap(([name, { isEnum }]) => (isEnum ? name : []))
+  const filters = Object.entries(filtersOf(list))
+  return filters.filter(([, { isEnum }]) => isEnum).map(([name]) => name)
 }
 
 /** As many entries as each filter takes, and one more. The values of enums are too few. */
@@ -195,6 +193,16 @@ async function checkEntries(
   }
 }
 
+function refuses(queriesOf: (list: List) => readonly Query[]): CheckList {
+  return async ({ session }, list) => {
+    for (const query of queriesOf(list)) await isRefused(session, list, query)
+  }
+}
+
+function accepts(query: Query): CheckList {
+  return ({ session }, list) => isAccepted(session, list, query)
+}
+
 async function isRefused(
   session: Session,
   list: List,
@@ -210,6 +218,6 @@ async function isRefused(
 async function isAccepted(session: Session, list: List, query: Query): Promise<Exchange> {
   session.needScope(list.scope)
   const answered = await session.list(list, query)
-  hold(answered.status === 200, 'the status must be 200', answered)
+  holdStatus(answered, 200)
   return answered
 }

@@ -4,7 +4,7 @@ import type { Exchange } from '../client/exchange.ts'
 import { fiatAccounts, issuerQuotes, lists } from '../contract.ts'
 import { memberOf, textOf } from '../json.ts'
 import { guide, rfc } from '../source.ts'
-import { hold, need } from '../verdicts.ts'
+import { hold, holdStatus, need } from '../verdicts.ts'
 
 /** Errors: RFC 9457 problem details, which the contract leaves open. */
 export const problemStatements: readonly Statement[] = [
@@ -45,7 +45,7 @@ export const problemStatements: readonly Statement[] = [
       session.needScope(list.scope)
       const id = session.newId()
       const answered = await session.call(`${list.path}/${id}`)
-      hold(answered.status === 404, 'the status must be 404', answered)
+      holdStatus(answered, 404)
       const detail = unknownDetail(id)
       hold(textOf(answered.body, 'detail') === detail, `detail must be: ${detail}`, answered)
     },
@@ -57,7 +57,7 @@ export const problemStatements: readonly Statement[] = [
     checkRead: async ({ session }, { list }) => {
       session.needScope(list.scope)
       const answered = await session.call(`${list.path}/no-uuid`)
-      hold(answered.status === 400, 'the status must be 400', answered)
+      holdStatus(answered, 400)
     },
   },
   {
@@ -67,7 +67,7 @@ export const problemStatements: readonly Statement[] = [
     checkList: async ({ session }, list) => {
       session.needScope(list.scope)
       const answered = await session.list(list, { limit: '0' })
-      hold(answered.status === 400, 'the status must be 400', answered)
+      holdStatus(answered, 400)
     },
   },
   {
@@ -76,7 +76,7 @@ export const problemStatements: readonly Statement[] = [
     source: guide('404 Not Found'),
     check: async ({ session }) => {
       const answered = await session.call(`/v2/no-such-path-${session.newId()}`)
-      hold(answered.status === 404, 'the status must be 404', answered)
+      holdStatus(answered, 404)
     },
   },
   {
@@ -87,7 +87,7 @@ export const problemStatements: readonly Statement[] = [
       // An unknown id and no body: a server that takes the method has nothing to change.
       const path = `${fiatAccounts.path}/${session.newId()}`
       const answered = await session.call(path, { method: 'PATCH' })
-      hold(answered.status === 405, 'the status must be 405', answered)
+      holdStatus(answered, 405)
       const allow = answered.headers.get('allow') ?? ''
       hold(/\bGET\b/.test(allow), 'Allow must name GET', answered)
     },

@@ -1,12 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Statement } from '../check-statement.ts'
-import { needRecords, type Session } from '../client/client-session.ts'
-import type { Exchange } from '../client/exchange.ts'
-import { fiatAccounts, fiatDepositInstructions, type List } from '../contract.ts'
+import { fiatAccounts, fiatDepositInstructions } from '../contract.ts'
 import { type Item, idOf, isItem, pathIdOf, timeOf } from '../json.ts'
+import { readAlone } from '../questions/read-alone.ts'
 import { contract, extra, guide } from '../source.ts'
-import { hold, isRefusal, need } from '../verdicts.ts'
-import { verifyLimits } from '../verify-limits.ts'
+import { hold, holdStatus, isRefusal, need } from '../verdicts.ts'
 
 /** Single reads: the same records as in the lists. */
 export const readStatements: readonly Statement[] = [
@@ -15,24 +13,28 @@ export const readStatements: readonly Statement[] = [
     says: 'Get Fiat Account answers the record of its list, apart from masking.',
     source: contract('4.1'),
     lists: [fiatAccounts],
-    checkList: ({ session }, list) =>
-      readEach(session, list, (item, alone) => {
+    checkList: async ({ session }, list) => {
+      for (const { item, alone } of await readAlone(session, list)) {
+        holdStatus(alone, 200)
         hold(isItem(alone.body), 'the body must be an object', alone)
         const isSame =
           isDeepStrictEqual(unmaskable(alone.body), unmaskable(item)) &&
           hasSameStatus(alone.body, item)
         hold(isSame, 'the record differs from its list item beyond masking', alone)
-      }),
+      }
+    },
   },
   {
     id: 'reads.deposit-instructions',
     says: 'Get Fiat Deposit Instructions answers the record as its list does.',
     source: extra('the list is Bursar’s own'),
     lists: [fiatDepositInstructions],
-    checkList: ({ session }, list) =>
-      readEach(session, list, (item, alone) => {
+    checkList: async ({ session }, list) => {
+      for (const { item, alone } of await readAlone(session, list)) {
+        holdStatus(alone, 200)
         hold(isDeepStrictEqual(alone.body, item), 'the record differs from its list item', alone)
-      }),
+      }
+    },
   },
   {
     id: 'reads.id-case',
@@ -44,7 +46,7 @@ export const readStatements: readonly Statement[] = [
       const item = items.find((one) => /[a-f]/.test(idOf(one)))
       need(item !== undefined, 'no record has an id with letters')
       const alone = await session.call(`${list.path}/${idOf(item).toUpperCase()}`)
-      hold(alone.status === 200, 'the status must be 200', alone)
+      holdStatus(alone, 200)
       const isLower = isItem(alone.body) && idOf(alone.body) === idOf(item)
       hold(isLower, 'the id must be in lower case', alone)
     },
@@ -63,25 +65,10 @@ export const readStatements: readonly Statement[] = [
         hold(isRefusal(hidden), 'it must be refused', hidden)
       }
       const shown = await session.call(`${path}?include_deleted=true`)
-      hold(shown.status === 200, 'the status must be 200', shown)
+      holdStatus(shown, 200)
     },
   },
 ]
-
-/** Reads the newest records of a list alone, and checks each. */
-async function readEach(
-  session: Session,
-  list: List,
-  check: (item: Item, alone: Exchange) => void,
-): Promise<void> {
-  const { items } = await session.sample(list)
-  needRecords(items)
-  for (const item of items.slice(0, verifyLimits.readsMax)) {
-    const alone = await session.call(`${list.path}/${pathIdOf(item)}`)
-    hold(alone.status === 200, 'the status must be 200', alone)
-    check(item, alone)
-  }
-}
 
 /**
  * An account without the members that the list masks, and without the status, which the contract

@@ -5,6 +5,7 @@ import { lists } from '../contract.ts'
 import { memberOf, textOf } from '../json.ts'
 import { extra, rfc } from '../source.ts'
 import { hold, need } from '../verdicts.ts'
+import { holdCaching } from './caching-statements.ts'
 
 /** The token endpoint: RFC 6749 with client credentials. */
 export const tokenStatements: readonly Statement[] = [
@@ -35,8 +36,7 @@ export const tokenStatements: readonly Statement[] = [
       const life = memberOf(answered.body, 'expires_in')
       hold(Number.isInteger(life) && Number(life) > 0, 'expires_in must be a number', answered)
       hold(textOf(answered.body, 'scope') !== undefined, 'scope is missing', answered)
-      const caching = answered.headers.get('cache-control') ?? ''
-      hold(caching.includes('no-store'), 'Cache-Control must be no-store', answered)
+      holdCaching(answered, 'no-store')
     },
   },
   {

@@ -1,11 +1,11 @@
 import type { Statement } from '../check-statement.ts'
 import { type Judged, needRecords } from '../client/client-session.ts'
 import { depositAddresses } from '../contract.ts'
-import { idOf, memberOf, pathIdOf } from '../json.ts'
+import { idOf, memberOf } from '../json.ts'
+import { readAlone } from '../questions/read-alone.ts'
 import type { FaultKind, ShapeFault } from '../shape.ts'
 import { contract, extra, type Source } from '../source.ts'
 import { hold, need } from '../verdicts.ts'
-import { verifyLimits } from '../verify-limits.ts'
 
 /** The values of records, as clients with strict decoders read them. */
 export const valueStatements: readonly Statement[] = [
@@ -26,10 +26,7 @@ export const valueStatements: readonly Statement[] = [
     says: 'Records that are read alone have the values of the contract too.',
     source: contract('2'),
     checkRead: async ({ session }, { list, shape }) => {
-      const { items } = await session.sample(list)
-      needRecords(items)
-      for (const item of items.slice(0, verifyLimits.readsMax)) {
-        const alone = await session.call(`${list.path}/${pathIdOf(item)}`)
+      for (const { alone } of await readAlone(session, list)) {
         need(alone.status === 200, `it answers HTTP ${alone.status}`)
         const [fault] = shape(alone.body, 'body').filter(isStated)
         hold(fault === undefined, fault?.says ?? '', alone)
