@@ -24,10 +24,12 @@ export const openPruner = (
       const read = await rows({ text, values, prepare: true })
       const ended = read.filter((row) => isTrue(row.is_ended))
       const remove = removeQuery(pruned, dialect)
+      let deleted = 0
       for (const row of ended) {
-        await rows({ text: remove, values: keyOf(pruned, row), prepare: true })
+        const values = [...keyOf(pruned, row), before]
+        deleted += (await rows({ text: remove, values, prepare: true })).length
       }
-      return { deleted: ended.length, next: nextKey(pruned, read, rowsMax) }
+      return { deleted, next: nextKey(pruned, read, rowsMax) }
     }),
 })
 
@@ -74,10 +76,13 @@ function stepQuery({ table, key, endedAt }: Pruned, isFirst: boolean, dialect: D
     order by ${columns} limit ${parameter(2, 'bigint')}`
 }
 
-/** Deletes one of the rows. */
-function removeQuery({ table, key }: Pruned, { tableName, parameter }: Dialect): string {
-  const conditions = key.map(([column, type], at) => `${column} = ${parameter(at + 1, type)}`)
-  return `delete from ${tableName(table)} where ${conditions.join(' and ')}`
+/** Deletes one of the rows, unless a merge has moved its end to a later time since it was read. */
+function removeQuery({ table, key, endedAt }: Pruned, { tableName, parameter }: Dialect): string {
+  const conditions = [
+    ...key.map(([column, type], at) => `${column} = ${parameter(at + 1, type)}`),
+    `${endedAt} <= ${parameter(key.length + 1, 'bigint')}`,
+  ]
+  return `delete from ${tableName(table)} where ${conditions.join(' and ')} returning 1`
 }
 
 const keyOf = ({ key }: Pruned, row: NamedRow): readonly Value[] =>
