@@ -11,11 +11,11 @@ import type {
 import { type NamedRow, text, whole } from '../row.ts'
 import type { Statement } from '../session.ts'
 import type { Servers } from './cluster/servers.ts'
-import { committed, transact } from './cluster/transaction.ts'
+import { committed, transactOn } from './cluster/transaction.ts'
 import { dialect } from './dialect.ts'
 import { type Connection, textArray } from './driver/connection.ts'
 import { isRefusal } from './driver/failure.ts'
-import { rowsOf, sessionOf } from './session.ts'
+import { rowsOf } from './session.ts'
 
 export type FeeQuoteDeps = {
   /** As role `bursar`. */
@@ -48,16 +48,12 @@ const refuse = async (): Promise<never> => {
 const withoutOperator: OperatorSessions = { rows: refuse, transact: refuse }
 
 /** If this process vanishes, the database frees the locks of its transaction soon. */
-const FREES_LOCKS = `;
+const FREES_LOCKS = `
   select set_config('idle_in_transaction_session_timeout', '${limits.consumptionIdleMs}', true)`
 
 const sessionsOf = (servers: Servers): OperatorSessions => ({
   ...rowsOf(servers),
-  transact: (work, deadline) =>
-    servers.onPrimary(
-      (connection) => transact(connection, () => work(sessionOf(connection)), FREES_LOCKS),
-      deadline === undefined ? undefined : deadline - performance.now(),
-    ),
+  transact: transactOn(servers, FREES_LOCKS),
 })
 
 /**

@@ -7,7 +7,7 @@ import { openCredentialCache } from '../../../src/oauth/tokens/credential-cache.
 import { openLog } from '../../../src/platform/log.ts'
 import { Secret } from '../../../src/platform/secret.ts'
 import type { Client, CredentialStore } from '../../../src/store/credentials.ts'
-import { openPostgresCredentials } from '../../../src/store/postgres/credentials/open-postgres-credentials.ts'
+import { openPostgresCredentials } from '../../../src/store/postgres/open-postgres-credentials.ts'
 import { StoreUnavailable } from '../../../src/store/unavailable.ts'
 import { openVault } from '../../../src/vault/open-vault.ts'
 import type { WrappedKey } from '../../../src/vault/purpose-key.ts'

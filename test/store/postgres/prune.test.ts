@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asTenant } from '../../../src/contract/principal.ts'
-import { inTransaction } from '../../../src/store/postgres/cluster/transaction.ts'
+import { transactOn } from '../../../src/store/postgres/cluster/transaction.ts'
 import { dialect } from '../../../src/store/postgres/dialect.ts'
-import { sessionOf } from '../../../src/store/postgres/session.ts'
 import type { PruneKey } from '../../../src/store/records/history.ts'
 import { openPruner } from '../../../src/store/versions/prune.ts'
 import { openPostgresTestStore, openTestOperator, resourceOf } from '../../support/record-store.ts'
@@ -28,9 +27,8 @@ test('pruning keeps a former value that a record loses again in the meantime', a
   let losesAgain = () => store(6_000_000n, 'newest')
   const { pruneHistory } = openPruner(
     (work) =>
-      inTransaction(operator, (connection) => {
-        const session = sessionOf(connection)
-        return work({
+      transactOn(operator)((session) =>
+        work({
           ...session,
           rows: async (statement) => {
             if (statement.text.startsWith('delete from bursar.former_value')) {
@@ -39,8 +37,8 @@ test('pruning keeps a former value that a record loses again in the meantime', a
             }
             return await session.rows(statement)
           },
-        })
-      }),
+        }),
+      ),
     dialect,
   )
   let next: PruneKey | undefined

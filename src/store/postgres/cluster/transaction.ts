@@ -1,5 +1,7 @@
+import type { Session, Transact } from '../../session.ts'
 import type { Connection } from '../driver/connection.ts'
 import { isPassing, isRefusal, unavailable } from '../driver/failure.ts'
+import { sessionOf } from '../session.ts'
 import type { Servers } from './servers.ts'
 
 /** A commit waits for the disk, even if the role or the database turns that off. */
@@ -9,22 +11,24 @@ const BEGIN = `begin; select set_config('synchronous_commit', 'on', true)
 /**
  * Runs work on the primary in one transaction. Once it resolves, the change is on disk there and on
  * the synchronous standby, if there is one. Rejects with a StoreUnavailable if that is not certain.
+ * The time includes the wait for a session. `settings` are SQL, and of the transaction.
  */
-export function inTransaction<T>(
-  servers: Servers,
-  work: (connection: Connection) => Promise<T>,
-): Promise<T> {
-  return servers.onPrimary((connection) => transact(connection, () => work(connection)))
-}
+export const transactOn =
+  (servers: Servers, settings?: string, withinMs?: number): Transact =>
+  (work, deadline) =>
+    servers.onPrimary(
+      (connection) => transact(connection, () => work(sessionOf(connection)), settings),
+      deadline === undefined ? withinMs : deadline - performance.now(),
+    )
 
-/** The same, in a session that the caller holds. `settings` are SQL, and of the transaction. */
+/** The same, in a session that the caller holds. */
 export async function transact<T>(
   connection: Connection,
   work: () => Promise<T>,
   settings = '',
 ): Promise<T> {
-  await connection.execute(`${BEGIN}${settings}`)
   try {
+    await connection.execute(`${BEGIN}; ${settings}`)
     const result = await work()
     await committed(connection.execute('commit'))
     return result
@@ -42,5 +46,37 @@ export async function committed<T>(statement: Promise<T>): Promise<T> {
   } catch (error) {
     if (isPassing(error) || isRefusal(error)) throw error
     throw unavailable('the outcome of the change is unknown', error)
+  }
+}
+
+/**
+ * Reads from one snapshot, however slowly the caller takes what it yields: over a session with the
+ * primary that has no deadline and serves nothing else.
+ */
+export async function* readSnapshot<T>(
+  servers: Servers,
+  settings: string,
+  read: (session: Session) => AsyncIterable<T>,
+): AsyncIterable<T> {
+  const held = Promise.withResolvers<Connection>()
+  const reading = Promise.withResolvers<void>()
+  const over = servers.onPrimary(async (connection) => {
+    held.resolve(connection)
+    // Closing the session ends its transaction.
+    await reading.promise.finally(connection.destroy)
+  }, Number.POSITIVE_INFINITY)
+  over.catch(held.reject)
+  const connection = await held.promise
+  try {
+    await connection.execute(
+      `begin transaction isolation level repeatable read read only; ${settings}`,
+    )
+    yield* read(sessionOf(connection))
+  } catch (error) {
+    reading.reject(error)
+  } finally {
+    reading.resolve()
+    // Rejects with the error of a read, as the caller must see it.
+    await over
   }
 }

@@ -5,9 +5,8 @@ import { resources } from '../../../resources/catalogue.ts'
 import type { PutTransactions } from '../../merge/put-queue.ts'
 import { createStaging, indexStaged, stagingOfAll } from '../../merge/staging.ts'
 import type { Servers } from '../cluster/servers.ts'
-import { transact } from '../cluster/transaction.ts'
+import { transactOn } from '../cluster/transaction.ts'
 import { dialect } from '../dialect.ts'
-import { sessionOf } from '../session.ts'
 
 /** Transactions of single records. They hold the lock that an import takes. */
 export const putTransactions = (servers: Servers): PutTransactions => ({
@@ -15,14 +14,7 @@ export const putTransactions = (servers: Servers): PutTransactions => ({
   // Leaves a batch at least half of the time.
   waitMs: limits.recordPutMs / 2,
   transact: (resource, work, deadline) =>
-    servers.onPrimary(
-      (connection) =>
-        transact(connection, async () => {
-          await connection.execute(`${ensureStaging}; ${lockKind(resource)}`)
-          return await work(sessionOf(connection))
-        }),
-      deadline - performance.now(),
-    ),
+    transactOn(servers, `${ensureStaging}; ${lockKind(resource)}`)(work, deadline),
 })
 
 /** Readers go on; another import of the kind waits until the transaction ends. */

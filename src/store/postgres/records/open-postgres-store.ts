@@ -13,16 +13,15 @@ import { openKeptAnswers } from '../../merge/kept-answers.ts'
 import { openPutRecords } from '../../merge/put-queue.ts'
 import { clearRecords, countRecords, exportLines } from '../../records/all-records.ts'
 import type { OperatorRecords, Store } from '../../records.ts'
-import type { Reads, Session, Transact } from '../../session.ts'
+import type { Reads } from '../../session.ts'
 import { openHistory } from '../../versions/open-history.ts'
-import { holdSession } from '../cluster/hold-session.ts'
 import type { Servers } from '../cluster/servers.ts'
-import { inTransaction, transact } from '../cluster/transaction.ts'
+import { readSnapshot, transactOn } from '../cluster/transaction.ts'
 import { dialect } from '../dialect.ts'
 import { bulkTransaction, setLocal } from '../driver/sessions.ts'
 import { putTransactions } from '../import/put-transactions.ts'
 import { beginSpooledImport, type SpooledImportDeps } from '../import/spooled-import.ts'
-import { rowsOf, sessionOf } from '../session.ts'
+import { rowsOf } from '../session.ts'
 import { type GetOne, openGetBatch } from './get-batch.ts'
 import { openPageBatch, type PageOne, readAlone } from './page-batch.ts'
 import { isRange } from './page-query.ts'
@@ -45,6 +44,8 @@ export function openPostgresStore(
   log = openLog('silent'),
 ): Store {
   const damage = openDamageList(logDamage(log))
+  const scan = transactOn(operator, scanning, limits.scanStepMs)
+  const scans: Reads = { rows: (statement) => scan((session) => session.rows(statement)) }
   const records: OperatorRecords = {
     beginLoad: (resource, { isInServer = false, nameLine } = {}) => {
       // Requests have their own deadline.
@@ -53,19 +54,21 @@ export function openPostgresStore(
       return beginSpooledImport(deps, resource)
     },
     exportLines: (resource, customerId) =>
-      readSnapshot(operator, (session) => exportLines(session, dialect, resource, customerId)),
+      readSnapshot(operator, exporting, (session) =>
+        exportLines(session, dialect, resource, customerId),
+      ),
     put: openPutRecords(putTransactions(ingest), clock),
-    ...openHistory({ ...rowsOf(ingest), transact: transactions(ingest), dialect }),
+    ...openHistory({ ...rowsOf(ingest), transact: transactOn(ingest), dialect }),
     answers: openKeptAnswers(rowsOf(ingest), dialect, clock),
     count: (resource) => countRecords(rowsOf(operator), dialect, resource),
     rows: storedRows(rowsOf(operator), dialect),
     journal: (entriesMax) => readJournal(rowsOf(operator), dialect, entriesMax),
-    clear: () => clearRecords(transactions(operator), dialect, []),
+    clear: () => clearRecords(transactOn(operator), dialect, []),
   }
   return {
     customers: intactRecords(customerRecords(customers), damage),
     operator: intactOperator(records, damage),
-    damage: openDamageScan(resources, storedRows(scans(operator), dialect), damage),
+    damage: openDamageScan(resources, storedRows(scans, dialect), damage),
     ping: customers.ping,
     servers: customers.states,
     // PostgreSQL checks its pages itself (data checksums); pg_amcheck needs a superuser.
@@ -74,43 +77,10 @@ export function openPostgresStore(
   }
 }
 
-const transactions =
-  (servers: Servers): Transact =>
-  (work) =>
-    inTransaction(servers, (connection) => work(sessionOf(connection)))
-
-/** Reads from one snapshot, however slowly the caller takes what it yields. */
-async function* readSnapshot<T>(
-  servers: Servers,
-  read: (session: Session) => AsyncIterable<T>,
-): AsyncIterable<T> {
-  const { connection, drop } = await holdSession(servers)
-  try {
-    await connection.execute(
-      `begin transaction isolation level repeatable read read only;
-       ${setLocal(bulkTransaction(limits.operatorStatementMs))}`,
-    )
-    yield* read(sessionOf(connection))
-  } finally {
-    // Closing the session ends its transaction.
-    await drop()
-  }
-}
+const exporting = setLocal(bulkTransaction(limits.operatorStatementMs))
 
 /** Statements of the scan end soon on the server too, whatever the sessions allow. */
-const scans = (servers: Servers): Reads => ({
-  rows: (statement) =>
-    servers.onPrimary(
-      (connection) =>
-        transact(connection, async () => {
-          await connection.execute(SOON)
-          return await rowsOf(connection).rows(statement)
-        }),
-      limits.scanStepMs,
-    ),
-})
-
-const SOON = setLocal({
+const scanning = setLocal({
   ...bulkTransaction(limits.scanStatementMs),
   lock_timeout: limits.scanLockMs,
 })

@@ -37,12 +37,7 @@ export const ownerRows = (connection: Connection): StoredRows =>
   storedRows(
     {
       rows: (query) =>
-        guarded(() =>
-          transact(connection, async () => {
-            await connection.execute(seeEveryRow)
-            return await connection.rows(query)
-          }),
-        ),
+        guarded(() => transact(connection, () => connection.rows(query), seeEveryRow)),
     },
     dialect,
   )

@@ -64,14 +64,15 @@ export async function migratePostgres(
 
 /** Runs a step in a separate transaction, after the step that another process runs. */
 const inTurn = (owner: Connection, step: () => Promise<void>): Promise<void> =>
-  transact(owner, async () => {
-    // A waiting ALTER TABLE blocks every reader behind it, so it gives up after 5 s.
-    const deadlines = { lock_timeout: 5000, statement_timeout: limits.migrationStatementMs }
-    await owner.execute(`
-      set local client_connection_check_interval = ${limits.databaseClientCheckMs};
-      select pg_advisory_xact_lock(${MIGRATION_LOCK}); ${setLocal(deadlines)}`)
-    await step()
-  })
+  transact(
+    owner,
+    step,
+    `set local client_connection_check_interval = ${limits.databaseClientCheckMs};
+     select pg_advisory_xact_lock(${MIGRATION_LOCK}); ${setLocal(deadlines)}`,
+  )
+
+/** A waiting ALTER TABLE blocks every reader behind it, so it gives up after 5 s. */
+const deadlines = { lock_timeout: 5000, statement_timeout: limits.migrationStatementMs }
 
 /** Throws a ConfigError unless the schema has the steps that this version needs, unedited. */
 export async function requireSchema(connection: Connection): Promise<void> {
