@@ -37,7 +37,7 @@ const additions = ['networks', 'addresses', 'memo_ids', 'no_such_parameter']
  * largest.
  */
 const ofContractOnly: Wrong = {
-  request: withQuery((query, { url }) => {
+  ...withQuery((query, { url }) => {
     for (const name of additions) query.delete(name)
     if (url.pathname.endsWith('issuer-quotes')) {
       query.delete('ids')

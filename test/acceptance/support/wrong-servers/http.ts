@@ -1,11 +1,13 @@
 import type { Asked, Wrong } from '../wrong-server.ts'
 import {
   asks,
+  drops,
   isList,
   isSingle,
   isToken,
   json,
   problem,
+  refuses,
   statusOf,
   type WrongServerCase,
   withHeader,
@@ -16,10 +18,7 @@ const problems: readonly WrongServerCase[] = [
   {
     fault: 'answers 400 at an unknown path',
     breaks: ['problems.unknown-path'],
-    wrong: {
-      answer: (_, asked) =>
-        asked.url.pathname.startsWith('/v2/no-such') ? problem(400, asked) : {},
-    },
+    wrong: refuses(400, (_, asked) => asked.url.pathname.startsWith('/v2/no-such')),
   },
   {
     fault: 'answers HTML at an unknown path',
@@ -42,38 +41,35 @@ const problems: readonly WrongServerCase[] = [
   {
     fault: 'sends no X-Request-Id',
     breaks: ['problems.request-id'],
-    wrong: { answer: ({ headers }) => ({ headers: withoutHeader(headers, 'x-request-id') }) },
+    wrong: drops('x-request-id'),
   },
   {
     fault: 'answers 400 to an unknown id',
     breaks: ['problems.unknown-id'],
-    wrong: {
-      answer: ({ status }, asked) =>
-        status === 404 && asked.url.pathname.startsWith('/v2/transfer/') ? problem(400, asked) : {},
-    },
+    wrong: refuses(
+      400,
+      ({ status }, asked) => status === 404 && asked.url.pathname.startsWith('/v2/transfer/'),
+    ),
   },
   {
     fault: 'answers 404 to an id that is no UUID',
     breaks: ['problems.malformed-id'],
-    wrong: { answer: statusOf(400, 404, ({ url }) => url.pathname.endsWith('no-uuid')) },
+    wrong: statusOf(400, 404, ({ url }) => url.pathname.endsWith('no-uuid')),
   },
   {
     fault: 'answers 422 to a malformed parameter',
     breaks: ['problems.bad-request'],
-    wrong: {
-      answer: ({ status }, asked) =>
-        status === 400 && asks(asked, 'limit') ? problem(422, asked) : {},
-    },
+    wrong: refuses(422, ({ status }, asked) => status === 400 && asks(asked, 'limit')),
   },
   {
     fault: 'answers 404 to a method that it does not have',
     breaks: ['problems.method'],
-    wrong: { answer: (_, asked) => (asked.method === 'PATCH' ? problem(404, asked) : {}) },
+    wrong: refuses(404, (_, asked) => asked.method === 'PATCH'),
   },
   {
     fault: 'answers 405 without Allow',
     breaks: ['problems.method'],
-    wrong: { answer: ({ headers }) => ({ headers: withoutHeader(headers, 'allow') }) },
+    wrong: drops('allow'),
   },
   {
     fault: 'sends no challenge',
@@ -113,34 +109,29 @@ const problems: readonly WrongServerCase[] = [
     fault: 'answers 502 now and then',
     breaks: ['answers.server-errors'],
     only: ['caching'],
-    wrong: {
-      answer: (_, asked) =>
-        isList(asked, 'statements') && asked.headers.has('if-none-match')
-          ? problem(502, asked)
-          : {},
-    },
+    wrong: refuses(
+      502,
+      (_, asked) => isList(asked, 'statements') && asked.headers.has('if-none-match'),
+    ),
   },
 ]
 
 /** Answers with another ETag, and 304 to it. */
-const tagged =
-  (tagOf: (asked: Asked) => string): NonNullable<Wrong['answer']> =>
-  ({ status, headers }, asked) => {
+const tagged = (tagOf: (asked: Asked) => string): Wrong => ({
+  answer: ({ status, headers }, asked) => {
     if (status !== 200 || !isList(asked)) return {}
     const changed = withHeader(headers, 'etag', tagOf(asked))
     return asked.headers.get('if-none-match') === tagOf(asked)
       ? { status: 304, text: '', headers: changed }
       : { headers: changed }
-  }
+  },
+})
 
 const caching: readonly WrongServerCase[] = [
   {
     fault: 'lets caches store single records',
     breaks: ['caching.reads'],
-    wrong: {
-      answer: ({ headers }, asked) =>
-        isSingle(asked) ? { headers: withoutHeader(headers, 'cache-control') } : {},
-    },
+    wrong: drops('cache-control', isSingle),
   },
   {
     fault: 'lets shared caches store lists',
@@ -155,7 +146,7 @@ const caching: readonly WrongServerCase[] = [
   {
     fault: 'sends no ETag',
     breaks: ['caching.lists'],
-    wrong: { answer: ({ headers }) => ({ headers: withoutHeader(headers, 'etag') }) },
+    wrong: drops('etag'),
   },
   {
     fault: 'never answers 304',
@@ -167,12 +158,12 @@ const caching: readonly WrongServerCase[] = [
   {
     fault: 'sends one ETag for all lists',
     breaks: ['caching.etag-differs'],
-    wrong: { answer: tagged(() => '"one"') },
+    wrong: tagged(() => '"one"'),
   },
   {
     fault: 'sends the ETag of a list whatever the query is',
     breaks: ['caching.etag-differs'],
-    wrong: { answer: tagged(({ url }) => `"${url.pathname}"`) },
+    wrong: tagged(({ url }) => `"${url.pathname}"`),
   },
 ]
 
@@ -180,7 +171,7 @@ const tokens: readonly WrongServerCase[] = [
   {
     fault: 'answers 400 to a wrong secret',
     breaks: ['tokens.wrong-secret'],
-    wrong: { answer: statusOf(401, 400, isToken) },
+    wrong: statusOf(401, 400, isToken),
   },
   {
     fault: 'tells an unknown client from a wrong secret',
@@ -197,10 +188,7 @@ const tokens: readonly WrongServerCase[] = [
   {
     fault: 'lets caches store tokens',
     breaks: ['tokens.answer'],
-    wrong: {
-      answer: ({ headers }, asked) =>
-        isToken(asked) ? { headers: withoutHeader(headers, 'cache-control') } : {},
-    },
+    wrong: drops('cache-control', isToken),
   },
   {
     fault: 'answers expires_in as text',

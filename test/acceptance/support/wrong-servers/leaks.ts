@@ -4,6 +4,8 @@ import {
   asks,
   changedUrl,
   eachItem,
+  isAccount,
+  isAccounts,
   isEmpty,
   isFee,
   isList,
@@ -13,30 +15,27 @@ import {
   problem,
   replaced,
   statusOf,
+  takes,
   type World,
   type WrongServerCase,
   withQuery,
   withToken,
 } from './mutations.ts'
 
-const isAccounts = (asked: Asked): boolean => isList(asked, '/fiat-accounts')
-
 /** What a server does that does not mask the numbers of these lists. */
-const unmasks = (isMeant: (asked: Asked) => boolean) => ({
-  answer: replaced(
+const unmasks = (isMeant: (asked: Asked) => boolean) =>
+  replaced(
     /(?<="account_number":")X+/g,
     (masked) => '7'.repeat(masked.length),
     (asked) => isAccounts(asked) && isMeant(asked),
-  ),
-})
+  )
 
-const namesOwner = (isMeant: (asked: Asked) => boolean) => ({
-  answer: replaced(
+const namesOwner = (isMeant: (asked: Asked) => boolean) =>
+  replaced(
     /(?<="fiat_account_owner":)\{\}/g,
     '{"institution_details":{"name":"First Sample Company"}}',
     (asked) => isAccounts(asked) && isMeant(asked),
-  ),
-})
+  )
 
 /** Account numbers, owners and addresses in List Fiat Accounts. */
 const masking: readonly WrongServerCase[] = [
@@ -66,18 +65,16 @@ const masking: readonly WrongServerCase[] = [
   {
     fault: 'masks every account number but that of rtp',
     breaks: ['masking.account-numbers'],
-    wrong: {
-      answer: eachItem((item) => {
-        const { rtp } = item.fiat_network_instructions
-        if (rtp !== undefined) rtp.account_number = rtp.account_number.replaceAll('X', '7')
-        return item
-      }, isAccounts),
-    },
+    wrong: eachItem((item) => {
+      const { rtp } = item.fiat_network_instructions
+      if (rtp !== undefined) rtp.account_number = rtp.account_number.replaceAll('X', '7')
+      return item
+    }, isAccounts),
   },
   {
     fault: 'shows the last six digits of an account number',
     breaks: ['masking.account-numbers'],
-    wrong: { answer: replaced(/XX(?=\w{4}")/g, '77', isAccounts) },
+    wrong: replaced(/XX(?=\w{4}")/g, '77', isAccounts),
   },
   {
     fault: 'shows the whole number of the oldest account alone',
@@ -89,18 +86,16 @@ const masking: readonly WrongServerCase[] = [
   {
     fault: 'masks an account number to another length',
     breaks: ['masking.length'],
-    wrong: { answer: replaced(/(?<="account_number":")X+/g, 'XXXX', isAccounts) },
+    wrong: replaced(/(?<="account_number":")X+/g, 'XXXX', isAccounts),
   },
   {
     fault: 'masks account numbers that are read alone',
     breaks: ['masking.full-read'],
-    wrong: {
-      answer: replaced(
-        /(?<="account_number":")[^"]+(?=\w{4}")/g,
-        (number) => 'X'.repeat(number.length),
-        (asked) => isSingle(asked) && asked.url.pathname.includes('fiat-accounts'),
-      ),
-    },
+    wrong: replaced(
+      /(?<="account_number":")[^"]+(?=\w{4}")/g,
+      (number) => 'X'.repeat(number.length),
+      isAccount,
+    ),
   },
   {
     fault: 'shows the owner of an account in a list',
@@ -117,30 +112,24 @@ const masking: readonly WrongServerCase[] = [
   {
     fault: 'shows streets in a list',
     breaks: ['masking.addresses'],
-    wrong: {
-      answer: replaced(/(?<=_address":\{)/g, '"address1":"20 Harbour Way",', isAccounts),
-    },
+    wrong: replaced(/(?<=_address":\{)/g, '"address1":"20 Harbour Way",', isAccounts),
   },
   {
     fault: 'shows streets under ref_ids',
     breaks: ['masking.addresses'],
-    wrong: {
-      answer: replaced(
-        /(?<=_address":\{)/g,
-        '"address1":"20 Harbour Way",',
-        (asked) => isAccounts(asked) && asks(asked, 'ref_ids'),
-      ),
-    },
+    wrong: replaced(
+      /(?<=_address":\{)/g,
+      '"address1":"20 Harbour Way",',
+      (asked) => isAccounts(asked) && asks(asked, 'ref_ids'),
+    ),
   },
   {
     fault: 'leaves the metadata out of wire',
     breaks: ['masking.wire'],
-    wrong: {
-      answer: eachItem((item) => {
-        delete item.fiat_network_instructions.wire?.metadata
-        return item
-      }, isAccounts),
-    },
+    wrong: eachItem((item) => {
+      delete item.fiat_network_instructions.wire?.metadata
+      return item
+    }, isAccounts),
   },
 ]
 
@@ -151,44 +140,34 @@ const scopes: readonly WrongServerCase[] = [
   {
     fault: 'answers records without a token',
     breaks: ['authorization.required', 'authorization.challenge'],
-    wrong: ({ ownToken }) => ({
-      answer: answeredWith(
-        ownToken,
-        (asked) => isList(asked) && !asked.headers.has('authorization'),
-      ),
-    }),
+    wrong: ({ ownToken }) =>
+      answeredWith(ownToken, (asked) => isList(asked) && !asked.headers.has('authorization')),
   },
   {
     fault: 'answers statements by id without a token',
     breaks: ['authorization.required'],
-    wrong: ({ ownToken }) => ({
-      answer: answeredWith(
+    wrong: ({ ownToken }) =>
+      answeredWith(
         ownToken,
         (asked) =>
           isList(asked) && asks(asked, 'statement_ids') && !asked.headers.has('authorization'),
       ),
-    }),
   },
   {
     fault: 'answers single records without a token',
     breaks: ['authorization.reads-required'],
-    wrong: ({ ownToken }) => ({
-      answer: answeredWith(
-        ownToken,
-        (asked) => isSingle(asked) && !asked.headers.has('authorization'),
-      ),
-    }),
+    wrong: ({ ownToken }) =>
+      answeredWith(ownToken, (asked) => isSingle(asked) && !asked.headers.has('authorization')),
   },
   {
     fault: 'does not check the signature of a token',
     breaks: ['authorization.invalid-token'],
-    wrong: ({ ownToken }) => ({
-      answer: answeredWith(
+    wrong: ({ ownToken }) =>
+      answeredWith(
         ownToken,
         ({ headers }) => /A{86}$/.test(headers.get('authorization') ?? ''),
         ({ status }) => status === 401,
       ),
-    }),
   },
   {
     fault: 'ignores the scope of a token',
@@ -198,34 +177,32 @@ const scopes: readonly WrongServerCase[] = [
       'authorization.scope-challenge',
       'authorization.fee-scope',
     ],
-    wrong: ({ ownToken }) => ({ answer: answeredWith(ownToken, () => true, lacksScope) }),
+    wrong: ({ ownToken }) => answeredWith(ownToken, () => true, lacksScope),
   },
   {
     fault: 'ignores the scope for single reads',
     breaks: ['authorization.reads-scope'],
-    wrong: ({ ownToken }) => ({ answer: answeredWith(ownToken, isSingle, lacksScope) }),
+    wrong: ({ ownToken }) => answeredWith(ownToken, isSingle, lacksScope),
   },
   {
     fault: 'ignores the scope for single reads with include_deleted',
     breaks: ['authorization.reads-scope'],
-    wrong: ({ ownToken }) => ({
-      answer: answeredWith(
+    wrong: ({ ownToken }) =>
+      answeredWith(
         ownToken,
         (asked) => isSingle(asked) && asks(asked, 'include_deleted'),
         lacksScope,
       ),
-    }),
   },
   {
     fault: 'answers further pages without a token',
     breaks: ['authorization.required'],
-    wrong: ({ ownToken }) => ({
-      answer: answeredWith(
+    wrong: ({ ownToken }) =>
+      answeredWith(
         ownToken,
         (asked) =>
           isList(asked) && asks(asked, 'page_cursor') && !asked.headers.has('authorization'),
       ),
-    }),
   },
   ...[
     'ref_ids',
@@ -238,28 +215,26 @@ const scopes: readonly WrongServerCase[] = [
   ].map((name) => ({
     fault: `ignores the scope under ${name}`,
     breaks: ['authorization.scope'],
-    wrong: ({ ownToken }: World) => ({
-      answer: answeredWith(ownToken, (asked) => isList(asked) && asks(asked, name), lacksScope),
-    }),
+    wrong: ({ ownToken }: World) =>
+      answeredWith(ownToken, (asked) => isList(asked) && asks(asked, name), lacksScope),
   })),
   {
     fault: 'quotes fees without the scope',
     breaks: ['authorization.fee-scope'],
-    wrong: ({ ownToken }) => ({ answer: answeredWith(ownToken, isFee, lacksScope) }),
+    wrong: ({ ownToken }) => answeredWith(ownToken, isFee, lacksScope),
   },
   {
     fault: 'answers 404 for a missing scope',
     breaks: ['authorization.scope-challenge', 'authorization.fee-scope'],
-    wrong: { answer: statusOf(403, 404) },
+    wrong: statusOf(403, 404),
   },
 ]
 
 /** What a server does that looks further for what the customer does not have. */
 const findsForeign =
   (isMeant: (asked: Asked, world: World) => boolean) =>
-  (world: World): Wrong => ({
-    answer: answeredWith(world.foreignToken, (asked) => isMeant(asked, world), isEmpty),
-  })
+  (world: World): Wrong =>
+    answeredWith(world.foreignToken, (asked) => isMeant(asked, world), isEmpty)
 
 const namesForeign = ({ url }: Asked, { foreignCustomer }: World): boolean =>
   url.searchParams.get('customer_id') === foreignCustomer
@@ -269,20 +244,18 @@ const isolation: readonly WrongServerCase[] = [
   {
     fault: 'answers a record of another customer',
     breaks: ['isolation.reads'],
-    wrong: ({ foreignToken }) => ({
-      answer: answeredWith(foreignToken, isSingle, ({ status }) => status === 404),
-    }),
+    wrong: ({ foreignToken }) =>
+      answeredWith(foreignToken, isSingle, ({ status }) => status === 404),
   },
   {
     fault: 'answers a deleted account of another customer',
     breaks: ['isolation.reads'],
-    wrong: ({ foreignToken }) => ({
-      answer: answeredWith(
+    wrong: ({ foreignToken }) =>
+      answeredWith(
         foreignToken,
         (asked) => isSingle(asked) && asks(asked, 'include_deleted'),
         ({ status }) => status === 404,
       ),
-    }),
   },
   {
     fault: 'answers 403 for a record of another customer',
@@ -367,24 +340,21 @@ const isolation: readonly WrongServerCase[] = [
   {
     fault: 'names another customer in a record',
     breaks: ['isolation.own-customer'],
-    wrong: {
-      answer: replaced(/"customer_id":"borealis"/, '"customer_id":"acme"', (asked) =>
-        isList(asked, 'deposit-addresses'),
-      ),
-    },
+    wrong: replaced(/"customer_id":"borealis"/, '"customer_id":"acme"', (asked) =>
+      isList(asked, 'deposit-addresses'),
+    ),
   },
   {
     fault: 'shows a list of another customer',
     breaks: ['isolation.own-customer', 'isolation.lists'],
     // The records that it shows cannot be filtered, nor found again.
     only: ['isolation'],
-    wrong: ({ foreignToken }) => ({
-      answer: answeredWith(
+    wrong: ({ foreignToken }) =>
+      answeredWith(
         foreignToken,
         ({ url }) => url.href.endsWith('deposit-addresses?limit=1000'),
         ({ status }) => status === 200,
       ),
-    }),
   },
   {
     fault: 'starts again at the cursor of another customer',
@@ -415,52 +385,40 @@ const deleted: readonly WrongServerCase[] = [
   {
     fault: 'shows a deleted account alone',
     breaks: ['reads.deleted'],
-    wrong: {
-      request: withQuery((query) => query.set('include_deleted', 'true'), isSingle),
-    },
+    wrong: withQuery((query) => query.set('include_deleted', 'true'), isSingle),
   },
   ...['ids', 'ref_ids', 'created_at.eq', 'created_at.lte'].map((name) => ({
     fault: `shows a deleted account under ${name}`,
     breaks: ['filters.deleted'],
-    wrong: {
-      request: withQuery(
-        (query) => query.set('include_deleted', 'true'),
-        (asked) => isAccounts(asked) && asks(asked, name) && !asks(asked, 'include_deleted'),
-      ),
-    },
+    wrong: withQuery(
+      (query) => query.set('include_deleted', 'true'),
+      (asked) => isAccounts(asked) && asks(asked, name) && !asks(asked, 'include_deleted'),
+    ),
   })),
   {
     fault: 'shows deleted accounts to order=ASC',
     breaks: ['filters.deleted'],
-    wrong: {
-      request: withQuery(
-        (query) => query.set('include_deleted', 'true'),
-        (asked) =>
-          isAccounts(asked) &&
-          asked.url.searchParams.get('order') === 'ASC' &&
-          !asks(asked, 'include_deleted') &&
-          !asked.url.search.includes('created_at'),
-      ),
-    },
+    wrong: withQuery(
+      (query) => query.set('include_deleted', 'true'),
+      (asked) =>
+        isAccounts(asked) &&
+        asked.url.searchParams.get('order') === 'ASC' &&
+        !asks(asked, 'include_deleted') &&
+        !asked.url.search.includes('created_at'),
+    ),
   },
   {
     fault: 'shows deleted accounts to include_deleted=false',
     breaks: ['filters.include_deleted', 'filters.deleted'],
-    wrong: {
-      request: withQuery((query) => {
-        if (query.get('include_deleted') === 'false') query.set('include_deleted', 'true')
-      }),
-    },
+    wrong: takes('include_deleted', 'false', 'true'),
   },
   {
     fault: 'ignores include_deleted beside ids',
     breaks: ['filters.deleted'],
-    wrong: {
-      request: withQuery(
-        (query) => query.delete('include_deleted'),
-        (asked) => isAccounts(asked) && asks(asked, 'ids'),
-      ),
-    },
+    wrong: withQuery(
+      (query) => query.delete('include_deleted'),
+      (asked) => isAccounts(asked) && asks(asked, 'ids'),
+    ),
   },
   {
     fault: 'leaves live accounts out of include_deleted=true',

@@ -1,30 +1,33 @@
-import type { Asked, Wrong } from '../wrong-server.ts'
+import type { Answered, Asked, Wrong } from '../wrong-server.ts'
 import {
   asks,
   changedUrl,
+  drops,
   eachPage,
   envelopeOf,
+  ignoresValue,
   isEmpty,
   isList,
   type Json,
   problem,
+  refuses,
   replaced,
+  takes,
   type WrongServerCase,
+  withHeader,
   withQuery,
 } from './mutations.ts'
 
 /** The last record of a page appears again on the next, where that is the last and has room. */
 const repeatsRow = (): Wrong => {
   const last = new Map<string, unknown>()
-  return {
-    answer: eachPage((items, { url }) => {
-      const previous = last.get(url.pathname)
-      last.set(url.pathname, items.at(-1))
-      const isNext = (url.searchParams.get('page_cursor') ?? '') !== ''
-      const hasRoom = items.length < Number(url.searchParams.get('limit'))
-      return isNext && hasRoom && previous !== undefined ? [previous, ...items] : items
-    }),
-  }
+  return eachPage((items, { url }) => {
+    const previous = last.get(url.pathname)
+    last.set(url.pathname, items.at(-1))
+    const isNext = (url.searchParams.get('page_cursor') ?? '') !== ''
+    const hasRoom = items.length < Number(url.searchParams.get('limit'))
+    return isNext && hasRoom && previous !== undefined ? [previous, ...items] : items
+  })
 }
 
 const limitOf = (query: URLSearchParams): number => Number(query.get('limit'))
@@ -33,7 +36,7 @@ const paging: readonly WrongServerCase[] = [
   {
     fault: 'drops the cursor of a page',
     breaks: ['paging.nothing-lost'],
-    wrong: { answer: replaced(/,"next_page_cursor":"[^"]*"/, '') },
+    wrong: replaced(/,"next_page_cursor":"[^"]*"/, ''),
   },
   {
     fault: 'repeats a row on the next page',
@@ -43,51 +46,43 @@ const paging: readonly WrongServerCase[] = [
   {
     fault: 'leaves out the first row of each next page',
     breaks: ['paging.nothing-lost', 'paging.full-pages', 'paging.short-page'],
-    wrong: {
-      answer: eachPage(
-        (items) => items.slice(1),
-        ({ url }) => (url.searchParams.get('page_cursor') ?? '') !== '',
-      ),
-    },
+    wrong: eachPage(
+      (items) => items.slice(1),
+      ({ url }) => (url.searchParams.get('page_cursor') ?? '') !== '',
+    ),
   },
   {
     fault: 'answers a null cursor',
     breaks: ['paging.last-cursor'],
-    wrong: { answer: replaced(/(?<=[\]])\}$/, ',"next_page_cursor":null}') },
+    wrong: replaced(/(?<=[\]])\}$/, ',"next_page_cursor":null}'),
   },
   {
     fault: 'answers an empty cursor',
     breaks: ['paging.last-cursor'],
-    wrong: { answer: replaced(/(?<=[\]])\}$/, ',"next_page_cursor":""}', isList) },
+    wrong: replaced(/(?<=[\]])\}$/, ',"next_page_cursor":""}', isList),
   },
   {
     fault: 'answers short pages',
     breaks: ['paging.short-page', 'paging.full-pages', 'paging.last-cursor'],
-    wrong: {
-      request: withQuery((query) => {
-        const limit = limitOf(query)
-        if (limit > 1 && limit < 1000) query.set('limit', String(limit - 1))
-      }),
-    },
+    wrong: withQuery((query) => {
+      const limit = limitOf(query)
+      if (limit > 1 && limit < 1000) query.set('limit', String(limit - 1))
+    }),
   },
   {
     fault: 'answers a record more than limit',
     breaks: ['paging.limit'],
-    wrong: {
-      request: withQuery((query) => {
-        const limit = limitOf(query)
-        if (limit > 1 && limit < 1000) query.set('limit', String(limit + 1))
-      }),
-    },
+    wrong: withQuery((query) => {
+      const limit = limitOf(query)
+      if (limit > 1 && limit < 1000) query.set('limit', String(limit + 1))
+    }),
   },
   {
     fault: 'has a default limit of 50',
     breaks: ['paging.default-limit'],
-    wrong: {
-      request: withQuery((query) => {
-        if (!query.has('limit')) query.set('limit', '50')
-      }),
-    },
+    wrong: withQuery((query) => {
+      if (!query.has('limit')) query.set('limit', '50')
+    }),
   },
   {
     fault: 'keeps the limit of the first page',
@@ -117,16 +112,12 @@ const paging: readonly WrongServerCase[] = [
   {
     fault: 'answers 404 for an empty list',
     breaks: ['paging.empty', 'isolation.statements'],
-    wrong: {
-      answer: (answered, asked) => (isEmpty(answered) && isList(asked) ? problem(404, asked) : {}),
-    },
+    wrong: refuses(404, (answered, asked) => isEmpty(answered) && isList(asked)),
   },
   {
     fault: 'names an envelope otherwise',
     breaks: ['paging.envelope'],
-    wrong: {
-      answer: replaced(/^\{"issuer_quote_executions"/, '{"items"'),
-    },
+    wrong: replaced(/^\{"issuer_quote_executions"/, '{"items"'),
   },
   {
     fault: 'answers a list as text',
@@ -134,37 +125,27 @@ const paging: readonly WrongServerCase[] = [
     wrong: {
       answer: ({ status, headers }, asked) => {
         if (status !== 200 || !isList(asked)) return {}
-        const changed = new Headers(headers)
-        changed.set('content-type', 'text/plain')
-        return { headers: changed }
+        return { headers: withHeader(headers, 'content-type', 'text/plain') }
       },
     },
   },
   {
     fault: 'answers 500 to limit=1000',
     breaks: ['parameters.limit-max', 'answers.server-errors'],
-    wrong: {
-      answer: (_, asked) =>
-        isList(asked) && asked.url.searchParams.get('limit') === '1000' ? problem(500, asked) : {},
-    },
+    wrong: refuses(
+      500,
+      (_, asked) => isList(asked) && asked.url.searchParams.get('limit') === '1000',
+    ),
   },
   {
     fault: 'accepts a limit above the largest',
     breaks: ['parameters.limit'],
-    wrong: {
-      request: withQuery((query) => {
-        if (query.get('limit') === '1001') query.set('limit', '1000')
-      }),
-    },
+    wrong: takes('limit', '1001', '1000'),
   },
   {
     fault: 'accepts a limit of 0',
     breaks: ['parameters.limit', 'problems.bad-request'],
-    wrong: {
-      request: withQuery((query) => {
-        if (query.get('limit') === '0') query.delete('limit')
-      }),
-    },
+    wrong: ignoresValue('limit', '0'),
   },
 ]
 
@@ -175,54 +156,52 @@ const order: readonly WrongServerCase[] = [
   {
     fault: 'ignores order=ASC',
     breaks: ['order.ascending', 'cursors.order'],
-    wrong: { request: withQuery((query) => query.delete('order'), isAscending) },
+    wrong: withQuery((query) => query.delete('order'), isAscending),
   },
   {
     fault: 'answers the newest of order=ASC first',
     breaks: ['order.ascending'],
-    wrong: { answer: eachPage((items) => items.toReversed(), isAscending) },
+    wrong: eachPage((items) => items.toReversed(), isAscending),
   },
   {
     fault: 'answers the oldest of order=DESC first',
     breaks: ['order.descending'],
-    wrong: {
-      request: withQuery((query) => {
-        if (query.get('order') === 'DESC') query.set('order', 'ASC')
-      }),
-    },
+    wrong: takes('order', 'DESC', 'ASC'),
   },
   {
     fault: 'sorts each page by id',
     breaks: ['order.default', 'order.ascending', 'order.descending', 'paging.limit-change'],
-    wrong: { answer: eachPage((items) => sorted(items, ({ id }) => id).toReversed()) },
+    wrong: eachPage((items) => sorted(items, ({ id }) => id).toReversed()),
   },
   {
     fault: 'breaks ties in the other direction',
     breaks: ['order.ties'],
-    wrong: {
-      answer: eachPage((items, { url }) => {
-        if (url.searchParams.get('limit') !== '1000') return items
-        const name = items[0]?.period_start === undefined ? 'created_at' : 'period_start'
-        return [...Map.groupBy(items, (item) => item[name]).values()].flatMap((tied) =>
-          tied.toReversed(),
-        )
-      }),
-    },
+    wrong: eachPage((items, { url }) => {
+      if (url.searchParams.get('limit') !== '1000') return items
+      const name = items[0]?.period_start === undefined ? 'created_at' : 'period_start'
+      return [...Map.groupBy(items, (item) => item[name]).values()].flatMap((tied) =>
+        tied.toReversed(),
+      )
+    }),
   },
   {
     fault: 'accepts an order in lower case',
     breaks: ['parameters.order'],
-    wrong: {
-      request: withQuery((query) => {
-        if (query.get('order') === 'asc') query.set('order', 'ASC')
-      }),
-    },
+    wrong: takes('order', 'asc', 'ASC'),
   },
 ]
 
 function isAscending(asked: Asked): boolean {
   return isList(asked) && asked.url.searchParams.get('order') === 'ASC'
 }
+
+/** Starts at the first page again, where the correct server refuses a cursor. */
+const startsAgain = (isMeant: (answered: Answered, asked: Asked) => boolean): Wrong => ({
+  answer: (answered, asked, again) =>
+    answered.status === 400 && isMeant(answered, asked)
+      ? again({ ...asked, url: changedUrl(asked, (query) => query.delete('page_cursor')) })
+      : {},
+})
 
 const cursors: readonly WrongServerCase[] = [
   {
@@ -234,12 +213,7 @@ const cursors: readonly WrongServerCase[] = [
       'cursors.list',
       'isolation.cursors',
     ],
-    wrong: {
-      answer: ({ status }, asked, again) =>
-        status === 400 && asks(asked, 'page_cursor')
-          ? again({ ...asked, url: changedUrl(asked, (query) => query.delete('page_cursor')) })
-          : {},
-    },
+    wrong: startsAgain((_, asked) => asks(asked, 'page_cursor')),
   },
   ...[
     { code: 'other_order', breaks: ['cursors.order'] },
@@ -248,55 +222,46 @@ const cursors: readonly WrongServerCase[] = [
   ].map(({ code, breaks }) => ({
     fault: `accepts a cursor of ${code.replace('_', ' ')}`,
     breaks,
-    wrong: {
-      answer: ({ status, text }, asked, again) =>
-        status === 400 && text.includes(code)
-          ? again({ ...asked, url: changedUrl(asked, (query) => query.delete('page_cursor')) })
-          : {},
-    } satisfies Wrong,
+    wrong: startsAgain(({ text }) => text.includes(code)),
   })),
   {
     fault: 'answers 500 to an altered cursor',
     breaks: ['cursors.altered', 'isolation.cursors', 'answers.server-errors'],
-    wrong: {
-      answer: ({ status, text }, asked) =>
+    wrong: refuses(
+      500,
+      ({ status, text }, asked) =>
         status === 400 &&
         asks(asked, 'page_cursor') &&
         !text.includes('other_') &&
-        asked.url.searchParams.get('page_cursor') !== 'invented'
-          ? problem(500, asked)
-          : {},
-    },
+        asked.url.searchParams.get('page_cursor') !== 'invented',
+    ),
   },
   {
     fault: 'pads its cursors',
     breaks: ['cursors.form'],
     wrong: {
-      request: withQuery((query) => {
+      ...withQuery((query) => {
         const cursor = query.get('page_cursor')
         if (cursor !== null) query.set('page_cursor', cursor.replace(/=+$/, ''))
       }),
-      answer: replaced(/(?<="next_page_cursor":"[^"]+)"/, '=="'),
+      ...replaced(/(?<="next_page_cursor":"[^"]+)"/, '=="'),
     },
   },
   {
     fault: 'refuses an empty page_cursor',
     breaks: ['cursors.empty'],
-    wrong: {
-      answer: (_, asked) =>
-        isList(asked) && asked.url.searchParams.get('page_cursor') === ''
-          ? problem(400, asked)
-          : {},
-    },
+    wrong: refuses(
+      400,
+      (_, asked) => isList(asked) && asked.url.searchParams.get('page_cursor') === '',
+    ),
   },
 ]
 
 /** Drops a filter where another stands beside it. */
-const ignoresBeside = (name: string, other: string): Wrong => ({
-  request: withQuery((query) => {
+const ignoresBeside = (name: string, other: string): Wrong =>
+  withQuery((query) => {
     if (query.has(other)) query.delete(name)
-  }),
-})
+  })
 
 const filters: readonly WrongServerCase[] = [
   ...[
@@ -309,13 +274,11 @@ const filters: readonly WrongServerCase[] = [
   ].map(({ name, breaks }) => ({
     fault: `ignores the filter ${name}`,
     breaks,
-    wrong: {
-      request: withQuery((query) => {
-        if (query.get(name) !== 'NO_SUCH_VALUE' && query.getAll(name).length < 100) {
-          query.delete(name)
-        }
-      }),
-    },
+    wrong: withQuery((query) => {
+      if (query.get(name) !== 'NO_SUCH_VALUE' && query.getAll(name).length < 100) {
+        query.delete(name)
+      }
+    }),
   })),
   ...[
     { name: 'ids', breaks: ['filters.ids', 'additions.ids'] },
@@ -327,12 +290,10 @@ const filters: readonly WrongServerCase[] = [
   ].map(({ name, breaks }) => ({
     fault: `takes the first value of ${name} only`,
     breaks,
-    wrong: {
-      request: withQuery((query) => {
-        const values = query.getAll(name)
-        if (values.length > 1 && values.length < 100) query.set(name, values[0] ?? '')
-      }),
-    },
+    wrong: withQuery((query) => {
+      const values = query.getAll(name)
+      if (values.length > 1 && values.length < 100) query.set(name, values[0] ?? '')
+    }),
   })),
   {
     fault: 'shows a record of another profile under profile_ids',
@@ -359,10 +320,10 @@ const filters: readonly WrongServerCase[] = [
   {
     fault: 'answers 500 to account_ids',
     breaks: ['filters.account_ids', 'answers.server-errors'],
-    wrong: {
-      answer: (_, asked) =>
-        isList(asked, 'deposit-addresses') && asks(asked, 'account_ids') ? problem(500, asked) : {},
-    },
+    wrong: refuses(
+      500,
+      (_, asked) => isList(asked, 'deposit-addresses') && asks(asked, 'account_ids'),
+    ),
   },
   {
     fault: 'ignores status beside profile_id',
@@ -447,21 +408,11 @@ const filters: readonly WrongServerCase[] = [
   })),
 ]
 
-/** Takes a value as if it were not there. */
-const ignoresValue = (name: string, value: string): Wrong => ({
-  request: withQuery((query) => {
-    if (query.get(name) === value) query.delete(name)
-  }),
-})
-
 const parameters: readonly WrongServerCase[] = [
   {
     fault: 'refuses order_by=CREATED_AT',
     breaks: ['parameters.order-by'],
-    wrong: {
-      answer: (_, asked) =>
-        asked.url.searchParams.get('order_by') === 'CREATED_AT' ? problem(400, asked) : {},
-    },
+    wrong: refuses(400, (_, asked) => asked.url.searchParams.get('order_by') === 'CREATED_AT'),
   },
   {
     fault: 'ignores another order_by',
@@ -476,99 +427,78 @@ const parameters: readonly WrongServerCase[] = [
   {
     fault: 'ignores an id that is none',
     breaks: ['parameters.record-ids'],
-    wrong: {
-      request: withQuery((query) => {
-        for (const [name, value] of [...query]) if (value === 'no-uuid') query.delete(name)
-      }),
-    },
+    wrong: withQuery((query) => {
+      for (const [name, value] of [...query]) if (value === 'no-uuid') query.delete(name)
+    }),
   },
   ...['ids', 'ref_ids', 'profile_ids', 'memo_ids', 'addresses'].map((name) => ({
     fault: `accepts 101 entries of ${name}`,
     breaks: ['ids', 'ref_ids', 'profile_ids'].includes(name)
       ? ['parameters.entries', 'parameters.extra-entries']
       : ['parameters.extra-entries'],
-    wrong: {
-      request: withQuery((query) => {
-        const values = query.getAll(name)
-        if (values.length !== 101) return
-        query.delete(name)
-        for (const value of values.slice(1)) query.append(name, value)
-      }),
-    },
+    wrong: withQuery((query) => {
+      const values = query.getAll(name)
+      if (values.length !== 101) return
+      query.delete(name)
+      for (const value of values.slice(1)) query.append(name, value)
+    }),
   })),
   {
     fault: 'refuses 100 entries of identity_ids',
     breaks: ['parameters.entries'],
-    wrong: {
-      answer: (_, asked) =>
+    wrong: refuses(
+      400,
+      (_, asked) =>
         isList(asked, 'deposit-addresses') &&
-        asked.url.searchParams.getAll('identity_ids').length === 100
-          ? problem(400, asked)
-          : {},
-    },
+        asked.url.searchParams.getAll('identity_ids').length === 100,
+    ),
   },
   {
     fault: 'ignores a date that is none',
     breaks: ['parameters.dates'],
-    wrong: {
-      request: withQuery((query) => {
-        for (const [name, value] of [...query]) if (value === 'yesterday') query.delete(name)
-      }),
-    },
+    wrong: withQuery((query) => {
+      for (const [name, value] of [...query]) if (value === 'yesterday') query.delete(name)
+    }),
   },
   {
     fault: 'ignores an unknown status',
     breaks: ['parameters.enums'],
-    wrong: {
-      request: withQuery((query) => {
-        for (const name of ['status', 'statuses']) {
-          if (query.get(name) === 'NO_SUCH_VALUE') query.delete(name)
-        }
-      }),
-    },
+    wrong: withQuery((query) => {
+      for (const name of ['status', 'statuses']) {
+        if (query.get(name) === 'NO_SUCH_VALUE') query.delete(name)
+      }
+    }),
   },
   {
     fault: 'lists statements without customer_id',
     breaks: ['parameters.customer-id'],
-    wrong: {
-      request: withQuery(
-        (query) => query.set('customer_id', 'borealis'),
-        (asked) =>
-          isList(asked, '/statements') &&
-          asked.headers.has('authorization') &&
-          asked.url.search === '',
-      ),
-    },
+    wrong: withQuery(
+      (query) => query.set('customer_id', 'borealis'),
+      (asked) =>
+        isList(asked, '/statements') &&
+        asked.headers.has('authorization') &&
+        asked.url.search === '',
+    ),
   },
   {
     fault: 'does not name ignored parameters',
     breaks: ['parameters.unknown'],
-    wrong: {
-      answer: ({ headers }) => {
-        const kept = new Headers(headers)
-        kept.delete('x-ignored-parameters')
-        return { headers: kept }
-      },
-    },
+    wrong: drops('x-ignored-parameters'),
   },
   {
     fault: 'takes the last of two limits',
     breaks: ['parameters.repeated'],
-    wrong: {
-      request: withQuery((query) => {
-        const limit = query.getAll('limit').at(-1)
-        if (limit !== undefined) query.set('limit', limit)
-      }),
-    },
+    wrong: withQuery((query) => {
+      const limit = query.getAll('limit').at(-1)
+      if (limit !== undefined) query.set('limit', limit)
+    }),
   },
   {
     fault: 'does not know ids[]',
     breaks: ['parameters.brackets'],
-    wrong: {
-      request: withQuery((query) => {
-        for (const name of [...query.keys()]) if (/\[\]$/.test(name)) query.delete(name)
-      }),
-    },
+    wrong: withQuery((query) => {
+      for (const name of [...query.keys()]) if (/\[\]$/.test(name)) query.delete(name)
+    }),
   },
   {
     fault: 'compares ids by case',

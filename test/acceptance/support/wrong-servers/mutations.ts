@@ -23,7 +23,6 @@ export type WrongServerCase = {
   readonly only?: readonly string[]
 }
 
-type Answer = NonNullable<Wrong['answer']>
 // biome-ignore lint/suspicious/noExplicitAny: a test reads records of every shape
 export type Json = any
 
@@ -34,8 +33,12 @@ const isRead = ({ url }: Asked): boolean => /[0-9a-f]{12}$/i.test(url.pathname)
 export const isList = (asked: Asked, path = ''): boolean =>
   isApi(asked) && !isRead(asked) && asked.method === 'GET' && asked.url.pathname.endsWith(path)
 
-export const isSingle = (asked: Asked): boolean =>
-  isApi(asked) && isRead(asked) && asked.method === 'GET'
+/** Whether one record is requested: any, or one of the kind that the path names. */
+export const isSingle = (asked: Asked, kind = ''): boolean =>
+  isApi(asked) && isRead(asked) && asked.method === 'GET' && asked.url.pathname.includes(kind)
+
+export const isAccount = (asked: Asked): boolean => isSingle(asked, 'fiat-accounts')
+export const isAccounts = (asked: Asked): boolean => isList(asked, '/fiat-accounts')
 
 export const isFee = ({ url }: Asked): boolean => url.pathname.endsWith('/crypto-withdrawal')
 export const isToken = ({ url }: Asked): boolean => url.pathname === '/oauth2/token'
@@ -44,33 +47,32 @@ export const asks = ({ url }: Asked, ...names: readonly string[]): boolean =>
   names.every((name) => url.searchParams.has(name))
 
 /** Changes the text of successful answers to the requests that are meant. */
-export const replaced =
-  (
-    pattern: RegExp,
-    by: string | ((found: string, ...groups: string[]) => string),
-    isMeant: (asked: Asked) => boolean = isApi,
-  ): Answer =>
-  ({ status, text }, asked) =>
-    status === 200 && isMeant(asked) ? { text: text.replace(pattern, by as string) } : {}
-
+export const replaced = (
+  pattern: RegExp,
+  by: string | ((found: string, ...groups: string[]) => string),
+  isMeant: (asked: Asked) => boolean = isApi,
+): Wrong => ({
+  answer: ({ status, text }, asked) =>
+    status === 200 && isMeant(asked) ? { text: text.replace(pattern, by as string) } : {},
+})
 /** Changes the records of each page of a list. */
-export const eachPage =
-  (
-    change: (items: Json[], asked: Asked) => Json[],
-    isMeant: (asked: Asked) => boolean = () => true,
-  ): Answer =>
-  ({ status, text }, asked) => {
+export const eachPage = (
+  change: (items: Json[], asked: Asked) => Json[],
+  isMeant: (asked: Asked) => boolean = () => true,
+): Wrong => ({
+  answer: ({ status, text }, asked) => {
     if (status !== 200 || !isList(asked) || !isMeant(asked)) return {}
     const body = JSON.parse(text)
     const name = envelopeOf(body)
     return { text: JSON.stringify({ ...body, [name]: change(body[name], asked) }) }
-  }
+  },
+})
 
 /** Changes each record of a list. */
 export const eachItem = (
   change: (item: Json) => Json,
   isMeant?: (asked: Asked) => boolean,
-): Answer => eachPage((items) => items.map(change), isMeant)
+): Wrong => eachPage((items) => items.map(change), isMeant)
 
 export const envelopeOf = (body: Json): string =>
   Object.keys(body).find((member) => Array.isArray(body[member])) ?? ''
@@ -79,13 +81,25 @@ export const isEmpty = ({ status, text }: Answered): boolean =>
   status === 200 && /:\[\]\}$/.test(text)
 
 /** Changes the query before the correct server sees it. */
-export const withQuery =
-  (
-    change: (query: URLSearchParams, asked: Asked) => void,
-    isMeant: (asked: Asked) => boolean = isList,
-  ): NonNullable<Wrong['request']> =>
-  (asked) =>
-    isMeant(asked) ? { url: changedUrl(asked, (query) => change(query, asked)) } : {}
+export const withQuery = (
+  change: (query: URLSearchParams, asked: Asked) => void,
+  isMeant: (asked: Asked) => boolean = isList,
+): Wrong => ({
+  request: (asked) =>
+    isMeant(asked) ? { url: changedUrl(asked, (query) => change(query, asked)) } : {},
+})
+
+/** Takes one value of a list's parameter as another. */
+export const takes = (name: string, value: string, other: string): Wrong =>
+  withQuery((query) => {
+    if (query.get(name) === value) query.set(name, other)
+  })
+
+/** Takes a value as if it were not there. */
+export const ignoresValue = (name: string, value: string): Wrong =>
+  withQuery((query) => {
+    if (query.get(name) === value) query.delete(name)
+  })
 
 export function changedUrl({ url }: Asked, change: (query: URLSearchParams) => void): URL {
   const changed = new URL(url)
@@ -94,14 +108,14 @@ export function changedUrl({ url }: Asked, change: (query: URLSearchParams) => v
 }
 
 /** Answers what the correct server refuses or hides, read with another token. */
-export const answeredWith =
-  (
-    token: string,
-    isMeant: (asked: Asked) => boolean,
-    isHidden: (answered: Answered) => boolean = ({ status }) => status >= 400,
-  ): Answer =>
-  (answered, asked, again) =>
-    isMeant(asked) && isHidden(answered) ? again(withToken(asked, token)) : {}
+export const answeredWith = (
+  token: string,
+  isMeant: (asked: Asked) => boolean,
+  isHidden: (answered: Answered) => boolean = ({ status }) => status >= 400,
+): Wrong => ({
+  answer: (answered, asked, again) =>
+    isMeant(asked) && isHidden(answered) ? again(withToken(asked, token)) : {},
+})
 
 export const withToken = (asked: Asked, token: string): Asked => ({
   ...asked,
@@ -114,6 +128,11 @@ export function withHeader(headers: Headers, name: string, value: string): Heade
   return changed
 }
 
+/** Leaves a header out of the answers that are meant. */
+export const drops = (name: string, isMeant: (asked: Asked) => boolean = () => true): Wrong => ({
+  answer: ({ headers }, asked) => (isMeant(asked) ? { headers: withoutHeader(headers, name) } : {}),
+})
+
 export function withoutHeader(headers: Headers, name: string): Headers {
   const kept = new Headers(headers)
   kept.delete(name)
@@ -121,10 +140,21 @@ export function withoutHeader(headers: Headers, name: string): Headers {
 }
 
 /** Answers with another status; the body stays. */
-export const statusOf =
-  (from: number, to: number, isMeant: (asked: Asked) => boolean = isApi): Answer =>
-  ({ status }, asked) =>
-    status === from && isMeant(asked) ? { status: to } : {}
+export const statusOf = (
+  from: number,
+  to: number,
+  isMeant: (asked: Asked) => boolean = isApi,
+): Wrong => ({
+  answer: ({ status }, asked) => (status === from && isMeant(asked) ? { status: to } : {}),
+})
+
+/** Answers a problem to the requests that are meant. */
+export const refuses = (
+  status: number,
+  isMeant: (answered: Answered, asked: Asked) => boolean,
+): Wrong => ({
+  answer: (answered, asked) => (isMeant(answered, asked) ? problem(status, asked) : {}),
+})
 
 /** A problem as the correct server writes it, for what only the wrong one refuses. */
 export function problem(status: number, { url }: Asked): Answered {

@@ -1,6 +1,8 @@
 import type { Asked } from '../wrong-server.ts'
 import {
   eachItem,
+  isAccount,
+  isAccounts,
   isList,
   isSingle,
   type Json,
@@ -11,49 +13,41 @@ import {
 const isQuotes = (asked: Asked): boolean => isList(asked, 'issuer-quotes')
 const isStatements = (asked: Asked): boolean => isList(asked, '/statements')
 const isAddresses = (asked: Asked): boolean => isList(asked, 'deposit-addresses')
-const isAccounts = (asked: Asked): boolean => isList(asked, 'fiat-accounts')
 const isInstructions = (asked: Asked): boolean => isList(asked, 'fiat-deposit-instructions')
 
-const with_ = (change: (item: Json) => void, isMeant: (asked: Asked) => boolean) => ({
-  answer: eachItem((item) => {
+const with_ = (change: (item: Json) => void, isMeant: (asked: Asked) => boolean) =>
+  eachItem((item) => {
     change(item)
     return item
-  }, isMeant),
-})
+  }, isMeant)
 
 /** The values of records. */
 export const ofRecords: readonly WrongServerCase[] = [
   {
     fault: 'answers an amount as a number',
     breaks: ['values.amounts'],
-    wrong: { answer: replaced(/"principal":"[^"]*"/, '"principal":1.5') },
+    wrong: replaced(/"principal":"[^"]*"/, '"principal":1.5'),
   },
   {
     fault: 'answers a negative principal',
     breaks: ['values.extra-amounts'],
-    wrong: { answer: replaced(/(?<="principal":")/g, '-', isQuotes) },
+    wrong: replaced(/(?<="principal":")/g, '-', isQuotes),
   },
   {
     fault: 'answers a type of routing number that Bursar does not have',
     breaks: ['values.extra-enums'],
     only: ['values'],
-    wrong: {
-      answer: replaced(
-        /"routing_number_type":"ABA"/g,
-        '"routing_number_type":"IBAN"',
-        isInstructions,
-      ),
-    },
+    wrong: replaced(/"routing_number_type":"ABA"/g, '"routing_number_type":"IBAN"', isInstructions),
   },
   {
     fault: 'answers an amount with an exponent',
     breaks: ['values.amounts'],
-    wrong: { answer: replaced(/(?<="total_amount_owed":")[^"]*/, '1e3') },
+    wrong: replaced(/(?<="total_amount_owed":")[^"]*/, '1e3'),
   },
   {
     fault: 'answers null for an optional member',
     breaks: ['values.members'],
-    wrong: { answer: replaced(/"ref_id":"[^"]*"/g, '"ref_id":null', isQuotes) },
+    wrong: replaced(/"ref_id":"[^"]*"/g, '"ref_id":null', isQuotes),
   },
   {
     fault: 'answers an account without its networks',
@@ -80,13 +74,7 @@ export const ofRecords: readonly WrongServerCase[] = [
   {
     fault: 'answers an account alone without its status',
     breaks: ['values.alone', 'reads.account'],
-    wrong: {
-      answer: replaced(
-        /"status":"[A-Z]+",?/,
-        '',
-        (asked) => isSingle(asked) && asked.url.pathname.includes('fiat-accounts'),
-      ),
-    },
+    wrong: replaced(/"status":"[A-Z]+",?/, '', isAccount),
   },
   ...[
     { member: 'status', value: '"OTHER"' },
@@ -94,29 +82,23 @@ export const ofRecords: readonly WrongServerCase[] = [
   ].map(({ member, value }) => ({
     fault: `answers an account alone with a wrong ${member} in wire`,
     breaks: ['values.alone'],
-    wrong: {
-      answer: replaced(
-        /(?<="wire":\{)/,
-        `"${member}":${value},`,
-        (asked) => isSingle(asked) && asked.url.pathname.includes('fiat-accounts'),
-      ),
-    },
+    wrong: replaced(/(?<="wire":\{)/, `"${member}":${value},`, isAccount),
   })),
   {
     fault: 'answers a number for text',
     breaks: ['values.members'],
-    wrong: { answer: replaced(/"bank_name":"[^"]*"/, '"bank_name":7', isInstructions) },
+    wrong: replaced(/"bank_name":"[^"]*"/, '"bank_name":7', isInstructions),
     only: ['values'],
   },
   {
     fault: 'answers timestamps with an offset',
     breaks: ['values.extra-timestamps'],
-    wrong: { answer: replaced(/(?<="created_at":"[^"]*)Z"/g, '+00:00"', isQuotes) },
+    wrong: replaced(/(?<="created_at":"[^"]*)Z"/g, '+00:00"', isQuotes),
   },
   {
     fault: 'answers timestamps with nine digits',
     breaks: ['values.extra-timestamps'],
-    wrong: { answer: replaced(/(?<="period_end":"[^".]*)Z"/g, '.000000000Z"', isStatements) },
+    wrong: replaced(/(?<="period_end":"[^".]*)Z"/g, '.000000000Z"', isStatements),
   },
   {
     fault: 'answers an empty text for a date that is not reached',
@@ -135,7 +117,7 @@ export const ofRecords: readonly WrongServerCase[] = [
   {
     fault: 'answers a status that the contract does not show',
     breaks: ['values.enums'],
-    wrong: { answer: replaced(/"status":"FAILED"/g, '"status":"BROKEN"', isQuotes) },
+    wrong: replaced(/"status":"FAILED"/g, '"status":"BROKEN"', isQuotes),
     only: ['values'],
   },
   {
@@ -163,7 +145,7 @@ export const ofRecords: readonly WrongServerCase[] = [
     fault: 'answers memos of other characters',
     breaks: ['values.extra-identifiers'],
     only: ['values'],
-    wrong: { answer: replaced(/(?<="memo_id":")[^"]*/g, 'memo-1', isInstructions) },
+    wrong: replaced(/(?<="memo_id":")[^"]*/g, 'memo-1', isInstructions),
   },
   {
     fault: 'answers metadata that is no text',
@@ -192,19 +174,11 @@ export const ofRecords: readonly WrongServerCase[] = [
   {
     fault: 'answers an account otherwise than its list',
     breaks: ['reads.account'],
-    wrong: {
-      answer: replaced(
-        /(?<="created_at":"20)\d\d/,
-        '19',
-        (asked) => isSingle(asked) && asked.url.pathname.includes('fiat-accounts'),
-      ),
-    },
+    wrong: replaced(/(?<="created_at":"20)\d\d/, '19', isAccount),
   },
   {
     fault: 'answers deposit instructions otherwise than their list',
     breaks: ['reads.deposit-instructions'],
-    wrong: {
-      answer: replaced(/(?<="memo_id":").{4}/, 'AAAA', isSingle),
-    },
+    wrong: replaced(/(?<="memo_id":").{4}/, 'AAAA', isSingle),
   },
 ]
