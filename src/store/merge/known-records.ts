@@ -53,14 +53,19 @@ const changedKnown = ({ table }: Resource, { tableName }: Dialect): string => `
     on stored.id = known.id and stored.stored_at >= 0 and stored.id_taken = false
   where stored.source_digest is null or stored.source_digest <> known.digest`
 
-/** A staged record that has the id of a known line, and other content than is stored. */
-export const repeatsKnown = ({ unchanged }: Pick<MergeStatements, 'unchanged'>): string => `
-  ${repeatedId(
-    'case when staged.line > known.line then staged.line else known.line end',
-    'case when staged.line > known.line then known.line else staged.line end',
-  )}
+/**
+ * A staged record that has the id of a known line, and other content than is stored. The later line
+ * is at fault. An import that rejects records rejects the staged one, because it has no known ones.
+ */
+export function repeatsKnown({ unchanged }: MergeStatements, isRejecting: boolean): string {
+  const isLater = isRejecting ? 'true' : 'staged.line > known.line'
+  const lineOf = (later: string, earlier: string) =>
+    `case when ${isLater} then ${later}.line else ${earlier}.line end`
+  return `
+  ${repeatedId(lineOf('staged', 'known'), lineOf('known', 'staged'))}
   from staged join known on known.id = staged.id
   where staged.sequence not in (select staged.sequence from ${unchanged})`
+}
 
 export const CHANGED_MEANWHILE = {
   line: 0,

@@ -69,9 +69,9 @@ async function openLoad(deps: LoadDeps, resource: Resource): Promise<RecordLoad>
   let knownLines = 0
   const faultsOf = (session: Session, queries: readonly string[]) =>
     findFaults(session, queries, readConflict)
-  const withinFile = (repeats: boolean) => [
+  const withinFile = (repeats: boolean, isRejecting = false) => [
     ...conflicts.withinFile(repeats),
-    ...(knownLines === 0 ? [] : [repeatsKnown(merge)]),
+    ...(knownLines === 0 ? [] : [repeatsKnown(merge, isRejecting)]),
   ]
   const mergeLocked = async (
     { session, storing }: StagedLines,
@@ -87,7 +87,7 @@ async function openLoad(deps: LoadDeps, resource: Resource): Promise<RecordLoad>
     const withStore = conflicts.withStore({ ...options, allowOlder })
     const stored = reject === undefined ? await faultsOf(session, withStore) : noFaults
     if (stored.faultCount > 0) return refused(stored)
-    const all = [...withinFile(repeats), ...withStore]
+    const all = [...withinFile(repeats, true), ...withStore]
     const rejected =
       reject === undefined ? 0 : await rejectConflicts(session, all, readConflict, reject)
     const now = clock()

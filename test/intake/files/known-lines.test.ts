@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { checkStored } from '../../../src/intake/check-stored.ts'
-import { type ImportReport, importFiles } from '../../../src/intake/files/import-file.ts'
+import {
+  type ImportOptions,
+  type ImportReport,
+  importFiles,
+} from '../../../src/intake/files/import-file.ts'
 import { readNdjson, readUnknownNdjson } from '../../../src/intake/files/reading/lines.ts'
 import { fiatAccount } from '../../../src/resources/fiat-account.ts'
 import type { Store } from '../../../src/store/records.ts'
@@ -30,6 +34,7 @@ async function importLines(
   lines: readonly string[],
   between?: () => Promise<unknown>,
   store: Pick<Store, 'operator'> = tested.store,
+  reject?: ImportOptions['reject'],
 ): Promise<ImportReport & { readonly parsed: number }> {
   let parsed = 0
   const input = {
@@ -41,7 +46,7 @@ async function importLines(
       }
     },
   }
-  const options = { dryRun: false, allowOlder: false, rules }
+  const options = { dryRun: false, allowOlder: false, rules, reject }
   const report = await importFiles(store, resource, [input], options)
   return { ...report, parsed }
 }
@@ -103,6 +108,23 @@ describe('lines that are stored as they are', () => {
     }
     const spelt = one.replace('{"id"', '{ "id"')
     assert.deepEqual(counts(await importLines([one, spelt])), [2, 0, 0, 2, 1])
+  })
+
+  test('reject another line of the same record, wherever it is', async () => {
+    const [one = ''] = lines
+    await importLines([one])
+    const other = one.replace('ref 0', 'other')
+    for (const [both, line] of [
+      [[one, other], 2],
+      [[other, one], 1],
+    ] as const) {
+      const rejected: object[] = []
+      const report = await importLines(both, undefined, tested.store, (each) => rejected.push(each))
+      assert.deepEqual([...counts(report), report.rejected], [2, 0, 0, 1, 1, 1], `line ${line}`)
+      const reason = `stands in line ${3 - line} too, with other content`
+      const faults = [{ member: 'id', code: 'repeated', reason }]
+      assert.deepEqual(rejected, [{ file: 0, line, raw: other, faults }])
+    }
   })
 
   test('refuse the file if another writer changes one of them meanwhile', async () => {
