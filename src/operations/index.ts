@@ -8,16 +8,6 @@ import { listFiatDepositInstructions } from './list-fiat-deposit-instructions.ts
 import { listIssuerQuoteExecutions } from './list-issuer-quote-executions.ts'
 import { listStatements } from './list-statements.ts'
 
-export const gets: readonly GetOperation[] = [getFiatAccount, getFiatDepositInstructions]
-
-export const lists: readonly ListOperation[] = [
-  listFiatAccounts,
-  listStatements,
-  listFiatDepositInstructions,
-  listDepositAddresses,
-  listIssuerQuoteExecutions,
-]
-
 /** The API: every operation under `/v2`, in the contract's order. */
 export const operations: readonly Operation[] = [
   getFiatAccount,
@@ -29,3 +19,11 @@ export const operations: readonly Operation[] = [
   listIssuerQuoteExecutions,
   createCryptoWithdrawalFee,
 ]
+
+export const gets = operations.filter(
+  (operation): operation is GetOperation => 'unknownId' in operation,
+)
+
+export const lists = operations.filter(
+  (operation): operation is ListOperation => 'envelope' in operation,
+)
