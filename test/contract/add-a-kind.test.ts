@@ -76,7 +76,7 @@ function addPayouts(copy: Copy): void {
   // 9. The model of the walk law makes the records of both kinds alike.
   const model = 'test/contract/walk-law.test.ts'
   insertBefore(copy, model, `    case 'issuer-quote-executions'`, `    case 'payouts':`)
-  const samples = 'test/support/record-operator-examples.ts'
+  const samples = 'test/support/records.ts'
   insertBefore(copy, samples, `  'issuer-quote-executions'`, '  payouts: anIssuerQuote,')
 }
 

@@ -11,16 +11,9 @@ import {
   aFiatAccount,
   anIssuerQuote,
   aStatement,
+  samples,
   someDepositInstructions,
 } from '../support/records.ts'
-
-const samples: Readonly<Record<RecordKind, (over?: RecordInput) => RecordInput>> = {
-  'fiat-accounts': aFiatAccount,
-  'fiat-deposit-instructions': someDepositInstructions,
-  'deposit-addresses': aDepositAddress,
-  statements: aStatement,
-  'issuer-quote-executions': anIssuerQuote,
-}
 
 const shapes: Readonly<Record<RecordKind, string>> = {
   'fiat-accounts': 'FiatAccount',

@@ -11,14 +11,7 @@ import { consumeProblem } from '../../src/withdrawal-fees/fee-problems.ts'
 import type { TestService } from './harness.ts'
 import { quoteFee, withdrawal } from './operation-calls.ts'
 import { operatorToken } from './operator-token.ts'
-import {
-  aDepositAddress,
-  aFiatAccount,
-  anId,
-  anIssuerQuote,
-  aStatement,
-  someDepositInstructions,
-} from './records.ts'
+import { anId, samples } from './records.ts'
 
 /** What differs from run to run, each with the value that the examples show. */
 const varying: Readonly<Record<string, unknown>> = {
@@ -29,14 +22,6 @@ const varying: Readonly<Record<string, unknown>> = {
   kept_since: '2026-11-22T09:30:00Z',
   deleted_at: '2026-11-22T09:32:00Z',
 }
-
-const samples = {
-  'fiat-accounts': aFiatAccount,
-  'fiat-deposit-instructions': someDepositInstructions,
-  'deposit-addresses': aDepositAddress,
-  statements: aStatement,
-  'issuer-quote-executions': anIssuerQuote,
-} as const
 
 const unknownId = '99999999-9999-4999-8999-999999999999'
 

@@ -1,4 +1,5 @@
 import type { RecordInput } from '../../src/contract/resource.ts'
+import type { RecordKind } from '../../src/resources/catalogue.ts'
 
 /** The smallest valid record of each kind, with the given members replaced. */
 
@@ -75,3 +76,11 @@ export const anIssuerQuote = (over: RecordInput = {}): RecordInput => ({
   created_at: '2026-01-01T00:00:00Z',
   ...over,
 })
+
+export const samples: Readonly<Record<RecordKind, (over?: RecordInput) => RecordInput>> = {
+  'fiat-accounts': aFiatAccount,
+  'fiat-deposit-instructions': someDepositInstructions,
+  'deposit-addresses': aDepositAddress,
+  statements: aStatement,
+  'issuer-quote-executions': anIssuerQuote,
+}
