@@ -335,6 +335,11 @@ test('names every fault of the configured issuers', () => {
     assert.match(marked(given), /clientCredentials must be/, JSON.stringify(given))
   }
   assert.match(marked({ claim: 'client_id', value: '{client}' }), /compares client_id with itself/)
+  const comparing = { ...twice, clientCredentials: { claim: 'client_id', value: '{client}' } }
+  assert.equal(
+    fault([{ ...comparing, jwksUri: 'http://id.example' }]),
+    '[0].jwksUri must be an https URL (http only on a loopback address); [0].clientCredentials compares client_id with itself, so every token would pass',
+  )
 })
 
 test('names every fault of the persons of an issuer', () => {

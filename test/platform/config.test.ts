@@ -82,6 +82,16 @@ test('a public URL must name a host that callers can connect to', () => {
   }
 })
 
+test('a public URL has no query and no fragment, also not an empty one before a slash', () => {
+  for (const url of ['http://a.example?/', 'http://a.example/#/', 'http://a.example/?x=1']) {
+    assert.deepEqual(
+      faultsOf({ BURSAR_PUBLIC_URL: url }),
+      ['BURSAR_PUBLIC_URL must be an http or https URL without a query'],
+      url,
+    )
+  }
+})
+
 test('a misspelt variable or key is a fault that names the setting that was meant', () => {
   const file = join(folder, 'misspelt.json')
   writeFileSync(file, JSON.stringify({ BURSAR_WORKERS: 2, publicURL: 'x', colour: 'red' }))

@@ -94,7 +94,10 @@ const notUrl = 'must be an http or https URL without a query'
 
 export function url(naming: Naming): Setting<string | undefined> {
   const schema = withRule(Type.String({ reason: notUrl }), urlFault)
-  const parse = parsedBy<string>(schema, (text) => text.replace(/\/+$/, ''))
+  const parse = (given: unknown): Parsed<string> => {
+    const parsed = parsedBy<string>(schema)(given)
+    return 'fault' in parsed ? parsed : { value: parsed.value.replace(/\/+$/, '') }
+  }
   return { ...naming, fallback: undefined, parse }
 }
 

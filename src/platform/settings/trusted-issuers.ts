@@ -87,28 +87,31 @@ export function parseTrustedIssuers(given: unknown): Parsed {
 }
 
 function issuerFaults(given: Readonly<Record<string, unknown>>): readonly SchemaFault[] {
-  const faults = schemaFaults(issuerSchema, given)
-  if (faults.length > 0) return faults
-  const { clientClaim, clientCredentials } = withDefaults(given as IssuerDocument)
-  const { claim, value } = clientCredentials
-  if (claim !== clientClaim || value !== '{client}') return []
+  const { clientClaim, clientCredentials } = { ...defaults, ...given }
+  const { claim, value } = { ...(clientCredentials as Readonly<Record<string, unknown>> | null) }
+  const comparesItself = typeof claim === 'string' && claim === clientClaim && value === '{client}'
   const reason = `compares ${claim} with itself, so every token would pass`
-  return [{ at: '.clientCredentials', reason }]
+  return [
+    ...schemaFaults(issuerSchema, given),
+    ...(comparesItself ? [{ at: '.clientCredentials', reason }] : []),
+  ]
 }
 
-function withDefaults({ jwksUri, people, ...given }: IssuerDocument): TrustedIssuer {
-  return {
-    jwksUri,
-    algorithms: ['ES256'],
-    typ: 'at+jwt',
-    scopeClaim: 'scope',
-    clientClaim: 'client_id',
-    // The subject of the token must be the client itself (RFC 9068 section 2.2).
-    clientCredentials: { claim: 'sub', value: '{client}' },
-    ...given,
-    ...(people !== undefined && { people: peopleWithDefaults(people) }),
-  }
+const defaults = {
+  algorithms: ['ES256'],
+  typ: 'at+jwt',
+  scopeClaim: 'scope',
+  clientClaim: 'client_id',
+  // The subject of the token must be the client itself (RFC 9068 section 2.2).
+  clientCredentials: { claim: 'sub', value: '{client}' },
 }
+
+const withDefaults = ({ jwksUri, people, ...given }: IssuerDocument): TrustedIssuer => ({
+  jwksUri,
+  ...defaults,
+  ...given,
+  ...(people !== undefined && { people: peopleWithDefaults(people) }),
+})
 
 /** Whether keys may be fetched from this URL: https, or http on a loopback address. */
 export function isSafeUrl(text: string): boolean {
