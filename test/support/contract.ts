@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import document from '../../src/verify/contract.json' with { type: 'json' }
 import { filtersOf, type List, lists, pageSize } from '../../src/verify/contract.ts'
 import { membersOf, named, type ObjectNode, type ShapeNode } from '../../src/verify/shape.ts'
@@ -43,9 +44,15 @@ function fieldsOfName(name: string): string | Fields {
   return fieldsOf(named(nodes, name.replace(/ or null$/, '')))
 }
 
+/** An object that only tolerates more than the one it extends is no component. */
+const isComponent = ([name, { extends: base }]: [string, ObjectNode]): boolean =>
+  base === undefined || !isDeepStrictEqual(fieldsOf(name), fieldsOf(base))
+
 /** The objects of the contract, by the names of their components. */
 export const contractObjects: Readonly<Record<string, string | Fields>> = Object.fromEntries(
-  Object.keys(objects).map((name) => [name, fieldsOf(name)]),
+  Object.entries(objects)
+    .filter(isComponent)
+    .map(([name]) => [name, fieldsOf(name)]),
 )
 
 /** The members that a record of the contract always has. */
