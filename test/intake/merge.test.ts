@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { asTenant } from '../../src/contract/principal.ts'
 import type { ListView } from '../../src/contract/resource.ts'
+import type { ImportReport } from '../../src/intake/files/import-file.ts'
 import { recordKinds } from '../../src/resources/catalogue.ts'
 import { fiatAccount } from '../../src/resources/fiat-account.ts'
 import { statement } from '../../src/resources/statement.ts'
@@ -29,6 +30,15 @@ const role = testStore === 'postgres' ? 'bursar_operator' : undefined
 
 const nothing = { added: 0, changed: 0, unchanged: 0 }
 const counts = ({ added, changed, unchanged }: typeof nothing) => ({ added, changed, unchanged })
+
+/** Asserts that a report has one fault. */
+const assertFault = (
+  { faults }: Pick<ImportReport, 'faults'>,
+  line: number,
+  member: string,
+  code: string,
+  reason: string,
+): void => assert.deepEqual(faults, [{ line, member, code, reason }])
 
 describe('an import', () => {
   test('adds new records, replaces changed ones and leaves the rest', async () => {
@@ -88,14 +98,7 @@ describe('an import', () => {
       aFiatAccount({ id: anId(2), status: 'CLOSED' }),
       aFiatAccount({ id: anId(3) }),
     ])
-    assert.deepEqual(report.faults, [
-      {
-        line: 2,
-        member: 'status',
-        code: 'unknown_value',
-        reason: 'must be PENDING, APPROVED or REJECTED',
-      },
-    ])
+    assertFault(report, 2, 'status', 'unknown_value', 'must be PENDING, APPROVED or REJECTED')
     assert.deepEqual(await tested.exported('fiat-accounts'), [])
   })
 
@@ -111,14 +114,7 @@ describe('an import', () => {
       aFiatAccount({ id: anId(2) }),
       aFiatAccount({ status: 'APPROVED' }),
     ])
-    assert.deepEqual(refused.faults, [
-      {
-        line: 3,
-        member: 'id',
-        code: 'repeated',
-        reason: 'stands in line 1 too, with other content',
-      },
-    ])
+    assertFault(refused, 3, 'id', 'repeated', 'stands in line 1 too, with other content')
     const taken = await tested.take('fiat-accounts', [aFiatAccount(), aFiatAccount()])
     assert.deepEqual(counts(taken), { added: 1, changed: 0, unchanged: 1 })
   })
@@ -202,9 +198,7 @@ describe('a stored id', () => {
     const report = await tested.take('fiat-accounts', [
       aFiatAccount({ created_at: '2026-01-01T00:00:00.000001Z' }),
     ])
-    assert.deepEqual(report.faults, [
-      { line: 1, member: 'created_at', code: 'fixed', reason: 'must stay as it was first stored' },
-    ])
+    assertFault(report, 1, 'created_at', 'fixed', 'must stay as it was first stored')
   })
 
   test('keeps its period_start, for a statement', async () => {
@@ -212,27 +206,19 @@ describe('a stored id', () => {
     const report = await tested.take('statements', [
       aStatement({ period_start: '2026-01-02T00:00:00Z' }),
     ])
-    assert.deepEqual(report.faults, [
-      {
-        line: 1,
-        member: 'period_start',
-        code: 'fixed',
-        reason: 'must stay as it was first stored',
-      },
-    ])
+    assertFault(report, 1, 'period_start', 'fixed', 'must stay as it was first stored')
   })
 
   test('is refused for another customer, and the operator sees who has its id', async () => {
     await tested.take('fiat-accounts', [aFiatAccount()])
     const report = await tested.take('fiat-accounts', [aFiatAccount({ customer_id: 'borealis' })])
-    assert.deepEqual(report.faults, [
-      {
-        line: 1,
-        member: 'id',
-        code: 'held',
-        reason: `is held by the fiat account ${anId(1)} of customer "acme"; --take-over withdraws that record`,
-      },
-    ])
+    assertFault(
+      report,
+      1,
+      'id',
+      'held',
+      `is held by the fiat account ${anId(1)} of customer "acme"; --take-over withdraws that record`,
+    )
   })
 })
 
@@ -247,14 +233,13 @@ describe('a unique value', () => {
       aFiatAccount({ ref_id: 'r', deleted_at: '2026-02-01T00:00:00Z' }),
     ])
     const report = await tested.take('fiat-accounts', [aFiatAccount({ id: anId(2), ref_id: 'r' })])
-    assert.deepEqual(report.faults, [
-      {
-        line: 1,
-        member: 'ref_id',
-        code: 'taken',
-        reason: 'is already the ref_id of another fiat account of this customer',
-      },
-    ])
+    assertFault(
+      report,
+      1,
+      'ref_id',
+      'taken',
+      'is already the ref_id of another fiat account of this customer',
+    )
   })
 
   test('may be the ref_id of two customers', async () => {
@@ -281,14 +266,7 @@ describe('a unique value', () => {
       aFiatAccount({ ref_id: 'r' }),
       aFiatAccount({ id: anId(2), ref_id: 'r' }),
     ])
-    assert.deepEqual(report.faults, [
-      {
-        line: 2,
-        member: 'ref_id',
-        code: 'repeated',
-        reason: 'stands in line 1 too, in another record',
-      },
-    ])
+    assertFault(report, 2, 'ref_id', 'repeated', 'stands in line 1 too, in another record')
   })
 
   test('is the memo across customers', async () => {
@@ -296,14 +274,13 @@ describe('a unique value', () => {
     const report = await tested.take('fiat-deposit-instructions', [
       someDepositInstructions({ id: anId(2), customer_id: 'borealis' }),
     ])
-    assert.deepEqual(report.faults, [
-      {
-        line: 1,
-        member: 'memo_id',
-        code: 'held',
-        reason: `is held by the ${instructions.noun} ${anId(1)} of customer "acme"; --take-over withdraws that record`,
-      },
-    ])
+    assertFault(
+      report,
+      1,
+      'memo_id',
+      'held',
+      `is held by the ${instructions.noun} ${anId(1)} of customer "acme"; --take-over withdraws that record`,
+    )
   })
 
   test('is an address of one network, which belongs to one customer', async () => {
@@ -322,14 +299,7 @@ describe('a unique value', () => {
     const foreign = await tested.take('deposit-addresses', [
       aDepositAddress({ id: anId(4), customer_id: 'borealis' }),
     ])
-    assert.deepEqual(foreign.faults, [
-      {
-        line: 1,
-        member: 'crypto_network and address',
-        code: 'held',
-        reason: heldByAcme(1),
-      },
-    ])
+    assertFault(foreign, 1, 'crypto_network and address', 'held', heldByAcme(1))
   })
 
   const cash = 'bitcoincash:qpm2qsznhks23z7629mms6s4cwef74vcwvy22gdx6a'
@@ -358,17 +328,16 @@ describe('a unique value', () => {
       })
       const member = 'crypto_network and address'
       const inOneFile = await tested.take('deposit-addresses', [ofAcme, ofBorealis])
-      assert.deepEqual(inOneFile.faults, [
-        {
-          line: 2,
-          member,
-          code: 'repeated',
-          reason: "stands in line 1 too, in another customer's record",
-        },
-      ])
+      assertFault(
+        inOneFile,
+        2,
+        member,
+        'repeated',
+        "stands in line 1 too, in another customer's record",
+      )
       await tested.take('deposit-addresses', [ofAcme])
       const later = await tested.take('deposit-addresses', [ofBorealis])
-      assert.deepEqual(later.faults, [{ line: 1, member, code: 'held', reason: heldByAcme(1) }])
+      assertFault(later, 1, member, 'held', heldByAcme(1))
       const [stored] = await tested.exported('deposit-addresses')
       assert.equal(stored?.address, first)
     })
@@ -382,14 +351,13 @@ describe('an older record', () => {
     ])
     const older = [aFiatAccount({ updated_at: '2026-03-01T00:00:00Z' })]
     const refused = await tested.take('fiat-accounts', older)
-    assert.deepEqual(refused.faults, [
-      {
-        line: 1,
-        member: 'updated_at',
-        code: 'older',
-        reason: 'is older than what is stored; --allow-older takes it all the same',
-      },
-    ])
+    assertFault(
+      refused,
+      1,
+      'updated_at',
+      'older',
+      'is older than what is stored; --allow-older takes it all the same',
+    )
     const taken = await tested.take('fiat-accounts', older, { allowOlder: true })
     assert.equal(taken.changed, 1)
   })
