@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { asTenant } from '../../src/contract/principal.ts'
+import { recordCheck } from '../../src/intake/check.ts'
 import { checkStored } from '../../src/intake/check-stored.ts'
+import { renderRecord } from '../../src/intake/render.ts'
 import { recordKinds, resources } from '../../src/resources/catalogue.ts'
 import { fiatAccount } from '../../src/resources/fiat-account.ts'
 import { statement } from '../../src/resources/statement.ts'
 import { worldRecords } from '../../src/sandbox/world.ts'
+import type { PutRequest } from '../../src/store/records/put.ts'
 import { StoreDamaged } from '../../src/store/unavailable.ts'
-import { openTestStore, type TestStore } from '../support/record-store.ts'
+import { openTestStore, rules, type TestStore } from '../support/record-store.ts'
 import { aFiatAccount, anId, aStatement } from '../support/records.ts'
 import { firstPage } from '../support/selection.ts'
 
@@ -218,6 +221,28 @@ describe('a damaged record', () => {
     await tested.ask(`delete from bursar.fiat_account_full where id = '${anId(1)}'`)
     await scanned()
     await assert.rejects(get, StoreDamaged)
+  })
+
+  test('lets no write answer that there is no record, and lets one mend it', async () => {
+    const { operator } = tested.store
+    const from = { command: 'DELETE', clientId: 'core' } as const
+    const put = (record: PutRequest['record'], precondition = {}) =>
+      operator.put(fiatAccount.resource, { record, precondition, from, allowOlder: false })
+    const withdrawal = { customerId: acme, id: anId(999), withdraws: true } as const
+    const match = { match: 'any' } as const
+    assert.deepEqual(await put(withdrawal), { outcome: 'missing' })
+    const check = recordCheck(fiatAccount.resource, rules)(account)
+    assert.ok('record' in check)
+    const record = renderRecord(fiatAccount.resource, check.record, 1)
+    const unmatched = { outcome: 'unmatched', version: undefined }
+    assert.deepEqual(await put({ ...record, id: anId(999) }, match), unmatched)
+    await tested.ask(`update bursar.fiat_account_full set body = replace(body, 'kept', 'kfpt')`)
+    await assert.rejects(get, StoreDamaged)
+    await assert.rejects(put(withdrawal), StoreDamaged)
+    await assert.rejects(put({ ...record, id: anId(999) }, match), StoreDamaged)
+    assert.equal((await put(record, match)).outcome, 'changed')
+    await tested.store.damage.lookAgain()
+    assert.deepEqual(found(), [])
   })
 
   test('answers every other customer as an unknown id does', async () => {

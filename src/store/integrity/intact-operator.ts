@@ -1,4 +1,5 @@
 import type { Resource } from '../../contract/resource.ts'
+import type { PutOutcome } from '../records/put.ts'
 import type { OperatorRecords } from '../records.ts'
 import type { DamageList } from './damage.ts'
 
@@ -48,11 +49,20 @@ export function intactOperator(records: OperatorRecords, damage: DamageList): Op
       }
       requireNone(kind)
     },
-    put: (resource, request) =>
-      damage.reading(
-        resource.kind,
+    put: async (resource, request) => {
+      const { kind } = resource
+      const outcome = await damage.reading(
+        kind,
         () => records.put(resource, request),
         () => records.rows.after(resource, undefined, 1),
-      ),
+      )
+      if (isMiss(outcome)) requireNone(kind)
+      return outcome
+    },
   }
 }
+
+/** Whether a request was refused because there is no current record with its id. */
+const isMiss = (outcome: PutOutcome): boolean =>
+  outcome.outcome === 'missing' ||
+  (outcome.outcome === 'unmatched' && outcome.version === undefined)
