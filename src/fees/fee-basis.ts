@@ -1,5 +1,5 @@
 import type { CryptoNetwork } from '../values/network.ts'
-import type { CostModel } from './models/cost-model.ts'
+import type { CostModel } from './cost-model.ts'
 import type { Dated, FeeSchedule } from './schedule/read-schedule.ts'
 
 /** Costs that a node reported and that passed every check. `host` is the node's, for logs. */

@@ -1,8 +1,8 @@
 import { largest, smallest } from '../values/bounds.ts'
 import { divideUp, roundUpToStep } from '../values/rounding.ts'
 import type { AddressKind } from './addresses/address-check.ts'
+import { costOf } from './cost-model.ts'
 import { costsInForce, type FeeBasis, priceInForce, type Unavailable } from './fee-basis.ts'
-import { costOf } from './models/cost-model.ts'
 import type { AssetPair } from './schedule/asset-pair.ts'
 import { priceDecimals } from './schedule/read-schedule.ts'
 

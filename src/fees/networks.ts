@@ -11,7 +11,7 @@ import {
   litecoinForms,
   type UtxoForms,
 } from './addresses/utxo-address.ts'
-import type { AssetKind } from './models/asset-kind.ts'
+import type { AssetKind } from './cost-model.ts'
 
 /**
  * How a network prices a transfer. It selects the reader of its settings in the schedule, the cost

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { CostModel } from '../../src/fees/cost-model.ts'
 import type { FeeBasis } from '../../src/fees/fee-basis.ts'
-import type { CostModel } from '../../src/fees/models/cost-model.ts'
 import { type QuoteRequest, quoteFee } from '../../src/fees/quote-fee.ts'
 import { parseDecimal } from '../../src/values/decimal.ts'
 import type { CryptoNetwork } from '../../src/values/network.ts'

@@ -176,7 +176,6 @@ export const adapterParts = ['session', 'dialect', 'page-query', 'fee-quotes', '
 export const keptSmall: Readonly<Record<string, string>> = {
   'src/main.ts': 'bin.ts runs on every Node, and imports it on the right one',
   'src/operations/': 'a declaration',
-  'src/fees/models/': 'one file for each family of networks',
   'src/fees/sources/networks/': 'one file for each family of networks',
   'src/http/pipeline/': 'a step of the pipeline',
   'src/http/server/': 'one thing that every request or answer passes',

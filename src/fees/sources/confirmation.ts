@@ -1,5 +1,4 @@
-import type { AssetKind } from '../models/asset-kind.ts'
-import { type CostModel, costOf } from '../models/cost-model.ts'
+import { type AssetKind, type CostModel, costOf } from '../cost-model.ts'
 
 export type CostState = {
   /** The costs that quotes use. */

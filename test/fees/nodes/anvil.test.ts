@@ -16,7 +16,7 @@ import {
 import { privateKeyToAccount } from 'viem/accounts'
 import { base, mainnet } from 'viem/chains'
 import { estimateL1Fee } from 'viem/op-stack'
-import { costOf } from '../../../src/fees/models/cost-model.ts'
+import { costOf } from '../../../src/fees/cost-model.ts'
 import { observeNetwork } from '../../../src/fees/sources/networks/observe-network.ts'
 import { nodeClient } from '../../../src/fees/sources/nodes/node-client.ts'
 import { observeChainlink } from '../../../src/fees/sources/prices/price-sources.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { checkAddress } from '../../../src/fees/addresses/check-address.ts'
-import { costOf } from '../../../src/fees/models/cost-model.ts'
+import { costOf } from '../../../src/fees/cost-model.ts'
 import { observeNetwork } from '../../../src/fees/sources/networks/observe-network.ts'
 import { at, type ExactJson } from '../../../src/fees/sources/nodes/exact-json.ts'
 import { nodeClient } from '../../../src/fees/sources/nodes/node-client.ts'

@@ -17,7 +17,7 @@ import {
   signTransactionMessageWithSigners,
 } from '@solana/kit'
 import { FailedTransactionMetadata, LiteSVM } from 'litesvm'
-import { costOf } from '../../../src/fees/models/cost-model.ts'
+import { costOf } from '../../../src/fees/cost-model.ts'
 import { scheduleWith } from '../sample-basis.ts'
 
 /** Solana's runtime in this process. It shows what transactions really charge to an account. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { type CostModel, costOf } from '../../../src/fees/models/cost-model.ts'
+import { type CostModel, costOf } from '../../../src/fees/cost-model.ts'
 import { observeNetwork } from '../../../src/fees/sources/networks/observe-network.ts'
 import type { ExactJson } from '../../../src/fees/sources/nodes/exact-json.ts'
 import type { NodeClient, RpcReply } from '../../../src/fees/sources/nodes/node-client.ts'

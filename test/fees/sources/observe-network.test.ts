@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import type { CostModel } from '../../../src/fees/models/cost-model.ts'
+import type { CostModel } from '../../../src/fees/cost-model.ts'
 import { observeNetwork } from '../../../src/fees/sources/networks/observe-network.ts'
 import { nodeClient } from '../../../src/fees/sources/nodes/node-client.ts'
 import type { CryptoNetwork } from '../../../src/values/network.ts'

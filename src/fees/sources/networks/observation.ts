@@ -1,5 +1,5 @@
 import { largest, smallest } from '../../../values/bounds.ts'
-import type { CostModel } from '../../models/cost-model.ts'
+import type { CostModel } from '../../cost-model.ts'
 
 /** An alarm is a log text about a figure that was reduced to its cap. */
 export type Observation = { readonly model: CostModel; readonly alarms: readonly string[] }

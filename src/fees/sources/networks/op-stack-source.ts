@@ -1,4 +1,4 @@
-import type { PerTransfer } from '../../models/evm-model.ts'
+import type { PerTransfer } from '../../cost-model.ts'
 import type { PlanOf } from '../../schedule/network-plan.ts'
 import type { NodeClient, RpcCall, RpcReply } from '../nodes/node-client.ts'
 import { bytesArgument, ethCall, firstWord, word } from './eth-call.ts'
