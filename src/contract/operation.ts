@@ -30,6 +30,9 @@ type Parameter =
   | Field<boolean>
   | ArrayField<string>
 
+/** A query parameter, and what it does to the records that are read. */
+type Filtered<F extends Filter = Filter> = { readonly field: Parameter; readonly filter: F }
+
 /** One method and path of the API, and all that a caller can send to it and get from it. */
 export type Operation = {
   readonly id: string
@@ -165,8 +168,8 @@ type Read = Omit<Operation, 'scope' | 'query'> & {
 
 /** The reading of one record of the caller. */
 export type GetOperation = Read & {
-  readonly query: Readonly<Record<string, Field<boolean>>>
-  readonly filter: Readonly<Record<string, IncludesDeleted>>
+  readonly query: Readonly<Record<string, Parameter>>
+  readonly filter: Readonly<Record<string, Filter>>
   readonly view: View
   readonly unknownId: (id: string) => string
 }
@@ -184,17 +187,17 @@ export type PastList = Operation & { readonly list: ListOperation }
 
 type DeclaredRead = Pick<Declaration, 'id' | 'summary' | 'tag'> & Pick<Read, 'path' | 'scope'>
 
-/** Declares the reading of one record. Each flag of its query must have a filter. */
-export function getOperation<const Query extends Readonly<Record<string, Field<boolean>>>>({
+/** Declares the reading of one record. */
+export function getOperation({
   malformedId,
+  filters = {},
   ...declaration
 }: DeclaredRead &
   Pick<GetOperation, 'view' | 'unknownId'> & {
-    readonly query: Query
-    readonly filter: { readonly [P in keyof Query]: IncludesDeleted }
+    readonly filters?: Readonly<Record<string, Filtered<IncludesDeleted>>>
     readonly malformedId: (given: string) => string
   }): GetOperation {
-  const { id, summary, tag, path, scope, query, view, filter, unknownId } = declaration
+  const { id, summary, tag, path, scope, view, unknownId } = declaration
   const list = path.replace('/:id', '')
   const reason = `must be set: the path ends in a slash, and the list is ${list}`
   const idInPath: Field<string> = {
@@ -220,31 +223,26 @@ export function getOperation<const Query extends Readonly<Record<string, Field<b
       404: { description: 'Nothing with this id is the caller’s.' },
     },
   })
-  return { ...declared, path, scope, query, view, filter, unknownId }
+  return { ...declared, path, scope, ...partsOf(filters), view, unknownId }
 }
 
 /**
- * Declares a list. It does not compile when a parameter has no filter, a filter no parameter, or a
- * filter names a column that the view's resource lacks. `limit`, `order` and `page_cursor` come
- * with every list.
+ * Declares a list. It does not compile when a filter names a column that the view's resource lacks.
+ * `limit`, `order` and `page_cursor` come with every list.
  */
-export function listOperation<
-  const Query extends Readonly<Record<string, Parameter>>,
-  const Columns extends string,
-  const Filters extends { readonly [P in keyof Query]: Filter<Columns | 'id' | 'refId'> },
->(
+export function listOperation<const Columns extends string, const Names extends string>(
   declaration: DeclaredRead & {
-    readonly query: Query
-    readonly filter: Filters & { readonly [P in Exclude<keyof Filters, keyof Query>]: never }
-    readonly required?: readonly (keyof Query & string)[]
+    readonly filters: Readonly<Record<Names, Filtered<Filter<NoInfer<Columns> | 'id' | 'refId'>>>>
+    readonly required?: readonly NoInfer<Names>[]
     /** The one value of the parameter `order_by`, for lists that take it. */
     readonly orderBy?: 'CREATED_AT'
     readonly envelope: string
     readonly view: ListView<Resource<Columns>>
   },
 ): ListOperation {
-  const { orderBy, query, filter, envelope, view, ...rest } = declaration
+  const { orderBy, filters, envelope, view, ...rest } = declaration
   const { path, scope } = rest
+  const { query, filter } = partsOf(filters)
   const headers = ['ETag', 'As-Of'] as const
   const declared = operation({
     ...rest,
@@ -257,6 +255,15 @@ export function listOperation<
     },
   })
   return { ...declared, path, scope, filter, envelope, view }
+}
+
+/** The fields and the filters of the parameters, each by their names. */
+function partsOf(filters: Readonly<Record<string, Filtered>>) {
+  const entries = Object.entries(filters)
+  return {
+    query: Object.fromEntries(entries.map(([name, { field }]) => [name, field])),
+    filter: Object.fromEntries(entries.map(([name, { filter }]) => [name, filter])),
+  }
 }
 
 /** The envelope of a list: `listFiatAccounts` answers a `FiatAccountsPage`. */
@@ -303,28 +310,25 @@ export function pastList({
   return { ...declared, list }
 }
 
-export const anyOf = <const Column extends string>(column: Column) =>
-  ({ kind: 'anyOf', column }) as const
+export const anyOf = <const Column extends string>(
+  column: Column,
+  field: Field<string> | ArrayField<string>,
+) => ({ field, filter: { kind: 'anyOf', column } }) as const
 
-export const includesDeleted = { kind: 'includesDeleted' } as const
-export const namesTenant = { kind: 'namesTenant' } as const
-export const notBefore = { kind: 'bound', operator: 'gte' } as const
-export const notAfter = { kind: 'bound', operator: 'lte' } as const
+export const includesDeleted = (field: Field<boolean>) =>
+  ({ field, filter: { kind: 'includesDeleted' } }) as const
 
-/** The five creation-time bounds of the contract, sections 4.2 and 4.5, as parameters … */
+export const namesTenant = (field: Field<string>) =>
+  ({ field, filter: { kind: 'namesTenant' } }) as const
+
+export const bound = (operator: BoundOperator, description: string) =>
+  ({ field: described(instant, description), filter: { kind: 'bound', operator } }) as const
+
+/** The five creation-time bounds of the contract, sections 4.2 and 4.5. */
 export const createdAtBounds = {
-  'created_at.lt': described(instant, 'Created before this time.'),
-  'created_at.lte': described(instant, 'Created at or before this time.'),
-  'created_at.eq': described(instant, 'Created at this time.'),
-  'created_at.gte': described(instant, 'Created at or after this time.'),
-  'created_at.gt': described(instant, 'Created after this time.'),
-} as const
-
-/** … and as filters. */
-export const createdAtFilters = {
-  'created_at.lt': { kind: 'bound', operator: 'lt' },
-  'created_at.lte': { kind: 'bound', operator: 'lte' },
-  'created_at.eq': { kind: 'bound', operator: 'eq' },
-  'created_at.gte': { kind: 'bound', operator: 'gte' },
-  'created_at.gt': { kind: 'bound', operator: 'gt' },
+  'created_at.lt': bound('lt', 'Created before this time.'),
+  'created_at.lte': bound('lte', 'Created at or before this time.'),
+  'created_at.eq': bound('eq', 'Created at this time.'),
+  'created_at.gte': bound('gte', 'Created at or after this time.'),
+  'created_at.gt': bound('gt', 'Created after this time.'),
 } as const

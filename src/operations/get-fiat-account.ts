@@ -8,10 +8,11 @@ export const getFiatAccount = getOperation({
   tag: 'Fiat accounts',
   path: '/v2/transfer/fiat-accounts/:id',
   scope: 'transfer:read_fiat_account',
-  query: {
-    include_deleted: described(flag, 'When true, a deleted account is answered too.'),
+  filters: {
+    include_deleted: includesDeleted(
+      described(flag, 'When true, a deleted account is answered too.'),
+    ),
   },
-  filter: { include_deleted: includesDeleted },
   view: fiatAccount.full,
   malformedId: (given) => `id must be uuid, given '${given}'`,
   unknownId: (id) => `no fiat account found for id: '${id}'`,

@@ -7,8 +7,6 @@ export const getFiatDepositInstructions = getOperation({
   tag: 'Fiat deposit instructions',
   path: '/v2/transfer/fiat-deposit-instructions/:id',
   scope: 'transfer:read_fiat_deposit_instructions',
-  query: {},
-  filter: {},
   view: fiatDepositInstructions.full,
   malformedId: (given) => `expected uuid, got ${given}`,
   unknownId: (id) => `fiat deposit instructions with id ${id} not found`,

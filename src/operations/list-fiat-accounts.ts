@@ -1,11 +1,5 @@
 import { described, flag, text, upTo100, uuid } from '../contract/fields.ts'
-import {
-  anyOf,
-  createdAtBounds,
-  createdAtFilters,
-  includesDeleted,
-  listOperation,
-} from '../contract/operation.ts'
+import { anyOf, createdAtBounds, includesDeleted, listOperation } from '../contract/operation.ts'
 import { fiatAccount } from '../resources/fiat-account.ts'
 
 export const listFiatAccounts = listOperation({
@@ -15,17 +9,13 @@ export const listFiatAccounts = listOperation({
   tag: 'Fiat accounts',
   path: '/v2/transfer/fiat-accounts',
   scope: 'transfer:read_fiat_account',
-  query: {
-    ids: upTo100(uuid, 'Filter by account ids.'),
-    ref_ids: upTo100(text, 'Filter by client-specified identifiers.'),
+  filters: {
+    ids: anyOf('id', upTo100(uuid, 'Filter by account ids.')),
+    ref_ids: anyOf('refId', upTo100(text, 'Filter by client-specified identifiers.')),
     ...createdAtBounds,
-    include_deleted: described(flag, 'When true, deleted accounts are answered too.'),
-  },
-  filter: {
-    ids: anyOf('id'),
-    ref_ids: anyOf('refId'),
-    ...createdAtFilters,
-    include_deleted: includesDeleted,
+    include_deleted: includesDeleted(
+      described(flag, 'When true, deleted accounts are answered too.'),
+    ),
   },
   orderBy: 'CREATED_AT',
   envelope: 'items',

@@ -1,5 +1,5 @@
 import { text, upTo100, uuid } from '../contract/fields.ts'
-import { anyOf, createdAtBounds, createdAtFilters, listOperation } from '../contract/operation.ts'
+import { anyOf, createdAtBounds, listOperation } from '../contract/operation.ts'
 import { fiatDepositInstructions } from '../resources/fiat-deposit-instructions.ts'
 
 export const listFiatDepositInstructions = listOperation({
@@ -8,23 +8,14 @@ export const listFiatDepositInstructions = listOperation({
   tag: 'Fiat deposit instructions',
   path: '/v2/transfer/fiat-deposit-instructions',
   scope: 'transfer:read_fiat_deposit_instructions',
-  query: {
-    ids: upTo100(uuid, 'Filter by ids of instructions.'),
-    ref_ids: upTo100(text, 'Filter by client-specified identifiers.'),
-    memo_ids: upTo100(text, 'Filter by memo; an addition of ours.'),
-    profile_ids: upTo100(text, 'Filter by the profiles to deposit to.'),
-    identity_ids: upTo100(text, 'Filter by the identities that deposit.'),
-    account_ids: upTo100(text, 'Filter by the accounts of end users.'),
+  filters: {
+    ids: anyOf('id', upTo100(uuid, 'Filter by ids of instructions.')),
+    ref_ids: anyOf('refId', upTo100(text, 'Filter by client-specified identifiers.')),
+    memo_ids: anyOf('memoId', upTo100(text, 'Filter by memo; an addition of ours.')),
+    profile_ids: anyOf('profileId', upTo100(text, 'Filter by the profiles to deposit to.')),
+    identity_ids: anyOf('identityId', upTo100(text, 'Filter by the identities that deposit.')),
+    account_ids: anyOf('accountId', upTo100(text, 'Filter by the accounts of end users.')),
     ...createdAtBounds,
-  },
-  filter: {
-    ids: anyOf('id'),
-    ref_ids: anyOf('refId'),
-    memo_ids: anyOf('memoId'),
-    profile_ids: anyOf('profileId'),
-    identity_ids: anyOf('identityId'),
-    account_ids: anyOf('accountId'),
-    ...createdAtFilters,
   },
   orderBy: 'CREATED_AT',
   envelope: 'items',

@@ -8,17 +8,16 @@ export const listStatements = listOperation({
   tag: 'Statements',
   path: '/v2/statements',
   scope: 'statements:read_statement',
-  query: {
-    customer_id: described(text, 'The caller’s own customer id; another’s gives an empty page.'),
-    ref_ids: upTo1000(text, 'Filter by client-specified identifiers.'),
-    statement_ids: upTo1000(uuid, 'Filter by ids of statements.'),
-    statuses: upTo1000(memberOf(statementStatus), 'Filter by status; all where absent.'),
-  },
-  filter: {
-    customer_id: namesTenant,
-    ref_ids: anyOf('refId'),
-    statement_ids: anyOf('id'),
-    statuses: anyOf('status'),
+  filters: {
+    customer_id: namesTenant(
+      described(text, 'The caller’s own customer id; another’s gives an empty page.'),
+    ),
+    ref_ids: anyOf('refId', upTo1000(text, 'Filter by client-specified identifiers.')),
+    statement_ids: anyOf('id', upTo1000(uuid, 'Filter by ids of statements.')),
+    statuses: anyOf(
+      'status',
+      upTo1000(memberOf(statementStatus), 'Filter by status; all where absent.'),
+    ),
   },
   required: ['customer_id'],
   envelope: 'statements',

@@ -18,31 +18,29 @@ const complete = {
 
 /** `tsc` checks this: it fails when one of these lines stops being an error. */
 test('an incomplete declaration does not compile', () => {
-  listOperation({ ...complete, query: { ids: upTo100(uuid) }, filter: { ids: anyOf('id') } })
+  listOperation({ ...complete, filters: { ids: anyOf('id', upTo100(uuid)) }, required: ['ids'] })
 
   listOperation({
     ...complete,
-    query: { ids: upTo100(uuid), refs: upTo100(text) },
     // @ts-expect-error a parameter without a filter
-    filter: { ids: anyOf('id') },
+    filters: { ids: anyOf('id', upTo100(uuid)), refs: upTo100(text) },
   })
 
   listOperation({
     ...complete,
-    query: { ids: upTo100(uuid) },
-    // @ts-expect-error a filter without a parameter
-    filter: { ids: anyOf('id'), refs: anyOf('refId') },
-  })
-
-  listOperation({
-    ...complete,
-    query: { memo_ids: upTo100(text) },
     // @ts-expect-error a column that the resource lacks
-    filter: { memo_ids: anyOf('memoId') },
+    filters: { memo_ids: anyOf('memoId', upTo100(text)) },
+  })
+
+  listOperation({
+    ...complete,
+    filters: { ids: anyOf('id', upTo100(uuid)) },
+    // @ts-expect-error a required parameter that the list lacks
+    required: ['refs'],
   })
 
   // @ts-expect-error a path outside /v2/
-  listOperation({ ...complete, path: '/v1/something', query: {}, filter: {} })
+  listOperation({ ...complete, path: '/v1/something', filters: {} })
 })
 
 test('only ids, references and enums may have more than 100 entries', () => {
