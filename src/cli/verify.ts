@@ -1,8 +1,9 @@
 import { Command, Option } from 'commander'
 import { counted } from '../values/counted.ts'
 import { allStatements } from '../verify/statements/all-statements.ts'
+import type { Result } from '../verify/check-statement.ts'
 import { Unreachable } from '../verify/verdicts.ts'
-import { isWordOf, type Result, verifyTarget } from '../verify/verify-target.ts'
+import { isWordOf, verifyTarget } from '../verify/verify-target.ts'
 import { refuseUsage } from './options.ts'
 import { CommandFailed, type Output, resultLines } from './output.ts'
 

@@ -17,7 +17,7 @@ export type Context = {
   readonly observed: Observed
 }
 
-/** What the run has seen so far, beside what the statements ask. */
+/** What the run has seen so far of every request. */
 export type Observed = {
   /** Requests without an answer that can be read. */
   readonly failures: readonly NoAnswer[]
@@ -46,19 +46,22 @@ export type Statement = {
   | { readonly checkRead: (context: Context, read: SingleRead) => Promise<unknown> }
 )
 
-export type Fault = Cited & {
-  /** What it was seen in; absent if the statement is about no list. */
-  readonly list?: string
-  readonly says: string
-  readonly evidence: Evidence
-}
-
-export type Finding = {
-  readonly statement: Statement
+/** What came of a statement, without secrets, tokens and account numbers. */
+export type Result = Cited & {
+  readonly id: string
   readonly verdict: 'held' | 'broken' | 'not testable'
-  readonly faults: readonly Fault[]
+  readonly says: string
   /** Why a list was left out, or the whole statement; and remarks of the check. */
   readonly notes: readonly string[]
+  readonly faults: readonly Fault[]
+}
+
+type Fault = Cited & {
+  /** Absent if the statement is about no list. */
+  readonly list?: string
+  readonly says: string
+  readonly request: string
+  readonly answer: string
 }
 
 /** One operation that a statement is about, or the statement alone. */
@@ -84,42 +87,72 @@ export function subjectsOf(statement: Statement): readonly Subject[] {
   }))
 }
 
-/** Checks one statement, on every operation that it is about. */
-export async function findingOf(
+/**
+ * Checks one statement, on every operation that it is about. `redacted` removes from a text what no
+ * report may show.
+ */
+export async function checkStatement(
   statement: Statement,
   context: Context,
-  subjects = subjectsOf(statement),
-): Promise<Finding> {
+  subjects: readonly Subject[],
+  redacted: (text: string) => string,
+): Promise<Result> {
   const outcomes: Outcome[] = []
-  for (const subject of subjects) outcomes.push(await outcomeOf(subject, context))
+  for (const subject of subjects) outcomes.push(await outcomeOf(subject, context, redacted))
   const faults = outcomes.flatMap(({ fault }) => fault ?? [])
   const isHeld = outcomes.some(({ verdict }) => verdict === 'held')
+  // A broken statement breaks the contract if one of its faults does.
+  const worst = faults.find(({ source }) => source === 'contract') ?? faults[0]
+  const { source, cited } = worst ?? citedOf(statement.source)
   return {
-    statement,
+    id: statement.id,
     verdict: faults.length > 0 ? 'broken' : isHeld ? 'held' : 'not testable',
+    says: statement.says,
+    source,
+    cited,
+    notes: sameNotes(outcomes).map(redacted),
     faults,
-    notes: sameNotes(outcomes),
   }
 }
 
 type Outcome = {
-  readonly verdict: Finding['verdict']
+  readonly verdict: Result['verdict']
   readonly list: string | undefined
   readonly fault?: Fault
   readonly note?: string
 }
 
-async function outcomeOf({ run, ...about }: Subject, context: Context): Promise<Outcome> {
-  const at = { list: about.list }
+async function outcomeOf(
+  { run, ...about }: Subject,
+  context: Context,
+  redacted: (text: string) => string,
+): Promise<Outcome> {
+  const { list } = about
   try {
     const note = await run(context)
-    return { verdict: 'held', ...at, ...(typeof note === 'string' && { note }) }
+    return { verdict: 'held', list, ...(typeof note === 'string' && { note }) }
   } catch (error) {
-    if (error instanceof NotTestable) return { verdict: 'not testable', ...at, note: error.message }
+    if (error instanceof NotTestable) return { verdict: 'not testable', list, note: error.message }
     if (!(error instanceof Broken)) throw error
-    const { message: says, evidence } = error
-    return { verdict: 'broken', ...at, fault: { ...about, says, evidence } }
+    const { request, sent, ...seen } = error.evidence
+    const fault = {
+      ...about,
+      says: redacted(error.message),
+      request: `${redacted(request)}${sent === undefined ? '' : ` (${redacted(sent)})`}`,
+      answer: answerOf(seen, redacted),
+    }
+    return { verdict: 'broken', list, fault }
   }
+}
+
+/** The status, and the answer from its beginning, or the part of it that shows the fault. */
+function answerOf(
+  { status, text = '', part }: Omit<Evidence, 'request'>,
+  redacted: (text: string) => string,
+): string {
+  if (status === undefined) return 'none'
+  if (part === undefined) return `${status} ${redacted(text)}`.trim()
+  return `${status} … ${redacted(JSON.stringify(part))}`
 }
 
 /** `statements, deposit addresses: it has no record`: one note for each reason. */

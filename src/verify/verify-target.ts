@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import {
   type Context,
-  type Fault,
-  type Finding,
-  findingOf,
+  checkStatement,
   type Observed,
-  type Statement,
+  type Result,
   subjectsOf,
 } from './check-statement.ts'
 import { basicOf, type Credentials, openTokens } from './client/client-tokens.ts'
@@ -13,9 +11,8 @@ import { type Exchange, type Fetch, openSend, type Send } from './client/exchang
 import { openSession } from './client/open-session.ts'
 import { present, textOf } from './json.ts'
 import { redact } from './redact.ts'
-import { type Cited, citedOf } from './source.ts'
 import { allStatements } from './statements/all-statements.ts'
-import { NoAnswer } from './verdicts.ts'
+import { NoAnswer, need } from './verdicts.ts'
 import { verifyLimits } from './verify-limits.ts'
 
 export type VerifyOptions = {
@@ -37,22 +34,6 @@ export type VerifyOptions = {
   readonly fetch?: Fetch
   /** Makes an id that no record has; `randomUUID` by default. */
   readonly newId?: () => string
-}
-
-/** A finding without secrets, tokens and account numbers. */
-export type Result = Cited & {
-  readonly id: string
-  readonly verdict: Finding['verdict']
-  readonly says: string
-  readonly notes: readonly string[]
-  readonly faults: readonly ReportedFault[]
-}
-
-type ReportedFault = Cited & {
-  readonly list?: string
-  readonly says: string
-  readonly request: string
-  readonly answer: string
 }
 
 /**
@@ -86,24 +67,24 @@ export async function verifyTarget(options: VerifyOptions): Promise<readonly Res
   const other =
     otherClient && (await open(otherClient, undefined, 'with the token of the second client'))
   const context: Context = { session, other, send, tokenUrl, client, allowFees, observed }
+  const redacted = (text: string) => redact(text, [...hidden])
   const results: Result[] = []
   for (const statement of allStatements) {
     const isChosen = isChosenBy(options.only, statement.id)
     if (!isChosen && groupOf(statement.id) !== 'answers') continue
-    const subjects = subjectsOf(statement).filter(
-      ({ source }) => options.contractOnly !== true || source === 'contract',
-    )
+    const subjects = subjectsOf(statement)
+      .filter(({ source }) => options.contractOnly !== true || source === 'contract')
+      .map((subject) => (run.aborted ? { ...subject, run: refuseLate } : subject))
     if (subjects.length === 0) continue
-    const finding: Finding = run.aborted
-      ? { statement, verdict: 'not testable', faults: [], notes: ['the time for the run is over'] }
-      : await findingOf(statement, context, subjects)
-    if (!isChosen && finding.verdict !== 'broken') continue
-    const result = resultOf(finding, [...hidden])
+    const result = await checkStatement(statement, context, subjects, redacted)
+    if (!isChosen && result.verdict !== 'broken') continue
     results.push(result)
     options.report?.(result)
   }
   return results
 }
+
+const refuseLate = async () => need(false, 'the time for the run is over')
 
 /** What the run sees, for the statements about all answers. */
 function openObserved() {
@@ -139,46 +120,3 @@ const isChosenBy = (only: readonly string[] | undefined, id: string): boolean =>
   only === undefined || only.some((word) => isWordOf(word, id))
 
 const groupOf = (id: string): string => id.split('.')[0] ?? ''
-
-function resultOf(
-  { statement, verdict, faults, notes }: Finding,
-  hidden: readonly string[],
-): Result {
-  const { id, says } = statement
-  const reported = (fault: Fault) => reportedOf(fault, hidden)
-  return {
-    id,
-    verdict,
-    says,
-    ...citedFor(statement, faults),
-    notes: notes.map((note) => redact(note, hidden)),
-    faults: faults.map(reported),
-  }
-}
-
-/** A broken statement breaks the contract if one of its faults does. */
-function citedFor({ source }: Statement, faults: readonly Fault[]): Cited {
-  const worst = faults.find((fault) => fault.source === 'contract') ?? faults[0]
-  if (worst !== undefined) return { source: worst.source, cited: worst.cited }
-  return citedOf(source)
-}
-
-function reportedOf(fault: Fault, hidden: readonly string[]): ReportedFault {
-  const { list, says, source, cited } = fault
-  const { request, sent } = fault.evidence
-  return {
-    ...(list !== undefined && { list }),
-    says: redact(says, hidden),
-    source,
-    cited,
-    request: `${redact(request, hidden)}${sent === undefined ? '' : ` (${redact(sent, hidden)})`}`,
-    answer: answerOf(fault.evidence, hidden),
-  }
-}
-
-/** The status, and the answer from its beginning, or the part of it that shows the fault. */
-function answerOf({ status, text, part }: Fault['evidence'], hidden: readonly string[]): string {
-  if (status === undefined) return 'none'
-  if (part === undefined) return `${status} ${redact(text ?? '', hidden)}`.trim()
-  return `${status} … ${redact(JSON.stringify(part), hidden)}`
-}

@@ -89,7 +89,7 @@ export const feeStatements: readonly Statement[] = [
     says: 'An address whose checksum is wrong is refused.',
     source: extra('docs/fees.md, “Addresses”'),
     check: async (context) => {
-      for (const { misspelt, ...withdrawal } of withdrawals) {
+      for (const { withdrawal, misspelt } of withdrawals) {
         await quotedFor(context, withdrawal, { amount: '100.50' })
         const sent = { ...withdrawal, destination_address: misspelt, amount: '100.50' }
         const answered = await post(context, sent)
@@ -125,15 +125,19 @@ export const feeStatements: readonly Statement[] = [
 /** Withdrawals that an implementation is likely to support. */
 const withdrawals = [
   {
-    asset: 'USDC',
-    crypto_network: 'ETHEREUM',
-    destination_address: '0xF0Aa84466e353E5390be37FE2934301c07c19a55',
+    withdrawal: {
+      asset: 'USDC',
+      crypto_network: 'ETHEREUM',
+      destination_address: '0xF0Aa84466e353E5390be37FE2934301c07c19a55',
+    },
     misspelt: '0xF0aa84466e353E5390be37FE2934301c07c19a55',
   },
   {
-    asset: 'BTC',
-    crypto_network: 'BITCOIN',
-    destination_address: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+    withdrawal: {
+      asset: 'BTC',
+      crypto_network: 'BITCOIN',
+      destination_address: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+    },
     misspelt: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t5',
   },
 ] as const
@@ -144,7 +148,7 @@ function refusal(id: string, says: string, bodies: readonly unknown[]): Statemen
     says,
     source: contract('4.7'),
     check: async (context) => {
-      const { misspelt: _misspelt, ...withdrawal } = withdrawals[0]
+      const [{ withdrawal }] = withdrawals
       for (const body of bodies) {
         const isMembers = typeof body === 'object' && !Array.isArray(body)
         const answered = await post(context, isMembers ? { ...withdrawal, ...body } : body)
@@ -155,16 +159,14 @@ function refusal(id: string, says: string, bodies: readonly unknown[]): Statemen
   }
 }
 
-type Withdrawal = Omit<(typeof withdrawals)[number], 'misspelt'>
+type Withdrawal = (typeof withdrawals)[number]['withdrawal']
 type Figures = Readonly<Record<string, string>>
 
 /** Asks for a fee. Not testable if the server guarantees none for any of the withdrawals. */
 async function quoted(context: Context, figures: Figures) {
   const [first, second] = withdrawals
-  const { misspelt: _first, ...one } = first
-  const { misspelt: _second, ...other } = second
-  const found = await quotedFor(context, one, figures).catch(ifNotTestable)
-  return found ?? quotedFor(context, other, figures)
+  const found = await quotedFor(context, first.withdrawal, figures).catch(ifNotTestable)
+  return found ?? quotedFor(context, second.withdrawal, figures)
 }
 
 /** Not testable if the server guarantees no fee for the withdrawal. */
