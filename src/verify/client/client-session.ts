@@ -38,7 +38,7 @@ export type Session = {
   sample(list: List): Promise<Sample>
   /** The sample and the pages behind it, as far as the limits allow. */
   whole(list: List): Promise<Pages>
-  /** Every record of the whole, with the faults of its shape. */
+  /** Every record of the whole, with the faults of its shape; not testable without a record. */
   judged(list: List): Promise<readonly Judged[]>
   /** Reads the sample again in small pages; needs two records. */
   walk(list: List): Promise<Walk>
@@ -54,10 +54,6 @@ export type Session = {
   readonly tokens: Tokens
 }
 
-/** The reason of a list that has too few records. */
-export const itHas = (items: readonly Item[]): string =>
-  items.length === 0 ? 'it has no record' : 'it has one record only'
-
-export function needRecords(items: readonly Item[]): void {
-  need(items.length > 0, itHas(items))
+export function needRecords(items: readonly unknown[], least: 1 | 2 = 1): void {
+  need(items.length >= least, items.length === 0 ? 'it has no record' : 'it has one record only')
 }

@@ -3,7 +3,7 @@ import { idOf, textOf } from '../json.ts'
 import { ifNotTestable, need } from '../verdicts.ts'
 import { verifyLimits } from '../verify-limits.ts'
 import type { Query } from '../ways.ts'
-import { itHas, type Session, type Walk } from './client-session.ts'
+import { needRecords, type Session, type Walk } from './client-session.ts'
 import type { Tokens } from './client-tokens.ts'
 import type { Send } from './exchange.ts'
 import { readPages, sampleOf } from './pages.ts'
@@ -61,23 +61,17 @@ export function openSession(options: SessionOptions): Session {
     limitOf: async (list) => (await first(list)).limit,
     sample: async (list) => {
       const { sample } = await first(list)
-      need(
-        sample.items.every((item) => idOf(item) !== ''),
-        'its records have no id',
-      )
+      const haveIds = sample.items.every((item) => idOf(item) !== '')
+      need(haveIds, 'its records have no id')
       return sample
     },
     whole: perList(async (list) => {
       const { sample, limit } = await first(list)
-      return readPages(
-        (wanted) => session.items(list, wanted),
-        { limit },
-        verifyLimits.deepPagesMax,
-        sample,
-      )
+      return readPages(session, list, { limit }, verifyLimits.deepPagesMax, sample)
     }),
     judged: perList(async (list) => {
-      const { pages } = await session.whole(list)
+      const { pages, items: every } = await session.whole(list)
+      needRecords(every)
       return pages.flatMap(({ exchange, items }) =>
         items.map((item) => {
           const evidence = { ...exchange, part: item }
@@ -113,13 +107,9 @@ async function firstPage(session: Session, list: List) {
 /** A quarter of the sample on each page, so that its end falls on a page's end or beyond. */
 async function walkList(session: Session, list: List): Promise<Walk> {
   const { items } = await session.sample(list)
-  need(items.length > 1, itHas(items))
+  needRecords(items, 2)
   const limit = Math.min(Math.ceil(items.length / 4), pageSize.max)
-  const pages = await readPages(
-    (wanted) => session.items(list, wanted),
-    { limit: String(limit) },
-    verifyLimits.pagesMax,
-  )
+  const pages = await readPages(session, list, { limit: String(limit) }, verifyLimits.pagesMax)
   return { ...pages, limit }
 }
 

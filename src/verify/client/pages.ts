@@ -32,7 +32,8 @@ export type Pages = {
 
 /** Follows the cursors of a list for a bounded number of pages and a bounded time. */
 export async function readPages(
-  read: (query: Query) => Promise<Sample>,
+  session: { items(list: List, query: Query): Promise<Sample> },
+  list: List,
   query: Query,
   pagesMax: number,
   first?: Sample,
@@ -43,7 +44,7 @@ export async function readPages(
     if (pages.length === pagesMax || time.aborted) return stoppedAt(pages, time.aborted)
     const isFirst = pages.length === 0 && first !== undefined
     const more = next === '' ? query : { ...query, page_cursor: next }
-    const { exchange, items } = isFirst ? first : await read(more)
+    const { exchange, items } = isFirst ? first : await session.items(list, more)
     pages.push({ exchange: shortened(exchange), items, cursor: cursorOf(exchange) })
   }
   return { pages, items: pages.flatMap(({ items }) => items), isWhole: true }

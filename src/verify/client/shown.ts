@@ -34,8 +34,7 @@ export async function findDeleted(session: Session, list: List): Promise<Item | 
   if (deletedFlag === undefined) return undefined
   const whole = await session.whole(list)
   const limit = await session.limitOf(list)
-  const read = (query: Query) =>
-    readPages((wanted) => session.items(list, wanted), query, verifyLimits.deepPagesMax)
+  const read = (query: Query) => readPages(session, list, query, verifyLimits.deepPagesMax)
   for (const order of ['ASC', 'DESC'] as const) {
     const every = await read({ order, limit, [deletedFlag]: 'true' })
     const live = whole.isWhole ? whole : await read({ order, limit })

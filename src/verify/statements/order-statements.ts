@@ -1,5 +1,5 @@
 import type { Statement } from '../check-statement.ts'
-import { itHas } from '../client/client-session.ts'
+import { needRecords } from '../client/client-session.ts'
 import type { Page } from '../client/pages.ts'
 import type { List } from '../contract.ts'
 import { type Item, idOf, timeOf } from '../json.ts'
@@ -27,10 +27,8 @@ export const orderStatements: readonly Statement[] = [
     checkList: async ({ session }, list) => {
       const sample = await session.sample(list)
       needTimes(sample.items, list)
-      const { exchange, items } = await session.items(list, {
-        order: 'ASC',
-        limit: await session.limitOf(list),
-      })
+      const limit = await session.limitOf(list)
+      const { exchange, items } = await session.items(list, { order: 'ASC', limit })
       isSorted([{ exchange, items }], list, 1)
       const [first, newest] = [items[0], sample.items[0]].map(
         (item) => item && timeOf(item, list.sortedBy),
@@ -45,7 +43,7 @@ export const orderStatements: readonly Statement[] = [
     source: contract(),
     checkList: async ({ session }, list) => {
       const sample = await session.sample(list)
-      need(sample.items.length > 1, itHas(sample.items))
+      needRecords(sample.items, 2)
       const limit = String(Math.min(sample.items.length, 50))
       const { exchange, items } = await session.items(list, { order: 'DESC', limit })
       isSorted([{ exchange, items }], list, -1)
@@ -75,7 +73,7 @@ export const orderStatements: readonly Statement[] = [
 ]
 
 function needTimes(items: readonly Item[], list: List): void {
-  need(items.length > 1, itHas(items))
+  needRecords(items, 2)
   const times = new Set(items.map((item) => timeOf(item, list.sortedBy)))
   need(times.size > 1, 'all its records have the same time')
 }

@@ -1,5 +1,5 @@
 import type { Statement } from '../check-statement.ts'
-import { type Judged, needRecords } from '../client/client-session.ts'
+import type { Judged } from '../client/client-session.ts'
 import { depositAddresses } from '../contract.ts'
 import { idOf, memberOf } from '../json.ts'
 import { readAlone } from '../questions/read-alone.ts'
@@ -39,9 +39,7 @@ export const valueStatements: readonly Statement[] = [
     source: extra('docs/records.md, “Members of a record”'),
     lists: [depositAddresses],
     checkList: async ({ session }, list) => {
-      const judged = await session.judged(list)
-      needRecords(judged.map(({ item }) => item))
-      for (const { item, evidence } of judged) {
+      for (const { item, evidence } of await session.judged(list)) {
         const compatible = memberOf(item, 'compatible_crypto_networks')
         const holds =
           Array.isArray(compatible) && compatible.includes(memberOf(item, 'crypto_network'))
@@ -80,7 +78,6 @@ function shapeStatement(
     source,
     checkList: async ({ session }, list) => {
       const judged = await session.judged(list)
-      needRecords(judged.map(({ item }) => item))
       for (const { item, evidence, faults } of judged) {
         const [fault] = faults.filter(isMeant)
         hold(fault === undefined, `${fault?.says} (${idOf(item) || 'no id'})`, evidence)
