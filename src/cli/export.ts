@@ -1,8 +1,8 @@
-import { Argument, type Command } from 'commander'
-import { recordKinds, resources } from '../resources/catalogue.ts'
+import type { Command } from 'commander'
+import { resourceOf } from '../resources/catalogue.ts'
 import { openSpoolsOf, type Spool } from '../store/spool.ts'
 import { printableJson } from '../values/printable.ts'
-import { type CommonOptions, newCommand } from './options.ts'
+import { type CommonOptions, kindArgument, newCommand } from './options.ts'
 import type { Output } from './output.ts'
 import { logAccess } from './processes/operator-log.ts'
 import { withStores } from './with-stores.ts'
@@ -14,17 +14,15 @@ const description =
 
 export function exportCommand(output: Output): Command {
   return newCommand('export', description)
-    .addArgument(new Argument('<kind>', 'The kind of record.').choices(recordKinds))
+    .addArgument(kindArgument())
     .option('--customer <id>', 'Export the records of this customer only.')
     .option('--array', 'Print one JSON array instead, which import reads from a .json file.')
     .action(async (kind: string, options: ExportOptions) => {
-      const resource = resources.find((candidate) => candidate.kind === kind)
-      if (resource === undefined) return
       const spool = await withStores(options, async (stores, config) => {
         const { customer } = options
         const whose = customer === undefined ? {} : { customer }
         logAccess(output, options, { access: 'export', kind, ...whose })
-        const lines = stores.records().operator.exportLines(resource, customer)
+        const lines = stores.records().operator.exportLines(resourceOf(kind), customer)
         return await spooled(inFormat(lines, options), openSpoolsOf(config).open())
       })
       try {

@@ -1,15 +1,15 @@
 import { setTimeout as pausing } from 'node:timers/promises'
-import { Argument, Command } from 'commander'
+import { Command } from 'commander'
 import { uuid } from '../contract/fields.ts'
 import { describeHistory } from '../history/history-work.ts'
 import { limits } from '../platform/limits.ts'
-import { recordKinds, resources } from '../resources/catalogue.ts'
+import { resourceOf } from '../resources/catalogue.ts'
 import type { PruneKey } from '../store/records/history.ts'
 import type { OperatorRecords } from '../store/records.ts'
 import { counted } from '../values/counted.ts'
 import { parseInstant, printInstant } from '../values/instant.ts'
 import { printable, printableJson } from '../values/printable.ts'
-import { type CommonOptions, newCommand, refuseUsage } from './options.ts'
+import { type CommonOptions, kindArgument, newCommand, refuseUsage } from './options.ts'
 import { CommandFailed, type Output, printResult } from './output.ts'
 import { logAccess } from './processes/operator-log.ts'
 import { withStores } from './with-stores.ts'
@@ -27,7 +27,7 @@ type ShowOptions = CommonOptions & { readonly customer?: string }
 
 function showCommand(output: Output): Command {
   const command = newCommand('show', 'Show every version of a record, oldest first.')
-    .addArgument(new Argument('<kind>', 'The kind of record.').choices(recordKinds))
+    .addArgument(kindArgument())
     .argument('<id>', 'The id of the record.')
     .option(
       '--customer <id>',
@@ -35,10 +35,10 @@ function showCommand(output: Output): Command {
     )
   return command.action(async (kind: string, given: string, options: ShowOptions) => {
     const reading = uuid.read(given)
-    refuseUsage(command, 'reason' in reading ? `The id ${reading.reason}.` : undefined)
-    const resource = resources.find((candidate) => candidate.kind === kind)
-    if (resource === undefined || 'reason' in reading) return
-    const name = { id: reading.value, customerId: options.customer }
+    if ('reason' in reading) return command.error(`The id ${reading.reason}.`, { exitCode: 2 })
+    const id = reading.value
+    const resource = resourceOf(kind)
+    const name = { id, customerId: options.customer }
     const versions = await withStores(options, ({ records }) =>
       readAll(async (after) => {
         const part = { after, versionsMax: limits.pageSizeMax }
@@ -46,9 +46,9 @@ function showCommand(output: Output): Command {
       }),
     )
     if (versions === undefined) {
-      throw new CommandFailed(`there is no ${resource.noun} with the id ${reading.value}`)
+      throw new CommandFailed(`there is no ${resource.noun} with the id ${id}`)
     }
-    logAccess(output, options, { access: 'full view', kind: resource.kind, id: reading.value })
+    logAccess(output, options, { access: 'full view', kind, id })
     printResult(output, options, { versions }, versions.flatMap(linesOfVersion))
   })
 }

@@ -1,5 +1,6 @@
-import { Command } from 'commander'
+import { Argument, Command } from 'commander'
 import { type Config, loadConfig } from '../platform/config.ts'
+import { recordKinds } from '../resources/catalogue.ts'
 
 /** The options that every command takes. */
 export type CommonOptions = {
@@ -33,5 +34,8 @@ export function configOf(
 export function refuseUsage(command: Command, fault: string | undefined): void {
   if (fault !== undefined) command.error(fault, { exitCode: 2 })
 }
+
+/** The argument of a command that is about one kind of record. */
+export const kindArgument = () => new Argument('<kind>', 'The kind of record.').choices(recordKinds)
 
 export const isPrintable = (text: string): boolean => /^[^\p{Cc}]{1,200}$/u.test(text)

@@ -39,7 +39,6 @@ export async function runCommand(
   words: readonly string[],
   output: Output,
 ): Promise<number> {
-  throwInsteadOfExiting(program)
   try {
     await program.parseAsync(words, { from: 'user' })
     return 0
@@ -47,11 +46,6 @@ export async function runCommand(
     if (!(error instanceof CommanderError)) output.tell(sentenceOf(error))
     return exitCodeOf(error)
   }
-}
-
-function throwInsteadOfExiting(command: Command): void {
-  command.exitOverride()
-  for (const child of command.commands) throwInsteadOfExiting(child)
 }
 
 function exitCodeOf(error: unknown): number {

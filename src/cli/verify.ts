@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import { counted } from '../values/counted.ts'
-import { allStatements } from '../verify/statements/all-statements.ts'
 import type { Result } from '../verify/check-statement.ts'
+import { allStatements } from '../verify/statements/all-statements.ts'
 import { Unreachable } from '../verify/verdicts.ts'
 import { isWordOf, verifyTarget } from '../verify/verify-target.ts'
 import { refuseUsage } from './options.ts'

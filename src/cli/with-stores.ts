@@ -2,7 +2,7 @@ import type { ClientDeps } from '../oauth/clients/clients.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import { openLog } from '../platform/log.ts'
-import { createStore, openOperatorStores, type Stores } from '../stores.ts'
+import { createStore, openOperatorStores, type StoreDeps, type Stores } from '../stores.ts'
 import { systemRandom } from '../vault/random.ts'
 import { type CommonOptions, configOf } from './options.ts'
 
@@ -23,11 +23,21 @@ export async function withStores<T>(
   if (options.create === true && config.operatorDatabaseUrl === undefined) {
     await createStore(sources)
   }
-  const stores = await openOperatorStores(sources)
-  try {
+  return withOpened(sources, async (stores) => {
     const result = await work(stores, config)
     stores.confirmIntact()
     return result
+  })
+}
+
+/** The same for stores that are not those of the options. */
+export async function withOpened<T>(
+  sources: StoreDeps,
+  work: (stores: Stores) => Promise<T>,
+): Promise<T> {
+  const stores = await openOperatorStores(sources)
+  try {
+    return await work(stores)
   } finally {
     await stores.close()
   }
@@ -42,18 +52,15 @@ export function operatorConfigOf(options: CommonOptions): Config {
 /** The clients and keys of a store, for the commands that change them. */
 export type CredentialAccess = ClientDeps & { readonly trustedIssuers: readonly string[] }
 
-type Work<T> = (access: CredentialAccess) => Promise<T>
 export type WithCredentials = <T>(
   options: CommonOptions & CreateOption,
-  work: Work<T>,
+  work: (access: CredentialAccess) => Promise<T>,
 ) => Promise<T>
 
-export const withCredentials: WithCredentials = (options, work) => {
-  const withKeys = async (stores: Stores, config: Config) => {
+export const withCredentials: WithCredentials = (options, work) =>
+  withStores(options, async (stores, config) => {
     const store = stores.credentials()
     const keyring = await stores.keyring(store)
     const trustedIssuers = config.trustedIssuers.map(({ issuer }) => issuer)
     return work({ store, keyring, clock: systemClock, random: systemRandom, trustedIssuers })
-  }
-  return withStores(options, withKeys)
-}
+  })

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import type { Resource } from '../contract/resource.ts'
 import { depositAddress } from './deposit-address.ts'
 import { fiatAccount } from './fiat-account.ts'
@@ -17,5 +18,11 @@ export type RecordKind = (typeof catalogue)[number]['kind']
 
 /** Every kind of record. Tables, grants, commands and the sandbox derive from this list. */
 export const resources: readonly Resource<string, RecordKind>[] = catalogue
+
+export function resourceOf(kind: string): Resource<string, RecordKind> {
+  const found = resources.find((resource) => resource.kind === kind)
+  assert(found !== undefined, `there is no kind ${kind}`)
+  return found
+}
 
 export const recordKinds: readonly RecordKind[] = resources.map(({ kind }) => kind)

@@ -8,12 +8,12 @@ import { openLog } from '../../platform/log.ts'
 import { makePrivateFolder } from '../../platform/machine/private-files.ts'
 import { commandHint } from '../../platform/version.ts'
 import { resources } from '../../resources/catalogue.ts'
-import { openOperatorStores, type Stores, storeFiles } from '../../stores.ts'
+import { storeFiles } from '../../stores.ts'
 import { counted } from '../../values/counted.ts'
 import { parseInstant } from '../../values/instant.ts'
 import { type CommonOptions, newCommand } from '../options.ts'
 import { CommandFailed, type Output, printResult } from '../output.ts'
-import { operatorConfigOf } from '../with-stores.ts'
+import { operatorConfigOf, withOpened } from '../with-stores.ts'
 import { type Manifest, unpackArchive } from './archive.ts'
 import { start } from './reconcile.ts'
 import { withStagingFolder } from './staging-folder.ts'
@@ -94,7 +94,7 @@ const at = (config: Config, path: string): Config => ({
  */
 function prepareStore(config: Config, clock: Clock, manifest: Manifest): Promise<StoredReport> {
   const { created_at } = manifest
-  return withStoresOf(config, clock, async (stores) => {
+  return withOpened({ config, clock, log: openLog('warn') }, async (stores) => {
     stores.quotes()
     const faults = [
       ...(await stores.records().integrityFaults()),
@@ -111,28 +111,15 @@ function prepareStore(config: Config, clock: Clock, manifest: Manifest): Promise
 
 /** The backup has no master key. Says so now if the one at hand does not open the store's keys. */
 function masterKeyFault(config: Config, clock: Clock): Promise<string | undefined> {
-  return withStoresOf(config, clock, async (stores) => {
+  return withOpened({ config, clock, log: openLog('warn') }, async (stores) => {
     const credentials = stores.credentials()
     if ((await credentials.readPurposeKeys()).length === 0) return undefined
-    return stores.keyring(credentials).then(
-      () => undefined,
-      (error: unknown) => {
-        if (error instanceof ConfigError) return error.message
-        throw error
-      },
-    )
+    try {
+      await stores.keyring(credentials)
+      return undefined
+    } catch (error) {
+      if (error instanceof ConfigError) return error.message
+      throw error
+    }
   })
-}
-
-async function withStoresOf<T>(
-  config: Config,
-  clock: Clock,
-  work: (stores: Stores) => Promise<T>,
-): Promise<T> {
-  const stores = await openOperatorStores({ config, clock, log: openLog('warn') })
-  try {
-    return await work(stores)
-  } finally {
-    await stores.close()
-  }
 }

@@ -44,6 +44,8 @@ export function programOf(output: Output, stdin: Readable = process.stdin): Comm
 
 /** Gives a command and those below it their help. `path` is what to type for it. */
 function complete(command: Command, path: string, output: Output): void {
+  // `runCommand` sets the exit code.
+  command.exitOverride()
   command.helpOption('-h, --help', 'Show this help.')
   if (command.commands.length > 0)
     command.helpCommand('help [command]', 'Show the help of a command.')

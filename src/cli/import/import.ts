@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream'
-import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type ImportReport, importFiles } from '../../intake/files/import-file.ts'
 import { recordRules } from '../../intake/record-rules.ts'
 import { systemClock } from '../../platform/clock.ts'
-import { recordKinds, resources } from '../../resources/catalogue.ts'
-import { type CommonOptions, configOf, newCommand, refuseUsage } from '../options.ts'
-import { CommandFailed, type Output } from '../output.ts'
+import { resourceOf } from '../../resources/catalogue.ts'
+import { type CommonOptions, configOf, kindArgument, newCommand, refuseUsage } from '../options.ts'
+import type { Output } from '../output.ts'
 import { openInterruption } from '../processes/interruption.ts'
 import { operatingUser } from '../processes/operating-user.ts'
 import { type CreateOption, noCreateOption, withStores } from '../with-stores.ts'
@@ -32,7 +32,7 @@ type ImportOptions = CommonOptions &
 export function importCommand(output: Output, stdin: Readable): Command {
   return (
     newCommand('import', 'Import files of records, all of them or nothing.')
-      .addArgument(new Argument('<kind>', 'The kind of record.').choices(recordKinds))
+      .addArgument(kindArgument())
       .argument(
         '<file...>',
         'NDJSON (- is stdin), JSON array or CSV, by extension; also with .gz. A quoted pattern is every file that it matches.',
@@ -97,8 +97,7 @@ async function runImport(
   options: ImportOptions,
   { output, stdin }: Deps,
 ): Promise<void> {
-  const resource = resources.find((candidate) => candidate.kind === kind)
-  if (resource === undefined) throw new CommandFailed(`unknown kind ${kind}`)
+  const resource = resourceOf(kind)
   const startedAt = systemClock()
   const inputs = await openInputs(patterns, resource.record, {
     stdin,
@@ -123,7 +122,7 @@ async function runImport(
 }
 
 async function importInputs(
-  resource: (typeof resources)[number],
+  resource: ReturnType<typeof resourceOf>,
   inputs: Inputs,
   rejects: Rejects | undefined,
   options: ImportOptions,

@@ -1,7 +1,5 @@
-import assert from 'node:assert/strict'
-import type { OperatorInput, OperatorWorks } from '../../contract/operation.ts'
+import type { OperatorWorks } from '../../contract/operation.ts'
 import { noneFound, problem } from '../../contract/problem.ts'
-import type { Resource } from '../../contract/resource.ts'
 import { importEntries } from '../../intake/files/import-file.ts'
 import { readNdjson } from '../../intake/files/reading/lines.ts'
 import { recordRules } from '../../intake/record-rules.ts'
@@ -10,7 +8,7 @@ import { requestReading } from '../../intake/requests/request-reading.ts'
 import { deleteSandboxRecord, putSandboxRecords } from '../../operations/sandbox/sandbox-records.ts'
 import { limits } from '../../platform/limits.ts'
 import { openTimeSlices } from '../../platform/time-slices.ts'
-import { resources } from '../../resources/catalogue.ts'
+import { resourceOf } from '../../resources/catalogue.ts'
 import type { ServiceParts } from '../../service.ts'
 import type { SandboxState } from '../../store/sandbox-state.ts'
 import type { Customers } from './control-customers.ts'
@@ -31,7 +29,7 @@ export function recordWorks({ parts, state, customers }: RecordDeps): OperatorWo
       if (typeof customerId === 'string') await customers.require(customerId)
       const report = await importEntries(
         parts.store,
-        resourceOf(parameters),
+        resourceOf(String(parameters.get('kind'))),
         readNdjson(chunksOf(request.body), requestReading(slices, signal)),
         {
           dryRun: false,
@@ -53,7 +51,7 @@ export function recordWorks({ parts, state, customers }: RecordDeps): OperatorWo
       return { body: { added, changed, unchanged } }
     },
     [deleteSandboxRecord.id]: async ({ parameters }) => {
-      const resource = resourceOf(parameters)
+      const resource = resourceOf(String(parameters.get('kind')))
       const id = String(parameters.get('id'))
       if (await state.removeRecord(resource, id)) return {}
       throw noneFound(resource.noun, id)
@@ -62,12 +60,6 @@ export function recordWorks({ parts, state, customers }: RecordDeps): OperatorWo
 }
 
 const otherCustomer = 'must be the customer that customer_id names in the query'
-
-function resourceOf(parameters: OperatorInput['parameters']): Resource {
-  const resource = resources.find(({ kind }) => kind === parameters.get('kind'))
-  assert(resource !== undefined, 'the declaration of the path requires a kind')
-  return resource
-}
 
 async function* chunksOf(bytes: Buffer): AsyncIterable<Uint8Array> {
   yield bytes

@@ -1,7 +1,6 @@
-import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import type { Resource } from '../../contract/resource.ts'
-import { type RecordKind, resources } from '../../resources/catalogue.ts'
+import { type RecordKind, resourceOf, resources } from '../../resources/catalogue.ts'
 import type { Dialect } from '../dialect.ts'
 import { createCredentialTables } from './credential-tables.ts'
 import { createQuoteTables } from './quote-tables.ts'
@@ -70,12 +69,6 @@ export function schemaSteps(
     ...later.map(sqlOf),
   ] as const
   return steps.map((step) => ({ ...step, fingerprint: fingerprintOf(step.sql) }))
-}
-
-function resourceOf(kind: RecordKind): Resource {
-  const resource = resources.find((found) => found.kind === kind)
-  assert(resource !== undefined, `The catalogue has no kind ${kind}.`)
-  return resource
 }
 
 /** Comments and white space may be edited: they do not change what a step does. */
