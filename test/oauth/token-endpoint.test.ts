@@ -83,125 +83,68 @@ for (const [promise, scope, granted] of scopeCases) {
   })
 }
 
-type Case = readonly [
-  promise: string,
-  form: Record<string, string> | string,
-  headers: Record<string, string>,
-  query: string,
-  status: number,
-  error: string,
-]
+type Sent = {
+  readonly form: Record<string, string> | string
+  readonly headers?: Record<string, string>
+  readonly query?: string
+}
 
-const encode = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`
-const good = new URLSearchParams({ ...grant, ...posted }).toString()
-const refusals: readonly Case[] = [
-  ['a wrong secret', { ...grant, ...posted, client_secret: 'no' }, {}, '', 401, 'invalid_client'],
-  ['an unknown client', { ...grant, ...posted, client_id: 'no' }, {}, '', 401, 'invalid_client'],
-  ['no credentials', grant, {}, '', 401, 'invalid_client'],
-  ['an id without a secret', { ...grant, client_id: acme.id }, {}, '', 401, 'invalid_client'],
-  ['a Basic without a colon', grant, { authorization: encode('abc') }, '', 401, 'invalid_client'],
-  ['a Basic that is no base64', grant, { authorization: 'Basic %%%' }, '', 401, 'invalid_client'],
-  [
-    'a broken escape in Basic',
-    grant,
-    { authorization: encode('a%zz:b') },
-    '',
-    401,
-    'invalid_client',
-  ],
-  [
-    'a wrong secret in Basic',
-    grant,
-    { authorization: encode(`${acme.id}:no`) },
-    '',
-    401,
-    'invalid_client',
-  ],
-  ['another scheme', grant, { authorization: 'Bearer abc' }, '', 401, 'invalid_client'],
-  [
-    'Basic and body at once',
-    { ...grant, ...posted },
-    { authorization: acmeBasic },
-    '',
-    400,
-    'invalid_request',
-  ],
-  [
-    'Basic and another client_id',
-    { ...grant, client_id: 'x' },
-    { authorization: acmeBasic },
-    '',
-    400,
-    'invalid_request',
-  ],
-  [
-    'a secret and an assertion',
-    { ...grant, ...posted, client_assertion: 'x' },
-    {},
-    '',
-    400,
-    'invalid_request',
-  ],
-  ['a repeated parameter', `${good}&scope=a&scope=b`, {}, '', 400, 'invalid_request'],
-  ['a repeated empty parameter', `${good}&x=&x=`, {}, '', 400, 'invalid_request'],
-  [
-    'credentials in the query',
-    { ...grant, ...posted },
-    {},
-    '?client_secret=x',
-    400,
-    'invalid_request',
-  ],
-  [
-    'a grant type in the query',
-    posted,
-    {},
-    '?grant_type=client_credentials',
-    400,
-    'invalid_request',
-  ],
-  ['no grant type', posted, {}, '', 400, 'invalid_request'],
-  ['an empty grant type', { ...posted, grant_type: '' }, {}, '', 400, 'invalid_request'],
-  ['another grant', { ...posted, grant_type: 'password' }, {}, '', 400, 'unsupported_grant_type'],
-  [
-    'JSON',
-    '{"grant_type":"client_credentials"}',
-    { 'content-type': 'application/json' },
-    '',
-    400,
-    'invalid_request',
-  ],
-  [
-    'scopes separated by commas',
-    { ...posted, grant_type: 'client_credentials', scope: `${readFiat},${readStatement}` },
-    {},
-    '',
-    400,
-    'invalid_scope',
-  ],
-  [
-    'a multipart without boundary',
-    good,
-    { 'content-type': 'multipart/form-data' },
-    '',
-    400,
-    'invalid_request',
-  ],
-  ['a body of nothing', '', {}, '', 401, 'invalid_client'],
-  ['too many parameters', `${good}${'&a%=1'.repeat(30)}`, {}, '', 400, 'invalid_request'],
-]
+const basic = (pair: string, form: Sent['form'] = grant): Sent => ({
+  form,
+  headers: { authorization: `Basic ${Buffer.from(pair).toString('base64')}` },
+})
+const asType = (form: string, type: string): Sent => ({ form, headers: { 'content-type': type } })
+const whole = { ...grant, ...posted }
+const good = new URLSearchParams(whole).toString()
 
-for (const [promise, form, headers, query, status, error] of refusals) {
-  test(`refuses ${promise} with an RFC 6749 error and no-store`, async (t) => {
-    const { post } = await oauthWorld(t)
-    const answer = await post('/oauth2/token', form, { headers, query })
-    assert.deepEqual([answer.status, answer.body.error], [status, error])
-    assert.deepEqual(Object.keys(answer.body), ['error', 'error_description'])
-    assert.equal(answer.headers.get('cache-control'), 'no-store')
-    const challenge = answer.headers.get('www-authenticate')
-    const isChallenged = status === 401 && headers.authorization !== undefined
-    assert.equal(challenge?.startsWith('Basic ') ?? false, isChallenged)
-  })
+const refusals: Readonly<Record<string, Readonly<Record<string, Sent>>>> = {
+  '401 invalid_client': {
+    'a wrong secret': { form: { ...whole, client_secret: 'no' } },
+    'an unknown client': { form: { ...whole, client_id: 'no' } },
+    'no credentials': { form: grant },
+    'an id without a secret': { form: { ...grant, client_id: acme.id } },
+    'a Basic without a colon': basic('abc'),
+    'a Basic that is no base64': { form: grant, headers: { authorization: 'Basic %%%' } },
+    'a broken escape in Basic': basic('a%zz:b'),
+    'a wrong secret in Basic': basic(`${acme.id}:no`),
+    'another scheme': { form: grant, headers: { authorization: 'Bearer abc' } },
+    'a body of nothing': { form: '' },
+  },
+  '400 invalid_request': {
+    'Basic and body at once': { form: whole, headers: { authorization: acmeBasic } },
+    'Basic and another client_id': basic(`${acme.id}:${acme.secret}`, { ...grant, client_id: 'x' }),
+    'a secret and an assertion': { form: { ...whole, client_assertion: 'x' } },
+    'a repeated parameter': { form: `${good}&scope=a&scope=b` },
+    'a repeated empty parameter': { form: `${good}&x=&x=` },
+    'credentials in the query': { form: whole, query: '?client_secret=x' },
+    'a grant type in the query': { form: posted, query: '?grant_type=client_credentials' },
+    'no grant type': { form: posted },
+    'an empty grant type': { form: { ...posted, grant_type: '' } },
+    JSON: asType('{"grant_type":"client_credentials"}', 'application/json'),
+    'a multipart without boundary': asType(good, 'multipart/form-data'),
+    'too many parameters': { form: `${good}${'&a%=1'.repeat(30)}` },
+  },
+  '400 unsupported_grant_type': {
+    'another grant': { form: { ...posted, grant_type: 'password' } },
+  },
+  '400 invalid_scope': {
+    'scopes separated by commas': { form: { ...whole, scope: `${readFiat},${readStatement}` } },
+  },
+}
+
+for (const [refusal, cases] of Object.entries(refusals)) {
+  for (const [promise, { form, headers = {}, query = '' }] of Object.entries(cases)) {
+    test(`refuses ${promise} with an RFC 6749 error and no-store`, async (t) => {
+      const { post } = await oauthWorld(t)
+      const answer = await post('/oauth2/token', form, { headers, query })
+      assert.equal(`${answer.status} ${answer.body.error}`, refusal)
+      assert.deepEqual(Object.keys(answer.body), ['error', 'error_description'])
+      assert.equal(answer.headers.get('cache-control'), 'no-store')
+      const challenge = answer.headers.get('www-authenticate')
+      const isChallenged = answer.status === 401 && headers.authorization !== undefined
+      assert.equal(challenge?.startsWith('Basic ') ?? false, isChallenged)
+    })
+  }
 }
 
 test('answers an unknown client, a wrong secret and a disabled client alike', async (t) => {

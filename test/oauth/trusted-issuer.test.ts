@@ -19,23 +19,25 @@ const startIssuer = (context: Cleanups) => startProcess(context, './issuer-proce
 /** For every test that does not end it. */
 const shared = await startIssuer({ after })
 
+const trusting = (issuer: string, changes: Partial<TrustedIssuer> = {}): TrustedIssuer => ({
+  issuer,
+  jwksUri: undefined,
+  audience: 'bursar',
+  algorithms: ['RS256'],
+  typ: 'at+jwt',
+  scopeClaim: 'scp',
+  clientClaim: 'azp',
+  clientCredentials,
+  ...changes,
+})
+
 /** A server that trusts an issuer in another process, and Acme's client of that issuer. */
 async function issuerWorld(
   context: TestContext,
   changes: Partial<TrustedIssuer> = {},
   issuer = shared,
 ) {
-  const trusted: TrustedIssuer = {
-    issuer: issuer.url,
-    jwksUri: undefined,
-    audience: 'bursar',
-    algorithms: ['RS256'],
-    typ: 'at+jwt',
-    scopeClaim: 'scp',
-    clientClaim: 'azp',
-    clientCredentials,
-    ...changes,
-  }
+  const trusted = trusting(issuer.url, changes)
   const world = await oauthWorld(context, { issuers: [trusted] })
   const method = { kind: 'issuer', issuer: issuer.url, externalId: 'ext-acme' } as const
   const wanted = { customerId: 'acme', name: 'Acme elsewhere', scopes: [readFiat], method }
@@ -74,18 +76,8 @@ test('accepts an audience in an array, and keys of a configured URL', async (t) 
   const first = await issuerWorld(t)
   assertAccepted(await first.checkToken(await first.sign({ aud: ['account', 'bursar'] })))
   const jwksUri = `${first.issuer.url}/keys`
-  const issuers = [
-    {
-      issuer: first.issuer.url,
-      jwksUri,
-      audience: 'bursar',
-      algorithms: ['RS256'],
-      typ: 'any',
-      scopeClaim: 'scope',
-      clientClaim: 'client_id',
-      clientCredentials,
-    },
-  ]
+  const claimed = { scopeClaim: 'scope', clientClaim: 'client_id' }
+  const issuers = [trusting(first.issuer.url, { jwksUri, typ: 'any', ...claimed })]
   const second = await oauthWorld(t, { issuers })
   const method = { kind: 'issuer', issuer: first.issuer.url, externalId: 'ext-2' } as const
   await createClient(second.command, { customerId: 'acme', name: 'x', scopes: undefined, method })
@@ -274,20 +266,8 @@ test('starts while an issuer is down, and answers 503 for its tokens until it is
   const { sign } = await issuerWorld(t, {}, issuer)
   const external = await sign()
   await issuer.kill()
-  const { oauth, token } = await oauthWorld(t, {
-    issuers: [
-      {
-        issuer: issuer.url,
-        jwksUri: undefined,
-        audience: 'bursar',
-        algorithms: ['RS256'],
-        typ: 'any',
-        scopeClaim: 'scp',
-        clientClaim: 'azp',
-        clientCredentials,
-      },
-    ],
-  })
+  const issuers = [trusting(issuer.url, { typ: 'any' })]
+  const { oauth, token } = await oauthWorld(t, { issuers })
   await assert.rejects(async () => oauth.checkToken(external), { name: 'Problem', status: 503 })
   assertAccepted(await oauth.checkToken((await token()).body.access_token))
 })
