@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
 import { fetchToken, temporaryFolder } from '../support/harness.ts'
+import { withdrawal } from '../support/operation-calls.ts'
 import { type Program, runProgram, startProgram } from '../support/program.ts'
 import { untilHolds } from '../support/until.ts'
 
@@ -50,12 +51,7 @@ const statusOf = async (path: string, init: RequestInit = {}): Promise<number> =
 const quote = () =>
   statusOf('/v2/transfer/fees/crypto-withdrawal', {
     method: 'POST',
-    body: JSON.stringify({
-      asset: 'USDC',
-      crypto_network: 'ETHEREUM',
-      destination_address: '0xF0Aa84466e353E5390be37FE2934301c07c19a55',
-      amount: '100',
-    }),
+    body: JSON.stringify(withdrawal),
   })
 
 const untilReadyIs = (status: number) =>

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import type { RecordInput } from '../../src/contract/resource.ts'
 import { recordCheck } from '../../src/intake/check.ts'
 import { renderRecord } from '../../src/intake/render.ts'
-import type { RecordKind } from '../../src/resources/catalogue.ts'
+import { type RecordKind, recordKinds } from '../../src/resources/catalogue.ts'
 import { requiredMembers } from '../support/contract.ts'
 import { resourceOf, rules } from '../support/record-store.ts'
 import {
@@ -36,9 +36,7 @@ function faultsOf(kind: RecordKind, value: unknown): string[] {
     : []
 }
 
-const kinds = Object.keys(samples) as RecordKind[]
-
-for (const kind of kinds) {
+for (const kind of recordKinds) {
   describe(kind, () => {
     test('accepts the smallest record', () => {
       assert.deepEqual(faultsOf(kind, samples[kind]()), [])
@@ -77,88 +75,65 @@ for (const kind of kinds) {
   })
 }
 
-const cases: readonly (readonly [RecordKind, RecordInput, string])[] = [
-  ['fiat-accounts', { id: 'x' }, 'id: must be a UUID'],
-  ['fiat-accounts', { status: 'approved' }, 'status: must be PENDING, APPROVED or REJECTED'],
-  ['fiat-accounts', { ref_id: 'r'.repeat(201) }, 'ref_id: must be a text of 1 to 200 characters'],
-  ['fiat-accounts', { ref_id: '' }, 'ref_id: must be a text of 1 to 200 characters'],
-  [
-    'fiat-accounts',
-    { created_at: '2026-01-01T00:00:00.1234567Z' },
-    'created_at: must be an RFC 3339 date-time with at most six fraction digits, such as 2026-01-31T09:30:00.25Z',
+const cases: Readonly<Record<RecordKind, readonly (readonly [RecordInput, string])[]>> = {
+  'fiat-accounts': [
+    [{ id: 'x' }, 'id: must be a UUID'],
+    [{ status: 'approved' }, 'status: must be PENDING, APPROVED or REJECTED'],
+    [{ ref_id: 'r'.repeat(201) }, 'ref_id: must be a text of 1 to 200 characters'],
+    [{ ref_id: '' }, 'ref_id: must be a text of 1 to 200 characters'],
+    [
+      { created_at: '2026-01-01T00:00:00.1234567Z' },
+      'created_at: must be an RFC 3339 date-time with at most six fraction digits, such as 2026-01-31T09:30:00.25Z',
+    ],
+    [
+      { created_at: '2026-02-29T00:00:00Z' },
+      'created_at: must be an RFC 3339 date-time with at most six fraction digits, such as 2026-01-31T09:30:00.25Z',
+    ],
+    [
+      { metadata: { a: '1', b: '2', c: '3', d: '4', e: '5', f: '6', g: '7' } },
+      'metadata: must be at most 6 pairs of texts, each key of 1 to 100 characters',
+    ],
+    [{ metadata: { a: 'x'.repeat(101) } }, 'metadata.a: must be a text of at most 100 characters'],
+    [
+      { metadata: { ['k'.repeat(101)]: 'x' } },
+      `metadata.${'k'.repeat(100)}…: is a key of 101 characters; metadata must be at most 6 pairs of texts, each key of 1 to 100 characters`,
+    ],
+    [{ metadata: { a: 1 } }, 'metadata.a: must be a text of at most 100 characters'],
+    [{ source_version: 1.5 }, 'source_version: must be a whole number from 0 to 9007199254740991'],
   ],
-  [
-    'fiat-accounts',
-    { created_at: '2026-02-29T00:00:00Z' },
-    'created_at: must be an RFC 3339 date-time with at most six fraction digits, such as 2026-01-31T09:30:00.25Z',
+  'fiat-deposit-instructions': [
+    [{ memo_id: 'memo000000000001' }, 'memo_id: must be 16 characters of A-Z and 0-9'],
+    [
+      { metadata: {}, fiat_network_instructions: { metadata: {} } },
+      'fiat_network_instructions.metadata: must not be given beside metadata at the top level',
+    ],
   ],
-  [
-    'fiat-accounts',
-    { metadata: { a: '1', b: '2', c: '3', d: '4', e: '5', f: '6', g: '7' } },
-    'metadata: must be at most 6 pairs of texts, each key of 1 to 100 characters',
+  'deposit-addresses': [
+    [
+      { crypto_network: 'DOGECOIN' },
+      'crypto_network: must be BITCOIN, ETHEREUM, BITCOIN_CASH, LITECOIN, SOLANA, POLYGON_POS, BASE, ARBITRUM_ONE, STELLAR, INK or XLAYER',
+    ],
+    [{ conversion_target_asset: 'EUR' }, 'conversion_target_asset: must be NO_CONVERSION or USD'],
   ],
-  [
-    'fiat-accounts',
-    { metadata: { a: 'x'.repeat(101) } },
-    'metadata.a: must be a text of at most 100 characters',
+  statements: [
+    [
+      { type: 'STATEMENT_TYPE_OTHER' },
+      'type: must be registered in the configuration; registered are STATEMENT_TYPE_USDG_REWARD',
+    ],
+    [
+      { statement_balances: [{ asset: 'USDG', amount_paid: '1e3', total_amount_owed: '1' }] },
+      'statement_balances.0.amount_paid: must be a string of decimal digits such as "12.50"',
+    ],
   ],
-  [
-    'fiat-accounts',
-    { metadata: { ['k'.repeat(101)]: 'x' } },
-    `metadata.${'k'.repeat(100)}…: is a key of 101 characters; metadata must be at most 6 pairs of texts, each key of 1 to 100 characters`,
+  'issuer-quote-executions': [
+    [{ principal: 100 }, 'principal: must be a string of decimal digits such as "12.50"'],
+    [{ fee: '-1' }, 'fee: must be a string of decimal digits such as "12.50"'],
+    [
+      { token_principal: '+1' },
+      'token_principal: must be a string of decimal digits such as "-12.50"',
+    ],
   ],
-  ['fiat-accounts', { metadata: { a: 1 } }, 'metadata.a: must be a text of at most 100 characters'],
-  [
-    'fiat-accounts',
-    { source_version: 1.5 },
-    'source_version: must be a whole number from 0 to 9007199254740991',
-  ],
-  [
-    'fiat-deposit-instructions',
-    { memo_id: 'memo000000000001' },
-    'memo_id: must be 16 characters of A-Z and 0-9',
-  ],
-  [
-    'fiat-deposit-instructions',
-    { metadata: {}, fiat_network_instructions: { metadata: {} } },
-    'fiat_network_instructions.metadata: must not be given beside metadata at the top level',
-  ],
-  [
-    'deposit-addresses',
-    { crypto_network: 'DOGECOIN' },
-    'crypto_network: must be BITCOIN, ETHEREUM, BITCOIN_CASH, LITECOIN, SOLANA, POLYGON_POS, BASE, ARBITRUM_ONE, STELLAR, INK or XLAYER',
-  ],
-  [
-    'deposit-addresses',
-    { conversion_target_asset: 'EUR' },
-    'conversion_target_asset: must be NO_CONVERSION or USD',
-  ],
-  [
-    'statements',
-    { type: 'STATEMENT_TYPE_OTHER' },
-    'type: must be registered in the configuration; registered are STATEMENT_TYPE_USDG_REWARD',
-  ],
-  [
-    'statements',
-    { statement_balances: [{ asset: 'USDG', amount_paid: '1e3', total_amount_owed: '1' }] },
-    'statement_balances.0.amount_paid: must be a string of decimal digits such as "12.50"',
-  ],
-  [
-    'issuer-quote-executions',
-    { principal: 100 },
-    'principal: must be a string of decimal digits such as "12.50"',
-  ],
-  [
-    'issuer-quote-executions',
-    { fee: '-1' },
-    'fee: must be a string of decimal digits such as "12.50"',
-  ],
-  [
-    'issuer-quote-executions',
-    { token_principal: '+1' },
-    'token_principal: must be a string of decimal digits such as "-12.50"',
-  ],
-]
+}
 
 const address = { country: 'USA', city: 'Boston' }
 const routing = {
@@ -249,10 +224,10 @@ describe('fiat network instructions', () => {
 })
 
 describe('a fault', () => {
-  for (const [kind, over, fault] of cases) {
-    test(fault, () => {
-      assert.deepEqual(faultsOf(kind, samples[kind](over)), [fault])
-    })
+  for (const kind of recordKinds) {
+    for (const [over, fault] of cases[kind]) {
+      test(fault, () => assert.deepEqual(faultsOf(kind, samples[kind](over)), [fault]))
+    }
   }
 
   test('of a record that is nested 50,000 deep does not overflow the stack', () => {

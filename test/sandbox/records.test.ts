@@ -1,16 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { limits } from '../../src/platform/limits.ts'
-import { resources } from '../../src/resources/catalogue.ts'
+import { recordKinds } from '../../src/resources/catalogue.ts'
 import { assertProblem } from '../support/assert-answer.ts'
-import {
-  aDepositAddress,
-  aFiatAccount,
-  anId,
-  anIssuerQuote,
-  aStatement,
-  someDepositInstructions,
-} from '../support/records.ts'
+import { aFiatAccount, anId, samples } from '../support/records.ts'
 import { accountIds, describeSandbox, ndjson } from '../support/sandbox-control.ts'
 
 const sandbox = describeSandbox()
@@ -21,17 +14,10 @@ const path = '/sandbox/records/fiat-accounts'
 describe('PUT /sandbox/records/{kind}', () => {
   test('adds, replaces and leaves records of every kind as the importer does', async () => {
     const { customerId } = await sandbox.customer()
-    const own = { customer_id: customerId }
-    const samples = [
-      aFiatAccount(own),
-      someDepositInstructions(own),
-      aDepositAddress(own),
-      aStatement(own),
-      anIssuerQuote(own),
-    ]
-    for (const [at, { kind }] of resources.entries()) {
+    for (const kind of recordKinds) {
+      const record = samples[kind]({ customer_id: customerId })
       const put = (over: object = {}) =>
-        sandbox.control('PUT', `/sandbox/records/${kind}`, ndjson({ ...samples[at], ...over }))
+        sandbox.control('PUT', `/sandbox/records/${kind}`, ndjson({ ...record, ...over }))
       const bodies = [await put(), await put(), await put({ ref_id: 'changed' })].map(
         ({ body }) => body,
       )
