@@ -7,8 +7,8 @@ import type { StoredRows } from './store/integrity/stored-row.ts'
 import type { OpenedStores, StoreDeps } from './store/opened-stores.ts'
 import type { Roles } from './store/postgres/schema/grants.ts'
 import { sqliteFiles } from './store/sqlite/backup/sqlite-files.ts'
+import { describingExhaustion } from './store/sqlite/database.ts'
 import { openSqliteFeeQuotes } from './store/sqlite/fee-quotes.ts'
-import { describingExhaustion } from './store/sqlite/files/describe-exhaustion.ts'
 import { openedFiles } from './store/sqlite/files/opened-files.ts'
 import {
   besidePath,

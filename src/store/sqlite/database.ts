@@ -1,36 +1,45 @@
 import { existsSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
+import { ConfigError } from '../../platform/config.ts'
 import { limits } from '../../platform/limits.ts'
+import {
+  hasFreeDescriptors,
+  isOutOfDescriptors,
+  outOfDescriptors,
+} from '../../platform/machine/exhaustion.ts'
 import { makePrivateFile, requirePrivate } from '../../platform/machine/private-files.ts'
 import { StoreCorrupted, StoreUnavailable } from '../unavailable.ts'
-import { refuseHalfRestored } from './backup/restore-marker.ts'
-import { exhaustionOf } from './files/describe-exhaustion.ts'
-
-/** Opens a database for a process that starts. It may wait, because it serves nobody yet. */
-export const openDatabase = (path: string): DatabaseSync =>
-  refuseLocked(path, () => openWithin(path, limits.storeLockWaitMs))
-
-/** `never` is for a further connection, which must not put an empty file where one vanished. */
-type Creation = { readonly creates: 'if-missing' | 'never' }
 
 /**
- * Opens or creates a database file, with mode 0600 because it holds account numbers or keys. Throws
- * a ConfigError for one that others can read. WAL lets readers run beside a writer. With
- * `synchronous = full`, a commit survives a power cut. Each statement waits so long for a lock, and
- * blocks the process meanwhile.
+ * Opens or creates a database file for a process that starts. It may wait for a lock, because it
+ * serves nobody yet.
  */
-export function openWithin(
-  path: string,
-  lockWaitMs: number,
-  { creates }: Creation = { creates: 'if-missing' },
-): DatabaseSync {
-  if (path !== ':memory:') refuseHalfRestored(path)
-  // SQLite copies the mode of the file to its WAL, so the file is created with it here.
-  if (creates === 'if-missing') makePrivateFile(path)
+export const openDatabase = (path: string): DatabaseSync =>
+  refuseLocked(path, () =>
+    configured(path, () => {
+      // SQLite copies the mode of the file to its WAL, so the file is created with it here.
+      makePrivateFile(path)
+      return new DatabaseSync(path, { timeout: limits.storeLockWaitMs })
+    }),
+  )
+
+/**
+ * Opens a further connection to a database. None of its statements waits for a lock, because that
+ * would block the process. It must not put an empty file where one vanished.
+ */
+export const openFurther = (path: string): DatabaseSync =>
+  configured(path, () => openExisting(path))
+
+/**
+ * Opens a database, whose files have mode 0600 because they hold account numbers or keys. Throws a
+ * ConfigError for one that others can read. WAL lets readers run beside a writer. With `synchronous
+ * = full`, a commit survives a power cut.
+ */
+function configured(path: string, open: () => DatabaseSync): DatabaseSync {
+  refuseHalfRestored(path)
   for (const file of [path, `${path}-wal`, `${path}-shm`]) requirePrivate(file)
-  const options = { timeout: lockWaitMs }
-  const db = creates === 'never' ? openExisting(path, options) : new DatabaseSync(path, options)
+  const db = open()
   try {
     // A page of 8 KB holds a record without overflow pages. Its size is set before the first table.
     db.exec(`
@@ -46,12 +55,23 @@ export function openWithin(
   }
 }
 
+/** The file that exists while a restore replaces a database. */
+export const restoreMarker = (path: string): string => `${path}.restoring`
+
+/** Throws a ConfigError if a restore is replacing the database, or was interrupted. */
+export function refuseHalfRestored(path: string): void {
+  if (!existsSync(restoreMarker(path))) return
+  throw new ConfigError(
+    `${path} is being restored, or its restore was interrupted. If no restore is running, run \`bursar restore FILE --replace\` again.`,
+  )
+}
+
 /** SQLite itself refuses a missing file, so none can vanish between a check and the opening. */
-function openExisting(path: string, options: { readonly timeout: number }): DatabaseSync {
+function openExisting(path: string): DatabaseSync {
   const url = pathToFileURL(path)
   url.searchParams.set('mode', 'rw')
   try {
-    return new DatabaseSync(url, options)
+    return new DatabaseSync(url, { timeout: 0 })
   } catch (error) {
     if (existsSync(path)) throw failureOf(error)
     throw new StoreUnavailable(`${path} is missing`, { cause: error })
@@ -68,6 +88,20 @@ export function refuseLocked<T>(path: string, work: () => T): T {
       `another process, such as an import, has locked ${path} for ${limits.storeLockWaitMs / 1000} s; wait until it has ended, then run this again`,
       { cause: error },
     )
+  }
+}
+
+/**
+ * Begins a transaction that writes, with its lock, so that a second writer waits here and does not
+ * fail half way. Disposing of it rolls it back, unless it was committed.
+ */
+export function beginWriting(db: DatabaseSync): Disposable & { commit(): void } {
+  db.exec('begin immediate')
+  return {
+    commit: () => db.exec('commit'),
+    [Symbol.dispose]: () => {
+      if (db.isTransaction) db.exec('rollback')
+    },
   }
 }
 
@@ -90,19 +124,13 @@ export function integrityFaults(db: DatabaseSync): readonly string[] {
 }
 
 /** Errors that may pass: busy, locked, read-only, I/O error, full, a file that cannot be opened. */
-const passing = new Set([5, 6, 8, 10, 13, 14])
+const passing: readonly number[] = [5, 6, 8, 10, 13, 14]
 
 /** Whether another connection's lock refused a statement. */
-export const isBusy = (error: unknown): boolean => {
-  const code = codeOf(error)
-  return code === 5 || code === 6
-}
+export const isBusy = (error: unknown): boolean => [5, 6].includes(codeOf(error))
 
 /** Whether SQLite cannot read the file as a database. */
-export const isDamaged = (error: unknown): boolean => {
-  const code = codeOf(error)
-  return code === 11 || code === 26
-}
+export const isDamaged = (error: unknown): boolean => [11, 26].includes(codeOf(error))
 
 /**
  * Runs statements. Throws a StoreUnavailable for an error that may be gone at the next attempt, and
@@ -119,19 +147,35 @@ export function guarded<T>(work: () => T): T {
 /** A StoreUnavailable for an error that may be gone at the next attempt, else the error itself. */
 export function failureOf(error: unknown): unknown {
   if (isDamaged(error)) return new StoreCorrupted((error as Error).message, { cause: error })
-  const code = codeOf(error)
-  if (code === undefined || !passing.has(code)) return error
+  if (!passing.includes(codeOf(error))) return error
   return exhaustionOf(error) ?? new StoreUnavailable((error as Error).message, { cause: error })
 }
 
 /** Whether the disk fails or is full, or a limit of this process forbids the write. */
-export const isFailedWrite = (error: unknown): boolean => {
-  const code = codeOf(error)
-  return code === 10 || code === 13
+export const isFailedWrite = (error: unknown): boolean => [10, 13].includes(codeOf(error))
+
+/** Opens files. Throws a StoreUnavailable that says so if the process may open no more of them. */
+export function describingExhaustion<T>(open: () => T): T {
+  try {
+    return open()
+  } catch (error) {
+    throw exhaustionOf(error) ?? error
+  }
 }
 
-/** The primary result code of an SQLite error, which is the low byte. */
-function codeOf(error: unknown): number | undefined {
-  const code = (error as { errcode?: unknown }).errcode
-  return typeof code === 'number' ? code & 0xff : undefined
+/** SQLite opens the database, its log, the log's index and, for a moment, the folder. */
+const DESCRIPTORS = 4
+
+/** A StoreUnavailable if the process may open no more files. SQLite itself does not tell why. */
+function exhaustionOf(error: unknown): StoreUnavailable | undefined {
+  // SQLITE_CANTOPEN, or an I/O error of opening the index of the log.
+  const isUnopened = [10, 14].includes(codeOf(error)) && !hasFreeDescriptors(DESCRIPTORS)
+  if (!isOutOfDescriptors(error) && !isUnopened) return undefined
+  return new StoreUnavailable(outOfDescriptors, { cause: error })
+}
+
+/** The primary result code of an SQLite error, which is the low byte. -1 for another error. */
+function codeOf(error: unknown): number {
+  const { errcode } = (error ?? {}) as { readonly errcode?: unknown }
+  return typeof errcode === 'number' ? errcode & 0xff : -1
 }

@@ -5,7 +5,7 @@ import { openFeeQuotes } from '../quotes/open-quotes.ts'
 import type { IssueAnswer, IssueBatch, IssueRequest } from '../quotes/quote-sessions.ts'
 import { whole } from '../row.ts'
 import type { Session, StagedValue, Transact } from '../session.ts'
-import { openWithin } from './database.ts'
+import { openFurther } from './database.ts'
 import { dialect } from './dialect.ts'
 import { openTransactions, retryWhileLocked } from './locks.ts'
 import { openMigrated } from './migrate.ts'
@@ -18,7 +18,7 @@ import { openSession } from './session.ts'
 export function openSqliteFeeQuotes(path: string, clock: Clock): FeeQuoteStore {
   const db = openMigrated(path, 'credentials')
   // A read between two statements of a transaction would see what is not committed.
-  const writer = openWithin(path, 0, { creates: 'never' })
+  const writer = openFurther(path)
   for (const each of [db, writer]) each.function('clock_microseconds', clock)
   const reading = openSession(db)
   const transact = openTransactions(writer)

@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { makePrivateFile } from '../../platform/machine/private-files.ts'
-import { failureOf, isBusy } from './database.ts'
+import { beginWriting, failureOf, isBusy } from './database.ts'
 import { retryWhileLocked } from './locks.ts'
-import { inTransaction } from './migrate.ts'
 
 export type IssuerClaim = {
   /** The issuer under which another live process serves the store, if it is another. */
@@ -44,15 +43,13 @@ export async function claimIssuer(path: string, issuer: string): Promise<IssuerC
 /** Whether a live server of any process holds the claim at a path. */
 export function isClaimed(path: string): boolean {
   if (!existsSync(path)) return false
-  const db = new DatabaseSync(path, { timeout: 0 })
+  using db = new DatabaseSync(path, { timeout: 0 })
   try {
     db.exec('begin exclusive; rollback')
     return false
   } catch (error) {
     if (isBusy(error)) return true
     throw failureOf(error)
-  } finally {
-    db.close()
   }
 }
 
@@ -79,10 +76,10 @@ function holdIssuer(db: DatabaseSync): string | undefined {
 
 /** Changes nothing while another server holds its read lock. */
 function replace(db: DatabaseSync, issuer: string): void {
-  inTransaction(db, () => {
-    db.exec('delete from serving')
-    db.prepare('insert into serving values (?)').run(issuer)
-  })
+  using transaction = beginWriting(db)
+  db.exec('delete from serving')
+  db.prepare('insert into serving values (?)').run(issuer)
+  transaction.commit()
 }
 
 /** Another server keeps its issuer. */

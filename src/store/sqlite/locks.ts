@@ -3,7 +3,7 @@ import { setTimeout as pausing } from 'node:timers/promises'
 import { limits } from '../../platform/limits.ts'
 import type { Transact } from '../session.ts'
 import { NothingChanged } from '../unavailable.ts'
-import { failureOf, isBusy } from './database.ts'
+import { beginWriting, failureOf, isBusy } from './database.ts'
 import { openSession } from './session.ts'
 
 /**
@@ -59,15 +59,10 @@ function openQueue(db: DatabaseSync, waitMs: number = limits.storeWriteMs) {
   }
 }
 
-/** As `inTransaction`, for work that awaits its statements. */
+/** Runs work in one transaction, which a rejection rolls back. */
 export async function transact<T>(db: DatabaseSync, work: () => Promise<T>): Promise<T> {
-  db.exec('begin immediate')
-  try {
-    const result = await work()
-    db.exec('commit')
-    return result
-  } catch (error) {
-    if (db.isTransaction) db.exec('rollback')
-    throw error
-  }
+  using transaction = beginWriting(db)
+  const result = await work()
+  transaction.commit()
+  return result
 }

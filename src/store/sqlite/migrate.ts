@@ -4,7 +4,7 @@ import { systemClock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import { type AppliedStep, applyStep, createStepTable, dueSteps } from '../schema/due-steps.ts'
 import { type DatabaseName, type OwnStatements, type Step, schemaSteps } from '../schema/steps.ts'
-import { openDatabase, refuseLocked } from './database.ts'
+import { beginWriting, openDatabase, refuseLocked } from './database.ts'
 import { dialect } from './dialect.ts'
 import { emptyLog } from './import/disk-space.ts'
 
@@ -43,7 +43,9 @@ export function migrate(db: DatabaseSync, steps: readonly Step[]): boolean {
   let isChanged = false
   // Reading takes no lock, so a file that is up to date opens while an import writes it.
   while (dueSteps(steps, appliedTo(db)).length > 0) {
-    inTransaction(db, () => applyNext(db, steps))
+    using transaction = beginWriting(db)
+    applyNext(db, steps)
+    transaction.commit()
     isChanged = true
   }
   return isChanged
@@ -69,28 +71,9 @@ function appliedTo(db: DatabaseSync): readonly AppliedStep[] {
 
 /** The names of the steps that a file has. Empty for a file that does not exist. */
 export function appliedSteps(path: string): readonly string[] {
-  return existsSync(path) ? refuseLocked(path, () => readSteps(path)) : []
-}
-
-function readSteps(path: string): readonly string[] {
-  const db = new DatabaseSync(path, { timeout: limits.storeLockWaitMs })
-  try {
+  if (!existsSync(path)) return []
+  return refuseLocked(path, () => {
+    using db = new DatabaseSync(path, { timeout: limits.storeLockWaitMs })
     return appliedTo(db).map(({ name }) => name)
-  } finally {
-    db.close()
-  }
-}
-
-/** Runs the work inside one transaction. Rolls it back and rethrows when the work throws. */
-export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
-  // An immediate transaction makes a second writer wait here instead of failing half way.
-  db.exec('begin immediate')
-  try {
-    const result = work()
-    db.exec('commit')
-    return result
-  } catch (error) {
-    if (db.isTransaction) db.exec('rollback')
-    throw error
-  }
+  })
 }

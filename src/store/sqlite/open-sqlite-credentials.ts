@@ -2,7 +2,7 @@ import { openCredentials } from '../credentials/open-credentials.ts'
 import type { CredentialStore } from '../credentials.ts'
 import { whole } from '../row.ts'
 import type { Session } from '../session.ts'
-import { integrityFaults, openDatabase } from './database.ts'
+import { integrityFaults, openFurther } from './database.ts'
 import { openTransactions, retryWhileLocked } from './locks.ts'
 import { openMigrated } from './migrate.ts'
 import { openSession } from './session.ts'
@@ -11,8 +11,7 @@ import { openSession } from './session.ts'
 export function openSqliteCredentials(path: string, writeMs?: number): CredentialStore {
   const db = openMigrated(path, 'credentials')
   // A read between two statements of a transaction would see what is not committed.
-  const writer = openDatabase(path)
-  writer.exec('pragma busy_timeout = 0')
+  const writer = openFurther(path)
   const reading = openSession(db)
   const transact = openTransactions(writer, writeMs)
   const methods = openCredentials({

@@ -16,7 +16,7 @@ import type { OperatorRecords, Store } from '../records.ts'
 import { sharedTables, tablesOf } from '../schema/tables.ts'
 import type { Reads, Transact } from '../session.ts'
 import { openHistory } from '../versions/open-history.ts'
-import { guarded, integrityFaults, openWithin } from './database.ts'
+import { guarded, integrityFaults, openFurther } from './database.ts'
 import { dialect } from './dialect.ts'
 import { emptyAbandonedLog } from './import/disk-space.ts'
 import { beginImport } from './import/import-connection.ts'
@@ -45,11 +45,11 @@ export function openSqliteStore(
   const damage = openDamageList(logDamage(log), openMarkFiles(path))
   const tableCheck = openTableCheck(path)
   // The scan reads everything, so its small cache must not be that of the readers.
-  const scanned = openOnce(() => openFurther(path))
+  const scanned = openOnce(() => openApart(path))
   const reads = openReads(db)
   const puts = openPutConnection(path)
   // A read between two statements of a transaction would see what is not committed.
-  const writer = openOnce(() => openFurther(path))
+  const writer = openOnce(() => openApart(path))
   const transact: Transact = async (work, deadline) =>
     guarded(() => writer.open()).transact(work, deadline)
   const scanning: Reads = {
@@ -97,7 +97,7 @@ export function openSqliteStore(
 }
 
 /** A connection that shares neither the cache nor the transactions of the readers. */
-function openFurther(path: string) {
-  const db = openWithin(path, 0, { creates: 'never' })
+function openApart(path: string) {
+  const db = openFurther(path)
   return { ...openReads(db), transact: openTransactions(db), close: async () => db.close() }
 }

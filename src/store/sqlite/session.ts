@@ -7,14 +7,7 @@ import { failureOf, guarded, prepare } from './database.ts'
  * fixed set of them. A statement ends within its call, and the event loop does not turn.
  */
 export function openSession(db: DatabaseSync): Session {
-  const prepared = new Map<string, StatementSync>()
-  const statementOf = (text: string) => {
-    const known = prepared.get(text)
-    if (known !== undefined) return known
-    const statement = prepare(db, text)
-    prepared.set(text, statement)
-    return statement
-  }
+  const statementOf = statementCache((text) => prepare(db, text), Number.POSITIVE_INFINITY)
   return {
     rows: async ({ text, values = [] }) => statementOf(text).all(...values.map(inputOf)),
     run: async (text) => db.exec(text),
@@ -56,6 +49,7 @@ const STATEMENTS_MAX = 100
 /** Keeps the statements used last, because filters combine into some thousand statements. */
 export function statementCache(
   prepareOne: (sql: string) => StatementSync,
+  statementsMax = STATEMENTS_MAX,
 ): (sql: string) => StatementSync {
   const prepared = new Map<string, StatementSync>()
   return (sql) => {
@@ -64,7 +58,7 @@ export function statementCache(
     prepared.delete(sql)
     prepared.set(sql, statement)
     const [oldest] = prepared.keys()
-    if (prepared.size > STATEMENTS_MAX && oldest !== undefined) prepared.delete(oldest)
+    if (prepared.size > statementsMax && oldest !== undefined) prepared.delete(oldest)
     return statement
   }
 }

@@ -9,8 +9,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { guarded, isBusy } from '../database.ts'
-import { restoreMarker } from './restore-marker.ts'
+import { guarded, isBusy, restoreMarker } from '../database.ts'
 import { type DatabaseCopy, leaveWal } from './snapshot.ts'
 
 /**
@@ -42,12 +41,8 @@ export function replaceFiles(copies: readonly DatabaseCopy[]): boolean {
 }
 
 function mergeWal(path: string): void {
-  const db = new DatabaseSync(path)
-  try {
-    guarded(() => leaveWal(db, path))
-  } finally {
-    db.close()
-  }
+  using db = new DatabaseSync(path)
+  guarded(() => leaveWal(db, path))
 }
 
 /**
@@ -56,14 +51,11 @@ function mergeWal(path: string): void {
  */
 function isInUse(path: string): boolean {
   if (!existsSync(path)) return false
-  let db: DatabaseSync | undefined
   try {
-    db = new DatabaseSync(path, { timeout: 0 })
+    using db = new DatabaseSync(path, { timeout: 0 })
     return db.prepare('pragma journal_mode = delete').get()?.journal_mode !== 'delete'
   } catch (error) {
     return isBusy(error)
-  } finally {
-    db?.close()
   }
 }
 

@@ -58,13 +58,9 @@ function openSnapshots(paths: readonly string[]): readonly DatabaseSync[] {
 }
 
 function closeCopy(path: string): readonly string[] {
-  const db = new DatabaseSync(path)
-  try {
-    leaveWal(db, path)
-    return integrityFaults(db)
-  } finally {
-    db.close()
-  }
+  using db = new DatabaseSync(path)
+  leaveWal(db, path)
+  return integrityFaults(db)
 }
 
 /** Moves all that is in the WAL to the database file, which then holds everything by itself. */

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { StoreFiles } from '../../store-files.ts'
+import { restoreMarker } from '../database.ts'
 import type { StorePaths } from '../files/require-files.ts'
 import { removeMarkFiles } from '../tables/mark-files.ts'
 import { replaceFiles } from './replace-files.ts'
-import { restoreMarker } from './restore-marker.ts'
 import { copySnapshot } from './snapshot.ts'
 
 /** The default names of the two databases, so that an unpacked backup is a store. */

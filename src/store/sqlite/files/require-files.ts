@@ -1,11 +1,8 @@
-import { existsSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
 import { ConfigError } from '../../../platform/config.ts'
-import { limits } from '../../../platform/limits.ts'
 import { requirePrivate } from '../../../platform/machine/private-files.ts'
 import type { DatabaseName } from '../../schema/steps.ts'
-import { refuseHalfRestored } from '../backup/restore-marker.ts'
-import { isDamaged, refuseLocked } from '../database.ts'
+import { isDamaged, refuseHalfRestored } from '../database.ts'
+import { appliedSteps } from '../migrate.ts'
 
 /** The two databases of a store, by path. */
 export type StorePaths = { readonly records: string; readonly credentials: string }
@@ -61,22 +58,12 @@ function sentenceFor(
 function hasSchema(path: string, step: DatabaseName): boolean {
   // Closing the database below may remove its log.
   for (const file of [path, `${path}-wal`, `${path}-shm`]) requirePrivate(file)
-  if (!existsSync(path)) return false
-  // After a crash, the first to open the file locks it until it has read the whole log.
-  return refuseLocked(path, () => hasStep(path, step))
-}
-
-function hasStep(path: string, step: DatabaseName): boolean {
-  const db = new DatabaseSync(path, { timeout: limits.storeLockWaitMs })
   try {
-    const table = db.prepare(`select 1 from sqlite_schema where name = 'schema_migration'`).get()
-    if (table === undefined) return false
-    return db.prepare('select 1 from schema_migration where name = ?').get(step) !== undefined
+    // After a crash, the first to open the file locks it until it has read the whole log.
+    return appliedSteps(path).includes(step)
   } catch (error) {
     // The database exists. The next connection to it reports the damage.
     if (isDamaged(error)) return true
     throw error
-  } finally {
-    db.close()
   }
 }

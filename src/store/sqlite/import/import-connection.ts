@@ -12,7 +12,7 @@ import {
 } from '../../merge/staging.ts'
 import type { LoadOptions, RecordLoad } from '../../records/import.ts'
 import type { StagedValue, Staging } from '../../session.ts'
-import { openWithin } from '../database.ts'
+import { openFurther } from '../database.ts'
 import { dialect } from '../dialect.ts'
 import { retryWhileLocked, transact } from '../locks.ts'
 import { insertInto, openSession } from '../session.ts'
@@ -65,7 +65,7 @@ async function openArea(
   db.exec(createImportStaging(staged, known))
   const [insert, insertKnown] = [openInsert(db, staged), openInsert(db, known)]
   // The staging transaction lasts, so records are looked up over another connection.
-  const reader = openWithin(path, 0, { creates: 'never' })
+  const reader = openFurther(path)
   const session = openSession(db)
   let hasMerged = false
   db.exec('begin')
@@ -110,7 +110,7 @@ async function openArea(
 /** Opens a connection for one import: temporary tables and transactions belong to a connection. */
 function openStaging(path: string): DatabaseSync {
   // The sandbox imports in a server, so nothing waits inside SQLite.
-  const db = openWithin(path, 0, { creates: 'never' })
+  const db = openFurther(path)
   // The cache bounds the memory of sorts. With the default of 2 MB a merge takes twice as long.
   db.exec('pragma temp_store = file; pragma cache_size = -20000')
   return db

@@ -2,7 +2,7 @@ import { limits } from '../../../platform/limits.ts'
 import { resources } from '../../../resources/catalogue.ts'
 import type { PutTransactions } from '../../merge/put-queue.ts'
 import { createStaging, indexStaged, stagingOfAll } from '../../merge/staging.ts'
-import { openWithin } from '../database.ts'
+import { openFurther } from '../database.ts'
 import { dialect } from '../dialect.ts'
 import { openTransactions } from '../locks.ts'
 
@@ -28,7 +28,7 @@ export function openPutConnection(path: string): PutConnection {
 }
 
 function openConnection(path: string) {
-  const db = openWithin(path, 0, { creates: 'never' })
+  const db = openFurther(path)
   // The staging table holds one batch, so it needs no disk.
   db.exec('pragma temp_store = memory')
   // Records lie all over the file, so a short log would be copied to it after every commit.

@@ -4,7 +4,7 @@ import type { Clock } from '../../../platform/clock.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { SandboxState } from '../../sandbox-state.ts'
 import { historyTables, recordTables } from '../../schema/tables.ts'
-import { openWithin } from '../database.ts'
+import { openFurther } from '../database.ts'
 import type { StorePaths } from '../files/require-files.ts'
 import { openTransactions } from '../locks.ts'
 import { openAddRecords } from './add-records.ts'
@@ -13,7 +13,7 @@ import { openSnapshots } from './snapshot-files.ts'
 /** Separate connections to both databases of a sandbox, which the server has opened before. */
 export function openSandboxState(paths: StorePaths, clock: Clock): SandboxState {
   const open = (path: string) => {
-    const db = openWithin(path, 0, { creates: 'never' })
+    const db = openFurther(path)
     // A test does not wait for the disk: after a power cut its last writes may be gone. A restore
     // writes every page, so the log is moved to the file after a few of them, at 16 MB.
     db.exec('pragma synchronous = normal; pragma temp_store = memory')

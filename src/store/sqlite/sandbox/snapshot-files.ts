@@ -3,9 +3,9 @@ import { basename, dirname, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { makePrivateFile } from '../../../platform/machine/private-files.ts'
 import type { SandboxState } from '../../sandbox-state.ts'
+import { beginWriting, prepare } from '../database.ts'
 import { besidePath, type StorePaths } from '../files/require-files.ts'
 import { retryWhileLocked } from '../locks.ts'
-import { inTransaction } from '../migrate.ts'
 
 type Databases = Readonly<Record<keyof StorePaths, DatabaseSync>>
 type Snapshots = Pick<SandboxState, 'saveSnapshot' | 'restoreSnapshot' | 'dropSnapshot'> & {
@@ -82,20 +82,18 @@ function restore(db: DatabaseSync, file: string, { before, after }: Continuation
   // The saved tables agree with each other. SQLite ignores this pragma within a transaction.
   db.exec('pragma foreign_keys = off')
   try {
-    inTransaction(db, () => {
-      const newest = db.prepare(before)
-      newest.setReadBigInts(true)
-      const value = newest.get()?.newest
-      const tables = db.prepare(`
-        select name from main.sqlite_schema
-        where type = 'table' and name not like 'sqlite\\_%' escape '\\' and name <> 'revision'`)
-      for (const { name } of tables.all()) {
-        // SQLite copies the pages of an empty table whole where both have one schema.
-        db.exec(`delete from main."${name}"`)
-        db.exec(`insert into main."${name}" select * from saved."${name}"`)
-      }
-      db.prepare(after).run(value ?? 0)
-    })
+    using transaction = beginWriting(db)
+    const newest = prepare(db, before).get()?.newest
+    const tables = db.prepare(`
+      select name from main.sqlite_schema
+      where type = 'table' and name not like 'sqlite\\_%' escape '\\' and name <> 'revision'`)
+    for (const { name } of tables.all()) {
+      // SQLite copies the pages of an empty table whole where both have one schema.
+      db.exec(`delete from main."${name}"`)
+      db.exec(`insert into main."${name}" select * from saved."${name}"`)
+    }
+    db.prepare(after).run(newest ?? 0)
+    transaction.commit()
   } finally {
     db.exec('pragma foreign_keys = on; detach saved')
   }
