@@ -83,7 +83,10 @@ describe('a pool of sessions', () => {
   test('drops a session whose server stops answering, and opens another', async () => {
     const { opened, open } = fakeSessions()
     const pool = openPool({ ...bounds, open })
-    await assert.rejects(pool.query({ text: 'select 1' }), isUnavailable)
+    await assert.rejects(
+      pool.run((connection) => connection.query({ text: 'select 1' })),
+      isUnavailable,
+    )
     assert.deepEqual(opened, [{ dropped: true }])
     assert.equal(await pool.run(async () => 'answered'), 'answered')
     assert.equal(opened.length, 2)

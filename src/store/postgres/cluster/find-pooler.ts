@@ -1,7 +1,8 @@
 import { ConfigError } from '../../../platform/config.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
-import { type Connection, openConnection } from '../driver/connection.ts'
+import type { Connection } from '../driver/connection.ts'
+import { openStateless } from './with-primary.ts'
 
 /**
  * Throws a ConfigError if one of the addresses is a pooler that gives each transaction another
@@ -23,7 +24,7 @@ export async function refusePooler(addresses: readonly ServerAddress[]): Promise
  * each connection has one process of the server for itself.
  */
 async function changesSessions(address: ServerAddress): Promise<boolean> {
-  const [first, second] = [openConnection(address, STATELESS), openConnection(address, STATELESS)]
+  const [first, second] = [openStateless(address), openStateless(address)]
   // A pooler whose sessions are all taken lets a connection wait.
   const timer = setTimeout(() => {
     first.destroy()
@@ -53,5 +54,3 @@ async function processOf(connection: Connection): Promise<string> {
   const [row = []] = await connection.query({ text })
   return row.map(String).join(' ')
 }
-
-const STATELESS = { parameters: {}, connectTimeoutMs: 5000, pooler: 'transaction' } as const

@@ -1,6 +1,5 @@
-import type { Statement } from '../../session.ts'
 import { StoreUnavailable } from '../../unavailable.ts'
-import type { Connection, Row } from '../driver/connection.ts'
+import type { Connection } from '../driver/connection.ts'
 import { isLostSession, unavailable } from '../driver/failure.ts'
 
 /** A bounded set of sessions with one server, and a bounded queue for them. */
@@ -16,7 +15,6 @@ export type Pool = {
     waitedMs?: number,
     waitMs?: number,
   ): Promise<T>
-  query(query: Statement): Promise<readonly Row[]>
   /** Sessions in use plus requests that wait for one. */
   load(): number
   /** Drops every idle session now, and every session in use when it is returned. */
@@ -70,7 +68,6 @@ export function openPool(options: PoolOptions): Pool {
   }
   return {
     run,
-    query: (query) => run((connection) => connection.query(query)),
     load: state.load,
     dropAll: state.dropAll,
     close: state.close,

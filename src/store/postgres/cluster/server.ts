@@ -43,7 +43,7 @@ export type Server = {
 export type ServerOptions = {
   readonly address: ServerAddress
   readonly parameters: SessionSettings
-  readonly pooler?: Pooler
+  readonly pooler?: Pooler | undefined
   /** Runs on every new session, because any connection may reach another server. */
   readonly requireRole: RoleCheck
   readonly connectionsMax: number
@@ -52,18 +52,13 @@ export type ServerOptions = {
 }
 
 export function openServer(options: ServerOptions): Server {
-  const {
-    address,
-    parameters,
-    pooler = 'none',
-    requireRole,
-    connectionsMax,
-    withinMs,
-    log,
-  } = options
-  const connectTimeoutMs = withinMs
+  const { address, parameters, pooler, requireRole, connectionsMax, withinMs, log } = options
   const open = (naming = {}) =>
-    openConnection(address, { parameters: { ...parameters, ...naming }, connectTimeoutMs, pooler })
+    openConnection(address, {
+      parameters: { ...parameters, ...naming },
+      connectTimeoutMs: withinMs,
+      pooler,
+    })
   let sessionName: string | undefined
   const pool = openPool({
     open,
@@ -104,7 +99,7 @@ export function openServer(options: ServerOptions): Server {
     pool,
     health: () => health,
     failure: () => failure,
-    ping: async () => void (await checkPool.query({ text: 'select 1' })),
+    ping: () => checkPool.run((connection) => connection.execute('select 1')),
     refusal: () => refusal,
     nameSession: (name) => {
       sessionName = name

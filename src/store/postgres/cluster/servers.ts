@@ -3,13 +3,12 @@ import { ConfigError } from '../../../platform/config.ts'
 import type { Logger } from '../../../platform/log.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
 import type { StoreServer } from '../../records.ts'
-import type { NamedRow } from '../../row.ts'
+import { type NamedRow, text } from '../../row.ts'
 import type { Statement } from '../../session.ts'
-import type { Connection, Pooler, Row } from '../driver/connection.ts'
+import type { Connection, Pooler } from '../driver/connection.ts'
 import { guarded, isConnectFailure, isFull, isLostSession, unavailable } from '../driver/failure.ts'
 import type { SessionSettings } from '../driver/sessions.ts'
 import type { RoleCheck } from '../schema/roles.ts'
-import { otherIssuers, sessionNameOf } from './issuer-sessions.ts'
 import { type Monitor, openMonitor } from './monitor.ts'
 import { openServer, type Server } from './server.ts'
 
@@ -34,8 +33,6 @@ export type Servers = {
   hasReader(notBefore: bigint): boolean
   /** Runs one statement on the primary. Returns its rows by column name. */
   rows(query: Statement): Promise<readonly NamedRow[]>
-  /** The same, but returns the rows by column position, undecoded. */
-  query(query: Statement): Promise<readonly Row[]>
   readonly pooler: Pooler
   /** Calls `run` with the current primary and each new one. Returns the function that stops it. */
   onNewPrimary(run: (server: Server) => void): () => void
@@ -99,7 +96,6 @@ export async function openServers(deps: ServersDeps): Promise<Servers> {
   return {
     onPrimary,
     rows: (query) => onPrimary((connection) => connection.rows(query)),
-    query: (query) => onPrimary((connection) => connection.query(query)),
     read: (work, { notBefore = 0n, askedAt = performance.now() } = {}) => {
       const waitedMs = performance.now() - askedAt
       const leftMs = () => deps.withinMs - (performance.now() - askedAt)
@@ -118,8 +114,7 @@ export async function openServers(deps: ServersDeps): Promise<Servers> {
       const name = sessionNameOf(issuer)
       for (const server of all) server.nameSession(name)
       await monitor.check(deps.withinMs)
-      const [other] = await onPrimary((connection) => otherIssuers(connection, name))
-      return other
+      return await onPrimary((connection) => otherIssuer(connection, name))
     },
     close,
   }
@@ -191,4 +186,26 @@ async function useServer<T>(
     if (isLostSession(error)) monitor.checkSoon()
     throw error
   }
+}
+
+const PREFIX = 'bursar '
+/** PostgreSQL keeps 63 bytes of a name. */
+const NAME_LENGTH_MAX = 63
+
+/**
+ * The name of a session that declares the issuer of its process. The session of the health check
+ * has it: each server has one of every process, and it ends with the process.
+ */
+const sessionNameOf = (issuer: string): string =>
+  `${PREFIX}${encodeURI(issuer.toWellFormed())}`.slice(0, NAME_LENGTH_MAX)
+
+/** Another issuer that a live process with the same role declares for this database. */
+async function otherIssuer(connection: Connection, name: string): Promise<string | undefined> {
+  const [row] = await connection.rows({
+    text: `select application_name as name from pg_stat_activity
+      where datname = current_database() and usename = current_user
+        and starts_with(application_name, $1) and application_name <> $2 order by 1 limit 1`,
+    values: [PREFIX, name],
+  })
+  return row && text(row, 'name').slice(PREFIX.length)
 }

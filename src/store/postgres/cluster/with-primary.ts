@@ -13,7 +13,7 @@ export async function withPrimary<T>(
 ): Promise<T> {
   const reasons: string[] = []
   for (const address of addresses) {
-    const connection = openConnection(address, STATELESS)
+    const connection = openStateless(address)
     try {
       const [row] = await connection.rows({ text: 'select pg_is_in_recovery() as is_standby' })
       if (row?.is_standby === false) return await work(connection)
@@ -28,7 +28,9 @@ export async function withPrimary<T>(
   throw unavailable(`no primary: ${reasons.join(', ')}`)
 }
 
-const STATELESS = { parameters: {}, connectTimeoutMs: 5000, pooler: 'transaction' } as const
+/** Opens a session of which nothing lasts from one transaction to the next. */
+export const openStateless = (address: ServerAddress): Connection =>
+  openConnection(address, { parameters: {}, connectTimeoutMs: 5000, pooler: 'transaction' })
 
 /** A refused login as an error that says what the operator can do. */
 function explained(error: unknown, { label, credentials }: ServerAddress): unknown {

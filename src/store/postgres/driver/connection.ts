@@ -4,10 +4,9 @@ import type { Config } from '../../../platform/config.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
 import type { NamedRow } from '../../row.ts'
 import type { Statement } from '../../session.ts'
-import { unavailable } from './failure.ts'
+import { sessionLost, unavailable } from './failure.ts'
 import { sessionSocket } from './session-socket.ts'
 import type { SessionSettings } from './sessions.ts'
-import { sessionLost } from './socket-event.ts'
 
 /** The columns by position, as the server sent them: UTF-8 bytes of the text form, or null. */
 export type Row = readonly (Buffer | null)[]
@@ -38,7 +37,7 @@ export type SessionOptions = {
    * Behind `transaction`, each transaction may run in another session of the server. So there are
    * no settings of a session and no named statements. `none` by default.
    */
-  readonly pooler?: Pooler
+  readonly pooler?: Pooler | undefined
 }
 
 export type Pooler = Config['pooler']

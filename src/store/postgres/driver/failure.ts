@@ -5,6 +5,9 @@ export function unavailable(reason: string, cause?: unknown): StoreUnavailable {
   return new StoreUnavailable(cause === undefined ? reason : `${reason}: ${safeMessage(cause)}`)
 }
 
+export const sessionLost = () =>
+  Object.assign(new Error('the session was lost'), { code: 'ECONNRESET' })
+
 type Failure = {
   readonly code?: unknown
   readonly message?: unknown

@@ -1,8 +1,8 @@
 import { connect, type NetConnectOpts, type Socket } from 'node:net'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
+import { sessionLost } from './failure.ts'
 import { openMessageBuffer } from './message-buffer.ts'
-import { sessionLost, socketEvent } from './socket-event.ts'
-import { beginTls } from './tls.ts'
+import { beginTls, socketEvent } from './tls.ts'
 
 /** The socket of one session. It can be destroyed at any time, even while it is connecting. */
 export type SessionSocket = {

@@ -1,7 +1,6 @@
 import { isIP, type Socket } from 'node:net'
 import { connect, type TLSSocket } from 'node:tls'
-import { isPassing } from './failure.ts'
-import { socketEvent } from './socket-event.ts'
+import { isPassing, sessionLost } from './failure.ts'
 
 export type TlsOptions = {
   readonly host: string
@@ -53,4 +52,20 @@ function explained({ authorizationError }: TLSSocket, error: unknown): string {
   return authorizationError == null
     ? `TLS cannot be agreed on (${code})`
     : `its certificate is not valid (${code}); NODE_EXTRA_CA_CERTS names an authority of your own`
+}
+
+/** Resolves with the first event of this name. Rejects if the socket fails or closes first. */
+export function socketEvent(
+  socket: Socket,
+  name: 'connect' | 'data' | 'secureConnect',
+): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    socket.once('error', reject)
+    // Has no effect after the promise has resolved.
+    socket.once('close', () => reject(sessionLost()))
+    socket.once(name, (value: unknown) => {
+      socket.off('error', reject)
+      resolve(value)
+    })
+  })
 }

@@ -22,10 +22,9 @@ import { bulkTransaction, setLocal } from '../driver/sessions.ts'
 import { putTransactions } from '../import/put-transactions.ts'
 import { beginSpooledImport, type SpooledImportDeps } from '../import/spooled-import.ts'
 import { rowsOf } from '../session.ts'
-import { type GetOne, openGetBatch } from './get-batch.ts'
+import { type GetOne, openGetBatch, openRevisionBatch } from './look-ups.ts'
 import { openPageBatch, type PageOne, readAlone } from './page-batch.ts'
 import { isRange } from './page-query.ts'
-import { openRevisionBatch } from './revision-batch.ts'
 
 export type RecordServers = {
   /** Sessions of role `bursar`. */
