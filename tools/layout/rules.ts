@@ -4,6 +4,7 @@ export type Rows = Readonly<Record<string, readonly string[]>>
 /** What each adapter of the store may import. */
 const adapter = [
   'store',
+  'store/open-records',
   'store/credentials',
   'store/quotes',
   'store/merge',
@@ -49,6 +50,14 @@ export const serviceRows: Rows = {
     'resources',
     'contract',
     'values',
+    'platform',
+  ],
+  'store/open-records': [
+    'store',
+    'store/schema',
+    'store/merge',
+    'store/versions',
+    'resources',
     'platform',
   ],
   'store/sqlite': adapter,

@@ -1,26 +1,18 @@
 import { openBackground } from '../../background.ts'
 import type { Clock } from '../../platform/clock.ts'
+import { limits } from '../../platform/limits.ts'
 import { openLog } from '../../platform/log.ts'
 import { openOnce } from '../../platform/open-once.ts'
 import { resources } from '../../resources/catalogue.ts'
-import { openDamageList } from '../integrity/damage.ts'
-import { logDamage, openDamageScan } from '../integrity/damage-scan.ts'
-import { intactOperator } from '../integrity/intact-operator.ts'
-import { intactRecords } from '../integrity/intact-records.ts'
-import { storedRows } from '../integrity/stored-rows.ts'
-import { readJournal } from '../merge/journal.ts'
-import { openKeptAnswers } from '../merge/kept-answers.ts'
-import { openPutRecords } from '../merge/put-queue.ts'
-import { clearRecords, countRecords, exportLines } from '../records/all-records.ts'
-import type { OperatorRecords, Store } from '../records.ts'
-import { sharedTables, tablesOf } from '../schema/tables.ts'
-import type { Reads, Transact } from '../session.ts'
-import { openHistory } from '../versions/open-history.ts'
+import type { PutTransactions } from '../merge/put-queue.ts'
+import { createStaging, indexStaged, stagingOfAll } from '../merge/staging.ts'
+import { openRecords } from '../open-records.ts'
+import type { Store } from '../records.ts'
+import type { Transact } from '../session.ts'
 import { guarded, integrityFaults, openFurther } from './database.ts'
 import { dialect } from './dialect.ts'
 import { emptyAbandonedLog } from './import/disk-space.ts'
 import { beginImport } from './import/import-connection.ts'
-import { openPutConnection } from './import/put-connection.ts'
 import { openTransactions } from './locks.ts'
 import { openMigrated } from './migrate.ts'
 import { customerRecords } from './records/customer-records.ts'
@@ -42,37 +34,31 @@ export function openSqliteStore(
   const cached = statementCache((sql) => db.prepare(sql))
   const tidy = () => emptyAbandonedLog(db, path)
   const tidying = background.start('empty-write-ahead-log', async () => tidy())
-  const damage = openDamageList(logDamage(log), openMarkFiles(path))
   const tableCheck = openTableCheck(path)
   // The scan reads everything, so its small cache must not be that of the readers.
   const scanned = openOnce(() => openApart(path))
-  const reads = openReads(db)
-  const puts = openPutConnection(path)
   // A read between two statements of a transaction would see what is not committed.
   const writer = openOnce(() => openApart(path))
+  const putWriter = openOnce(() => openForPuts(path))
+  const reads = openReads(db)
   const transact: Transact = async (work, deadline) =>
     guarded(() => writer.open()).transact(work, deadline)
-  const scanning: Reads = {
-    rows: async (statement) => guarded(() => scanned.open()).rows(statement),
-  }
-  const rows = storedRows(scanning, dialect)
-  const tables = { run: tableCheck.run, shared: sharedTables, of: tablesOf }
-  const scan = openDamageScan(resources, rows, damage, tables)
-  const operator: OperatorRecords = {
+  const records = openRecords({
+    dialect,
+    clock,
+    log,
+    customers: customerRecords(cached, openReadInTurn(db)),
+    requests: { ...reads, transact },
+    commands: { ...reads, transact },
+    scanning: { rows: async (statement) => guarded(() => scanned.open()).rows(statement) },
+    readSnapshot: (read) => read(reads),
+    puts: putsOver(() => putWriter.open().transact),
     beginLoad: (resource, options) => beginImport(path, resource, { clock, ...options }),
-    exportLines: (resource, customerId) => exportLines(reads, dialect, resource, customerId),
-    put: openPutRecords(puts, clock),
-    ...openHistory({ ...reads, transact, dialect }),
-    answers: openKeptAnswers(reads, dialect, clock),
-    count: (resource) => countRecords(reads, dialect, resource),
-    rows,
-    journal: (entriesMax) => readJournal(reads, dialect, entriesMax),
-    clear: () => clearRecords(transact, dialect, ['origin', 'kept_answer', 'import_journal']),
-  }
+    cleared: ['origin', 'kept_answer', 'import_journal'],
+    tables: { check: tableCheck.run, marks: openMarkFiles(path) },
+  })
   return {
-    customers: intactRecords(customerRecords(cached, openReadInTurn(db)), damage),
-    operator: intactOperator(operator, damage),
-    damage: scan,
+    ...records,
     async ping() {
       cached('select 1 from fiat_account limit 1').get()
     },
@@ -80,7 +66,7 @@ export function openSqliteStore(
     integrityFaults: async () => {
       const faults = integrityFaults(db)
       // Sets and ends the marks of the kinds, which the faults do not name.
-      await scan.checkTables()
+      await records.damage.checkTables()
       return faults
     },
     close: async () => {
@@ -88,7 +74,7 @@ export function openSqliteStore(
       await tableCheck.close()
       // An export may have kept an import from emptying the log.
       tidy()
-      puts.close()
+      await putWriter.close()
       await scanned.close()
       await writer.close()
       db.close()
@@ -101,3 +87,26 @@ function openApart(path: string) {
   const db = openFurther(path)
   return { ...openReads(db), transact: openTransactions(db), close: async () => db.close() }
 }
+
+/** A connection for single records alone, because it keeps their staging tables. */
+function openForPuts(path: string) {
+  const db = openFurther(path)
+  // The staging table holds one batch, so it needs no disk.
+  db.exec('pragma temp_store = memory')
+  // Records lie all over the file, so a short log would be copied to it after every commit.
+  db.exec(`pragma wal_autocheckpoint = ${limits.putLogPages}`)
+  db.exec(`${createStaging(stagingOfAll(resources, dialect))}; ${indexStaged}`)
+  return { transact: openTransactions(db), close: async () => db.close() }
+}
+
+const putsOver = (transact: () => Transact): PutTransactions => ({
+  dialect,
+  waitMs: limits.recordPutMs,
+  transact: async (_resource, work, deadline) =>
+    transact()(async (session) => {
+      const result = await work(session)
+      await session.rows({ text: 'delete from staged' })
+      await session.rows({ text: 'delete from staged_origin' })
+      return result
+    }, deadline),
+})

@@ -2,19 +2,9 @@ import type { Resource } from '../../../contract/resource.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { limits } from '../../../platform/limits.ts'
 import { openLog } from '../../../platform/log.ts'
-import { resources } from '../../../resources/catalogue.ts'
-import { openDamageList } from '../../integrity/damage.ts'
-import { logDamage, openDamageScan } from '../../integrity/damage-scan.ts'
-import { intactOperator } from '../../integrity/intact-operator.ts'
-import { intactRecords, type ReadRecords } from '../../integrity/intact-records.ts'
-import { storedRows } from '../../integrity/stored-rows.ts'
-import { readJournal } from '../../merge/journal.ts'
-import { openKeptAnswers } from '../../merge/kept-answers.ts'
-import { openPutRecords } from '../../merge/put-queue.ts'
-import { clearRecords, countRecords, exportLines } from '../../records/all-records.ts'
-import type { OperatorRecords, Store } from '../../records.ts'
-import type { Reads } from '../../session.ts'
-import { openHistory } from '../../versions/open-history.ts'
+import type { ReadRecords } from '../../integrity/intact-records.ts'
+import { openRecords } from '../../open-records.ts'
+import type { Store } from '../../records.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { readSnapshot, transactOn } from '../cluster/transaction.ts'
 import { dialect } from '../dialect.ts'
@@ -42,32 +32,27 @@ export function openPostgresStore(
   { spools, mergeMs }: Pick<SpooledImportDeps, 'spools' | 'mergeMs'>,
   log = openLog('silent'),
 ): Store {
-  const damage = openDamageList(logDamage(log))
   const scan = transactOn(operator, scanning, limits.scanStepMs)
-  const scans: Reads = { rows: (statement) => scan((session) => session.rows(statement)) }
-  const records: OperatorRecords = {
+  const records = openRecords({
+    dialect,
+    clock,
+    log,
+    customers: customerRecords(customers),
+    requests: sessionsOf(ingest),
+    commands: sessionsOf(operator),
+    scanning: { rows: (statement) => scan((session) => session.rows(statement)) },
+    readSnapshot: (read) => readSnapshot(operator, exporting, read),
+    puts: putTransactions(ingest),
     beginLoad: (resource, { isInServer = false, nameLine } = {}) => {
       // Requests have their own deadline.
       const withinMs = isInServer ? limits.streamMergeMs : mergeMs
       const deps = { servers: operator, spools, mergeMs: withinMs, clock, nameLine }
       return beginSpooledImport(deps, resource)
     },
-    exportLines: (resource, customerId) =>
-      readSnapshot(operator, exporting, (session) =>
-        exportLines(session, dialect, resource, customerId),
-      ),
-    put: openPutRecords(putTransactions(ingest), clock),
-    ...openHistory({ ...rowsOf(ingest), transact: transactOn(ingest), dialect }),
-    answers: openKeptAnswers(rowsOf(ingest), dialect, clock),
-    count: (resource) => countRecords(rowsOf(operator), dialect, resource),
-    rows: storedRows(rowsOf(operator), dialect),
-    journal: (entriesMax) => readJournal(rowsOf(operator), dialect, entriesMax),
-    clear: () => clearRecords(transactOn(operator), dialect, []),
-  }
+    cleared: [],
+  })
   return {
-    customers: intactRecords(customerRecords(customers), damage),
-    operator: intactOperator(records, damage),
-    damage: openDamageScan(resources, storedRows(scans, dialect), damage),
+    ...records,
     ping: customers.ping,
     servers: customers.states,
     // PostgreSQL checks its pages itself (data checksums); pg_amcheck needs a superuser.
@@ -75,6 +60,8 @@ export function openPostgresStore(
     close: async () => {},
   }
 }
+
+const sessionsOf = (servers: Servers) => ({ ...rowsOf(servers), transact: transactOn(servers) })
 
 const exporting = setLocal(bulkTransaction(limits.operatorStatementMs))
 

@@ -1,0 +1,75 @@
+import type { Clock } from '../platform/clock.ts'
+import type { Logger } from '../platform/log.ts'
+import { resources } from '../resources/catalogue.ts'
+import type { Dialect } from './dialect.ts'
+import { type KeptMarks, openDamageList } from './integrity/damage.ts'
+import { type CheckTables, logDamage, openDamageScan } from './integrity/damage-scan.ts'
+import { intactOperator } from './integrity/intact-operator.ts'
+import { intactRecords, type ReadRecords } from './integrity/intact-records.ts'
+import { storedRows } from './integrity/stored-rows.ts'
+import { readJournal } from './merge/journal.ts'
+import { openKeptAnswers } from './merge/kept-answers.ts'
+import { openPutRecords, type PutTransactions } from './merge/put-queue.ts'
+import { clearRecords, countRecords, exportLines } from './records/all-records.ts'
+import type { OperatorRecords, Store } from './records.ts'
+import { sharedTables, tablesOf } from './schema/tables.ts'
+import type { Reads, Session, Transact } from './session.ts'
+import { openPastPages } from './versions/past-page.ts'
+import { openPruner } from './versions/prune.ts'
+import { openSearch } from './versions/search.ts'
+import { openVersions } from './versions/versions.ts'
+
+/** What an adapter gives the store of records. */
+export type RecordSessions = {
+  readonly dialect: Dialect
+  readonly clock: Clock
+  readonly log: Logger
+  /** Reads of customers, which are checked for damage here. */
+  readonly customers: ReadRecords
+  /** For requests of the operator, which have a deadline. */
+  readonly requests: Reads & { readonly transact: Transact }
+  /** For commands. */
+  readonly commands: Reads & { readonly transact: Transact }
+  /** Reads of every record, which leave caches and locks to the others. */
+  readonly scanning: Reads
+  /** Reads from one snapshot, however slowly the caller takes what it yields. */
+  readonly readSnapshot: <T>(
+    read: (session: Pick<Session, 'rows' | 'iterate'>) => AsyncIterable<T>,
+  ) => AsyncIterable<T>
+  readonly puts: PutTransactions
+  readonly beginLoad: OperatorRecords['beginLoad']
+  /** The tables that `clear` empties besides those of records. */
+  readonly cleared: readonly string[]
+  /** How a store compares tables with their indexes, and where it marks damaged ones. */
+  readonly tables?: { readonly check: CheckTables; readonly marks: KeptMarks }
+}
+
+/** The records over the sessions of an engine. */
+export function openRecords(
+  sessions: RecordSessions,
+): Pick<Store, 'customers' | 'operator' | 'damage'> {
+  const { dialect, clock, requests, commands, tables } = sessions
+  const damage = openDamageList(logDamage(sessions.log), tables?.marks)
+  const rows = storedRows(sessions.scanning, dialect)
+  const operator: OperatorRecords = {
+    beginLoad: sessions.beginLoad,
+    exportLines: (resource, customerId) =>
+      sessions.readSnapshot((session) => exportLines(session, dialect, resource, customerId)),
+    put: openPutRecords(sessions.puts, clock),
+    ...openVersions(requests, dialect),
+    ...openPastPages(requests, dialect),
+    ...openSearch(requests, dialect),
+    ...openPruner(requests.transact, dialect),
+    answers: openKeptAnswers(requests, dialect, clock),
+    count: (resource) => countRecords(commands, dialect, resource),
+    rows,
+    journal: (entriesMax) => readJournal(commands, dialect, entriesMax),
+    clear: () => clearRecords(commands.transact, dialect, sessions.cleared),
+  }
+  const checks = tables && { run: tables.check, shared: sharedTables, of: tablesOf }
+  return {
+    customers: intactRecords(sessions.customers, damage),
+    operator: intactOperator(operator, damage),
+    damage: openDamageScan(resources, rows, damage, checks),
+  }
+}
