@@ -1,4 +1,4 @@
--- What SQLite adds to the tables of clients, keys and guaranteed fees.
+-- What SQLite adds to the tables of clients and keys.
 
 -- A row carries the revision of its last change, so that servers read only what has changed. When
 -- a client was last used is no change.
@@ -19,7 +19,3 @@ create trigger token_denied after insert on denied_token begin
   update denied_token set revision = (select value from credential_revision)
   where jti = new.jti and expires_at = new.expires_at;
 end;
-
--- Counts the open quotes of a client. With consumed_at it answers the count without the table.
-create index fee_quote_unconsumed on fee_quote (client_id, expires_at, consumed_at)
-  where consumed_at is null;

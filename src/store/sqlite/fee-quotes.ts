@@ -4,7 +4,7 @@ import type { FeeQuoteStore } from '../fee-quotes.ts'
 import { openFeeQuotes } from '../quotes/open-quotes.ts'
 import type { IssueAnswer, IssueBatch, IssueRequest } from '../quotes/quote-sessions.ts'
 import { whole } from '../row.ts'
-import type { Session, StagedValue, Transact } from '../session.ts'
+import type { Session, Transact } from '../session.ts'
 import { openFurther } from './database.ts'
 import { dialect } from './dialect.ts'
 import { openTransactions, retryWhileLocked } from './locks.ts'
@@ -49,55 +49,39 @@ async function issue(session: Session, batch: readonly IssueRequest[], at: bigin
   // because it would lock its client out.
   const openUntil = now + microseconds(limits.quoteLifeSecondsMax)
   const openByClient = new Map<string, number>()
-  const rows: StagedValue[][] = []
-  const store = () => session.stage({ table: 'fee_quote', columns: quoteTypes }, rows.splice(0))
   const answers: IssueAnswer[] = []
   for (const { tenant, quote, openMax } of batch) {
     const { clientId } = quote
-    const values = [clientId, now, openUntil]
+    const open = [tenant, clientId, now, openUntil]
     let openCount = openByClient.get(clientId)
     if (openCount === undefined) {
-      const [row = {}] = await session.rows({ text: COUNT_OPEN, values })
+      const [row = {}] = await session.rows({ text: COUNT_OPEN, values: open })
       openCount = Number(whole(row, 'count'))
     }
     if (openCount < openMax) {
       const { id, asset, network, address, canonicalAddress, amount, fee, total } = quote
       const expiresAt = now + microseconds(quote.lifeSeconds)
       const bound = [asset, network, address, canonicalAddress, amount, fee, total]
-      rows.push([id, tenant, clientId, ...bound, now, expiresAt])
+      const values = [id, tenant, clientId, ...bound, now, expiresAt]
+      await session.rows({ text: INSERT, values })
       answers.push({ outcome: 'stored', createdAt: now, expiresAt })
       openCount += 1
     } else {
-      // The first that expires may be one of this batch.
-      await store()
-      const [first] = await session.rows({ text: FIRST_OPEN, values })
+      const [first] = await session.rows({ text: FIRST_OPEN, values: open })
       const nextExpiryAt = first === undefined ? now : whole(first, 'expires_at')
       answers.push({ outcome: 'too-many-open', nextExpiryAt, at: now })
     }
     openByClient.set(clientId, openCount)
   }
-  await store()
   return answers
 }
 
 const microseconds = (seconds: number): bigint => BigInt(seconds) * 1_000_000n
 
 const OPEN = `from fee_quote indexed by fee_quote_unconsumed
-  where client_id = $1 and consumed_at is null and expires_at > $2 and expires_at <= $3`
+  where customer_id = $1 and client_id = $2 and consumed_at is null
+    and expires_at > $3 and expires_at <= $4`
 const COUNT_OPEN = `select count(*) as count ${OPEN}`
 const FIRST_OPEN = `select expires_at ${OPEN} order by expires_at limit 1`
-
-const quoteTypes = {
-  id: 'text',
-  customer_id: 'text',
-  client_id: 'text',
-  asset: 'text',
-  network: 'text',
-  address: 'text',
-  canonical_address: 'text',
-  amount: 'text',
-  fee: 'text',
-  total: 'text',
-  created_at: 'integer',
-  expires_at: 'integer',
-}
+const INSERT = `insert into fee_quote
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, null, null)`

@@ -1,9 +1,5 @@
 -- What PostgreSQL adds to the tables of guaranteed fees.
 
--- Counts the open quotes of a client.
-create index fee_quote_unconsumed on bursar.fee_quote (customer_id, client_id, expires_at)
-  where consumed_at is null;
-
 -- The database's clock judges quotes, so that a process with a wrong clock harms no other.
 -- Microseconds since 1970, UTC.
 create function bursar.clock_microseconds() returns bigint
