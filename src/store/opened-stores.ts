@@ -6,7 +6,6 @@ import type { CredentialStore } from './credentials.ts'
 import type { FeeQuoteStore } from './fee-quotes.ts'
 import type { Store } from './records.ts'
 import type { SandboxState } from './sandbox-state.ts'
-import type { StoreWatch } from './store-watch.ts'
 
 /** The stores of one database, each opened at its first use. */
 export type OpenedStores = {
@@ -35,4 +34,28 @@ export type StoreDeps = {
   readonly log: Logger
   /** Runs the jobs of the stores. A command needs not know when they ran. */
   readonly background?: Background
+}
+
+/** Whether the files of the embedded store are still those that this process has opened. */
+export type StoreWatch = {
+  /** Throws a StoreUnavailable if the last look found other files, or none. Costs nothing. */
+  requireIntact(): void
+  /** The same after a look now, for what must not be acknowledged otherwise. */
+  confirmIntact(): void
+  /** Looks now. Throws a StoreUnavailable with every reason why the store cannot be relied on. */
+  requireReady(): void
+}
+
+/** The database files of the embedded store, for backup and restore. */
+export type StoreFiles = {
+  /** The first database, which names the store in messages. */
+  readonly path: string
+  /** The names of the databases in a backup. The first is that of `path`. */
+  readonly names: readonly string[]
+  /** Whether there is a store, complete or not. */
+  exist(): boolean
+  /** Copies the store, as it is at one moment, to a folder. Returns the faults of the copies. */
+  copyTo(folder: string): Promise<readonly string[]>
+  /** Moves the databases of a folder to the store. False if another process uses the store. */
+  replaceFrom(folder: string): boolean
 }

@@ -2,8 +2,8 @@ import { describeNetworks, describeSchedule } from '../../fees/describe-schedule
 import type { FeeBasis } from '../../fees/fee-basis.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { type Logger, logStateOf } from '../../platform/log.ts'
+import type { StoreWatch } from '../../store/opened-stores.ts'
 import type { Store, StoreServer } from '../../store/records.ts'
-import type { StoreWatch } from '../../store/store-watch.ts'
 import { counted } from '../../values/counted.ts'
 import type { ReadinessCheck } from './health.ts'
 

@@ -1,5 +1,5 @@
 import type { Route } from '../../contract/request.ts'
-import type { StoreWatch } from '../../store/store-watch.ts'
+import type { StoreWatch } from '../../store/opened-stores.ts'
 
 /**
  * Refuses requests once the store's files are lost. What a request has changed is acknowledged only

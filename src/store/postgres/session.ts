@@ -1,6 +1,5 @@
 import type { Session, Staging, Value } from '../session.ts'
-import { hexOf, storable } from './driver/cells.ts'
-import { type Connection, textArray } from './driver/connection.ts'
+import { type Connection, hexOf, textArray } from './driver/connection.ts'
 
 /** A connection as the rules of the store use it. Text from a caller may hold a NUL. */
 export function sessionOf(connection: Connection): Session {
@@ -25,8 +24,7 @@ export function sessionOf(connection: Connection): Session {
 
 /** The same for single statements, each in any session. */
 export const rowsOf = ({ rows }: Pick<Connection, 'rows'>): Pick<Session, 'rows'> => ({
-  rows: ({ values = [], ...statement }) =>
-    rows({ ...statement, values: values.map(storableValue) }),
+  rows: ({ values = [], ...statement }) => rows({ ...statement, values: values.map(storable) }),
 })
 
 /** Bounds the memory of an iteration. */
@@ -48,4 +46,6 @@ const arrayOf = (type: string): string => `${type.replace(' collate "C"', '')}[]
 const textOf = (value: Value): string | null =>
   value instanceof Uint8Array ? hexOf(value) : value === null ? null : String(value)
 
-const storableValue = (value: Value): Value => (typeof value === 'string' ? storable(value) : value)
+/** Replaces NUL, which PostgreSQL cannot store, as the driver replaces half a surrogate pair. */
+const storable = (value: Value): Value =>
+  typeof value === 'string' ? value.replaceAll('\0', '\ufffd') : value

@@ -1,5 +1,4 @@
-import { hexOf } from '../../../src/store/postgres/driver/cells.ts'
-import { openConnection } from '../../../src/store/postgres/driver/connection.ts'
+import { hexOf, openConnection } from '../../../src/store/postgres/driver/connection.ts'
 import { readingSessions } from '../../../src/store/postgres/driver/sessions.ts'
 import type { Statement, Value } from '../../../src/store/session.ts'
 import { addressesOf } from '../../support/test-database.ts'

@@ -162,6 +162,9 @@ export const oneSession = (
  */
 const CANCELED_WAIT = 'SyncRepWaitForLSN'
 
+/** PostgreSQL's text form of bytes: `\x` and two hexadecimal digits for each. */
+export const hexOf = (bytes: Uint8Array): string => `\\x${Buffer.from(bytes).toString('hex')}`
+
 /** An array literal, such as `{"a","b",null}`. */
 export const textArray = (values: readonly (string | null)[]): string =>
   `{${values.map((value) => (value === null ? 'null' : quoted(value))).join(',')}}`

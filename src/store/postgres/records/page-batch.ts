@@ -8,7 +8,6 @@ import type { UncheckedPage } from '../../integrity/intact-records.ts'
 import type { Selection } from '../../records/page.ts'
 import type { Statement } from '../../session.ts'
 import type { Servers } from '../cluster/servers.ts'
-import { optionalBytes, optionalWhole, text, whole } from '../driver/cells.ts'
 import type { Row } from '../driver/connection.ts'
 import { aloneIfDamaged } from './alone-if-damaged.ts'
 import { type AskedPage, pageQuery, pagesQuery } from './page-query.ts'
@@ -112,10 +111,16 @@ function pageOf(row: Row): ReadPage {
   return {
     items: items ?? new Uint8Array(0),
     release: () => items && buffers.takeBack(items),
-    rows: Number(whole(row, 1)),
-    last: optionalBytes(row, 2),
-    more: text(row, 3) === 'true',
-    changedAt: optionalWhole(row, 4) ?? 0n,
-    logPosition: whole(row, 5),
+    rows: Number(textAt(row, 1)),
+    last: row[2] == null ? undefined : Buffer.from(textAt(row, 2).slice(2), 'hex'),
+    more: textAt(row, 3) === 'true',
+    changedAt: row[4] == null ? 0n : BigInt(textAt(row, 4)),
+    logPosition: BigInt(textAt(row, 5)),
   }
+}
+
+function textAt(row: Row, column: number): string {
+  const cell = row[column]
+  assert(cell != null, `Column ${column} of a row is null.`)
+  return cell.toString('utf8')
 }

@@ -5,8 +5,7 @@ import { bySelectivity, type ColumnFilter, namesOneRecord } from '../../records/
 import { rangeOf } from '../../records/key-range.ts'
 import type { Selection } from '../../records/page.ts'
 import type { Statement, Value } from '../../session.ts'
-import { hexOf } from '../driver/cells.ts'
-import { textArray } from '../driver/connection.ts'
+import { hexOf, textArray } from '../driver/connection.ts'
 import { LOG_POSITION, tenantSetting } from './row-security.ts'
 
 /** Statements with more filters are planned each time; all combinations would fill the memory. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { StoreFiles } from '../../store-files.ts'
+import type { StoreFiles } from '../../opened-stores.ts'
 import { restoreMarker } from '../database.ts'
 import type { StorePaths } from '../files/require-files.ts'
 import { removeMarkFiles } from '../tables/mark-files.ts'
