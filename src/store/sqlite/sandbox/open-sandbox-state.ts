@@ -1,13 +1,14 @@
-import type { DatabaseSync } from 'node:sqlite'
-import { fullTable, type Resource } from '../../../contract/resource.ts'
+import type { Resource } from '../../../contract/resource.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { limits } from '../../../platform/limits.ts'
+import { text } from '../../row.ts'
 import type { SandboxState } from '../../sandbox-state.ts'
-import { historyTables, recordTables } from '../../schema/tables.ts'
+import { historyTables, recordTables, tablesOf } from '../../schema/tables.ts'
+import type { Session } from '../../session.ts'
 import { openFurther } from '../database.ts'
 import type { StorePaths } from '../files/require-files.ts'
 import { openTransactions } from '../locks.ts'
-import { openAddRecords } from './add-records.ts'
+import { addRecords } from './add-records.ts'
 import { openSnapshots } from './snapshot-files.ts'
 
 /** Separate connections to both databases of a sandbox, which the server has opened before. */
@@ -23,14 +24,11 @@ export function openSandboxState(paths: StorePaths, clock: Clock): SandboxState 
   const [records, credentials] = [open(paths.records), open(paths.credentials)]
   const writeRecords = openTransactions(records)
   const writeCredentials = openTransactions(credentials)
-  const addRecords = openAddRecords(records)
   const { dropAll, ...snapshots } = openSnapshots(paths, { records, credentials })
   return {
     addRecords: async (added) => {
       try {
-        await writeRecords(async () => {
-          addRecords(added, clock())
-        }, patient())
+        await writeRecords((session) => addRecords(session, added, clock()), patient())
         return true
       } catch (error) {
         if (isTaken(error)) return false
@@ -38,16 +36,16 @@ export function openSandboxState(paths: StorePaths, clock: Clock): SandboxState 
       }
     },
     removeRecord: (resource, id) =>
-      writeRecords(async () => removeRecord(records, resource, id), patient()),
+      writeRecords((session) => removeRecord(session, resource, id), patient()),
     removeCustomer: async (customerId) => {
       // Clients first, so that no request of theirs finds half of the records.
-      await writeCredentials(async () => removeCredentials(credentials, customerId), patient())
-      await writeRecords(async () => {
+      await writeCredentials((session) => removeCredentials(session, customerId), patient())
+      await writeRecords(async ({ rows }) => {
         for (const table of [...recordTables, ...historyTables]) {
-          records.prepare(`delete from ${table} where customer_id = ?`).run(customerId)
+          await rows({ text: `delete from ${table} where customer_id = $1`, values: [customerId] })
         }
         // The same seed may create the customer again, at a time that was set back.
-        records.prepare(raiseRevisions).run(customerId)
+        await rows({ text: raiseRevisions, values: [customerId] })
       }, patient())
     },
     ...snapshots,
@@ -62,7 +60,7 @@ export function openSandboxState(paths: StorePaths, clock: Clock): SandboxState 
 /** Hundreds of workers may write at once, and a test rather waits than fails. */
 const patient = () => performance.now() + limits.requestTimeoutMs
 
-const raiseRevisions = 'update revision set changed_at = changed_at + 1 where customer_id = ?'
+const raiseRevisions = 'update revision set changed_at = changed_at + 1 where customer_id = $1'
 
 /** A unique index or a primary key refused a row. */
 const isTaken = (error: unknown): boolean =>
@@ -71,29 +69,32 @@ const isTaken = (error: unknown): boolean =>
 /** SQLITE_CONSTRAINT_UNIQUE and SQLITE_CONSTRAINT_PRIMARYKEY. */
 const constraints: readonly unknown[] = [2067, 1555]
 
-function removeRecord(db: DatabaseSync, resource: Resource, id: string): boolean {
+async function removeRecord({ rows }: Session, resource: Resource, id: string): Promise<boolean> {
   const { table, kind } = resource
-  const found = db.prepare(`select customer_id from ${table} where id = ?`).get(id)
+  const owner = `select customer_id from ${table} where id = $1`
+  const [found] = await rows({ text: owner, values: [id] })
   if (found === undefined) return false
-  const customerId = String(found.customer_id)
-  for (const name of new Set([table, fullTable(resource)])) {
-    db.prepare(`delete from ${name} where customer_id = ? and id = ?`).run(customerId, id)
+  const customerId = text(found, 'customer_id')
+  for (const name of tablesOf(resource)) {
+    const remove = `delete from ${name} where customer_id = $1 and id = $2`
+    await rows({ text: remove, values: [customerId, id] })
   }
-  const history = 'delete from superseded where customer_id = ? and kind = ? and id = ?'
-  db.prepare(history).run(customerId, kind, id)
+  const history = 'delete from superseded where customer_id = $1 and kind = $2 and id = $3'
+  await rows({ text: history, values: [customerId, kind, id] })
   // The page has another content, so it must have another entity tag.
-  db.prepare(`${raiseRevisions} and kind = ?`).run(customerId, kind)
+  await rows({ text: `${raiseRevisions} and kind = $2`, values: [customerId, kind] })
   return true
 }
 
-function removeCredentials(db: DatabaseSync, customerId: string): void {
-  const clients = '(select id from client where customer_id = ?)'
-  db.exec('update credential_revision set value = value + 1')
-  for (const sql of [
+async function removeCredentials({ rows, run }: Session, customerId: string): Promise<void> {
+  const clients = '(select id from client where customer_id = $1)'
+  await run('update credential_revision set value = value + 1')
+  for (const remove of [
     `delete from client_secret where client_id in ${clients}`,
     `delete from used_assertion where client_id in ${clients}`,
-    'delete from fee_quote where customer_id = ?',
-    'delete from client where customer_id = ?',
-  ])
-    db.prepare(sql).run(customerId)
+    'delete from fee_quote where customer_id = $1',
+    'delete from client where customer_id = $1',
+  ]) {
+    await rows({ text: remove, values: [customerId] })
+  }
 }
