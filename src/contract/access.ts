@@ -1,3 +1,4 @@
+import { attempt } from '../values/attempt.ts'
 import type { OperatorPrincipal } from './principal.ts'
 import { problem } from './problem.ts'
 import type { Access, Request, Trace } from './request.ts'
@@ -49,7 +50,7 @@ const longNumber = /(\p{Nd}[^\p{L}\p{Nd}]*){6}/u
 
 /** The log keeps the reason, so it must not hold an account number or control characters. */
 function readReason(given: string | string[] | undefined): string {
-  const reason = typeof given === 'string' ? decodeReason(given) : ''
+  const reason = typeof given === 'string' ? attempt(() => decodeURIComponent(given)) : ''
   if (reason?.trim() === '') {
     throw problem('malformed', 'a person must give a reason in the header Access-Reason')
   }
@@ -66,12 +67,4 @@ function readReason(given: string | string[] | undefined): string {
     throw problem('malformed', 'Access-Reason must not hold a number of six digits or more')
   }
   return reason
-}
-
-function decodeReason(given: string): string | undefined {
-  try {
-    return decodeURIComponent(given)
-  } catch {
-    return undefined
-  }
 }

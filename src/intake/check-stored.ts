@@ -9,6 +9,7 @@ import {
   shownId,
 } from '../store/integrity/stored-row.ts'
 import { StoreDamaged } from '../store/unavailable.ts'
+import { attempt } from '../values/attempt.ts'
 import { printInstant } from '../values/instant.ts'
 import { renderRecord } from './render.ts'
 
@@ -108,14 +109,11 @@ function renderingFaults(resource: Resource, row: StoredRow): string[] {
 }
 
 /** Undefined if the body is not the JSON of a record of this kind. */
-function renderAgain(resource: Resource, row: StoredRow, body: string) {
-  try {
+const renderAgain = (resource: Resource, row: StoredRow, body: string) =>
+  attempt(() => {
     const record = { ...withheldOf(resource, row), ...(JSON.parse(body) as RecordInput) }
     return renderRecord(resource, record, 0)
-  } catch {
-    return undefined
-  }
-}
+  })
 
 /** The members that import took and no body shows. */
 function withheldOf({ withheldMembers }: Resource, row: StoredRow): RecordInput {

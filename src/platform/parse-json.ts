@@ -1,13 +1,8 @@
+import { attempt } from '../values/attempt.ts'
 import { printable } from '../values/printable.ts'
 
 /** Undefined if the text is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
+export const parseJson = (text: string): unknown => attempt(() => JSON.parse(text))
 
 /** The parser's reason without the text that it quotes, which may hold a secret. */
 export const jsonFault = (error: unknown): string =>

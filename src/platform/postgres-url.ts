@@ -1,3 +1,4 @@
+import { attempt } from '../values/attempt.ts'
 import { isLoopback } from './machine/loopback.ts'
 
 /** One PostgreSQL server of a connection URL. */
@@ -24,16 +25,14 @@ export function readPostgresUrl(url: string): readonly ServerAddress[] | undefin
   const sslmode = parameters.get('sslmode') ?? undefined
   const known = [...parameters.keys()].every((name) => name === 'sslmode')
   if (user === '' || !known || (sslmode !== undefined && !sslmodes.has(sslmode))) return undefined
-  try {
+  return attempt(() => {
     const credentials = {
       user: decodeURIComponent(user),
       pass: decodeURIComponent(password.join(':')),
       database: decodeURIComponent(database),
     }
     return hosts.split(',').map((part) => addressOf(part, credentials, sslmode))
-  } catch {
-    return undefined
-  }
+  })
 }
 
 /** `postgres://user:password@host1:5432,host2:5432/database?sslmode=verify-full` */

@@ -1,3 +1,4 @@
+import { bech32 } from '@scure/base'
 import {
   type AddressCheck,
   type AddressKind,
@@ -43,11 +44,11 @@ export function checkCashAddress(address: string, policy: AddressPolicy): Addres
   if (candidates.some((prefix) => !allowed.includes(prefix))) {
     return refuse('wrong_network', 'The address must have the prefix bitcoincash: or none.')
   }
-  const words = [...body].map((character) => alphabet.indexOf(character))
+  const words = wordsOf(body)
   if (words.includes(-1)) {
     return refuse('charset', 'The address has a character that CashAddr does not.')
   }
-  if (!candidates.some((prefix) => checksum([...prefixWords(prefix), 0, ...words]) === 0n)) {
+  if (!candidates.some((prefix) => isMadeWith(prefix, words))) {
     return refuse('checksum', 'The checksum of the address is wrong.')
   }
   return checkPayload(words.slice(0, -checksumWords))
@@ -57,16 +58,14 @@ export function checkCashAddress(address: string, policy: AddressPolicy): Addres
 export function withCashPrefix(address: string): string {
   const lower = address.toLowerCase()
   if (lower.includes(':')) return lower
-  const words = [...lower].map((character) => alphabet.indexOf(character))
-  const prefixes = [mainPrefix, ...testPrefixes]
-  const prefix = prefixes.find((each) => checksum([...prefixWords(each), 0, ...words]) === 0n)
+  const prefix = testPrefixes.find((each) => isMadeWith(each, wordsOf(lower)))
   return `${prefix ?? mainPrefix}:${lower}`
 }
 
 /** Encodes 20 bytes as P2PKH or 32 bytes as P2SH32, on the main network, with the prefix. */
 export function encodeCashAddress(payload: Uint8Array): string {
   const version = payload.length === 20 ? 0 : (1 << 3) | 3
-  const words = regroup([version, ...payload], 8, 5, true) ?? []
+  const words = bech32.toWords(Uint8Array.of(version, ...payload))
   const remainder = checksum([...prefixWords(mainPrefix), 0, ...words, ...Array(8).fill(0)])
   const checks = Array.from({ length: 8 }, (_, index) =>
     Number((remainder >> BigInt(5 * (7 - index))) & 31n),
@@ -75,9 +74,10 @@ export function encodeCashAddress(payload: Uint8Array): string {
   return `${mainPrefix}:${body}`
 }
 
-function checkPayload(words: readonly number[]): AddressCheck {
-  const bytes = regroup(words, 5, 8, false)
-  if (bytes === undefined) return refuse('padding', 'The last character holds unused bits.')
+function checkPayload(words: number[]): AddressCheck {
+  // CashAddr and Bech32 group bits alike.
+  const bytes = bech32.fromWordsUnsafe(words)
+  if (!bytes) return refuse('padding', 'The last character holds unused bits.')
   const version = bytes[0] ?? 0x80
   const kind = kinds[version >> 3]
   const size = hashBytes[version & 7]
@@ -88,6 +88,12 @@ function checkPayload(words: readonly number[]): AddressCheck {
     ? refuse('length', 'The address must hold 20 bytes, or 32 for a script.')
     : accept(longKind)
 }
+
+const wordsOf = (body: string): number[] =>
+  [...body].map((character) => alphabet.indexOf(character))
+
+const isMadeWith = (prefix: string, words: readonly number[]): boolean =>
+  checksum([...prefixWords(prefix), 0, ...words]) === 0n
 
 const prefixWords = (prefix: string): number[] =>
   [...prefix].map((character) => character.charCodeAt(0) & 31)
@@ -104,22 +110,4 @@ function checksum(words: readonly number[]): bigint {
     })
   }
   return remainder ^ 1n
-}
-
-/** Converts groups of bits to another width. Undefined if unused bits at the end are not 0. */
-function regroup(groups: readonly number[], from: number, to: number, pad: boolean) {
-  let held = 0
-  let bits = 0
-  const regrouped: number[] = []
-  for (const group of groups) {
-    held = ((held << from) | group) & 0xffff
-    bits += from
-    while (bits >= to) {
-      bits -= to
-      regrouped.push((held >> bits) & ((1 << to) - 1))
-    }
-  }
-  const rest = held & ((1 << bits) - 1)
-  if (pad) return bits === 0 ? regrouped : [...regrouped, (rest << (to - bits)) & ((1 << to) - 1)]
-  return bits < from && rest === 0 ? regrouped : undefined
 }

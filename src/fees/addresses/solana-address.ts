@@ -1,5 +1,6 @@
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { base58 } from '@scure/base'
+import { attempt } from '../../values/attempt.ts'
 import { type AddressCheck, type AddressPolicy, accept, refuse } from './address-check.ts'
 import { isKnownToken } from './known-tokens.ts'
 
@@ -25,10 +26,8 @@ const reservedEnding = /1{16}$/
  * hold funds.
  */
 export function checkSolanaAddress(address: string, policy: AddressPolicy): AddressCheck {
-  let bytes: Uint8Array
-  try {
-    bytes = base58.decode(address)
-  } catch {
+  const bytes = attempt(() => base58.decode(address))
+  if (bytes === undefined) {
     return refuse('charset', 'The address has a character that base58 does not.')
   }
   if (bytes.length === keyPairBytes) {
@@ -49,11 +48,5 @@ export function checkSolanaAddress(address: string, policy: AddressPolicy): Addr
 export const encodeSolanaAddress = (payload: Uint8Array): string => base58.encode(payload)
 
 /** Decodes as leniently as Solana's runtime does (ZIP-215): y may be any element of the field. */
-function isOnCurve(bytes: Uint8Array): boolean {
-  try {
-    ed25519.Point.fromBytes(bytes, true)
-    return true
-  } catch {
-    return false
-  }
-}
+const isOnCurve = (bytes: Uint8Array): boolean =>
+  attempt(() => ed25519.Point.fromBytes(bytes, true)) !== undefined

@@ -1,4 +1,5 @@
 import { base32nopad } from '@scure/base'
+import { attempt } from '../../values/attempt.ts'
 import { type AddressCheck, accept, refuse } from './address-check.ts'
 
 /** StrKey version bytes (SEP-23) by the first letter that they produce. */
@@ -27,7 +28,7 @@ export function checkStellarAddress(address: string): AddressCheck {
   }
   const fault = lengthFault(address, letter === 'G' ? accountCharacters : muxedCharacters)
   if (fault !== undefined) return fault
-  const bytes = decode(address)
+  const bytes = attempt(() => base32nopad.decode(address))
   if (bytes === undefined) return refuse('padding', 'The last character holds unused bits.')
   if (bytes[0] !== version) return refuse('unsupported_kind', 'The kind of account is unknown.')
   if (readChecksum(bytes) !== crc16(bytes.subarray(0, -2))) {
@@ -55,14 +56,6 @@ function lengthFault(address: string, characters: number): AddressCheck | undefi
   return [1, 3, 6].includes(address.length % 8)
     ? refuse('padding', `The address must have ${characters} characters, without padding.`)
     : refuse('length', `The address must have ${characters} characters.`)
-}
-
-function decode(address: string): Uint8Array | undefined {
-  try {
-    return base32nopad.decode(address)
-  } catch {
-    return undefined
-  }
 }
 
 const readChecksum = (bytes: Uint8Array): number => Buffer.from(bytes.subarray(-2)).readUInt16LE()

@@ -1,6 +1,7 @@
 import { schnorr } from '@noble/curves/secp256k1.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { base58check, bech32, bech32m } from '@scure/base'
+import { attempt } from '../../values/attempt.ts'
 import {
   type AddressCheck,
   type AddressKind,
@@ -50,7 +51,8 @@ export function checkUtxoAddress(
   address: string,
   policy: AddressPolicy,
 ): AddressCheck {
-  const payload = address.length <= base58CharactersMax ? decodeBase58(address) : undefined
+  const payload =
+    address.length <= base58CharactersMax ? attempt(() => checkedBase58.decode(address)) : undefined
   if (payload !== undefined) return checkBase58Payload(forms, payload, policy)
   if (/^(?:[5KLc9][1-9A-HJ-NP-Za-km-z]{50,51}|6P[1-9A-HJ-NP-Za-km-z]{56})$/.test(address)) {
     return refuse('secret_key', 'This is a private key, not an address: move the funds it guards.')
@@ -121,24 +123,10 @@ function checkProgram(version: number, words: number[]): AddressCheck {
     : refuse('off_curve', 'No key can spend from this taproot address.')
 }
 
-function decodeBase58(address: string): Uint8Array | undefined {
-  try {
-    return checkedBase58.decode(address)
-  } catch {
-    return undefined
-  }
-}
-
 function decodeBech32(coder: typeof bech32 | typeof bech32m, address: string) {
   return coder.decodeUnsafe(address, segwitCharactersMax)?.words
 }
 
 /** Consensus accepts any 32 bytes, but no key can spend without a curve point at this x. */
-function isOnCurve(x: Uint8Array): boolean {
-  try {
-    schnorr.utils.lift_x(BigInt(`0x${Buffer.from(x).toString('hex')}`))
-    return true
-  } catch {
-    return false
-  }
-}
+const isOnCurve = (x: Uint8Array): boolean =>
+  attempt(() => schnorr.utils.lift_x(BigInt(`0x${Buffer.from(x).toString('hex')}`))) !== undefined

@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
 import { limits } from '../../platform/limits.ts'
 import { POSITION_BYTES, type Position } from '../../store/position.ts'
+import { attempt } from '../../values/attempt.ts'
 import type { Keyring } from '../../vault/keyring.ts'
 
 /** The vault's keys that seal cursors. */
@@ -118,12 +119,10 @@ function unseal(keys: CursorKeys, bytes: Buffer, tenant: string): Buffer | undef
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
   decipher.setAAD(associated(head, tenant))
   decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
-  try {
+  return attempt(() => {
     const sealed = bytes.subarray(headBytes + NONCE_BYTES, -TAG_BYTES)
     return Buffer.concat([decipher.update(sealed), decipher.final()])
-  } catch {
-    return undefined
-  }
+  })
 }
 
 const digestsOf = ({ operation, order, filters }: Binding): [CursorFault, Buffer][] => [

@@ -1,5 +1,6 @@
 import { echo, invalidParameters } from '../../contract/problem.ts'
 import { limits } from '../../platform/limits.ts'
+import { attempt } from '../../values/attempt.ts'
 
 /** The values by declared parameter, in order and not decoded: most of a hostile query is noise. */
 export type RawQuery = ReadonlyMap<string, readonly string[]>
@@ -73,9 +74,5 @@ const safeName = (given: string): string =>
 export function decodeValue(raw: string): string | undefined {
   if (raw.length > limits.valueLengthMax) return raw
   const text = raw.replace(/\+/g, ' ')
-  try {
-    return text.includes('%') ? decodeURIComponent(text) : text
-  } catch {
-    return undefined
-  }
+  return text.includes('%') ? attempt(() => decodeURIComponent(text)) : text
 }

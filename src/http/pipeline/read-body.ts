@@ -7,6 +7,8 @@ import {
 } from '../../contract/problem.ts'
 import type { Refusal } from '../../contract/schema-refusal.ts'
 import { limits } from '../../platform/limits.ts'
+import { parseJson } from '../../platform/parse-json.ts'
+import { attempt } from '../../values/attempt.ts'
 import { membersAtMost, repeatedMembers, scanJson } from '../../values/scan-json.ts'
 
 /**
@@ -97,12 +99,14 @@ function choiceFaults(
 }
 
 function parseObject(bytes: Uint8Array): Readonly<Record<string, unknown>> {
-  const text = decode(bytes)
+  const text = attempt(() => utf8.decode(bytes))
+  if (text === undefined) throw invalidBody('not_utf8', 'must be JSON in UTF-8')
   // Parsing thousands of members takes milliseconds.
   if (membersAtMost(text) > limits.bodyMembersMax) {
     throw invalidBody('too_many', `must have at most ${limits.bodyMembersMax} members`)
   }
-  const value = parse(text)
+  const value = parseJson(text)
+  if (value === undefined) throw invalidBody(...faultOf(text))
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalidBody('wrong_type', 'must be a JSON object')
   }
@@ -119,23 +123,7 @@ function parseObject(bytes: Uint8Array): Readonly<Record<string, unknown>> {
   return value as Readonly<Record<string, unknown>>
 }
 
-function decode(bytes: Uint8Array): string {
-  try {
-    return utf8.decode(bytes)
-  } catch {
-    throw invalidBody('not_utf8', 'must be JSON in UTF-8')
-  }
-}
-
 const utf8 = new TextDecoder('utf-8', { fatal: true })
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw invalidBody(...faultOf(text))
-  }
-}
 
 /** What was sent instead of JSON, or where it stops being JSON. */
 function faultOf(text: string): [ParameterFault['code'], string] {

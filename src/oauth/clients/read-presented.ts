@@ -2,6 +2,7 @@ import { decodeJwt } from 'jose'
 import { authorizationHeaders, type Request } from '../../contract/request.ts'
 import { limits } from '../../platform/limits.ts'
 import { Secret } from '../../platform/secret.ts'
+import { attempt } from '../../values/attempt.ts'
 import { oauthError } from '../endpoints/oauth-error.ts'
 import type { Form } from '../endpoints/read-form.ts'
 import { compactForm } from '../tokens/check-jwt.ts'
@@ -73,19 +74,13 @@ function readAssertion(assertion: Secret, bodyClientId: string | undefined): Pre
 function subjectOf(assertion: Secret): string {
   const isTooLong = assertion.reveal().length > limits.assertionLengthMax
   if (isTooLong || !compactForm.test(assertion.reveal())) return ''
-  try {
-    const sub: unknown = decodeJwt(assertion.reveal()).sub
-    return typeof sub === 'string' ? sub : ''
-  } catch {
-    return ''
-  }
+  const sub: unknown = attempt(() => decodeJwt(assertion.reveal()).sub)
+  return typeof sub === 'string' ? sub : ''
 }
 
 /** RFC 6749 section 2.3.1: the client form-encodes both parts before it joins them. */
 function decodePart(part: string): string {
-  try {
-    return decodeURIComponent(part.replaceAll('+', ' '))
-  } catch {
-    throw badHeader()
-  }
+  const decoded = attempt(() => decodeURIComponent(part.replaceAll('+', ' ')))
+  if (decoded === undefined) throw badHeader()
+  return decoded
 }

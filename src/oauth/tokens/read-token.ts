@@ -2,6 +2,7 @@ import { decodeJwt, decodeProtectedHeader } from 'jose'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Client } from '../../store/credentials.ts'
+import { attempt } from '../../values/attempt.ts'
 import { compactForm } from './check-jwt.ts'
 import { type CredentialCache, externalKey, type KnownCredentials } from './credential-cache.ts'
 import type { TrustedIssuers } from './external-token.ts'
@@ -54,13 +55,11 @@ async function readClaims(token: string, deps: TokenDeps): Promise<TokenClaims |
 /** The unchecked issuer and key id. They only select the key that the token is checked with. */
 function readUnchecked(token: string): { issuer: string; kid: string } | undefined {
   if (token.length > limits.tokenLengthMax || !compactForm.test(token)) return undefined
-  try {
+  return attempt(() => {
     const { kid } = decodeProtectedHeader(token)
     const { iss } = decodeJwt(token)
     return typeof kid === 'string' && typeof iss === 'string' ? { issuer: iss, kid } : undefined
-  } catch {
-    return undefined
-  }
+  })
 }
 
 async function findClient(

@@ -1,3 +1,4 @@
+import { attempt } from '../../../values/attempt.ts'
 import { smallest } from '../../../values/bounds.ts'
 import { ageOf } from '../../fee-basis.ts'
 import { type PriceSource, priceDecimals } from '../../schedule/read-schedule.ts'
@@ -66,15 +67,13 @@ export async function observeHttpPrices(
 
 /** (roundId, answer, startedAt, updatedAt, answeredInRound). The answer is signed. */
 function readRoundIfSound(round: RpcReply | undefined, decimals: RpcReply | undefined) {
-  try {
+  return attempt(() => {
     const [, answer = 0n, , updatedAt = 0n] = returnedWords(resultOf(round, 'a feed'), 5)
     const [places = 0n] = returnedWords(resultOf(decimals, 'a feed'), 1)
     if (answer >= 1n << 255n || places > 18n) return undefined
     const usd = answer * 10n ** (BigInt(priceDecimals) - places)
     return { usd, observedAtMicros: updatedAt * 1_000_000n }
-  } catch {
-    return undefined
-  }
+  })
 }
 
 function readHttpPrice(answer: ExactJson, source: HttpSource, now: bigint): ObservedPrice {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { ConfigError } from '../../../platform/config.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { Logger } from '../../../platform/log.ts'
+import { attempt } from '../../../values/attempt.ts'
 
 /**
  * How many connections this process can hold. A connection without a file descriptor would fail
@@ -25,12 +26,7 @@ export function connectionsWithin(descriptors: number | undefined, log: Logger):
 
 /** The soft limit, to which Node raises it at start. Undefined where the system does not tell. */
 export function readDescriptorLimit(file = '/proc/self/limits'): number | undefined {
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch {
-    return undefined
-  }
-  const soft = /^Max open files +(\d+)/m.exec(text)?.[1]
+  const text = attempt(() => readFileSync(file, 'utf8'))
+  const soft = /^Max open files +(\d+)/m.exec(text ?? '')?.[1]
   return soft === undefined ? undefined : Number(soft)
 }
