@@ -19,7 +19,7 @@ import { openTimeSlices } from './platform/time-slices.ts'
 import { resources } from './resources/catalogue.ts'
 import type { FeeQuoteStore } from './store/fee-quotes.ts'
 import { consumeQuote } from './withdrawal-fees/consume-quote.ts'
-import { findQuote } from './withdrawal-fees/find-quote.ts'
+import { findQuote } from './withdrawal-fees/describe-quote.ts'
 
 type IngestDeps = Omit<RecordDeps, 'foreign'> & {
   readonly quotes: Pick<FeeQuoteStore, 'operator'>

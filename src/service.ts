@@ -188,7 +188,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     ...byId(listPastRecords, (past) => readPastList(past, reading)),
   }
   const operatorUrl = await listenForOperator(
-    operatorHealthRoutes(readiness, background),
+    operatorHealthRoutes(health),
     { ...sources, background },
     opened,
   )

@@ -1,8 +1,8 @@
-import type { FeeQuote } from '../store/fee-quotes.ts'
+import type { FeeQuote, FeeQuoteStore } from '../store/fee-quotes.ts'
 import { printInstant } from '../values/instant.ts'
 
 /** What has become of a fee. `now` is of the store's clock, which judges every fee. */
-export const stateOf = (quote: FeeQuote, now: bigint): 'OPEN' | 'CONSUMED' | 'EXPIRED' => {
+const stateOf = (quote: FeeQuote, now: bigint): 'OPEN' | 'CONSUMED' | 'EXPIRED' => {
   if (quote.consumption !== undefined) return 'CONSUMED'
   return now < quote.expiresAt ? 'OPEN' : 'EXPIRED'
 }
@@ -24,3 +24,11 @@ export const describeQuote = (quote: FeeQuote) => ({
     consumed_at: printInstant(quote.consumption.at),
   }),
 })
+
+/** A quote of any customer, and what has become of it. Undefined if it is unknown. */
+export async function findQuote({ operator }: Pick<FeeQuoteStore, 'operator'>, id: string) {
+  const quote = await operator.find(id)
+  if (quote === undefined) return undefined
+  const { now } = await operator.times()
+  return { ...describeQuote(quote), state: stateOf(quote, now) }
+}

@@ -10,6 +10,17 @@ export type ReadinessCheck = {
   readonly check: () => Promise<Readonly<Record<string, unknown>> | undefined>
 }
 
+/** Each part with its status, by its name. */
+type Results = Readonly<Record<string, Readonly<Record<string, unknown>>>>
+
+/** What the operator may know of this process. */
+type Health = {
+  readonly status: 'ready' | 'failed'
+  readonly pid: number
+  readonly checks: Results
+  readonly jobs: readonly object[]
+}
+
 /**
  * `/healthz`: the process runs. `/readyz`: it can answer customers, or a 503. Anyone may ask, so
  * the answer says no more; the log line of a 503 names the parts.
@@ -19,47 +30,41 @@ export function healthRoutes(checks: readonly ReadinessCheck[]): Route[] {
   return [
     liveness,
     readiness('readiness', async () => {
-      const { failed } = await look()
-      if (failed.length === 0) return jsonAnswer({ status: 'ready' }, notStored)
+      const results = await look()
+      if (failedOf(results).length === 0) return jsonAnswer({ status: 'ready' }, notStored)
       throw problem('unavailable', 'the service is not ready; try again shortly', {
         retryAfter: 1,
-        cause: causeOf(failed),
+        cause: causeOf(results),
       })
     }),
   ]
 }
 
 /** The same paths on the operator's port, where `/readyz` reports every part of this process. */
-export function operatorHealthRoutes(
-  checks: readonly ReadinessCheck[],
-  background: Background,
-): Route[] {
-  const look = shared(() => runChecks(checks))
-  return [
-    liveness,
-    readiness('operatorReadiness', async () => {
-      const { failed, results } = await look()
-      const meta = { pid: process.pid, checks: results, jobs: describeJobs(background.states()) }
-      if (failed.length === 0) return jsonAnswer({ status: 'ready', ...meta }, notStored)
-      throw problem('unavailable', `not ready: ${failed.map(({ name }) => name).join(', ')}`, {
-        meta,
-        retryAfter: 1,
-        cause: causeOf(failed),
-      })
-    }),
-  ]
-}
+export const operatorHealthRoutes = (report: () => Promise<Health>): Route[] => [
+  liveness,
+  readiness('operatorReadiness', async () => {
+    const { status, ...meta } = await report()
+    if (status === 'ready') return jsonAnswer({ status, ...meta }, notStored)
+    const names = failedOf(meta.checks).map(([name]) => name)
+    throw problem('unavailable', `not ready: ${names.join(', ')}`, {
+      meta,
+      retryAfter: 1,
+      cause: causeOf(meta.checks),
+    })
+  }),
+]
 
-/** What the operator's port reports, for callers of the API who may know it. */
+/** For the operator's port, and for callers of the API who may know as much. */
 export function openHealthReport(
   checks: readonly ReadinessCheck[],
   background: Background,
-): () => Promise<object> {
+): () => Promise<Health> {
   const look = shared(() => runChecks(checks))
   return async () => {
-    const { failed, results } = await look()
+    const results = await look()
     return {
-      status: failed.length === 0 ? 'ready' : 'failed',
+      status: failedOf(results).length === 0 ? 'ready' : 'failed',
       pid: process.pid,
       checks: results,
       jobs: describeJobs(background.states()),
@@ -104,34 +109,24 @@ const readiness = (operation: string, answer: Route['answer']): Route => ({
   answer,
 })
 
-type Failed = { readonly name: string; readonly reason: string }
+const failedOf = (results: Results) =>
+  Object.entries(results).filter(([, { status }]) => status === 'failed')
 
 /** For the log: the parts, each with its reason. */
-const causeOf = (failed: readonly Failed[]): Error =>
-  new Error(`not ready: ${failed.map(({ name, reason }) => `${name} (${reason})`).join(', ')}`)
-
-type Looked = {
-  readonly failed: readonly Failed[]
-  readonly results: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+const causeOf = (results: Results): Error => {
+  const failed = failedOf(results).map(([name, { reason }]) => `${name} (${reason})`)
+  return new Error(`not ready: ${failed.join(', ')}`)
 }
 
-async function runChecks(checks: readonly ReadinessCheck[]): Promise<Looked> {
-  const parts = await Promise.all(checks.map(runCheck))
-  return {
-    failed: parts
-      .filter(({ result }) => result.status === 'failed')
-      .map(({ name, result }) => ({ name, reason: String(result.reason) })),
-    results: Object.fromEntries(parts.map(({ name, result }) => [name, result])),
-  }
-}
+const runChecks = async (checks: readonly ReadinessCheck[]): Promise<Results> =>
+  Object.fromEntries(await Promise.all(checks.map(runCheck)))
 
 async function runCheck({ name, check }: ReadinessCheck) {
   try {
-    const result: Readonly<Record<string, unknown>> = { status: 'ok', ...(await check()) }
-    return { name, result }
+    return [name, { status: 'ok', ...(await check()) }] as const
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'unknown'
-    return { name, result: { status: 'failed', reason } }
+    return [name, { status: 'failed', reason }] as const
   }
 }
 
