@@ -1,6 +1,7 @@
 import { type Problem, problem } from '../../contract/problem.ts'
 import { limits } from '../../platform/limits.ts'
 import { type Schedule, systemSchedule } from '../../platform/schedule.ts'
+import { openTally } from '../../platform/tally.ts'
 
 /**
  * Admits some streams at a time, because each takes a file, the processor, and a session for its
@@ -28,7 +29,7 @@ export function openStreamGate(
   schedule: Schedule = systemSchedule,
   bounds: GateBounds = limits,
 ): StreamGate {
-  const running = openCounts()
+  const running = openTally()
   // The client that comes first has its turn next.
   const waiting = new Map<string, Waiter[]>()
   const hasRoom = (clientId: string): boolean =>
@@ -78,22 +79,6 @@ export function openStreamGate(
       running.add(clientId, -1)
       admitNext()
     }
-  }
-}
-
-function openCounts() {
-  const counts = new Map<string, number>()
-  let total = 0
-  const of = (key: string) => counts.get(key) ?? 0
-  return {
-    of,
-    total: () => total,
-    add: (key: string, change: 1 | -1): void => {
-      total += change
-      const count = of(key) + change
-      if (count === 0) counts.delete(key)
-      else counts.set(key, count)
-    },
   }
 }
 

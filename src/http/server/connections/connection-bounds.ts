@@ -5,6 +5,7 @@ import { type Problem, problem } from '../../../contract/problem.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { Logger } from '../../../platform/log.ts'
 import { systemSchedule } from '../../../platform/schedule.ts'
+import { openTally, type Tally } from '../../../platform/tally.ts'
 import { networkOf } from '../../../values/ip-network.ts'
 
 /** Bounds what clients may hold: connections, requests in progress, and answers not yet taken. */
@@ -31,7 +32,7 @@ export type Bounds = {
 export function openConnectionBounds(bounds: Bounds, log: Logger): ConnectionBounds {
   const { perAddressMax, requestsMax = limits.requestsInProgressMax } = bounds
   const isTrusted = openTrusted(bounds.trustedProxies)
-  const [connections, requests] = [openCounter(), openCounter()]
+  const [connections, requests] = [openTally(), openTally()]
   const warn = openWarning(
     log,
     'closed connections over the limit of their address (BURSAR_CONNECTIONS_PER_ADDRESS_MAX)',
@@ -46,7 +47,7 @@ export function openConnectionBounds(bounds: Bounds, log: Logger): ConnectionBou
         const address = socket.remoteAddress
         // A socket that is closed already has no address.
         if (address === undefined || isTrusted(address)) return
-        const release = connections.take(networkOf(address), perAddressMax)
+        const release = take(connections, networkOf(address), perAddressMax)
         if (release !== undefined) socket.once('close', release)
         else {
           warn(address)
@@ -61,7 +62,7 @@ export function openConnectionBounds(bounds: Bounds, log: Logger): ConnectionBou
       if (requests.total() >= requestsMax) return tooManyInProgress
       const key = networkOf(address)
       const max = isTrusted(address) ? Number.POSITIVE_INFINITY : perAddressMax
-      const release = requests.take(key, max)
+      const release = take(requests, key, max)
       if (release === undefined) return tooManyOfAddress
       response.once('close', release)
       return undefined
@@ -93,25 +94,11 @@ function openTrusted(ranges: readonly string[]): (address: string) => boolean {
   return (address) => ranges.length > 0 && list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
 }
 
-/** Counts what each key holds. `take` returns the function that gives one back. */
-function openCounter() {
-  const held = new Map<string, number>()
-  let total = 0
-  return {
-    total: () => total,
-    take: (key: string, max: number): (() => void) | undefined => {
-      const count = held.get(key) ?? 0
-      if (count >= max) return undefined
-      held.set(key, count + 1)
-      total += 1
-      return () => {
-        total -= 1
-        const left = (held.get(key) ?? 0) - 1
-        if (left > 0) held.set(key, left)
-        else held.delete(key)
-      }
-    },
-  }
+/** Returns the function that gives one back. Undefined if the key holds as many as it may. */
+function take(tally: Tally, key: string, max: number): (() => void) | undefined {
+  if (tally.of(key) >= max) return undefined
+  tally.add(key, 1)
+  return () => tally.add(key, -1)
 }
 
 /** Warns at most once a second, so that a stranger cannot fill the log. No event goes uncounted. */

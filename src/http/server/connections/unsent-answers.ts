@@ -3,6 +3,7 @@ import { problem } from '../../../contract/problem.ts'
 import type { Answer, ReserveAnswer, Trace } from '../../../contract/request.ts'
 import { limits } from '../../../platform/limits.ts'
 import { type Schedule, systemSchedule } from '../../../platform/schedule.ts'
+import { openTally } from '../../../platform/tally.ts'
 import { networkOf } from '../../../values/ip-network.ts'
 
 /**
@@ -35,8 +36,14 @@ type Waiting = Share & { readonly admit: () => void; readonly refuse: () => void
 
 export function openUnsentAnswers(given: Partial<UnsentBounds> = {}): UnsentAnswers {
   const { waitMs, schedule, ...bounds } = { ...defaults, ...given }
-  const sums = openSums(bounds)
-  const queues = openQueues(sums.fits)
+  const sums = openTally()
+  /** `instead` are bytes of the client that the share replaces. */
+  const fits = ({ key, bytes }: Share, instead = 0): boolean => {
+    const [own, all] = [sums.of(key) - instead, sums.total() - instead]
+    const { perClientMax, totalMax } = bounds
+    return (own === 0 || own + bytes <= perClientMax) && (all === 0 || all + bytes <= totalMax)
+  }
+  const queues = openQueues(fits)
   const held = new WeakMap<Trace, Share>()
   const waits = new WeakMap<Trace, Waiting>()
   const ended = new WeakSet<Trace>()
@@ -77,7 +84,7 @@ export function openUnsentAnswers(given: Partial<UnsentBounds> = {}): UnsentAnsw
       if (bytes <= limits.smallAnswerBytesMax) return
       if (ended.has(trace)) throw noRoom
       const share = { key, bytes }
-      if (!queues.has(key) && sums.fits(share)) count(trace, share)
+      if (!queues.has(key) && fits(share)) count(trace, share)
       else await wait(trace, share)
     },
     hold: (answer, { trace, address }) => {
@@ -86,33 +93,13 @@ export function openUnsentAnswers(given: Partial<UnsentBounds> = {}): UnsentAnsw
       const key = reserved?.key ?? trace.client ?? `address ${networkOf(address)}`
       const share = { key, bytes: bytesOf(answer) }
       const { bytes: before = 0 } = reserved ?? {}
-      const isRefused = share.bytes > before && !sums.fits(share, before)
+      const isRefused = share.bytes > before && !fits(share, before)
       if (share.bytes !== before) count(trace, isRefused ? { key, bytes: 0 } : share)
       if (isRefused) throw noRoom
     },
     watch: (response, trace) => {
       if (response.destroyed) release(trace)
       else response.once('close', () => release(trace))
-    },
-  }
-}
-
-/** The bytes of each client that has any, and of all. */
-function openSums({ perClientMax, totalMax }: Pick<UnsentBounds, 'perClientMax' | 'totalMax'>) {
-  const sums = new Map<string, number>()
-  let total = 0
-  return {
-    /** `instead` are bytes of the client that the share replaces. */
-    fits: ({ key, bytes }: Share, instead = 0): boolean => {
-      const own = (sums.get(key) ?? 0) - instead
-      const all = total - instead
-      return (own === 0 || own + bytes <= perClientMax) && (all === 0 || all + bytes <= totalMax)
-    },
-    add: (key: string, more: number) => {
-      total += more
-      const own = (sums.get(key) ?? 0) + more
-      if (own > 0) sums.set(key, own)
-      else sums.delete(key)
     },
   }
 }
