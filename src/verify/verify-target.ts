@@ -1,11 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import {
-  type Context,
-  checkStatement,
-  type Observed,
-  type Result,
-  subjectsOf,
-} from './check-statement.ts'
+import { type Context, checkStatement, type Result, subjectsOf } from './check-statement.ts'
 import { basicOf, type Credentials, openTokens } from './client/client-tokens.ts'
 import { type Exchange, type Fetch, openSend, type Send } from './client/exchange.ts'
 import { openSession } from './client/open-session.ts'
@@ -90,16 +84,9 @@ const refuseLate = async () => need(false, 'the time for the run is over')
 function openObserved() {
   const failures: NoAnswer[] = []
   const refusals: Exchange[] = []
-  let requests = 0
-  const observed: Observed = {
-    failures,
-    refusals,
-    get requests() {
-      return requests
-    },
-  }
+  const observed = { failures, refusals, requests: 0 }
   const observe = (seen: Exchange | NoAnswer) => {
-    requests += 1
+    observed.requests += 1
     if (seen instanceof NoAnswer) failures.push(seen)
     else if (seen.status === 429 || seen.status >= 500) refusals.push(seen)
   }

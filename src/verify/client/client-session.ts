@@ -46,6 +46,8 @@ export type Session = {
   shown(list: List): Promise<readonly Shown[]>
   /** A record that only the flag for deleted records shows, or undefined. */
   deleted(list: List): Promise<Item | undefined>
+  /** Whether the token has the scope; true if the endpoint does not name its scopes. */
+  hasScope(scope: string): boolean
   /** Not testable unless the token has the scope. */
   needScope(scope: string): void
   customer(): Promise<string | undefined>

@@ -34,14 +34,16 @@ export function openSession(options: SessionOptions): Session {
       },
     })
   }
+  const hasScope = (scope: string) => tokens.scopes?.includes(scope) ?? true
   const needScope = (scope: string) =>
-    need(tokens.scopes?.includes(scope) ?? true, `the client does not have the scope ${scope}`)
+    need(hasScope(scope), `the client does not have the scope ${scope}`)
   const findCustomer = once(
     async () => customer ?? (await tokens.introspectedCustomer()) ?? recordedCustomer(session),
   )
   const first = perList((list) => firstPage(session, list))
   const session: Session = {
     call,
+    hasScope,
     needScope,
     customer: findCustomer,
     newId,

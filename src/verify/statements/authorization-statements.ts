@@ -100,8 +100,8 @@ export const authorizationStatements: readonly Statement[] = [
     check: async ({ session, allowFees }) => {
       need(allowFees, 'creating fees was not allowed (--allow-fees)')
       const token = await tokenWithout(session, feeOperation.scope)
-      const answered = await session.call(feeOperation.path, { method: 'POST', body: '{}', token })
-      holdStatus(answered, 403)
+      const call = { method: 'POST', body: '{}', token }
+      holdStatus(await session.call(feeOperation.path, call), 403)
     },
   },
 ]

@@ -74,8 +74,7 @@ export const cursorStatements: readonly Statement[] = [
     source: guide('Pages'),
     checkList: async ({ session }, list) => {
       const page_cursor = await cursorOf(session, list)
-      const { scopes } = session.tokens
-      const another = lists.find((one) => one !== list && (scopes?.includes(one.scope) ?? true))
+      const another = lists.find((one) => one !== list && session.hasScope(one.scope))
       need(another !== undefined, 'the client can read no other list')
       await session.sample(another)
       await isRefused(session, another, { page_cursor })
@@ -92,6 +91,5 @@ export async function cursorOf(session: Session, list: List): Promise<string> {
 }
 
 async function isRefused(session: Session, list: List, query: Query): Promise<void> {
-  const answered = await session.list(list, query)
-  holdStatus(answered, 400)
+  holdStatus(await session.list(list, query), 400)
 }

@@ -100,8 +100,7 @@ export const isolationStatements: readonly Statement[] = [
       const other = await otherOf(context)
       await context.session.sample(list)
       const page_cursor = await cursorOf(other, list)
-      const answered = await context.session.list(list, { page_cursor })
-      holdStatus(answered, 400)
+      holdStatus(await context.session.list(list, { page_cursor }), 400)
     },
   },
   {

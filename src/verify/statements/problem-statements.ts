@@ -56,8 +56,7 @@ export const problemStatements: readonly Statement[] = [
     source: guide('400 Bad Request'),
     checkRead: async ({ session }, { list }) => {
       session.needScope(list.scope)
-      const answered = await session.call(`${list.path}/no-uuid`)
-      holdStatus(answered, 400)
+      holdStatus(await session.call(`${list.path}/no-uuid`), 400)
     },
   },
   {
@@ -66,8 +65,7 @@ export const problemStatements: readonly Statement[] = [
     source: guide('400 Bad Request'),
     checkList: async ({ session }, list) => {
       session.needScope(list.scope)
-      const answered = await session.list(list, { limit: '0' })
-      holdStatus(answered, 400)
+      holdStatus(await session.list(list, { limit: '0' }), 400)
     },
   },
   {
@@ -75,8 +73,7 @@ export const problemStatements: readonly Statement[] = [
     says: 'An unknown path is answered 404.',
     source: guide('404 Not Found'),
     check: async ({ session }) => {
-      const answered = await session.call(`/v2/no-such-path-${session.newId()}`)
-      holdStatus(answered, 404)
+      holdStatus(await session.call(`/v2/no-such-path-${session.newId()}`), 404)
     },
   },
   {
@@ -96,7 +93,7 @@ export const problemStatements: readonly Statement[] = [
 
 /** One error of each kind that a read-only client can cause. */
 async function errorsOf(session: Session): Promise<readonly Exchange[]> {
-  const own = lists.find(({ scope }) => session.tokens.scopes?.includes(scope) ?? true)
+  const own = lists.find(({ scope }) => session.hasScope(scope))
   const { path } = own ?? issuerQuotes
   const answers = await Promise.all([
     session.call(path, { token: null }),

@@ -103,8 +103,7 @@ export const tokenStatements: readonly Statement[] = [
 
 /** A scope of the contract that the client has. */
 function ownScope({ session }: Context): string {
-  const { scopes } = session.tokens
-  const own = lists.map(({ scope }) => scope).find((scope) => scopes?.includes(scope) ?? true)
+  const own = lists.map(({ scope }) => scope).find(session.hasScope)
   need(own !== undefined, 'the client has no read scope')
   return own
 }
