@@ -242,6 +242,25 @@ describe('a unique value', () => {
     )
   })
 
+  test('is the ref_id of a record that has lost its id to another customer', async () => {
+    const lost = aFiatAccount({ ref_id: 'r' })
+    const taker = { ...lost, customer_id: 'borealis' }
+    const own = aFiatAccount({ id: anId(2), ref_id: 'r' })
+    await tested.take('fiat-accounts', [lost])
+    const reason = 'is already the ref_id of another fiat account of this customer'
+    const takeOver = { takeOver: true }
+    assertFault(
+      await tested.take('fiat-accounts', [taker, own], takeOver),
+      2,
+      'ref_id',
+      'taken',
+      reason,
+    )
+    assert.equal((await tested.take('fiat-accounts', [taker], takeOver)).withdrawn, 1)
+    const changed = { ...taker, status: 'APPROVED' }
+    assertFault(await tested.take('fiat-accounts', [changed, own]), 2, 'ref_id', 'taken', reason)
+  })
+
   test('may be the ref_id of two customers', async () => {
     const report = await tested.take('fiat-accounts', [
       aFiatAccount({ ref_id: 'r' }),

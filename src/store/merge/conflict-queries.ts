@@ -114,9 +114,14 @@ const sameKey = (...columns: readonly string[]): string => {
 /** A record that is withdrawn holds no memo and no address. */
 const bothHold = 'stored.deleted = false and staged.deleted_at is null'
 
-/** Ignores stored records that the same file replaces. */
+/** Ignores stored records that the same file replaces, or withdraws as it takes their id. */
 const notReplaced = `
       not exists (select 1 from staged as replacement where replacement.id = stored.id)`
+
+/** A record that loses its id to another customer's record keeps its `ref_id`. */
+const keepsRefId = `
+      not exists (select 1 from staged as replacement
+        where replacement.id = stored.id and replacement.customer_id = stored.customer_id)`
 
 function storedConflicts(resource: Resource): readonly StoredConflict[] {
   const { orderBy, uniqueMembers } = resource
@@ -133,7 +138,7 @@ function storedConflicts(resource: Resource): readonly StoredConflict[] {
       code: 'taken',
       index: 'by_ref_id',
       where: `${sameKey('customer_id', 'ref_id')}
-      and stored.id <> staged.id and ${notReplaced}`,
+      and stored.id <> staged.id and ${keepsRefId}`,
     },
     ...uniqueMembers.map(
       (member): StoredConflict => ({
