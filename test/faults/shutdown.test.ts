@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { longTest } from '../support/long.ts'
 import { type Program, startProgram } from '../support/program.ts'
 import { type RawAnswer, rawRequest } from '../support/raw-request.ts'
 import { until } from '../support/until.ts'
+import { beginRequest, openSocket } from './support/begun-request.ts'
 
 const id = 'acme_sandbox'
 const secret = 'bursar_sandbox_secret_of_acme'
@@ -20,41 +20,11 @@ beforeEach(async () => {
 })
 afterEach(() => program.kill('SIGKILL'))
 
-function openSocket(): { socket: Socket; received: () => string } {
-  const { hostname, port } = new URL(url)
-  const socket = connect(Number(port), hostname)
-  let received = ''
-  socket.setEncoding('utf8')
-  socket.on('data', (text) => {
-    received += text
-  })
-  socket.on('error', () => {})
-  return { socket, received: () => received }
-}
-
-/** Sends a request up to its body, so that the server waits for the rest. */
-async function beginRequest() {
-  const opened = openSocket()
-  opened.socket.write(
-    [
-      'POST /oauth2/token HTTP/1.1',
-      'host: x',
-      'content-type: application/x-www-form-urlencoded',
-      `content-length: ${form.length}`,
-      'expect: 100-continue',
-      '\r\n',
-    ].join('\r\n'),
-  )
-  await once(opened.socket, 'data')
-  assert.match(opened.received(), /^HTTP\/1\.1 100 /)
-  return opened
-}
-
 /** Resolves when the port refuses connections. */
 async function untilRefused(): Promise<void> {
   const isTaken = () =>
     new Promise<boolean>((resolve) => {
-      const { socket } = openSocket()
+      const { socket } = openSocket(url)
       socket.on('connect', () => {
         socket.destroy()
         resolve(true)
@@ -66,7 +36,7 @@ async function untilRefused(): Promise<void> {
 
 describe('SIGTERM', () => {
   test('answers the requests in progress, accepts no connection and exits with 0', async () => {
-    const begun = await beginRequest()
+    const begun = await beginRequest(url, form)
     const startedAt = performance.now()
     program.process.kill('SIGTERM')
     await untilRefused()
@@ -82,7 +52,7 @@ describe('SIGTERM', () => {
   })
 
   test('closes idle connections after a grace period', async () => {
-    const { socket, received } = openSocket()
+    const { socket, received } = openSocket(url)
     socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
     await once(socket, 'data')
     assert.match(received(), /^HTTP\/1\.1 200 /)
@@ -132,7 +102,7 @@ describe('SIGTERM', () => {
   })
 
   test('a second SIGTERM ends the process at once', async () => {
-    const begun = await beginRequest()
+    const begun = await beginRequest(url, form)
     program.process.kill('SIGTERM')
     await untilRefused()
     // A signal right after the first counts as the same one, so this test insists.
@@ -145,7 +115,7 @@ describe('SIGTERM', () => {
   })
 
   longTest('waits for an incomplete request no longer than the drain time', async () => {
-    const begun = await beginRequest()
+    const begun = await beginRequest(url, form)
     const startedAt = performance.now()
     program.process.kill('SIGTERM')
     assert.equal(await program.ended, 0)

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, before, describe, test } from 'node:test'
 import { freePort } from '../support/free-port.ts'
@@ -11,6 +10,7 @@ import { type Program, runProgram, startProgram } from '../support/program.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { aFiatAccount } from '../support/records.ts'
 import { untilHolds } from '../support/until.ts'
+import { beginRequest } from './support/begun-request.ts'
 
 /** `Program.ended` resolves when the last process that holds its output has exited. */
 
@@ -84,40 +84,20 @@ const readAccounts = (url: string, token: string) =>
     headers: ['authorization', `Bearer ${token}`],
   })
 
-/** A token request in flight: a worker has answered 100 Continue and waits for the body. */
-async function beginRequest(url: string) {
-  const { hostname, port } = new URL(url)
-  const socket = connect(Number(port), hostname)
-  let received = ''
-  socket.setEncoding('utf8').on('data', (text) => {
-    received += text
-  })
-  socket.on('error', () => {})
-  socket.write(
-    [
-      'POST /oauth2/token HTTP/1.1',
-      'host: x',
-      'content-type: application/x-www-form-urlencoded',
-      `content-length: ${form().length}`,
-      'expect: 100-continue',
-      '\r\n',
-    ].join('\r\n'),
-  )
-  await once(socket, 'data')
-  assert.match(received, /^HTTP\/1\.1 100 /)
-  return {
-    socket,
-    assertAnswered: async () => {
+const beginRequests = (url: string) =>
+  Promise.all(Array.from({ length: 4 * count }, () => beginRequest(url, form())))
+
+type Begun = Awaited<ReturnType<typeof beginRequest>>
+
+const assertAnswered = (begun: readonly Begun[]) =>
+  Promise.all(
+    begun.map(async ({ socket, received }) => {
       const closed = once(socket, 'close')
       socket.write(form())
       await closed
-      assert.match(received, /HTTP\/1\.1 200 OK\r\n.*"access_token":"[^"]+"/s)
-    },
-  }
-}
-
-const beginRequests = (url: string) =>
-  Promise.all(Array.from({ length: 4 * count }, () => beginRequest(url)))
+      assert.match(received(), /HTTP\/1\.1 200 OK\r\n.*"access_token":"[^"]+"/s)
+    }),
+  )
 
 const isRefused = (url: string) =>
   rawRequest(url, '/healthz').then(
@@ -285,7 +265,7 @@ describe('the end of serve --workers', () => {
     program.process.kill('SIGTERM')
     await until('nobody listens', () => isRefused(url))
     assert.equal(program.process.exitCode, null)
-    await Promise.all(begun.map(({ assertAnswered }) => assertAnswered()))
+    await assertAnswered(begun)
     assert.equal(await program.ended, 0)
     assert.deepEqual(linesOf(program, 'a worker died; starting another'), [])
   })
@@ -295,7 +275,7 @@ describe('the end of serve --workers', () => {
     const begun = await beginRequests(url)
     for (const pid of [program.process.pid ?? 0, ...readyPids(program)]) process.kill(pid, 'SIGINT')
     await until('nobody listens', () => isRefused(url))
-    await Promise.all(begun.map(({ assertAnswered }) => assertAnswered()))
+    await assertAnswered(begun)
     assert.equal(await program.ended, 0)
     assert.deepEqual(linesOf(program, 'a worker died; starting another'), [])
   })
@@ -329,7 +309,7 @@ describe('the end of serve --workers', () => {
     program.process.kill('SIGKILL')
     await exited
     await until('nobody listens', () => isRefused(url))
-    await Promise.all(begun.map(({ assertAnswered }) => assertAnswered()))
+    await assertAnswered(begun)
     const answeredAt = performance.now()
     assert.equal(await program.ended, null)
     assert.ok(performance.now() - answeredAt < 5000)
