@@ -133,31 +133,34 @@ const masking: readonly WrongServerCase[] = [
   },
 ]
 
-const lacksScope = ({ status }: { status: number }): boolean => status === 403
+/** Answers the requests that are meant although they have no token. */
+const withoutToken =
+  (isMeant: (asked: Asked) => boolean) =>
+  ({ ownToken }: World): Wrong =>
+    answeredWith(ownToken, (asked) => isMeant(asked) && !asked.headers.has('authorization'))
+
+/** Answers the requests that are meant although the token lacks their scope. */
+const withoutScope =
+  (isMeant: (asked: Asked) => boolean) =>
+  ({ ownToken }: World): Wrong =>
+    answeredWith(ownToken, isMeant, ({ status }) => status === 403)
 
 /** Tokens and scopes. */
 const scopes: readonly WrongServerCase[] = [
   {
     fault: 'answers records without a token',
     breaks: ['authorization.required', 'authorization.challenge'],
-    wrong: ({ ownToken }) =>
-      answeredWith(ownToken, (asked) => isList(asked) && !asked.headers.has('authorization')),
+    wrong: withoutToken(isList),
   },
   {
     fault: 'answers statements by id without a token',
     breaks: ['authorization.required'],
-    wrong: ({ ownToken }) =>
-      answeredWith(
-        ownToken,
-        (asked) =>
-          isList(asked) && asks(asked, 'statement_ids') && !asked.headers.has('authorization'),
-      ),
+    wrong: withoutToken((asked) => isList(asked) && asks(asked, 'statement_ids')),
   },
   {
     fault: 'answers single records without a token',
     breaks: ['authorization.reads-required'],
-    wrong: ({ ownToken }) =>
-      answeredWith(ownToken, (asked) => isSingle(asked) && !asked.headers.has('authorization')),
+    wrong: withoutToken(isSingle),
   },
   {
     fault: 'does not check the signature of a token',
@@ -177,32 +180,22 @@ const scopes: readonly WrongServerCase[] = [
       'authorization.scope-challenge',
       'authorization.fee-scope',
     ],
-    wrong: ({ ownToken }) => answeredWith(ownToken, () => true, lacksScope),
+    wrong: withoutScope(() => true),
   },
   {
     fault: 'ignores the scope for single reads',
     breaks: ['authorization.reads-scope'],
-    wrong: ({ ownToken }) => answeredWith(ownToken, isSingle, lacksScope),
+    wrong: withoutScope(isSingle),
   },
   {
     fault: 'ignores the scope for single reads with include_deleted',
     breaks: ['authorization.reads-scope'],
-    wrong: ({ ownToken }) =>
-      answeredWith(
-        ownToken,
-        (asked) => isSingle(asked) && asks(asked, 'include_deleted'),
-        lacksScope,
-      ),
+    wrong: withoutScope((asked) => isSingle(asked) && asks(asked, 'include_deleted')),
   },
   {
     fault: 'answers further pages without a token',
     breaks: ['authorization.required'],
-    wrong: ({ ownToken }) =>
-      answeredWith(
-        ownToken,
-        (asked) =>
-          isList(asked) && asks(asked, 'page_cursor') && !asked.headers.has('authorization'),
-      ),
+    wrong: withoutToken((asked) => isList(asked) && asks(asked, 'page_cursor')),
   },
   ...[
     'ref_ids',
@@ -215,13 +208,12 @@ const scopes: readonly WrongServerCase[] = [
   ].map((name) => ({
     fault: `ignores the scope under ${name}`,
     breaks: ['authorization.scope'],
-    wrong: ({ ownToken }: World) =>
-      answeredWith(ownToken, (asked) => isList(asked) && asks(asked, name), lacksScope),
+    wrong: withoutScope((asked) => isList(asked) && asks(asked, name)),
   })),
   {
     fault: 'quotes fees without the scope',
     breaks: ['authorization.fee-scope'],
-    wrong: ({ ownToken }) => answeredWith(ownToken, isFee, lacksScope),
+    wrong: withoutScope(isFee),
   },
   {
     fault: 'answers 404 for a missing scope',
