@@ -10,6 +10,8 @@ import type { Clock } from '../../src/platform/clock.ts'
 import type { Client } from '../../src/store/credentials.ts'
 import { systemRandom } from '../../src/vault/random.ts'
 import { assertProblem } from '../support/assert-answer.ts'
+import { contractFee, contractReads } from '../support/contract.ts'
+import { addCustomerClient } from '../support/customer-client.ts'
 import { describeService } from '../support/describe-service.ts'
 import { acme, type TestService } from '../support/harness.ts'
 import { callOf, gets, lists, pathOf } from '../support/operation-calls.ts'
@@ -21,17 +23,11 @@ const clock: Clock = () => startedAt + aheadSeconds * 1_000_000n
 
 const service = describeService({ clock })
 
-/** Contract, section 5: the scope of each operation. */
-const scopeOf: Readonly<Record<string, string>> = {
-  getFiatAccount: 'transfer:read_fiat_account',
-  listFiatAccounts: 'transfer:read_fiat_account',
-  listStatements: 'statements:read_statement',
-  getFiatDepositInstructions: 'transfer:read_fiat_deposit_instructions',
-  listFiatDepositInstructions: 'transfer:read_fiat_deposit_instructions',
-  listDepositAddresses: 'transfer:read_deposit_address',
-  listIssuerQuoteExecutions: 'exchange:read_issuer_quote_execution',
-  createCryptoWithdrawalFee: 'fee:write_crypto_withdrawal_fee',
+const contract: Readonly<Record<string, { readonly scope: string }>> = {
+  ...contractReads,
+  [contractFee.path]: contractFee,
 }
+const scopeOf = ({ path }: Operation) => contract[path.replace(':id', '{id}')]?.scope
 
 const instanceOf = (operation: Operation): string => pathOf(operation).split('?')[0] ?? ''
 
@@ -75,7 +71,7 @@ for (const operation of operations) {
     })
 
     test('answers a token that has only its own scope', async () => {
-      const scope = String(scopeOf[operation.id])
+      const scope = String(scopeOf(operation))
       const called = await call(path, { token: await service.tokenOf(acme, scope) })
       assert.equal(operation.scope, scope)
       assert.equal(called.status, 200)
@@ -215,23 +211,12 @@ test('accepts the scheme in any case and several spaces before the token', async
 })
 
 test('answers every list of a customer without records with an empty page', async () => {
-  const { credentials, keyring, oauth } = service.parts
-  await createSampleClient(
-    { store: credentials, keyring, clock, random: systemRandom },
-    {
-      id: 'newcomer',
-      secret: 'newcomer_secret',
-      customerId: 'newcomer',
-      name: 'Newcomer',
-      scopes: customerScopes,
-    },
-  )
-  await oauth.refresh()
   const newcomer = {
     customerId: 'newcomer',
     clientId: 'newcomer',
     clientSecret: 'newcomer_secret',
   }
+  await addCustomerClient(service, newcomer)
   for (const list of lists) {
     const called = await service.call(pathOf(list, [], 'newcomer'), { as: newcomer })
     assert.deepEqual([called.status, called.body], [200, { [list.envelope]: [] }], list.id)

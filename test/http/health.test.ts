@@ -5,7 +5,7 @@ import type { Request } from '../../src/contract/request.ts'
 import { healthRoutes } from '../../src/http/documents/health.ts'
 import type { Clock } from '../../src/platform/clock.ts'
 import { describeService } from '../support/describe-service.ts'
-import { callUrl } from '../support/harness.ts'
+import { acme, callUrl } from '../support/harness.ts'
 
 const startedAt = BigInt(Date.UTC(2026, 10, 21)) * 1000n
 let aheadSeconds = 0n
@@ -37,11 +37,7 @@ describe('/readyz', () => {
   })
 
   test('is 503, as are requests, when the loaded clients and revocations are too old', async () => {
-    const token = await service.tokenOf({
-      customerId: 'acme',
-      clientId: 'acme_sandbox',
-      clientSecret: 'bursar_sandbox_secret_of_acme',
-    })
+    const token = await service.tokenOf(acme)
     assert.equal((await service.call(account, { token })).status, 200)
     await service.parts.oauth.refresh()
     // In the same tick as the calls, so that no refresh runs in between.

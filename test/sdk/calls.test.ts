@@ -12,15 +12,10 @@ import {
   type RetryInfo,
   ServerError,
 } from '../../sdk/src/index.ts'
+import { withdrawal } from '../support/operation-calls.ts'
 
 const id = '11111111-1111-4111-8111-111111111111'
 const token = 'the-access-token'
-const withdrawal = {
-  asset: 'USDC',
-  crypto_network: 'ETHEREUM',
-  destination_address: '0xF0Aa84466e353E5390be37FE2934301c07c19a55',
-  amount: '1',
-} as const
 
 /** A client whose requests are answered by the responses in turn, and how many it has sent. */
 function clientOf(

@@ -14,6 +14,7 @@ import {
 import { fixtureIds } from '../../src/sandbox/story.ts'
 import { describeService } from '../support/describe-service.ts'
 import { acme } from '../support/harness.ts'
+import { withdrawal as anyWithdrawal } from '../support/operation-calls.ts'
 
 type Query<Id extends keyof operations> = Required<
   NonNullable<operations[Id]['parameters']['query']>
@@ -147,12 +148,7 @@ describe('every operation of the document', () => {
   })
 })
 
-const withdrawal = {
-  asset: 'USDC',
-  crypto_network: 'ETHEREUM',
-  destination_address: '0xF0Aa84466e353E5390be37FE2934301c07c19a55',
-  amount: '100.10',
-} as const
+const withdrawal = { ...anyWithdrawal, amount: '100.10' } as const
 
 describe('a list', () => {
   test('gives every record once, in order, over as many pages as it takes', async () => {

@@ -14,17 +14,12 @@ import {
 } from '../../sdk/src/index.ts'
 import { waitAfter } from '../../sdk/src/retry.ts'
 import { freePort } from '../support/free-port.ts'
+import { withdrawal } from '../support/operation-calls.ts'
 
 /** A server that fails as the test orders, which the service cannot do; then it succeeds. */
 type Answering = (response: ServerResponse, request: IncomingMessage) => unknown
 
 const id = '11111111-1111-4111-8111-111111111111'
-const withdrawal = {
-  asset: 'USDC',
-  crypto_network: 'ETHEREUM',
-  destination_address: '0xF0Aa84466e353E5390be37FE2934301c07c19a55',
-  amount: '1',
-} as const
 
 let failures: Answering[] = []
 let tokenFailures: Answering[] = []

@@ -14,12 +14,18 @@ function world() {
     },
     () => now,
   )
+  const answer = (life?: number) => {
+    const token = { access_token: `t${asked.length}`, ...(life && { expires_in: life }) }
+    asked.at(-1)?.resolve(token)
+  }
   return {
     tokens,
     asked,
-    answer: (life?: number) => {
-      const token = { access_token: `t${asked.length}`, ...(life && { expires_in: life }) }
-      asked.at(-1)?.resolve(token)
+    answer,
+    first: async (life?: number) => {
+      const token = tokens.current()
+      answer(life)
+      await token
     },
     advance: (seconds: number) => {
       now += seconds * 1000
@@ -38,10 +44,8 @@ describe('a token', () => {
   })
 
   test('is renewed once in its last minute, while the old one serves', async () => {
-    const { tokens, asked, answer, advance } = world()
-    const first = tokens.current()
-    answer(900)
-    await first
+    const { tokens, first, asked, answer, advance } = world()
+    await first(900)
     advance(839)
     assert.deepEqual([await tokens.current(), asked.length], ['t1', 1])
     advance(2)
@@ -54,10 +58,8 @@ describe('a token', () => {
   })
 
   test('of a short life is renewed in its last fifth', async () => {
-    const { tokens, asked, answer, advance } = world()
-    const first = tokens.current()
-    answer(10)
-    await first
+    const { tokens, first, asked, advance } = world()
+    await first(10)
     advance(7.9)
     await tokens.current()
     assert.equal(asked.length, 1)
@@ -67,10 +69,8 @@ describe('a token', () => {
   })
 
   test('still serves if its early renewal fails, and the next caller tries again', async () => {
-    const { tokens, asked, answer, advance } = world()
-    const first = tokens.current()
-    answer(900)
-    await first
+    const { tokens, first, asked, advance } = world()
+    await first(900)
     advance(850)
     await tokens.current()
     asked[1]?.reject(new Error('no token'))
@@ -80,10 +80,8 @@ describe('a token', () => {
   })
 
   test('that has expired serves no longer', async () => {
-    const { tokens, answer, advance } = world()
-    const first = tokens.current()
-    answer(900)
-    await first
+    const { tokens, first, answer, advance } = world()
+    await first(900)
     advance(900)
     const second = tokens.current()
     answer(900)
@@ -91,10 +89,8 @@ describe('a token', () => {
   })
 
   test('without `expires_in` is kept for five minutes', async () => {
-    const { tokens, asked, answer, advance } = world()
-    const first = tokens.current()
-    answer()
-    await first
+    const { tokens, first, asked, advance } = world()
+    await first()
     advance(239)
     await tokens.current()
     assert.equal(asked.length, 1)
@@ -104,10 +100,8 @@ describe('a token', () => {
   })
 
   test('that was refused is replaced, but not a newer one', async () => {
-    const { tokens, asked, answer } = world()
-    const first = tokens.current()
-    answer(900)
-    await first
+    const { tokens, first, asked, answer } = world()
+    await first(900)
     tokens.refuse('t1')
     const second = tokens.current()
     answer(900)
