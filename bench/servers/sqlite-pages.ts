@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { fiatAccount } from '../../src/resources/fiat-account.ts'
 import { positionOf } from '../../src/store/position.ts'
-import { rangeOf } from '../../src/store/records/key-range.ts'
+import { rangeOf } from '../../src/store/records/page.ts'
 import { pageQuery } from '../../src/store/sqlite/records/page-query.ts'
 import { firstPage } from '../../test/support/selection.ts'
 import { BIG, customerOf, idOf, microsOf } from '../world.ts'

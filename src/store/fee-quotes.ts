@@ -1,6 +1,6 @@
 import type { Tenant } from '../contract/principal.ts'
 import type { CryptoNetwork } from '../values/network.ts'
-import type { Recovery } from './recovery.ts'
+import type { Recovery } from './credentials.ts'
 
 /** A stored quote. Figures are decimal text, instants are microseconds since 1970, UTC. */
 export type FeeQuote = {

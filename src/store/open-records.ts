@@ -60,7 +60,7 @@ export function openRecords(
     ...openPastPages(requests, dialect),
     ...openSearch(requests, dialect),
     ...openPruner(requests.transact, dialect),
-    answers: openKeptAnswers(requests, dialect, clock),
+    findAnswer: openKeptAnswers(requests, dialect, clock),
     count: (resource) => countRecords(commands, dialect, resource),
     rows,
     journal: (entriesMax) => readJournal(commands, dialect, entriesMax),

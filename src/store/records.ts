@@ -6,7 +6,6 @@ import type {
   FoundRecord,
   History,
   HistoryPart,
-  KeptAnswers,
   PastRecord,
   PastSelection,
   PruneKey,
@@ -15,7 +14,7 @@ import type {
   Search,
   SearchHit,
 } from './records/history.ts'
-import type { JournalEntry, LoadOptions, RecordLoad } from './records/import.ts'
+import type { JournalEntry, KeptAnswer, LoadOptions, RecordLoad } from './records/import.ts'
 import type { Page, PageRows, Revision, Selection } from './records/page.ts'
 import type { PutOutcome, PutRequest } from './records/put.ts'
 
@@ -90,7 +89,12 @@ export type OperatorRecords = {
    * to go on. The first step raises the time since which records are kept.
    */
   pruneHistory(before: bigint, from: PruneKey | undefined, rowsMax: number): Promise<Pruning>
-  readonly answers: KeptAnswers
+  /**
+   * The answer to an earlier request with an idempotency key. A merge keeps its answer in its
+   * transaction, for a day. A refusal stores nothing and is not kept, since it may be sent again
+   * with success.
+   */
+  findAnswer(clientId: string, key: string): Promise<KeptAnswer | undefined>
   count(resource: Resource): Promise<number>
   /** The newest entries of the journal of imports, newest first. */
   journal(entriesMax: number): Promise<readonly JournalEntry[]>

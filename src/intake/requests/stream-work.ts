@@ -4,7 +4,7 @@ import { type Problem, problem } from '../../contract/problem.ts'
 import type { Resource } from '../../contract/resource.ts'
 import { limits } from '../../platform/limits.ts'
 import type { TimeSlices } from '../../platform/time-slices.ts'
-import { AlreadyAnswered, type KeptAnswer } from '../../store/records/history.ts'
+import { AlreadyAnswered, type KeptAnswer } from '../../store/records/import.ts'
 import type { Entry } from '../entry.ts'
 import { type ImportOptions, type ImportReport, importEntries } from '../files/import-file.ts'
 import { leftOpen, readContent } from '../files/reading/content.ts'
@@ -162,9 +162,9 @@ async function storeOnce(
   stream: Stream,
   key: string,
 ): Promise<WorkAnswer> {
-  const { answers } = deps.store.operator
+  const { findAnswer } = deps.store.operator
   const { clientId } = input.caller
-  const known = await answers.find(clientId, key)
+  const known = await findAnswer(clientId, key)
   if (known !== undefined) return again(known, fingerprintOf(input, await stream.digest()))
   const newAnswer = (report: ImportReport) => {
     const sha256 = stream.sha256()
@@ -174,7 +174,7 @@ async function storeOnce(
   try {
     return await storeStream(resource, deps, input, stream, newAnswer)
   } catch (error) {
-    const other = error instanceof AlreadyAnswered ? await answers.find(clientId, key) : undefined
+    const other = error instanceof AlreadyAnswered ? await findAnswer(clientId, key) : undefined
     if (other === undefined) throw error
     return again(other, fingerprintOf(input, stream.sha256()))
   }

@@ -1,8 +1,7 @@
+import type { RecoveryStore } from '../../store/credentials.ts'
 import type { FeeQuoteStore } from '../../store/fee-quotes.ts'
-import type { RecoveryStore } from '../../store/recovery.ts'
 import type { Keyring } from '../../vault/keyring.ts'
-import type { ClientDeps } from './clients.ts'
-import { nextSecond } from './clients.ts'
+import { type ClientDeps, nextSecond } from './clients.ts'
 
 type RecoveryDeps = Pick<ClientDeps, 'clock'> & { readonly store: RecoveryStore }
 

@@ -1,7 +1,7 @@
 import { problem } from '../../contract/problem.ts'
 import type { Logger } from '../../platform/log.ts'
 import { commandHint } from '../../platform/version.ts'
-import type { Recovery } from '../../store/recovery.ts'
+import type { Recovery } from '../../store/credentials.ts'
 import { printInstant } from '../../values/instant.ts'
 
 /** Whether the store was restored and its operator has not yet confirmed which clients are live. */

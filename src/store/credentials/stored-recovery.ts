@@ -1,4 +1,4 @@
-import type { Recovery, RecoveryStore } from '../recovery.ts'
+import type { Recovery, RecoveryStore } from '../credentials.ts'
 import { optionalWhole, whole } from '../row.ts'
 import type { Session } from '../session.ts'
 import type { CredentialSessions } from './credential-sessions.ts'

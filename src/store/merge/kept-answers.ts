@@ -1,33 +1,29 @@
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Dialect } from '../dialect.ts'
-import type { KeptAnswers } from '../records/history.ts'
-import type { NewAnswer } from '../records/import.ts'
+import { AlreadyAnswered, type NewAnswer } from '../records/import.ts'
+import type { OperatorRecords } from '../records.ts'
 import { text } from '../row.ts'
-import type { Session } from '../session.ts'
+import type { Reads } from '../session.ts'
 
-export const openKeptAnswers = (
-  { rows }: Pick<Session, 'rows'>,
-  { tableName }: Dialect,
-  clock: Clock,
-): KeptAnswers => ({
-  find: async (clientId, key) => {
+export const openKeptAnswers =
+  ({ rows }: Reads, { tableName }: Dialect, clock: Clock): OperatorRecords['findAnswer'] =>
+  async (clientId, key) => {
     const [row] = await rows({
       text: `select fingerprint, answer from ${tableName('kept_answer')}
         where client_id = $1 and key = $2 and kept_at > $3`,
       values: [clientId, key, forgottenBefore(clock())],
     })
     return row && { fingerprint: text(row, 'fingerprint'), answer: text(row, 'answer') }
-  },
-})
+  }
 
-/** Keeps an answer unless its key has one, and returns whether it did. Forgets expired answers. */
-export async function keepOnce(
-  { rows }: Session,
+/** Keeps an answer. Throws an AlreadyAnswered if its key has one. Forgets expired answers. */
+export async function keepAnswer(
+  { rows }: Reads,
   { tableName }: Dialect,
   { clientId, key, fingerprint, answer }: NewAnswer,
   now: bigint,
-): Promise<boolean> {
+): Promise<void> {
   const table = tableName('kept_answer')
   const before = forgottenBefore(now)
   // An answer whose time has passed makes room for another one of its key.
@@ -46,7 +42,7 @@ export async function keepOnce(
       values ($1, $2, $3, $4, $5) on conflict do nothing returning 1`,
     values: [clientId, key, fingerprint, answer, now],
   })
-  return kept.length === 1
+  if (kept.length === 0) throw new AlreadyAnswered()
 }
 
 /** Answers that were kept before this instant are deleted. */

@@ -3,20 +3,18 @@ import type { Dialect } from '../dialect.ts'
 import { readSourceRow, rowsOfIdsQuery } from '../integrity/stored-rows.ts'
 import type { RecordLoad } from '../records/import.ts'
 import { isTrue, optionalText } from '../row.ts'
-import type { Session } from '../session.ts'
+import type { Reads } from '../session.ts'
 import { repeatedId } from './conflict-queries.ts'
 import type { MergeStatements } from './merge-statements.ts'
 
-type Rows = Pick<Session, 'rows'>
-
 type KnownRecords = Pick<RecordLoad, 'isFirst' | 'stored'> & {
   /** Whether a known record was changed since. In the transaction of the merge. */
-  areChanged(session: Session): Promise<boolean>
+  areChanged(session: Reads): Promise<boolean>
 }
 
 /** Looks records up while an import is read, so that it need not stage those that are stored. */
 export async function openKnownRecords(
-  reader: Rows,
+  reader: Reads,
   resource: Resource,
   dialect: Dialect,
 ): Promise<KnownRecords> {
@@ -30,8 +28,7 @@ export async function openKnownRecords(
     },
     areChanged: async (session) => {
       if ((await lastChangeOf(session, resource, dialect)) === begunAt) return false
-      const [row] = await session.rows({ text: changedKnown(resource, dialect) })
-      return isTrue(row?.is_changed)
+      return await holds(session, changedKnown(resource, dialect))
     },
   }
 }
@@ -40,7 +37,7 @@ export async function openKnownRecords(
  * A text that every change of a record of the kind changes. The times of one customer only rise;
  * the sum of all has two parts, because it would not fit into a whole number.
  */
-async function lastChangeOf({ rows }: Rows, { kind }: Resource, { tableName }: Dialect) {
+async function lastChangeOf({ rows }: Reads, { kind }: Resource, { tableName }: Dialect) {
   const [row = {}] = await rows({
     text: `select sum(changed_at / 1000000) || ' ' || sum(changed_at % 1000000) as changed_at
       from ${tableName('revision')} where kind = '${kind}'`,
@@ -48,8 +45,14 @@ async function lastChangeOf({ rows }: Rows, { kind }: Resource, { tableName }: D
   return optionalText(row, 'changed_at')
 }
 
+/** Whether a query with one row, and one column of this name, says so. */
+export async function holds({ rows }: Reads, text: string): Promise<boolean> {
+  const [row] = await rows({ text })
+  return isTrue(row?.holds)
+}
+
 const changedKnown = ({ table }: Resource, { tableName }: Dialect): string => `
-  select count(*) > 0 as is_changed from known left join ${tableName(table)} as stored
+  select count(*) > 0 as holds from known left join ${tableName(table)} as stored
     on stored.id = known.id and stored.stored_at >= 0 and stored.id_taken = false
   where stored.source_digest is null or stored.source_digest <> known.digest`
 

@@ -11,14 +11,12 @@ import {
   type RecordLoad,
   type StorableRecord,
 } from '../records/import.ts'
-import { isTrue } from '../row.ts'
 import type { Session, StagedValue } from '../session.ts'
 import { conflictQueries } from './conflict-queries.ts'
-import { conflictReader, findFaults } from './find-faults.ts'
-import { CHANGED_MEANWHILE, openKnownRecords, repeatsKnown } from './known-records.ts'
-import { mergeStaged, replacesStored, type Storing } from './merge-staged.ts'
+import { conflictReader, findFaults, rejectConflicts } from './find-faults.ts'
+import { CHANGED_MEANWHILE, holds, openKnownRecords, repeatsKnown } from './known-records.ts'
+import { mergeStaged, type Storing } from './merge-staged.ts'
 import { mergeStatements } from './merge-statements.ts'
-import { rejectConflicts } from './rejection.ts'
 import { hasRepeats, knownRow, stagedRows, stagingOf } from './staging.ts'
 
 /** Where an adapter keeps the lines of an import until its merge. */
@@ -81,7 +79,7 @@ async function openLoad(deps: LoadDeps, resource: Resource): Promise<RecordLoad>
     if (knownLines > 0 && (await known.areChanged(session))) {
       return refused({ faults: [CHANGED_MEANWHILE], faultCount: 1 })
     }
-    const hasReplaced = await replacesStored(session, merge)
+    const hasReplaced = await holds(session, merge.hasReplaced)
     // Only a stored version can make a staged one older.
     const allowOlder = options.allowOlder || !hasReplaced
     const withStore = conflicts.withStore({ ...options, allowOlder })
@@ -107,13 +105,13 @@ async function openLoad(deps: LoadDeps, resource: Resource): Promise<RecordLoad>
     },
     check: (options) =>
       area.withStaged(async ({ session }) => {
-        const within = withinFile(await hasRepeatedIds(session))
+        const within = withinFile(await holds(session, hasRepeats))
         return await faultsOf(session, [...within, ...conflicts.withStore(options)])
       }),
     merge: (options) =>
       area.withStaged(async (staged) => {
         const { session } = staged
-        const repeats = await hasRepeatedIds(session)
+        const repeats = await holds(session, hasRepeats)
         // Before it locks the store, unless what is stored decides which record is rejected.
         const within =
           options.reject === undefined ? await faultsOf(session, withinFile(repeats)) : noFaults
@@ -125,11 +123,6 @@ async function openLoad(deps: LoadDeps, resource: Resource): Promise<RecordLoad>
       }),
     close: area.close,
   }
-}
-
-async function hasRepeatedIds(session: Session): Promise<boolean> {
-  const [row] = await session.rows({ text: hasRepeats })
-  return isTrue(row?.has_repeats)
 }
 
 const refused = (found: FoundFaults): MergeReport => ({

@@ -1,16 +1,14 @@
 import type { Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
-import { AlreadyAnswered } from '../records/history.ts'
-import type { MergeOptions, MergeOrigin, MergeReport } from '../records/import.ts'
-import { isTrue, type NamedRow, optionalWhole } from '../row.ts'
+import { type MergeOptions, type MergeReport, noFaults } from '../records/import.ts'
+import { type NamedRow, optionalWhole } from '../row.ts'
 import type { Session } from '../session.ts'
 import { stageLosers } from './conflict-queries.ts'
-import { countByFile, filesOf, knownByFile, reportOf, stagedByFile, sumOf } from './file-counts.ts'
 import { writeJournal } from './journal.ts'
-import { keepOnce } from './kept-answers.ts'
+import { keepAnswer } from './kept-answers.ts'
 import type { MergeStatements } from './merge-statements.ts'
 import { noteOrigin } from './origins.ts'
-import { dropRepeats, mergeTime } from './staging.ts'
+import { dropRepeats } from './staging.ts'
 
 type MergeParts = Pick<MergeOptions, 'dryRun' | 'takeOver' | 'origins' | 'answering'> & {
   readonly dialect: Dialect
@@ -38,60 +36,68 @@ export async function mergeStaged(
 ): Promise<MergeReport> {
   const { dialect, merge, now, answering, dryRun, takeOver = false, rejected } = parts
   const { repeats, hasReplaced, origins = [] } = parts
-  const staged = await countByFile(session, stagedByFile)
+  const byFile = (table: 'staged' | 'known') =>
+    countByFile(session, `select file, count(*) as records from ${table} group by file`)
+  const staged = await byFile('staged')
   if (repeats) await session.run(dropRepeats)
-  const unique = repeats ? await countByFile(session, stagedByFile) : staged
+  const unique = repeats ? await byFile('staged') : staged
   if (hasReplaced) {
     if (merge.keepDeletions !== undefined) await session.run(merge.keepDeletions)
     await session.run(merge.dropUnchanged)
   }
-  const counted = {
-    staged,
-    known: await countByFile(session, knownByFile),
-    remaining: hasReplaced ? await countByFile(session, stagedByFile) : unique,
-    replaced: hasReplaced ? await countByFile(session, merge.countReplaced) : new Map(),
-  }
+  // Lines that were not staged, because their records are stored as they are.
+  const known = await byFile('known')
+  const remaining = hasReplaced ? await byFile('staged') : unique
+  const replaced = hasReplaced ? await countByFile(session, merge.countReplaced) : noneByFile
   const losers = { text: stageLosers(resource, dialect), values: [now] }
   const withdrawn = takeOver ? (await session.rows(losers)).length : 0
-  const report = reportOf(counted, { ids: sumOf(unique), rejected, withdrawn })
+  const [left, changed] = [sumOf(remaining), sumOf(replaced)]
+  const added = left - changed
+  // Equal repeats within the files are not counted here.
+  const unchanged = sumOf(unique) - left
+  const report = { ...noFaults, rejected, withdrawn, added, changed, unchanged }
   if (dryRun) return report
-  const { added, changed } = report
   const [last] = await session.rows({ text: merge.lastChange })
   const storedAt = timeAfter(last, now)
-  await noteOrigins(session, dialect, origins, takeOver)
+  for (const [file, origin] of origins.entries()) {
+    await noteOrigin(session, dialect.tableName, file, { ...origin, takesOver: takeOver })
+  }
   // A changed record is stored beside its previous version.
   await parts.storing({ added, written: added + 2 * (changed + withdrawn) }, async () => {
     const does = { adds: added > 0, replaces: changed + withdrawn > 0, storedAt }
     for (const statement of merge.changes(does)) await session.rows(statement)
   })
-  for (const [origin, counts] of filesOf(origins, counted)) {
-    await writeJournal(session, dialect, { kind: resource.kind, storedAt, origin, counts })
+  for (const [file, { from }] of origins.entries()) {
+    if ('clientId' in from) continue
+    const countOf = (counted: CountedFiles) => counted.get(file) ?? 0
+    const [records, changed] = [countOf(staged) + countOf(known), countOf(replaced)]
+    const added = countOf(remaining) - changed
+    // Repeats within the file count as unchanged.
+    const counts = { records, added, changed, unchanged: records - added - changed }
+    const entry = { importedAt: storedAt, kind: resource.kind, ...from, ...counts }
+    await writeJournal(session, dialect, entry)
   }
-  if (answering !== undefined && !(await keepOnce(session, dialect, answering(report), now))) {
-    throw new AlreadyAnswered()
-  }
+  if (answering !== undefined) await keepAnswer(session, dialect, answering(report), now)
   return report
 }
 
-/** The time of a merge, by the row of `lastChange`. */
-export const timeAfter = (last: NamedRow | undefined, now: bigint): bigint =>
-  mergeTime(now, optionalWhole(last ?? {}, 'changed_at') ?? 0n)
+/** How many records each file has, by its number. A file without one has no entry. */
+type CountedFiles = ReadonlyMap<number, number>
 
-async function noteOrigins(
-  session: Session,
-  { tableName }: Dialect,
-  origins: readonly MergeOrigin[],
-  takesOver: boolean,
-): Promise<void> {
-  for (const [file, origin] of origins.entries()) {
-    await noteOrigin(session, tableName, file, { ...origin, takesOver })
-  }
+const noneByFile: CountedFiles = new Map()
+
+async function countByFile({ rows }: Session, text: string): Promise<CountedFiles> {
+  const found = await rows({ text })
+  return new Map(found.map(({ file, records }) => [Number(file), Number(records)]))
 }
 
-export async function replacesStored(
-  session: Session,
-  { hasReplaced }: Pick<MergeStatements, 'hasReplaced'>,
-): Promise<boolean> {
-  const [row] = await session.rows({ text: hasReplaced })
-  return isTrue(row?.has_replaced)
+const sumOf = (counted: CountedFiles): number => counted.values().reduce((a, b) => a + b, 0)
+
+/**
+ * The time of a merge, by the row of `lastChange`: now, but later than every change before it,
+ * whatever the clock says.
+ */
+export function timeAfter(last: NamedRow | undefined, now: bigint): bigint {
+  const lastChange = optionalWhole(last ?? {}, 'changed_at') ?? 0n
+  return now > lastChange ? now : lastChange + 1n
 }

@@ -3,37 +3,16 @@ import type { Dialect } from '../dialect.ts'
 import { filterColumns, memberColumns } from '../schema/tables.ts'
 import type { Statement } from '../session.ts'
 
-/** Merges `staged` into the stored records, after `conflictQueries` has found nothing. */
-export type MergeStatements = {
-  /** The pairs of a staged record and the stored one that it replaces, as what follows `from`. */
-  readonly replaced: string
-  /** Whether a staged record replaces a stored one. */
-  readonly hasReplaced: string
-  /** Copies stored deletions to staged records that mention none. Not for kinds without them. */
-  readonly keepDeletions: string | undefined
-  /** What `dropUnchanged` drops, as what follows `from`. */
-  readonly unchanged: string
-  readonly dropUnchanged: string
-  /** When the records of the staged customers last changed. A merge is later. */
-  readonly lastChange: string
-  /** How many staged records of each file replace a stored one. */
-  readonly countReplaced: string
-  /**
-   * Stages a stored record as it is once it is withdrawn, or deleted. The parameters are its line,
-   * its file, the time, the customer and the id.
-   */
-  readonly stageWithdrawn: string
-  /** What stores the staged records that remain. */
-  readonly changes: (does: Changes) => readonly Statement[]
-}
-
 type Changes = {
   readonly adds: boolean
   readonly replaces: boolean
   readonly storedAt: bigint
 }
 
-export function mergeStatements(resource: Resource, dialect: Dialect): MergeStatements {
+export type MergeStatements = ReturnType<typeof mergeStatements>
+
+/** Merges `staged` into the stored records, after `conflictQueries` has found nothing. */
+export function mergeStatements(resource: Resource, dialect: Dialect) {
   const { replaced, replacedInFull, unchanged, storedBody, storedChecksum } = rowSets(
     resource,
     dialect,
@@ -72,19 +51,29 @@ export function mergeStatements(resource: Resource, dialect: Dialect): MergeStat
   ]
   const reach = [timed(widenExtent(resource, dialect)), timed(noteKeptSince(resource, dialect))]
   return {
+    /** The pairs of a staged record and the stored one that it replaces, as what follows `from`. */
     replaced,
-    hasReplaced: `select exists (select 1 from ${replaced}) as has_replaced`,
+    hasReplaced: `select exists (select 1 from ${replaced}) as holds`,
+    /** Copies stored deletions to staged records that mention none. */
     keepDeletions: resource.deletable ? keepDeletions(table) : undefined,
+    /**
+     * Stages a stored record as it is once it is withdrawn, or deleted. The parameters are its
+     * line, its file, the time, the customer and the id.
+     */
     stageWithdrawn: stageWithdrawn(resource, dialect),
+    /** What `dropUnchanged` drops, as what follows `from`. */
     unchanged,
+    /** When the records of the staged customers last changed. A merge is later. */
     lastChange: `
       select max(changed_at) as changed_at from ${tableName('revision')}
       where kind = '${resource.kind}' and customer_id in (select customer_id from staged)`,
     dropUnchanged: `
       delete from staged where sequence in (select staged.sequence from ${unchanged})`,
+    /** How many staged records of each file replace a stored one. */
     countReplaced: `
       select staged.file, count(*) as records from ${replaced} group by staged.file`,
-    changes: ({ adds, replaces, storedAt }) =>
+    /** What stores the staged records that remain. */
+    changes: ({ adds, replaces, storedAt }: Changes): readonly Statement[] =>
       [...(replaces ? supersede : []), ...(adds ? reach : []), ...insert].map(
         ({ text, isTimed }) => ({ text, values: isTimed ? [storedAt] : [] }),
       ),
@@ -101,12 +90,11 @@ const timeOfMerge = ({ parameter }: Pick<Dialect, 'parameter'>): string => param
 export const sameRecord = 'stored.customer_id = staged.customer_id and stored.id = staged.id'
 
 /** The row sets of a merge, each as what follows `from`. */
-function rowSets(resource: Resource, { tableName, indexedBy }: Dialect) {
-  const stored = `${tableName(resource.table)} as stored ${indexedBy(`${resource.table}_by_id`)}`
+function rowSets(resource: Resource, dialect: Dialect) {
+  const { stored, tables, on } = storedInFull(resource, dialect)
   const replaced = `staged cross join ${stored} where ${sameRecord}`
   const hasMask = resource.mask !== undefined
-  const { joined, on } = fullOfStored(resource, { tableName })
-  const replacedInFull = `staged cross join ${stored} ${joined}
+  const replacedInFull = `staged cross join ${tables}
        where ${sameRecord} and ${on}`
   const storedBody = hasMask ? 'stored_full.body' : 'stored.body'
   const storedChecksum = hasMask ? 'stored_full.checksum' : 'stored.checksum'
@@ -130,15 +118,6 @@ function rowSets(resource: Resource, { tableName, indexedBy }: Dialect) {
          ${derived.map(([is, derives]) => `and ${is} is not distinct from ${derives}`).join(' ')}`
   return { replaced, replacedInFull, unchanged, storedBody, storedChecksum }
 }
-
-/** Joins the unmasked row of a stored one as `stored_full`, for a kind with a mask. */
-const fullOfStored = (resource: Resource, { tableName }: Pick<Dialect, 'tableName'>) =>
-  resource.mask === undefined
-    ? { joined: '', on: 'true' }
-    : {
-        joined: `cross join ${tableName(fullTable(resource))} as stored_full`,
-        on: 'stored_full.customer_id = stored.customer_id and stored_full.id = stored.id',
-      }
 
 const keepDeletions = (table: string): string => `
       update staged set deleted_at = (
@@ -191,15 +170,14 @@ export function stageStored(
         coalesce(stored.deleted_at, ${deletedAt}), 0, ${idTaken}, ${isLoser}`
 }
 
-/** The stored rows of a kind, with the unmasked ones where it has a mask. */
-export function storedInFull(
-  resource: Resource,
-  dialect: Pick<Dialect, 'tableName' | 'indexedBy'>,
-): { readonly tables: string; readonly on: string } {
-  const { table } = resource
-  const { joined, on } = fullOfStored(resource, dialect)
-  const stored = `${dialect.tableName(table)} as stored ${dialect.indexedBy(`${table}_by_id`)}`
-  return { tables: `${stored} ${joined}`, on }
+/** The stored rows of a kind, and beside them the unmasked ones if it has a mask. */
+export function storedInFull(resource: Resource, { tableName, indexedBy }: Dialect) {
+  const { table, mask } = resource
+  const stored = `${tableName(table)} as stored ${indexedBy(`${table}_by_id`)}`
+  if (mask === undefined) return { stored, tables: stored, on: 'true' }
+  const tables = `${stored} cross join ${tableName(fullTable(resource))} as stored_full`
+  const on = 'stored_full.customer_id = stored.customer_id and stored_full.id = stored.id'
+  return { stored, tables, on }
 }
 
 /** Inserts in the order of the primary key, which fills the table's pages one after the other. */

@@ -135,14 +135,10 @@ export function stagedRows({ columns }: Staging) {
 }
 
 /** Whether an id is staged twice. If none is, `dropRepeats` need not run. */
-export const hasRepeats = 'select count(distinct id) < count(*) as has_repeats from staged'
+export const hasRepeats = 'select count(distinct id) < count(*) as holds from staged'
 
 /** Keeps the first of equal records in one file. */
 export const dropRepeats = `
   delete from staged where exists (
     select 1 from staged as earlier
     where earlier.id = staged.id and earlier.sequence < staged.sequence)`
-
-/** The time of a merge: now, but later than every change before it, whatever the clock says. */
-export const mergeTime = (now: bigint, lastChange: bigint): bigint =>
-  now > lastChange ? now : lastChange + 1n

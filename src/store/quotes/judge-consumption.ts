@@ -1,7 +1,7 @@
 import { canonicalAddress } from '../../fees/addresses/canonical-address.ts'
 import { parseDecimal } from '../../values/decimal.ts'
+import type { Recovery } from '../credentials.ts'
 import type { BoundMember, Consumed, ConsumeRequest, FeeQuote } from '../fee-quotes.ts'
-import type { Recovery } from '../recovery.ts'
 
 /** `free`: the request may consume the quote. Any other outcome is the answer. */
 type Judgement = Consumed | { readonly outcome: 'free' }

@@ -1,6 +1,6 @@
 import type { Position } from '../position.ts'
 import type { Value } from '../session.ts'
-import type { ClientOrigin, ImportOrigin, NewAnswer } from './import.ts'
+import type { ClientOrigin, ImportOrigin } from './import.ts'
 import type { Selection } from './page.ts'
 
 /** A record by its id. Nothing of another customer is read for the record of a named one. */
@@ -80,14 +80,6 @@ export type PruneKey = {
 
 export type Pruning = { readonly deleted: number; readonly next: PruneKey | undefined }
 
-/**
- * Answers to requests with an idempotency key. A merge keeps its answer in its transaction, for a
- * day. A refusal stores nothing and is not kept, since it may be sent again with success.
- */
-export type KeptAnswers = {
-  find(clientId: string, key: string): Promise<KeptAnswer | undefined>
-}
-
 /** What a record was at a time. */
 export type PastRecord = {
   readonly customerId: string
@@ -110,10 +102,3 @@ export class PastUnknown extends Error {
     this.keptSince = keptSince
   }
 }
-
-/** Another request with this idempotency key was answered meanwhile, so nothing was changed. */
-export class AlreadyAnswered extends Error {
-  override readonly name = 'AlreadyAnswered'
-}
-
-export type KeptAnswer = Pick<NewAnswer, 'fingerprint' | 'answer'>

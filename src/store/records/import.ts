@@ -99,6 +99,13 @@ export type NewAnswer = {
   readonly answer: string
 }
 
+export type KeptAnswer = Pick<NewAnswer, 'fingerprint' | 'answer'>
+
+/** Another request with this idempotency key was answered meanwhile, so nothing was changed. */
+export class AlreadyAnswered extends Error {
+  override readonly name = 'AlreadyAnswered'
+}
+
 /** A staged record that conflicts with another or with a stored one. */
 export type RejectedRecord = {
   readonly file: number

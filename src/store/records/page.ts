@@ -1,4 +1,5 @@
-import type { Position } from '../position.ts'
+import type { Resource } from '../../contract/resource.ts'
+import { POSITION_BYTES, type Position, timePrefix } from '../position.ts'
 
 /** Which records a page shows. Values of one filter are joined by OR, filters by AND. */
 export type Selection = {
@@ -41,3 +42,41 @@ export type Page = PageRows & {
   /** The position in the store's log, in bytes. Absent where the store has no replicas. */
   readonly logPosition?: bigint
 }
+
+export type ColumnFilter = { readonly column: string; readonly values: readonly string[] }
+
+/** Whether a value names at most one record of a customer, deleted records included. */
+export const namesOneRecord = ({ column }: ColumnFilter): boolean =>
+  column === 'id' || column === 'ref_id'
+
+/** The filters by SQL column, most selective first: id, ref_id, then the resource's columns. */
+export function bySelectivity(resource: Resource, filters: Selection['anyOf']): ColumnFilter[] {
+  const columns: Readonly<Record<string, string>> = {
+    id: 'id',
+    refId: 'ref_id',
+    ...resource.columns,
+  }
+  const rank = Object.keys(columns)
+  return filters
+    .toSorted((a, b) => rank.indexOf(a.column) - rank.indexOf(b.column))
+    .map(({ column, values }) => ({ column: columns[column] ?? column, values }))
+}
+
+/** Both ends are exclusive. An end of 8 bytes is a time; it sorts before the positions of it. */
+export type KeyRange = { readonly low: Uint8Array; readonly high: Uint8Array }
+
+const BELOW_ALL: Uint8Array = new Uint8Array(0)
+const ABOVE_ALL: Uint8Array = new Uint8Array(POSITION_BYTES + 1).fill(0xff)
+
+/** The positions that a page may show: those in the selection's time range and after its cursor. */
+export function rangeOf(selection: Selection): KeyRange {
+  const low = selection.from === undefined ? BELOW_ALL : timePrefix(selection.from)
+  const high = selection.before === undefined ? ABOVE_ALL : timePrefix(selection.before)
+  if (selection.after === undefined) return { low, high }
+  return selection.order === 'ASC'
+    ? { low: later(low, selection.after), high }
+    : { low, high: earlier(high, selection.after) }
+}
+
+const later = (a: Uint8Array, b: Uint8Array): Uint8Array => (Buffer.compare(a, b) > 0 ? a : b)
+const earlier = (a: Uint8Array, b: Uint8Array): Uint8Array => (Buffer.compare(a, b) < 0 ? a : b)

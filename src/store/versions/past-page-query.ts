@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
 import { fullTable, type Resource } from '../../contract/resource.ts'
-import type { Dialect } from '../dialect.ts'
-import { openParameters, type Parameters } from '../parameters.ts'
-import { bySelectivity, namesOneRecord } from '../records/filter-order.ts'
+import { type Dialect, openParameters, type Parameters } from '../dialect.ts'
 import type { PastSelection } from '../records/history.ts'
-import { rangeOf } from '../records/key-range.ts'
+import { bySelectivity, namesOneRecord, rangeOf } from '../records/page.ts'
 import type { Statement } from '../session.ts'
 
 /**

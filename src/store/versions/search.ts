@@ -1,7 +1,6 @@
 import type { Resource } from '../../contract/resource.ts'
 import { resources } from '../../resources/catalogue.ts'
-import type { Dialect } from '../dialect.ts'
-import { openParameters, type Parameters } from '../parameters.ts'
+import { type Dialect, openParameters, type Parameters } from '../dialect.ts'
 import {
   type Position,
   positionId,

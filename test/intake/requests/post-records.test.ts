@@ -291,15 +291,15 @@ describe('an idempotency key', () => {
     const tested = await openTestStore(() => now)
     try {
       const key = { clientId: 'core', key: 'daily', fingerprint: 'a', answer: '{}' }
-      const { answers } = tested.store.operator
+      const { findAnswer } = tested.store.operator
       const answering = () => key
       await tested.take('fiat-accounts', accounts(1, 1), { answering })
-      assert.deepEqual(await answers.find('core', 'daily'), { fingerprint: 'a', answer: '{}' })
+      assert.deepEqual(await findAnswer('core', 'daily'), { fingerprint: 'a', answer: '{}' })
       await assert.rejects(tested.take('fiat-accounts', accounts(2, 1), { answering }), {
         name: 'AlreadyAnswered',
       })
       now += 25n * 3_600_000_000n
-      assert.equal(await answers.find('core', 'daily'), undefined)
+      assert.equal(await findAnswer('core', 'daily'), undefined)
       const next = await tested.take('fiat-accounts', accounts(2, 1), { answering })
       assert.equal(next.added, 1)
     } finally {

@@ -1,9 +1,13 @@
 import type { Tenant } from '../../../contract/principal.ts'
 import type { Resource } from '../../../contract/resource.ts'
 import { POSITION_BYTES } from '../../position.ts'
-import { bySelectivity, type ColumnFilter, namesOneRecord } from '../../records/filter-order.ts'
-import { rangeOf } from '../../records/key-range.ts'
-import type { Selection } from '../../records/page.ts'
+import {
+  bySelectivity,
+  type ColumnFilter,
+  namesOneRecord,
+  rangeOf,
+  type Selection,
+} from '../../records/page.ts'
 import type { Statement, Value } from '../../session.ts'
 import { hexOf, textArray } from '../driver/connection.ts'
 import { LOG_POSITION, tenantSetting } from './row-security.ts'

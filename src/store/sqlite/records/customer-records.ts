@@ -1,7 +1,7 @@
 import type { StatementSync } from 'node:sqlite'
 import type { View } from '../../../contract/resource.ts'
 import type { ReadRecords } from '../../integrity/intact-records.ts'
-import { rangeOf } from '../../records/key-range.ts'
+import { rangeOf } from '../../records/page.ts'
 import { StoreCorrupted } from '../../unavailable.ts'
 import { guarded } from '../database.ts'
 import { pageQuery } from './page-query.ts'

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import type { Resource } from '../../../contract/resource.ts'
-import { bySelectivity, type ColumnFilter, namesOneRecord } from '../../records/filter-order.ts'
-import type { Selection } from '../../records/page.ts'
+import {
+  bySelectivity,
+  type ColumnFilter,
+  namesOneRecord,
+  type Selection,
+} from '../../records/page.ts'
 
 /**
  * Reads one page. The text depends on the filters only, so it is prepared once for each
