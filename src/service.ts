@@ -124,7 +124,11 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   const fees = openFees({ config, environment: process.env, clock, log, background })
   opened.defer(fees.close)
   const [store, credentials, quotes] = [stores.records(), stores.credentials(), stores.quotes()]
-  opened.defer(startUpkeep({ store, quotes, log, background }, stores.servesOperator))
+  // The scan and the sweep need the operator, who sees all customers.
+  const { servesOperator } = stores
+  const { damage } = store
+  opened.defer(startDamageWatch({ damage, scans: servesOperator, log, background }))
+  if (servesOperator) opened.defer(startQuoteSweep({ quotes, log, background }))
   const keyring = await stores.keyring(credentials)
   if (sources.extend === undefined) await requireNoPublishedSecret(credentials, config, clock)
   // A document that is read before the service listens names the right URL, unless the port is 0.
@@ -205,12 +209,12 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     routes: [
       ...[
         ...routesOf(operations, readings, customers),
-        ...(stores.servesOperator ? routesOf(ingestOperations, operatorReadings, operator) : []),
+        ...(servesOperator ? routesOf(ingestOperations, operatorReadings, operator) : []),
         ...oauth.routes(extension?.interfere),
       ].map(whileIntact(stores.watch)),
       ...oauth.documents.map(staticDocument),
       ...documentRoutes(config, readiness, extension, () => url),
-      ...(stores.servesOperator ? [ingestOpenApiRoute(() => url)] : []),
+      ...(servesOperator ? [ingestOpenApiRoute(() => url)] : []),
       ...(extension?.routes ?? []),
     ],
   })
@@ -259,29 +263,6 @@ const closerOf =
     if (drain !== undefined) await server.drain(drain.lameDuckMs)
     await running.disposeAsync()
   }
-
-type UpkeepDeps = Pick<ServiceParts, 'store' | 'quotes'> & {
-  readonly log: Logger
-  readonly background: Background
-}
-
-/** What runs beside requests. The sweep and the scan need the operator, who sees all customers. */
-function startUpkeep(
-  { store, quotes, log, background }: UpkeepDeps,
-  servesOperator: boolean,
-): () => void {
-  const stopWatch = startDamageWatch({
-    damage: store.damage,
-    scans: servesOperator,
-    log,
-    background,
-  })
-  const stopSweep = servesOperator ? startQuoteSweep({ quotes, log, background }) : undefined
-  return () => {
-    stopWatch()
-    stopSweep?.()
-  }
-}
 
 /** Listens first and stops last, so that the operator can watch the service start and drain. */
 async function listenForOperator(
