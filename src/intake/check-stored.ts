@@ -7,7 +7,7 @@ import {
   type StoredRow,
   type StoredRows,
   shownId,
-} from '../store/integrity/stored-row.ts'
+} from '../store/integrity/stored-rows.ts'
 import { StoreDamaged } from '../store/unavailable.ts'
 import { attempt } from '../values/attempt.ts'
 import { printInstant } from '../values/instant.ts'

@@ -3,9 +3,8 @@ import type { Logger } from '../platform/log.ts'
 import { resources } from '../resources/catalogue.ts'
 import type { Dialect } from './dialect.ts'
 import { type KeptMarks, openDamageList } from './integrity/damage.ts'
-import { type CheckTables, logDamage, openDamageScan } from './integrity/damage-scan.ts'
-import { intactOperator } from './integrity/intact-operator.ts'
-import { intactRecords, type ReadRecords } from './integrity/intact-records.ts'
+import { type CheckTables, openDamageScan } from './integrity/damage-scan.ts'
+import { intactOperator, intactRecords, type ReadRecords } from './integrity/intact-records.ts'
 import { storedRows } from './integrity/stored-rows.ts'
 import { readJournal } from './merge/journal.ts'
 import { openKeptAnswers } from './merge/kept-answers.ts'
@@ -49,7 +48,7 @@ export function openRecords(
   sessions: RecordSessions,
 ): Pick<Store, 'customers' | 'operator' | 'damage'> {
   const { dialect, clock, requests, commands, tables } = sessions
-  const damage = openDamageList(logDamage(sessions.log), tables?.marks)
+  const damage = openDamageList(sessions.log, tables?.marks)
   const rows = storedRows(sessions.scanning, dialect)
   const operator: OperatorRecords = {
     beginLoad: sessions.beginLoad,

@@ -1,7 +1,7 @@
 import type { Tenant } from '../contract/principal.ts'
 import type { ListView, Resource, View } from '../contract/resource.ts'
 import type { DamageScan } from './integrity/damage-scan.ts'
-import type { StoredRows } from './integrity/stored-row.ts'
+import type { StoredRows } from './integrity/stored-rows.ts'
 import type {
   FoundRecord,
   History,

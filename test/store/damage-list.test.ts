@@ -11,13 +11,12 @@ import { statement } from '../../src/resources/statement.ts'
 import {
   type Damage,
   type DamageList,
-  type DamageReport,
   type KeptMarks,
   openDamageList,
 } from '../../src/store/integrity/damage.ts'
 import { openDamageScan, startDamageWatch } from '../../src/store/integrity/damage-scan.ts'
 import { intactRecords } from '../../src/store/integrity/intact-records.ts'
-import type { StoredRows } from '../../src/store/integrity/stored-row.ts'
+import type { StoredRows } from '../../src/store/integrity/stored-rows.ts'
 import { StoreCorrupted, StoreDamaged } from '../../src/store/unavailable.ts'
 import { anId } from '../support/records.ts'
 import { firstPage } from '../support/selection.ts'
@@ -26,14 +25,9 @@ import { firstPage } from '../support/selection.ts'
 function fullList() {
   const reports: string[] = []
   const mended = new Set<Damage>()
-  const list = openDamageList({
-    onFound: ({ kind }) => reports.push(`found ${kind}`),
-    onMended: ({ kind }) => reports.push(`mended ${kind}`),
-    onMore: () => reports.push('more'),
-    onMarked: ({ kind }) => reports.push(`marked ${kind}`),
-    onPassed: ({ kind }) => reports.push(`passed ${kind}`),
-    onUnkept: () => reports.push('unkept'),
-  })
+  const report = (...[damage, message = damage]: unknown[]) =>
+    void reports.push(String(message).split(';', 1)[0] ?? '')
+  const list = openDamageList(Object.assign(openLog('silent'), { error: report, info: report }))
   const note = (kind: string, at: number) => {
     const damage = { customerId: 'acme', kind, id: anId(at), fault: 'no match' }
     list.note(damage, async () => mended.has(damage))
@@ -53,16 +47,6 @@ const noRows: StoredRows = {
   unpaired: async () => [],
 }
 
-const silent = () => {}
-const unreported: DamageReport = {
-  onFound: silent,
-  onMended: silent,
-  onMarked: silent,
-  onPassed: silent,
-  onUnkept: silent,
-  onMore: silent,
-}
-
 test('processes that know the same damage count the same, each kind by itself', async () => {
   const marked = new Map<string, string>()
   const kept: KeptMarks = {
@@ -70,7 +54,8 @@ test('processes that know the same damage count the same, each kind by itself', 
     add: (kind, fault) => void marked.set(kind, fault),
     remove: (kind) => void marked.delete(kind),
   }
-  const [one, other] = [openDamageList(unreported, kept), openDamageList(unreported, kept)]
+  const log = openLog('silent')
+  const [one, other] = [openDamageList(log, kept), openDamageList(log, kept)]
   const note = (list: DamageList, kind: string) =>
     list.note({ customerId: 'acme', kind, id: anId(1), fault: 'no match' }, async () => false)
   note(one, 'statements')
@@ -95,7 +80,7 @@ describe('a full list of damage', () => {
     assert.ok(list.errorOf('fiat-accounts'))
     assert.ok(list.errorOf('deposit-addresses'))
     assert.equal(list.found().length, limits.damageListedMax)
-    assert.deepEqual(reports(), ['more'])
+    assert.deepEqual(reports(), ['more damaged records were found than are listed'])
   })
 
   test('forgets such a kind once the scan has compared all of it, and not before', async () => {
@@ -166,7 +151,10 @@ test('a kind whose table the database cannot read has no list and no miss until 
   await list.lookAgain()
   assert.equal(await get(202), undefined)
   assert.equal((await page()).rows, 0)
-  assert.deepEqual(reports(), ['marked statements', 'passed statements'])
+  assert.deepEqual(reports(), [
+    'a table of this kind is damaged',
+    'the tables of this kind have passed a check',
+  ])
 })
 
 describe('the watch over damage', () => {

@@ -1,10 +1,10 @@
 import type { CredentialStore } from '../credentials.ts'
-import { clientColumns, readClient, readDeniedToken } from './credential-rows.ts'
+import { text, whole } from '../row.ts'
+import type { Session } from '../session.ts'
 import type { CredentialSessions } from './credential-sessions.ts'
-import { clientMethods } from './stored-clients.ts'
+import { clientColumns, clientMethods, readClient } from './stored-clients.ts'
 import { keyMethods } from './stored-keys.ts'
 import { findRecovery, recoveryMethods } from './stored-recovery.ts'
-import { tokenMethods } from './stored-tokens.ts'
 
 type Methods = Omit<CredentialStore, 'integrityFaults' | 'close'>
 
@@ -50,10 +50,40 @@ function stateMethods({ read, numberSince, tableName }: CredentialSessions) {
           revision,
           isComplete: changedAfter === undefined,
           clients: clients.map(readClient),
-          deniedTokens: deniedTokens.map(readDeniedToken),
+          deniedTokens: deniedTokens.map((row) => ({
+            jti: text(row, 'jti'),
+            expiresAt: whole(row, 'expires_at'),
+          })),
           keysChanged: keys.length > 0,
           recovery: await findRecovery(session, tableName),
         }
+      }),
+  } satisfies Partial<CredentialStore>
+}
+
+/** Tokens that are refused, and assertions that were used. Each is kept until it expires. */
+function tokenMethods({ change, write, tableName }: CredentialSessions) {
+  const [denied, used] = [tableName('denied_token'), tableName('used_assertion')]
+  const forget = (session: Session, table: string, now: bigint) =>
+    session.rows({ text: `delete from ${table} where expires_at <= $1`, values: [now] })
+  return {
+    denyToken: (jti, expiresAt, now) =>
+      change(async (session) => {
+        await forget(session, denied, now)
+        await session.rows({
+          text: `insert into ${denied} (jti, expires_at) values ($1, $2) on conflict do nothing`,
+          values: [jti, expiresAt],
+        })
+      }),
+    useAssertion: (clientId, jti, expiresAt, now) =>
+      write(async (session) => {
+        await forget(session, used, now)
+        const inserted = await session.rows({
+          text: `insert into ${used} (client_id, jti, expires_at) values ($1, $2, $3)
+            on conflict do nothing returning 1`,
+          values: [clientId, jti, expiresAt],
+        })
+        return inserted.length > 0
       }),
   } satisfies Partial<CredentialStore>
 }

@@ -1,6 +1,14 @@
-import type { Client, CredentialStore, NewSecret } from '../credentials.ts'
+import assert from 'node:assert/strict'
+import type {
+  Client,
+  ClientMethod,
+  ClientSecret,
+  ClientWithSecrets,
+  CredentialStore,
+  NewSecret,
+} from '../credentials.ts'
+import { type NamedRow, optionalText, optionalWhole, text, whole } from '../row.ts'
 import type { Session } from '../session.ts'
-import { clientAndSecretColumns, clientValues, readClientsWithSecrets } from './credential-rows.ts'
 import type { CredentialSessions } from './credential-sessions.ts'
 
 export function clientMethods({ rows, change, write, tableName }: CredentialSessions) {
@@ -88,12 +96,25 @@ function steps(clients: string, secrets: string) {
   return {
     /** False if a client already has the id, or the pair of issuer and external id. */
     insertClient: async (session: Session, client: Client): Promise<boolean> => {
+      const { method } = client
       const inserted = await session.rows({
         text: `
           insert into ${clients} (id, customer_id, name, scopes, method, jwks, issuer, external_id,
             created_at, not_before, bound_to)
           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) on conflict do nothing returning 1`,
-        values: clientValues(client),
+        values: [
+          client.id,
+          client.customerId,
+          client.name,
+          client.scopes.join(' '),
+          method.kind,
+          method.kind === 'keys' ? method.jwks : null,
+          method.kind === 'issuer' ? method.issuer : null,
+          method.kind === 'issuer' ? method.externalId : null,
+          client.createdAt,
+          client.notBefore,
+          client.boundTo,
+        ],
       })
       return inserted.length > 0
     },
@@ -119,4 +140,60 @@ function steps(clients: string, secrets: string) {
       return raised.length > 0
     },
   }
+}
+
+/** The columns of table `client` that `readClient` reads. */
+export const clientColumns = `client.id, client.customer_id, client.name, client.scopes,
+  client.method, client.jwks, client.issuer, client.external_id, client.created_at,
+  client.not_before, client.disabled_at, client.last_used_at, client.bound_to`
+
+export function readClient(row: NamedRow): Client {
+  const scopes = text(row, 'scopes')
+  return {
+    id: text(row, 'id'),
+    customerId: optionalText(row, 'customer_id') ?? null,
+    boundTo: optionalText(row, 'bound_to') ?? null,
+    name: text(row, 'name'),
+    scopes: scopes === '' ? [] : scopes.split(' '),
+    method: readMethod(row),
+    createdAt: whole(row, 'created_at'),
+    notBefore: whole(row, 'not_before'),
+    disabledAt: optionalWhole(row, 'disabled_at'),
+    lastUsedAt: optionalWhole(row, 'last_used_at'),
+  }
+}
+
+function readMethod(row: NamedRow): ClientMethod {
+  const kind = text(row, 'method')
+  if (kind === 'keys') return { kind, jwks: text(row, 'jwks') }
+  if (kind === 'issuer') {
+    return { kind, issuer: text(row, 'issuer'), externalId: text(row, 'external_id') }
+  }
+  assert(kind === 'secret', 'This version does not know the method of a stored client.')
+  return { kind }
+}
+
+/** Columns of tables `client` and `secret`, joined, that `readClientsWithSecrets` reads. */
+const clientAndSecretColumns = `${clientColumns}, secret.id as secret_id,
+  secret.hash, secret.created_at as secret_created_at, secret.last_used_at as secret_last_used_at,
+  secret.expires_at as secret_expires_at`
+
+/** Reads rows of one client and one secret each. A row without a client is skipped. */
+function readClientsWithSecrets(rows: readonly NamedRow[]): ClientWithSecrets[] {
+  const clients = new Map<string, Client & { readonly secrets: ClientSecret[] }>()
+  for (const row of rows) {
+    const id = optionalText(row, 'id')
+    if (id === undefined) continue
+    const client = clients.get(id) ?? { ...readClient(row), secrets: [] }
+    clients.set(id, client)
+    if (row.secret_id === null) continue
+    client.secrets.push({
+      id: text(row, 'secret_id'),
+      hash: text(row, 'hash'),
+      createdAt: whole(row, 'secret_created_at'),
+      expiresAt: optionalWhole(row, 'secret_expires_at'),
+      lastUsedAt: optionalWhole(row, 'secret_last_used_at'),
+    })
+  }
+  return [...clients.values()]
 }

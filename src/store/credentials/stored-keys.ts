@@ -1,5 +1,5 @@
-import type { PurposeKeyStore } from '../../vault/purpose-key.ts'
-import { keyColumns, keyValues, readPurposeKeys } from './credential-rows.ts'
+import { type PurposeKeyStore, purposes, type WrappedKey } from '../../vault/purpose-key.ts'
+import { type NamedRow, optionalWhole, text, whole } from '../row.ts'
 import type { CredentialSessions } from './credential-sessions.ts'
 
 export function keyMethods({ read, change, tableName }: CredentialSessions): PurposeKeyStore {
@@ -7,8 +7,10 @@ export function keyMethods({ read, change, tableName }: CredentialSessions): Pur
   return {
     readPurposeKeys: () =>
       read(async (session) => {
-        const text = `select ${keyColumns} from ${keys} order by sequence`
-        return readPurposeKeys(await session.rows({ text }))
+        const stored = await session.rows({
+          text: `select ${columns} from ${keys} order by sequence`,
+        })
+        return stored.flatMap(readKey)
       }),
     addPurposeKey: (key, joining) =>
       change(async (session) => {
@@ -18,8 +20,16 @@ export function keyMethods({ read, change, tableName }: CredentialSessions): Pur
           if (found.length > 0) return false
         }
         await session.rows({
-          text: `insert into ${keys} (${keyColumns}) values ($1, $2, $3, $4, $5, $6, $7)`,
-          values: keyValues(key),
+          text: `insert into ${keys} (${columns}) values ($1, $2, $3, $4, $5, $6, $7)`,
+          values: [
+            key.id,
+            key.purpose,
+            key.wrapped,
+            key.masterId,
+            key.createdAt,
+            key.activeFrom,
+            key.revokedAt ?? null,
+          ],
         })
         if (joining === 'instead') {
           await session.rows({
@@ -40,4 +50,23 @@ export function keyMethods({ read, change, tableName }: CredentialSessions): Pur
         }
       }),
   }
+}
+
+const columns = 'id, purpose, wrapped, master_id, created_at, active_from, revoked_at'
+
+/** Skips a key with a purpose that only a later version knows; only that version uses the key. */
+function readKey(row: NamedRow): readonly WrappedKey[] {
+  const purpose = purposes.find((known) => known === row.purpose)
+  if (purpose === undefined) return []
+  return [
+    {
+      id: text(row, 'id'),
+      purpose,
+      wrapped: text(row, 'wrapped'),
+      masterId: text(row, 'master_id'),
+      createdAt: whole(row, 'created_at'),
+      activeFrom: whole(row, 'active_from'),
+      revokedAt: optionalWhole(row, 'revoked_at'),
+    },
+  ]
 }

@@ -3,14 +3,14 @@ import type { Resource } from '../../contract/resource.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
 import { StoreDamaged } from '../unavailable.ts'
-import type { Damage, DamageList } from './damage.ts'
+import type { DamageList } from './damage.ts'
 import {
   comesAfter,
   type RowKey,
   rowFaults,
   type StoredRow,
   type StoredRows,
-} from './stored-row.ts'
+} from './stored-rows.ts'
 
 /** Compares tables with their indexes. Resolves with the fault of each damaged table. */
 export type CheckTables = (tables: readonly string[]) => Promise<ReadonlyMap<string, string>>
@@ -168,26 +168,3 @@ export function startDamageWatch({ damage, scans, log, background }: WatchDeps):
     checks?.stop()
   }
 }
-
-/** Logs damage as it is found and mended. Neither names a value of the record. */
-export const logDamage = (log: Logger) => ({
-  onFound: (damage: Damage) =>
-    log.error(
-      damage,
-      'a stored record is damaged; requests for it, for lists of its kind and for unknown ids get 503 until it is imported again or restored',
-    ),
-  onMended: (damage: Damage) => log.info(damage, 'a damaged record has been mended'),
-  onMarked: (damage: Damage) =>
-    log.error(
-      damage,
-      'a table of this kind is damaged; lists and unknown ids get 503 until a check of the tables passes, which a server runs in the background, and `bursar migrate --check`; restore a backup',
-    ),
-  onPassed: (damage: Damage) =>
-    log.info(damage, 'the tables of this kind have passed a check; lists are answered again'),
-  onUnkept: (error: unknown) =>
-    log.error({ err: error }, 'the mark of a damaged table cannot be written; a restart loses it'),
-  onMore: () =>
-    log.error(
-      'more damaged records were found than are listed; `bursar migrate --check` names the first 1,000',
-    ),
-})

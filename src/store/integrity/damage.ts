@@ -1,7 +1,8 @@
 import { limits } from '../../platform/limits.ts'
+import type { Logger } from '../../platform/log.ts'
 import { isOutOfDescriptors } from '../../platform/machine/exhaustion.ts'
 import { StoreCorrupted, StoreDamaged } from '../unavailable.ts'
-import { shownId } from './stored-row.ts'
+import { shownId } from './stored-rows.ts'
 
 /** A stored record, or a part of the store, that cannot be answered as it was imported. */
 export type Damage = {
@@ -71,26 +72,14 @@ export type DamageList = {
   lookAgain(): Promise<void>
 }
 
-export type DamageReport = {
-  readonly onFound: (damage: Damage) => void
-  readonly onMended: (damage: Damage) => void
-  readonly onMarked: (damage: Damage) => void
-  readonly onPassed: (damage: Damage) => void
-  /** The mark is in memory only, so a restart would lose it. */
-  readonly onUnkept: (error: unknown) => void
-  /** The list is full, and there is more damage. */
-  readonly onMore: () => void
-}
-
 type Known = { readonly damage: Damage; readonly isMended: () => Promise<boolean> }
 
-/** Without `kept`, the marks are in memory only. */
-export function openDamageList(report: DamageReport, kept?: KeptMarks): DamageList {
-  const { onFound, onMended, onMore } = report
+/** Without `kept`, the marks are in memory only. The log names no value of a record. */
+export function openDamageList(log: Logger, kept?: KeptMarks): DamageList {
   const known = new Map<string, Known>()
   const metByKind = new Map<string, number>()
   const count = (kind: string) => metByKind.set(kind, (metByKind.get(kind) ?? 0) + 1)
-  const marks = openMarks(report, count, kept)
+  const marks = openMarks(log, count, kept)
   /** How often damage of a kind was found that the list had no room for. */
   const unlisted = new Map<string, number>()
   let met = 0
@@ -132,10 +121,10 @@ export function openDamageList(report: DamageReport, kept?: KeptMarks): DamageLi
       count(shown.kind)
       if (known.size < limits.damageListedMax) {
         known.set(key, { damage: shown, isMended })
-        onFound(shown)
+        log.error(shown, FOUND)
         return errorFor(shown)
       }
-      if (unlisted.size === 0) onMore()
+      if (unlisted.size === 0) log.error(MORE)
       unlisted.set(shown.kind, (unlisted.get(shown.kind) ?? 0) + 1)
       return errorFor(shown)
     },
@@ -154,7 +143,7 @@ export function openDamageList(report: DamageReport, kept?: KeptMarks): DamageLi
         // A store that cannot be read has not been mended.
         if (!(await isMended().catch(() => false))) continue
         known.delete(key)
-        onMended(damage)
+        log.info(damage, 'a damaged record has been mended')
       }
     },
   }
@@ -167,29 +156,34 @@ type Mark = {
   count: number
 }
 
-function openMarks(
-  { onMarked, onPassed, onUnkept }: DamageReport,
-  count: (kind: string) => unknown,
-  kept: KeptMarks | undefined,
-) {
+const FOUND =
+  'a stored record is damaged; requests for it, for lists of its kind and for unknown ids get 503 until it is imported again or restored'
+const MORE =
+  'more damaged records were found than are listed; `bursar migrate --check` names the first 1,000'
+const MARKED =
+  'a table of this kind is damaged; lists and unknown ids get 503 until a check of the tables passes, which a server runs in the background, and `bursar migrate --check`; restore a backup'
+const PASSED = 'the tables of this kind have passed a check; lists are answered again'
+const UNKEPT = 'the mark of a damaged table cannot be written; a restart loses it'
+
+function openMarks(log: Logger, count: (kind: string) => unknown, kept: KeptMarks | undefined) {
   const marks = new Map<string, Mark>()
   const note = (kind: string, mark: Omit<Mark, 'count'>) => {
     marks.set(kind, { ...mark, count: 1 })
     count(kind)
-    onMarked({ kind, fault: mark.fault })
+    log.error({ kind, fault: mark.fault }, MARKED)
   }
   const keep = (kind: string, fault: string): boolean => {
     try {
       kept?.add(kind, fault)
       return kept !== undefined
     } catch (error) {
-      onUnkept(error)
+      log.error({ err: error }, UNKEPT)
       return false
     }
   }
   const end = (kind: string, { fault }: Mark) => {
     marks.delete(kind)
-    onPassed({ kind, fault })
+    log.info({ kind, fault }, PASSED)
   }
   /** Takes over what other processes, and this one before its start, have marked and ended. */
   const read = () => {

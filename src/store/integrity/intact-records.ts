@@ -1,7 +1,8 @@
 import type { Tenant } from '../../contract/principal.ts'
 import type { ListView, Resource, View } from '../../contract/resource.ts'
 import type { Page, Revision, Selection } from '../records/page.ts'
-import type { CustomerRecords } from '../records.ts'
+import type { PutOutcome } from '../records/put.ts'
+import type { CustomerRecords, OperatorRecords } from '../records.ts'
 import { bodyChecksum } from './checksum.ts'
 import type { DamageList } from './damage.ts'
 
@@ -30,11 +31,8 @@ export function intactRecords(records: ReadRecords, damage: DamageList): Custome
     async get(tenant, view, id, includeDeleted) {
       const { kind } = view.resource
       const again = () => records.get(tenant, view, id, includeDeleted)
-      const read = await damage.reading(kind, again)
-      if (read === undefined) {
-        damage.requireNone(kind)
-        return undefined
-      }
+      const read = await getting(damage, kind, again)
+      if (read === undefined) return undefined
       if (isIntact(tenant, read)) return String(read.body)
       const fault = 'its body does not match its checksum'
       throw damage.note({ customerId: tenant, kind, id, fault }, async () =>
@@ -71,3 +69,70 @@ export function intactRecords(records: ReadRecords, damage: DamageList): Custome
     },
   }
 }
+
+/** Reads a record. It may be there if it is not found while damage of its kind is known. */
+async function getting<T>(damage: DamageList, kind: string, read: () => Promise<T>): Promise<T> {
+  const found = await damage.reading(kind, read)
+  if (found === undefined) damage.requireNone(kind)
+  return found
+}
+
+/**
+ * The operator's records by the policy of the customers' records: while damage of a kind is known,
+ * its lists and its unknown ids are refused.
+ */
+export function intactOperator(records: OperatorRecords, damage: DamageList): OperatorRecords {
+  const { requireNone } = damage
+  /** The list may be cut short by damage, so the kind is checked before and after the read. */
+  const listing = async <T>({ kind }: Resource, read: () => Promise<T>): Promise<T> => {
+    requireNone(kind)
+    const found = await damage.reading(kind, read)
+    requireNone(kind)
+    return found
+  }
+  return {
+    ...records,
+    find: (resource, ...name) =>
+      getting(damage, resource.kind, () => records.find(resource, ...name)),
+    findAsOf: async (resource, ...asked) => {
+      const past = await getting(damage, resource.kind, () => records.findAsOf(resource, ...asked))
+      if (past?.found === undefined) requireNone(resource.kind)
+      return past
+    },
+    pageAsOf: (resource, ...asked) => listing(resource, () => records.pageAsOf(resource, ...asked)),
+    history: (resource, ...asked) => listing(resource, () => records.history(resource, ...asked)),
+    search: async (...query) => {
+      for (const { kind } of damage.found()) requireNone(kind)
+      return await records.search(...query)
+    },
+    async *exportLines(resource, customerId) {
+      const { kind } = resource
+      requireNone(kind)
+      const lines = () => records.exportLines(resource, customerId)
+      try {
+        yield* lines()
+      } catch (error) {
+        const again = async () => {
+          for await (const _ of lines()) return
+        }
+        await damage.reading(kind, () => Promise.reject(error), again)
+      }
+      requireNone(kind)
+    },
+    put: async (resource, request) => {
+      const { kind } = resource
+      const outcome = await damage.reading(
+        kind,
+        () => records.put(resource, request),
+        () => records.rows.after(resource, undefined, 1),
+      )
+      if (isMiss(outcome)) requireNone(kind)
+      return outcome
+    },
+  }
+}
+
+/** Whether a request was refused because there is no current record with its id. */
+const isMiss = (outcome: PutOutcome): boolean =>
+  outcome.outcome === 'missing' ||
+  (outcome.outcome === 'unmatched' && outcome.version === undefined)

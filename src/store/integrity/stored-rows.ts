@@ -1,15 +1,45 @@
 import { fullTable, type Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
 import { isTrue, type NamedRow } from '../row.ts'
-import { memberColumns } from '../schema/tables.ts'
+import { fullOfRecord, memberColumns, samePair } from '../schema/tables.ts'
 import type { Reads } from '../session.ts'
-import type { StoredRow, StoredRows } from './stored-row.ts'
+import { bodyChecksum } from './checksum.ts'
+
+/** One stored record with everything that the store keeps of it, as an integrity check reads it. */
+export type StoredRow = {
+  readonly customerId: string
+  readonly id: string
+  readonly deleted: boolean
+  readonly position: Uint8Array
+  /** The filter columns and the exclusive key, by column. */
+  readonly members: Readonly<Record<string, string | null>>
+  /** What lists answer. */
+  readonly listed: StoredBody
+  /** The unmasked record of a kind with a mask; null where its row is missing. */
+  readonly unmasked: (StoredBody & { readonly deleted: boolean }) | null | undefined
+  readonly deletedAt: bigint | null
+  readonly updatedAt: bigint | null
+  readonly sourceVersion: bigint | null
+}
+
+export type StoredBody = { readonly body: string; readonly checksum: number }
+
+/** The place of a row in its table, which is read in this order. */
+export type RowKey = Pick<StoredRow, 'customerId' | 'deleted' | 'position'>
+
+/** How an integrity check reads stored records. */
+export type StoredRows = ReturnType<typeof storedRows>
 
 /** Reads rows of every customer with everything stored of each. */
-export function storedRows({ rows }: Reads, dialect: Dialect): StoredRows {
-  const { tableName, parameter } = dialect
+export function storedRows({ rows }: Reads, dialect: Dialect) {
+  const { parameter } = dialect
   return {
-    after: async (resource, key, rowsMax) => {
+    /** The rows after a key, in the order of the table. */
+    after: async (
+      resource: Resource,
+      key: RowKey | undefined,
+      rowsMax: number,
+    ): Promise<readonly StoredRow[]> => {
       const columns = 'record.customer_id, record.deleted, record.position'
       const [customer, deleted, position] = [
         parameter(2, 'text'),
@@ -30,7 +60,12 @@ export function storedRows({ rows }: Reads, dialect: Dialect): StoredRows {
       })
       return found.map((row) => readStoredRow(resource, row))
     },
-    find: async (resource, customerId, id) => {
+    /** Undefined if the customer has no record with this id. */
+    find: async (
+      resource: Resource,
+      customerId: string,
+      id: string,
+    ): Promise<StoredRow | undefined> => {
       const isOwn = `record.customer_id = ${parameter(1, 'text')}`
       const text = rowsQuery(
         resource,
@@ -40,12 +75,9 @@ export function storedRows({ rows }: Reads, dialect: Dialect): StoredRows {
       const [row] = await rows({ text, values: [customerId, id] })
       return row === undefined ? undefined : readStoredRow(resource, row)
     },
-    unpaired: async (resource, rowsMax) => {
-      const text = `
-        select unmasked.id from ${tableName(fullTable(resource))} as unmasked
-        left join ${tableName(resource.table)} as record
-          on record.customer_id = unmasked.customer_id and record.id = unmasked.id
-        where record.id is null limit ${parameter(1, 'bigint')}`
+    /** Ids of unmasked records whose masked record is missing. */
+    unpaired: async (resource: Resource, rowsMax: number): Promise<readonly string[]> => {
+      const text = `${unpairedQuery(resource, dialect)} limit ${parameter(1, 'bigint')}`
       return (await rows({ text, values: [rowsMax] })).map(({ id }) => String(id))
     },
   }
@@ -54,18 +86,22 @@ export function storedRows({ rows }: Reads, dialect: Dialect): StoredRows {
 /** Selects rows of a kind with everything stored of each, and the unmasked record beside it. */
 function rowsQuery(resource: Resource, { tableName }: Dialect, tail: string): string {
   const members = memberColumns(resource).map((column) => `record.${column} as member_${column}`)
-  const isApart = resource.mask !== undefined
   const unmasked = ['id', 'deleted', 'body', 'checksum'].map(
     (column) => `unmasked.${column} as full_${column}`,
   )
+  const isApart = resource.mask !== undefined
   return `
     select record.customer_id, record.id, record.deleted, record.position, record.body,
       record.checksum, record.source_digest, record.deleted_at, record.updated_at, record.source_version,
       ${[...members, ...(isApart ? unmasked : [])].join(', ')}
-    from ${tableName(resource.table)} as record
-    ${isApart ? `left join ${tableName(fullTable(resource))} as unmasked on unmasked.customer_id = record.customer_id and unmasked.id = record.id` : ''}
+    from ${tableName(resource.table)} as record ${fullOfRecord(resource, tableName).join}
     ${tail}`
 }
+
+/** Selects the ids of unmasked records, of a kind with a mask, whose masked record is missing. */
+export const unpairedQuery = (resource: Resource, { tableName }: Dialect): string => `
+  select unmasked.id from ${tableName(fullTable(resource))} as unmasked
+  where not exists (select 1 from ${tableName(resource.table)} as record where ${samePair})`
 
 /** The rows of any customers that have the ids of a list, which is the parameter. */
 export function rowsOfIdsQuery(resource: Resource, dialect: Dialect): string {
@@ -112,3 +148,34 @@ function unmaskedOf({ mask }: Resource, row: NamedRow): StoredRow['unmasked'] {
 }
 
 const wholeOrNull = (value: unknown): bigint | null => (typeof value === 'bigint' ? value : null)
+
+/** What is wrong with a row by itself, without a rendering of its record. Quotes no value. */
+export function rowFaults({ mask }: Resource, row: StoredRow): string[] {
+  const { listed, unmasked, customerId, deleted } = row
+  const isMasked = mask !== undefined
+  const faults = bodyFaults(customerId, listed, isMasked ? 'the masked body' : 'the body')
+  if (deleted !== (row.deletedAt !== null))
+    faults.push('the mark and the time of its deletion differ')
+  if (!isMasked) return faults
+  if (unmasked == null) return [...faults, 'the full record is missing']
+  if (unmasked.deleted !== deleted) faults.push('only one of its two rows is deleted')
+  return [...faults, ...bodyFaults(customerId, unmasked, 'the full body')]
+}
+
+function bodyFaults(customerId: string, { body, checksum }: StoredBody, name: string): string[] {
+  const isIntact = bodyChecksum(customerId, body) === checksum
+  return isIntact ? [] : [`${name} does not match its checksum`]
+}
+
+/** Whether a key comes later in the order of the table: customers byte by byte. */
+export function comesAfter(key: RowKey, earlier: RowKey): boolean {
+  const byCustomer = Buffer.compare(Buffer.from(key.customerId), Buffer.from(earlier.customerId))
+  if (byCustomer !== 0) return byCustomer > 0
+  if (key.deleted !== earlier.deleted) return key.deleted
+  return Buffer.compare(key.position, earlier.position) > 0
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** An id for a message. A damaged id may hold anything, so only a UUID is shown. */
+export const shownId = (id: string): string => (uuid.test(id) ? id : '(damaged id)')

@@ -1,6 +1,6 @@
 import { openOnce } from '../../platform/open-once.ts'
 import type { ServerAddress } from '../../platform/postgres-url.ts'
-import type { StoredRows } from '../integrity/stored-row.ts'
+import type { StoredRows } from '../integrity/stored-rows.ts'
 import type { OpenedStores, StoreDeps } from '../opened-stores.ts'
 import { openSpoolsOf } from '../spool.ts'
 import { withPrimary } from './cluster/with-primary.ts'

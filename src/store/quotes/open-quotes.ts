@@ -5,7 +5,7 @@ import { openConsume } from './consume-quotes.ts'
 import { openIssue } from './issue-quotes.ts'
 import { quoteColumns, readQuote } from './quote-rows.ts'
 import type { QuoteSessions } from './quote-sessions.ts'
-import { resetSweep, sweepQuotes } from './stored-sweep.ts'
+import { resetSweep, sweepQuotes } from './quote-sweep.ts'
 
 /** The store of fee quotes over the sessions of an engine. */
 export function openFeeQuotes(sessions: QuoteSessions): Omit<FeeQuoteStore, 'close'> {

@@ -1,5 +1,6 @@
-import { fullTable, type Resource } from '../../contract/resource.ts'
+import type { Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
+import { unpairedQuery } from '../integrity/stored-rows.ts'
 import { text, whole } from '../row.ts'
 import { historyTables, recordTables } from '../schema/tables.ts'
 import type { Reads, Session, Transact } from '../session.ts'
@@ -7,7 +8,6 @@ import {
   exportLine,
   isCurrent,
   readStoredRecord,
-  samePair,
   storedRecords,
   unexportable,
 } from './stored-record.ts'
@@ -19,21 +19,16 @@ import {
  */
 export async function* exportLines(
   { rows, iterate }: Pick<Session, 'rows' | 'iterate'>,
-  { tableName, parameter }: Dialect,
+  dialect: Dialect,
   resource: Resource,
   customerId: string | undefined,
 ): AsyncIterable<string> {
   const values = customerId === undefined ? [] : [customerId]
   const ofCustomer = (row: string) =>
-    customerId === undefined ? '' : `and ${row}.customer_id = ${parameter(1, 'text')}`
+    customerId === undefined ? '' : `and ${row}.customer_id = ${dialect.parameter(1, 'text')}`
   if (resource.mask !== undefined) {
     const [unlisted] = await rows({
-      text: `
-        select unmasked.id from ${tableName(fullTable(resource))} as unmasked
-        where not exists (
-          select 1 from ${tableName(resource.table)} as record where ${samePair}
-        ) ${ofCustomer('unmasked')}
-        limit 1`,
+      text: `${unpairedQuery(resource, dialect)} ${ofCustomer('unmasked')} limit 1`,
       values,
     })
     if (unlisted !== undefined) {
@@ -42,7 +37,7 @@ export async function* exportLines(
   }
   const stored = iterate({
     text: `
-      ${storedRecords(resource, tableName)}
+      ${storedRecords(resource, dialect.tableName)}
       where ${isCurrent(resource, 'record')} ${ofCustomer('record')}
       order by record.customer_id, record.deleted, record.position`,
     values,

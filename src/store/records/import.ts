@@ -1,6 +1,6 @@
 import type { RecordFault } from '../../contract/resource.ts'
 import { limits } from '../../platform/limits.ts'
-import type { StoredRow } from '../integrity/stored-row.ts'
+import type { StoredRow } from '../integrity/stored-rows.ts'
 import type { Position } from '../position.ts'
 
 /** A checked and rendered record that an import stages. */

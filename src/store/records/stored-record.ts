@@ -1,9 +1,10 @@
-import { fullTable, type Resource } from '../../contract/resource.ts'
+import type { Resource } from '../../contract/resource.ts'
 import { printInstant } from '../../values/instant.ts'
 import type { Dialect } from '../dialect.ts'
 import { bodyChecksum } from '../integrity/checksum.ts'
-import { shownId } from '../integrity/stored-row.ts'
+import { shownId } from '../integrity/stored-rows.ts'
 import { isTrue, type NamedRow, optionalText, optionalWhole, text, whole } from '../row.ts'
+import { fullOfRecord } from '../schema/tables.ts'
 import { StoreDamaged } from '../unavailable.ts'
 
 /** A stored record as export reads it. Times are in microseconds. */
@@ -40,17 +41,12 @@ export function storedRecords(
   keys = '',
   index = '',
 ): string {
-  const full = fullTable(resource)
-  const isApart = full !== resource.table
-  const exported = isApart ? 'unmasked' : 'record'
+  const { row, join } = fullOfRecord(resource, tableName)
   return `
-    select record.customer_id, record.id, ${exported}.body as body, ${exported}.checksum as checksum,
+    select record.customer_id, record.id, ${row}.body as body, ${row}.checksum as checksum,
       record.deleted_at, record.id_taken, record.source_version, record.stored_at
-    from ${keys} ${tableName(resource.table)} as record ${index}
-    ${isApart ? `left join ${tableName(full)} as unmasked on ${samePair}` : ''}`
+    from ${keys} ${tableName(resource.table)} as record ${index} ${join}`
 }
-
-export const samePair = 'unmasked.customer_id = record.customer_id and unmasked.id = record.id'
 
 /** Reads a row of these queries. */
 export const readStoredRecord = (row: NamedRow): StoredRecord => ({

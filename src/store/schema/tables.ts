@@ -36,3 +36,18 @@ export const searchedColumns = (resource: Resource): readonly string[] =>
   filterColumns(resource).filter((column) => column.endsWith('_id') && column !== 'memo_id')
 
 export const searchIndex = (table: string, column: string): string => `${table}_search_${column}`
+
+/** A row `record` and its unmasked form `unmasked` are of one record. */
+export const samePair = 'unmasked.customer_id = record.customer_id and unmasked.id = record.id'
+
+/** The row that has the full body of a row `record`, and the join that it takes. */
+export const fullOfRecord = (
+  resource: Resource,
+  tableName: (table: string) => string,
+): { readonly row: string; readonly join: string } =>
+  resource.mask === undefined
+    ? { row: 'record', join: '' }
+    : {
+        row: 'unmasked',
+        join: `left join ${tableName(fullTable(resource))} as unmasked on ${samePair}`,
+      }

@@ -1,4 +1,4 @@
-import { fullTable, type Resource } from '../../contract/resource.ts'
+import type { Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
 import { TAKE_OVER } from '../merge/origins.ts'
 import {
@@ -10,6 +10,7 @@ import {
 import { exportLine, readStoredRecord, versionOf } from '../records/stored-record.ts'
 import type { OperatorRecords } from '../records.ts'
 import { type NamedRow, optionalText, optionalWhole, whole } from '../row.ts'
+import { fullOfRecord } from '../schema/tables.ts'
 import type { Reads, Value } from '../session.ts'
 
 /** Reads the versions of a record: its current one and its replaced ones. */
@@ -91,14 +92,12 @@ export const currentVersionOf = (resource: Resource, dialect: Dialect): string =
       and record.id = ${dialect.parameter(2, 'uuid')}`
 
 function current(resource: Resource, { tableName, indexedBy }: Dialect, index: string): string {
-  const full = fullTable(resource)
-  const isApart = full !== resource.table
-  const kept = isApart ? 'unmasked' : 'record'
+  const { row, join } = fullOfRecord(resource, tableName)
   return `
-    select ${version('record', `${kept}.body`, `${kept}.checksum`, 'null')}
+    select ${version('record', `${row}.body`, `${row}.checksum`, 'null')}
     from ${tableName(resource.table)} as record ${indexedBy(`${resource.table}_${index}`)}
     left join ${tableName('origin')} as origin on origin.id = record.origin
-    ${isApart ? `left join ${tableName(full)} as unmasked on unmasked.customer_id = record.customer_id and unmasked.id = record.id` : ''}`
+    ${join}`
 }
 
 const keptSinceQuery = ({ tableName, parameter }: Dialect): string => `

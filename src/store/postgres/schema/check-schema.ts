@@ -1,5 +1,4 @@
-import type { StoredRows } from '../../integrity/stored-row.ts'
-import { storedRows } from '../../integrity/stored-rows.ts'
+import { type StoredRows, storedRows } from '../../integrity/stored-rows.ts'
 import { transact } from '../cluster/transaction.ts'
 import { dialect } from '../dialect.ts'
 import type { Connection } from '../driver/connection.ts'
