@@ -9,7 +9,6 @@ import { positionMicros, positionOf } from '../store/position.ts'
 import type { History, RecordName, Version, VersionOrigin } from '../store/records/history.ts'
 import type { Store } from '../store/records.ts'
 import { printInstant } from '../values/instant.ts'
-import { idOf, nameOf, requireFound } from './record-name.ts'
 
 type HistoryDeps = { readonly store: Pick<Store, 'operator'>; readonly clock: Clock }
 
@@ -63,6 +62,24 @@ function stepOf(versions: number, bytes: number, versionsMax: number): number {
 }
 
 const FIRST_STEP = 4
+
+/** The id in the path. */
+export const idOf = ({ parameters }: OperatorInput): string => String(parameters.get('id'))
+
+/**
+ * The record that a caller may see by this id. A read for a bound client names its customer, so the
+ * work for a foreign record is that for an unknown one.
+ */
+export const nameOf = (input: OperatorInput): RecordName => ({
+  id: idOf(input),
+  customerId: input.caller.boundTo ?? undefined,
+})
+
+/** What was read by the name, or a 404. */
+export function requireFound<R>(resource: Resource, input: OperatorInput, found: R | undefined): R {
+  if (found !== undefined) return found
+  throw noneFound(resource.noun, idOf(input))
+}
 
 /** The record of a customer that the caller names, which may have lost its id to another. */
 function historyNameOf(resource: Resource, input: OperatorInput): RecordName {

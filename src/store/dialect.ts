@@ -65,8 +65,6 @@ export type Dialect = {
   readonly rowTableOptions: string
   /** Ends an index that spans customers and has the rows of a condition. */
   readonly acrossCustomers: (condition: string) => string
-  /** A member of the JSON text in `body`, as text. */
-  readonly bodyMember: (member: string) => string
   /** Statements that protect a table by row-level security; empty where there is none. */
   readonly protect: (table: string) => string
   /** Runs a statement that must see the rows of every customer. */

@@ -22,5 +22,11 @@ export const optionalText = (row: NamedRow, column: string): string | undefined 
 export const optionalWhole = (row: NamedRow, column: string): bigint | undefined =>
   row[column] === null ? undefined : whole(row, column)
 
+export function bytes(row: NamedRow, column: string): Uint8Array {
+  const value = row[column]
+  assert(value instanceof Uint8Array, `Column ${column} is not bytes.`)
+  return value
+}
+
 /** The stores spell true differently. */
 export const isTrue = (value: unknown): boolean => value === true || value === 1n

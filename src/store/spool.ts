@@ -38,35 +38,27 @@ export type SpoolOptions = {
 /** The files of the imports and exports of this user, on one machine. */
 export type Spools = {
   open(): Spool
-  /** Removes the files of processes that were killed. */
-  removeAbandoned(): void
 }
 
 const defaultFolder = (): string => join(tmpdir(), `bursar-spool-${process.getuid?.() ?? 'files'}`)
 
-/** The files of this configuration, without those that a killed process has left. */
-export function openSpoolsOf(config: Pick<Config, 'spoolFolder' | 'spoolMegabytesMax'>): Spools {
-  const spools = openSpools({
+/** The files of this configuration. */
+export const openSpoolsOf = (config: Pick<Config, 'spoolFolder' | 'spoolMegabytesMax'>): Spools =>
+  openSpools({
     folder: config.spoolFolder ?? defaultFolder(),
     bytesMax: MEGABYTE * config.spoolMegabytesMax,
   })
-  spools.removeAbandoned()
-  return spools
-}
 
 const MEGABYTE = 1_000_000
 
+/** Removes the files that killed processes have left. */
 export function openSpools({ folder, bytesMax }: SpoolOptions): Spools {
-  const files = openFiles(folder)
-  return {
-    open: () => openSpool(folder, bytesMax, files),
-    removeAbandoned: () => {
-      for (const name of filesIn(folder)) {
-        // A process that still reads its file would lose no more than the name of it.
-        if (!isOfLiveProcess(name)) rmSync(join(folder, name), { force: true })
-      }
-    },
+  for (const name of filesIn(folder)) {
+    // A process that still reads its file would lose no more than the name of it.
+    if (!isOfLiveProcess(name)) rmSync(join(folder, name), { force: true })
   }
+  const files = openFiles(folder)
+  return { open: () => openSpool(folder, bytesMax, files) }
 }
 
 type SpoolFile = { readonly handle: FileHandle; close(): Promise<void> }

@@ -66,7 +66,6 @@ export const dialect: Dialect = {
   tableOptions: '',
   rowTableOptions: '',
   acrossCustomers: (condition) => ` where stored_at >= 0 and ${condition}`,
-  bodyMember: (member) => `stored.body::json ->> '${member}'`,
   /**
    * Row-level security: a statement that names no customer sees no rows. An empty text, which a
    * setting of an ended transaction leaves, names none. FORCE applies the policy to the owner too.

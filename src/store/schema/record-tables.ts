@@ -68,10 +68,10 @@ ${protect(table)}`
  * records, and notes the values that they have had in replaced versions.
  */
 export function addColumn(resource: Resource, column: string, dialect: Dialect): string {
-  const { types, tableName, bodyMember, unprotected } = dialect
+  const { types, tableName, jsonMember, unprotected } = dialect
   const [table, full] = [resource.table, fullTable(resource)]
   const filled = `update ${tableName(table)} as record set ${column} = (
-  select ${bodyMember(column)} from ${tableName(full)} as stored
+  select ${jsonMember('stored.body', column)} from ${tableName(full)} as stored
   where stored.customer_id = record.customer_id and stored.id = record.id)`
   const tables = [...new Set([table, full, 'superseded', 'former_value'])]
   return `
@@ -84,10 +84,10 @@ ${createFilterIndexes(resource, column, false, dialect)}${createSearchIndex(reso
 const noteFormerValues = (
   { kind, table }: Resource,
   column: string,
-  { tableName, bodyMember }: Dialect,
+  { tableName, jsonMember }: Dialect,
 ): string => `insert into ${tableName('former_value')} (customer_id, kind, member, value, position, until)
   select customer_id, '${kind}', '${column}', value, position, max(replaced_at) from (
-    select stored.customer_id, ${bodyMember(column)} as value, record.position, stored.replaced_at
+    select stored.customer_id, ${jsonMember('stored.body', column)} as value, record.position, stored.replaced_at
     from ${tableName('superseded')} as stored join ${tableName(table)} as record
       on record.customer_id = stored.customer_id and record.id = stored.id
     where stored.kind = '${kind}'

@@ -55,7 +55,6 @@ export const dialect: Dialect = {
   tableOptions: ' strict, without rowid',
   rowTableOptions: ' strict',
   acrossCustomers: (condition) => ` where ${condition}`,
-  bodyMember: (member) => `json_extract(stored.body, '$.${member}')`,
   protect: () => '',
   unprotected: (_tables, statement) => statement,
 }

@@ -2,8 +2,16 @@ import { existsSync, readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { systemClock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
-import { type AppliedStep, applyStep, createStepTable, dueSteps } from '../schema/due-steps.ts'
-import { type DatabaseName, type OwnStatements, type Step, schemaSteps } from '../schema/steps.ts'
+import {
+  type AppliedStep,
+  applyStep,
+  createStepTable,
+  type DatabaseName,
+  dueSteps,
+  type OwnStatements,
+  type Step,
+  schemaSteps,
+} from '../schema/steps.ts'
 import { beginWriting, openDatabase, refuseLocked } from './database.ts'
 import { dialect } from './dialect.ts'
 import { emptyLog } from './import/disk-space.ts'

@@ -1,8 +1,8 @@
-import type { Dialect, ParameterType } from '../dialect.ts'
+import { type Dialect, openParameters, type Parameters } from '../dialect.ts'
 import type { PruneKey } from '../records/history.ts'
 import type { OperatorRecords } from '../records.ts'
-import { isTrue, type NamedRow } from '../row.ts'
-import type { Transact, Value } from '../session.ts'
+import { bytes, type NamedRow, text, whole } from '../row.ts'
+import type { Transact } from '../session.ts'
 
 /** Deletes old versions, a few rows in each transaction. */
 export const openPruner = (
@@ -17,81 +17,63 @@ export const openPruner = (
         const raise = `update ${dialect.tableName('kept_since')} set at = ${at} where at < ${at}`
         await rows({ text: raise, values: [before] })
       }
-      const pruned = prunedTables.find(({ table }) => table === (from?.table ?? 'superseded'))
-      if (pruned === undefined) return { deleted: 0, next: undefined }
-      const values = [before, rowsMax, ...(from?.values ?? [])]
-      const text = stepQuery(pruned, from?.values === undefined, dialect)
-      const read = await rows({ text, values, prepare: true })
-      const ended = read.filter((row) => isTrue(row.is_ended))
-      const remove = removeQuery(pruned, dialect)
-      let deleted = 0
-      for (const row of ended) {
-        const values = [...keyOf(pruned, row), before]
-        deleted += (await rows({ text: remove, values, prepare: true })).length
-      }
-      return { deleted, next: nextKey(pruned, read, rowsMax) }
+      const { table, values: start } = from ?? { table: 'superseded', values: undefined }
+      const names = Object.keys(keys[table]).join(', ')
+      const name = dialect.tableName(table)
+      const find = openParameters(dialect)
+      const [found] = await rows({
+        text: `select ${names} from ${name} where ${isKey(table, '>', start, find)}
+          order by ${names} limit 1 offset ${find.add(rowsMax - 1, 'bigint')}`,
+        values: find.values,
+        prepare: true,
+      })
+      const end = found && readKey(table, found)
+      const remove = openParameters(dialect)
+      const deleted = await rows({
+        text: `delete from ${name} where ${isKey(table, '>', start, remove)}
+          and ${isKey(table, '<=', end, remove)}
+          and ${endedAt[table]} <= ${remove.add(before, 'bigint')} returning 1`,
+        values: remove.values,
+        prepare: true,
+      })
+      return { deleted: deleted.length, next: nextKey(table, end) }
     }),
 })
 
-type Pruned = {
-  readonly table: PruneKey['table']
-  readonly key: readonly (readonly [column: string, type: ParameterType])[]
-  readonly endedAt: string
-}
+const endedAt = { superseded: 'replaced_at', former_value: 'until' } as const
 
-/** In the order in which they are pruned. */
-const prunedTables: readonly Pruned[] = [
-  {
-    table: 'superseded',
-    key: [
-      ['customer_id', 'text'],
-      ['kind', 'text'],
-      ['id', 'uuid'],
-      ['stored_at', 'bigint'],
-    ],
-    endedAt: 'replaced_at',
+/** The columns of the index in whose order a table is pruned, with their types. */
+const keys = {
+  superseded: { customer_id: 'text', kind: 'text', id: 'uuid', stored_at: 'bigint' },
+  former_value: {
+    customer_id: 'text',
+    kind: 'text',
+    member: 'text',
+    value: 'text',
+    position: 'bytea',
   },
-  {
-    table: 'former_value',
-    key: [
-      ['customer_id', 'text'],
-      ['kind', 'text'],
-      ['member', 'text'],
-      ['value', 'text'],
-      ['position', 'bytea'],
-    ],
-    endedAt: 'until',
-  },
-]
+} as const
 
-/** Selects the next rows in the order of their key, and whether each is to be deleted. */
-function stepQuery({ table, key, endedAt }: Pruned, isFirst: boolean, dialect: Dialect): string {
-  const { tableName, parameter } = dialect
-  const columns = key.map(([column]) => column).join(', ')
-  const values = key.map(([, type], at) => parameter(at + 3, type)).join(', ')
-  return `
-    select ${columns}, ${endedAt} <= ${parameter(1, 'bigint')} as is_ended
-    from ${tableName(table)}
-    ${isFirst ? '' : `where (${columns}) > (${values})`}
-    order by ${columns} limit ${parameter(2, 'bigint')}`
+/** Compares the key of a row. Without a key, every row is meant. */
+function isKey(
+  table: PruneKey['table'],
+  comparison: '>' | '<=',
+  values: PruneKey['values'],
+  { add }: Parameters,
+): string {
+  if (values === undefined) return 'true'
+  const columns = Object.entries(keys[table])
+  const key = columns.map(([, type], at) => add(values[at] ?? null, type))
+  return `(${columns.map(([column]) => column).join(', ')}) ${comparison} (${key.join(', ')})`
 }
 
-/** Deletes one of the rows, unless a merge has moved its end to a later time since it was read. */
-function removeQuery({ table, key, endedAt }: Pruned, { tableName, parameter }: Dialect): string {
-  const conditions = [
-    ...key.map(([column, type], at) => `${column} = ${parameter(at + 1, type)}`),
-    `${endedAt} <= ${parameter(key.length + 1, 'bigint')}`,
-  ]
-  return `delete from ${tableName(table)} where ${conditions.join(' and ')} returning 1`
-}
+const readers = { text, uuid: text, bigint: whole, bytea: bytes } as const
 
-const keyOf = ({ key }: Pruned, row: NamedRow): readonly Value[] =>
-  key.map(([column]) => row[column] as Value)
+const readKey = (table: PruneKey['table'], row: NamedRow): PruneKey['values'] =>
+  Object.entries(keys[table]).map(([column, type]) => readers[type](row, column))
 
 /** Where a pruning goes on, or undefined if it has reached the end. */
-function nextKey(pruned: Pruned, rows: readonly NamedRow[], rowsMax: number): PruneKey | undefined {
-  const last = rows.length === rowsMax ? rows.at(-1) : undefined
-  if (last !== undefined) return { table: pruned.table, values: keyOf(pruned, last) }
-  const next = prunedTables[prunedTables.indexOf(pruned) + 1]
-  return next && { table: next.table, values: undefined }
+function nextKey(table: PruneKey['table'], values: PruneKey['values']): PruneKey | undefined {
+  if (values !== undefined) return { table, values }
+  return table === 'superseded' ? { table: 'former_value', values: undefined } : undefined
 }

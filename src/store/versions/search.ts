@@ -12,7 +12,7 @@ import {
 import type { Search, SearchHit } from '../records/history.ts'
 import { isCurrent } from '../records/stored-record.ts'
 import type { OperatorRecords } from '../records.ts'
-import { type NamedRow, text } from '../row.ts'
+import { bytes, type NamedRow, text } from '../row.ts'
 import { searchedColumns, searchIndex } from '../schema/tables.ts'
 import type { Reads, Statement } from '../session.ts'
 
@@ -145,7 +145,7 @@ function readHit({ resource, matched, number }: LookUp, row: NamedRow): SearchHi
     kind: resource.kind,
     id,
     customerId: text(row, 'customer_id'),
-    at: positionMicros(row.position as Uint8Array),
+    at: positionMicros(bytes(row, 'position')),
     matched,
     place: key === id ? positionOf(number, id) : textPosition(number, key),
   }

@@ -4,8 +4,15 @@ import { ConfigError } from '../../../platform/config.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
 import { commandHint } from '../../../platform/version.ts'
-import { type AppliedStep, applyStep, createStepTable, dueSteps } from '../../schema/due-steps.ts'
-import { type OwnStatements, type Step, schemaSteps } from '../../schema/steps.ts'
+import {
+  type AppliedStep,
+  applyStep,
+  createStepTable,
+  dueSteps,
+  type OwnStatements,
+  type Step,
+  schemaSteps,
+} from '../../schema/steps.ts'
 import { transact } from '../cluster/transaction.ts'
 import { withPrimary } from '../cluster/with-primary.ts'
 import { dialect } from '../dialect.ts'
