@@ -6,7 +6,7 @@ import { CommandFailed, type Output, printResult } from '../output.ts'
 type Printed = {
   readonly paths: readonly string[]
   readonly seconds: number
-  /** The files of rejected records, by the number of the input. Undefined without `--rejects`. */
+  /** The files of rejected records, by the number of the input. Undefined if none was written. */
   readonly rejects: ReadonlyMap<number, string> | undefined
   readonly dryRun?: boolean | undefined
   readonly json?: boolean | undefined
