@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { cursorKeysOf, sealCursor } from '../../src/http/pipeline/cursor.ts'
+import { bind, cursorKeysOf, sealCursor } from '../../src/http/pipeline/cursor.ts'
 import { validate } from '../../src/http/pipeline/validate.ts'
 import { listFiatAccounts } from '../../src/operations/list-fiat-accounts.ts'
 import type { Config } from '../../src/platform/config.ts'
@@ -50,7 +50,8 @@ export async function openReadWorld(
   const { list } = validate(listFiatAccounts, listFiatAccounts, none)
   assert(list !== undefined, 'a list has a selection')
   const { filters, selection } = list
-  const binding = { tenant: BIG, operation: listFiatAccounts.id, order: selection.order, filters }
+  const { id: operation } = listFiatAccounts
+  const binding = bind({ tenant: BIG, operation, order: selection.order, filters })
   return {
     ...rest,
     tokens,

@@ -5,8 +5,10 @@ import type { Answer } from '../../contract/request.ts'
 import { openLentBuffers } from '../../platform/lent-buffers.ts'
 import {
   type Binding,
+  bind,
   type CursorFault,
   type CursorKeys,
+  type CursorScope,
   openCursor,
   type Place,
   sealCursor,
@@ -16,14 +18,13 @@ import type { Input } from './validate.ts'
 
 /** The place that the page comes after. A cursor that was sealed for anything else is a 400. */
 export function openPage(
-  operation: Operation,
-  caller: Caller,
   input: Input,
+  binding: () => Binding,
   keys: CursorKeys,
 ): Place | undefined {
   const cursor = input.parameters.get('page_cursor')
   if (typeof cursor !== 'string' || cursor === '') return undefined
-  const place = openCursor(keys, cursor, bindingOf(operation, caller, input))
+  const place = openCursor(keys, cursor, binding())
   if (typeof place !== 'string') return place
   const sentence = 'page_cursor token cannot be parsed'
   throw invalidParameters([{ parameter: 'page_cursor', ...cursorFaults[place], sentence }])
@@ -32,20 +33,20 @@ export function openPage(
 /** The answer, with the cursor of the next page where entries remain. */
 export function closePage(
   operation: Operation,
-  caller: Caller,
   input: Input,
   { page, next, body, headers: own, isNew }: Found,
+  binding: () => Binding,
   keys: CursorKeys,
 ): Answer {
   const status = isNew === true ? operation.statusIfNew : operation.status
   const headers = own === undefined ? notStored : { ...notStored, ...own }
   if (page !== undefined) {
     const place = page.more && page.last !== undefined ? placeAfter(page, page.last) : undefined
-    const cursor = place && sealCursor(keys, place, bindingOf(operation, caller, input))
+    const cursor = place && sealCursor(keys, place, binding())
     return { status, headers, ...enclose(input.list?.envelope ?? '', page, cursor) }
   }
   if (next !== undefined) {
-    const cursor = sealCursor(keys, { position: next }, bindingOf(operation, caller, input))
+    const cursor = sealCursor(keys, { position: next }, binding())
     const shown = { ...Object(body), next_page_cursor: cursor }
     return { status, headers, body: JSON.stringify(shown) }
   }
@@ -78,11 +79,20 @@ function enclose(
 
 const bodies = openLentBuffers()
 
+/** The binding of a request's cursors, which is computed at most once. */
+export function bindingOf(operation: Operation, caller: Caller, input: Input): () => Binding {
+  let binding: Binding | undefined
+  return () => {
+    binding ??= bind(scopeOf(operation, caller, input))
+    return binding
+  }
+}
+
 /**
  * A cursor opens for the caller and the parameters that it was sealed for. A cursor of the operator
  * keeps its page to one customer and one view, so that no page mixes two of them.
  */
-function bindingOf({ id }: Operation, caller: Caller, { parameters, list }: Input): Binding {
+function scopeOf({ id }: Operation, caller: Caller, { parameters, list }: Input): CursorScope {
   if (list !== undefined) {
     const { filters, selection } = list
     const { order } = selection

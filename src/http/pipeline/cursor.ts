@@ -52,13 +52,24 @@ export type Place = {
   readonly asOf?: bigint | undefined
 }
 
-/** What a cursor belongs to. */
-export type Binding = {
+/** The list that a cursor belongs to. */
+export type CursorScope = {
   readonly tenant: string
   readonly operation: string
   readonly order: string
   /** The canonical form of the filters, a JSON array. */
   readonly filters: string
+}
+
+/** What a cursor is sealed with: its tenant, and the digests of the rest of its scope. */
+export type Binding = { readonly tenant: string; readonly digests: Buffer }
+
+/** Binds the cursors of one request, so that each digest is computed once. */
+export function bind({ tenant, operation, order, filters }: CursorScope): Binding {
+  return {
+    tenant,
+    digests: Buffer.concat([nameDigest(operation), nameDigest(order), digest(filters)]),
+  }
 }
 
 /** Why a cursor does not open. A cursor of another tenant is as unreadable as any other text. */
@@ -74,17 +85,15 @@ export type CursorFault = 'malformed' | 'other_list' | 'other_order' | 'other_fi
  * place, tag. The place is the record's position, a byte that tells which of its other fields
  * follow, and these.
  */
-export function sealCursor(keys: CursorKeys, place: Place, binding: Binding): string {
+export function sealCursor(keys: CursorKeys, place: Place, { tenant, digests }: Binding): string {
   const { id, key } = keys.current()
-  const head = Buffer.concat([Buffer.from([VERSION, id.length]), Buffer.from(id, 'latin1')])
+  const associated = Buffer.from(headOf(id) + tenant)
   const nonce = keys.nextNonce()
   const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
-  cipher.setAAD(associated(head, binding.tenant))
-  const plain = Buffer.concat([
-    ...digestsOf(binding).map(([, digest]) => digest),
-    placeBytes(place),
-  ])
-  const sealed = Buffer.concat([cipher.update(plain), cipher.final()])
+  cipher.setAAD(associated)
+  const sealed = cipher.update(Buffer.concat([digests, placeBytes(place)]))
+  cipher.final()
+  const head = associated.subarray(0, headLength(id.length))
   return Buffer.concat([head, nonce, sealed, cipher.getAuthTag()]).toString('base64url')
 }
 
@@ -92,47 +101,59 @@ export function sealCursor(keys: CursorKeys, place: Place, binding: Binding): st
 export function openCursor(
   keys: CursorKeys,
   cursor: string,
-  binding: Binding,
+  { tenant, digests }: Binding,
 ): Place | CursorFault {
   if (cursor.length > limits.cursorLengthMax) return 'malformed'
   const bytes = Buffer.from(cursor, 'base64url')
   // Several base64url texts decode to the same bytes; only the one that was sealed is a cursor.
   if (bytes.toString('base64url') !== cursor) return 'malformed'
-  const plain = bytes[0] === VERSION ? unseal(keys, bytes, binding.tenant) : undefined
+  const plain = bytes[0] === VERSION ? unseal(keys, bytes, tenant) : undefined
   if (plain === undefined) return 'malformed'
-  let at = 0
-  for (const [fault, digest] of digestsOf(binding)) {
-    if (!digest.equals(plain.subarray(at, at + digest.length))) return fault
-    at += digest.length
-  }
-  return placeOf(plain.subarray(at))
+  const fault = digestFaults.find((_, index) => {
+    const [start, end] = [index * DIGEST_BYTES, (index + 1) * DIGEST_BYTES]
+    return plain.compare(digests, start, end, start, end) !== 0
+  })
+  return fault ?? placeOf(plain.subarray(digests.length))
 }
+
+/** What differs where the first, second or third digest differs. */
+const digestFaults: readonly CursorFault[] = ['other_list', 'other_order', 'other_filters']
 
 /** The sealed bytes; undefined for a text that was not sealed for the tenant. */
 function unseal(keys: CursorKeys, bytes: Buffer, tenant: string): Buffer | undefined {
-  const headBytes = 2 + (bytes[1] ?? 0)
+  const headBytes = headLength(bytes[1] ?? 0)
   if (bytes.length < headBytes + NONCE_BYTES + POSITION_BYTES + TAG_BYTES) return undefined
-  const head = bytes.subarray(0, headBytes)
-  const key = keys.byId(head.toString('latin1', 2))?.key
+  const id = bytes.toString('latin1', 2, headBytes)
+  const key = keys.byId(id)?.key
   if (key === undefined) return undefined
   const nonce = bytes.subarray(headBytes, headBytes + NONCE_BYTES)
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
-  decipher.setAAD(associated(head, tenant))
+  decipher.setAAD(Buffer.from(headOf(id) + tenant))
   decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
   return attempt(() => {
-    const sealed = bytes.subarray(headBytes + NONCE_BYTES, -TAG_BYTES)
-    return Buffer.concat([decipher.update(sealed), decipher.final()])
+    const opened = decipher.update(bytes.subarray(headBytes + NONCE_BYTES, -TAG_BYTES))
+    decipher.final()
+    return opened
   })
 }
 
-const digestsOf = ({ operation, order, filters }: Binding): [CursorFault, Buffer][] => [
-  ['other_list', digest(operation)],
-  ['other_order', digest(order)],
-  ['other_filters', digest(filters)],
-]
+/** The version, the length of the key's id, and the id, which is ASCII. */
+const headOf = (id: string): string => String.fromCharCode(VERSION, id.length) + id
+const headLength = (idLength: number): number => 2 + idLength
+
+const DIGEST_BYTES = 16
 
 /** Nobody gains from two filters with one digest: both are their own tenant's. */
-const digest = (text: string): Buffer => hash('sha256', text, 'buffer').subarray(0, 16)
+const digest = (text: string): Buffer => hash('sha256', text, 'buffer').subarray(0, DIGEST_BYTES)
+
+const nameDigests = new Map<string, Buffer>()
+
+/** The digest of an operation or an order, which are few, so each is computed once. */
+function nameDigest(name: string): Buffer {
+  const known = nameDigests.get(name) ?? digest(name)
+  nameDigests.set(name, known)
+  return known
+}
 
 const HAS_LOG_POSITION = 1
 const HAS_AS_OF = 2
@@ -165,6 +186,3 @@ function placeOf(bytes: Buffer): Place {
     asOf: flags & HAS_AS_OF ? fields.readBigInt64BE(fields.length - FIELD_BYTES) : undefined,
   }
 }
-
-const associated = (head: Uint8Array, tenant: string): Buffer =>
-  Buffer.concat([head, Buffer.from(tenant)])

@@ -2,7 +2,7 @@ import type { Operation } from '../../contract/operation.ts'
 import type { Caller } from '../../contract/principal.ts'
 import type { Answer, Interfere, RateLimit, Request } from '../../contract/request.ts'
 import { unlessMatched } from '../server/respond.ts'
-import { closePage, openPage } from './close-page.ts'
+import { bindingOf, closePage, openPage } from './close-page.ts'
 import type { CursorKeys } from './cursor.ts'
 import type { Served } from './reading.ts'
 import { validate } from './validate.ts'
@@ -34,10 +34,11 @@ export async function handle<A extends Caller, C extends A>(
   const kept = await served.recall?.(caller, request)
   if (kept !== undefined) return kept
   const input = validate(operation, served.list, request)
-  const place = openPage(operation, caller, input, api.cursorKeys)
+  const binding = bindingOf(operation, caller, input)
+  const place = openPage(input, binding, api.cursorKeys)
   const after = place?.position
   const found = await served.read({ caller, ...input, place, after, headers, trace, request })
-  const answer = closePage(operation, caller, input, found, api.cursorKeys)
+  const answer = closePage(operation, input, found, binding, api.cursorKeys)
   found.keep?.(answer)
   return operation.method === 'GET' ? unlessMatched(answer, headers['if-none-match']) : answer
 }
