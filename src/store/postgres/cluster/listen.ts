@@ -1,9 +1,7 @@
-import postgres from 'postgres'
 import { limits } from '../../../platform/limits.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
 import { systemSchedule, throttle } from '../../../platform/schedule.ts'
-import { oneSession } from '../driver/connection.ts'
-import { sessionSocket } from '../driver/session-socket.ts'
+import { type Connection, openConnection } from '../driver/connection.ts'
 import type { Servers } from './servers.ts'
 
 /**
@@ -12,19 +10,27 @@ import type { Servers } from './servers.ts'
  */
 export function listen(servers: Servers, channel: string, run: () => void): () => void {
   let address: ServerAddress | undefined
-  let session: ListeningSession | undefined
+  let session: Connection | undefined
   let cancelRetry = () => {}
   const notified = throttle(run, limits.databaseChangeRestMs)
   const start = () => {
     cancelRetry()
     session?.destroy()
     if (address === undefined) return
-    const own = openSession(address, channel, notified.run, () => {
+    const lost = () => {
       if (session !== own) return
       cancelRetry()
       cancelRetry = systemSchedule.after(limits.databaseListenRetryMs, start)
+    }
+    // The library's own `listen` is not used: it reconnects for ever, and to the same server only.
+    const own = openConnection(address, {
+      parameters: {},
+      connectTimeoutMs: CONNECT_MS,
+      onNotification: notified.run,
+      onClose: lost,
     })
     session = own
+    own.execute(`listen ${channel}`).then(notified.run, lost)
   }
   const stopFollowing = servers.onNewPrimary((server) => {
     address = server.address
@@ -36,35 +42,6 @@ export function listen(servers: Servers, channel: string, run: () => void): () =
     start()
     session = undefined
     notified.stop()
-  }
-}
-
-type ListeningSession = { destroy(): void }
-
-/** The library's own `listen` is not used: it reconnects for ever, and to the same server only. */
-function openSession(
-  address: ServerAddress,
-  channel: string,
-  onNotification: () => void,
-  onLost: () => void,
-): ListeningSession {
-  const socket = sessionSocket(address, CONNECT_MS)
-  const settings = {
-    ...oneSession(address, CONNECT_MS),
-    connection: { application_name: 'bursar' },
-    onnotice: () => {},
-    // The library's types lack these two options.
-    onnotify: onNotification,
-    socket: socket.open,
-    onclose: onLost,
-  }
-  const sql = postgres(settings as postgres.Options<{ bigint: postgres.PostgresType<bigint> }>)
-  sql.unsafe(`listen ${channel}`).then(onNotification, onLost)
-  return {
-    destroy: () => {
-      socket.destroy()
-      sql.end({ timeout: 0 }).catch(() => {})
-    },
   }
 }
 

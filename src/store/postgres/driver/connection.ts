@@ -38,6 +38,10 @@ export type SessionOptions = {
    * no settings of a session and no named statements. `none` by default.
    */
   readonly pooler?: Pooler | undefined
+  /** Called for each notification of a channel that the session listens to. */
+  readonly onNotification?: () => void
+  /** Called when the session has ended. */
+  readonly onClose?: () => void
 }
 
 export type Pooler = Config['pooler']
@@ -92,6 +96,7 @@ const CLOSE_SECONDS = 1
 
 function openSession(address: ServerAddress, options: SessionOptions) {
   const { parameters, connectTimeoutMs, pooler = 'none' } = options
+  const { onNotification = () => {}, onClose = () => {} } = options
   const socket = sessionSocket(address, connectTimeoutMs)
   let isUnreplicated = false
   let copying: Writable | undefined
@@ -100,7 +105,18 @@ function openSession(address: ServerAddress, options: SessionOptions) {
     copying?.destroy(sessionLost())
   }
   const settings = {
-    ...oneSession(address, connectTimeoutMs),
+    ...address.credentials,
+    // The session socket has already started TLS.
+    ssl: false,
+    host: address.host,
+    port: address.port,
+    max: 1,
+    fetch_types: false,
+    types: { bigint: postgres.BigInt },
+    // By default the library ends old sessions, even while they are in use.
+    max_lifetime: null,
+    idle_timeout: 0,
+    connect_timeout: connectTimeoutMs / 1000,
     connection: {
       application_name: 'bursar',
       ...(pooler === 'none' && { client_min_messages: 'warning', ...parameters }),
@@ -108,8 +124,12 @@ function openSession(address: ServerAddress, options: SessionOptions) {
     onnotice: (notice: postgres.Notice) => {
       if (notice.routine === CANCELED_WAIT) isUnreplicated = true
     },
-    onclose: markBroken,
-    // The library's types lack this option. It creates the socket.
+    // The library's types lack the last two options. `socket` creates the socket.
+    onclose: () => {
+      markBroken()
+      onClose()
+    },
+    onnotify: onNotification,
     socket: socket.open,
   }
   const sql = postgres(settings as postgres.Options<{ bigint: postgres.PostgresType<bigint> }>)
@@ -136,25 +156,6 @@ function openSession(address: ServerAddress, options: SessionOptions) {
     },
   }
 }
-
-/** Settings of a library instance that holds one session until the caller ends it. */
-export const oneSession = (
-  { credentials, host, port }: ServerAddress,
-  connectTimeoutMs: number,
-) => ({
-  ...credentials,
-  // The session socket has already started TLS.
-  ssl: false,
-  host,
-  port,
-  max: 1,
-  fetch_types: false,
-  types: { bigint: postgres.BigInt },
-  // By default the library ends old sessions, even while they are in use.
-  max_lifetime: null,
-  idle_timeout: 0,
-  connect_timeout: connectTimeoutMs / 1000,
-})
 
 /**
  * The server routine that warns when a commit stops waiting for its synchronous standby. Such a

@@ -6,7 +6,7 @@ import type { Statement } from '../../session.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { type Row, textArray } from '../driver/connection.ts'
 import { aloneIfDamaged } from './alone-if-damaged.ts'
-import { tenantSetting } from './row-security.ts'
+import { tenantSetting } from './page-query.ts'
 
 type AskedGet = { readonly tenant: Tenant; readonly id: string; readonly includeDeleted: boolean }
 

@@ -10,7 +10,6 @@ import {
 } from '../../records/page.ts'
 import type { Statement, Value } from '../../session.ts'
 import { hexOf, textArray } from '../driver/connection.ts'
-import { LOG_POSITION, tenantSetting } from './row-security.ts'
 
 /** Statements with more filters are planned each time; all combinations would fill the memory. */
 const PREPARED_FILTERS_MAX = 2
@@ -87,6 +86,18 @@ export function pageQuery(resource: Resource, { tenant, selection }: AskedPage):
     prepare: selection.anyOf.length <= PREPARED_FILTERS_MAX,
   }
 }
+
+/**
+ * Sets the tenant of row-level security for this transaction and returns it as the row `tenant`,
+ * which look-ups join laterally. `offset 0` here and a limit in each look-up keep the planner from
+ * reading records first. If it did, the policy would hide them: it fails closed.
+ */
+export const tenantSetting = (customer: string): string =>
+  `(select set_config('bursar.customer_id', ${customer}, true) as customer_id offset 0) as tenant`
+
+/** The log position in bytes. The outermost select evaluates it after the rows were read. */
+const LOG_POSITION = `(case when pg_is_in_recovery()
+  then pg_last_wal_replay_lsn() else pg_current_wal_insert_lsn() end - '0/0')::bigint`
 
 /** The driver reads every column as text. */
 const columns = `page.items, page.rows::text, page.last::text, page.more::text, revision.changed_at::text, ${LOG_POSITION}::text`
