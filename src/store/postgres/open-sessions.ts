@@ -53,17 +53,15 @@ export async function openServiceSessions(
   const credentials = await open(
     openFor(sources, primaries, { ...reading, connectionsMax, of: 'credentials' }),
   )
-  const operator =
+  const ofOperator =
     operatorDatabaseUrl === undefined
-      ? undefined
-      : await open(openOperatorServers(sources, operatorDatabaseUrl))
-  const ingest =
-    operatorDatabaseUrl === undefined
-      ? undefined
-      : await open(openIngestServers(sources, operatorDatabaseUrl))
+      ? { operator: undefined }
+      : {
+          operator: await open(openOperatorServers(sources, operatorDatabaseUrl)),
+          ingest: await open(openIngestServers(sources, operatorDatabaseUrl)),
+        }
   const stack = opened.move()
-  const close = () => stack.disposeAsync()
-  return { customers, credentials, operator, ingest, close }
+  return { customers, credentials, ...ofOperator, close: () => stack.disposeAsync() }
 }
 
 /** Opens the sessions of the operator's commands and of ingest. */

@@ -73,28 +73,25 @@ const scanning = setLocal({
 
 /** Every statement sets the tenant of row-level security and filters by it too. */
 function customerRecords(servers: Servers): ReadRecords {
-  const getOf = oncePer<string, GetOne>((table) => openGetBatch(servers, table))
-  const pageOf = {
-    ASC: oncePer<Resource, PageOne>((resource) => openPageBatch(servers, resource, 'ASC')),
-    DESC: oncePer<Resource, PageOne>((resource) => openPageBatch(servers, resource, 'DESC')),
+  const gets = new Map<string, GetOne>()
+  const pages = { ASC: new Map<Resource, PageOne>(), DESC: new Map<Resource, PageOne>() }
+  const openGet = (table: string) => openGetBatch(servers, table)
+  const openPage = {
+    ASC: (resource: Resource) => openPageBatch(servers, resource, 'ASC'),
+    DESC: (resource: Resource) => openPageBatch(servers, resource, 'DESC'),
   }
   const revisionOf = openRevisionBatch(servers)
   return {
     changedAt: (tenant, { kind }) => revisionOf({ tenant, kind }),
-    get: (tenant, { table }, id, includeDeleted) => getOf(table)({ tenant, id, includeDeleted }),
-    page: (tenant, { resource }, selection) =>
-      isRange(resource, selection)
-        ? pageOf[selection.order](resource)({ tenant, selection })
-        : readAlone(servers, resource, { tenant, selection }),
-  }
-}
-
-/** Makes one value for each key, when the key is first used. */
-function oncePer<K, T>(make: (key: K) => T): (key: K) => T {
-  const made = new Map<K, T>()
-  return (key) => {
-    const one = made.get(key) ?? make(key)
-    made.set(key, one)
-    return one
+    get: (tenant, { table }, id, includeDeleted) => {
+      const get = gets.getOrInsertComputed(table, openGet)
+      return get({ tenant, id, includeDeleted })
+    },
+    page: (tenant, { resource }, selection) => {
+      const { order } = selection
+      if (!isRange(resource, selection)) return readAlone(servers, resource, { tenant, selection })
+      const page = pages[order].getOrInsertComputed(resource, openPage[order])
+      return page({ tenant, selection })
+    },
   }
 }
