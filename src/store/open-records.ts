@@ -11,7 +11,6 @@ import { openKeptAnswers } from './merge/kept-answers.ts'
 import { openPutRecords, type PutTransactions } from './merge/put-queue.ts'
 import { clearRecords, countRecords, exportLines } from './records/all-records.ts'
 import type { OperatorRecords, Store } from './records.ts'
-import { sharedTables, tablesOf } from './schema/tables.ts'
 import type { Reads, Session, Transact } from './session.ts'
 import { openPastPages } from './versions/past-page.ts'
 import { openPruner } from './versions/prune.ts'
@@ -65,10 +64,9 @@ export function openRecords(
     journal: (entriesMax) => readJournal(commands, dialect, entriesMax),
     clear: () => clearRecords(commands.transact, dialect, sessions.cleared),
   }
-  const checks = tables && { run: tables.check, shared: sharedTables, of: tablesOf }
   return {
     customers: intactRecords(sessions.customers, damage),
     operator: intactOperator(operator, damage),
-    damage: openDamageScan(resources, rows, damage, checks),
+    damage: openDamageScan(resources, rows, damage, tables?.check),
   }
 }

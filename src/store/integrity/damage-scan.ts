@@ -2,6 +2,7 @@ import type { Background } from '../../background.ts'
 import type { Resource } from '../../contract/resource.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
+import { sharedTables, tablesOf } from '../schema/tables.ts'
 import { StoreDamaged } from '../unavailable.ts'
 import type { DamageList } from './damage.ts'
 import {
@@ -14,13 +15,6 @@ import {
 
 /** Compares tables with their indexes. Resolves with the fault of each damaged table. */
 export type CheckTables = (tables: readonly string[]) => Promise<ReadonlyMap<string, string>>
-
-/** How a store checks its tables: those that all kinds share, and those of one kind. */
-export type TableChecks = {
-  readonly run: CheckTables
-  readonly shared: readonly string[]
-  readonly of: (resource: Resource) => readonly string[]
-}
 
 /** The background search for damage, one step at a time. */
 export type DamageScan = Pick<DamageList, 'found' | 'met' | 'lookAgain'> & {
@@ -43,7 +37,7 @@ export function openDamageScan(
   resources: readonly Resource[],
   rows: StoredRows,
   damage: DamageList,
-  tables?: TableChecks,
+  check?: CheckTables,
 ): DamageScan {
   let at = 0
   let key: RowKey | undefined
@@ -90,13 +84,13 @@ export function openDamageScan(
     met: damage.met,
     lookAgain: damage.lookAgain,
     async checkTables() {
-      if (tables === undefined) return
-      const { run, shared, of } = tables
+      if (check === undefined) return
       const passed = damage.checking()
-      const faults = await run([...shared, ...resources.flatMap(of)])
+      const faults = await check([...sharedTables, ...resources.flatMap(tablesOf)])
       for (const resource of resources) {
         const { kind } = resource
-        const [fault] = [...shared, ...of(resource)].flatMap((table) => faults.get(table) ?? [])
+        const tables = [...sharedTables, ...tablesOf(resource)]
+        const [fault] = tables.flatMap((table) => faults.get(table) ?? [])
         if (fault === undefined) passed(kind)
         else damage.mark({ kind, fault }, async () => false)
       }
