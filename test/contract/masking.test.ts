@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { importEntries } from '../../src/intake/files/import-file.ts'
+import type { RecordInput } from '../../src/contract/resource.ts'
 import { describeService } from '../support/describe-service.ts'
 import { lists } from '../support/operation-calls.ts'
 import { readAllPages } from '../support/read-all-pages.ts'
-import { resourceOf, rules } from '../support/record-store.ts'
+import { take } from '../support/record-store.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
 
 const service = describeService()
@@ -25,17 +25,9 @@ const routing = {
   bank_address: address,
 }
 
-async function importAccounts(
-  ...records: readonly Readonly<Record<string, unknown>>[]
-): Promise<void> {
-  const report = await importEntries(
-    service.parts.store,
-    resourceOf('fiat-accounts'),
-    (async function* () {
-      for (const [at, value] of records.entries()) yield { line: at + 1, value }
-    })(),
-    { dryRun: false, allowOlder: true, rules },
-  )
+async function importAccounts(...records: readonly RecordInput[]): Promise<void> {
+  const { store } = service.parts
+  const report = await take(store, 'fiat-accounts', records, { allowOlder: true })
   assert.deepEqual(report.faults, [])
 }
 
