@@ -21,8 +21,6 @@ export type Tokens = {
   withScopes(scopes: readonly string[]): Promise<string | undefined>
   /** RFC 7662, where the target has it. */
   introspect(token: string): Promise<Exchange>
-  /** The customer that introspection names. */
-  introspectedCustomer(): Promise<string | undefined>
 }
 
 /** RFC 6750, section 2.1: other text fits in no Authorization header. */
@@ -45,11 +43,6 @@ export async function openTokens(
   const all = tokenOf(first)
   if (first.status !== 200 || all === undefined) throw new Unreachable(reasonOf(first, tokenUrl))
   const scope = textOf(first.body, 'scope')
-  const introspect: Tokens['introspect'] = (token) => {
-    const body = new URLSearchParams({ token })
-    const headers = { authorization: basicOf(client) }
-    return send(tokenUrl.replace(/\/token$/, '/introspect'), { method: 'POST', headers, body })
-  }
   return {
     all,
     scopes: scope?.split(' '),
@@ -60,8 +53,11 @@ export async function openTokens(
       const isMore = granted.some((each) => !wanted.includes(each))
       return answered.status === 200 && !isMore ? tokenOf(answered) : undefined
     },
-    introspect,
-    introspectedCustomer: async () => textOf((await introspect(all)).body, 'customer_id'),
+    introspect: (token) => {
+      const body = new URLSearchParams({ token })
+      const headers = { authorization: basicOf(client) }
+      return send(tokenUrl.replace(/\/token$/, '/introspect'), { method: 'POST', headers, body })
+    },
   }
 }
 

@@ -37,9 +37,11 @@ export function openSession(options: SessionOptions): Session {
   const hasScope = (scope: string) => tokens.scopes?.includes(scope) ?? true
   const needScope = (scope: string) =>
     need(hasScope(scope), `the client does not have the scope ${scope}`)
-  const findCustomer = once(
-    async () => customer ?? (await tokens.introspectedCustomer()) ?? recordedCustomer(session),
-  )
+  const findCustomer = once(async () => {
+    if (customer !== undefined) return customer
+    const { body } = await tokens.introspect(tokens.all)
+    return textOf(body, 'customer_id') ?? recordedCustomer(session)
+  })
   const first = perList((list) => firstPage(session, list))
   const session: Session = {
     call,

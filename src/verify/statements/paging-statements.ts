@@ -1,7 +1,7 @@
 import type { Statement } from '../check-statement.ts'
 import { needRecords, type Session } from '../client/client-session.ts'
 import { needList, type Page, upTo } from '../client/pages.ts'
-import { issuerQuotes, type List, lists } from '../contract.ts'
+import { issuerQuotes, type List, lists, pageSize } from '../contract.ts'
 import { idOf, isItem, memberOf } from '../json.ts'
 import { contract, guide, type Source } from '../source.ts'
 import { hold, holdStatus, need } from '../verdicts.ts'
@@ -53,9 +53,9 @@ export const pagingStatements: readonly Statement[] = [
     source: contract(),
     checkList: async ({ session }, list) => {
       const { items } = await session.sample(list)
-      need(items.length > 100, 'it has at most 100 records')
-      const page = await session.items(list, {})
-      hold(page.items.length === 100, `the page has ${page.items.length} records`, page.exchange)
+      need(items.length > pageSize.default, `it has at most ${pageSize.default} records`)
+      const { items: shown, exchange } = await session.items(list, {})
+      hold(shown.length === pageSize.default, `the page has ${shown.length} records`, exchange)
     },
   },
   fullPages(
