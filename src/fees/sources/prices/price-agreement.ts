@@ -10,7 +10,7 @@ export type PriceState = {
   readonly pending?: ObservedPrice
 }
 
-export type SourcePrice = ObservedPrice & { readonly maxAgeSeconds: number }
+type SourcePrice = ObservedPrice & { readonly maxAgeSeconds: number }
 
 /** A first price, or one that moved by over a fifth, stays pending until the next agrees. */
 export function confirmPrice(state: PriceState, observed: ObservedPrice): PriceState {

@@ -5,12 +5,7 @@ import type { FeeSchedule, PriceSource } from '../../schedule/read-schedule.ts'
 import type { FeeSourceDeps } from '../fee-event.ts'
 import { endpointPool, reasonOf } from '../nodes/endpoint-pool.ts'
 import { type NodeClient, nodeClient } from '../nodes/node-client.ts'
-import {
-  combinePrices,
-  confirmPrice,
-  type PriceState,
-  type SourcePrice,
-} from './price-agreement.ts'
+import { combinePrices, confirmPrice, type PriceState } from './price-agreement.ts'
 import { type ObservedPrices, observeChainlink, observeHttpPrices } from './price-sources.ts'
 
 const confirmationDelayMs = 1_000
@@ -80,16 +75,13 @@ async function refresh(
 }
 
 function combineAll(sources: readonly ObservedSource[], now: bigint) {
-  const bySymbol = new Map<string, SourcePrice[]>()
-  for (const { states, maxAgeSeconds } of sources) {
-    for (const [symbol, { accepted }] of states) {
-      if (accepted === undefined) continue
-      const priced = { ...accepted, maxAgeSeconds }
-      bySymbol.set(symbol, [...(bySymbol.get(symbol) ?? []), priced])
-    }
-  }
+  const accepted = sources.flatMap(({ states, maxAgeSeconds }) =>
+    [...states].flatMap(([symbol, { accepted: price }]) =>
+      price === undefined ? [] : [{ symbol, ...price, maxAgeSeconds }],
+    ),
+  )
   const prices = new Map<string, LivePrice>()
-  for (const [symbol, sourcePrices] of bySymbol) {
+  for (const [symbol, sourcePrices] of Map.groupBy(accepted, (price) => price.symbol)) {
     const combined = combinePrices(sourcePrices, now)
     if (combined !== undefined) prices.set(symbol, combined)
   }
