@@ -14,7 +14,8 @@ import {
   operatorHealthRoutes,
   type ReadinessCheck,
 } from './http/documents/health.ts'
-import { ingestOpenApiRoute, openApiRoutes } from './http/documents/openapi-routes.ts'
+import { ingestApi } from './http/documents/openapi.ts'
+import { openApiRoute, openApiRoutes } from './http/documents/openapi-routes.ts'
 import { problemPages } from './http/documents/problem-pages.ts'
 import { type Life, processChecks, readinessChecks } from './http/documents/readiness.ts'
 import { staticDocument } from './http/documents/static-document.ts'
@@ -214,7 +215,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
       ].map(whileIntact(stores.watch)),
       ...oauth.documents.map(staticDocument),
       ...documentRoutes(config, readiness, extension, () => url),
-      ...(servesOperator ? [ingestOpenApiRoute(() => url)] : []),
+      ...(servesOperator ? [openApiRoute(ingestApi, () => url)] : []),
       ...(extension?.routes ?? []),
     ],
   })

@@ -1,9 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { ingestApi, openApiDocument, sandboxApi } from '../src/http/documents/openapi.ts'
-import { operations } from '../src/operations/index.ts'
-import { ingestOperations } from '../src/operations/ingest/index.ts'
-import { sandboxOperations } from '../src/operations/sandbox/index.ts'
-import { version } from '../src/platform/version.ts'
+import {
+  customerApi,
+  ingestApi,
+  openApiDocument,
+  sandboxApi,
+} from '../src/http/documents/openapi.ts'
 
 /**
  * Checks that `openapi.json`, `openapi-ingest.json` and `openapi-sandbox.json` equal the documents
@@ -11,9 +12,9 @@ import { version } from '../src/platform/version.ts'
  */
 const url = 'http://127.0.0.1:8080'
 const documents = {
-  'openapi.json': openApiDocument(operations, version, url),
-  'openapi-ingest.json': openApiDocument(ingestOperations, version, url, ingestApi),
-  'openapi-sandbox.json': openApiDocument(sandboxOperations, version, url, sandboxApi),
+  'openapi.json': openApiDocument(customerApi, url),
+  'openapi-ingest.json': openApiDocument(ingestApi, url),
+  'openapi-sandbox.json': openApiDocument(sandboxApi, url),
 }
 
 for (const [name, document] of Object.entries(documents)) {

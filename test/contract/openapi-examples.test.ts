@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { openApiDocument } from '../../src/http/documents/openapi.ts'
+import { customerApi, openApiDocument } from '../../src/http/documents/openapi.ts'
 import recorded from '../../src/http/documents/openapi-examples.json' with { type: 'json' }
-import { operations } from '../../src/operations/index.ts'
 import { documents } from '../support/check-answers.ts'
 import { describeService } from '../support/describe-service.ts'
 import {
@@ -17,7 +16,7 @@ import { fixtureId, recordExamples } from '../support/record-examples.ts'
 
 /** The examples of the document: complete, valid, and what the sandbox answers. */
 
-const document = openApiDocument(operations, '0', 'http://127.0.0.1:8080') as Document
+const document = openApiDocument(customerApi, 'http://127.0.0.1:8080') as Document
 const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
 )

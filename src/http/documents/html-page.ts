@@ -1,3 +1,5 @@
+import type { Route } from '../../contract/request.ts'
+
 /** The headers of a page that runs its own scripts only and that no other site can embed. */
 export const htmlHeaders = (rules: readonly string[]) => ({
   'content-security-policy': [
@@ -11,6 +13,14 @@ export const htmlHeaders = (rules: readonly string[]) => ({
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
+})
+
+/** To a relative place, so that it also holds behind a proxy that adds a path. */
+export const redirect = (path: string, location: string, operation: string): Route => ({
+  method: 'GET',
+  path,
+  operation,
+  answer: () => ({ status: 302, headers: { location }, body: '' }),
 })
 
 /** JSON for a script element, which no text in it can close. */

@@ -2,14 +2,22 @@ import type { TSchema } from 'typebox'
 import type { ArrayField, Field } from '../../contract/fields.ts'
 import { type Body, capitalised, type Operation, type RawBody } from '../../contract/operation.ts'
 import { operatorScopes, readScopes } from '../../contract/scopes.ts'
+import { operations } from '../../operations/index.ts'
+import { ingestOperations } from '../../operations/ingest/index.ts'
+import { sandboxOperations } from '../../operations/sandbox/index.ts'
+import { version } from '../../platform/version.ts'
 import { type AnswerExamples, examplesOf, openAnswerExamples } from './openapi-examples.ts'
 import { headerComponents, responsesOf } from './openapi-responses.ts'
 import { addComponent, bodySchema, type Components, plainSchema } from './openapi-schemas.ts'
 import { customerProblem, operatorProblem } from './problem-schemas.ts'
 
-type About = {
+/** The operations that share a document, and what it says of them. */
+export type DocumentedApi = {
   /** As the recorded examples call it. */
   readonly name: string
+  /** Where the document is served. */
+  readonly path: string
+  readonly operations: readonly Operation[]
   readonly title: string
   readonly description: string
   /** Scopes that the document lists even where none of its operations needs them. */
@@ -17,8 +25,10 @@ type About = {
   readonly problem: TSchema
 }
 
-const customerApi: About = {
+export const customerApi: DocumentedApi = {
   name: 'customers',
+  path: '/openapi.json',
+  operations,
   title: 'Bursar',
   description:
     'Fiat accounts, deposit instructions, crypto deposit addresses, statements, issuer quote executions and guaranteed withdrawal fees of one customer. Amounts are decimal strings; times are RFC 3339 in UTC. Within `/v2` change is additive only.',
@@ -27,8 +37,10 @@ const customerApi: About = {
 }
 
 /** Apart from the customers' document, so that no customer generates these operations. */
-export const ingestApi: About = {
+export const ingestApi: DocumentedApi = {
   name: 'ingest',
+  path: '/ingest/v1/openapi.json',
+  operations: ingestOperations,
   title: 'Bursar ingest',
   description:
     'What the operator’s own systems do: store records, read what is and what was stored, search, and consume fees. Their clients are made with `client create --operator`. No customer’s client may have these scopes.',
@@ -37,8 +49,10 @@ export const ingestApi: About = {
 }
 
 /** Only a sandbox has these calls, and serves this document. */
-export const sandboxApi: About = {
+export const sandboxApi: DocumentedApi = {
   name: 'sandbox',
+  path: '/sandbox/openapi.json',
+  operations: sandboxOperations,
   title: 'Bursar sandbox',
   description:
     'How tests control a sandbox: customers of their own, records, snapshots, faults, the clock, and the requests that were served. These calls take no token.',
@@ -46,27 +60,17 @@ export const sandboxApi: About = {
   problem: operatorProblem,
 }
 
-/** Renders OpenAPI 3.1 from the schemas that validate requests. `version` is the program's. */
-export function openApiDocument(
-  operations: readonly Operation[],
-  version: string,
-  publicUrl: string,
-  about: About = customerApi,
-): object {
-  const { title, description, scopes } = about
+/** Renders OpenAPI 3.1 from the schemas that validate requests. */
+export function openApiDocument(api: DocumentedApi, publicUrl: string): object {
+  const { name, title, description, operations, scopes, problem } = api
   const components: Components = new Map()
-  const examples = openAnswerExamples(about.name)
+  const examples = openAnswerExamples(name)
   const paths: Record<string, Record<string, object>> = {}
   for (const operation of operations) {
     const path = operation.path.replaceAll(/:([a-z_]+)/g, '{$1}')
     paths[path] = {
       ...paths[path],
-      [operation.method.toLowerCase()]: operationObject(
-        operation,
-        about.problem,
-        examples,
-        components,
-      ),
+      [operation.method.toLowerCase()]: operationObject(operation, problem, examples, components),
     }
   }
   const hasScopes = operations.some(({ scope }) => scope !== undefined)

@@ -1,6 +1,7 @@
 import type { OperatorWorks } from '../../contract/operation.ts'
 import type { Interfere, Route } from '../../contract/request.ts'
-import { sandboxOpenApiRoute } from '../../http/documents/openapi-routes.ts'
+import { sandboxApi } from '../../http/documents/openapi.ts'
+import { openApiRoute } from '../../http/documents/openapi-routes.ts'
 import type { Served } from '../../http/server/request-log.ts'
 import { sandboxOperations } from '../../operations/sandbox/index.ts'
 import { sandboxReset } from '../../operations/sandbox/sandbox-reset.ts'
@@ -66,7 +67,10 @@ export async function openControl({ parts, state, clock, reset }: ControlDeps): 
     },
   }
   return {
-    routes: [...controlRoutes(sandboxOperations, works, parts), sandboxOpenApiRoute(parts.url)],
+    routes: [
+      ...controlRoutes(sandboxOperations, works, parts),
+      openApiRoute(sandboxApi, parts.url),
+    ],
     interfere: faults.interfere,
     served: requests.note,
     close: faults.close,

@@ -33,7 +33,10 @@ test('403 for a client of a customer, and 401 without a token', async () => {
 })
 
 test('the document says that the operation needs a token and no scope', () => {
-  const document = openApiDocument([getCaller], '1', 'https://bursar.example', ingestApi)
+  const document = openApiDocument(
+    { ...ingestApi, operations: [getCaller] },
+    'https://bursar.example',
+  )
   const { paths, components } = document as Document
   assert.deepEqual(paths['/ingest/v1/caller']?.get?.security, [{ oauth2: [] }])
   assert.ok('oauth2' in components.securitySchemes)

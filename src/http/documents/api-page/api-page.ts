@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { brotliDecompress } from 'node:zlib'
 import type { Route } from '../../../contract/request.ts'
-import { htmlHeaders, jsonInPage } from '../html-page.ts'
+import { htmlHeaders, jsonInPage, redirect } from '../html-page.ts'
 import { type StaticDocument, staticDocument } from '../static-document.ts'
 
 /** The client of the page, so that "Send" works at once. Only the sandbox shows one. */
@@ -18,8 +18,8 @@ export function apiPage(client: PageClient | undefined): Route[] {
   const file = (name: string, contentType: string) =>
     document(name, { contentType, cacheControl: revalidated, body: () => readFile(pathOf(name)) })
   return [
-    redirect('/', 'docs/'),
-    redirect('/docs', 'docs/'),
+    redirect('/', 'docs/', 'apiPage'),
+    redirect('/docs', 'docs/', 'apiPage'),
     document('', {
       contentType: 'text/html; charset=utf-8',
       cacheControl: revalidated,
@@ -53,14 +53,6 @@ const headers = htmlHeaders([
   "font-src 'self' data:",
   "connect-src 'self'",
 ])
-
-/** Relative, so that it also holds behind a proxy that adds a path. */
-const redirect = (path: string, location: string): Route => ({
-  method: 'GET',
-  path,
-  operation: 'apiPage',
-  answer: () => ({ status: 302, headers: { location }, body: '' }),
-})
 
 function pageWith(client: PageClient | undefined): string {
   const settings = {

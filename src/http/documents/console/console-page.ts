@@ -12,7 +12,7 @@ import { cryptoWithdrawal } from '../../../operations/create-crypto-withdrawal-f
 import type { Config } from '../../../platform/config.ts'
 import { cryptoNetworks, isCryptoNetwork } from '../../../values/network.ts'
 import { readBody } from '../../pipeline/read-body.ts'
-import { htmlHeaders, jsonInPage } from '../html-page.ts'
+import { htmlHeaders, jsonInPage, redirect } from '../html-page.ts'
 import { staticDocument } from '../static-document.ts'
 
 /** A client of the sandbox, whose secret is public. Its name is on the button that signs in. */
@@ -35,12 +35,7 @@ export function consolePage(config: ConsoleConfig, clients: readonly ConsoleClie
   const headers = headersOf(config)
   const names = readdirSync(assets).filter((name) => name.endsWith('.br'))
   return [
-    {
-      method: 'GET',
-      path: '/console',
-      operation: 'console',
-      answer: () => ({ status: 302, headers: { location: 'console/' }, body: '' }),
-    },
+    redirect('/console', 'console/', 'console'),
     staticDocument({
       path: '/console/',
       operation: 'console',
