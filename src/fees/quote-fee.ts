@@ -157,12 +157,6 @@ function isToken(pairs: ReadonlyMap<string, AssetPair> | undefined, address: str
   return false
 }
 
-type Split = {
-  readonly feeUnits: bigint
-  readonly amountUnits: bigint
-  readonly totalUnits: bigint
-}
-
 const wholePpm = 1_000_000n
 
 /**
@@ -176,7 +170,7 @@ function splitFigure(
   units: bigint,
   flatUnits: bigint,
   transferPpm: bigint,
-): Split {
+) {
   if (name === 'amount') {
     const feeUnits = flatUnits + divideUp(units * transferPpm, wholePpm)
     return { feeUnits, amountUnits: units, totalUnits: units + feeUnits }

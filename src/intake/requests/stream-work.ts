@@ -127,16 +127,7 @@ const importStream = (
     signal,
   })
 
-type Stored = {
-  readonly records: number
-  readonly added: number
-  readonly changed: number
-  readonly unchanged: number
-  readonly withdrawn: number
-  readonly sha256: string
-}
-
-const storedOf = (report: ImportReport, sha256: string): Stored => {
+function storedOf(report: ImportReport, sha256: string) {
   const { records, added, changed, unchanged, withdrawn } = report
   return { records, added, changed, unchanged, withdrawn, sha256 }
 }

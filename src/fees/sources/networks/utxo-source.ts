@@ -3,7 +3,7 @@ import type { PlanOf, UtxoGuard } from '../../schedule/network-plan.ts'
 import { at } from '../nodes/exact-json.ts'
 import { type NodeClient, type RpcCall, type RpcReply, resultOf } from '../nodes/node-client.ts'
 import { decimalUnits, requireFreshHead, wholeUnits } from './node-figures.ts'
-import { type Bounded, bound, type Observation } from './observation.ts'
+import { bound, type Observation } from './observation.ts'
 
 /** Nodes give rates in coins per 1000 bytes; these coins have eight decimals. */
 const coinDecimals = 8
@@ -35,8 +35,7 @@ export async function observeUtxo(
     decimalUnits(at(mempool, 'mempoolminfee'), coinDecimals),
     decimalUnits(at(mempool, 'minrelaytxfee') ?? '0', coinDecimals),
   )
-  const { units, alarms } = boundRate(rate, guard)
-  return { model: { ...plan.rates, ratePerKvb: units }, alarms }
+  return withRate(plan, rate)
 }
 
 /**
@@ -60,12 +59,13 @@ export async function observeBitcoinCash(
     readRate(replies[4], 'mempoolminfee'),
   ].filter((rate) => rate !== undefined)
   if (rates.length === 0) throw new Error('sent no rate by any method')
-  const { units, alarms } = boundRate(largest(0n, ...rates), guard)
-  return { model: { ...plan.rates, ratePerKvb: units }, alarms }
+  return withRate(plan, largest(0n, ...rates))
 }
 
-const boundRate = (rate: bigint, guard: UtxoGuard): Bounded =>
-  bound('the rate per kvB', rate, guard.floorPerKvb, guard.capPerKvb)
+function withRate({ rates, guard }: PlanOf<'utxo'> | PlanOf<'bch'>, rate: bigint): Observation {
+  const { units, alarms } = bound('the rate per kvB', rate, guard.floorPerKvb, guard.capPerKvb)
+  return { model: { ...rates, ratePerKvb: units }, alarms }
+}
 
 const guardCalls = ({ knownBlock }: UtxoGuard): RpcCall[] => [
   { method: 'getblockchaininfo', params: [] },
