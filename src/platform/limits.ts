@@ -229,6 +229,7 @@ export const limits = {
   issuerStaleSeconds: 24 * 3600,
   /** An unknown key id triggers a fetch at most this often, so that nobody can flood the issuer. */
   issuerCoolDownSeconds: 30,
+  /** For the address of the keys and the keys together. */
   issuerTimeoutMs: 5000,
   issuerAnswerBytesMax: 262_144,
   issuerKeysMax: 100,

@@ -204,7 +204,8 @@ test('follows a rotation of the issuer’s keys, and refuses tokens of the old k
 })
 
 test('fetches keys for an unknown key id at most every thirty seconds', async (t) => {
-  const { clock, oauth, order, sign, checkToken } = await issuerWorld(t)
+  const { oauth, order, sign, checkToken } = await issuerWorld(t)
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
   await order('/rotate')
   const token = await sign()
   const asked = async () => (await order('/sign')).asked
@@ -213,11 +214,29 @@ test('fetches keys for an unknown key id at most every thirty seconds', async (t
     assertRefused(answer)
   }
   assert.equal(await asked(), before)
-  clock.advance(30)
+  t.mock.timers.tick(30_000)
   const answers = await Promise.all(Array.from({ length: 20 }, () => checkToken(token)))
   assert(answers.every((answer) => typeof answer === 'object'))
   assert.equal(await asked(), before + 1)
   await oauth.refresh()
+})
+
+test('a failed fetch is repeated for an unknown key id at most every thirty seconds', async (t) => {
+  const { oauth, order, sign, checkToken } = await issuerWorld(t)
+  const known = await sign()
+  t.after(() => order('/mode'))
+  await order('/mode', { mode: 'failing' })
+  await order('/rotate')
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+  await oauth.refresh()
+  const asked = async () => (await order('/sign')).asked
+  const before = await asked()
+  for (let at = 0; at < 5; at += 1) assertRefused(await checkToken(await sign()))
+  assert.equal(await asked(), before)
+  t.mock.timers.tick(30_000)
+  for (let at = 0; at < 5; at += 1) assertRefused(await checkToken(await sign()))
+  assert.equal(await asked(), before + 1)
+  assertAccepted(await checkToken(known))
 })
 
 for (const mode of ['failing', 'redirecting', 'huge', 'doubled', 'no set']) {

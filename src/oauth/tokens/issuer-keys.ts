@@ -1,4 +1,4 @@
-import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
+import { createRemoteJWKSet, customFetch, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import type { Background } from '../../background.ts'
 import { problem } from '../../contract/problem.ts'
 import { fetchBounded } from '../../platform/bounded-fetch.ts'
@@ -27,70 +27,56 @@ export type IssuerKeysDeps = {
 
 /** Starts to fetch the keys without waiting: an issuer that is down must not delay the start. */
 export function openIssuerKeys({ issuer, clock, log, background }: IssuerKeysDeps): IssuerKeys {
-  let known: { text: string; find: ReturnType<typeof createLocalJWKSet>; at: bigint } | undefined
+  let known: { readonly text: string; readonly at: bigint } | undefined
   let generation = 0
-  let fetchedAt = 0n
   let isFailed = false
-  let running: Promise<void> | undefined
 
-  const fetchKeys = async () => {
-    fetchedAt = clock()
+  // Answers a failed fetch with the known keys, which then serve on. A failure cools down too.
+  const fetchKeys = async (_url: string, { signal }: { readonly signal: AbortSignal }) => {
+    const at = clock()
     try {
-      const set = readKeySet(await fetchJson(issuer.jwksUri ?? (await discoverKeysUrl(issuer))))
-      const text = JSON.stringify(set)
+      const url = issuer.jwksUri ?? (await discoverKeysUrl(issuer, signal))
+      const text = JSON.stringify(readKeySet(await fetchJson(url, signal)))
       if (text !== known?.text) generation += 1
-      known = { text, find: createLocalJWKSet(set), at: fetchedAt }
+      known = { text, at }
       isFailed = false
     } catch (error) {
       isFailed = true
       const fields = { err: error, issuer: issuer.issuer }
       log.warn(fields, 'the keys of a trusted issuer cannot be fetched')
     }
+    return new Response(known?.text ?? '{"keys":[]}')
   }
-  const refresh = () => {
-    running ??= fetchKeys().finally(() => {
-      running = undefined
-    })
-    return running
-  }
-  // A request that comes during a fetch shares its result.
-  const mayFetch = () => running !== undefined || hasCooledDown(fetchedAt, clock())
-  const usable = async () => {
-    if (known === undefined && mayFetch()) await refresh()
-    if (known !== undefined && clock() - known.at <= issuerStale) return known
+  const keys = createRemoteJWKSet(new URL(issuer.issuer), {
+    [customFetch]: fetchKeys,
+    // The background job alone renews keys that have grown old.
+    cacheMaxAge: Number.POSITIVE_INFINITY,
+    cooldownDuration: limits.issuerCoolDownSeconds * 1000,
+    timeoutDuration: limits.issuerTimeoutMs,
+  })
+  const find: JWTVerifyGetKey = async (header, token) => {
+    // A request that comes during a fetch shares its result.
+    if (known === undefined && (keys.reloading || !keys.coolingDown)) await keys.reload()
+    if (known !== undefined && clock() - known.at <= issuerStale) return await keys(header, token)
     const detail = 'the issuer of this token cannot be reached, try again shortly'
     throw problem('unavailable', detail, { retryAfter: 30 })
-  }
-  const find: JWTVerifyGetKey = async (header, token) => {
-    try {
-      return await (await usable()).find(header, token)
-    } catch (error) {
-      const isUnknown = error instanceof errors.JWKSNoMatchingKey
-      if (!isUnknown || !mayFetch()) throw error
-      await refresh()
-      return (await usable()).find(header, token)
-    }
   }
   const fetching = background.start(
     'fetch-issuer-keys',
     async () => {
-      await refresh()
+      await keys.reload()
       return { isFailed }
     },
     { of: issuer.issuer },
   )
   void fetching.runSoon()
-  return { find, generation: () => generation, refresh, close: fetching.stop }
+  return { find, generation: () => generation, refresh: keys.reload, close: fetching.stop }
 }
 
 const issuerStale = BigInt(limits.issuerStaleSeconds) * 1_000_000n
 
-const hasCooledDown = (fetchedAt: bigint, now: bigint) =>
-  now - fetchedAt >= BigInt(limits.issuerCoolDownSeconds) * 1_000_000n
-
-async function fetchJson(url: string): Promise<unknown> {
-  const { issuerTimeoutMs, issuerAnswerBytesMax: answerBytesMax } = limits
-  const signal = AbortSignal.timeout(issuerTimeoutMs)
+async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
+  const { issuerAnswerBytesMax: answerBytesMax } = limits
   const headers = { accept: 'application/json' }
   try {
     return JSON.parse(await fetchBounded(url, { headers, signal, answerBytesMax }))
@@ -99,9 +85,9 @@ async function fetchJson(url: string): Promise<unknown> {
   }
 }
 
-async function discoverKeysUrl(issuer: TrustedIssuer): Promise<string> {
+async function discoverKeysUrl(issuer: TrustedIssuer, signal: AbortSignal): Promise<string> {
   const url = `${issuer.issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
-  const metadata = await fetchJson(url)
+  const metadata = await fetchJson(url, signal)
   const { issuer: name, jwks_uri: keys } = { ...(metadata as Record<string, unknown> | null) }
   // RFC 8414 section 3.3. Otherwise one issuer could present its keys as another's.
   if (name !== issuer.issuer) throw new Error(`${url} names another issuer`)
