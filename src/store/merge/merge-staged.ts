@@ -60,7 +60,7 @@ export async function mergeStaged(
   const [last] = await session.rows({ text: merge.lastChange })
   const storedAt = timeAfter(last, now)
   for (const [file, origin] of origins.entries()) {
-    await noteOrigin(session, dialect.tableName, file, { ...origin, takesOver: takeOver })
+    await noteOrigin(session, dialect, file, { ...origin, takesOver: takeOver })
   }
   // A changed record is stored beside its previous version.
   await parts.storing({ added, written: added + 2 * (changed + withdrawn) }, async () => {

@@ -161,7 +161,7 @@ async function noteOrigins(batch: Batch, places: readonly number[]) {
     const [first = 0] = ofOrigin
     const { from, takeOver: takesOver = false } = requestAt(batch, first)
     const noted = { from, takesOver, linesBefore: null }
-    await noteOrigin(session, statements.dialect.tableName, file, noted)
+    await noteOrigin(session, statements.dialect, file, noted)
     for (const place of ofOrigin) files.set(place, file)
   }
   return files
