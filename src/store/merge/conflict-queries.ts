@@ -188,14 +188,18 @@ function heldConflicts(resource: Resource): readonly StoredConflict[] {
   ]
 }
 
-/** The staged records and the stored ones that they conflict with, as what follows `from`. */
+/**
+ * The staged records and the stored ones that they conflict with, as what follows `from`. Sessions
+ * of PostgreSQL that answer requests forbid scans of tables, and then all plans with such a scan
+ * look alike. `is not null` lets the planner find the staged records by their index instead.
+ */
 const conflicting = (
   { table }: Resource,
   { tableName, indexedBy }: Pick<Dialect, 'tableName' | 'indexedBy'>,
   { index, where }: Pick<StoredConflict, 'index' | 'where'>,
 ): string => `
     staged cross join ${tableName(table)} as stored ${indexedBy(`${table}_${index}`)}
-    where ${where}`
+    where staged.id is not null and ${where}`
 
 /** A value that is held has one holder, or several records of one customer. */
 function storedConflict(resource: Resource, dialect: Dialect, conflict: StoredConflict): string {
@@ -220,7 +224,7 @@ const olderThanStored = (
   code: 'older',
 })}
     from staged cross join ${tableName(table)} as stored ${indexedBy(`${table}_by_id`)}
-    where ${sameRecord} and case
+    where staged.id is not null and ${sameRecord} and case
       when stored.source_version is null then staged.updated_at < stored.updated_at
       else coalesce(staged.source_version, -1) < stored.source_version end`
 

@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { resources } from '../../../src/resources/catalogue.ts'
 import { conflictQueries } from '../../../src/store/merge/conflict-queries.ts'
 import { mergeStatements } from '../../../src/store/merge/merge-statements.ts'
-import { createStaging, stagingOf } from '../../../src/store/merge/staging.ts'
+import { putStatements } from '../../../src/store/merge/put-batch.ts'
+import {
+  createStaging,
+  indexStaged,
+  stagingOf,
+  stagingOfAll,
+} from '../../../src/store/merge/staging.ts'
 import { dialect } from '../../../src/store/postgres/dialect.ts'
 import { type Connection, openConnection } from '../../../src/store/postgres/driver/connection.ts'
 import {
@@ -91,3 +98,25 @@ test('a null ref_id is looked up nowhere', async () => {
     for (const scan of scans) assert.match(scan, /never executed/, plan.join('\n'))
   })
 })
+
+for (const { kind } of resources) {
+  test(`the conflicts of single ${kind} are looked up by indexes`, async () => {
+    const [address] = addressesOf(tested.database.operatorUrl)
+    assert.ok(address !== undefined)
+    const parameters = readingSessions(STATEMENT_MS)
+    const session = openConnection(address, { parameters, connectTimeoutMs: 5000 })
+    try {
+      const staging = stagingOfAll(resources, dialect)
+      await session.execute(`${createStaging(staging, 'on commit delete rows')}; ${indexStaged}`)
+      const { stored } = putStatements(resourceOf(kind), dialect)
+      const rows = await session.query({ text: `explain ${stored}` })
+      const plan = rows.map(([line]) => String(line)).join('\n')
+      assert.doesNotMatch(plan, /Seq Scan/, plan)
+      const scans = plan.match(/ on \w+ stored\w*.*\n.*/g) ?? []
+      assert.ok(scans.length > 0, plan)
+      for (const scan of scans) assert.match(scan, /Index Cond: .*staged/, plan)
+    } finally {
+      await session.close()
+    }
+  })
+}
