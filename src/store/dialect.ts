@@ -19,7 +19,7 @@ export type Dialect = {
   readonly boolean: (value: boolean) => string
   /** A member of the JSON text in a column, as text. */
   readonly jsonMember: (column: string, member: string) => string
-  /** Text as its driver returns it fastest: as bytes or as text. */
+  /** The text of a statement's column `longText`, for a driver that must be asked for bytes. */
   readonly longText: (expression: string) => string
   /** Bytes as text, in hexadecimal digits. */
   readonly hex: (expression: string) => string

@@ -9,6 +9,8 @@ export type Statement = {
   readonly values?: readonly Value[]
   /** Whether a server keeps the parsed statement; for the few that run all the time. */
   readonly prepare?: boolean
+  /** A column whose text, a whole page, comes as UTF-8 bytes, so that nobody decodes it. */
+  readonly longText?: string
 }
 
 /**

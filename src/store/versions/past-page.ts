@@ -5,7 +5,7 @@ import { POSITION_BYTES } from '../position.ts'
 import { type PastSelection, PastUnknown } from '../records/history.ts'
 import type { PageRows } from '../records/page.ts'
 import type { OperatorRecords } from '../records.ts'
-import { type NamedRow, optionalText, optionalWhole, whole } from '../row.ts'
+import { bytes, type NamedRow, optionalText, optionalWhole, whole } from '../row.ts'
 import type { Reads } from '../session.ts'
 import { StoreDamaged } from '../unavailable.ts'
 import { pastPageQuery } from './past-page-query.ts'
@@ -20,7 +20,7 @@ export const openPastPages = (
 ): Pick<OperatorRecords, 'pageAsOf'> => ({
   pageAsOf: async (resource, tenant, view, selection) => {
     const query = pastPageQuery(resource, { tenant, view }, selection, dialect)
-    const [row = {}] = await rows(query)
+    const [row = {}] = await rows({ ...query, longText: 'items' })
     const keptSince = optionalWhole(row, 'kept_since')
     if (keptSince !== undefined && selection.asOf < keptSince) {
       throw new PastUnknown(resource.kind, keptSince)
@@ -35,8 +35,7 @@ function readPage(
   row: NamedRow,
   { limit }: Pick<PastSelection, 'limit'>,
 ): PageRows {
-  const { items: read } = row
-  const items = read instanceof Uint8Array ? read : Buffer.from(optionalText(row, 'items') ?? '')
+  const items = row.items === null ? NO_ITEMS : bytes(row, 'items')
   const [positions = '', checksums = '', lengths = ''] = columns.map((column) =>
     optionalText(row, column),
   )
@@ -61,6 +60,8 @@ function readPage(
     more,
   }
 }
+
+const NO_ITEMS = new Uint8Array(0)
 
 const columns = ['positions', 'checksums', 'lengths'] as const
 

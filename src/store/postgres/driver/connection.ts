@@ -68,7 +68,11 @@ export function openConnection(address: ServerAddress, options: SessionOptions):
       prepare: prepare && options.pooler !== 'transaction',
     })
   return {
-    rows: async (query) => await run(() => send(query)),
+    rows: async ({ longText, ...query }) => {
+      if (longText === undefined) return await run(() => send(query))
+      const rows = await run(() => send(query).raw())
+      return rows.map((row) => decoded(rows.columns, row, longText))
+    },
     // The read buffer that holds the values is reused, so they are copied.
     query: async (query, copy = (bytes) => Buffer.from(bytes)) =>
       (await run(() => send(query).raw())).map((row) => row.map((value) => value && copy(value))),
@@ -90,6 +94,22 @@ export function openConnection(address: ServerAddress, options: SessionOptions):
       session.destroy()
     },
   }
+}
+
+/** A raw row by column name. The bytes of one column are copied, and the others decoded. */
+function decoded(
+  columns: readonly Pick<postgres.Column<string>, 'name' | 'parser'>[],
+  row: Row,
+  longText: string,
+): NamedRow {
+  const values = columns.map(({ name, parser }, at) => {
+    const value = row[at]
+    if (value == null) return [name, null]
+    if (name === longText) return [name, Buffer.from(value)]
+    const text = value.toString()
+    return [name, parser === undefined ? text : parser(text)]
+  })
+  return Object.fromEntries(values)
 }
 
 const CLOSE_SECONDS = 1
