@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createHmac } from 'node:crypto'
+import { createHmac, type KeyObject } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import { openBackground } from '../../src/background.ts'
@@ -30,7 +30,11 @@ async function forgeryWorld(context: TestContext) {
     exp: now + 900,
   }
   const header = { alg: 'ES256', typ: 'at+jwt', kid: key.id }
-  const sign = (changes: object, headerChanges: object = {}, signer = key.privateKey) =>
+  const sign = (
+    changes: object,
+    headerChanges: object = {},
+    signer: KeyObject | CryptoKey = key.privateKey,
+  ) =>
     new SignJWT({ ...claims, ...changes })
       .setProtectedHeader({ ...header, ...headerChanges })
       .sign(signer)

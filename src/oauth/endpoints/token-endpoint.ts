@@ -35,7 +35,7 @@ export async function answerToken(request: Request, deps: TokenEndpointDeps): Pr
   const scopes = grantScopes(form.get('scope'), client)
   const key = await currentKey(deps)
   const issuer = deps.issuer()
-  const token = await issueToken({ issuer, client, scopes, lifeSeconds, key, now: clock() })
+  const token = issueToken({ issuer, client, scopes, lifeSeconds, key, now: clock() })
   log.info({ client: client.id, address: request.address, outcome: 'issued' }, 'access token')
   const scope = scopes.join(' ')
   const body = { access_token: token, token_type: 'bearer', expires_in: lifeSeconds, scope }

@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto'
-import { SignJWT } from 'jose'
+import { randomUUID, sign } from 'node:crypto'
 import type { Person } from '../../contract/principal.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
@@ -36,21 +35,32 @@ export type TokenRequest = {
   readonly now: bigint
 }
 
-/** Signs an access token for a client (RFC 9068 section 2). */
-export function issueToken(request: TokenRequest): Promise<string> {
+/**
+ * Signs an access token for a client (RFC 9068 section 2, RFC 7515 section 3.1). jose signs in a
+ * thread of the pool, which takes three times the processor time of a signature in place.
+ */
+export function issueToken(request: TokenRequest): string {
   const { issuer, client, scopes, lifeSeconds, key, now } = request
   // `notBefore` may lie up to a second ahead; a new token must not count as one of the old ones.
   const issuedAt = Math.max(secondsOf(now), secondsOf(client.notBefore))
-  return new SignJWT({ client_id: client.id, scope: scopes.join(' ') })
-    .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: key.id })
-    .setIssuer(issuer)
-    .setSubject(client.id)
-    .setAudience(issuer)
-    .setJti(randomUUID())
-    .setIssuedAt(issuedAt)
-    .setExpirationTime(issuedAt + lifeSeconds)
-    .sign(key.privateKey)
+  const header = { alg: 'ES256', typ: 'at+jwt', kid: key.id }
+  const claims = {
+    client_id: client.id,
+    scope: scopes.join(' '),
+    iss: issuer,
+    sub: client.id,
+    aud: issuer,
+    jti: randomUUID(),
+    iat: issuedAt,
+    exp: issuedAt + lifeSeconds,
+  }
+  const signed = [header, claims].map((part) => encode(JSON.stringify(part))).join('.')
+  // RFC 7518 section 3.4: the two numbers of the signature, without ASN.1.
+  const pair = { key: key.privateKey, dsaEncoding: 'ieee-p1363' } as const
+  return `${signed}.${encode(sign('sha256', Buffer.from(signed), pair))}`
 }
+
+const encode = (bytes: string | Buffer): string => Buffer.from(bytes).toString('base64url')
 
 /** The claims of a valid token of Bursar: one audience, a key id, a token id and a bounded life. */
 export async function readOwnToken(

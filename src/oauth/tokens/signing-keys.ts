@@ -1,4 +1,4 @@
-import { createECDH } from 'node:crypto'
+import { createECDH, createPrivateKey, type KeyObject } from 'node:crypto'
 import { importJWK, type JWK } from 'jose'
 import { limits } from '../../platform/limits.ts'
 import type { Keyring, PurposeKey } from '../../vault/keyring.ts'
@@ -6,7 +6,7 @@ import type { Keyring, PurposeKey } from '../../vault/keyring.ts'
 /** An imported token-signing key. Its id is the `kid` of the tokens that it signs. */
 export type SigningKey = {
   readonly id: string
-  readonly privateKey: CryptoKey
+  readonly privateKey: KeyObject
   readonly publicKey: CryptoKey
   readonly publicJwk: JWK
   /** When the last token signed with this key expires. Undefined for the newest key. */
@@ -78,9 +78,9 @@ async function importSigningKey(
     alg: 'ES256',
     use: 'sig',
   }
-  const { use: _use, ...pair } = { ...publicJwk, d: key.key.toString('base64url') }
-  const [privateKey, publicKey] = await Promise.all([asCryptoKey(pair), asCryptoKey(publicJwk)])
-  return { id: key.id, privateKey, publicKey, publicJwk, validUntil }
+  const pair = { ...publicJwk, d: key.key.toString('base64url') }
+  const privateKey = createPrivateKey({ key: pair, format: 'jwk' })
+  return { id: key.id, privateKey, publicKey: await asCryptoKey(publicJwk), publicJwk, validUntil }
 }
 
 async function asCryptoKey(jwk: JWK): Promise<CryptoKey> {
