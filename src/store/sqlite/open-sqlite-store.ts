@@ -18,8 +18,7 @@ import { openMigrated } from './migrate.ts'
 import { customerRecords } from './records/customer-records.ts'
 import { openReadInTurn } from './records/read-in-turn.ts'
 import { openReads, statementCache } from './session.ts'
-import { openMarkFiles } from './tables/mark-files.ts'
-import { openTableCheck } from './tables/table-check.ts'
+import { openMarkFiles, openTableCheck } from './tables/table-check.ts'
 
 /** The records in one SQLite file. Credentials have another, so an import does not block them. */
 export function openSqliteStore(

@@ -5,7 +5,7 @@ import type { ReadBody } from '../../integrity/intact-records.ts'
 import type { Statement } from '../../session.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { type Row, textArray } from '../driver/connection.ts'
-import { aloneIfDamaged } from './alone-if-damaged.ts'
+import { aloneIfDamaged } from './page-batch.ts'
 import { tenantSetting } from './page-query.ts'
 
 type AskedGet = { readonly tenant: Tenant; readonly id: string; readonly includeDeleted: boolean }

@@ -7,9 +7,9 @@ import { openBatchQueue, type PendingRequest } from '../../batch-queue.ts'
 import type { UncheckedPage } from '../../integrity/intact-records.ts'
 import type { Selection } from '../../records/page.ts'
 import type { Statement } from '../../session.ts'
+import { StoreDamaged } from '../../unavailable.ts'
 import type { Servers } from '../cluster/servers.ts'
 import type { Row } from '../driver/connection.ts'
-import { aloneIfDamaged } from './alone-if-damaged.ts'
 import { type AskedPage, pageQuery, pagesQuery } from './page-query.ts'
 
 export type PageOne = (asked: AskedPage) => Promise<UncheckedPage>
@@ -123,4 +123,21 @@ function textAt(row: Row, column: number): string {
   const cell = row[column]
   assert(cell != null, `Column ${column} of a row is null.`)
   return cell.toString('utf8')
+}
+
+/**
+ * Runs a batch. PostgreSQL does not tell which row of a statement it could not read, so a damaged
+ * batch runs again, each request alone: only requests for damaged records may fail. One after the
+ * other, because they must not take the sessions of everybody else.
+ */
+export async function aloneIfDamaged<Request, Result>(
+  batch: readonly PendingRequest<Request, Result>[],
+  run: (batch: readonly PendingRequest<Request, Result>[]) => Promise<void>,
+): Promise<void> {
+  try {
+    await run(batch)
+  } catch (error) {
+    if (!(error instanceof StoreDamaged) || batch.length === 1) throw error
+    for (const one of batch) await run([one]).catch(one.result.reject)
+  }
 }

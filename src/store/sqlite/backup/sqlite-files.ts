@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { StoreFiles } from '../../opened-stores.ts'
 import { restoreMarker } from '../database.ts'
 import type { StorePaths } from '../files/require-files.ts'
-import { removeMarkFiles } from '../tables/mark-files.ts'
+import { removeMarkFiles } from '../tables/table-check.ts'
 import { replaceFiles } from './replace-files.ts'
 import { copySnapshot } from './snapshot.ts'
 
