@@ -307,6 +307,8 @@ describe('a sweep', () => {
     const { quotes, place } = opened
     const old = rows * 2 + 5
     const end = noon - days(keptDays)
+    await place.setClock(noon)
+    assert.deepEqual(await quotes.operator.sweep(rows), swept(0))
     await issueAt(opened, end - minutes(10) - 1_000_000n, 0, { count: old })
     await issueAt(opened, end - minutes(10), old)
     // Issued long ago, but still open.
@@ -331,8 +333,10 @@ describe('a sweep', () => {
     const { quotes, place } = opened
     await issueAt(opened, noon, 1, { count: 3 })
     await quotes.operator.consume(aWithdrawal({ id: idOf(2) }))
+    // The clock of the server that issued it was ahead already.
+    await issueAt(opened, noon + days(100), 4)
     const other = await place.openQuotes()
-    // The newest quote stands for the last run, if there was none.
+    // The oldest quote stands for the last run, if there was none.
     for (const lastRunAt of [noon, noon + minutes(1)]) {
       for (const jump of [days(100), -days(2)]) {
         const at = noon + jump

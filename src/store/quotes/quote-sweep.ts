@@ -13,14 +13,15 @@ export function sweepQuotes({ dialect, operator }: SweepSessions, rowsMax: numbe
     const [row] = await session.rows({
       text: `
         select last_run_at, deleted, refused_at, steady_for, ${now} as now,
-          (select created_at from ${quotes} order by id desc limit 1) as newest_at
+          (select created_at from ${quotes} order by id limit 1) as oldest_at
         from ${sweep} ${forUpdate('skip')}`,
     })
     if (row === undefined) return { outcome: 'swept', deleted: 0 }
     const at = whole(row, 'now')
     const last = {
-      // Before the first run the newest quote shows what time it is, if there is one.
-      lastRunAt: optionalWhole(row, 'last_run_at') ?? optionalWhole(row, 'newest_at') ?? at,
+      // Before the first run the oldest quote shows what time it is, if there is one. The newest
+      // may be that of a server whose clock is ahead.
+      lastRunAt: optionalWhole(row, 'last_run_at') ?? optionalWhole(row, 'oldest_at') ?? at,
       deleted: Number(whole(row, 'deleted')),
       refusedAt: optionalWhole(row, 'refused_at'),
       steadyFor: whole(row, 'steady_for'),
