@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cores } from '../../test/support/cores.ts'
 import type { Listening } from '../../test/support/server-process.ts'
-import { openLoop } from '../open-loop.ts'
-import type { Row } from '../report.ts'
+import { figuresOf, runAtFixedRate } from '../fixed-rate.ts'
+import { type Row, say } from '../report.ts'
 import { runWrk } from '../wrk.ts'
 import { addressLines } from './imports.ts'
 import type { ReadWorld } from './read-world.ts'
@@ -19,10 +18,15 @@ type Parts = {
   readonly records: number
 }
 
-/** Lists of 100 at half of their peak while deposit addresses are imported into the same store. */
+/** An import that takes longer fails the row. */
+const IMPORT_SECONDS_MAX = 900
+
+/**
+ * Cold lists of 100 at half of their peak rate, while deposit addresses are imported into the same
+ * store, from the first line of the import to its last commit.
+ */
 export function duringImportRow({ env, world, service, seconds, records }: Parts): Row {
   const file = join(world.folder, 'during.ndjson')
-  const path = '/v2/transfer/fiat-accounts?limit=100&order=ASC'
   return {
     name: 'p99 at half of peak, during an import',
     goal: 4,
@@ -32,9 +36,11 @@ export function duringImportRow({ env, world, service, seconds, records }: Parts
     rounds: 1,
     measure: async () => {
       writeFileSync(file, addressLines(records))
-      const [token = ''] = world.tokens
-      const asked = { url: service.url, tokens: [token], requests: [{ path }], seconds }
-      const { rate } = await runWrk(asked)
+      const load = { url: service.url, tokens: world.tokens, requests: world.pages(100) }
+      const peak = await runWrk({ ...load, seconds })
+      const halved = { ...load, rate: peak.rate / 2 }
+      const before = await runAtFixedRate({ ...halved, seconds: 4 * seconds })
+      say(`  without an import: ${Math.round(halved.rate)}/s, ${figuresOf(before)}`)
       const words = ['dist/main.js', 'import', 'deposit-addresses', file]
       // The load shares that core and goes first, or its own delays would be measured.
       const pinned = ['-c', cores.load, 'nice', '-n', '19', process.execPath]
@@ -42,12 +48,13 @@ export function duringImportRow({ env, world, service, seconds, records }: Parts
         env: { ...process.env, ...env, LOG_LEVEL: 'silent' },
         stdio: 'ignore',
       })
-      const ended = once(importing, 'exit')
-      const halved = { url: service.url, token, path, rate: rate / 2, seconds: 4 * seconds }
-      const { p50, p99 } = await openLoop(halved)
-      if (importing.exitCode !== null) throw new Error('the import ended before the load')
-      await ended
-      return { ours: p99, theirs: p50 }
+      const ended = new AbortController()
+      importing.once('exit', () => ended.abort())
+      const limits = { seconds: IMPORT_SECONDS_MAX, until: ended.signal }
+      const during = await runAtFixedRate({ ...halved, ...limits })
+      if (importing.exitCode !== 0) throw new Error('the import failed, or took too long')
+      say(`  during the import: ${during.requests} requests, ${figuresOf(during)}`)
+      return { ours: during.p99, theirs: during.p50 }
     },
   }
 }
