@@ -15,6 +15,8 @@ import { writeRows } from './rows/writes.ts'
  * separate core. The service is the built one, as the package installs it.
  *
  *     --store embedded|postgres|postgres-shared   --quick   --rows PATTERN (rows whose names match)
+ *
+ * A whole run writes `bench/results/`. One with a pattern replaces its rows in today's results.
  */
 const { values } = parseArgs({
   options: {
@@ -38,16 +40,16 @@ try {
   const measure = async (rows: readonly Row[]) => {
     for (const row of rows.filter(selected)) await report(row, rounds)
   }
-  await measure([memoryRow('memory of an idle server', service, 'VmRSS', 90)])
+  await measure([memoryRow('memory of an idle server', service, 'VmRSS', 80)])
   await measure(await readRows({ world, service, seconds }))
   await measure(await writeRows({ config, service, seconds, goal: world.goals.quote }))
-  await measure([memoryRow('memory under load', service, 'VmHWM', 220)])
+  await measure([memoryRow('memory under load', service, 'VmHWM', 200)])
   const { env } = store
   await measure([duringImportRow({ env, world, service, seconds, records: 5 * records })])
   // On PostgreSQL the next server opens the same store, with another URL.
   await service.stop()
   await measure(importRows({ folder: world.folder, records, target: store.imports }))
-  if (!values.quick && values.rows === '') writeResults(values.store, { records, rounds, seconds })
+  if (!values.quick) writeResults(values.store, { records, rounds, seconds }, values.rows !== '')
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.stack : error}\n`)
   process.exitCode = 1

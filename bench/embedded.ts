@@ -44,7 +44,7 @@ export async function openEmbedded(
     const words = ['bench/servers/sqlite-pages.ts', file, records, limit, seconds]
     return Number(pinnedOutput(words.map(String)))
   }
-  const goals = { get: 0.55, coldList: 0.25, hotList: 0.6, nginx: 0.5, quote: 0.5 }
+  const goals = { get: 0.6, coldList: 0.25, hotList: 0.6, nginx: 0.5, quote: 0.4 }
   const world = await openReadWorld(
     { config, url: service.url, records },
     { folder, goals, sqlRate },
@@ -59,7 +59,7 @@ function importTarget(folder: string): ImportTarget {
   return {
     env: { DATABASE_URL: `sqlite:${file}` },
     bulk: 'bulk insert',
-    goals: { bytes: 2, startMs: 400 },
+    goals: { bytes: 2, startMs: 300 },
     reset: () => rmSync(folder, { recursive: true, force: true }),
     bulkRate: () => Number(pinnedOutput(['bench/servers/sqlite-bulk.ts', file])),
     bytes: () => {

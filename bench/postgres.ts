@@ -58,7 +58,7 @@ export async function openPostgres(
   })
   const sqlRate = async (limit: number, seconds: number) =>
     pgbench({ folder, url: server.url('bursar', DATABASE), records, limit, seconds })
-  const goals = { get: 0.45, coldList: 0.2, hotList: 0.4, nginx: 0.4, quote: 0.35 }
+  const goals = { get: 0.45, coldList: 0.2, hotList: 0.4, nginx: 0.4, quote: 0.3 }
   const world = await openReadWorld(
     { config, url: service.url, records },
     { folder, goals, sqlRate },

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 
 /** One comparison of the report. `measure` runs once in each round. */
@@ -15,7 +15,16 @@ export type Row = {
 
 export type Measured = { readonly ours: number; readonly theirs: number }
 
-const done: object[] = []
+/** A row with the medians of its rounds, as the results keep it. */
+export type Reported = Measured &
+  Pick<Row, 'name' | 'reference' | 'unit' | 'goal'> & {
+    readonly ratio: number
+    readonly least: number
+    readonly most: number
+    readonly isShort: boolean
+  }
+
+const done: Reported[] = []
 
 /** Measures a row in alternating rounds. Prints its median ratio, the spread and the goal. */
 export async function report(row: Row, rounds: number): Promise<void> {
@@ -44,14 +53,27 @@ export async function report(row: Row, rounds: number): Promise<void> {
   )
 }
 
-/** Writes what was measured to `bench/results/`, with machine, versions and date. */
-export function writeResults(store: string, notes: Readonly<Record<string, unknown>>): void {
+/**
+ * Writes what was measured to `bench/results/`, with machine, versions and date. A part of the rows
+ * replaces those of an earlier run of the day, if one was written.
+ */
+export function writeResults(
+  store: string,
+  notes: Readonly<Record<string, unknown>>,
+  isPart = false,
+): void {
   const [cpu] = cpus()
   const date = new Date().toISOString().slice(0, 10)
   const machine = `${cpus().length} × ${cpu?.model}`
-  const results = { date, machine, node: process.version, store, ...notes, rows: done }
+  const file = `bench/results/${date}-${store}.json`
+  if (isPart && !existsSync(file)) return
+  const earlier: Reported[] = isPart ? JSON.parse(readFileSync(file, 'utf8')).rows : []
+  const rows = isPart
+    ? earlier.map((row) => done.find(({ name }) => name === row.name) ?? row)
+    : done
+  const results = { date, machine, node: process.version, store, ...notes, rows }
   mkdirSync('bench/results', { recursive: true })
-  writeFileSync(`bench/results/${date}-${store}.json`, `${JSON.stringify(results, null, 2)}\n`)
+  writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`)
 }
 
 export function median(values: readonly number[]): number {
