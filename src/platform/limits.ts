@@ -94,6 +94,9 @@ export const limits = {
   unsentBytesMax: 256 * 1024 * 1024,
   /** How long a large answer waits until others are taken. Clients give up after some 10 s. */
   unsentWaitMs: 5000,
+  /** Large answers that may wait, of one client and of all: more would wait in vain. */
+  unsentWaitingPerClientMax: 200,
+  unsentWaitingMax: 1000,
   /** An answer that is not counted: the system takes so much at once (`tcp_wmem`, its default). */
   smallAnswerBytesMax: 16 * 1024,
   /** Memory for a record of a page before the page is read. Nearly all have fewer bytes. */

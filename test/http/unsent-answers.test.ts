@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
 import type { Answer, Route } from '../../src/contract/request.ts'
@@ -162,6 +162,38 @@ describe('answers that a client does not read', () => {
     assert.equal(await statusOf(get('/sized/a/20000/20000')), 200)
     held.destroy()
     await until(async () => (await get(twice)).status === 200)
+  })
+
+  test('leave their place too where two clients go at the same moment', async () => {
+    const unsent = openUnsentAnswers({ perClientMax: 100_000, totalMax: 100_000 })
+    const traces = [{}, {}]
+    const [held, waiting] = traces.map((trace) => {
+      const response = Object.assign(new EventEmitter(), { destroyed: false })
+      unsent.watch(response, trace)
+      return { response, reserved: unsent.reserve('a', 60_000, trace) }
+    })
+    await held?.reserved
+    held?.response.emit('close')
+    waiting?.response.emit('close')
+    await assert.rejects(async () => await waiting?.reserved, { status: 503 })
+    await unsent.reserve('a', 60_000, {})
+  })
+
+  test('wait for room only as many as the bounds allow', async () => {
+    const timers = openTimers()
+    const unsent = openUnsentAnswers({
+      ...timers,
+      totalMax: 100_000,
+      waitingPerClientMax: 2,
+      waitingMax: 3,
+    })
+    await unsent.reserve('a', 100_000, {})
+    const waiting = ['a', 'a', 'b'].map((client) => unsent.reserve(client, 100_000, {}))
+    await assert.rejects(unsent.reserve('a', 100_000, {}), { status: 503 })
+    await assert.rejects(unsent.reserve('b', 100_000, {}), { status: 503 })
+    assert.equal(timers.tasks.size, 3)
+    timers.expire()
+    for (const one of waiting) await assert.rejects(one, { status: 503 })
   })
 
   test('do not count where all share one body', async (t) => {

@@ -1,7 +1,7 @@
 import { type Problem, problem } from '../../contract/problem.ts'
+import { openFairQueue } from '../../platform/fair-queue.ts'
 import { limits } from '../../platform/limits.ts'
-import { type Schedule, systemSchedule } from '../../platform/schedule.ts'
-import { openTally } from '../../platform/tally.ts'
+import type { Schedule } from '../../platform/schedule.ts'
 
 /**
  * Admits some streams at a time, because each takes a file, the processor, and a session for its
@@ -22,62 +22,30 @@ export type GateBounds = {
   readonly streamWaitMs: number
 }
 
-type Waiter = { readonly admit: () => void }
-
 /** Little is received of a stream that waits, so its client stops sending. */
-export function openStreamGate(
-  schedule: Schedule = systemSchedule,
-  bounds: GateBounds = limits,
-): StreamGate {
-  const running = openTally()
-  // The client that comes first has its turn next.
-  const waiting = new Map<string, Waiter[]>()
-  const hasRoom = (clientId: string): boolean =>
-    running.total() < bounds.streamsMax && running.of(clientId) < bounds.streamsPerClientMax
-  const leaveQueue = (clientId: string, waiter: Waiter): void => {
-    const others = (waiting.get(clientId) ?? []).filter((other) => other !== waiter)
-    waiting.delete(clientId)
-    if (others.length > 0) waiting.set(clientId, others)
-  }
-  const admitNext = (): void => {
-    for (const [clientId, [first]] of waiting) {
-      if (first === undefined || !hasRoom(clientId)) continue
-      // This moves the client behind the others.
-      leaveQueue(clientId, first)
-      running.add(clientId, 1)
-      first.admit()
-      return
-    }
-  }
-  const wait = (clientId: string, signal: AbortSignal): Promise<void> => {
-    const own = waiting.get(clientId) ?? []
-    if (own.length >= bounds.streamsWaitingPerClientMax) throw tooManyOfClient(bounds)
-    const all = waiting.values().reduce((sum, { length }) => sum + length, 0)
-    if (all >= bounds.streamsWaitingMax) throw tooMany()
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const waiter: Waiter = { admit: resolve }
-    const refuse = (reason: unknown) => {
-      leaveQueue(clientId, waiter)
-      reject(reason)
-    }
-    const onAbort = () => refuse(signal.reason)
-    signal.addEventListener('abort', onAbort)
-    const cancel = schedule.after(bounds.streamWaitMs, () => refuse(tooMany()))
-    waiting.set(clientId, [...own, waiter])
-    return promise.finally(() => {
-      signal.removeEventListener('abort', onAbort)
-      cancel()
-    })
+export function openStreamGate(schedule?: Schedule, bounds: GateBounds = limits): StreamGate {
+  const queue = openFairQueue({
+    totalMax: bounds.streamsMax,
+    perKeyMax: bounds.streamsPerClientMax,
+    waitingMax: bounds.streamsWaitingMax,
+    waitingPerKeyMax: bounds.streamsWaitingPerClientMax,
+    waitMs: bounds.streamWaitMs,
+    ...(schedule !== undefined && { schedule }),
+    refusal: (cause) => (cause === 'full-of-key' ? tooManyOfClient(bounds) : tooMany()),
+  })
+  const wait = async (clientId: string, signal: AbortSignal): Promise<void> => {
+    const turn = queue.wait(clientId, 1)
+    const leave = () => turn.leave(signal.reason)
+    signal.addEventListener('abort', leave)
+    await turn.admitted.finally(() => signal.removeEventListener('abort', leave))
   }
   return async (clientId, signal, work) => {
     signal.throwIfAborted()
-    if (hasRoom(clientId)) running.add(clientId, 1)
-    else await wait(clientId, signal)
+    if (!queue.tryTake(clientId, 1)) await wait(clientId, signal)
     try {
       return await work()
     } finally {
-      running.add(clientId, -1)
-      admitNext()
+      queue.add(clientId, -1)
     }
   }
 }
