@@ -25,7 +25,11 @@ export const standardOutput: Output = {
   },
   reveal: (text) => writeOut(Buffer.from(`${printableLines(text)}\n`)),
   tell: (text) => void process.stderr.write(`${printableLines(text)}\n`),
-  logAccess: (line) => openLog('info').info(line, 'access'),
+  logAccess: (line) => {
+    const log = openLog('info')
+    log.info(line, 'access')
+    log.flush()
+  },
 }
 
 const STDOUT = 1

@@ -8,12 +8,25 @@ export type LogLevel = (typeof logLevels)[number]
 
 /**
  * Logs one JSON object per line to stderr; stdout is for the results of commands. Pino's own
- * destinations either wait for a reader that has stopped, or lose lines in a crash.
+ * destinations either wait for a reader that has stopped, or lose lines in a crash. Lines of one
+ * turn of the event loop share a write, so a process that is killed loses those of its last turn. A
+ * warning or worse is written at once.
  */
 export function openLog(level: LogLevel): Logger {
   const output = openLineOutput((dropped) => {
     log.error({ dropped }, `${dropped} log lines were dropped, since nobody read the log`)
   })
+  const destination = {
+    [pino.symbols.needsMetadataGsym]: true as const,
+    // Pino notes the level of a line before it writes the line.
+    lastLevel: 0,
+    write: (line: string) => output.write(line, destination.lastLevel >= WARN),
+    flush: (done: () => void) => {
+      output.handOver()
+      done()
+    },
+    state: output.state,
+  }
   const log: Logger = pino(
     {
       level,
@@ -22,10 +35,12 @@ export function openLog(level: LogLevel): Logger {
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeError },
     },
-    output,
+    destination,
   )
   return log
 }
+
+const WARN = pino.levels.values.warn ?? 0
 
 /** How far the reader of a log, or of its children, is behind. */
 export function logStateOf(log: Logger): LineOutputState | undefined {

@@ -2,9 +2,12 @@ import { constants, fstatSync, openSync, writeSync } from 'node:fs'
 import { limits } from '../limits.ts'
 import { systemSchedule } from '../schedule.ts'
 
-/** Writes lines to stderr and never waits for their reader. */
+/** Writes lines to a sink and never waits for their reader. */
 export type LineOutput = {
-  write(line: string): void
+  /** Lines of one turn of the event loop share a write. An urgent one takes them along at once. */
+  write(line: string, isUrgent: boolean): void
+  /** Hands the lines of this turn to the system now. */
+  handOver(): void
   readonly state: () => LineOutputState
 }
 
@@ -15,84 +18,127 @@ export type LineOutputState = {
   readonly waitingBytes: number
 }
 
-const STDERR = 2
+/** Takes some of the bytes, and returns how many. Throws if it takes none. */
+export type Sink = (bytes: Uint8Array) => number
+
+/** As many lines as a pipe takes whole, beside those of other processes: `PIPE_BUF` of Linux. */
+const WRITE_BYTES_MAX = 4096
+/** A turn that logs more than this does not wait for its end. */
+const TURN_BYTES_MAX = 64 * 1024
 
 /**
- * A line is handed to the system before `write` returns, so a crash loses none. Where the reader
- * has stopped, lines wait in a bounded buffer; further ones are dropped and counted. `noteDropped`
- * is called once the reader has taken the buffer. Only the end of the process waits, and not long.
+ * Lines are handed to the system at the end of their turn, or with an urgent line, or when the
+ * process ends. Where the reader has stopped, lines wait in a bounded buffer; further ones are
+ * dropped and counted. `noteDropped` is called once the reader has taken the buffer. Only the end
+ * of the process waits, and not long.
  *
  * Pino's own destination sleeps while a pipe is full (`sync: true`). Without `sync` it loses what
  * is buffered in a crash, and a write to a pipe that nobody reads holds one of Node's four threads.
  */
-export function openLineOutput(noteDropped: (count: number) => void): LineOutput {
-  let descriptor: number | undefined
+export function openLineOutput(
+  noteDropped: (count: number) => void,
+  openSink: () => Sink = openStderr,
+): LineOutput {
+  let sink: Sink | undefined
   const waiting: Buffer[] = []
+  const turn = { lines: '', bytes: 0 }
   let waitingBytes = 0
   let [dropped, noted] = [0, 0]
   let delayMs = RETRY_MS_MIN
-  const open = () => {
-    process.once('exit', flush)
-    return openWithoutWaiting()
+  let isBehind = false
+  let isScheduled = false
+  const endOfWrite = () => {
+    if (turn.bytes > 0) waiting.push(Buffer.from(turn.lines))
+    turn.lines = ''
+    turn.bytes = 0
+  }
+  const opened = () => {
+    if (sink === undefined) {
+      process.once('exit', handOverAtExit)
+      sink = openSink()
+    }
+    return sink
   }
   /** Writes what the system takes. Returns why it took no more. */
   const drain = (): string | undefined => {
-    descriptor ??= open()
-    for (let line = waiting[0]; line !== undefined; line = waiting[0]) {
-      const { taken, fault } = writeSome(descriptor, line)
+    endOfWrite()
+    for (let bytes = waiting[0]; bytes !== undefined; bytes = waiting[0]) {
+      const { taken, fault } = writeSome(opened(), bytes)
       waitingBytes -= taken
-      // One write for each line: a pipe takes a line whole, beside those of other processes.
-      if (taken === line.length) waiting.shift()
-      else waiting[0] = line.subarray(taken)
+      if (taken === bytes.length) waiting.shift()
+      else waiting[0] = bytes.subarray(taken)
       if (fault !== undefined) return fault
     }
     if (dropped > noted) {
       const count = dropped - noted
       noted = dropped
       noteDropped(count)
+      return drain()
     }
     return undefined
   }
   const retry = () => {
     const before = waitingBytes
-    if (drain() === undefined) {
-      delayMs = RETRY_MS_MIN
-      return
-    }
-    delayMs = waitingBytes < before ? RETRY_MS_MIN : Math.min(delayMs * 2, RETRY_MS_MAX)
-    systemSchedule.after(delayMs, retry)
+    isBehind = drain() !== undefined
+    delayMs =
+      !isBehind || waitingBytes < before ? RETRY_MS_MIN : Math.min(delayMs * 2, RETRY_MS_MAX)
+    if (isBehind) systemSchedule.after(delayMs, retry)
   }
-  const flush = () => {
+  // The retry takes later lines along.
+  const handOver = () => {
+    if (!isBehind && waitingBytes > 0) retry()
+  }
+  const schedule = () => {
+    if (isScheduled) return
+    isScheduled = true
+    setImmediate(() => {
+      isScheduled = false
+      handOver()
+    })
+  }
+  const handOverAtExit = () => {
     const until = performance.now() + limits.logFlushMs
     while (drain() === 'EAGAIN' && performance.now() < until) pause(RETRY_MS_MIN)
   }
   return {
-    write: (line) => {
-      const bytes = Buffer.from(line)
-      if (waiting.length > 0 && waitingBytes + bytes.length > limits.logWaitingBytesMax) {
+    write: (line, isUrgent) => {
+      opened()
+      const bytes = Buffer.byteLength(line)
+      if (isBehind && waitingBytes + bytes > limits.logWaitingBytesMax) {
         dropped += 1
         return
       }
-      waitingBytes += bytes.length
-      // The retry of an earlier line takes this one along.
-      if (waiting.push(bytes) === 1) retry()
+      if (turn.bytes + bytes > WRITE_BYTES_MAX) endOfWrite()
+      turn.lines += line
+      turn.bytes += bytes
+      waitingBytes += bytes
+      if (isUrgent || waitingBytes > TURN_BYTES_MAX) handOver()
+      else schedule()
     },
-    state: () => ({ dropped, waitingBytes }),
+    handOver,
+    state: () => ({ dropped, waitingBytes: isBehind ? waitingBytes : 0 }),
   }
 }
 
 const RETRY_MS_MIN = 5
 const RETRY_MS_MAX = 200
 
-/** Any fault, such as a full disk, may pass. A line that cannot be written waits like others. */
-function writeSome(descriptor: number, line: Buffer): { taken: number; fault?: string } {
+/** Any fault, such as a full disk, may pass. Bytes that cannot be written wait like others. */
+function writeSome(sink: Sink, bytes: Uint8Array): { taken: number; fault?: string } {
   try {
-    const taken = writeSync(descriptor, line)
-    return taken === line.length ? { taken } : { taken, fault: 'EAGAIN' }
+    const taken = sink(bytes)
+    return taken === bytes.length ? { taken } : { taken, fault: 'EAGAIN' }
   } catch (error) {
     return { taken: 0, fault: (error as NodeJS.ErrnoException).code ?? 'unknown' }
   }
 }
+
+function openStderr(): Sink {
+  const descriptor = openWithoutWaiting()
+  return (bytes) => writeSync(descriptor, bytes)
+}
+
+const STDERR = 2
 
 /** A descriptor for stderr whose writes fail with EAGAIN where they would wait. */
 function openWithoutWaiting(): number {

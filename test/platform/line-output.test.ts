@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { limits } from '../../src/platform/limits.ts'
+import { openLineOutput } from '../../src/platform/machine/line-output.ts'
+import { until } from '../support/until.ts'
+
+/** An output whose writes are noted, as long as its reader reads. */
+function openNoted() {
+  const writes: string[] = []
+  const reader = { reads: true }
+  const noted: number[] = []
+  const output = openLineOutput(
+    (dropped) => {
+      noted.push(dropped)
+      output.write(`${dropped} dropped\n`, true)
+    },
+    () => (bytes) => {
+      if (!reader.reads) throw Object.assign(new Error('the pipe is full'), { code: 'EAGAIN' })
+      writes.push(Buffer.from(bytes).toString())
+      return bytes.length
+    },
+  )
+  return { output, writes, reader, noted }
+}
+
+test('the lines of one turn are written with one write, in their order', async () => {
+  const { output, writes } = openNoted()
+  const lines = Array.from({ length: 20 }, (_, at) => `line ${at}\n`)
+  for (const line of lines) output.write(line, false)
+  assert.deepEqual(writes, [])
+  await setImmediate()
+  assert.deepEqual(writes, [lines.join('')])
+  output.write('later\n', false)
+  await setImmediate()
+  assert.deepEqual(writes, [lines.join(''), 'later\n'])
+})
+
+test('an urgent line is written at once, after those of its turn', () => {
+  const { output, writes } = openNoted()
+  output.write('first\n', false)
+  output.write('urgent\n', true)
+  assert.deepEqual(writes, ['first\nurgent\n'])
+})
+
+test('lines are written at once when they are handed over', async () => {
+  const { output, writes } = openNoted()
+  output.write('shown\n', false)
+  output.handOver()
+  assert.deepEqual(writes, ['shown\n'])
+  await setImmediate()
+  assert.deepEqual(writes, ['shown\n'])
+})
+
+test('a write has whole lines, and no more bytes than a pipe takes whole', async () => {
+  const { output, writes } = openNoted()
+  const line = `${'é'.repeat(100)}\n`
+  for (let at = 0; at < 100; at += 1) output.write(line, false)
+  const long = `${'x'.repeat(10_000)}\n`
+  output.write(long, false)
+  await setImmediate()
+  assert.equal(writes.join(''), line.repeat(100) + long)
+  assert.equal(writes.pop(), long)
+  assert.deepEqual(
+    writes.map((text) => [text.length % line.length, Buffer.byteLength(text) <= 4096]),
+    writes.map(() => [0, true]),
+  )
+  assert.equal(writes.length, 5)
+})
+
+test('a turn that logs much does not wait for its end', () => {
+  const { output, writes } = openNoted()
+  const line = `${'x'.repeat(999)}\n`
+  for (let at = 0; at < 1000; at += 1) output.write(line, false)
+  assert.ok(writes.join('').length >= 900_000)
+  assert.deepEqual(output.state(), { dropped: 0, waitingBytes: 0 })
+})
+
+test('lines that nobody reads are kept up to the limit, in order, and further ones counted', async () => {
+  const { output, writes, reader, noted } = openNoted()
+  reader.reads = false
+  output.write('first\n', false)
+  await setImmediate()
+  assert.deepEqual(output.state(), { dropped: 0, waitingBytes: 6 })
+  const line = `${'x'.repeat(1023)}\n`
+  const kept = Math.floor((limits.logWaitingBytesMax - 6) / line.length)
+  for (let at = 0; at < kept + 10; at += 1) output.write(line, at % 2 === 0)
+  assert.deepEqual(writes, [])
+  reader.reads = true
+  await until(() => noted.length > 0)
+  assert.deepEqual(noted, [10])
+  assert.equal(writes.join(''), `first\n${line.repeat(kept)}10 dropped\n`)
+  assert.deepEqual(output.state(), { dropped: 10, waitingBytes: 0 })
+})
+
+test('no line of the last turn is lost when the process ends', () => {
+  const url = new URL('../../src/platform/log.ts', import.meta.url)
+  const script = `
+    const { openLog } = await import(${JSON.stringify(url.href)})
+    const log = openLog('info')
+    for (let at = 0; at < 50; at += 1) log.info({ at }, 'a line')
+    process.exit(3)`
+  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script])
+  const lines = stderr.toString().trimEnd().split('\n')
+  assert.deepEqual(
+    [status, lines.map((line) => JSON.parse(line).at)],
+    [3, Array.from({ length: 50 }, (_, at) => at)],
+  )
+})
