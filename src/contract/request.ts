@@ -123,9 +123,11 @@ export function jsonAnswer(
 
 /** Every Authorization header; of several, Node keeps only the first in `headers`. */
 export function authorizationHeaders({ rawHeaders }: Pick<Request, 'rawHeaders'>): string[] {
-  return rawHeaders.filter(
-    (_, index) => index % 2 === 1 && isAuthorization(rawHeaders[index - 1] ?? ''),
-  )
+  const found: string[] = []
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    if (isAuthorization(rawHeaders[at] ?? '')) found.push(rawHeaders[at + 1] ?? '')
+  }
+  return found
 }
 
 const isAuthorization = (name: string): boolean =>

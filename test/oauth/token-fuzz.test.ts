@@ -79,7 +79,7 @@ test('answers arbitrary input with RFC 6749 errors and no-store, never with 500'
       }
       const answer = await answerOf(route, request)
       assert([200, 400, 401].includes(answer.status), String(answer.status))
-      assert.equal(answer.headers['Cache-Control'], 'no-store')
+      assert.equal(answer.headers['cache-control'], 'no-store')
       if (answer.status === 200) return
       const { error, error_description } = JSON.parse(String(answer.body))
       assert.match(error, /^(invalid_request|invalid_client|invalid_scope|unsupported_grant_type)$/)

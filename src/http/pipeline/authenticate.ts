@@ -1,7 +1,12 @@
 import type { Operation } from '../../contract/operation.ts'
 import type { Caller, OperatorPrincipal } from '../../contract/principal.ts'
 import { type Problem, problem } from '../../contract/problem.ts'
-import { authorizationHeaders, queryNames, type Request } from '../../contract/request.ts'
+import {
+  authorizationHeaders,
+  queryNames,
+  type Request,
+  type Trace,
+} from '../../contract/request.ts'
 import { limits } from '../../platform/limits.ts'
 
 /**
@@ -10,11 +15,21 @@ import { limits } from '../../platform/limits.ts'
  */
 export type CheckToken<C extends Caller> = (token: string) => C | string | Promise<C | string>
 
-/** Finds the caller from the one Authorization header. Throws the 401 of RFC 6750 section 3. */
-export async function authenticate<C extends Caller>(
+/**
+ * Finds the caller from the one Authorization header, at once if its token is cached. Throws the
+ * 401 of RFC 6750 section 3.
+ */
+export function authenticate<C extends Caller>(
   request: Request,
   check: CheckToken<C>,
-): Promise<C> {
+): C | Promise<C> {
+  const found = check(tokenOf(request))
+  return found instanceof Promise
+    ? found.then((caller) => admit(caller, request.trace))
+    : admit(found, request.trace)
+}
+
+function tokenOf(request: Request): string {
   const headers = authorizationHeaders(request)
   if (headers.length > 1) throw invalidToken('the Authorization header must be sent once')
   if (hasTokenInQuery(request.rawQuery)) {
@@ -37,13 +52,16 @@ export async function authenticate<C extends Caller>(
   if (token === undefined) {
     throw invalidToken("the Authorization header must read 'Bearer <access token>'")
   }
-  const caller = await check(token)
+  return token
+}
+
+function admit<C extends Caller>(caller: C | string, trace: Trace): C {
   if (typeof caller === 'string') {
-    request.trace.refusal = caller
+    trace.refusal = caller
     throw caller === 'expired' ? expiredToken() : invalidToken(notValid)
   }
-  request.trace.client = caller.clientId
-  if (caller.tenant !== null) request.trace.customer = caller.tenant
+  trace.client = caller.clientId
+  if (caller.tenant !== null) trace.customer = caller.tenant
   return caller
 }
 

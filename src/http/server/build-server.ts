@@ -6,20 +6,25 @@ import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
 import { IncomingMessage } from '../../platform/machine/node-http.ts'
 import { type LogAccess, openAccessLog } from './access-log.ts'
-import { boundedRouting, cutForwardedFor, pathOf } from './bound-request.ts'
+import { boundedRouting, pathOf } from './bound-request.ts'
 import { type Compress, openCompression } from './compress.ts'
 import { type ConnectionBounds, openConnectionBounds } from './connections/connection-bounds.ts'
 import { connectionsWithin, readDescriptorLimit } from './connections/descriptors.ts'
 import { type Draining, drain } from './connections/drain.ts'
 import { type NodeServers, openNodeServers } from './connections/node-server.ts'
 import { openUnsentAnswers, type UnsentAnswers } from './connections/unsent-answers.ts'
-import { peerAddress, warnOfUntrustedProxy } from './peer-address.ts'
+import { type Frame, openFrame } from './frame.ts'
+import { warnOfUntrustedProxy } from './peer-address.ts'
 import { problemAnswer } from './problem-answer.ts'
 import { bodyTooLarge, expectsContinue, headerRefusal } from './refusals.ts'
-import { logRequest, type Served } from './request-log.ts'
+import type { Served } from './request-log.ts'
 import { requestId, requestOf } from './request-of.ts'
-import { breakOff, send } from './send.ts'
-import { takeBodiesAsBytes, takeBodiesAsStreams, withoutSchemas } from './take-bodies.ts'
+import {
+  boundContentType,
+  takeBodiesAsBytes,
+  takeBodiesAsStreams,
+  withoutSchemas,
+} from './take-bodies.ts'
 import { openUnknownRoute } from './unknown-route.ts'
 
 declare module 'fastify' {
@@ -30,6 +35,8 @@ declare module 'fastify' {
     trace: Trace
     /** The caller's IP address. */
     address: string
+    /** By `performance.now()`. */
+    begunAt: number
   }
 }
 
@@ -67,6 +74,14 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
     { perAddressMax: connectionsPerAddressMax, trustedProxies, background, of },
     log,
   )
+  const draining: Draining = { answersClose: false, listenerClosedAt: undefined }
+  const frame = openFrame({
+    log,
+    draining,
+    hasCors: options.corsOrigins.length > 0,
+    logsIgnoredParameters: options.logsIgnoredParameters === true,
+    served: options.served,
+  })
   const connectionsMax = connectionsWithin(readDescriptorLimit(), log)
   const nodeServers = openNodeServers({ connectionsMax, watch: bounds.watch, log })
   const server = fastify({
@@ -81,20 +96,18 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     frameworkErrors: (error, raw, reply) => {
-      // Framework errors pass no hook, so this does the work of the hooks.
-      identify(raw)
-      reply.headers(commonHeaders(raw))
-      sendProblem(error, raw, reply)
-      logServed(options, raw, reply)
+      // Framework errors pass no hook.
+      frame.begin(raw, reply)
+      frame.sendProblem(error, raw, reply)
     },
     // Each of Node's servers answers its broken requests itself.
     clientErrorHandler: () => {},
   })
-  const draining: Draining = { answersClose: false, listenerClosedAt: undefined }
   server.decorateRequest('trace')
   server.decorateRequest('address')
+  server.decorateRequest('begunAt')
   takeBodiesAsBytes(server)
-  addHooks(server, options, draining, bounds)
+  addHooks(server, options, frame, bounds)
   if (options.corsOrigins.length > 0) {
     await server.register(cors, {
       origin: [...options.corsOrigins],
@@ -118,15 +131,16 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
     compress: openCompression(),
     logAccess: openAccessLog(log),
     unsent: options.unsent ?? openUnsentAnswers(),
+    frame,
   }
   const { true: streams = [], false: others = [] } = Object.groupBy(options.routes, (route) =>
     route.takesStream === true ? 'true' : 'false',
   )
-  for (const route of others) addRoute(server, route, finish, options)
+  for (const route of others) addRoute(server, route, finish)
   await server.register(async (scope) => {
     takeBodiesAsStreams(scope)
     for (const route of streams) {
-      addRoute(scope, admittedFirst(route, nodeServers), finish, options)
+      addRoute(scope, admittedFirst(route, nodeServers), finish)
     }
   })
   return {
@@ -151,14 +165,10 @@ type Finish = {
   readonly compress: Compress
   readonly logAccess: LogAccess
   readonly unsent: UnsentAnswers
+  readonly frame: Frame
 }
 
-function addRoute(
-  server: FastifyInstance,
-  route: Route,
-  { compress, logAccess, unsent }: Finish,
-  options: ServerOptions,
-): void {
+function addRoute(server: FastifyInstance, route: Route, finish: Finish): void {
   server.route({
     method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
     // Fastify's own HEAD route would give a 304 a Content-Length.
@@ -169,21 +179,34 @@ function addRoute(
       : (route.bodyBytesMax ?? limits.bodyBytesMax),
     config: { takesStream: route.takesStream === true },
     ...(route.method !== 'GET' && { preParsing: allowBody(route) }),
-    handler: async (raw, reply) => {
-      const request = requestOf(raw, reply.raw)
-      request.trace.operation = route.operation
-      unsent.watch(reply.raw, request.trace)
-      const answer = await answerOf(route, request)
-      unsent.hold(answer, request)
-      const compressed = await compress(logAccess(request, answer), raw.headers['accept-encoding'])
-      unsent.hold(compressed, request)
-      const { fault } = request.trace
-      if (fault !== 'cut' && fault !== 'truncated') return send(reply, compressed)
-      breakOff(reply, compressed, fault)
-      logServed(options, raw, reply)
-      return reply
+    handler: (raw, reply) => {
+      // From here on the framework has no part in the answer.
+      reply.hijack()
+      void serve(route, raw, reply, finish)
     },
   })
+}
+
+/** Never rejects: a failure on the way out is answered too. */
+async function serve(
+  route: Route,
+  raw: FastifyRequest,
+  reply: FastifyReply,
+  { compress, logAccess, unsent, frame }: Finish,
+): Promise<void> {
+  try {
+    const request = requestOf(raw, reply.raw)
+    const { trace } = request
+    trace.operation = route.operation
+    unsent.watch(reply.raw, trace)
+    const answer = await answerOf(route, request)
+    unsent.hold(answer, request)
+    const compressed = await compress(logAccess(request, answer), raw.headers['accept-encoding'])
+    unsent.hold(compressed, request)
+    frame.send(compressed, raw, reply)
+  } catch (error) {
+    frame.sendProblem(error, raw, reply)
+  }
 }
 
 /** Only a caller that may send a stream has its long deadline. */
@@ -197,76 +220,46 @@ const admittedFirst = (route: Route, nodeServers: NodeServers): Route => ({
 })
 
 /** Tells a caller that waits to send its body, unless its headers rule it out. */
-const allowBody = (route: Route) => async (raw: FastifyRequest, reply: FastifyReply) => {
-  // RFC 9110 section 10.1.1: HTTP/1.0 has no 100 Continue.
-  if (raw.raw.httpVersion !== '1.1' || !expectsContinue(raw.headers)) return
-  raw.trace.operation = route.operation
-  await route.admit?.(requestOf(raw, reply.raw))
-  reply.raw.writeContinue()
-}
+const allowBody =
+  (route: Route) =>
+  (
+    raw: FastifyRequest,
+    reply: FastifyReply,
+    _body: unknown,
+    done: (error?: Error | null) => void,
+  ): void => {
+    // RFC 9110 section 10.1.1: HTTP/1.0 has no 100 Continue.
+    if (raw.raw.httpVersion !== '1.1' || !expectsContinue(raw.headers)) {
+      done()
+      return
+    }
+    raw.trace.operation = route.operation
+    Promise.resolve(route.admit?.(requestOf(raw, reply.raw)))
+      .then(() => reply.raw.writeContinue())
+      .then(() => done(), done)
+  }
 
 function addHooks(
   server: FastifyInstance,
   options: ServerOptions,
-  draining: Readonly<Draining>,
+  frame: Frame,
   bounds: ConnectionBounds,
 ): void {
   const unknownRoute = openUnknownRoute(server)
   const warn = warnOfUntrustedProxy(options.log)
+  // One hook, since the framework pays for each of them with every request.
   server.addHook('onRequest', (raw, reply, done) => {
-    identify(raw)
+    frame.begin(raw, reply)
     warn(raw)
-    reply.headers(commonHeaders(raw))
-    done(headerRefusal(raw, unknownRoute) ?? bounds.admit(raw.address, pathOf(raw.url), reply.raw))
-  })
-  server.addHook('onSend', (_raw, reply, _payload, done) => {
-    if (draining.answersClose) reply.header('connection', 'close')
-    done()
-  })
-  server.addHook('onResponse', (raw, reply, done) => {
-    logServed(options, raw, reply)
-    done()
+    boundContentType(raw.headers)
+    const path = pathOf(raw.url)
+    done(headerRefusal(raw, path, unknownRoute) ?? bounds.admit(raw.address, path, reply.raw))
   })
   server.setErrorHandler((error: { readonly statusCode?: number }, raw, reply) => {
     const isTooLarge = error.statusCode === 413
-    return sendProblem(isTooLarge ? bodyTooLarge(raw.routeOptions.bodyLimit) : error, raw, reply)
+    frame.sendProblem(isTooLarge ? bodyTooLarge(raw.routeOptions.bodyLimit) : error, raw, reply)
   })
 }
-
-/** Reads the address once, since Fastify compares each forwarded one with every trusted proxy. */
-function identify(raw: FastifyRequest): void {
-  raw.trace = {}
-  cutForwardedFor(raw.headers)
-  raw.address = peerAddress(raw)
-}
-
-const commonHeaders = (raw: FastifyRequest) => ({
-  'x-request-id': raw.id,
-  // On every answer: a 304 and a small one too must tell caches that others may be compressed.
-  vary: 'accept-encoding',
-  'x-content-type-options': 'nosniff',
-})
-
-function logServed(
-  { log, logsIgnoredParameters = false, served }: ServerOptions,
-  raw: FastifyRequest,
-  reply: FastifyReply,
-): void {
-  const request: Served = {
-    trace: raw.trace,
-    logsIgnoredParameters,
-    id: raw.id,
-    method: raw.method,
-    status: reply.statusCode,
-    durationMs: reply.elapsedTime,
-    address: raw.address,
-  }
-  logRequest(log, request)
-  served?.(request)
-}
-
-const sendProblem = (error: unknown, raw: FastifyRequest, reply: FastifyReply): FastifyReply =>
-  send(reply, problemAnswer(error, { id: raw.id, path: pathOf(raw.originalUrl), trace: raw.trace }))
 
 async function answerOf(route: Route, request: Request): Promise<Answer> {
   try {

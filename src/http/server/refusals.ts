@@ -2,11 +2,12 @@ import { isIPv6 } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import { type Problem, problem } from '../../contract/problem.ts'
 import { limits } from '../../platform/limits.ts'
-import { pathOf, pathRefusal } from './bound-request.ts'
+import { pathRefusal } from './bound-request.ts'
 
 /** Why a request is refused for its headers alone. Route and method come before its body. */
 export function headerRefusal(
   request: FastifyRequest,
+  path: string,
   unknownRoute: (path: string) => Problem,
 ): Problem | undefined {
   const { headers, method, raw } = request
@@ -20,7 +21,7 @@ export function headerRefusal(
   const tooLong = pathRefusal(request.originalUrl)
   if (tooLong !== undefined) return tooLong
   // The router has decoded this path already, so decoding cannot fail here.
-  if (request.is404) return unknownRoute(decodeURIComponent(pathOf(request.url)))
+  if (request.is404) return unknownRoute(decodeURIComponent(path))
   // The body of a read is ignored, whatever it is.
   if (method === 'GET' || method === 'HEAD') return undefined
   const { bodyLimit, config } = request.routeOptions

@@ -21,24 +21,26 @@ export function logRequest(log: Logger, served: Served): void {
   // The peer's address is personal data, so only a refusal needs it: to find an attacker.
   const isRefused = status === 401 || status === 403 || status === 429
   const ignored = served.logsIgnoredParameters === true ? trace.ignoredParameters : undefined
+  // A failure that a test has created is no defect.
+  const isDefect = status >= 500 && trace.fault === undefined
+  // A warning, because the sandbox shows nothing less by default.
+  const level = isDefect ? 'error' : ignored === undefined ? 'info' : 'warn'
+  if (!log.isLevelEnabled(level)) return
+  // Members that are undefined are not written.
   const line = {
     operation: trace.operation ?? 'none',
     method,
-    ...(trace.client !== undefined && { client: trace.client }),
+    client: trace.client,
     status,
-    ...(trace.problem !== undefined && { problem: trace.problem }),
-    ...(trace.refusal !== undefined && { refusal: trace.refusal }),
-    ...(isRefused && address !== undefined && { address }),
-    ...(ignored !== undefined && { ignoredParameters: ignored }),
-    ...(trace.rows !== undefined && { rows: trace.rows }),
-    ...(trace.fee !== undefined && { fee: trace.fee }),
+    problem: trace.problem,
+    refusal: trace.refusal,
+    address: isRefused ? address : undefined,
+    ignoredParameters: ignored,
+    rows: trace.rows,
+    fee: trace.fee,
     durationMs: Math.round(durationMs * 100) / 100,
     requestId: id,
-    ...(trace.cause !== undefined && { err: trace.cause }),
+    err: trace.cause,
   }
-  // A failure that a test has created is no defect.
-  if (status >= 500 && trace.fault === undefined) log.error(line, 'request')
-  // A warning, because the sandbox shows nothing less by default.
-  else if (ignored !== undefined) log.warn(line, 'request with unknown parameters')
-  else log.info(line, 'request')
+  log[level](line, level === 'warn' ? 'request with unknown parameters' : 'request')
 }

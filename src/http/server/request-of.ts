@@ -9,15 +9,16 @@ import { pathOf } from './bound-request.ts'
 
 /** The request, free of the web framework. */
 export function requestOf(raw: FastifyRequest, response: ServerResponse): Request {
-  const cut = raw.url.indexOf('?')
+  const { url } = raw
+  const cut = url.indexOf('?')
   return {
     method: raw.method,
-    path: pathOf(raw.url),
-    rawQuery: cut < 0 ? '' : raw.url.slice(cut + 1),
+    path: pathOf(url),
+    rawQuery: cut < 0 ? '' : url.slice(cut + 1),
     parameters: raw.params as Readonly<Record<string, string>>,
     headers: raw.headers,
     rawHeaders: raw.raw.rawHeaders,
-    body: Buffer.isBuffer(raw.body) ? raw.body : Buffer.alloc(0),
+    body: Buffer.isBuffer(raw.body) ? raw.body : noBody,
     content: raw.body instanceof Readable ? raw.body : undefined,
     address: raw.address,
     id: raw.id,
@@ -25,6 +26,8 @@ export function requestOf(raw: FastifyRequest, response: ServerResponse): Reques
     trace: raw.trace,
   }
 }
+
+const noBody = Buffer.alloc(0)
 
 /** Node tells of a connection that closes by the response, also once the body was read. */
 function leftOf(response: ServerResponse): AbortSignal {

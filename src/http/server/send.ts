@@ -1,40 +1,56 @@
-import type { FastifyReply } from 'fastify'
+import type { OutgoingHttpHeader, ServerResponse } from 'node:http'
 import type { Answer, Trace } from '../../contract/request.ts'
 
-export function send(reply: FastifyReply, answer: Answer): FastifyReply {
-  writeHead(reply, answer)
-  if (answer.sent !== undefined) reply.raw.once('finish', answer.sent)
-  // Without a serializer Fastify would add a charset to the content type, which JSON does not
-  // define.
-  return reply.serializer(identity).send(answer.body)
+export type Headers = Record<string, OutgoingHttpHeader | undefined>
+
+/**
+ * Writes the head in one piece and the body behind it. The framework would look at every header, at
+ * the body and at its type once more, and run its hooks.
+ */
+export function send(response: ServerResponse, answer: Answer, headers: Headers): void {
+  const { status, body, sent } = answer
+  const length = lengthOf(answer, response)
+  if (length !== undefined) headers['content-length'] = length
+  response.writeHead(status, headers)
+  if (sent !== undefined) response.on('finish', sent)
+  response.end(body)
 }
 
 /** Closes the connection instead of an answer, or in the middle of its body. */
-export function breakOff(reply: FastifyReply, answer: Answer, fault: 'cut' | 'truncated'): void {
-  writeHead(reply, answer)
-  const headers = Object.entries(reply.getHeaders())
-  const { raw, request } = reply.hijack()
-  const body = Buffer.from(answer.body ?? '')
-  if (fault === 'cut' || body.length === 0 || request.method === 'HEAD') raw.destroy()
+export function breakOff(
+  response: ServerResponse,
+  { status, body = '', sent }: Answer,
+  headers: Headers,
+  fault: 'cut' | 'truncated',
+): void {
+  const bytes = Buffer.from(body)
+  response.statusCode = status
+  if (fault === 'cut' || bytes.length === 0 || response.req.method === 'HEAD') response.destroy()
   else {
-    for (const [name, value] of headers) if (value !== undefined) raw.setHeader(name, value)
-    raw.writeHead(answer.status, { 'content-length': body.length })
-    raw.write(body.subarray(0, Math.floor(body.length / 2)), () => raw.destroy())
+    response.writeHead(status, { ...headers, 'content-length': bytes.length })
+    response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => response.destroy())
   }
-  answer.sent?.()
+  sent?.()
 }
 
-function writeHead(reply: FastifyReply, answer: Answer): void {
+/** The headers of an answer. Its own come last: they may replace the common ones. */
+export function headersOf(
+  answer: Answer,
+  common: Headers,
+  { limitHeaders, ignoredParameters }: Trace,
+): Headers {
+  const headers = { ...common }
   // Without a body, as in a 304, there is no content type.
-  if (answer.body !== undefined) reply.header('content-type', 'application/json')
-  reply
-    .code(answer.status)
-    .headers(reply.request.trace.limitHeaders ?? {})
-    .headers(ignoredHeader(reply.request.trace))
-    .headers(answer.headers)
+  if (answer.body !== undefined) headers['content-type'] = 'application/json'
+  if (limitHeaders !== undefined) Object.assign(headers, limitHeaders)
+  if (ignoredParameters !== undefined) {
+    headers['x-ignored-parameters'] = ignoredParameters.join(', ')
+  }
+  return Object.assign(headers, answer.headers)
 }
 
-const ignoredHeader = ({ ignoredParameters }: Trace): Record<string, string> =>
-  ignoredParameters === undefined ? {} : { 'x-ignored-parameters': ignoredParameters.join(', ') }
-
-const identity = (body: string): string => body
+/** RFC 9110 section 8.6: a 204 has no length, and that of a 304 would be the page's. */
+function lengthOf({ status, body }: Answer, { req }: ServerResponse): number | undefined {
+  if (body !== undefined) return Buffer.byteLength(body)
+  return status === 204 || status === 304 || req.method === 'HEAD' ? undefined : 0
+}

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { limits } from '../../platform/limits.ts'
 
@@ -7,18 +8,18 @@ export function takeBodiesAsBytes(server: FastifyInstance): void {
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {
     done(null, body)
   })
-  // Fastify parses a Content-Type of any length, and answers 415 to a malformed one before a route
-  // could ignore it.
-  server.addHook('onRequest', ({ raw: { headers } }, _reply, done) => {
-    const type = headers['content-type']
-    if (
-      type !== undefined &&
-      !(type.length <= limits.contentTypeLengthMax && mediaType.test(type))
-    ) {
-      headers['content-type'] = 'application/octet-stream'
-    }
-    done()
-  })
+}
+
+/**
+ * Fastify parses a Content-Type of any length, and answers 415 to a malformed one before a route
+ * could ignore it.
+ */
+export function boundContentType(headers: IncomingHttpHeaders): void {
+  const type = headers['content-type']
+  if (type === undefined) return
+  if (type.length > limits.contentTypeLengthMax || !mediaType.test(type)) {
+    headers['content-type'] = 'application/octet-stream'
+  }
 }
 
 /** Hands the body over as it arrives, in a scope of routes that take a stream. */

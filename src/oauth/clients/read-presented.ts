@@ -14,7 +14,7 @@ export type Presented =
 
 const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 
-export const basicChallenge = { 'WWW-Authenticate': 'Basic realm="bursar", charset="UTF-8"' }
+export const basicChallenge = { 'www-authenticate': 'Basic realm="bursar", charset="UTF-8"' }
 
 /** Reads the client authentication of a request (RFC 6749 section 2.3, RFC 7523 section 2.2). */
 export function readPresented(request: Request, form: Form): Presented {

@@ -20,7 +20,7 @@ export function oauthError(
 }
 
 // RFC 6749 section 5.1 requires both. HTTP/1.0 caches read Pragma.
-export const notStored = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const
+export const notStored = { 'cache-control': 'no-store', pragma: 'no-cache' } as const
 
 /**
  * Renders the JSON of RFC 6749 section 5.2, which defines errors of status 400 and 401 alone. Any

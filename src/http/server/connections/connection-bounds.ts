@@ -64,7 +64,7 @@ export function openConnectionBounds(bounds: Bounds, log: Logger): ConnectionBou
       const max = isTrusted(address) ? Number.POSITIVE_INFINITY : perAddressMax
       const release = take(requests, key, max)
       if (release === undefined) return tooManyOfAddress
-      response.once('close', release)
+      response.on('close', release)
       return undefined
     },
     stop: answers.stop,
@@ -145,7 +145,7 @@ function openAnswers(
   return {
     watch: (response: ServerResponse) => {
       since.set(response, undefined)
-      response.once('close', () => since.delete(response))
+      response.on('close', () => since.delete(response))
     },
     stop: background.start('close-untaken-answers', async () => sweep(), { of, everyMs }).stop,
   }

@@ -26,6 +26,7 @@ export function watchFiles({ files, written, log, background }: FileWatchDeps): 
   let probe: WriteProbe | undefined
   let lost: string | undefined
   let reported = ''
+  let hasConfirmed = false
   const look = (): readonly string[] => {
     const fault = files.fault()
     lost = fault && `${fault}; mount its volume or restore it, then restart this server`
@@ -62,8 +63,15 @@ export function watchFiles({ files, written, log, background }: FileWatchDeps): 
   return {
     requireIntact,
     confirmIntact: () => {
-      if (lost === undefined && files.fault() !== undefined) lookAndReport()
       requireIntact()
+      // One commit ends many requests, whose promises resolve one behind the other.
+      if (hasConfirmed) return
+      if (files.fault() !== undefined) lookAndReport()
+      requireIntact()
+      hasConfirmed = true
+      process.nextTick(() => {
+        hasConfirmed = false
+      })
     },
     requireReady: () => {
       const faults = lookAndReport()
