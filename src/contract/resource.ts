@@ -39,10 +39,7 @@ export type Resource<Column extends string = string, Kind extends string = strin
   readonly deletable: boolean
   /** Filter columns whose values are unique across customers. */
   readonly uniqueMembers: readonly string[]
-  /**
-   * Members that together belong to one customer; no record of another customer may repeat them.
-   * `key` gives all spellings of a value the same text. The column `exclusive_key` holds it.
-   */
+  /** Members that together belong to one customer: no record of another one may repeat them. */
   readonly exclusive: Exclusive | undefined
   /** Members that the operator sends and no response shows. */
   readonly withheldMembers: readonly string[]
@@ -56,10 +53,13 @@ export type Resource<Column extends string = string, Kind extends string = strin
   readonly maskedRecord?: TObject
 }
 
-type Exclusive = {
-  readonly members: readonly string[]
+export type Exclusive = {
+  /** Filter columns whose values are compared as they are. */
+  readonly within: readonly string[]
+  /** A filter column. `exclusive_key` has one short text for all spellings of a value. */
+  readonly member: string
   readonly key: (record: RecordInput) => string
-  /** Every key that a value of the last member may have. */
+  /** Every key that a value of `member` may have. */
   readonly keysOf: (value: string) => readonly string[]
 }
 

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { Type } from 'typebox'
 import {
   about,
@@ -20,7 +21,7 @@ import {
 } from '../contract/resource.ts'
 import { canonicalAddress } from '../fees/addresses/canonical-address.ts'
 import { checkAddress } from '../fees/addresses/check-address.ts'
-import { cryptoNetworks, isCryptoNetwork } from '../values/network.ts'
+import { type CryptoNetwork, cryptoNetworks, isCryptoNetwork } from '../values/network.ts'
 
 export const conversionTargets = ['NO_CONVERSION', 'USD'] as const
 
@@ -69,7 +70,12 @@ const resource = defineResource({
     network: 'crypto_network',
   },
   orderBy: 'created_at',
-  exclusive: { members: ['crypto_network', 'address'], key: addressKey, keysOf: addressKeys },
+  exclusive: {
+    within: ['crypto_network'],
+    member: 'address',
+    key: ({ crypto_network, address }) => addressKey(crypto_network, String(address)),
+    keysOf: addressKeys,
+  },
   withheldMembers: ['source_version'],
   check: addressFaults,
   complete,
@@ -79,21 +85,23 @@ const full = listView('DepositAddress', resource, answered)
 
 export const depositAddress = { resource, full }
 
-/** An address in another case or with another prefix is still the same address. */
-function addressKey({ crypto_network, address }: RecordInput): string {
-  const text = String(address)
-  const spelling = isCryptoNetwork(crypto_network)
-    ? canonicalAddress(crypto_network, text, { testnets: true })
-    : undefined
-  return `${crypto_network} ${spelling ?? text}`
+/**
+ * An address in another case or with another prefix is still the same address. A digest of 120 bits
+ * is half as long as most addresses.
+ */
+function addressKey(network: unknown, address: string): string {
+  const spelling = isCryptoNetwork(network) ? spellingOf(network, address) : undefined
+  return hash('sha256', spelling ?? address, 'base64url').slice(0, 20)
 }
 
-/** The address may be of any network that has addresses of this form. */
+/** The address may be of any network that has addresses of this form. Most of them agree. */
 function addressKeys(address: string): string[] {
-  return cryptoNetworks
-    .filter((network) => canonicalAddress(network, address, { testnets: true }) !== undefined)
-    .map((crypto_network) => addressKey({ crypto_network, address }))
+  const networks = cryptoNetworks.filter((network) => spellingOf(network, address) !== undefined)
+  return [...new Set(networks.map((network) => addressKey(network, address)))]
 }
+
+const spellingOf = (network: CryptoNetwork, address: string): string | undefined =>
+  canonicalAddress(network, address, { testnets: true, quick: true })
 
 /** Money sent to an address with a wrong checksum would be lost. */
 function addressFaults(record: RecordInput, { testnets }: RecordRules): RecordFault[] {

@@ -63,6 +63,11 @@ export type Dialect = {
   readonly tableOptions: string
   /** Ends a table without such an order. */
   readonly rowTableOptions: string
+  /**
+   * Creates the indexes by which a customer's record is found by its id, and which keep two live
+   * records of any customers from having the same one.
+   */
+  readonly identifying: (table: string) => string
   /** Ends an index that spans customers and has the rows of a condition. */
   readonly acrossCustomers: (condition: string) => string
   /** Statements that protect a table by row-level security; empty where there is none. */

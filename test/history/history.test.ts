@@ -23,6 +23,7 @@ const service = describeService({}, async () => {
     writeScope('fiat-accounts'),
     writeScope('statements'),
     writeScope('issuer-quote-executions'),
+    writeScope('deposit-addresses'),
     'ingest:read_record',
     'ingest:read_history',
     'ingest:search',
@@ -398,7 +399,7 @@ describe('a search', () => {
     const addresses = Array.from({ length: 45 }, (_, at) =>
       aDepositAddress({
         id: anId(1200 + at),
-        customer_id: 'newco',
+        customer_id: at % 2 === 0 ? 'newco' : 'elsewhere',
         address: `0x${String(1200 + at).padEnd(40, '7')}`,
         profile_id: profile,
         // These match twice.
@@ -430,6 +431,13 @@ describe('a search', () => {
     const ids = [...addresses, ...instructions].map(({ id }) => String(id))
     assert.deepEqual(pages.flat().toSorted(), ids.toSorted())
     const first = await get(`search?q=${profile}`)
+    // The search goes on after its last hit, even if that record was withdrawn meanwhile.
+    const { id: last } = first.body.hits.at(-1)
+    const path = `/ingest/v1/deposit-addresses/${last}`
+    assert.equal((await service.call(path, { token, method: 'DELETE' })).status, 204)
+    const rest = await get(`search?q=${profile}&page_cursor=${first.body.next_page_cursor}`)
+    const restIds = rest.body.hits.map(({ id }: { readonly id: string }) => id)
+    assert.deepEqual(restIds, pages[1])
     const other = await get(`search?q=other&page_cursor=${first.body.next_page_cursor}`)
     assert.deepEqual([other.status, other.body.meta.errors[0].code], [400, 'other_filters'])
     assert.equal((await get('search')).status, 400)

@@ -173,15 +173,12 @@ test('a later column is filled, from stored records and from replaced versions',
     )
   ).map(String)
   // Records from before may lack the member.
-  for (const shape of [
-    /_by_profile_id on .*\(customer_id, profile_id, deleted, "?position"?\) where \(?profile_id is not null/i,
-    /_search_profile_id on .*\(profile_id, id\) where /i,
-  ]) {
-    assert.ok(
-      indexes.some((sql) => shape.test(sql)),
-      String(shape),
-    )
-  }
+  const shape =
+    /_by_profile_id on .*\(profile_id, customer_id, deleted, "?position"?\) where \(?profile_id is not null/i
+  assert.ok(
+    indexes.some((sql) => shape.test(sql)),
+    indexes.join('\n'),
+  )
   if (!isPostgres) return
   const unforced = await place.ask(`select relname from pg_class
     where relnamespace = 'bursar'::regnamespace and relrowsecurity and not relforcerowsecurity

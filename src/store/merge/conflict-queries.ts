@@ -1,5 +1,5 @@
 import type { RecordFaultCode } from '../../contract/fault-codes.ts'
-import type { Resource } from '../../contract/resource.ts'
+import type { Exclusive, Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
 import type { MergeOptions } from '../records/import.ts'
 import { sameRecord, stageStored, storedInFull } from './merge-statements.ts'
@@ -21,7 +21,13 @@ export function conflictQueries(resource: Resource, dialect: Dialect): ConflictQ
       ...resource.uniqueMembers.map((member) => repeatedKey(member, [member], 'id')),
       ...(resource.exclusive === undefined
         ? []
-        : [repeatedKey(ownedMembers(resource), ['exclusive_key'], 'customer_id')]),
+        : [
+            repeatedKey(
+              ownedMembers(resource),
+              exclusiveColumns(resource.exclusive),
+              'customer_id',
+            ),
+          ]),
     ],
     withStore: ({ allowOlder, takeOver }) => [
       ...storedConflicts(resource)
@@ -34,7 +40,10 @@ export function conflictQueries(resource: Resource, dialect: Dialect): ConflictQ
 
 /** Members that together belong to one customer. */
 export const ownedMembers = ({ exclusive }: Pick<Resource, 'exclusive'>): string =>
-  exclusive?.members.join(' and ') ?? ''
+  exclusive === undefined ? '' : [...exclusive.within, exclusive.member].join(' and ')
+
+/** The columns by which they are compared. */
+const exclusiveColumns = ({ within }: Exclusive) => [...within, 'exclusive_key']
 
 /** The columns of a conflict; the queries are joined, so each has all of them. */
 export const conflictColumns = 'line, member, code, other_line, holder, holder_customer'
@@ -165,7 +174,7 @@ function heldConflicts(resource: Resource): readonly StoredConflict[] {
   return [
     held(
       'id',
-      'identity',
+      'by_id',
       `stored.id = staged.id and stored.stored_at >= 0 and stored.id_taken = false
       and staged.id_taken = 0`,
     ),
@@ -181,8 +190,8 @@ function heldConflicts(resource: Resource): readonly StoredConflict[] {
       : [
           held(
             ownedMembers(resource),
-            'exclusive_key',
-            `${sameKey('exclusive_key')} and ${ofOther}`,
+            'by_exclusive_key',
+            `${sameKey(...exclusiveColumns(exclusive))} and ${ofOther}`,
           ),
         ]),
   ]

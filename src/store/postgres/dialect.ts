@@ -65,6 +65,10 @@ export const dialect: Dialect = {
   },
   tableOptions: '',
   rowTableOptions: '',
+  // An index on the id alone would find the rows of other customers, and take longer then.
+  identifying: (table) => `
+create unique index ${table}_identity on bursar.${table} (id)${dialect.acrossCustomers('id_taken = false')};
+create unique index ${table}_by_id on bursar.${table} (customer_id, id);`,
   acrossCustomers: (condition) => ` where stored_at >= 0 and ${condition}`,
   /**
    * Row-level security: a statement that names no customer sees no rows. An empty text, which a

@@ -49,7 +49,10 @@ export type ColumnFilter = { readonly column: string; readonly values: readonly 
 export const namesOneRecord = ({ column }: ColumnFilter): boolean =>
   column === 'id' || column === 'ref_id'
 
-/** The filters by SQL column, most selective first: id, ref_id, then the resource's columns. */
+/**
+ * The filters by SQL column, most selective first: id, ref_id, then the resource's columns. The
+ * first one has an index. An exclusive member has none, so the filter by its keys comes before it.
+ */
 export function bySelectivity(resource: Resource, filters: Selection['anyOf']): ColumnFilter[] {
   const columns: Readonly<Record<string, string>> = {
     id: 'id',
@@ -57,9 +60,14 @@ export function bySelectivity(resource: Resource, filters: Selection['anyOf']): 
     ...resource.columns,
   }
   const rank = Object.keys(columns)
-  return filters
+  const sorted = filters
     .toSorted((a, b) => rank.indexOf(a.column) - rank.indexOf(b.column))
     .map(({ column, values }) => ({ column: columns[column] ?? column, values }))
+  const [first] = sorted
+  const { exclusive } = resource
+  if (exclusive === undefined || first?.column !== exclusive.member) return sorted
+  const keys = first.values.flatMap((value) => exclusive.keysOf(value))
+  return [{ column: 'exclusive_key', values: [...new Set(keys)] }, ...sorted]
 }
 
 /** Both ends are exclusive. An end of 8 bytes is a time; it sorts before the positions of it. */

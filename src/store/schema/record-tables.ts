@@ -1,12 +1,13 @@
 import { fullTable, type Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
-import { memberColumns, searchedColumns, searchIndex } from './tables.ts'
+import { memberColumns, searchedColumns } from './tables.ts'
 
 /**
- * Creates the tables of one kind. The primary key is the order of a page. Every index that serves a
- * customer starts with the customer; `_identity` guards what is unique across customers. A record
- * of a kind without deletions is `deleted` once it is withdrawn: it keeps its row and its id, but
- * no other unique value. It has lost its id too where `id_taken` says so.
+ * Creates the tables of one kind. The primary key is the order of a page. An index that serves a
+ * customer starts with the customer, or with an identifier and then the customer: so the operator's
+ * search uses it too. `_identity` guards what is unique across customers. A record of a kind
+ * without deletions is `deleted` once it is withdrawn: it keeps its row and its id, but no other
+ * unique value. It has lost its id too where `id_taken` says so.
  */
 export function createKind(
   resource: Resource,
@@ -14,7 +15,7 @@ export function createKind(
   dialect: Dialect,
 ): string {
   const { table, exclusive, mask } = resource
-  const { types, tableName, tableOptions, acrossCustomers, protect } = dialect
+  const { types, tableName, tableOptions, identifying, protect } = dialect
   const members = memberColumns(resource).filter((column) => !laterColumns.includes(column))
   const presence = (column: string) => (isRequired(resource, column) ? ' not null' : '')
   const filters = Object.values<string>(resource.columns).filter((name) => members.includes(name))
@@ -39,12 +40,11 @@ create table ${name} (
   source_digest ${types.integer},
   primary key (customer_id, deleted, position)
 )${tableOptions};
-create unique index ${table}_identity on ${name} (id)${acrossCustomers('id_taken = false')};
-create unique index ${table}_by_id on ${name} (customer_id, id);
-create unique index ${table}_by_ref_id on ${name} (customer_id, ref_id) where ref_id is not null;
+${identifying(table)}
+create unique index ${table}_by_ref_id on ${name} (ref_id, customer_id) where ref_id is not null;
 ${filters.map((column) => createFilterIndexes(resource, column, isRequired(resource, column), dialect)).join('')}
-${exclusive === undefined ? '' : `create index ${table}_exclusive_key on ${name} (exclusive_key, id);`}
-${members.map((column) => createSearchIndex(resource, column, dialect)).join('')}${protect(table)}
+${exclusive === undefined ? '' : createFilterIndexes(resource, 'exclusive_key', true, dialect)}
+${protect(table)}
 ${mask === undefined ? '' : createFullTable(fullTable(resource), dialect)}`
 }
 
@@ -77,7 +77,7 @@ export function addColumn(resource: Resource, column: string, dialect: Dialect):
   return `
 alter table ${tableName(table)} add column ${column} ${types.key};
 ${unprotected(tables, [filled, noteFormerValues(resource, column, dialect)].join(';\n'))};
-${createFilterIndexes(resource, column, false, dialect)}${createSearchIndex(resource, column, dialect)}`
+${createFilterIndexes(resource, column, false, dialect)}`
 }
 
 /** One row for each value that a record has had in any replaced version. */
@@ -94,32 +94,21 @@ const noteFormerValues = (
   ) as former
   where value is not null group by customer_id, value, position`
 
+/** The indexes of a filter column. The key of an exclusive member stands for it. */
 function createFilterIndexes(
-  { table, uniqueMembers }: Resource,
+  resource: Resource,
   column: string,
   isAlways: boolean,
   { tableName, acrossCustomers }: Dialect,
 ): string {
+  const { table, uniqueMembers, exclusive } = resource
+  if (column === exclusive?.member) return ''
   const present = isAlways ? '' : ` where ${column} is not null`
   const unique = `create unique index ${table}_${column}_identity on ${tableName(table)} (${column})${acrossCustomers('deleted = false')};\n`
-  return `create index ${table}_by_${column} on ${tableName(table)} (customer_id, ${column}, deleted, position)${present};
+  const isSearched = column === 'exclusive_key' || searchedColumns(resource).includes(column)
+  const leading = isSearched ? `${column}, customer_id` : `customer_id, ${column}`
+  return `create index ${table}_by_${column} on ${tableName(table)} (${leading}, deleted, position)${present};
 ${uniqueMembers.includes(column) ? unique : ''}`
-}
-
-/**
- * An index across customers for the operator's search, by which support finds a record without its
- * customer. On PostgreSQL it is partial, with a condition that only the operator's statements
- * repeat, so no request of a customer can use it. Looking into the index of each customer would
- * cost more with every customer; one table of all terms would need a row for each term and record.
- */
-function createSearchIndex(
-  resource: Resource,
-  column: string,
-  { tableName, acrossCustomers }: Dialect,
-): string {
-  const { table } = resource
-  if (!searchedColumns(resource).includes(column)) return ''
-  return `create index ${searchIndex(table, column)} on ${tableName(table)} (${column}, id)${acrossCustomers(`${column} is not null`)};\n`
 }
 
 /** Whether every record has the member, so that its column is never null. */

@@ -35,8 +35,6 @@ export const memberColumns = (resource: Resource): readonly string[] => [
 export const searchedColumns = (resource: Resource): readonly string[] =>
   filterColumns(resource).filter((column) => column.endsWith('_id') && column !== 'memo_id')
 
-export const searchIndex = (table: string, column: string): string => `${table}_search_${column}`
-
 /** A row `record` and its unmasked form `unmasked` are of one record. */
 export const samePair = 'unmasked.customer_id = record.customer_id and unmasked.id = record.id'
 

@@ -9,7 +9,9 @@ export const dialect: Dialect = {
   isAnyOf: (expression, list) => `${expression} in (select value from json_each(${list}))`,
   entriesOf: (list) => `(select value from json_each(${list})) as entry`,
   forEach: (list, count, query) =>
-    Array.from({ length: count }, (_, at) => query(`json_extract(${list}, '$[${at}]')`))
+    Array.from({ length: Math.max(count, 1) }, (_, at) =>
+      query(`json_extract(${list}, '$[${at}]')`),
+    )
       .map((one) => `select * from (${one})`)
       .join('\n        union all\n'),
   boolean: (value) => (value ? '1' : '0'),
@@ -54,6 +56,10 @@ export const dialect: Dialect = {
   },
   tableOptions: ' strict, without rowid',
   rowTableOptions: ' strict',
+  // An entry ends with the primary key, so a read compares the customer before it reads the row.
+  // Records that have lost their id are told apart by their customer.
+  identifying: (table) =>
+    `create unique index ${table}_by_id on ${table} (id, (iif(id_taken, customer_id, '')));`,
   acrossCustomers: (condition) => ` where ${condition}`,
   protect: () => '',
   unprotected: (_tables, statement) => statement,

@@ -177,13 +177,15 @@ function candidates(asked: Asked): readonly string[] {
     ...filter,
     list: parameters.addList(filter.values, filter.column === 'id' ? 'uuid[]' : 'text[]'),
   }))
-  const [driver] = filters
+  const [driver, other] = filters
   assert(driver !== undefined, 'a page without a filter is a range')
   const { column } = driver
+  // What records have lost is noted by the member, not by its key.
+  const former = column === 'exclusive_key' && other !== undefined ? other : driver
   const conditions = [
     ...conditionsOf(asked),
     ...filters
-      .filter((filter) => filter.column !== 'id')
+      .filter((filter) => filter.column !== 'id' && filter.column !== 'exclusive_key')
       .map((filter) => {
         const past = jsonMember('past.body', filter.column)
         return isAnyOf(then(at, `record.${filter.column}`, past), filter.list)
@@ -191,18 +193,20 @@ function candidates(asked: Asked): readonly string[] {
   ].join('\n          and ')
   const stored = {
     row: 'record',
+    filter: driver,
     tables: `${tableName(table)} as record ${indexedBy(`${table}_by_${column}`)}`,
     where: (value: string) => `record.${column} = ${value}`,
   }
   const lost = {
     row: 'former',
+    filter: former,
     tables: `${tableName('former_value')} as former cross join ${tableName(table)} as record`,
     where: (value: string) => `former.customer_id = ${customer} and former.kind = '${kind}'
-          and former.member = '${column}' and former.value = ${value} and former.until > ${at}
+          and former.member = '${former.column}' and former.value = ${value} and former.until > ${at}
           and record.deleted in (${statesOf(dialect).join(', ')})
           and record.position = former.position`,
   }
-  const keysOf = ({ row, tables, where }: typeof stored) => {
+  const keysOf = ({ row, filter, tables, where }: typeof stored) => {
     const select = (value: string, entries = '') => `
           select record.position, record.id, record.deleted,
             case when record.stored_at <= ${at} then null else ${pastRow} end as past_row
@@ -211,10 +215,10 @@ function candidates(asked: Asked): readonly string[] {
           and ${inRange(row, asked)} and ${conditions}`
     // There may be a thousand of them, and each finds few records.
     if (namesOneRecord(driver)) {
-      return select('entry.value', `${dialect.entriesOf(driver.list)} cross join`)
+      return select('entry.value', `${dialect.entriesOf(filter.list)} cross join`)
     }
     const page = `order by ${row}.position ${order} limit ${size}`
-    const { list, values } = driver
+    const { list, values } = filter
     return dialect.forEach(list, values.length, (value) => `${select(value)} ${page}`)
   }
   // No record loses its id.

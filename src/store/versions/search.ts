@@ -13,7 +13,7 @@ import type { Search, SearchHit } from '../records/history.ts'
 import { isCurrent } from '../records/stored-record.ts'
 import type { OperatorRecords } from '../records.ts'
 import { bytes, type NamedRow, text } from '../row.ts'
-import { searchedColumns, searchIndex } from '../schema/tables.ts'
+import { searchedColumns } from '../schema/tables.ts'
 import type { Reads, Statement } from '../session.ts'
 
 /** Finds records of every customer by an identifier. */
@@ -48,8 +48,8 @@ type Comparison = {
   readonly index: string
   readonly matched: string
   readonly condition: Condition
-  /** The column that sorts its hits, in the order of the index. */
-  readonly sortedBy: string
+  /** The column that sorts its hits; without one, the order is that of lists, by customer. */
+  readonly sortedBy?: string
 }
 
 /**
@@ -81,14 +81,25 @@ export function searchLookUps(
       condition(parameters),
       ...(customerId === undefined ? [] : [`customer_id = ${add(customerId, 'text')}`]),
       ...earlier.map((other) => `(${other.condition(parameters)}) is not true`),
-      ...(after === undefined || number > begun ? [] : [isAfter(sortedBy, after, parameters)]),
+      ...(after === undefined || number > begun
+        ? []
+        : [
+            sortedBy === undefined
+              ? isLater(resource, after, parameters, dialect)
+              : isAfter(sortedBy, after, parameters),
+          ]),
     ]
+    // SQLite would not take the order from an index with a column that it knows to be constant.
+    const shown =
+      sortedBy === undefined && !resource.deletable
+        ? 'not deleted'
+        : isCurrent(resource, resource.table)
     const text = `
-        select customer_id, id, position, ${sortedBy} as sort_key
+        select customer_id, id, position, ${sortedBy ?? 'id'} as sort_key
         from ${tableName(resource.table)} ${indexedBy(index)}
-        where stored_at >= 0 and id_taken = false and ${isCurrent(resource, resource.table)}
+        where stored_at >= 0 and id_taken = false and ${shown}
           and ${conditions.join(' and ')}
-        order by ${sortedBy} limit ${hitsMax}`
+        order by ${sortedBy ?? LIST_ORDER} limit ${hitsMax}`
     return [{ resource, matched, statement: { text, values, prepare: true }, number }]
   })
 }
@@ -99,16 +110,20 @@ function comparisonsOf(resource: Resource, query: string): readonly Comparison[]
     index,
     matched,
     condition,
-    sortedBy: 'id',
   })
   const isEqual = (column: string, type: 'text' | 'uuid', value = query): Condition => {
     return ({ add }) => `${column} = ${add(value, type)}`
   }
   const byId = isUuid(query)
-    ? [compared(`${table}_identity`, 'id', isEqual('id', 'uuid', query.toLowerCase()))]
+    ? [
+        {
+          ...compared(`${table}_by_id`, 'id', isEqual('id', 'uuid', query.toLowerCase())),
+          sortedBy: 'id',
+        },
+      ]
     : []
   const byColumn = searchedColumns(resource).map((column) =>
-    compared(searchIndex(table, column), column, isEqual(column, 'text')),
+    compared(`${table}_by_${column}`, column, isEqual(column, 'text')),
   )
   const byStart = (query.length < MEMO_START ? [] : uniqueMembers).map((column) => ({
     ...compared(`${table}_${column}_identity`, column, startsWith(column, query)),
@@ -116,8 +131,8 @@ function comparisonsOf(resource: Resource, query: string): readonly Comparison[]
   }))
   const byKey = (exclusive?.keysOf(query) ?? []).map((key) =>
     compared(
-      `${table}_exclusive_key`,
-      exclusive?.members.at(-1) ?? '',
+      `${table}_by_exclusive_key`,
+      exclusive?.member ?? '',
       isEqual('exclusive_key', 'text', key),
     ),
   )
@@ -131,6 +146,23 @@ const startsWith =
     const next = `${start}\u{10ffff}`
     return `${column} >= ${add(start, 'text')} and ${column} < ${add(next, 'text')}`
   }
+
+const LIST_ORDER = 'customer_id, deleted, position'
+
+/** The hits that come later in the order of lists than the record of the last one. */
+function isLater(
+  { table, deletable }: Resource,
+  after: Position,
+  { add }: Parameters,
+  { tableName, boolean }: Dialect,
+): string {
+  const id = add(positionId(after), 'uuid')
+  const last = (column: string) => `(select ${column} from ${tableName(table)}
+            where id = ${id} and stored_at >= 0 and id_taken = false)`
+  // The last hit may have been withdrawn since.
+  const deleted = deletable ? last('deleted') : boolean(false)
+  return `(${LIST_ORDER}) > (${last('customer_id')}, ${deleted}, ${last('position')})`
+}
 
 /** The hits of a look-up after the last one of the page before. */
 function isAfter(column: string, after: Position, { add }: Parameters): string {

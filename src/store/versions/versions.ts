@@ -81,7 +81,7 @@ const version = (row: string, body: string, checksum: string, replacedAt: string
 
 /** The current version of the record of any customer, by its id. */
 const currentVersion = (resource: Resource, dialect: Dialect): string => `
-    ${current(resource, dialect, 'identity')}
+    ${current(resource, dialect, 'by_id')}
     where record.id = ${dialect.parameter(1, 'uuid')} and record.stored_at >= 0
       and record.id_taken = false`
 

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { canonicalAddress } from '../../../src/fees/addresses/canonical-address.ts'
 import { checkAddress } from '../../../src/fees/addresses/check-address.ts'
 import { encodeStellarAddress } from '../../../src/fees/addresses/stellar-address.ts'
+import { depositAddress } from '../../../src/resources/deposit-address.ts'
 import { encodeAddress } from '../../../src/sandbox/encode-address.ts'
 import { type CryptoNetwork, cryptoNetworks, isCryptoNetwork } from '../../../src/values/network.ts'
 import vectorFile from './vectors.json' with { type: 'json' }
@@ -148,6 +149,14 @@ describe('canonicalAddress', () => {
       }
     })
   }
+
+  it('gives an address one key on all of its networks, in every spelling', () => {
+    const { exclusive } = depositAddress.resource
+    for (const [, spellings] of same) {
+      const keys = spellings.flatMap((address) => exclusive?.keysOf(address) ?? [])
+      assert.deepEqual([keys.length, new Set(keys).size], [spellings.length, 1], String(spellings))
+    }
+  })
 
   it('keeps significant case and returns nothing for a refused address', () => {
     const solana = '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM'
