@@ -99,11 +99,15 @@ async function bodiesOf(reads: Reads) {
 /** The bare server answers with every header of ours. */
 async function bareOf(reads: Reads): Promise<Listening> {
   const { headers } = await readPage(reads)
-  const own = [...headers].filter(([name]) => !addedByNode.has(name))
   const file = join(reads.world.folder, 'bare.json')
-  writeFileSync(file, JSON.stringify({ headers: own, bodies: await bodiesOf(reads) }))
+  const answers = { headers: ownHeaders(headers), bodies: await bodiesOf(reads) }
+  writeFileSync(file, JSON.stringify(answers))
   return await startProcess(['bench/servers/bare-server.ts', file])
 }
 
-/** Headers that node:http adds by itself, and the one that differs by answer. */
+/** The headers of an answer that node:http does not add by itself. */
+export const ownHeaders = (headers: Headers): readonly (readonly [string, string])[] =>
+  [...headers].filter(([name]) => !addedByNode.has(name))
+
+/** The length differs by answer. */
 const addedByNode = new Set(['connection', 'date', 'keep-alive', 'content-length'])

@@ -1,15 +1,17 @@
 import { customerScopes } from '../../src/contract/scopes.ts'
 import type { Config } from '../../src/platform/config.ts'
 import { encodeAddress } from '../../src/sandbox/encode-address.ts'
-import { fetchToken } from '../../test/support/harness.ts'
-import { type Listening, pinnedOutput, startProcess } from '../../test/support/server-process.ts'
+import { callUrl, fetchToken } from '../../test/support/harness.ts'
+import { type Listening, startProcess } from '../../test/support/server-process.ts'
 import type { Row } from '../report.ts'
 import { makeClient } from '../world.ts'
 import { runWrk } from '../wrk.ts'
+import { ownHeaders } from './reads.ts'
 
 /** The cost of a quote grows with the client's open ones, so many clients ask. */
 const CLIENTS = 300
 const FEES = '/v2/transfer/fees/crypto-withdrawal'
+const TOKEN = '/oauth2/token'
 
 type Writes = {
   readonly config: Config
@@ -41,7 +43,10 @@ export async function writeRows({ config, service, seconds, goal }: Writes): Pro
     'content-type': 'application/x-www-form-urlencoded',
   }
   const body = 'grant_type=client_credentials'
-  const askToken = { url: service.url, tokens: [], headers: basic, seconds }
+  const bareToken = await startBareToken(service.url, basic, body)
+  const requests = [{ path: TOKEN, body }]
+  const tokenRate = async (url: string) =>
+    (await runWrk({ url, tokens: [], requests, headers: basic, seconds })).rate
   return [
     {
       name: 'fee quote, durable',
@@ -56,14 +61,26 @@ export async function writeRows({ config, service, seconds, goal }: Writes): Pro
     {
       name: 'token',
       goal: 0.6,
-      reference: '/s ES256 signatures',
+      reference: '/s bare POST that signs',
       unit: '/s',
       measure: async () => ({
-        theirs: Number(pinnedOutput(['bench/servers/signatures.ts', String(seconds)])),
-        ours: (await runWrk({ ...askToken, requests: [{ path: '/oauth2/token', body }] })).rate,
+        theirs: await tokenRate(bareToken.url),
+        ours: await tokenRate(service.url),
       }),
     },
   ]
+}
+
+/** A bare server that signs once for each POST, and answers the bytes and headers of ours. */
+async function startBareToken(
+  url: string,
+  sent: Readonly<Record<string, string>>,
+  form: string,
+): Promise<Listening> {
+  const ours = await callUrl(url + TOKEN, { method: 'POST', headers: sent, body: form })
+  if (ours.status !== 200) throw new Error(ours.text)
+  const answer = JSON.stringify({ headers: ownHeaders(ours.headers), body: ours.body })
+  return await startProcess(['bench/servers/bare-token-server.ts', answer])
 }
 
 function quoteBody(at: number): string {
