@@ -134,6 +134,41 @@ test('queues a bounded number of attempts, and lets them in as others end', asyn
   assert.deepEqual(new Set(await Promise.all(waiting)), new Set([0]))
 })
 
+test('lets one waiting attempt check again for each that ends, and all at the limit', async () => {
+  let checks = 0
+  const gate = openAttemptGate(2, () => {
+    checks += 1
+    return 0
+  })
+  const waits = Array.from({ length: 30 }, () => gate.enter('a'))
+  assert.equal(checks, 30)
+  for (let ended = 0; ended < 20; ended += 1) {
+    gate.leave('a', 'succeeded')
+    await setImmediate()
+  }
+  // Each of the twenty was looked up as it left, and one other as it entered.
+  assert.equal(checks, 30 + 20 + 20)
+  for (let failed = 0; failed < 2; failed += 1) {
+    gate.leave('a', 'failed')
+    await setImmediate()
+  }
+  const refused = (await Promise.all(waits)).filter((waitMs) => waitMs > 0)
+  assert.equal(refused.length, 8)
+})
+
+test('lets every waiting attempt in when all in progress end at once', async () => {
+  const gate = openAttemptGate(2)
+  let entered = 0
+  const attempt = async () => {
+    assert.equal(await gate.enter('a'), 0)
+    entered += 1
+    await setImmediate()
+    gate.leave('a', 'succeeded')
+  }
+  await Promise.all(Array.from({ length: 2 + limits.attemptsWaitingMax }, attempt))
+  assert.equal(entered, 2 + limits.attemptsWaitingMax)
+})
+
 test('remembers a bounded number of keys', async () => {
   const gate = openAttemptGate(10)
   await fail(gate, 'a', 10)

@@ -52,17 +52,21 @@ export function openAttemptGate(failuresMax: number, now = () => performance.now
         if (entry.failures === 0) entry.until = now() + limits.failureWindowSeconds * 1000
         entry.failures += 1
       }
-      // Each waiting attempt checks again: a place is free, or the limit is reached.
-      for (const resume of entry.waiting.splice(0)) resume()
-      if (entry.failures === 0 && entry.inProgress === 0) entries.delete(key)
+      // As many check again as have a place now, or all of them once the limit is reached.
+      const free = failuresMax - entry.failures - entry.inProgress
+      const resumed = entry.failures >= failuresMax ? entry.waiting.length : Math.max(0, free)
+      for (const resume of entry.waiting.splice(0, resumed)) resume()
+      if (entry.failures === 0 && !isInUse(entry)) entries.delete(key)
     },
   }
 }
 
-/** An entry with attempts in progress stays, since its attempts return to it. */
+/** An entry with attempts stays, since its attempts return to it. */
+const isInUse = ({ inProgress, waiting }: Entry): boolean => inProgress > 0 || waiting.length > 0
+
 function dropOldest(entries: Map<string, Entry>): void {
-  for (const [key, { inProgress }] of entries) {
-    if (inProgress > 0) continue
+  for (const [key, entry] of entries) {
+    if (isInUse(entry)) continue
     entries.delete(key)
     return
   }
