@@ -7,7 +7,7 @@ import type { Client } from '../../store/credentials.ts'
 import { checkJwt, secondsOf, timeRefusal } from './check-jwt.ts'
 import type { KnownCredentials } from './credential-cache.ts'
 import { isRefusal, type Refusal } from './refusal.ts'
-import { isValid, type SigningKey } from './signing-keys.ts'
+import { encodePart, isValid, type SigningKey } from './signing-keys.ts'
 
 /** The checked claims of a token, before its client is looked up. */
 export type TokenClaims = {
@@ -43,8 +43,7 @@ export function issueToken(request: TokenRequest): string {
   const { issuer, client, scopes, lifeSeconds, key, now } = request
   // `notBefore` may lie up to a second ahead; a new token must not count as one of the old ones.
   const issuedAt = Math.max(secondsOf(now), secondsOf(client.notBefore))
-  const header = { alg: 'ES256', typ: 'at+jwt', kid: key.id }
-  const claims = {
+  const claims = encodePart({
     client_id: client.id,
     scope: scopes.join(' '),
     iss: issuer,
@@ -53,14 +52,12 @@ export function issueToken(request: TokenRequest): string {
     jti: randomUUID(),
     iat: issuedAt,
     exp: issuedAt + lifeSeconds,
-  }
-  const signed = [header, claims].map((part) => encode(JSON.stringify(part))).join('.')
+  })
+  const signed = `${key.header}.${claims}`
   // RFC 7518 section 3.4: the two numbers of the signature, without ASN.1.
   const pair = { key: key.privateKey, dsaEncoding: 'ieee-p1363' } as const
-  return `${signed}.${encode(sign('sha256', Buffer.from(signed), pair))}`
+  return `${signed}.${sign('sha256', Buffer.from(signed), pair).toString('base64url')}`
 }
-
-const encode = (bytes: string | Buffer): string => Buffer.from(bytes).toString('base64url')
 
 /** The claims of a valid token of Bursar: one audience, a key id, a token id and a bounded life. */
 export async function readOwnToken(

@@ -6,6 +6,8 @@ import type { Keyring, PurposeKey } from '../../vault/keyring.ts'
 /** An imported token-signing key. Its id is the `kid` of the tokens that it signs. */
 export type SigningKey = {
   readonly id: string
+  /** The first part of each token that it signs, which is the same for all of them. */
+  readonly header: string
   readonly privateKey: KeyObject
   readonly publicKey: CryptoKey
   readonly publicJwk: JWK
@@ -79,8 +81,14 @@ async function importSigningKey(
     use: 'sig',
   }
   const pair = { ...publicJwk, d: key.key.toString('base64url') }
-  const privateKey = createPrivateKey({ key: pair, format: 'jwk' })
-  return { id: key.id, privateKey, publicKey: await asCryptoKey(publicJwk), publicJwk, validUntil }
+  return {
+    id: key.id,
+    header: encodePart({ alg: 'ES256', typ: 'at+jwt', kid: key.id }),
+    privateKey: createPrivateKey({ key: pair, format: 'jwk' }),
+    publicKey: await asCryptoKey(publicJwk),
+    publicJwk,
+    validUntil,
+  }
 }
 
 async function asCryptoKey(jwk: JWK): Promise<CryptoKey> {
@@ -88,3 +96,7 @@ async function asCryptoKey(jwk: JWK): Promise<CryptoKey> {
   if (key instanceof Uint8Array) throw new TypeError('importJWK returned bytes for an EC key.')
   return key
 }
+
+/** The header or the claims of a token, as it contains them. */
+export const encodePart = (part: object): string =>
+  Buffer.from(JSON.stringify(part)).toString('base64url')
