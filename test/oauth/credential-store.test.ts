@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict'
 import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
+import { openCredentials } from '../../src/store/credentials/open-credentials.ts'
 import type { Client, CredentialStore } from '../../src/store/credentials.ts'
+import { openFurther } from '../../src/store/sqlite/database.ts'
+import { dialect } from '../../src/store/sqlite/dialect.ts'
 import { openSqliteCredentials } from '../../src/store/sqlite/open-sqlite-credentials.ts'
+import { openSession } from '../../src/store/sqlite/session.ts'
 import type { WrappedKey } from '../../src/vault/purpose-key.ts'
 import { newStorePlace, type StorePlace } from '../support/store-place.ts'
 import { testStore } from '../support/test-database.ts'
+import { temporaryFolder } from './support/temporary.ts'
 
 type Opened = { readonly store: CredentialStore; readonly place: StorePlace }
 
@@ -37,6 +43,56 @@ test('gives a client back as it was added, with its secret', async (t) => {
   const found = await store.findClient('client_acme')
   assert.deepEqual(found, { ...acme, secrets: [{ ...secretOf('s1'), ...fresh }] })
   assert.equal(await store.findClient('client_other'), undefined)
+})
+
+test('finds clients that are requested at once, each for its id', async (t) => {
+  const { store } = await newStore(t)
+  const borealis = { ...acme, id: 'client_borealis', customerId: 'borealis' }
+  await store.addClient(acme, secretOf('s1'))
+  await store.addClient(borealis, secretOf('s2'))
+  await store.rotateSecret(acme.id, {
+    secret: secretOf('s3'),
+    previousUntil: 100n,
+    notBefore: undefined,
+  })
+  const ids = [acme.id, 'nobody', borealis.id, acme.id, `{"${acme.id}"}`, '']
+  const found = await Promise.all(ids.map((id) => store.findClient(id)))
+  assert.deepEqual(
+    found.map((client) => client && [client.id, client.secrets.map(({ id }) => id)]),
+    [
+      [acme.id, ['s1', 's3']],
+      undefined,
+      [borealis.id, ['s2']],
+      [acme.id, ['s1', 's3']],
+      undefined,
+      undefined,
+    ],
+  )
+})
+
+test('reads the clients of one turn of the event loop in one statement, and later ones anew', async (t) => {
+  const path = join(temporaryFolder(t), 'turn.db')
+  const store = openSqliteCredentials(path)
+  await store.addClient(acme, secretOf('s1'))
+  const session = openSession(openFurther(path))
+  let statements = 0
+  const { findClient } = openCredentials({
+    dialect,
+    rows: (statement) => {
+      statements += 1
+      return session.rows(statement)
+    },
+    read: (work) => work(session, 0n),
+    write: (work) => work(session),
+    change: (work) => work(session),
+    numberSince: () => undefined,
+    onChange: () => () => {},
+  })
+  await Promise.all([findClient(acme.id), findClient('nobody'), findClient(acme.id)])
+  assert.equal(statements, 1)
+  await store.disableClient(acme.id, 2n, 3n)
+  assert.equal((await findClient(acme.id))?.disabledAt, 2n)
+  assert.equal(statements, 2)
 })
 
 test('keeps what was acknowledged when the process ends without closing', async (t) => {

@@ -1,9 +1,9 @@
+import type { Dialect } from '../dialect.ts'
 import type { Session } from '../session.ts'
 
 /** What an adapter gives the store of credentials. */
 export type CredentialSessions = Pick<Session, 'rows'> & {
-  /** The name of a table in statements. */
-  readonly tableName: (table: string) => string
+  readonly dialect: Dialect
   /** Runs work in a transaction that has raised the revision, which the changed rows then carry. */
   change<T>(work: (session: Session) => Promise<T>): Promise<T>
   /** Runs work in a transaction that leaves the revision as it is. */

@@ -20,7 +20,7 @@ export function openCredentials(sessions: CredentialSessions): Methods {
   }
 }
 
-function stateMethods({ read, numberSince, tableName }: CredentialSessions) {
+function stateMethods({ read, numberSince, dialect: { tableName } }: CredentialSessions) {
   const [client, denied, key] = ['client', 'denied_token', 'purpose_key'].map(tableName)
   return {
     revision: () => read(async (_, revision) => revision),
@@ -62,7 +62,7 @@ function stateMethods({ read, numberSince, tableName }: CredentialSessions) {
 }
 
 /** Tokens that are refused, and assertions that were used. Each is kept until it expires. */
-function tokenMethods({ change, write, tableName }: CredentialSessions) {
+function tokenMethods({ change, write, dialect: { tableName } }: CredentialSessions) {
   const [denied, used] = [tableName('denied_token'), tableName('used_assertion')]
   const forget = (session: Session, table: string, now: bigint) =>
     session.rows({ text: `delete from ${table} where expires_at <= $1`, values: [now] })

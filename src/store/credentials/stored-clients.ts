@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { limits } from '../../platform/limits.ts'
+import { openBatchQueue } from '../batch-queue.ts'
 import type {
   Client,
   ClientMethod,
@@ -7,28 +9,16 @@ import type {
   CredentialStore,
   NewSecret,
 } from '../credentials.ts'
+import type { Dialect } from '../dialect.ts'
 import { type NamedRow, optionalText, optionalWhole, text, whole } from '../row.ts'
 import type { Session } from '../session.ts'
 import type { CredentialSessions } from './credential-sessions.ts'
 
-export function clientMethods({ rows, change, write, tableName }: CredentialSessions) {
-  const [clients, secrets] = [tableName('client'), tableName('client_secret')]
+export function clientMethods({ rows, change, write, dialect }: CredentialSessions) {
+  const [clients, secrets] = [dialect.tableName('client'), dialect.tableName('client_secret')]
   const { insertClient, insertSecret, keepSecrets, raiseNotBefore } = steps(clients, secrets)
   return {
-    // Reads the secrets of an unknown client too, so that both cases take the same time.
-    findClient: async (id) => {
-      const found = await rows({
-        text: `
-          select ${clientAndSecretColumns}
-          from (select $1 as id) as requested
-          left join ${clients} as client on client.id = requested.id
-          left join ${secrets} as secret on secret.client_id = requested.id
-          order by secret.sequence`,
-        values: [id],
-        prepare: true,
-      })
-      return readClientsWithSecrets(found)[0]
-    },
+    findClient: openClientBatch(rows, dialect),
     listClients: async () => {
       const found = await rows({
         text: `select ${clientAndSecretColumns} from ${clients} as client
@@ -89,6 +79,39 @@ export function clientMethods({ rows, change, write, tableName }: CredentialSess
         })
       }),
   } satisfies Partial<CredentialStore>
+}
+
+/**
+ * Finds clients by id, those of one turn of the event loop in one statement, which begins after all
+ * of them were requested. It reads the secrets of an unknown client too, so that both cases take
+ * the same time.
+ */
+function openClientBatch(
+  rows: CredentialSessions['rows'],
+  { tableName, parameter, list, entriesOf }: Dialect,
+): CredentialStore['findClient'] {
+  const text = `
+    select ${clientAndSecretColumns}
+    from ${entriesOf(parameter(1, 'text[]'))}
+    left join ${tableName('client')} as client on client.id = entry.value
+    left join ${tableName('client_secret')} as secret on secret.client_id = entry.value
+    order by secret.sequence`
+  return openBatchQueue({
+    name: 'clients',
+    run: async (batch) => {
+      const ids = new Set(batch.map(({ request }) => request))
+      const found = readClientsWithSecrets(
+        await rows({ text, values: [list([...ids])], prepare: true }),
+      )
+      const byId = new Map(found.map((client) => [client.id, client]))
+      for (const { request, result } of batch) result.resolve(byId.get(request))
+    },
+    weightMax: limits.getsPerStatementMax,
+    runningMax: limits.getStatementsMax,
+    startsFullBatches: true,
+    waitingMax: limits.getsWaitingMax,
+    waitMs: limits.databaseWaitMs,
+  })
 }
 
 /** The statements that several of these methods share. */

@@ -2,8 +2,8 @@ import { type PurposeKeyStore, purposes, type WrappedKey } from '../../vault/pur
 import { type NamedRow, optionalWhole, text, whole } from '../row.ts'
 import type { CredentialSessions } from './credential-sessions.ts'
 
-export function keyMethods({ read, change, tableName }: CredentialSessions): PurposeKeyStore {
-  const keys = tableName('purpose_key')
+export function keyMethods({ read, change, dialect }: CredentialSessions): PurposeKeyStore {
+  const keys = dialect.tableName('purpose_key')
   return {
     readPurposeKeys: () =>
       read(async (session) => {

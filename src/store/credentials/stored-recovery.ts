@@ -1,4 +1,5 @@
 import type { Recovery, RecoveryStore } from '../credentials.ts'
+import type { Dialect } from '../dialect.ts'
 import { optionalWhole, whole } from '../row.ts'
 import type { Session } from '../session.ts'
 import type { CredentialSessions } from './credential-sessions.ts'
@@ -6,7 +7,7 @@ import type { CredentialSessions } from './credential-sessions.ts'
 /** Reads the row of the recovery in the caller's transaction. */
 export async function findRecovery(
   session: Session,
-  tableName: CredentialSessions['tableName'],
+  tableName: Dialect['tableName'],
 ): Promise<Recovery | undefined> {
   const [row] = await session.rows({
     text: `select restored_to, restored_at, quotes_before, clients_confirmed_at, reconciled_at
@@ -25,7 +26,8 @@ export async function findRecovery(
   )
 }
 
-export function recoveryMethods({ read, change, tableName }: CredentialSessions): RecoveryStore {
+export function recoveryMethods({ read, change, dialect }: CredentialSessions): RecoveryStore {
+  const { tableName } = dialect
   const [recovery, clients] = [tableName('recovery'), tableName('client')]
   const set = (column: 'clients_confirmed_at' | 'reconciled_at', at: bigint) =>
     change(async (session) => {

@@ -28,7 +28,7 @@ export function openPostgresCredentials(servers: Servers): CredentialStore {
   const listening = new Set<() => void>()
   const methods = openCredentials({
     ...rowsOf(servers),
-    tableName: dialect.tableName,
+    dialect,
     numberSince,
     write: (work) => write(work),
     change: (work) =>

@@ -3,6 +3,7 @@ import type { CredentialStore } from '../credentials.ts'
 import { whole } from '../row.ts'
 import type { Session } from '../session.ts'
 import { integrityFaults, openFurther } from './database.ts'
+import { dialect } from './dialect.ts'
 import { openTransactions, retryWhileLocked } from './locks.ts'
 import { openMigrated } from './migrate.ts'
 import { openSession } from './session.ts'
@@ -15,7 +16,7 @@ export function openSqliteCredentials(path: string, writeMs?: number): Credentia
   const reading = openSession(db)
   const transact = openTransactions(writer, writeMs)
   const methods = openCredentials({
-    tableName: (table) => table,
+    dialect,
     rows: (statement) => retryWhileLocked(() => reading.rows(statement)),
     read: (work) => retryWhileLocked(async () => work(reading, await readRevision(reading))),
     write: transact,
