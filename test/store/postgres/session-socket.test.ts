@@ -4,6 +4,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
 import type { ServerAddress } from '../../../src/platform/postgres-url.ts'
 import { withPrimary } from '../../../src/store/postgres/cluster/with-primary.ts'
+import { openConnection } from '../../../src/store/postgres/driver/connection.ts'
 import { sessionSocket } from '../../../src/store/postgres/driver/session-socket.ts'
 import { until } from '../../support/until.ts'
 
@@ -80,4 +81,33 @@ test('a server that hangs up is tried once and named in the error', async (conte
     { name: 'StoreUnavailable', message: /no primary/ },
   )
   assert.equal(sockets.length, 1)
+})
+
+test('a statement after a copy whose connection was reset rejects', {
+  timeout: 10_000,
+}, async (context) => {
+  const toStartup = 'R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I'
+  const toBegin = 'C\0\0\0\x0aBEGIN\0Z\0\0\0\x05T'
+  const toCopy = 'G\0\0\0\x07\0\0\0'
+  const { address } = await listenAs(context, false, (socket) => {
+    const answers = [toStartup, toBegin, toCopy]
+    socket.on('data', () => {
+      const answer = answers.shift()
+      if (answer === undefined) socket.resetAndDestroy()
+      else socket.write(Buffer.from(answer, 'latin1'))
+    })
+  })
+  const options = { parameters: {}, connectTimeoutMs: 5000 }
+  const connection = openConnection(address, options)
+  context.after(connection.destroy)
+  await connection.execute('begin')
+  const stream = await connection.copyIn('copy staged from stdin')
+  const rolledBack = Promise.withResolvers<void>()
+  // The connection reports the reset before it is closed.
+  stream.once('error', () =>
+    connection.execute('rollback').then(rolledBack.resolve, rolledBack.reject),
+  )
+  stream.write('a line\n')
+  await assert.rejects(rolledBack.promise, { code: /^(CONNECTION_DESTROYED|ECONNRESET)$/ })
+  assert.equal(connection.isBroken(), true)
 })

@@ -59,7 +59,7 @@ export function openConnection(address: ServerAddress, options: SessionOptions):
     try {
       return await session.settle(begin())
     } catch (error) {
-      if (!(error instanceof postgres.PostgresError)) session.markBroken()
+      if (!(error instanceof postgres.PostgresError)) session.destroy()
       throw error
     }
   }
@@ -120,9 +120,11 @@ function openSession(address: ServerAddress, options: SessionOptions) {
   const socket = sessionSocket(address, connectTimeoutMs)
   let isUnreplicated = false
   let copying: Writable | undefined
-  const markBroken = () => {
+  const destroy = () => {
     socket.destroy()
     copying?.destroy(sessionLost())
+    // The library forgets a statement that it got between an error of the socket and its close.
+    sql.end({ timeout: 0 }).catch(() => {})
   }
   const settings = {
     ...address.credentials,
@@ -146,7 +148,7 @@ function openSession(address: ServerAddress, options: SessionOptions) {
     },
     // The library's types lack the last two options. `socket` creates the socket.
     onclose: () => {
-      markBroken()
+      destroy()
       onClose()
     },
     onnotify: onNotification,
@@ -155,7 +157,6 @@ function openSession(address: ServerAddress, options: SessionOptions) {
   const sql = postgres(settings as postgres.Options<{ bigint: postgres.PostgresType<bigint> }>)
   return {
     sql,
-    markBroken,
     isBroken: socket.isDestroyed,
     /** Destroys the stream when the session breaks; it would otherwise wait for ever. */
     endWith: (stream: Writable) => {
@@ -170,10 +171,7 @@ function openSession(address: ServerAddress, options: SessionOptions) {
       if (isUnreplicated) throw unavailable('the primary committed, but no standby confirmed')
       return result
     },
-    destroy: () => {
-      markBroken()
-      sql.end({ timeout: 0 }).catch(() => {})
-    },
+    destroy,
   }
 }
 
