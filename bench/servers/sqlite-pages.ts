@@ -1,20 +1,22 @@
 import { DatabaseSync } from 'node:sqlite'
+import { asTenant } from '../../src/contract/principal.ts'
 import { fiatAccount } from '../../src/resources/fiat-account.ts'
 import { positionOf } from '../../src/store/position.ts'
 import { rangeOf } from '../../src/store/records/page.ts'
 import { pageQuery } from '../../src/store/sqlite/records/page-query.ts'
+import { readPage } from '../../src/store/sqlite/records/read-page.ts'
 import { firstPage } from '../../test/support/selection.ts'
 import { BIG, customerOf, idOf, microsOf } from '../world.ts'
 
 /**
- * Reads random pages of the big customer by the service's statement, without HTTP. Prints pages a
+ * Reads random pages of the big customer as the service does, without HTTP. Prints pages a
  * second. Usage: sqlite-pages.ts FILE RECORDS LIMIT SECONDS
  */
 const [file = '', records, limit, seconds] = process.argv.slice(2)
 const db = new DatabaseSync(file)
 db.exec('pragma cache_size = -65536')
 const selection = { ...firstPage, limit: Number(limit) }
-const { sql } = pageQuery(fiatAccount.resource, selection)
+const { sql, ...query } = pageQuery(fiatAccount.resource, selection)
 const statement = db.prepare(sql)
 const deadline = performance.now() + Number(seconds) * 1000
 const startedAt = performance.now()
@@ -23,7 +25,8 @@ while (performance.now() < deadline) {
   const at = Math.floor(Math.random() * Number(records))
   if (customerOf(at) !== BIG || at < Number(limit) * 1.2) continue
   const after = positionOf(microsOf(at), idOf(at))
-  statement.get({ customer: BIG, ...rangeOf({ ...selection, after }), limit: selection.limit })
+  const range = rangeOf({ ...selection, after })
+  readPage(statement, { customer: asTenant(BIG), selection, range, ...query }).release?.()
   pages += 1
 }
 process.stdout.write(`${(pages * 1000) / (performance.now() - startedAt)}\n`)

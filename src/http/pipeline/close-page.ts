@@ -2,7 +2,7 @@ import type { Operation } from '../../contract/operation.ts'
 import type { Caller } from '../../contract/principal.ts'
 import { invalidParameters, type ParameterFault } from '../../contract/problem.ts'
 import type { Answer } from '../../contract/request.ts'
-import { openLentBuffers } from '../../platform/lent-buffers.ts'
+import { pageBuffers } from '../../platform/lent-buffers.ts'
 import {
   type Binding,
   bind,
@@ -69,15 +69,10 @@ function enclose(
 ): { readonly body: Uint8Array; readonly sent: () => void } {
   const tail = cursor === undefined ? ']}' : `],"next_page_cursor":"${cursor}"}`
   const head = `{"${envelope}":[`
-  const body = bodies.lend(head.length + items.length + tail.length)
-  body.write(head, 0, 'latin1')
-  body.set(items, head.length)
-  body.write(tail, head.length + items.length, 'latin1')
-  release?.()
-  return { body, sent: () => bodies.takeBack(body) }
+  const body = pageBuffers.enclose(items, head, tail)
+  if (body.buffer !== items.buffer) release?.()
+  return { body, sent: () => pageBuffers.takeBack(body) }
 }
-
-const bodies = openLentBuffers()
 
 /** The binding of a request's cursors, which is computed at most once. */
 export function bindingOf(operation: Operation, caller: Caller, input: Input): () => Binding {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Resource } from '../../../contract/resource.ts'
-import { openLentBuffers } from '../../../platform/lent-buffers.ts'
+import { pageBuffers } from '../../../platform/lent-buffers.ts'
 import { limits } from '../../../platform/limits.ts'
 import { largest } from '../../../values/bounds.ts'
 import { openBatchQueue, type PendingRequest } from '../../batch-queue.ts'
@@ -95,10 +95,8 @@ const sinceAsked = (page: ReadPage, { selection }: AskedPage): ReadPage => ({
 const newest = (batch: readonly { readonly request: AskedPage }[]): bigint =>
   largest(0n, ...batch.map(({ request }) => request.selection.notBefore ?? 0n))
 
-const buffers = openLentBuffers()
-
 function lentCopy(bytes: Buffer): Buffer {
-  const copy = buffers.lend(bytes.length)
+  const copy = pageBuffers.lend(bytes.length)
   bytes.copy(copy)
   return copy
 }
@@ -110,7 +108,7 @@ function pageOf(row: Row): ReadPage {
   const [items] = row
   return {
     items: items ?? new Uint8Array(0),
-    release: () => items && buffers.takeBack(items),
+    release: () => items && pageBuffers.takeBack(items),
     rows: Number(textAt(row, 1)),
     last: row[2] == null ? undefined : Buffer.from(textAt(row, 2).slice(2), 'hex'),
     more: textAt(row, 3) === 'true',

@@ -2,10 +2,10 @@ import type { StatementSync } from 'node:sqlite'
 import type { View } from '../../../contract/resource.ts'
 import type { ReadRecords } from '../../integrity/intact-records.ts'
 import { rangeOf } from '../../records/page.ts'
-import { StoreCorrupted } from '../../unavailable.ts'
 import { guarded } from '../database.ts'
 import { pageQuery } from './page-query.ts'
 import type { ReadInTurn } from './read-in-turn.ts'
+import { readPage } from './read-page.ts'
 
 /** Reads for one tenant at a time. Every statement has the tenant as its first condition. */
 export function customerRecords(
@@ -26,18 +26,11 @@ export function customerRecords(
     },
 
     async page(tenant, view, selection) {
-      const { limit } = selection
-      const { sql, parameters } = pageQuery(view.resource, selection)
-      const row = await read(() =>
-        prepare(sql).get({ customer: tenant, ...rangeOf(selection), limit, ...parameters }),
+      const { sql, parameters, isRange } = pageQuery(view.resource, selection)
+      const range = rangeOf(selection)
+      return await read(() =>
+        readPage(prepare(sql), { customer: tenant, range, parameters, selection, isRange }),
       )
-      return {
-        items: row?.items == null ? new Uint8Array(0) : blob(row.items),
-        rows: Number(row?.rows ?? 0),
-        last: row?.last == null ? undefined : blob(row.last),
-        more: row?.more === 1,
-        changedAt: BigInt(Number(row?.revision ?? 0)),
-      }
     },
 
     async changedAt(tenant, { kind }) {
@@ -53,9 +46,4 @@ function getQuery(view: View): string {
   return `
     select body, checksum from ${table} ${index}
     where customer_id = :customer and id = :id and (deleted = 0 or :include_deleted = 1)`
-}
-
-function blob(value: unknown): Uint8Array {
-  if (value instanceof Uint8Array) return value
-  throw new StoreCorrupted('a blob column holds another value')
 }

@@ -19,6 +19,8 @@ export type PageQuery = {
   readonly sql: string
   /** Named parameters besides customer, low, high and limit. */
   readonly parameters: Readonly<Record<string, string | null>>
+  /** Whether the page is one range of the primary key. */
+  readonly isRange: boolean
 }
 
 /** Statements are prepared for these numbers of branches. A branch without a value gets null. */
@@ -28,7 +30,7 @@ export function pageQuery(resource: Resource, selection: Selection): PageQuery {
   const { order } = selection
   const [driver, ...residual] = bySelectivity(resource, selection.anyOf)
   if (driver === undefined && !(resource.deletable && selection.includeDeleted)) {
-    return { sql: clusteredPage(resource, order), parameters: {} }
+    return { sql: clusteredPage(resource, order), parameters: {}, isRange: true }
   }
   const conditions = residual.map(
     ({ column }, at) => `${column} in (select value from json_each(:residual${at}))`,
@@ -42,6 +44,7 @@ export function pageQuery(resource: Resource, selection: Selection): PageQuery {
         : branchesOf(resource, driver)
   return {
     sql: keyedPage(resource, order, branches.sources, conditions),
+    isRange: false,
     parameters: {
       ...branches.parameters,
       ...Object.fromEntries(

@@ -22,9 +22,9 @@ export function openReadInTurn(
     const until = performance.now() + togetherMs
     try {
       db.exec('begin')
+      // An error of the disk may end the transaction. A page takes several statements of one.
       do waiting.shift()?.run()
-      while (waiting.length > 0 && performance.now() < until)
-      // An error of the disk may have ended the transaction.
+      while (waiting.length > 0 && db.isTransaction && performance.now() < until)
       if (db.isTransaction) db.exec('commit')
     } catch (error) {
       for (const { reject } of waiting.splice(0)) reject(error)
