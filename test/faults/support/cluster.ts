@@ -72,8 +72,9 @@ export const lagMsMax = 1000
 const staleMs = lagMsMax + 3000
 
 export async function openCluster(options: ClusterOptions = {}): Promise<Cluster> {
-  const database = await openDatabase(options)
-  const { primary, standbys } = database
+  // A cluster that fails to open must leave no process, which would keep the test's from ending.
+  await using opened = new AsyncDisposableStack()
+  const { primary, standbys } = await openDatabase(options, opened)
   const nodes = [primary, ...standbys]
   const env = {
     DATABASE_URL: urlOf(nodes, 'bursar'),
@@ -89,6 +90,7 @@ export async function openCluster(options: ClusterOptions = {}): Promise<Cluster
   const log = openLog('silent')
   const clock = systemClock
   const stores = await openOperatorStores({ config: configOf(env), clock, log })
+  opened.defer(stores.close)
   const store = stores.credentials()
   const keyring = await stores.keyring(store)
   const history = openHistory(staleMs)
@@ -102,11 +104,13 @@ export async function openCluster(options: ClusterOptions = {}): Promise<Cluster
   const importGeneration = generationImporter(importRecords, history)
   await importGeneration(customers, 1)
   await untilLevel(primary, standbys)
-  const servers = await Promise.all(Array.from({ length: options.servers ?? 3 }, () => serve(env)))
+  const starting = Array.from({ length: options.servers ?? 3 }, () => serve(env, opened))
+  const servers = await Promise.all(starting)
   const urls = servers.map(({ url }) => url)
   const running = new Set<() => Promise<unknown>>()
   const tokens = new Map<Customer, string>()
   for (const customer of customers) tokens.set(customer, await tokenOf(urls[0] ?? '', customer))
+  const all = opened.move()
   return {
     primary,
     standbys,
@@ -123,9 +127,7 @@ export async function openCluster(options: ClusterOptions = {}): Promise<Cluster
     untilLevel: () => untilLevel(primary, standbys),
     close: async () => {
       await Promise.allSettled([...running].map((end) => end()))
-      await Promise.all(servers.map(({ program }) => program.kill('SIGKILL')))
-      await stores.close()
-      await database.close()
+      await all.disposeAsync()
       for (const { program } of servers) assertToldSafely(program.errors())
     },
   }
@@ -142,15 +144,17 @@ export const secretOf = (client: string): string => `${client}_secret`
 const urlOf = (nodes: readonly PostgresServer[], user: string): string =>
   `postgres://${user}@${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}/${databaseName}`
 
-type Database = Pick<Cluster, 'primary' | 'standbys'> & { close(): Promise<void> }
-
 /** Durable settings: a commit is on disk before it is acknowledged. */
-async function openDatabase(options: ClusterOptions): Promise<Database> {
+async function openDatabase(
+  options: ClusterOptions,
+  opened: AsyncDisposableStack,
+): Promise<Pick<Cluster, 'primary' | 'standbys'>> {
   const settings = [...durableSettings, ...followingSettings, ...(options.settings ?? [])]
   const primary = await startPostgres({
     settings,
     ...(options.under !== undefined && { under: options.under }),
   })
+  opened.defer(primary.stop)
   await askServer(
     primary,
     'create role owner login; create role bursar login; create role bursar_operator login',
@@ -160,19 +164,15 @@ async function openDatabase(options: ClusterOptions): Promise<Database> {
   await migratePostgres(addressesOf(primary.url('owner', databaseName)), roles)
   const standbys: PostgresServer[] = []
   for (const name of options.standbys ?? ['one', 'two']) {
-    standbys.push(await primary.addStandby(name))
+    const standby = await primary.addStandby(name)
+    opened.defer(standby.stop)
+    standbys.push(standby)
   }
   const nodes = [primary, ...standbys]
   for (const [at, standby] of standbys.entries()) {
     await follow(standby, nodes, (options.standbys ?? ['one', 'two'])[at] ?? '')
   }
-  return {
-    primary,
-    standbys,
-    close: async () => {
-      await Promise.all(nodes.map((node) => node.stop()))
-    },
-  }
+  return { primary, standbys }
 }
 
 /** A standby reconnects to the primary soon, and the primary keeps the log that it needs. */
@@ -225,10 +225,14 @@ function generationImporter(
   }
 }
 
-export async function serve(env: Readonly<Record<string, string>>): Promise<BursarServer> {
+export async function serve(
+  env: Readonly<Record<string, string>>,
+  opened?: AsyncDisposableStack,
+): Promise<BursarServer> {
   const port = String(await freePort())
   const start = () => startProgram(['serve', '--json'], { env: { ...env, PORT: port } })
   let program = start()
+  opened?.defer(() => program.kill('SIGKILL').then(() => {}))
   await program.firstLine
   return {
     url: `http://127.0.0.1:${port}`,
