@@ -7,12 +7,13 @@ import type { ImportTarget } from './rows/imports.ts'
 import { openReadWorld, type ReadWorld } from './rows/read-world.ts'
 import { accounts, fill } from './world.ts'
 
-/** A server of a benchmark logs nothing, and refuses no quote and no token. */
+/** A server of a benchmark logs nothing, and refuses no quote and no token in an hour. */
 export const serverEnv = {
   PORT: '0',
   LOG_LEVEL: 'silent',
   BURSAR_ACCEPT_SAMPLE_FEES: 'true',
   BURSAR_FEE_QUOTES_OPEN_MAX: '1000000000',
+  BURSAR_TOKEN_LIFE_SECONDS: '3600',
   BURSAR_OAUTH_REQUESTS_PER_SECOND_MAX: '0',
 }
 
