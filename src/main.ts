@@ -3,10 +3,8 @@ import { isOutOfDescriptors, outOfDescriptors } from './platform/machine/exhaust
 
 try {
   // Imported here, because reading the modules may be the first call without a free descriptor.
-  const { programOf } = await import('./cli/help/program.ts')
-  const { standardOutput } = await import('./cli/output.ts')
-  const { runProcess } = await import('./cli/run-command.ts')
-  await runProcess(programOf(standardOutput), standardOutput)
+  const { runProgram } = await import('./cli/run-program.ts')
+  await runProgram()
 } catch (error) {
   if (!isOutOfDescriptors(error)) throw error
   process.stderr.write(`${outOfDescriptors}\n`)

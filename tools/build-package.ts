@@ -1,13 +1,27 @@
-import { execFileSync } from 'node:child_process'
-import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { relative } from 'node:path'
+import assert from 'node:assert/strict'
+import { execFileSync, fork } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  cpSync,
+  globSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import type { Plugin } from 'esbuild'
+import type { Metafile, Plugin } from 'esbuild'
 
 /**
- * Builds what npm publishes: bundled JavaScript with declarations, because Node strips no types
- * under node_modules and takes half of a second for a thousand small modules. The files that the
- * program reads beside its code are copied. npm runs it at `pack`.
+ * Builds what npm publishes: the program with its libraries in one script, because Node strips no
+ * types under node_modules and takes half of a second for a thousand small modules. V8's code cache
+ * of a start lies beside it. The files that the program reads beside its code are copied. npm runs
+ * this at `pack`.
  */
 const root = fileURLToPath(new URL('..', import.meta.url))
 const src = `${root}src/`
@@ -39,9 +53,14 @@ const processForHere: Plugin = {
   },
 }
 
-// The others stay separate packages, so that an installation can replace one with a flaw.
-const { dependencies } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
-const external = Object.keys(dependencies).filter((name) => name !== 'typebox')
+/** The files of the command and of `bursar/testing` load the script. */
+const programInScript: Plugin = {
+  name: 'program-in-script',
+  setup: ({ onResolve }) => {
+    const path = `${root}tools/package/load-program.ts`
+    onResolve({ filter: /\/(run-program|sandbox-here)\.ts$/ }, () => ({ path }))
+  },
+}
 
 // `npm ci --omit=dev` leaves it out, and npm runs this script all the same.
 const { build } = await import('esbuild').catch(() => {
@@ -58,9 +77,33 @@ execFileSync('tsc', declare, { cwd: root, stdio: 'inherit' })
 for (const name of readdirSync(dist)) {
   if (name !== 'testing') rmSync(`${dist}/${name}`, { recursive: true })
 }
-cpSync(`${root}node_modules/typebox/license`, `${dist}/typebox.LICENSE`)
 cpSync(src, dist, { recursive: true, filter: (path) => !path.endsWith('.ts') })
 writeFileSync(`${dist}/own-node.json`, `${JSON.stringify(nodePackages(), null, 2)}\n`)
+const toUrl = {
+  define: { 'import.meta.url': 'bundleUrl' },
+  banner: { js: "const bundleUrl = require('node:url').pathToFileURL(__filename).href" },
+} as const
+const { metafile } = await build({
+  entryPoints: { program: `${root}tools/package/program.ts` },
+  outdir: dist,
+  outExtension: { '.js': '.cjs' },
+  bundle: true,
+  platform: 'node',
+  format: 'cjs',
+  target: 'node24',
+  // Fastify loads its compilers of schemas only where it gets schemas.
+  external: ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler'],
+  plugins: [filesBesideModules],
+  legalComments: 'none',
+  metafile: true,
+  logLevel: 'warning',
+  ...toUrl,
+})
+writeFileSync(`${dist}/LICENSES.txt`, licensesOf(metafile))
+// V8 stores a script of ASCII in half of the space. Comments of libraries have other characters.
+const script = readFileSync(`${dist}/program.cjs`, 'utf8')
+const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+writeFileSync(`${dist}/program.cjs`, script.replaceAll(/[^\0-\x7f]/g, escaped))
 await build({
   entryPoints: {
     bin: `${src}bin.ts`,
@@ -73,8 +116,7 @@ await build({
   platform: 'node',
   format: 'esm',
   target: 'node24',
-  external,
-  plugins: [filesBesideModules],
+  plugins: [programInScript, filesBesideModules],
   logLevel: 'warning',
 })
 // Node loads modules from CommonJS, but Jest does not.
@@ -86,9 +128,8 @@ await build({
   format: 'cjs',
   target: 'node20',
   plugins: [processForHere, filesBesideModules],
-  define: { 'import.meta.url': 'bundleUrl' },
-  banner: { js: "const bundleUrl = require('node:url').pathToFileURL(__filename).href" },
   logLevel: 'warning',
+  ...toUrl,
 })
 for (const name of ['create-sandbox', 'control-client']) {
   const types = readFileSync(`${dist}/testing/${name}.d.ts`, 'utf8')
@@ -98,6 +139,43 @@ for (const name of ['create-sandbox', 'control-client']) {
   )
 }
 chmodSync(`${dist}/bin.js`, 0o755)
+await writeCodeCache()
+
+/** Starts a server on an empty store. What it has called when it is ready is in the cache. */
+async function writeCodeCache(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'bursar-build-'))
+  const words = ['serve', '--create', '--port', '0', '--database', `sqlite:${folder}/store.db`]
+  const server = fork(`${root}tools/package/write-cache.ts`, [dist, ...words], {
+    cwd: folder,
+    env: { LOG_LEVEL: 'silent' },
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  })
+  const ended = once(server, 'exit')
+  try {
+    const [line] = await once(createInterface(server.stdout ?? process.stdin), 'line')
+    const { status } = await fetch(`${String(line).replace(/^.* /, '')}/readyz`)
+    assert.equal(status, 200)
+    server.send('write')
+    assert.deepEqual(await ended, [0, null])
+  } finally {
+    server.kill()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** The licenses of the libraries in the script. */
+function licensesOf({ inputs }: Metafile): string {
+  const folders = Object.keys(inputs).flatMap(
+    (path) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? [],
+  )
+  const texts = [...new Set(folders)].toSorted().map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'))
+    const [file] = globSync(`${folder}/{LICENSE,LICENCE,license,License}*`)
+    const text = file === undefined ? `License: ${license}` : readFileSync(file, 'utf8').trim()
+    return `${name} ${version}\n\n${text}\n`
+  })
+  return texts.join(`\n${'-'.repeat(72)}\n\n`)
+}
 
 /** The Node of the repository, which the package installs for itself where a user's is too old. */
 function nodePackages(): object {

@@ -15,12 +15,13 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, before, describe, test } from 'node:test'
 import { listFiatAccounts } from '../../src/operations/list-fiat-accounts.ts'
+import { cacheFile, programScript } from '../../tools/package/program-script.ts'
 import { acme, callUrl, fetchToken, temporaryFolder } from '../support/harness.ts'
 
 /** Installs the package that npm would publish in a project on each Node, and runs it there. */
 
 const nodeVersions = ['20.19.6', '22.23.3', '24.21.0', process.versions.node]
-const BYTES_MAX = 3_500_000
+const BYTES_MAX = 8_500_000
 
 const folder = temporaryFolder()
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -99,6 +100,31 @@ describe('the package', () => {
       [],
     )
     assert.ok(paths.includes('dist/bin.js') && paths.includes('README.md'))
+  })
+
+  test('has a code cache that this Node accepts, and runs with a damaged one and without', () => {
+    const version = process.versions.node
+    const dist = join(packageOf(version), 'dist')
+    const file = cacheFile(dist)
+    const cache = readFileSync(file)
+    assert.equal(programScript(dist).cachedDataRejected, false)
+    const own = JSON.parse(readFileSync('package.json', 'utf8')).version
+    const runs = () => {
+      const words = [commandOf(version), '--version']
+      const ran = spawnSync(process.execPath, words, { encoding: 'utf8' })
+      assert.deepEqual([ran.status, ran.stdout, ran.stderr], [0, `${own}\n`, ''])
+    }
+    const damaged = Buffer.from(cache).fill(0, cache.length / 2, cache.length / 2 + 100)
+    try {
+      for (const content of [damaged, cache.subarray(0, 5), undefined]) {
+        if (content === undefined) rmSync(file)
+        else writeFileSync(file, content)
+        assert.equal(programScript(dist).cachedDataRejected, undefined, `${content?.length}`)
+        runs()
+      }
+    } finally {
+      writeFileSync(file, cache)
+    }
   })
 
   test('has no fault that publint or attw finds', () => {

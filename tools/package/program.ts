@@ -1,0 +1,6 @@
+/** What the package bundles in one script. Each part is evaluated when it is called. */
+
+export const runProgram = async () => (await import('../../src/cli/run-program.ts')).runProgram()
+
+export const startSandboxHere = async () =>
+  (await import('../../src/testing/sandbox-here.ts')).startSandboxHere()
