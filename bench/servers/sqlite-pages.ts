@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { asTenant } from '../../src/contract/principal.ts'
+import { limits } from '../../src/platform/limits.ts'
 import { fiatAccount } from '../../src/resources/fiat-account.ts'
 import { positionOf } from '../../src/store/position.ts'
 import { rangeOf } from '../../src/store/records/page.ts'
@@ -14,7 +15,7 @@ import { BIG, customerOf, idOf, microsOf } from '../world.ts'
  */
 const [file = '', records, limit, seconds] = process.argv.slice(2)
 const db = new DatabaseSync(file)
-db.exec('pragma cache_size = -65536')
+db.exec(`pragma cache_size = ${-limits.storeCacheBytes / 1024}`)
 const selection = { ...firstPage, limit: Number(limit) }
 const { sql, ...query } = pageQuery(fiatAccount.resource, selection)
 const statement = db.prepare(sql)

@@ -76,6 +76,12 @@ export const storeLimits = {
   storeRetryMsMax: 50,
   /** Writes that may wait for one lock: as many as there are requests in progress. */
   storeWritesWaitingMax: 5000,
+  /**
+   * Pages of the embedded store that a process keeps: the upper levels of every index. The rest is
+   * in the system's cache, which follows the memory that is free. To keep pages in both gains
+   * nothing (decision 4).
+   */
+  storeCacheBytes: 16 * 1024 * 1024,
   /** How much of the write-ahead log stays on disk, and how long an import tries to empty it. */
   storeLogBytesMax: 64 * 1024 * 1024,
   storeLogEmptiedMs: 2000,

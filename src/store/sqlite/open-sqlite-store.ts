@@ -28,8 +28,7 @@ export function openSqliteStore(
   background = openBackground(clock),
 ): Store {
   const db = openMigrated(path, 'records')
-  // Enough for the upper levels of every index and the newest pages of the active customers.
-  db.exec('pragma cache_size = -65536')
+  db.exec(`pragma cache_size = ${-limits.storeCacheBytes / 1024}`)
   const cached = statementCache((sql) => db.prepare(sql))
   const tidy = () => emptyAbandonedLog(db, path)
   const tidying = background.start('empty-write-ahead-log', async () => tidy())
