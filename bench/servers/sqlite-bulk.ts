@@ -20,7 +20,7 @@ const startedAt = performance.now()
 // The order of the file that was imported.
 const { changes } = db
   .prepare(
-    'insert into deposit_address select * from stored.deposit_address order by substr(id, -12)',
+    'insert into deposit_address select * from stored.deposit_address order by substr(position, -6)',
   )
   .run()
 db.exec('pragma wal_checkpoint(truncate)')

@@ -27,6 +27,19 @@ export type Dialect = {
   readonly joined: (expression: string, separator: string, order: 'asc' | 'desc') => string
   /** Bounds one of several ordered queries, for a planner that would not merge them as it goes. */
   readonly bounded: (query: string, page: string) => string
+  /** The id of a record in the table of its list, where a row has its id in the position too. */
+  readonly listedId: {
+    /** The columns that hold it. */
+    readonly columns: readonly 'id'[]
+    /** The id of a row, as text or as the type of the engine. */
+    readonly of: (row: string) => string
+    /** The same as indexes have it, of any row with a position. */
+    readonly key: (row: string) => string
+    /** Whether a row has an id, which is an expression of text. */
+    readonly is: (row: string, id: string) => string
+    /** Whether the key of a row is one of a list of ids. */
+    readonly isAnyOf: (row: string, list: string) => string
+  }
   /** The column that names a stored row, and its name in the version that `joinPast` joins. */
   readonly rowName: string
   readonly pastRow: string

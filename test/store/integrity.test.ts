@@ -119,8 +119,11 @@ const damagesOfExport = [
 test('an export refuses a damaged record by kind and id', async () => {
   for (const sql of damagesOfExport) {
     await tested.store.operator.clear()
-    await tested.take('fiat-accounts', [account, aFiatAccount({ id: anId(2) })])
-    await tested.ask(`${sql} where id = '${anId(1)}'`)
+    await tested.take('fiat-accounts', [
+      account,
+      aFiatAccount({ id: anId(2), customer_id: 'globex' }),
+    ])
+    await tested.ask(`${sql} where customer_id = '${account.customer_id}'`)
     await assert.rejects(tested.exported('fiat-accounts'), (error) => {
       assert.ok(error instanceof StoreDamaged, sql)
       assert.match(error.message, new RegExp(`^fiat-accounts ${anId(1)}: `), sql)

@@ -142,11 +142,13 @@ test('a later column is filled, from stored records and from replaced versions',
   const steps = stepsWith({ addColumn: 'profile_id', kind: 'issuer-quote-executions' })
   const table = tableName('issuer_quote_execution')
   const id = 'aaaaaaaa-0000-4000-8000-000000000001'
-  const [deleted, position] = isPostgres ? ['false', `'p'`] : ['0', `x'70'`]
+  const [deleted, position] = isPostgres
+    ? ['false', `'p'`]
+    : ['0', `unhex('8000000000000000${id.replaceAll('-', '')}')`]
   await place.migrate(steps.slice(0, 2))
   await place.ask(`insert into ${table}
-    (customer_id, deleted, position, id, status, body, stored_at, checksum) values
-    ('acme', ${deleted}, ${position}, '${id}', 'PENDING', '{"profile_id":"now"}', 9, 0)`)
+    (customer_id, deleted, position${isPostgres ? ', id' : ''}, status, body, stored_at, checksum) values
+    ('acme', ${deleted}, ${position}${isPostgres ? `, '${id}'` : ''}, 'PENDING', '{"profile_id":"now"}', 9, 0)`)
   for (const [value, at] of [
     ['first', 2],
     ['second', 5],

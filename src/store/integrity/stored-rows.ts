@@ -1,7 +1,7 @@
 import { fullTable, type Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
 import { isTrue, type NamedRow } from '../row.ts'
-import { fullOfRecord, memberColumns, samePair } from '../schema/tables.ts'
+import { fullOfRecord, memberColumns } from '../schema/tables.ts'
 import type { Reads } from '../session.ts'
 import { bodyChecksum } from './checksum.ts'
 
@@ -32,7 +32,7 @@ export type StoredRows = ReturnType<typeof storedRows>
 
 /** Reads rows of every customer with everything stored of each. */
 export function storedRows({ rows }: Reads, dialect: Dialect) {
-  const { parameter } = dialect
+  const { parameter, listedId } = dialect
   return {
     /** The rows after a key, in the order of the table. */
     after: async (
@@ -70,7 +70,7 @@ export function storedRows({ rows }: Reads, dialect: Dialect) {
       const text = rowsQuery(
         resource,
         dialect,
-        `where ${isOwn} and record.id = ${parameter(2, 'uuid')} limit 1`,
+        `where ${isOwn} and ${listedId.is('record', parameter(2, 'uuid'))} limit 1`,
       )
       const [row] = await rows({ text, values: [customerId, id] })
       return row === undefined ? undefined : readStoredRow(resource, row)
@@ -84,28 +84,31 @@ export function storedRows({ rows }: Reads, dialect: Dialect) {
 }
 
 /** Selects rows of a kind with everything stored of each, and the unmasked record beside it. */
-function rowsQuery(resource: Resource, { tableName }: Dialect, tail: string): string {
+function rowsQuery(resource: Resource, dialect: Dialect, tail: string): string {
+  const { tableName, listedId } = dialect
   const members = memberColumns(resource).map((column) => `record.${column} as member_${column}`)
   const unmasked = ['id', 'deleted', 'body', 'checksum'].map(
     (column) => `unmasked.${column} as full_${column}`,
   )
   const isApart = resource.mask !== undefined
   return `
-    select record.customer_id, record.id, record.deleted, record.position, record.body,
+    select record.customer_id, ${listedId.of('record')} as id, record.deleted, record.position, record.body,
       record.checksum, record.source_digest, record.deleted_at, record.updated_at, record.source_version,
       ${[...members, ...(isApart ? unmasked : [])].join(', ')}
-    from ${tableName(resource.table)} as record ${fullOfRecord(resource, tableName).join}
+    from ${tableName(resource.table)} as record ${fullOfRecord(resource, dialect).join}
     ${tail}`
 }
 
 /** Selects the ids of unmasked records, of a kind with a mask, whose masked record is missing. */
-export const unpairedQuery = (resource: Resource, { tableName }: Dialect): string => `
+export const unpairedQuery = (resource: Resource, { tableName, listedId }: Dialect): string => `
   select unmasked.id from ${tableName(fullTable(resource))} as unmasked
-  where not exists (select 1 from ${tableName(resource.table)} as record where ${samePair})`
+  where not exists (select 1 from ${tableName(resource.table)} as record
+    where record.customer_id = unmasked.customer_id
+      and ${listedId.is('record', 'unmasked.id')})`
 
 /** The rows of any customers that have the ids of a list, which is the parameter. */
 export function rowsOfIdsQuery(resource: Resource, dialect: Dialect): string {
-  const hasId = dialect.isAnyOf('record.id', dialect.parameter(1, 'uuid[]'))
+  const hasId = dialect.listedId.isAnyOf('record', dialect.parameter(1, 'uuid[]'))
   const tail = `where ${hasId} and record.stored_at >= 0 and record.id_taken = false`
   return rowsQuery(resource, dialect, tail)
 }

@@ -30,7 +30,7 @@ export function conflictQueries(resource: Resource, dialect: Dialect): ConflictQ
           ]),
     ],
     withStore: ({ allowOlder, takeOver }) => [
-      ...storedConflicts(resource)
+      ...storedConflicts(resource, dialect)
         .filter(({ code }) => takeOver !== true || code !== 'held')
         .map((conflict) => storedConflict(resource, dialect, conflict)),
       ...(allowOlder ? [] : [olderThanStored(resource, dialect)]),
@@ -124,30 +124,32 @@ const sameKey = (...columns: readonly string[]): string => {
 const bothHold = 'stored.deleted = false and staged.deleted_at is null'
 
 /** Ignores stored records that the same file replaces, or withdraws as it takes their id. */
-const notReplaced = `
-      not exists (select 1 from staged as replacement where replacement.id = stored.id)`
+const notReplaced = (id: string): string => `
+      not exists (select 1 from staged as replacement where replacement.id = ${id})`
 
 /** A record that loses its id to another customer's record keeps its `ref_id`. */
-const keepsRefId = `
+const keepsRefId = (id: string): string => `
       not exists (select 1 from staged as replacement
-        where replacement.id = stored.id and replacement.customer_id = stored.customer_id)`
+        where replacement.id = ${id} and replacement.customer_id = stored.customer_id)`
 
-function storedConflicts(resource: Resource): readonly StoredConflict[] {
+function storedConflicts(resource: Resource, dialect: Dialect): readonly StoredConflict[] {
   const { orderBy, uniqueMembers } = resource
+  const { key, of } = dialect.listedId
+  const isOther = `${key('stored')} <> ${key('staged')}`
   return [
-    ...heldConflicts(resource),
+    ...heldConflicts(resource, dialect),
     {
       member: orderBy,
       code: 'fixed',
       index: 'by_id',
-      where: `${sameRecord} and stored.position <> staged.position`,
+      where: `${sameRecord(dialect)} and stored.position <> staged.position`,
     },
     {
       member: 'ref_id',
       code: 'taken',
       index: 'by_ref_id',
       where: `${sameKey('customer_id', 'ref_id')}
-      and stored.id <> staged.id and ${keepsRefId}`,
+      and ${isOther} and ${keepsRefId(of('stored'))}`,
     },
     ...uniqueMembers.map(
       (member): StoredConflict => ({
@@ -155,14 +157,17 @@ function storedConflicts(resource: Resource): readonly StoredConflict[] {
         code: 'taken',
         index: `${member}_identity`,
         where: `${sameKey(member)} and stored.stored_at >= 0 and ${bothHold}
-      and stored.customer_id = staged.customer_id and stored.id <> staged.id and ${notReplaced}`,
+      and stored.customer_id = staged.customer_id and ${isOther} and ${notReplaced(of('stored'))}`,
       }),
     ),
   ]
 }
 
 /** A value that a record of another customer has, which an operator may take over. */
-function heldConflicts(resource: Resource): readonly StoredConflict[] {
+function heldConflicts(
+  resource: Resource,
+  { listedId: { key, of } }: Dialect,
+): readonly StoredConflict[] {
   const { uniqueMembers, exclusive } = resource
   const held = (member: string, index: string, where: string): StoredConflict => ({
     member,
@@ -170,12 +175,12 @@ function heldConflicts(resource: Resource): readonly StoredConflict[] {
     index,
     where: `${where} and stored.customer_id <> staged.customer_id`,
   })
-  const ofOther = `${bothHold} and ${notReplaced}`
+  const ofOther = `${bothHold} and ${notReplaced(of('stored'))}`
   return [
     held(
       'id',
       'by_id',
-      `stored.id = staged.id and stored.stored_at >= 0 and stored.id_taken = false
+      `${key('stored')} = ${key('staged')} and stored.stored_at >= 0 and stored.id_taken = false
       and staged.id_taken = 0`,
     ),
     ...uniqueMembers.map((member) =>
@@ -219,21 +224,18 @@ function storedConflict(resource: Resource, dialect: Dialect, conflict: StoredCo
     return `${selectConflict({ line: 'distinct staged.line', member, code })}
     from ${from}`
   }
-  const holder = 'min(cast(stored.id as text))'
+  const holder = `min(cast(${dialect.listedId.of('stored')} as text))`
   const holderCustomer = 'min(stored.customer_id)'
   return `${selectConflict({ member, code, holder, holderCustomer })}
     from ${from} group by staged.line`
 }
 
-const olderThanStored = (
-  { table }: Resource,
-  { tableName, indexedBy }: Dialect,
-): string => `${selectConflict({
+const olderThanStored = ({ table }: Resource, dialect: Dialect): string => `${selectConflict({
   member: `case when stored.source_version is null then 'updated_at' else 'source_version' end`,
   code: 'older',
 })}
-    from staged cross join ${tableName(table)} as stored ${indexedBy(`${table}_by_id`)}
-    where staged.id is not null and ${sameRecord} and case
+    from staged cross join ${dialect.tableName(table)} as stored ${dialect.indexedBy(`${table}_by_id`)}
+    where staged.id is not null and ${sameRecord(dialect)} and case
       when stored.source_version is null then staged.updated_at < stored.updated_at
       else coalesce(staged.source_version, -1) < stored.source_version end`
 
@@ -243,13 +245,14 @@ const olderThanStored = (
  * several. The parameter is the time. It returns a row for each.
  */
 export function stageLosers(resource: Resource, dialect: Dialect): string {
-  const taken = heldConflicts(resource).map(
+  const { of, is } = dialect.listedId
+  const taken = heldConflicts(resource, dialect).map(
     (conflict) => `
-        select stored.customer_id, stored.id, staged.line, staged.file,
+        select stored.customer_id, ${of('stored')} as id, staged.line, staged.file,
           ${conflict.member === 'id' ? 1 : 0} as loses_id
         from ${conflicting(resource, dialect, conflict)}`,
   )
-  const staged = stageStored(resource, {
+  const staged = stageStored(resource, dialect, {
     line: 'loser.line',
     file: 'loser.file',
     deletedAt: dialect.parameter(1, 'bigint'),
@@ -262,6 +265,6 @@ export function stageLosers(resource: Resource, dialect: Dialect): string {
         select customer_id, id, min(line) as line, min(file) as file, max(loses_id) as loses_id
         from (${taken.join(' union all ')}) as taken group by customer_id, id
       ) as loser cross join ${tables}
-      where stored.customer_id = loser.customer_id and stored.id = loser.id and ${on}
+      where stored.customer_id = loser.customer_id and ${is('stored', 'loser.id')} and ${on}
       returning line`
 }

@@ -51,9 +51,9 @@ export async function holds({ rows }: Reads, text: string): Promise<boolean> {
   return isTrue(row?.holds)
 }
 
-const changedKnown = ({ table }: Resource, { tableName }: Dialect): string => `
+const changedKnown = ({ table }: Resource, { tableName, listedId }: Dialect): string => `
   select count(*) > 0 as holds from known left join ${tableName(table)} as stored
-    on stored.id = known.id and stored.stored_at >= 0 and stored.id_taken = false
+    on ${listedId.is('stored', 'known.id')} and stored.stored_at >= 0 and stored.id_taken = false
   where stored.source_digest is null or stored.source_digest <> known.digest`
 
 /**

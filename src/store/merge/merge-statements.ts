@@ -17,7 +17,7 @@ export function mergeStatements(resource: Resource, dialect: Dialect) {
     resource,
     dialect,
   )
-  const { tableName } = dialect
+  const { tableName, listedId } = dialect
   const now = timeOfMerge(dialect)
   const table = tableName(resource.table)
   const full = tableName(fullTable(resource))
@@ -25,7 +25,7 @@ export function mergeStatements(resource: Resource, dialect: Dialect) {
   // The unmasked records are replaced by `insert`.
   const supersede = [
     timed(`insert into ${tableName('superseded')}
-       select '${resource.kind}', stored.customer_id, stored.id, stored.stored_at, ${now},
+       select '${resource.kind}', stored.customer_id, ${listedId.of('stored')}, stored.stored_at, ${now},
          ${storedBody}, stored.deleted_at, stored.source_version, ${storedChecksum},
          stored.origin, stored.origin_line, ${hasMask ? 'stored.body, stored.checksum' : 'null, null'}
        from ${replacedInFull}`),
@@ -55,7 +55,7 @@ export function mergeStatements(resource: Resource, dialect: Dialect) {
     replaced,
     hasReplaced: `select exists (select 1 from ${replaced}) as holds`,
     /** Copies stored deletions to staged records that mention none. */
-    keepDeletions: resource.deletable ? keepDeletions(table) : undefined,
+    keepDeletions: resource.deletable ? keepDeletions(table, dialect) : undefined,
     /**
      * Stages a stored record as it is once it is withdrawn, or deleted. The parameters are its
      * line, its file, the time, the customer and the id.
@@ -87,15 +87,16 @@ const untimed = (text: string) => ({ text, isTimed: false })
 const timeOfMerge = ({ parameter }: Pick<Dialect, 'parameter'>): string => parameter(1, 'bigint')
 
 /** The stored row of a staged record. Another customer's row with this id is another record's. */
-export const sameRecord = 'stored.customer_id = staged.customer_id and stored.id = staged.id'
+export const sameRecord = ({ listedId: { key } }: Dialect): string =>
+  `stored.customer_id = staged.customer_id and ${key('stored')} = ${key('staged')}`
 
 /** The row sets of a merge, each as what follows `from`. */
 function rowSets(resource: Resource, dialect: Dialect) {
   const { stored, tables, on } = storedInFull(resource, dialect)
-  const replaced = `staged cross join ${stored} where ${sameRecord}`
+  const replaced = `staged cross join ${stored} where ${sameRecord(dialect)}`
   const hasMask = resource.mask !== undefined
   const replacedInFull = `staged cross join ${tables}
-       where ${sameRecord} and ${on}`
+       where ${sameRecord(dialect)} and ${on}`
   const storedBody = hasMask ? 'stored_full.body' : 'stored.body'
   const storedChecksum = hasMask ? 'stored_full.checksum' : 'stored.checksum'
   // Also compares what follows from the body, so that importing a damaged record again mends it.
@@ -119,19 +120,19 @@ function rowSets(resource: Resource, dialect: Dialect) {
   return { replaced, replacedInFull, unchanged, storedBody, storedChecksum }
 }
 
-const keepDeletions = (table: string): string => `
+const keepDeletions = (table: string, dialect: Dialect): string => `
       update staged set deleted_at = (
         select stored.deleted_at from ${table} as stored
-        where ${sameRecord})
+        where ${sameRecord(dialect)})
       where keeps_deletion = 1 and exists (
         select 1 from ${table} as stored
-        where ${sameRecord} and stored.deleted = true)`
+        where ${sameRecord(dialect)} and stored.deleted = true)`
 
 /** The record keeps all that is stored of it, and has no line that an import could know it by. */
 function stageWithdrawn(resource: Resource, dialect: Dialect): string {
-  const { parameter } = dialect
+  const { parameter, listedId } = dialect
   const { tables, on } = storedInFull(resource, dialect)
-  const staged = stageStored(resource, {
+  const staged = stageStored(resource, dialect, {
     line: parameter(1, 'bigint'),
     file: parameter(2, 'integer'),
     deletedAt: parameter(3, 'bigint'),
@@ -140,7 +141,7 @@ function stageWithdrawn(resource: Resource, dialect: Dialect): string {
   })
   return `${staged}
       from ${tables}
-      where stored.customer_id = ${parameter(4, 'text')} and stored.id = ${parameter(5, 'uuid')}
+      where stored.customer_id = ${parameter(4, 'text')} and ${listedId.is('stored', parameter(5, 'uuid'))}
         and ${on}`
 }
 
@@ -155,6 +156,7 @@ type Withdrawal = {
 /** Stages stored records as they are once they are withdrawn; `from` and its rows follow. */
 export function stageStored(
   resource: Resource,
+  { listedId }: Dialect,
   { line, file, deletedAt, idTaken, isLoser }: Withdrawal,
 ): string {
   const members = memberColumns(resource)
@@ -165,30 +167,30 @@ export function stageStored(
       insert into staged (sequence, line, file, ${kept.join(', ')}, full_body, full_checksum,
         masked, masked_checksum, deleted_at, keeps_deletion, id_taken, is_loser)
       select (select coalesce(max(sequence), 0) from staged) + row_number() over (), ${line}, ${file},
-        ${kept.map((column) => `stored.${column}`).join(', ')}, ${full}.body, ${full}.checksum,
+        ${kept.map((column) => (column === 'id' ? listedId.of('stored') : `stored.${column}`)).join(', ')}, ${full}.body, ${full}.checksum,
         ${hasMask ? 'stored.body, stored.checksum' : 'null, null'},
         coalesce(stored.deleted_at, ${deletedAt}), 0, ${idTaken}, ${isLoser}`
 }
 
 /** The stored rows of a kind, and beside them the unmasked ones if it has a mask. */
-export function storedInFull(resource: Resource, { tableName, indexedBy }: Dialect) {
+export function storedInFull(resource: Resource, { tableName, indexedBy, listedId }: Dialect) {
   const { table, mask } = resource
   const stored = `${tableName(table)} as stored ${indexedBy(`${table}_by_id`)}`
   if (mask === undefined) return { stored, tables: stored, on: 'true' }
   const tables = `${stored} cross join ${tableName(fullTable(resource))} as stored_full`
-  const on = 'stored_full.customer_id = stored.customer_id and stored_full.id = stored.id'
+  const on = `stored_full.customer_id = stored.customer_id and stored_full.id = ${listedId.of('stored')}`
   return { stored, tables, on }
 }
 
 /** Inserts in the order of the primary key, which fills the table's pages one after the other. */
 function insertRecords(resource: Resource, dialect: Dialect): string {
-  const members = memberColumns(resource).join(', ')
+  const members = [...dialect.listedId.columns, ...memberColumns(resource)].join(', ')
   const [body, checksum] =
     resource.mask === undefined ? ['full_body', 'full_checksum'] : ['masked', 'masked_checksum']
   return `insert into ${dialect.tableName(resource.table)} (
-         customer_id, deleted, position, id, ${members}, body,
+         customer_id, deleted, position, ${members}, body,
          deleted_at, updated_at, source_version, stored_at, id_taken, checksum, source_digest, origin, origin_line)
-       select customer_id, deleted_at is not null, position, id, ${members}, ${body},
+       select customer_id, deleted_at is not null, position, ${members}, ${body},
          deleted_at, updated_at, source_version, ${timeOfMerge(dialect)}, id_taken = 1, ${checksum}, source_digest, ${origin}
        from staged
        order by customer_id, deleted_at is not null, position`

@@ -27,6 +27,13 @@ export const dialect: Dialect = {
   bounded: (query, page) => `
       select * from (${query}
       ${page}) as bounded`,
+  listedId: {
+    columns: ['id'],
+    of: (row) => `${row}.id`,
+    key: (row) => `${row}.id`,
+    is: (row, id) => `${row}.id = ${id}`,
+    isAnyOf: (row, list) => `${row}.id = any(${list})`,
+  },
   rowName: 'ctid',
   pastRow: 'past.row_id',
   joinPast: (kind, at) => `

@@ -37,7 +37,7 @@ export async function* exportLines(
   }
   const stored = iterate({
     text: `
-      ${storedRecords(resource, dialect.tableName)}
+      ${storedRecords(resource, dialect)}
       where ${isCurrent(resource, 'record')} ${ofCustomer('record')}
       order by record.customer_id, record.deleted, record.position`,
     values,

@@ -26,24 +26,17 @@ export const isCurrent = ({ deletable }: Resource, row: string): string =>
   deletable ? `${row}.id_taken = false` : `${row}.deleted = false`
 
 /** Selects the records with some ids of their customers: `keys` has `customer_id` and `id`. */
-export const findQuery = (
-  resource: Resource,
-  { tableName, indexedBy }: Pick<Dialect, 'tableName' | 'indexedBy'>,
-  keys: string,
-): string => `
-    ${storedRecords(resource, tableName, `${keys} cross join`, indexedBy(`${resource.table}_by_id`))}
-    where record.customer_id = key.customer_id and record.id = key.id`
+export const findQuery = (resource: Resource, dialect: Dialect, keys: string): string => `
+    ${storedRecords(resource, dialect, `${keys} cross join`, dialect.indexedBy(`${resource.table}_by_id`))}
+    where record.customer_id = key.customer_id
+      and ${dialect.listedId.is('record', 'key.id')}`
 
 /** Selects records as export reads them: `record`, and its unmasked form as `unmasked`. */
-export function storedRecords(
-  resource: Resource,
-  tableName: Dialect['tableName'],
-  keys = '',
-  index = '',
-): string {
-  const { row, join } = fullOfRecord(resource, tableName)
+export function storedRecords(resource: Resource, dialect: Dialect, keys = '', index = ''): string {
+  const { tableName, listedId } = dialect
+  const { row, join } = fullOfRecord(resource, dialect)
   return `
-    select record.customer_id, record.id, ${row}.body as body, ${row}.checksum as checksum,
+    select record.customer_id, ${listedId.of('record')} as id, ${row}.body as body, ${row}.checksum as checksum,
       record.deleted_at, record.id_taken, record.source_version, record.stored_at
     from ${keys} ${tableName(resource.table)} as record ${index} ${join}`
 }

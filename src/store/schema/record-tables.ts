@@ -15,7 +15,7 @@ export function createKind(
   dialect: Dialect,
 ): string {
   const { table, exclusive, mask } = resource
-  const { types, tableName, tableOptions, identifying, protect } = dialect
+  const { types, tableName, tableOptions, listedId, identifying, protect } = dialect
   const members = memberColumns(resource).filter((column) => !laterColumns.includes(column))
   const presence = (column: string) => (isRequired(resource, column) ? ' not null' : '')
   const filters = Object.values<string>(resource.columns).filter((name) => members.includes(name))
@@ -25,7 +25,7 @@ create table ${name} (
   customer_id ${types.key} not null,
   deleted ${types.boolean} not null,
   position ${types.position} not null,
-  id ${types.id} not null,
+  ${listedId.columns.map((column) => `${column} ${types.id} not null,`).join('')}
   ${members.map((column) => `${column} ${types.key}${presence(column)},`).join('\n  ')}
   body text not null,
   deleted_at ${types.integer},
@@ -68,11 +68,15 @@ ${protect(table)}`
  * records, and notes the values that they have had in replaced versions.
  */
 export function addColumn(resource: Resource, column: string, dialect: Dialect): string {
-  const { types, tableName, jsonMember, unprotected } = dialect
+  const { types, tableName, jsonMember, listedId, unprotected } = dialect
   const [table, full] = [resource.table, fullTable(resource)]
-  const filled = `update ${tableName(table)} as record set ${column} = (
+  const value =
+    resource.mask === undefined
+      ? jsonMember('body', column)
+      : `(
   select ${jsonMember('stored.body', column)} from ${tableName(full)} as stored
-  where stored.customer_id = record.customer_id and stored.id = record.id)`
+  where stored.customer_id = record.customer_id and stored.id = ${listedId.of('record')})`
+  const filled = `update ${tableName(table)} as record set ${column} = ${value}`
   const tables = [...new Set([table, full, 'superseded', 'former_value'])]
   return `
 alter table ${tableName(table)} add column ${column} ${types.key};
@@ -84,12 +88,12 @@ ${createFilterIndexes(resource, column, false, dialect)}`
 const noteFormerValues = (
   { kind, table }: Resource,
   column: string,
-  { tableName, jsonMember }: Dialect,
+  { tableName, jsonMember, listedId }: Dialect,
 ): string => `insert into ${tableName('former_value')} (customer_id, kind, member, value, position, until)
   select customer_id, '${kind}', '${column}', value, position, max(replaced_at) from (
     select stored.customer_id, ${jsonMember('stored.body', column)} as value, record.position, stored.replaced_at
     from ${tableName('superseded')} as stored join ${tableName(table)} as record
-      on record.customer_id = stored.customer_id and record.id = stored.id
+      on record.customer_id = stored.customer_id and ${listedId.is('record', 'stored.id')}
     where stored.kind = '${kind}'
   ) as former
   where value is not null group by customer_id, value, position`

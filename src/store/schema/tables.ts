@@ -1,5 +1,6 @@
 import { fullTable, type Resource } from '../../contract/resource.ts'
 import { resources } from '../../resources/catalogue.ts'
+import type { Dialect } from '../dialect.ts'
 
 /** The tables of one kind: what lists show and, where that is masked, the full records. */
 export const tablesOf = (resource: Resource): readonly string[] =>
@@ -35,17 +36,15 @@ export const memberColumns = (resource: Resource): readonly string[] => [
 export const searchedColumns = (resource: Resource): readonly string[] =>
   filterColumns(resource).filter((column) => column.endsWith('_id') && column !== 'memo_id')
 
-/** A row `record` and its unmasked form `unmasked` are of one record. */
-export const samePair = 'unmasked.customer_id = record.customer_id and unmasked.id = record.id'
-
 /** The row that has the full body of a row `record`, and the join that it takes. */
 export const fullOfRecord = (
   resource: Resource,
-  tableName: (table: string) => string,
+  { tableName, listedId }: Pick<Dialect, 'tableName' | 'listedId'>,
 ): { readonly row: string; readonly join: string } =>
   resource.mask === undefined
     ? { row: 'record', join: '' }
     : {
         row: 'unmasked',
-        join: `left join ${tableName(fullTable(resource))} as unmasked on ${samePair}`,
+        join: `left join ${tableName(fullTable(resource))} as unmasked
+          on unmasked.customer_id = record.customer_id and unmasked.id = ${listedId.of('record')}`,
       }

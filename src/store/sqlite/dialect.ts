@@ -20,6 +20,18 @@ export const dialect: Dialect = {
   hex: (expression) => `hex(${expression})`,
   joined: (expression, separator) => `group_concat(${expression}, '${separator}')`,
   bounded: (query) => query,
+  // The last 16 bytes of the position.
+  listedId: {
+    columns: [],
+    of: (row) => idOf(row),
+    key: (row) => `substr(${row}.position, 9)`,
+    // A damaged entry of the index may lead to another record, so its position is compared too.
+    is: (row, id) =>
+      `substr(${row}.position, 9) = unhex(${id}, '-')
+        and substr(${row}.position, 10) = substr(unhex(${id}, '-'), 2)`,
+    isAnyOf: (row, list) =>
+      `substr(${row}.position, 9) in (select unhex(value, '-') from json_each(${list}))`,
+  },
   rowName: 'rowid',
   pastRow: 'past.rowid',
   // The last version from before is the one that was in force then.
@@ -27,7 +39,7 @@ export const dialect: Dialect = {
           left join superseded as past on past.rowid = case when record.stored_at > ${at} then (
             select rowid from superseded as earlier
             where earlier.customer_id = record.customer_id and earlier.kind = '${kind}'
-              and earlier.id = record.id and earlier.stored_at <= ${at}
+              and earlier.id = ${idOf('record')} and earlier.stored_at <= ${at}
             order by earlier.stored_at desc limit 1) end`,
   keys: {
     from: '(select value ->> 0 as customer_id, value ->> 1 as id from json_each($1)) as key',
@@ -59,8 +71,16 @@ export const dialect: Dialect = {
   // An entry ends with the primary key, so a read compares the customer before it reads the row.
   // Records that have lost their id are told apart by their customer.
   identifying: (table) =>
-    `create unique index ${table}_by_id on ${table} (id, (iif(id_taken, customer_id, '')));`,
+    `create unique index ${table}_by_id on ${table} (substr(position, 9), (iif(id_taken, customer_id, '')));`,
   acrossCustomers: (condition) => ` where ${condition}`,
   protect: () => '',
   unprotected: (_tables, statement) => statement,
+}
+
+/** The id of a position as text. */
+function idOf(row: string): string {
+  const digits = (start: number, count: number) =>
+    `substr(hex(${row}.position), ${start}, ${count})`
+  const parts = [digits(17, 8), digits(25, 4), digits(29, 4), digits(33, 4), digits(37, 12)]
+  return `lower(${parts.join(` || '-' || `)})`
 }

@@ -63,12 +63,12 @@ type Asked = {
 function rangePage(asked: Asked): string {
   const { resource, view, dialect, customer, at, size, order } = asked
   const { kind, table } = resource
-  const { tableName, joinPast, bounded } = dialect
+  const { tableName, joinPast, bounded, listedId } = dialect
   const shown = shownTable(resource, view)
   const isApart = shown !== table
   const whole = isApart
     ? `left join ${tableName(shown)} as whole on record.stored_at <= ${at}
-          and whole.customer_id = record.customer_id and whole.id = record.id`
+          and whole.customer_id = record.customer_id and whole.id = ${listedId.of('record')}`
     : ''
   const current = isApart ? 'whole' : 'record'
   const content = contentOf(asked, `record.stored_at <= ${at}`, current)
@@ -172,7 +172,7 @@ const conditionsOf = ({ selection: { includeDeleted }, at }: Asked): readonly st
 function candidates(asked: Asked): readonly string[] {
   const { resource, selection, dialect, parameters, customer, at, size, order } = asked
   const { kind, table } = resource
-  const { tableName, indexedBy, isAnyOf, jsonMember, joinPast, pastRow } = dialect
+  const { tableName, indexedBy, isAnyOf, jsonMember, joinPast, pastRow, listedId } = dialect
   const filters = bySelectivity(resource, selection.anyOf).map((filter) => ({
     ...filter,
     list: parameters.addList(filter.values, filter.column === 'id' ? 'uuid[]' : 'text[]'),
@@ -195,7 +195,8 @@ function candidates(asked: Asked): readonly string[] {
     row: 'record',
     filter: driver,
     tables: `${tableName(table)} as record ${indexedBy(`${table}_by_${column}`)}`,
-    where: (value: string) => `record.${column} = ${value}`,
+    where: (value: string) =>
+      column === 'id' ? listedId.is('record', value) : `record.${column} = ${value}`,
   }
   const lost = {
     row: 'former',
@@ -208,7 +209,7 @@ function candidates(asked: Asked): readonly string[] {
   }
   const keysOf = ({ row, filter, tables, where }: typeof stored) => {
     const select = (value: string, entries = '') => `
-          select record.position, record.id, record.deleted,
+          select record.position, ${listedId.of('record')} as id, record.deleted,
             case when record.stored_at <= ${at} then null else ${pastRow} end as past_row
           from ${entries} ${tables} ${joinPast(kind, at)}
           where record.customer_id = ${customer} and ${where(value)}

@@ -48,6 +48,8 @@ type Comparison = {
   readonly index: string
   readonly matched: string
   readonly condition: Condition
+  /** Whether it has at most one hit. */
+  readonly isOne?: boolean
   /** The column that sorts its hits; without one, the order is that of lists, by customer. */
   readonly sortedBy?: string
 }
@@ -63,7 +65,7 @@ export function searchLookUps(
 ): readonly LookUp[] {
   const begun = after === undefined ? -1n : positionMicros(after)
   const all = resources.flatMap((resource) => {
-    const comparisons = comparisonsOf(resource, query)
+    const comparisons = comparisonsOf(resource, query, dialect)
     return comparisons.map((comparison, at) => ({
       resource,
       comparison,
@@ -72,9 +74,10 @@ export function searchLookUps(
   })
   return all.flatMap(({ resource, comparison, earlier }, at) => {
     const number = BigInt(at)
-    if (number < begun) return []
-    const { index, matched, condition, sortedBy } = comparison
-    const { tableName, indexedBy } = dialect
+    const { index, matched, condition, isOne = false, sortedBy } = comparison
+    if (number < begun || (isOne && number === begun)) return []
+    const { tableName, indexedBy, listedId } = dialect
+    const id = listedId.of(resource.table)
     const parameters = openParameters(dialect)
     const { add, values } = parameters
     const conditions = [
@@ -91,50 +94,50 @@ export function searchLookUps(
     ]
     // SQLite would not take the order from an index with a column that it knows to be constant.
     const shown =
-      sortedBy === undefined && !resource.deletable
+      sortedBy === undefined && !isOne && !resource.deletable
         ? 'not deleted'
         : isCurrent(resource, resource.table)
     const text = `
-        select customer_id, id, position, ${sortedBy ?? 'id'} as sort_key
+        select customer_id, ${id} as id, position, ${sortedBy ?? id} as sort_key
         from ${tableName(resource.table)} ${indexedBy(index)}
         where stored_at >= 0 and id_taken = false and ${shown}
           and ${conditions.join(' and ')}
-        order by ${sortedBy ?? LIST_ORDER} limit ${hitsMax}`
+        ${isOne ? '' : `order by ${sortedBy ?? LIST_ORDER}`} limit ${hitsMax}`
     return [{ resource, matched, statement: { text, values, prepare: true }, number }]
   })
 }
 
-function comparisonsOf(resource: Resource, query: string): readonly Comparison[] {
+function comparisonsOf(resource: Resource, query: string, dialect: Dialect): readonly Comparison[] {
   const { table, uniqueMembers, exclusive } = resource
+  const { is } = dialect.listedId
   const compared = (index: string, matched: string, condition: Condition): Comparison => ({
     index,
     matched,
     condition,
   })
-  const isEqual = (column: string, type: 'text' | 'uuid', value = query): Condition => {
-    return ({ add }) => `${column} = ${add(value, type)}`
-  }
+  const isEqual =
+    (column: string, value = query): Condition =>
+    ({ add }) =>
+      `${column} = ${add(value, 'text')}`
   const byId = isUuid(query)
     ? [
         {
-          ...compared(`${table}_by_id`, 'id', isEqual('id', 'uuid', query.toLowerCase())),
-          sortedBy: 'id',
+          ...compared(`${table}_by_id`, 'id', ({ add }) =>
+            is(table, add(query.toLowerCase(), 'uuid')),
+          ),
+          isOne: true,
         },
       ]
     : []
   const byColumn = searchedColumns(resource).map((column) =>
-    compared(`${table}_by_${column}`, column, isEqual(column, 'text')),
+    compared(`${table}_by_${column}`, column, isEqual(column)),
   )
   const byStart = (query.length < MEMO_START ? [] : uniqueMembers).map((column) => ({
     ...compared(`${table}_${column}_identity`, column, startsWith(column, query)),
     sortedBy: column,
   }))
-  const byKey = (exclusive?.keysOf(query) ?? []).map((key) =>
-    compared(
-      `${table}_by_exclusive_key`,
-      exclusive?.member ?? '',
-      isEqual('exclusive_key', 'text', key),
-    ),
+  const byKey = (exclusive?.keysOf(query) ?? []).map((value) =>
+    compared(`${table}_by_exclusive_key`, exclusive?.member ?? '', isEqual('exclusive_key', value)),
   )
   return [...byId, ...byColumn, ...byStart, ...byKey]
 }
@@ -154,21 +157,19 @@ function isLater(
   { table, deletable }: Resource,
   after: Position,
   { add }: Parameters,
-  { tableName, boolean }: Dialect,
+  { tableName, boolean, listedId: { is } }: Dialect,
 ): string {
   const id = add(positionId(after), 'uuid')
   const last = (column: string) => `(select ${column} from ${tableName(table)}
-            where id = ${id} and stored_at >= 0 and id_taken = false)`
+            where ${is(table, id)} and stored_at >= 0 and id_taken = false)`
   // The last hit may have been withdrawn since.
   const deleted = deletable ? last('deleted') : boolean(false)
   return `(${LIST_ORDER}) > (${last('customer_id')}, ${deleted}, ${last('position')})`
 }
 
 /** The hits of a look-up after the last one of the page before. */
-function isAfter(column: string, after: Position, { add }: Parameters): string {
-  const key = column === 'id' ? positionId(after) : positionText(after)
-  return `${column} > ${add(key, column === 'id' ? 'uuid' : 'text')}`
-}
+const isAfter = (column: string, after: Position, { add }: Parameters): string =>
+  `${column} > ${add(positionText(after), 'text')}`
 
 /** Its place is the number of the look-up, and the id or the memo that sorts its hits. */
 function readHit({ resource, matched, number }: LookUp, row: NamedRow): SearchHit {

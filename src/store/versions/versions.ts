@@ -74,27 +74,31 @@ export function openVersions(
 /** Before every version. */
 const BEFORE_ALL = -1n
 
-const version = (row: string, body: string, checksum: string, replacedAt: string) => `
-  ${row}.customer_id, ${row}.id, ${body} as body, ${checksum} as checksum, ${row}.deleted_at,
+const version = (row: string, id: string, body: string, checksum: string, replacedAt: string) => `
+  ${row}.customer_id, ${id} as id, ${body} as body, ${checksum} as checksum, ${row}.deleted_at,
   ${row}.source_version, ${row}.stored_at, ${replacedAt} as replaced_at, ${row}.origin_line,
   origin.command, origin.client_id, origin.file, origin.os_user`
 
 /** The current version of the record of any customer, by its id. */
 const currentVersion = (resource: Resource, dialect: Dialect): string => `
     ${current(resource, dialect, 'by_id')}
-    where record.id = ${dialect.parameter(1, 'uuid')} and record.stored_at >= 0
+    where ${hasId(dialect, 1)} and record.stored_at >= 0
       and record.id_taken = false`
 
 /** The same of one customer, by an index that finds no other customer's record. */
 export const currentVersionOf = (resource: Resource, dialect: Dialect): string => `
     ${current(resource, dialect, 'by_id')}
     where record.customer_id = ${dialect.parameter(1, 'text')}
-      and record.id = ${dialect.parameter(2, 'uuid')}`
+      and ${hasId(dialect, 2)}`
 
-function current(resource: Resource, { tableName, indexedBy }: Dialect, index: string): string {
-  const { row, join } = fullOfRecord(resource, tableName)
+const hasId = ({ listedId, parameter }: Dialect, at: number): string =>
+  listedId.is('record', parameter(at, 'uuid'))
+
+function current(resource: Resource, dialect: Dialect, index: string): string {
+  const { tableName, indexedBy, listedId } = dialect
+  const { row, join } = fullOfRecord(resource, dialect)
   return `
-    select ${version('record', `${row}.body`, `${row}.checksum`, 'null')}
+    select ${version('record', listedId.of('record'), `${row}.body`, `${row}.checksum`, 'null')}
     from ${tableName(resource.table)} as record ${indexedBy(`${resource.table}_${index}`)}
     left join ${tableName('origin')} as origin on origin.id = record.origin
     ${join}`
@@ -105,7 +109,7 @@ const keptSinceQuery = ({ tableName, parameter }: Dialect): string => `
     where customer_id = ${parameter(1, 'text')} and kind = ${parameter(2, 'text')}`
 
 const replaced = ({ kind }: Resource, { tableName, parameter }: Dialect): string => `
-    select ${version('past', 'past.body', 'past.checksum', 'past.replaced_at')}
+    select ${version('past', 'past.id', 'past.body', 'past.checksum', 'past.replaced_at')}
     from ${tableName('superseded')} as past
     left join ${tableName('origin')} as origin on origin.id = past.origin
     where past.customer_id = ${parameter(1, 'text')} and past.kind = '${kind}'

@@ -72,7 +72,7 @@ describe('a past page', () => {
 test('the record of a named customer is found by its id', () => {
   for (const resource of resources) {
     const [first = ''] = plans.explain(currentVersionOf(resource, dialect))
-    const search = `USING INDEX ${resource.table}_by_id (id=?)`
+    const search = `USING INDEX ${resource.table}_by_id (<expr>=?)`
     assert.ok(first.includes(search), first)
   }
 })

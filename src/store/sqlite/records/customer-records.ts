@@ -3,6 +3,7 @@ import type { View } from '../../../contract/resource.ts'
 import type { ReadRecords } from '../../integrity/intact-records.ts'
 import { rangeOf } from '../../records/page.ts'
 import { guarded } from '../database.ts'
+import { dialect } from '../dialect.ts'
 import { pageQuery } from './page-query.ts'
 import type { ReadInTurn } from './read-in-turn.ts'
 import { readPage } from './read-page.ts'
@@ -42,8 +43,10 @@ export function customerRecords(
 
 function getQuery(view: View): string {
   const { table, resource } = view
-  const index = table === resource.table ? `indexed by ${table}_by_id` : ''
+  const { is } = dialect.listedId
+  const isListed = table === resource.table
+  const hasId = isListed ? is(table, ':id') : 'id = :id'
   return `
-    select body, checksum from ${table} ${index}
-    where customer_id = :customer and id = :id and (deleted = 0 or :include_deleted = 1)`
+    select body, checksum from ${table} ${isListed ? `indexed by ${table}_by_id` : ''}
+    where customer_id = :customer and ${hasId} and (deleted = 0 or :include_deleted = 1)`
 }

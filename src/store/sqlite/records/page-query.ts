@@ -6,6 +6,7 @@ import {
   namesOneRecord,
   type Selection,
 } from '../../records/page.ts'
+import { dialect } from '../dialect.ts'
 
 /**
  * Reads one page. The text depends on the filters only, so it is prepared once for each
@@ -59,10 +60,12 @@ type Branches = {
   readonly parameters: Readonly<Record<string, string | null>>
 }
 
+const { is } = dialect.listedId
+
 /** One branch for up to 1,000 values: SQLite joins 500 selects at most, and slowly. */
 const lookUps = ({ table }: Resource, { column, values }: ColumnFilter): Branches => ({
   sources: [
-    `(select value as entry from json_each(:entries)) cross join ${table} indexed by ${table}_by_${column} where customer_id = :customer and ${column} = entry`,
+    `(select value as entry from json_each(:entries)) cross join ${table} indexed by ${table}_by_${column} where customer_id = :customer and ${column === 'id' ? is(table, 'entry') : `${column} = entry`}`,
   ],
   parameters: { entries: JSON.stringify(values) },
 })

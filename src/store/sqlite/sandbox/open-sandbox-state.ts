@@ -6,6 +6,7 @@ import type { SandboxState } from '../../sandbox-state.ts'
 import { historyTables, recordTables, tablesOf } from '../../schema/tables.ts'
 import type { Session } from '../../session.ts'
 import { openFurther } from '../database.ts'
+import { dialect } from '../dialect.ts'
 import type { StorePaths } from '../files/require-files.ts'
 import { openTransactions } from '../locks.ts'
 import { addRecords } from './add-records.ts'
@@ -71,13 +72,15 @@ const constraints: readonly unknown[] = [2067, 1555]
 
 async function removeRecord({ rows }: Session, resource: Resource, id: string): Promise<boolean> {
   const { table, kind } = resource
-  const owner = `select customer_id from ${table} where id = $1`
+  const { is } = dialect.listedId
+  const hasId = (name: string) => (name === table ? is(name, '$1') : 'id = $1')
+  const owner = `select customer_id from ${table} where ${hasId(table)}`
   const [found] = await rows({ text: owner, values: [id] })
   if (found === undefined) return false
   const customerId = text(found, 'customer_id')
   for (const name of tablesOf(resource)) {
-    const remove = `delete from ${name} where customer_id = $1 and id = $2`
-    await rows({ text: remove, values: [customerId, id] })
+    const remove = `delete from ${name} where ${hasId(name)} and customer_id = $2`
+    await rows({ text: remove, values: [id, customerId] })
   }
   const history = 'delete from superseded where customer_id = $1 and kind = $2 and id = $3'
   await rows({ text: history, values: [customerId, kind, id] })
