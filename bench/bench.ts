@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { openEmbedded } from './embedded.ts'
 import { openPostgres } from './postgres.ts'
 import { type Row, report, say, writeResults } from './report.ts'
+import { besideTokensRow } from './rows/beside-tokens.ts'
 import { duringImportRow } from './rows/during-import.ts'
 import { importRows } from './rows/imports.ts'
 import { memoryRow } from './rows/memory.ts'
@@ -43,6 +44,7 @@ try {
   await measure([memoryRow('memory of an idle server', service, 'VmRSS', 80)])
   await measure(await readRows({ world, service, seconds }))
   await measure(await writeRows({ config, service, seconds, goal: world.goals.quote }))
+  await measure([besideTokensRow({ config, world, service, seconds })])
   await measure([memoryRow('memory under load', service, 'VmHWM', 200)])
   const { env } = store
   await measure([duringImportRow({ env, world, service, seconds, records: 5 * records })])

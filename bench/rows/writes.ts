@@ -37,16 +37,9 @@ export async function writeRows({ config, service, seconds, goal }: Writes): Pro
   const json = { 'content-type': 'application/json' }
   const quoteRate = async (url: string) =>
     (await runWrk({ url, tokens, requests: quotes, headers: json, seconds, connections: 64 })).rate
-  const [client] = clients
-  const basic = {
-    authorization: `Basic ${btoa(`${client?.clientId}:${client?.clientSecret}`)}`,
-    'content-type': 'application/x-www-form-urlencoded',
-  }
-  const body = 'grant_type=client_credentials'
-  const bareToken = await startBareToken(service.url, basic, body)
-  const requests = [{ path: TOKEN, body }]
-  const tokenRate = async (url: string) =>
-    (await runWrk({ url, tokens: [], requests, headers: basic, seconds })).rate
+  const tokenOf = tokenLoad(await makeClient(config, { scopes: customerScopes }))
+  const bareToken = await startBareToken(service.url, tokenOf.headers)
+  const tokenRate = async (url: string) => (await runWrk({ url, ...tokenOf, seconds })).rate
   return [
     {
       name: 'fee quote, durable',
@@ -71,13 +64,23 @@ export async function writeRows({ config, service, seconds, goal }: Writes): Pro
   ]
 }
 
+const FORM = 'grant_type=client_credentials'
+
+/** Requests for tokens of one client. */
+export function tokenLoad({ clientId, clientSecret }: Awaited<ReturnType<typeof makeClient>>) {
+  const headers = {
+    authorization: `Basic ${btoa(`${clientId}:${clientSecret}`)}`,
+    'content-type': 'application/x-www-form-urlencoded',
+  }
+  return { tokens: [], headers, requests: [{ path: TOKEN, body: FORM }] }
+}
+
 /** A bare server that signs once for each POST, and answers the bytes and headers of ours. */
 async function startBareToken(
   url: string,
-  sent: Readonly<Record<string, string>>,
-  form: string,
+  headers: Readonly<Record<string, string>>,
 ): Promise<Listening> {
-  const ours = await callUrl(url + TOKEN, { method: 'POST', headers: sent, body: form })
+  const ours = await callUrl(url + TOKEN, { method: 'POST', headers, body: FORM })
   if (ours.status !== 200) throw new Error(ours.text)
   const answer = JSON.stringify({ headers: ownHeaders(ours.headers), body: ours.body })
   return await startProcess(['bench/servers/bare-token-server.ts', answer])
