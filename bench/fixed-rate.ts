@@ -34,6 +34,7 @@ export async function runAtFixedRate(load: FixedLoad): Promise<FixedLoadResult> 
   writeFileSync(requestFile, load.requests.map((request) => formatRequest(request, load)).join(''))
   const { hostname, port } = new URL(url)
   const words = [hostname, port, rate, seconds, connections, requestFile].map(String)
+  until?.throwIfAborted()
   const running = promisify(execFile)('taskset', ['-c', cores.load, program, ...words])
   const stop = () => running.child.kill('SIGTERM')
   until?.addEventListener('abort', stop)

@@ -22,6 +22,12 @@ type Parts = {
 const IMPORT_SECONDS_MAX = 900
 
 /**
+ * Runs a command of a new session behind other programs of its core, or the delays of load and
+ * database would be measured. Linux shares a core among sessions first, where `nice` has no effect.
+ */
+const lastOnItsCore = 'echo 19 > /proc/self/autogroup; exec "$@"'
+
+/**
  * Cold lists of 100 at half of their peak rate, while deposit addresses are imported into the same
  * store, from the first line of the import to its last commit.
  */
@@ -42,12 +48,13 @@ export function duringImportRow({ env, world, service, seconds, records }: Parts
       const before = await runAtFixedRate({ ...halved, seconds: 4 * seconds })
       say(`  without an import: ${Math.round(halved.rate)}/s, ${figuresOf(before)}`)
       const words = ['dist/main.js', 'import', 'deposit-addresses', file]
-      // The load shares that core and goes first, or its own delays would be measured.
-      const pinned = ['-c', cores.load, 'nice', '-n', '19', process.execPath]
-      const importing = spawn('taskset', [...pinned, ...words], {
+      const pinned = ['taskset', '-c', cores.load, 'nice', '-n', '19', process.execPath]
+      const importing = spawn('bash', ['-c', lastOnItsCore, 'bash', ...pinned, ...words], {
         env: { ...process.env, ...env, LOG_LEVEL: 'silent' },
         stdio: 'ignore',
+        detached: true,
       })
+      process.once('exit', () => importing.kill())
       const ended = new AbortController()
       importing.once('exit', () => ended.abort())
       const limits = { seconds: IMPORT_SECONDS_MAX, until: ended.signal }
