@@ -119,6 +119,11 @@ describe('serve', () => {
       /is not the operator’s/,
     ],
     [
+      'both logins, and names that of customers first',
+      () => ({ DATABASE_URL: database.operatorUrl, OPERATOR_DATABASE_URL: database.url }),
+      /^DATABASE_URL must not name the role bursar_operator[^\n]*\n$/,
+    ],
+    [
       'to be without a master key, for there is no place to keep one',
       () => ({ DATABASE_URL: database.url, BURSAR_MASTER_KEY: '' }),
       /BURSAR_MASTER_KEY is not set/,

@@ -39,7 +39,12 @@ export async function openServiceSessions(
     standby: requireCustomersRole('DATABASE_READ_URLS'),
   }
   const standbys = databaseReadUrls.flatMap((url) => readPostgresUrl(url) ?? [])
-  await requireReady(sources, { primaries, standbys }, requireRole.primary)
+  const operators =
+    operatorDatabaseUrl === undefined ? undefined : (readPostgresUrl(operatorDatabaseUrl) ?? [])
+  await allOf([
+    requireReady(sources, { primaries, standbys }, requireRole.primary),
+    operators && requireReadyForOperator(sources, operators),
+  ])
   await using opened = new AsyncDisposableStack()
   const open = async (opening: Promise<Servers>) =>
     opened.adopt(await opening, (servers) => servers.close())
@@ -48,31 +53,37 @@ export async function openServiceSessions(
     parameters: readingSessions(sources.config.databaseTimeoutMs),
     requireRole,
   }
-  const customers = await open(openFor(sources, primaries, { ...reading, of: 'customers' }))
   const connectionsMax = limits.credentialSessionsMax
-  const credentials = await open(
-    openFor(sources, primaries, { ...reading, connectionsMax, of: 'credentials' }),
-  )
-  const ofOperator =
-    operatorDatabaseUrl === undefined
-      ? { operator: undefined }
-      : {
-          operator: await open(openOperatorServers(sources, operatorDatabaseUrl)),
-          ingest: await open(openIngestServers(sources, operatorDatabaseUrl)),
-        }
+  const [customers, credentials, operator, ingest] = await allOf([
+    open(openFor(sources, primaries, { ...reading, of: 'customers' })),
+    open(openFor(sources, primaries, { ...reading, connectionsMax, of: 'credentials' })),
+    operators && open(openForOperator(sources, operators)),
+    operators && open(openIngestServers(sources, operators)),
+  ])
   const stack = opened.move()
-  return { customers, credentials, ...ofOperator, close: () => stack.disposeAsync() }
+  return { customers, credentials, operator, ingest, close: () => stack.disposeAsync() }
 }
 
 /** Opens the sessions of the operator's commands and of ingest. */
 export async function openOperatorServers(sources: SessionDeps, url: string): Promise<Servers> {
   const primaries = readPostgresUrl(url) ?? []
-  await requireReady(sources, { primaries, standbys: [] }, requireOperatorRole)
-  return await openFor(sources, primaries, {
-    ...asOperator,
-    parameters: operatorSessions,
-    of: 'operator',
-  })
+  await requireReadyForOperator(sources, primaries)
+  return await openForOperator(sources, primaries)
+}
+
+const requireReadyForOperator = (sources: SessionDeps, primaries: readonly ServerAddress[]) =>
+  requireReady(sources, { primaries, standbys: [] }, requireOperatorRole)
+
+const openForOperator = (sources: SessionDeps, primaries: readonly ServerAddress[]) =>
+  openFor(sources, primaries, { ...asOperator, parameters: operatorSessions, of: 'operator' })
+
+/**
+ * Waits until none is pending any more, so that nothing goes on opening after a failure. Throws the
+ * failure of the first one in their order.
+ */
+async function allOf<T extends readonly unknown[]>(pending: readonly [...T]) {
+  await Promise.allSettled(pending)
+  return await Promise.all(pending)
 }
 
 /** Throws a ConfigError if the pooler, the schema, the role or its settings are not right. */
@@ -81,13 +92,15 @@ async function requireReady(
   { primaries, standbys }: Pick<ServersDeps, 'primaries' | 'standbys'>,
   requireRole: RoleCheck,
 ): Promise<void> {
-  if (config.pooler === 'none') await refusePooler([...primaries, ...standbys])
   const settings = poolerSettings(config)
-  await withPrimary(primaries, async (connection) => {
-    await requireSchema(connection)
-    await requireRole(connection)
-    if (settings !== undefined) await requireSettings(connection, settings)
-  })
+  await allOf([
+    config.pooler === 'none' && refusePooler([...primaries, ...standbys]),
+    withPrimary(primaries, async (connection) => {
+      await requireSchema(connection)
+      await requireRole(connection)
+      if (settings !== undefined) await requireSettings(connection, settings)
+    }),
+  ])
 }
 
 /** The settings that the roles need, because a pooler keeps none of a session. */
@@ -99,9 +112,8 @@ const asOperator = {
   requireRole: { primary: requireOperatorRole, standby: requireOperatorRole },
 }
 
-/** The operator's role has been checked already. */
-const openIngestServers = (sources: SessionDeps, url: string): Promise<Servers> =>
-  openFor(sources, readPostgresUrl(url) ?? [], {
+const openIngestServers = (sources: SessionDeps, primaries: readonly ServerAddress[]) =>
+  openFor(sources, primaries, {
     ...asOperator,
     of: 'ingest',
     parameters: readingSessions(sources.config.databaseTimeoutMs),

@@ -9,14 +9,15 @@ import { openStateless } from './with-primary.ts'
  * session. Acknowledged changes would be lost there. Skips a server that cannot be used.
  */
 export async function refusePooler(addresses: readonly ServerAddress[]): Promise<void> {
-  for (const address of addresses) {
+  const found = await Promise.all(
     // `openServers` says why a server cannot be used.
-    const isPooler = await changesSessions(address).catch(() => false)
-    if (!isPooler) continue
-    throw new ConfigError(
-      `${address.label} is a pooler that gives each transaction another session. Set BURSAR_POOLER=transaction, run migrate with it, and start again.`,
-    )
-  }
+    addresses.map((address) => changesSessions(address).catch(() => false)),
+  )
+  const pooler = addresses[found.indexOf(true)]
+  if (pooler === undefined) return
+  throw new ConfigError(
+    `${pooler.label} is a pooler that gives each transaction another session. Set BURSAR_POOLER=transaction, run migrate with it, and start again.`,
+  )
 }
 
 /**

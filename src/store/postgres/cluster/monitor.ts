@@ -86,8 +86,8 @@ export async function openMonitor(deps: MonitorDeps): Promise<Monitor> {
     const lagMs = health?.role === 'standby' ? { lagMs: lagOf(health) } : {}
     return { name: server.label, role: health?.role ?? 'unknown', isUsed, ...lagMs }
   }
-  await checkAll()
   const checks = background.start('check-database-servers', checkAll, { of })
+  await checks.runSoon()
   return {
     primary: () => {
       if (primary === undefined) throw unavailable(`no primary answers: ${whyNone(primaries)}`)
