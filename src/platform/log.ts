@@ -31,13 +31,25 @@ export function openLog(level: LogLevel): Logger {
     {
       level,
       base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
+      timestamp: openStamp(),
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeError },
     },
     destination,
   )
   return log
+}
+
+/** The time of a line. Lines of one millisecond share the text, which is dear to print. */
+function openStamp(): () => string {
+  let at = Number.NaN
+  let stamp = ''
+  return () => {
+    const now = Date.now()
+    if (now !== at) stamp = `,"time":"${new Date(now).toISOString()}"`
+    at = now
+    return stamp
+  }
 }
 
 const WARN = pino.levels.values.warn ?? 0
