@@ -25,11 +25,7 @@ export const standardOutput: Output = {
   },
   reveal: (text) => writeOut(Buffer.from(`${printableLines(text)}\n`)),
   tell: (text) => void process.stderr.write(`${printableLines(text)}\n`),
-  logAccess: (line) => {
-    const log = openLog('info')
-    log.info(line, 'access')
-    log.flush()
-  },
+  logAccess: (line) => openLog('info').info(line, 'access'),
 }
 
 const STDOUT = 1

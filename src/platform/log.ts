@@ -6,11 +6,14 @@ export type Logger = PinoLogger
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 
+/** The message of a line about a request. */
+export const REQUEST_LINE = 'request'
+
 /**
  * Logs one JSON object per line to stderr; stdout is for the results of commands. Pino's own
- * destinations either wait for a reader that has stopped, or lose lines in a crash. Lines of one
- * turn of the event loop share a write, so a process that is killed loses those of its last turn. A
- * warning or worse is written at once.
+ * destinations either wait for a reader that has stopped, or lose lines in a crash. Request lines
+ * of one turn of the event loop share a write, so a process that is killed loses those of its last
+ * turn. Every other line is written at once, and so is a warning.
  */
 export function openLog(level: LogLevel): Logger {
   const output = openLineOutput((dropped) => {
@@ -18,12 +21,12 @@ export function openLog(level: LogLevel): Logger {
   })
   const destination = {
     [pino.symbols.needsMetadataGsym]: true as const,
-    // Pino notes the level of a line before it writes the line.
+    // Pino notes level and message of a line before it writes the line.
     lastLevel: 0,
-    write: (line: string) => output.write(line, destination.lastLevel >= WARN),
-    flush: (done: () => void) => {
-      output.handOver()
-      done()
+    lastMsg: '',
+    write: (line: string) => {
+      const { lastLevel, lastMsg } = destination
+      output.write(line, lastMsg !== REQUEST_LINE || lastLevel >= WARN)
     },
     state: output.state,
   }

@@ -41,18 +41,9 @@ async function serverWith(context: TestContext, log: Logger): Promise<URL> {
   return new URL(await server.listen('127.0.0.1', 0))
 }
 
-/** A log whose lines wait until they are handed over, as those of a turn do. */
 function logOf(level: string) {
   const lines: Record<string, unknown>[] = []
-  const waiting: string[] = []
-  const output = {
-    write: (line: string) => void waiting.push(line),
-    flush: (done: () => void) => {
-      lines.push(...waiting.splice(0).map((line) => JSON.parse(line)))
-      done()
-    },
-  }
-  const log = pino({ level, base: null }, output)
+  const log = pino({ level, base: null }, { write: (line) => void lines.push(JSON.parse(line)) })
   return { log, accesses: () => lines.filter(({ msg }) => msg === 'access') }
 }
 

@@ -44,15 +44,6 @@ test('an urgent line is written at once, after those of its turn', () => {
   assert.deepEqual(writes, ['first\nurgent\n'])
 })
 
-test('lines are written at once when they are handed over', async () => {
-  const { output, writes } = openNoted()
-  output.write('shown\n', false)
-  output.handOver()
-  assert.deepEqual(writes, ['shown\n'])
-  await setImmediate()
-  assert.deepEqual(writes, ['shown\n'])
-})
-
 test('a write has whole lines, and no more bytes than a pipe takes whole', async () => {
   const { output, writes } = openNoted()
   const line = `${'é'.repeat(100)}\n`
@@ -99,12 +90,28 @@ test('no line of the last turn is lost when the process ends', () => {
   const script = `
     const { openLog } = await import(${JSON.stringify(url.href)})
     const log = openLog('info')
-    for (let at = 0; at < 50; at += 1) log.info({ at }, 'a line')
+    for (let at = 0; at < 50; at += 1) log.info({ at }, 'request')
     process.exit(3)`
   const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script])
   const lines = stderr.toString().trimEnd().split('\n')
   assert.deepEqual(
     [status, lines.map((line) => JSON.parse(line).at)],
     [3, Array.from({ length: 50 }, (_, at) => at)],
+  )
+})
+
+test('a line about anything but a request is written before the next statement', () => {
+  const url = new URL('../../src/platform/log.ts', import.meta.url)
+  const script = `
+    const { openLog } = await import(${JSON.stringify(url.href)})
+    const log = openLog('info')
+    log.info('request')
+    log.info('a worker is ready')
+    process.kill(process.pid, 'SIGKILL')`
+  const { stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script])
+  const lines = stderr.toString().trimEnd().split('\n')
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line).msg),
+    ['request', 'a worker is ready'],
   )
 })

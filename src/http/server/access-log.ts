@@ -20,7 +20,6 @@ export function openAccessLog(log: Logger): LogAccess {
     const before = dropped()
     const counted = rows === undefined ? {} : { rows }
     accessLog.info({ ...access, ...counted, requestId: request.id }, 'access')
-    accessLog.flush()
     if (dropped() === before) return answer
     answer.sent?.()
     return problemAnswer(unlogged(), request)

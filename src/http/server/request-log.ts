@@ -1,5 +1,5 @@
 import type { Trace } from '../../contract/request.ts'
-import type { Logger } from '../../platform/log.ts'
+import { type Logger, REQUEST_LINE } from '../../platform/log.ts'
 
 export type Served = {
   readonly trace: Trace
@@ -42,5 +42,5 @@ export function logRequest(log: Logger, served: Served): void {
     requestId: id,
     err: trace.cause,
   }
-  log[level](line, level === 'warn' ? 'request with unknown parameters' : 'request')
+  log[level](line, level === 'warn' ? 'request with unknown parameters' : REQUEST_LINE)
 }

@@ -6,8 +6,6 @@ import { systemSchedule } from '../schedule.ts'
 export type LineOutput = {
   /** Lines of one turn of the event loop share a write. An urgent one takes them along at once. */
   write(line: string, isUrgent: boolean): void
-  /** Hands the lines of this turn to the system now. */
-  handOver(): void
   readonly state: () => LineOutputState
 }
 
@@ -115,7 +113,6 @@ export function openLineOutput(
       if (isUrgent || waitingBytes > TURN_BYTES_MAX) handOver()
       else schedule()
     },
-    handOver,
     state: () => ({ dropped, waitingBytes: isBehind ? waitingBytes : 0 }),
   }
 }
