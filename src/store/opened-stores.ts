@@ -40,7 +40,10 @@ export type StoreDeps = {
 export type StoreWatch = {
   /** Throws a StoreUnavailable if the last look found other files, or none. Costs nothing. */
   requireIntact(): void
-  /** The same after a look now, for what must not be acknowledged otherwise. */
+  /**
+   * The same after a look now, for what must not be acknowledged otherwise. The requests that one
+   * commit ends share a look.
+   */
   confirmIntact(): void
   /** Looks now. Throws a StoreUnavailable with every reason why the store cannot be relied on. */
   requireReady(): void

@@ -5,6 +5,7 @@ import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } fro
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { openBackground } from '../../../src/background.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { limits } from '../../../src/platform/limits.ts'
@@ -27,8 +28,14 @@ after(() => rmSync(folder, { recursive: true, force: true }))
 function openWatched(name: string) {
   const path = join(folder, name)
   const store = openSqliteCredentials(path)
-  const files = openedFiles()
-  files.note(path)
+  const opened = openedFiles()
+  opened.note(path)
+  let looks = 0
+  const fault = () => {
+    looks += 1
+    return opened.fault()
+  }
+  const files = { ...opened, fault }
   const logged: string[] = []
   const log = {
     error: (_: object, message: string) => logged.push(message),
@@ -45,7 +52,7 @@ function openWatched(name: string) {
     watch.stop()
     await store.close()
   }
-  return { path, watch, logged, look: () => look(), close }
+  return { path, watch, logged, looks: () => looks, look: () => look(), close }
 }
 
 describe('a store whose files are watched', () => {
@@ -92,6 +99,21 @@ describe('a store whose files are watched', () => {
     assert.throws(watch.requireIntact, StoreUnavailable)
     await close()
   })
+})
+
+test('the requests of one commit share a look, and those of the next one have their own', async () => {
+  const { path, watch, looks, close } = openWatched('shared.db')
+  const before = looks()
+  const committed = Promise.resolve()
+  await Promise.all(Array.from({ length: 64 }, () => committed.then(watch.confirmIntact)))
+  assert.equal(looks() - before, 1)
+  await setImmediate()
+  watch.confirmIntact()
+  assert.equal(looks() - before, 2)
+  await setImmediate()
+  rmSync(path)
+  assert.throws(watch.confirmIntact, StoreUnavailable)
+  await close()
 })
 
 describe('the write probe', () => {
