@@ -13,14 +13,11 @@ export function programScript(folder: string): Script {
   const filename = programFile(folder)
   const source = readFileSync(filename)
   // The build writes ASCII only, which V8 stores in half of the space.
-  return new Script(
-    `(function (exports, require, module, __filename) {${source.toString('latin1')}\n})`,
-    {
-      filename,
-      cachedData: readCache(folder, source),
-      importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-    },
-  )
+  return new Script(source.toString('latin1'), {
+    filename,
+    cachedData: readCache(folder, source),
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  })
 }
 
 /** Runs the script, as Node runs a CommonJS module, and returns what it exports. */
