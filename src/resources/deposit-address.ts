@@ -91,17 +91,25 @@ export const depositAddress = { resource, full }
  */
 function addressKey(network: unknown, address: string): string {
   const spelling = isCryptoNetwork(network) ? spellingOf(network, address) : undefined
-  return hash('sha256', spelling ?? address, 'base64url').slice(0, 20)
+  return digestOf(spelling ?? address)
 }
 
 /** The address may be of any network that has addresses of this form. Most of them agree. */
 function addressKeys(address: string): string[] {
-  const networks = cryptoNetworks.filter((network) => spellingOf(network, address) !== undefined)
-  return [...new Set(networks.map((network) => addressKey(network, address)))]
+  if (isEvmForm(address)) return [addressKey('ETHEREUM', address)]
+  const spellings = cryptoNetworks.flatMap((network) => spellingOf(network, address) ?? [])
+  return [...new Set(spellings)].map(digestOf)
 }
 
+const digestOf = (spelling: string): string => hash('sha256', spelling, 'base64url').slice(0, 20)
+
+const isEvmForm = (address: string): boolean => /^0x[0-9a-fA-F]{40}$/.test(address)
+
+/** EVM addresses of every network differ in case only. Their checksum would take 20 µs. */
 const spellingOf = (network: CryptoNetwork, address: string): string | undefined =>
-  canonicalAddress(network, address, { testnets: true, quick: true })
+  isEvmForm(address)
+    ? address.toLowerCase()
+    : canonicalAddress(network, address, { testnets: true, quick: true })
 
 /** Money sent to an address with a wrong checksum would be lost. */
 function addressFaults(record: RecordInput, { testnets }: RecordRules): RecordFault[] {

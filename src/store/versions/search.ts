@@ -12,7 +12,7 @@ import {
 import type { Search, SearchHit } from '../records/history.ts'
 import { isCurrent } from '../records/stored-record.ts'
 import type { OperatorRecords } from '../records.ts'
-import { bytes, type NamedRow, text } from '../row.ts'
+import { bytes, type NamedRow, optionalText, text } from '../row.ts'
 import { searchedColumns } from '../schema/tables.ts'
 import type { Reads, Statement } from '../session.ts'
 
@@ -76,8 +76,7 @@ export function searchLookUps(
     const number = BigInt(at)
     const { index, matched, condition, isOne = false, sortedBy } = comparison
     if (number < begun || (isOne && number === begun)) return []
-    const { tableName, indexedBy, listedId } = dialect
-    const id = listedId.of(resource.table)
+    const { tableName, indexedBy } = dialect
     const parameters = openParameters(dialect)
     const { add, values } = parameters
     const conditions = [
@@ -98,7 +97,7 @@ export function searchLookUps(
         ? 'not deleted'
         : isCurrent(resource, resource.table)
     const text = `
-        select customer_id, ${id} as id, position, ${sortedBy ?? id} as sort_key
+        select customer_id, position, ${sortedBy ?? 'cast(null as text)'} as sort_key
         from ${tableName(resource.table)} ${indexedBy(index)}
         where stored_at >= 0 and id_taken = false and ${shown}
           and ${conditions.join(' and ')}
@@ -173,13 +172,15 @@ const isAfter = (column: string, after: Position, { add }: Parameters): string =
 
 /** Its place is the number of the look-up, and the id or the memo that sorts its hits. */
 function readHit({ resource, matched, number }: LookUp, row: NamedRow): SearchHit {
-  const [id, key] = [text(row, 'id'), text(row, 'sort_key')]
+  const position = bytes(row, 'position')
+  const id = positionId(position)
+  const memo = optionalText(row, 'sort_key')
   return {
     kind: resource.kind,
     id,
     customerId: text(row, 'customer_id'),
-    at: positionMicros(bytes(row, 'position')),
+    at: positionMicros(position),
     matched,
-    place: key === id ? positionOf(number, id) : textPosition(number, key),
+    place: memo === undefined ? positionOf(number, id) : textPosition(number, memo),
   }
 }
