@@ -78,6 +78,7 @@ test('reads the clients of one turn of the event loop in one statement, and late
   let statements = 0
   const { findClient } = openCredentials({
     dialect,
+    waitMs: 5000,
     rows: (statement) => {
       statements += 1
       return session.rows(statement)
@@ -93,6 +94,15 @@ test('reads the clients of one turn of the event loop in one statement, and late
   await store.disableClient(acme.id, 2n, 3n)
   assert.equal((await findClient(acme.id))?.disabledAt, 2n)
   assert.equal(statements, 2)
+})
+
+test('finds a client on the embedded store after other work has held the event loop', async (t) => {
+  const store = openSqliteCredentials(join(temporaryFolder(t), 'held.db'))
+  await store.addClient(acme, secretOf('s1'))
+  const finding = store.findClient(acme.id)
+  const now = performance.now()
+  t.mock.method(performance, 'now', () => now + 2000)
+  assert.equal((await finding)?.id, acme.id)
 })
 
 test('keeps what was acknowledged when the process ends without closing', async (t) => {

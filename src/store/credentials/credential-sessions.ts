@@ -4,6 +4,8 @@ import type { Session } from '../session.ts'
 /** What an adapter gives the store of credentials. */
 export type CredentialSessions = Pick<Session, 'rows'> & {
   readonly dialect: Dialect
+  /** How long a look-up may wait for those before it. */
+  readonly waitMs: number
   /** Runs work in a transaction that has raised the revision, which the changed rows then carry. */
   change<T>(work: (session: Session) => Promise<T>): Promise<T>
   /** Runs work in a transaction that leaves the revision as it is. */

@@ -9,16 +9,16 @@ import type {
   CredentialStore,
   NewSecret,
 } from '../credentials.ts'
-import type { Dialect } from '../dialect.ts'
 import { type NamedRow, optionalText, optionalWhole, text, whole } from '../row.ts'
 import type { Session } from '../session.ts'
 import type { CredentialSessions } from './credential-sessions.ts'
 
-export function clientMethods({ rows, change, write, dialect }: CredentialSessions) {
+export function clientMethods(sessions: CredentialSessions) {
+  const { rows, change, write, dialect } = sessions
   const [clients, secrets] = [dialect.tableName('client'), dialect.tableName('client_secret')]
   const { insertClient, insertSecret, keepSecrets, raiseNotBefore } = steps(clients, secrets)
   return {
-    findClient: openClientBatch(rows, dialect),
+    findClient: openClientBatch(sessions),
     listClients: async () => {
       const found = await rows({
         text: `select ${clientAndSecretColumns} from ${clients} as client
@@ -86,10 +86,11 @@ export function clientMethods({ rows, change, write, dialect }: CredentialSessio
  * of them were requested. It reads the secrets of an unknown client too, so that both cases take
  * the same time.
  */
-function openClientBatch(
-  rows: CredentialSessions['rows'],
-  { tableName, parameter, list, entriesOf }: Dialect,
-): CredentialStore['findClient'] {
+function openClientBatch({
+  rows,
+  dialect: { tableName, parameter, list, entriesOf },
+  waitMs,
+}: CredentialSessions): CredentialStore['findClient'] {
   const text = `
     select ${clientAndSecretColumns}
     from ${entriesOf(parameter(1, 'text[]'))}
@@ -110,7 +111,7 @@ function openClientBatch(
     runningMax: limits.getStatementsMax,
     startsFullBatches: true,
     waitingMax: limits.getsWaitingMax,
-    waitMs: limits.databaseWaitMs,
+    waitMs,
   })
 }
 

@@ -1,3 +1,4 @@
+import { limits } from '../../platform/limits.ts'
 import { openCredentials } from '../credentials/open-credentials.ts'
 import type { CredentialStore } from '../credentials.ts'
 import { whole } from '../row.ts'
@@ -29,6 +30,7 @@ export function openPostgresCredentials(servers: Servers): CredentialStore {
   const methods = openCredentials({
     ...rowsOf(servers),
     dialect,
+    waitMs: limits.databaseWaitMs,
     numberSince,
     write: (work) => write(work),
     change: (work) =>

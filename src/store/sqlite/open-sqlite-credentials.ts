@@ -1,3 +1,4 @@
+import { limits } from '../../platform/limits.ts'
 import { openCredentials } from '../credentials/open-credentials.ts'
 import type { CredentialStore } from '../credentials.ts'
 import { whole } from '../row.ts'
@@ -17,6 +18,7 @@ export function openSqliteCredentials(path: string, writeMs?: number): Credentia
   const transact = openTransactions(writer, writeMs)
   const methods = openCredentials({
     dialect,
+    waitMs: limits.storeWriteMs,
     rows: (statement) => retryWhileLocked(() => reading.rows(statement)),
     read: (work) => retryWhileLocked(async () => work(reading, await readRevision(reading))),
     write: transact,
