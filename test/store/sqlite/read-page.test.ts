@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import { asTenant } from '../../../src/contract/principal.ts'
 import { rangeOf } from '../../../src/store/records/page.ts'
-import { readPage } from '../../../src/store/sqlite/records/read-page.ts'
+import { readPage } from '../../../src/store/sqlite/records/customer-records.ts'
 import { firstPage } from '../../support/selection.ts'
 
 const customer = asTenant('acme')
