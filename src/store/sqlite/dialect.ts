@@ -23,14 +23,13 @@ export const dialect: Dialect = {
   // The last 16 bytes of the position.
   listedId: {
     columns: [],
-    of: (row) => idOf(row),
-    key: (row) => `substr(${row}.position, 9)`,
+    of: idOf,
+    key: keyOf,
     // A damaged entry of the index may lead to another record, so its position is compared too.
     is: (row, id) =>
-      `substr(${row}.position, 9) = unhex(${id}, '-')
+      `${keyOf(row)} = unhex(${id}, '-')
         and substr(${row}.position, 10) = substr(unhex(${id}, '-'), 2)`,
-    isAnyOf: (row, list) =>
-      `substr(${row}.position, 9) in (select unhex(value, '-') from json_each(${list}))`,
+    isAnyOf: (row, list) => `${keyOf(row)} in (select unhex(value, '-') from json_each(${list}))`,
   },
   rowName: 'rowid',
   pastRow: 'past.rowid',
@@ -69,12 +68,17 @@ export const dialect: Dialect = {
   tableOptions: ' strict, without rowid',
   rowTableOptions: ' strict',
   // An entry ends with the primary key, so a read compares the customer before it reads the row.
-  // Records that have lost their id are told apart by their customer.
+  // Several records that have lost one id differ by their customer.
   identifying: (table) =>
     `create unique index ${table}_by_id on ${table} (substr(position, 9), (iif(id_taken, customer_id, '')));`,
   acrossCustomers: (condition) => ` where ${condition}`,
   protect: () => '',
   unprotected: (_tables, statement) => statement,
+}
+
+/** The id of a position as its 16 bytes. */
+function keyOf(row: string): string {
+  return `substr(${row}.position, 9)`
 }
 
 /** The id of a position as text. */
