@@ -1,4 +1,4 @@
-import { type Schedule, systemSchedule } from './schedule.ts'
+import type { Schedule } from './schedule.ts'
 import { openTally } from './tally.ts'
 
 /**
@@ -30,7 +30,7 @@ export type FairBounds = {
   readonly waitingPerKeyMax: number
   readonly waitingMax: number
   readonly waitMs: number
-  readonly schedule?: Schedule
+  readonly schedule: Schedule
   /** The error for a share that waits too long, or behind too many of all keys or of its own. */
   readonly refusal: (cause: 'late' | 'full' | 'full-of-key') => Error
 }
@@ -38,7 +38,7 @@ export type FairBounds = {
 type Waiting = { readonly key: string; readonly amount: number; readonly admit: () => void }
 
 export function openFairQueue(bounds: FairBounds): FairQueue {
-  const { schedule = systemSchedule, refusal } = bounds
+  const { schedule, refusal } = bounds
   const held = openTally()
   const queued = openTally()
   // The key that comes first has its turn next.

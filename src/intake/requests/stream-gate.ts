@@ -1,7 +1,7 @@
 import { type Problem, problem } from '../../contract/problem.ts'
 import { openFairQueue } from '../../platform/fair-queue.ts'
 import { limits } from '../../platform/limits.ts'
-import type { Schedule } from '../../platform/schedule.ts'
+import { type Schedule, systemSchedule } from '../../platform/schedule.ts'
 
 /**
  * Admits some streams at a time, because each takes a file, the processor, and a session for its
@@ -23,14 +23,17 @@ export type GateBounds = {
 }
 
 /** Little is received of a stream that waits, so its client stops sending. */
-export function openStreamGate(schedule?: Schedule, bounds: GateBounds = limits): StreamGate {
+export function openStreamGate(
+  schedule: Schedule = systemSchedule,
+  bounds: GateBounds = limits,
+): StreamGate {
   const queue = openFairQueue({
     totalMax: bounds.streamsMax,
     perKeyMax: bounds.streamsPerClientMax,
     waitingMax: bounds.streamsWaitingMax,
     waitingPerKeyMax: bounds.streamsWaitingPerClientMax,
     waitMs: bounds.streamWaitMs,
-    ...(schedule !== undefined && { schedule }),
+    schedule,
     refusal: (cause) => (cause === 'full-of-key' ? tooManyOfClient(bounds) : tooMany()),
   })
   const wait = async (clientId: string, signal: AbortSignal): Promise<void> => {
