@@ -155,9 +155,16 @@ async function writeCodeCache(): Promise<void> {
     env: { LOG_LEVEL: 'silent' },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   })
+  assert(server.stdout !== null, 'stdout of the server is a pipe')
+  const ready = once(createInterface(server.stdout), 'line')
   const ended = once(server, 'exit')
   try {
-    const [line] = await once(createInterface(server.stdout ?? process.stdin), 'line')
+    const [line] = await Promise.race([
+      ready,
+      ended.then(([code]) => {
+        throw new Error(`The server that fills the code cache has ended with ${code}.`)
+      }),
+    ])
     const { status } = await fetch(`${String(line).replace(/^.* /, '')}/readyz`)
     assert.equal(status, 200)
     server.send('write')
