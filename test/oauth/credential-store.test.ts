@@ -34,8 +34,15 @@ const acme: Client = {
   lastUsedAt: undefined,
 }
 
+const borealis: Client = { ...acme, id: 'client_borealis', customerId: 'borealis' }
+
 const fresh = { expiresAt: undefined, lastUsedAt: undefined }
 const secretOf = (id: string, createdAt = 1n) => ({ id, hash: `hmac256:key:${id}`, createdAt })
+const rotationTo = (id: string) => ({
+  secret: secretOf(id),
+  previousUntil: 100n,
+  notBefore: undefined,
+})
 
 test('gives a client back as it was added, with its secret', async (t) => {
   const { store } = await newStore(t)
@@ -47,14 +54,9 @@ test('gives a client back as it was added, with its secret', async (t) => {
 
 test('finds clients that are requested at once, each for its id', async (t) => {
   const { store } = await newStore(t)
-  const borealis = { ...acme, id: 'client_borealis', customerId: 'borealis' }
   await store.addClient(acme, secretOf('s1'))
   await store.addClient(borealis, secretOf('s2'))
-  await store.rotateSecret(acme.id, {
-    secret: secretOf('s3'),
-    previousUntil: 100n,
-    notBefore: undefined,
-  })
+  await store.rotateSecret(acme.id, rotationTo('s3'))
   const ids = [acme.id, 'nobody', borealis.id, acme.id, `{"${acme.id}"}`, '']
   const found = await Promise.all(ids.map((id) => store.findClient(id)))
   assert.deepEqual(
@@ -119,11 +121,7 @@ test('lists clients in the order they were created, each with its own secrets', 
   await store.addClient(operator, undefined)
   await store.addClient(borealis, secretOf('s3'))
   await store.addClient(acme, secretOf('s1'))
-  await store.rotateSecret(acme.id, {
-    secret: secretOf('s2'),
-    previousUntil: 100n,
-    notBefore: undefined,
-  })
+  await store.rotateSecret(acme.id, rotationTo('s2'))
   const listed = await store.listClients()
   assert.deepEqual(
     listed.map(({ id, secrets }) => [id, secrets.map((secret) => secret.id)]),
@@ -167,17 +165,9 @@ test('keeps two live secrets at most, the newest, or only the new one', async (t
   const { store } = await newStore(t)
   await store.addClient(acme, secretOf('s1'))
   const live = async () => (await store.findClient('client_acme'))?.secrets.map(({ id }) => id)
-  await store.rotateSecret('client_acme', {
-    secret: secretOf('s2'),
-    previousUntil: 100n,
-    notBefore: undefined,
-  })
+  await store.rotateSecret('client_acme', rotationTo('s2'))
   assert.deepEqual(await live(), ['s1', 's2'])
-  await store.rotateSecret('client_acme', {
-    secret: secretOf('s3'),
-    previousUntil: 100n,
-    notBefore: undefined,
-  })
+  await store.rotateSecret('client_acme', rotationTo('s3'))
   assert.deepEqual(await live(), ['s2', 's3'])
   await store.rotateSecret('client_acme', {
     secret: secretOf('s4'),
@@ -186,7 +176,7 @@ test('keeps two live secrets at most, the newest, or only the new one', async (t
   })
   assert.deepEqual(await live(), ['s4'])
   assert.equal((await store.findClient('client_acme'))?.notBefore, 5n)
-  const nobody = { secret: secretOf('s5'), previousUntil: 100n, notBefore: undefined } as const
+  const nobody = rotationTo('s5')
   assert.equal(await store.rotateSecret('nobody', nobody), false)
 })
 
@@ -210,7 +200,6 @@ test('bumps the revision for what servers must hear of, and for nothing else', a
 
 test('answers what changed after a revision, and everything for a revision it never had', async (t) => {
   const { store } = await newStore(t)
-  const borealis = { ...acme, id: 'client_borealis', customerId: 'borealis' }
   await store.addClient(acme, secretOf('s1'))
   await store.addClient(borealis, secretOf('s2'))
   await store.denyToken('first', 9n, 1n)
