@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { cores } from '../test/support/cores.ts'
+import { temporaryFolder } from '../test/support/harness.ts'
 
 /** A request of the load. Its token is one of `Load.tokens`. */
 export type LoadRequest = {
@@ -63,14 +63,15 @@ function done(summary, latency)
 end
 `
 
+const folder = temporaryFolder()
+
 /**
  * Sends the requests in turn with wrk on a separate core. On a shared core, and above all in
  * JavaScript, the generator would take part of what it measures.
  */
 export async function runWrk(load: Load): Promise<LoadResult> {
   const { url, tokens, requests, headers = {}, seconds, connections = 32 } = load
-  const scriptFile = join(tmpdir(), 'bursar-bench.lua')
-  const requestFile = join(tmpdir(), 'bursar-bench.txt')
+  const [scriptFile, requestFile] = [join(folder, 'requests.lua'), join(folder, 'requests.txt')]
   const lines = [
     ...Object.entries(headers).map(([name, value]) => `header ${name} ${value}`),
     ...tokens.map((token) => `token ${token}`),

@@ -435,7 +435,10 @@ async function search(run: Run): Promise<void> {
   const current = id && run.model.versions(id).at(-1)
   if (!current) return
   const query = current.content.id
-  const { body } = await run.service.call(`/ingest/v1/search?q=${query}`, { token: run.operator })
+  const { status, body } = await run.service.call(`/ingest/v1/search?q=${query}`, {
+    token: run.operator,
+  })
+  assert.equal(status, 200)
   const isWithdrawn = current.deleted && !kinds[run.kind].canDelete
   assert.deepEqual(
     body.hits.map((hit: Record<string, unknown>) => [hit.kind, hit.id, hit.customer_id]),

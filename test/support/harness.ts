@@ -187,7 +187,17 @@ export const configOf = (env: Readonly<Record<string, string>>): Config =>
     file: undefined,
   })
 
-export const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), 'bursar-test-'))
+const folders: string[] = []
+process.once('exit', () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+/** A new folder, which lasts as long as this process. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'bursar-test-'))
+  folders.push(folder)
+  return folder
+}
 
 export async function fetchToken(
   url: string,
