@@ -10,25 +10,41 @@ export type BodyDeadlines = {
   allow(request: IncomingMessage): void
 }
 
+/** The request of a connection that had a body last. The next one begins after its last byte. */
+type Expected = {
+  request: IncomingMessage
+  mayTakeLonger: boolean
+  readonly timer: NodeJS.Timeout
+}
+
+/** A connection has one timer, since a timer for each request would burden garbage collection. */
 export function openBodyDeadlines(bodyMs: number = limits.requestTimeoutMs): BodyDeadlines {
-  const timers = new WeakMap<IncomingMessage, NodeJS.Timeout>()
-  const allow = (request: IncomingMessage) => clearTimeout(timers.get(request))
+  const connections = new WeakMap<Socket, Expected>()
   return {
-    allow,
+    allow: ({ socket }) => {
+      const expected = connections.get(socket)
+      if (expected !== undefined) expected.mayTakeLonger = true
+    },
     expect: (request, refuse) => {
-      const { headers } = request
+      const { headers, socket } = request
       const length = headers['content-length'] ?? '0'
       if (length === '0' && headers['transfer-encoding'] === undefined) return
+      const known = connections.get(socket)
+      if (known !== undefined) {
+        known.request = request
+        known.mayTakeLonger = false
+        known.timer.refresh()
+        return
+      }
       const timer = setTimeout(() => {
-        if (request.complete || request.socket.destroyed) return
+        if (expected.mayTakeLonger || expected.request.complete || socket.destroyed) return
         const error = new Error('the body was not sent in time')
-        refuse(Object.assign(error, { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), request.socket)
+        refuse(Object.assign(error, { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket)
       }, bodyMs)
-      // An answered request whose connection is cut emits neither event below.
       timer.unref()
-      timers.set(request, timer)
-      request.once('close', () => clearTimeout(timer))
-      request.once('end', () => clearTimeout(timer))
+      const expected: Expected = { request, mayTakeLonger: false, timer }
+      connections.set(socket, expected)
+      socket.once('close', () => clearTimeout(timer))
     },
   }
 }

@@ -67,6 +67,7 @@ export function openNodeServers({ connectionsMax, watch, log }: NodeServerOption
       socket.once('close', () => sockets.delete(socket))
     })
     const lastRequests = new WeakMap<Duplex, LastRequest>()
+    const answerBroken = brokenRequestAnswerer(log, (socket) => lastRequests.get(socket))
     server.on('request', (request, response) => {
       const last = lastRequests.get(request.socket)
       // One entry for a connection: a new one for each request would burden garbage collection.
@@ -75,14 +76,13 @@ export function openNodeServers({ connectionsMax, watch, log }: NodeServerOption
         last.request = request
         last.response = response
       }
+      bodies.expect(request, answerBroken)
     })
     // By default Node sends 100 Continue before anyone has seen the request, and a bare 417.
     server.on('checkContinue', (request, response) => server.emit('request', request, response))
     server.on('checkExpectation', (request, response) => server.emit('request', request, response))
     server.on('connect', (_request, socket) => answerOnSocket(socket, connectRefused, log))
-    const answerBroken = brokenRequestAnswerer(log, (socket) => lastRequests.get(socket))
     server.on('clientError', answerBroken)
-    server.on('request', (request) => bodies.expect(request, answerBroken))
     watch(server)
     opened.push(server)
     return server
