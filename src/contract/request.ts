@@ -48,6 +48,8 @@ export type Trace = {
   fee?: Readonly<Record<string, unknown>>
   /** The cause of a 500 or 503, for the log alone. */
   cause?: unknown
+  /** The answer is sent, or its client gone. */
+  hasEnded?: boolean
 }
 
 /** What a person or a client of the operator sees or takes, for the line that the log has of it. */

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { createServer, IncomingMessage, ServerResponse } from 'node:http'
-import { type AddressInfo, connect, Socket } from 'node:net'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { pino } from 'pino'
 import { openBackground } from '../../src/background.ts'
+import { Problem } from '../../src/contract/problem.ts'
 import { openConnectionBounds } from '../../src/http/server/connections/connection-bounds.ts'
 import {
   connectionsWithin,
@@ -180,8 +181,10 @@ describe('the limit of an address', () => {
       openTestLog().log,
     )
     const admit = (address: string) => {
-      const response = new ServerResponse(new IncomingMessage(new Socket()))
-      return { status: bounds.admit(address, '/v2/statements', response)?.status ?? 200, response }
+      const admitted = bounds.admit(address, '/v2/statements')
+      return admitted instanceof Problem
+        ? { status: admitted.status, release: () => {} }
+        : { status: 200, release: admitted }
     }
     const first = admit('2001:db8::1')
     const statuses = ['2001:db8::2', '2001:db8::3', '2001:db8:0:1::1', '::ffff:192.0.2.1'].map(
@@ -190,7 +193,7 @@ describe('the limit of an address', () => {
     assert.deepEqual(statuses, [200, 429, 200, 200])
     assert.equal(admit('2001:db8:ffff::1').status, 200)
     assert.equal(admit('192.0.2.2').status, 503)
-    first.response.emit('close')
+    first.release()
     assert.equal(admit('2001:db8::3').status, 200)
     bounds.stop()
   })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { EventEmitter, once } from 'node:events'
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
 import type { Answer, Route } from '../../src/contract/request.ts'
@@ -167,15 +167,10 @@ describe('answers that a client does not read', () => {
   test('leave their place too where two clients go at the same moment', async () => {
     const unsent = openUnsentAnswers({ perClientMax: 100_000, totalMax: 100_000 })
     const traces = [{}, {}]
-    const [held, waiting] = traces.map((trace) => {
-      const response = Object.assign(new EventEmitter(), { destroyed: false })
-      unsent.watch(response, trace)
-      return { response, reserved: unsent.reserve('a', 60_000, trace) }
-    })
-    await held?.reserved
-    held?.response.emit('close')
-    waiting?.response.emit('close')
-    await assert.rejects(async () => await waiting?.reserved, { status: 503 })
+    const [held, waiting] = traces.map((trace) => unsent.reserve('a', 60_000, trace))
+    await held
+    for (const trace of traces) unsent.end(trace)
+    await assert.rejects(async () => await waiting, { status: 503 })
     await unsent.reserve('a', 60_000, {})
   })
 

@@ -1,6 +1,7 @@
 import cors from '@fastify/cors'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { type Background, openBackground } from '../../background.ts'
+import { Problem } from '../../contract/problem.ts'
 import type { Answer, Request, Route, Trace } from '../../contract/request.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
@@ -37,6 +38,8 @@ declare module 'fastify' {
     address: string
     /** By `performance.now()`. */
     begunAt: number
+    /** Counts the request no more, once it is admitted. */
+    release: (() => void) | undefined
   }
 }
 
@@ -69,7 +72,7 @@ export type Server = {
 
 export async function buildServer(options: ServerOptions): Promise<Server> {
   const { log, trustedProxies, connectionsPerAddressMax = Number.POSITIVE_INFINITY } = options
-  const { background = openBackground(), of } = options
+  const { background = openBackground(), of, unsent = openUnsentAnswers() } = options
   const bounds = openConnectionBounds(
     { perAddressMax: connectionsPerAddressMax, trustedProxies, background, of },
     log,
@@ -81,6 +84,10 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
     hasCors: options.corsOrigins.length > 0,
     logsIgnoredParameters: options.logsIgnoredParameters === true,
     served: options.served,
+    ended: ({ release, trace }) => {
+      release?.()
+      unsent.end(trace)
+    },
   })
   const connectionsMax = connectionsWithin(readDescriptorLimit(), log)
   const nodeServers = openNodeServers({ connectionsMax, watch: bounds.watch, log })
@@ -106,6 +113,7 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
   server.decorateRequest('trace')
   server.decorateRequest('address')
   server.decorateRequest('begunAt')
+  server.decorateRequest('release')
   takeBodiesAsBytes(server)
   addHooks(server, options, frame, bounds)
   if (options.corsOrigins.length > 0) {
@@ -130,7 +138,7 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
   const finish: Finish = {
     compress: openCompression(),
     logAccess: openAccessLog(log),
-    unsent: options.unsent ?? openUnsentAnswers(),
+    unsent,
     frame,
   }
   const { true: streams = [], false: others = [] } = Object.groupBy(options.routes, (route) =>
@@ -198,7 +206,6 @@ async function serve(
     const request = requestOf(raw, reply.raw)
     const { trace } = request
     trace.operation = route.operation
-    unsent.watch(reply.raw, trace)
     const answer = await answerOf(route, request)
     unsent.hold(answer, request)
     const compressed = await compress(logAccess(request, answer), raw.headers['accept-encoding'])
@@ -247,13 +254,19 @@ function addHooks(
 ): void {
   const unknownRoute = openUnknownRoute(server)
   const warn = warnOfUntrustedProxy(options.log)
+  const admit = (raw: FastifyRequest, path: string): Problem | undefined => {
+    const admitted = bounds.admit(raw.address, path)
+    if (admitted instanceof Problem) return admitted
+    raw.release = admitted
+    return undefined
+  }
   // One hook, since the framework pays for each of them with every request.
   server.addHook('onRequest', (raw, reply, done) => {
     frame.begin(raw, reply)
     warn(raw)
     boundContentType(raw.headers)
     const path = pathOf(raw.url)
-    done(headerRefusal(raw, path, unknownRoute) ?? bounds.admit(raw.address, path, reply.raw))
+    done(headerRefusal(raw, path, unknownRoute) ?? admit(raw, path))
   })
   server.setErrorHandler((error: { readonly statusCode?: number }, raw, reply) => {
     const isTooLarge = error.statusCode === 413

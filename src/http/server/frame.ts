@@ -22,10 +22,12 @@ type FrameOptions = {
   readonly hasCors: boolean
   readonly logsIgnoredParameters: boolean
   readonly served: ((served: Served) => void) | undefined
+  /** Learns that an answer is sent, or its client gone. */
+  readonly ended: (raw: FastifyRequest) => void
 }
 
 export function openFrame(options: FrameOptions): Frame {
-  const { log, draining, hasCors, logsIgnoredParameters, served } = options
+  const { log, draining, hasCors, logsIgnoredParameters, served, ended } = options
   const logServed = (raw: FastifyRequest, reply: FastifyReply) => {
     const request: Served = {
       trace: raw.trace,
@@ -68,6 +70,7 @@ export function openFrame(options: FrameOptions): Frame {
       // Once, since Fastify compares each forwarded address with every trusted proxy.
       raw.address = peerAddress(raw)
       reply.raw.on('finish', () => logServed(raw, reply))
+      reply.raw.on('close', () => ended(raw))
       if (hasCors) reply.headers(common(raw))
     },
     send: (answer, raw, reply) => sendAnswer(answer, raw, reply, hasCors),

@@ -12,8 +12,8 @@ import { networkOf } from '../../../values/ip-network.ts'
 export type ConnectionBounds = {
   /** Closes connections over the limit of their address, and those that do not take an answer. */
   watch(server: Server): void
-  /** Counts a request until its answer is taken, or returns why it is refused. */
-  admit(address: string, path: string, response: ServerResponse): Problem | undefined
+  /** Counts a request, and returns what ends that or why the request is refused. */
+  admit(address: string, path: string): Problem | (() => void)
   stop(): void
 }
 
@@ -56,16 +56,13 @@ export function openConnectionBounds(bounds: Bounds, log: Logger): ConnectionBou
       })
       server.on('request', (_request, response) => answers.watch(response))
     },
-    admit: (address, path, response) => {
+    admit: (address, path) => {
       // A supervisor would restart a process that is only busy.
-      if (path === '/healthz') return undefined
+      if (path === '/healthz') return () => {}
       if (requests.total() >= requestsMax) return tooManyInProgress
       const key = networkOf(address)
       const max = isTrusted(address) ? Number.POSITIVE_INFINITY : perAddressMax
-      const release = take(requests, key, max)
-      if (release === undefined) return tooManyOfAddress
-      response.on('close', release)
-      return undefined
+      return take(requests, key, max) ?? tooManyOfAddress
     },
     stop: answers.stop,
   }
@@ -120,6 +117,8 @@ function openWarning(log: Logger, text: string): (address: string | undefined) =
   }
 }
 
+type OpenAnswer = { readonly response: ServerResponse; begunAt: number | undefined; index: number }
+
 /**
  * Closes the connection of an answer that is not taken in time. An answer that waits behind another
  * one of its connection has no socket yet, so its time has not begun.
@@ -128,15 +127,18 @@ function openAnswers(
   { background, of, answerTakenMs = limits.answerTakenMs }: Bounds,
   log: Logger,
 ) {
-  const since = new Map<ServerResponse, number | undefined>()
+  // A `Map` would copy itself into another table again and again. Old tables keep their requests
+  // alive, so nearly every request would survive until a full garbage collection.
+  const open: OpenAnswer[] = []
   const warn = openWarning(log, 'closed connections whose client did not take an answer in time')
   const everyMs = Math.min(limits.answerTakenLookMs, answerTakenMs / 4)
   const sweep = () => {
     const now = performance.now()
-    for (const [response, begun] of since) {
+    for (const answer of open) {
+      const { response } = answer
       if (!response.headersSent || response.socket === null) continue
-      if (begun === undefined) since.set(response, now)
-      else if (now - begun >= answerTakenMs) {
+      answer.begunAt ??= now
+      if (now - answer.begunAt >= answerTakenMs) {
         warn(response.socket.remoteAddress)
         response.socket.destroy()
       }
@@ -144,8 +146,14 @@ function openAnswers(
   }
   return {
     watch: (response: ServerResponse) => {
-      since.set(response, undefined)
-      response.on('close', () => since.delete(response))
+      const answer: OpenAnswer = { response, begunAt: undefined, index: open.length }
+      open.push(answer)
+      response.on('close', () => {
+        const last = open.pop()
+        if (last === undefined || last === answer) return
+        open[answer.index] = last
+        last.index = answer.index
+      })
     },
     stop: background.start('close-untaken-answers', async () => sweep(), { of, everyMs }).stop,
   }

@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http'
 import { problem } from '../../../contract/problem.ts'
 import type { Answer, ReserveAnswer, Trace } from '../../../contract/request.ts'
 import { openFairQueue, type Turn } from '../../../platform/fair-queue.ts'
@@ -18,8 +17,8 @@ export type UnsentAnswers = {
    * and does not fit. The only answer of a client always fits.
    */
   hold(answer: Answer, request: { readonly trace: Trace; readonly address: string }): void
-  /** Counts no more once the response is sent, or its client gone. A request that waits ends. */
-  watch(response: Closing, trace: Trace): void
+  /** Once the answer is sent, or its client gone: counts no more. A request that waits ends. */
+  end(trace: Trace): void
 }
 
 export type UnsentBounds = {
@@ -29,11 +28,6 @@ export type UnsentBounds = {
   readonly waitingMax: number
   readonly waitMs: number
   readonly schedule: Schedule
-}
-
-/** The part of a response that is used. */
-type Closing = Pick<ServerResponse, 'destroyed'> & {
-  once(event: 'close', ended: () => void): unknown
 }
 
 /** What one request holds. */
@@ -49,28 +43,21 @@ export function openUnsentAnswers(given: Partial<UnsentBounds> = {}): UnsentAnsw
   })
   const held = new WeakMap<Trace, Share>()
   const turns = new WeakMap<Trace, Turn>()
-  const ended = new WeakSet<Trace>()
   const change = (trace: Trace, share: Share) => {
     const before = held.get(trace)?.bytes ?? 0
     held.set(trace, share)
     if (share.bytes !== before) queue.add(share.key, share.bytes - before)
   }
-  const release = (trace: Trace) => {
-    ended.add(trace)
-    const share = held.get(trace)
-    if (share === undefined) turns.get(trace)?.leave(noRoom)
-    else change(trace, { ...share, bytes: 0 })
-  }
   return {
     reserve: async (key, bytes, trace) => {
       if (bytes <= limits.smallAnswerBytesMax) return
-      if (ended.has(trace)) throw noRoom
+      if (hasEnded(trace)) throw noRoom
       if (!queue.tryTake(key, bytes)) {
         const turn = queue.wait(key, bytes)
         turns.set(trace, turn)
         await turn.admitted
         // Its client may have left in the same turn of the event loop.
-        if (ended.has(trace)) {
+        if (hasEnded(trace)) {
           queue.add(key, -bytes)
           throw noRoom
         }
@@ -78,19 +65,23 @@ export function openUnsentAnswers(given: Partial<UnsentBounds> = {}): UnsentAnsw
       held.set(trace, { key, bytes })
     },
     hold: (answer, { trace, address }) => {
-      if (ended.has(trace)) return
-      const { key, bytes: before } = held.get(trace) ?? {
+      if (hasEnded(trace)) return
+      const share = held.get(trace)
+      const bytes = bytesOf(answer)
+      if (bytes === 0 && share === undefined) return
+      const { key, bytes: before } = share ?? {
         key: trace.client ?? `address ${networkOf(address)}`,
         bytes: 0,
       }
-      const bytes = bytesOf(answer)
       const isRefused = bytes > before && !queue.fits(key, bytes, before)
       change(trace, { key, bytes: isRefused ? 0 : bytes })
       if (isRefused) throw noRoom
     },
-    watch: (response, trace) => {
-      if (response.destroyed) release(trace)
-      else response.once('close', () => release(trace))
+    end: (trace) => {
+      trace.hasEnded = true
+      const share = held.get(trace)
+      if (share === undefined) turns.get(trace)?.leave(noRoom)
+      else change(trace, { ...share, bytes: 0 })
     },
   }
 }
@@ -103,6 +94,8 @@ const defaults: UnsentBounds = {
   waitMs: limits.unsentWaitMs,
   schedule: systemSchedule,
 }
+
+const hasEnded = ({ hasEnded = false }: Trace): boolean => hasEnded
 
 /** What the answer adds to the memory of the process. */
 function bytesOf({ body, isShared }: Answer): number {
