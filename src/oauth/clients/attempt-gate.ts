@@ -19,7 +19,7 @@ type Entry = {
 /**
  * Counts an attempt before it is checked, so that a burst of guesses is not checked all at once. A
  * burst of right secrets only queues: a customer who starts 20 processes at once must not see 429.
- * Drops the oldest key when there are too many.
+ * When there are too many keys, it drops the one that failed longest ago.
  */
 export function openAttemptGate(failuresMax: number, now = () => performance.now()): AttemptGate {
   const entries = new Map<string, Entry>()
@@ -27,8 +27,7 @@ export function openAttemptGate(failuresMax: number, now = () => performance.now
     const known = entries.get(key)
     const entry = known ?? { failures: 0, until: 0, inProgress: 0, waiting: [] }
     if (entry.until <= now()) entry.failures = 0
-    entries.delete(key)
-    entries.set(key, entry)
+    if (known === undefined) entries.set(key, entry)
     if (entries.size > limits.failureKeysMax) dropOldest(entries)
     return entry
   }
@@ -51,6 +50,9 @@ export function openAttemptGate(failuresMax: number, now = () => performance.now
       if (outcome === 'failed') {
         if (entry.failures === 0) entry.until = now() + limits.failureWindowSeconds * 1000
         entry.failures += 1
+        // A Map keeps the order of insertion, so the first entry failed longest ago.
+        entries.delete(key)
+        entries.set(key, entry)
       }
       // As many check again as have a place now, or all of them once the limit is reached.
       const free = failuresMax - entry.failures - entry.inProgress

@@ -51,16 +51,28 @@ export function statementCache(
   prepareOne: (sql: string) => StatementSync,
   statementsMax = STATEMENTS_MAX,
 ): (sql: string) => StatementSync {
-  const prepared = new Map<string, StatementSync>()
+  const prepared = new Map<string, { readonly statement: StatementSync; usedAt: number }>()
+  let uses = 0
   return (sql) => {
-    const statement = prepared.get(sql) ?? prepareOne(sql)
-    // A Map keeps the order of insertion, so the first entry is the least recently used.
-    prepared.delete(sql)
-    prepared.set(sql, statement)
-    const [oldest] = prepared.keys()
-    if (prepared.size > statementsMax && oldest !== undefined) prepared.delete(oldest)
+    uses += 1
+    const known = prepared.get(sql)
+    if (known !== undefined) {
+      known.usedAt = uses
+      return known.statement
+    }
+    const statement = prepareOne(sql)
+    prepared.set(sql, { statement, usedAt: uses })
+    if (prepared.size > statementsMax) dropOldest(prepared)
     return statement
   }
+}
+
+/** Putting an entry at the end of its Map with every use would make garbage of the whole table. */
+function dropOldest(entries: Map<string, { readonly usedAt: number }>): void {
+  const [oldest] = [...entries].reduce((one, other) =>
+    one[1].usedAt < other[1].usedAt ? one : other,
+  )
+  entries.delete(oldest)
 }
 
 /** Node binds a number as a real, which only a column with a type makes whole. */

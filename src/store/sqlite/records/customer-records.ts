@@ -16,10 +16,11 @@ export function customerRecords(
   readInTurn: ReadInTurn,
 ): ReadRecords {
   const read = <T>(work: () => T) => readInTurn(() => guarded(work))
+  const getQueries = new Map<View, string>()
   return {
     async get(tenant, view, id, includeDeleted) {
       const row = await read(() =>
-        prepare(getQuery(view)).get({
+        prepare(getQueries.getOrInsertComputed(view, getQuery)).get({
           customer: tenant,
           id,
           include_deleted: Number(includeDeleted),
