@@ -9,8 +9,12 @@ import { openOperatorLog } from './processes/operator-log.ts'
 const FAILED = 1
 const WRONG_USAGE = 2
 
-/** Runs the command that the process's arguments name, and sets the exit code. */
-export async function runProcess(program: Command, output: Output): Promise<void> {
+/** Runs the command that the words name, and sets the exit code of the process. */
+export async function runProcess(
+  program: Command,
+  words: readonly string[],
+  output: Output,
+): Promise<void> {
   const logCommand = openOperatorLog(program)
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     // A reader such as `head` may close the pipe early. That is not a failure.
@@ -19,18 +23,10 @@ export async function runProcess(program: Command, output: Output): Promise<void
     logCommand(isFailure ? FAILED : 0)
     process.exit(isFailure ? FAILED : 0)
   })
-  const exitCode = await runCommand(program, wordsOf(process.argv.slice(2)), output)
+  const exitCode = await runCommand(program, words, output)
   // A server that ended its workers has set it.
   if (exitCode !== 0) process.exitCode = exitCode
   logCommand(Number(process.exitCode ?? 0))
-}
-
-/** Without a command, the program starts the sandbox, which takes the options. */
-function wordsOf(words: readonly string[]): readonly string[] {
-  const [first] = words
-  const isCommand = first !== undefined && !first.startsWith('-')
-  const asksAboutProgram = ['-h', '--help', '-V', '--version'].includes(first ?? '')
-  return isCommand || asksAboutProgram ? words : ['sandbox', ...words]
 }
 
 /** Runs the command that the words name. Prints a fault, and resolves with the exit code. */

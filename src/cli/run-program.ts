@@ -3,4 +3,15 @@ import { standardOutput } from './output.ts'
 import { runProcess } from './run-command.ts'
 
 /** Runs the command that the process's arguments name. */
-export const runProgram = (): Promise<void> => runProcess(programOf(standardOutput), standardOutput)
+export async function runProgram(): Promise<void> {
+  const words = wordsOf(process.argv.slice(2))
+  await runProcess(await programOf(words, standardOutput), words, standardOutput)
+}
+
+/** Without a command, the program starts the sandbox, which takes the options. */
+function wordsOf(words: readonly string[]): readonly string[] {
+  const [first] = words
+  const isCommand = first !== undefined && !first.startsWith('-')
+  const asksAboutProgram = ['-h', '--help', '-V', '--version'].includes(first ?? '')
+  return isCommand || asksAboutProgram ? words : ['sandbox', ...words]
+}

@@ -1,7 +1,6 @@
 import { type TSchema, Type } from 'typebox'
-import { Compile } from 'typebox/schema'
 import { limits } from '../platform/limits.ts'
-import { violationsOf } from '../platform/schema-faults.ts'
+import { validatorOf, violationsOf } from '../platform/schema-faults.ts'
 import { decimalCharactersMax, decimalPattern } from '../values/decimal.ts'
 import { type Instant, parseInstant } from '../values/instant.ts'
 import { enumMember } from './members.ts'
@@ -33,13 +32,13 @@ function field<T>(
   convert: (raw: string) => T,
   toValue: (raw: string) => unknown = asIs,
 ): Field<T> {
-  const compiled = Compile(schema)
+  const validator = validatorOf(schema)
   const { type = '', maxLength = Number.POSITIVE_INFINITY } = schema as Keywords
   const read = (raw: string): Reading<T> => {
-    if (compiled.Check(toValue(raw))) return { value: convert(raw) }
+    if (validator().Check(toValue(raw))) return { value: convert(raw) }
     // A pattern may take quadratic time. Twice as many code units are too long in any case.
     const value = toValue(raw.slice(0, 2 * maxLength + 1))
-    const [refusal] = violationsOf(schema, compiled.Errors(value)[1]).map(refusalOf)
+    const [refusal] = violationsOf(schema, validator().Errors(value)[1]).map(refusalOf)
     const { code, reason } = refusal ?? { code: 'malformed', reason: 'is not of its form' }
     const shown = reason.replace('{given}', () => echo(raw))
     return { code: (code === 'wrong_type' && codesOfText[type]) || code, reason: shown }

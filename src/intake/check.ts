@@ -1,8 +1,7 @@
 import type { TSchema } from 'typebox'
-import { Compile } from 'typebox/schema'
 import type { RecordFault, RecordInput, RecordRules, Resource } from '../contract/resource.ts'
 import { refusalOf } from '../contract/schema-refusal.ts'
-import { type Violation, violationsOf } from '../platform/schema-faults.ts'
+import { type Violation, validatorOf, violationsOf } from '../platform/schema-faults.ts'
 import { boundsFaults, isWithinBounds, joinMembers as join } from './record-bounds.ts'
 
 /** Checks one value of a file. Returns all of its faults, or the record. */
@@ -11,15 +10,18 @@ export type RecordCheck = (
 ) => { readonly faults: readonly RecordFault[] } | { readonly record: RecordInput }
 
 export function recordCheck(resource: Resource, rules: RecordRules): RecordCheck {
-  const schema = Compile(resource.record)
+  const validator = validatorOf(resource.record)
   const faultsOfForm = (record: RecordInput) =>
-    violationsOf(resource.record, schema.Errors(record)[1]).map((each) => faultOf(each, resource))
+    violationsOf(resource.record, validator().Errors(record)[1]).map((each) =>
+      faultOf(each, resource),
+    )
   return (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       const reason = 'must be a JSON object'
       return { faults: [{ member: 'record', code: 'wrong_type', reason }] }
     }
     if (!isWithinBounds(value)) return { faults: boundsFaults(value) }
+    const schema = validator()
     const isValid = schema.Check(value)
     // Only a record that is not valid yet can have a null to leave out.
     const record = (isValid ? value : withoutNulls(resource.record, value)) as RecordInput

@@ -1,11 +1,23 @@
 import { type TSchema, Type } from 'typebox'
-import { Errors } from 'typebox/schema'
+import { Compile, Errors, type Validator } from 'typebox/schema'
 import { Settings } from 'typebox/system'
 import { printable } from '../values/printable.ts'
 import { limits } from './limits.ts'
 
 // The library stops at eight faults by default.
 Settings.Set({ maxErrors: limits.recordFaultsMax })
+
+/**
+ * Compiles a schema at its first use. To compile all of them would take a third of a start, and a
+ * server uses few.
+ */
+export function validatorOf(schema: TSchema): () => Validator {
+  let validator: Validator | undefined
+  return () => {
+    validator ??= Compile(schema)
+    return validator
+  }
+}
 
 /** The members of a schema that faults are explained by. The library knows most of them. */
 type SchemaPart = {

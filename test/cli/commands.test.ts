@@ -19,17 +19,17 @@ const everyCommand = (command: Command): readonly Command[] => [
   ...command.commands.flatMap(everyCommand),
 ]
 
-/** The program in this process, which throws instead of an exit. */
-function openProgram() {
+/** The program with every command in this process, which throws instead of an exit. */
+async function openProgram() {
   const { output, printed } = collectOutput()
-  const program = programOf(output)
+  const program = await programOf([], output)
   for (const command of everyCommand(program)) command.exitOverride()
   const run = (words: readonly string[]) => program.parseAsync(words, { from: 'user' })
   return { program, run, printed }
 }
 
 async function printed(name: string, ...words: readonly string[]): Promise<string> {
-  const { run, printed } = openProgram()
+  const { run, printed } = await openProgram()
   await run([...words, '--database', `sqlite:${join(folder, name)}`])
   return printed().out.trimEnd()
 }
@@ -37,15 +37,15 @@ async function printed(name: string, ...words: readonly string[]): Promise<strin
 const pathOf = (command: Command): string =>
   command.parent === null ? '' : `${pathOf(command.parent)} ${command.name()}`.trim()
 
-describe('the help', () => {
+describe('the help', async () => {
   /** Whether a command does something itself. `import` does, and has `import list` besides. */
   const acts = ({ commands, registeredArguments }: Command) =>
     commands.length === 0 || registeredArguments.length > 0
-  const leaves = everyCommand(openProgram().program).filter(acts)
+  const leaves = everyCommand((await openProgram()).program).filter(acts)
 
   for (const path of leaves.map(pathOf)) {
     test(`of ${path} has an example that the command accepts`, async () => {
-      const { program, run, printed } = openProgram()
+      const { program, run, printed } = await openProgram()
       const given = examples[path] ?? []
       assert.notEqual(given.length, 0, 'it has no example')
       for (const example of given) {
@@ -74,8 +74,8 @@ describe('the help', () => {
     )
   })
 
-  test('describes every command, argument and option by a sentence', () => {
-    for (const command of everyCommand(openProgram().program)) {
+  test('describes every command, argument and option by a sentence', async () => {
+    for (const command of everyCommand((await openProgram()).program)) {
       const texts = [
         command.description(),
         ...command.registeredArguments.map(({ description }) => description),
@@ -87,6 +87,16 @@ describe('the help', () => {
       for (const text of texts) assert.match(text, /^[A-Z].*\.\)?$/, `${pathOf(command)}: ${text}`)
     }
   })
+})
+
+test('the program opens the command that runs, and every command for its help', async () => {
+  const namesOf = async (words: readonly string[]) =>
+    (await programOf(words, collectOutput().output)).commands.map((command) => command.name())
+  assert.deepEqual(await namesOf(['serve', '--port', '0']), ['serve'])
+  const all = (await openProgram()).program.commands.map((command) => command.name())
+  for (const words of [['--help'], ['help', 'serve'], ['constructor'], []]) {
+    assert.deepEqual(await namesOf(words), all, words.join(' '))
+  }
 })
 
 test('the program is named as its operator starts it', () => {
@@ -157,7 +167,7 @@ const opening = [
 ]
 
 const ranAsGiven = async (name: string, words: string): Promise<unknown> => {
-  const { run } = openProgram()
+  const { run } = await openProgram()
   return await run([...words.split(' '), '--database', `sqlite:${join(folder, name)}`]).catch(
     (error: unknown) => (error instanceof Error ? error.message : error),
   )
@@ -223,7 +233,7 @@ test('client create takes scopes with commas between them', async () => {
 })
 
 test('a hint names the program as it was started, and an unknown id without controls', async () => {
-  const { run, printed: printedBy } = openProgram()
+  const { run, printed: printedBy } = await openProgram()
   const store = `sqlite:${join(folder, 'hint.db')}`
   await printed('hint.db', 'migrate')
   await assert.rejects(run(['client', 'disable', 'x\u001b[2J', '--database', store]))
@@ -244,7 +254,7 @@ test('wrong usage points to the help of its command', async () => {
       /unknown command 'lst'\n\(Did you mean list\?\)\nSee .* -- client --help\n$/,
     ],
   ] as const) {
-    const { run, printed } = openProgram()
+    const { run, printed } = await openProgram()
     await assert.rejects(run(words))
     const told = printed().err
     if (typeof error === 'string') assert.equal(told, error)

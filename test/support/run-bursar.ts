@@ -17,7 +17,7 @@ export async function runBursar(
   env: Readonly<Record<string, string>> = {},
 ): Promise<Ran> {
   const { output, printed } = collectOutput()
-  const program = programOf(output, Readable.from([Buffer.from(stdin)]))
+  const program = await programOf(words, output, Readable.from([Buffer.from(stdin)]))
   const before = process.env
   const listening = signals.map((signal) => process.listeners(signal))
   process.env = { ...before, LOG_LEVEL: 'silent', DATABASE_URL: databaseUrl, ...env }

@@ -2,42 +2,58 @@ import type { Readable } from 'node:stream'
 import { Command } from 'commander'
 import { systemClock } from '../../platform/clock.ts'
 import { programName, version } from '../../platform/version.ts'
-import { backupCommand } from '../backup/backup.ts'
-import { reconcileCommand } from '../backup/reconcile.ts'
-import { restoreCommand } from '../backup/restore.ts'
-import { clientCommand } from '../client.ts'
-import { exportCommand } from '../export.ts'
-import { feeCommand } from '../fee.ts'
-import { historyCommand } from '../history.ts'
-import { importCommand } from '../import/import.ts'
-import { keysCommand } from '../keys.ts'
-import { migrateCommand } from '../migrate.ts'
+import type { CredentialCommandDeps } from '../client.ts'
 import type { Output } from '../output.ts'
-import { sandboxCommand } from '../sandbox.ts'
-import { serveCommand } from '../serve.ts'
-import { verifyCommand } from '../verify.ts'
 import { withCredentials } from '../with-stores.ts'
 import { examples } from './examples.ts'
 
-/** Every command, with its help in one style and an example each. `import -` reads `stdin`. */
-export function programOf(output: Output, stdin: Readable = process.stdin): Command {
-  const credentials = { withCredentials, print: output.print, reveal: output.reveal }
+/** What a command needs. `import -` reads `stdin`. */
+type CommandDeps = { readonly output: Output; readonly stdin: Readable }
+
+/** Every command, in the order of the help. A server needs the modules of no other command. */
+const commands: Readonly<Record<string, (deps: CommandDeps) => Promise<Command>>> = {
+  serve: async ({ output }) => (await import('../serve.ts')).serveCommand(output),
+  sandbox: async ({ output }) => (await import('../sandbox.ts')).sandboxCommand(output),
+  migrate: async ({ output }) => (await import('../migrate.ts')).migrateCommand(output),
+  import: async ({ output, stdin }) =>
+    (await import('../import/import.ts')).importCommand(output, stdin),
+  export: async ({ output }) => (await import('../export.ts')).exportCommand(output),
+  history: async ({ output }) => (await import('../history.ts')).historyCommand(output),
+  backup: async ({ output }) =>
+    (await import('../backup/backup.ts')).backupCommand(output, systemClock),
+  restore: async ({ output }) =>
+    (await import('../backup/restore.ts')).restoreCommand(output, systemClock),
+  reconcile: async ({ output }) =>
+    (await import('../backup/reconcile.ts')).reconcileCommand(output),
+  client: async ({ output }) => (await import('../client.ts')).clientCommand(credentials(output)),
+  keys: async ({ output }) => (await import('../keys.ts')).keysCommand(credentials(output)),
+  fee: async ({ output }) => (await import('../fee.ts')).feeCommand(output, systemClock),
+  verify: async ({ output }) => (await import('../verify.ts')).verifyCommand(output),
+}
+
+const credentials = ({ print, reveal }: Output): CredentialCommandDeps => ({
+  withCredentials,
+  print,
+  reveal,
+})
+
+/**
+ * The command that the first word names, or every command where it names none. Their help has one
+ * style and an example each.
+ */
+export async function programOf(
+  words: readonly string[],
+  output: Output,
+  stdin: Readable = process.stdin,
+): Promise<Command> {
   const program = new Command(programName())
     .description('Serve the read side of a settlement service over an HTTP JSON API.')
     .version(version, '-V, --version', 'Print the version.')
-    .addCommand(serveCommand(output))
-    .addCommand(sandboxCommand(output))
-    .addCommand(migrateCommand(output))
-    .addCommand(importCommand(output, stdin))
-    .addCommand(exportCommand(output))
-    .addCommand(historyCommand(output))
-    .addCommand(backupCommand(output, systemClock))
-    .addCommand(restoreCommand(output, systemClock))
-    .addCommand(reconcileCommand(output))
-    .addCommand(clientCommand(credentials))
-    .addCommand(keysCommand(credentials))
-    .addCommand(feeCommand(output, systemClock))
-    .addCommand(verifyCommand(output))
+  const [first = ''] = words
+  const open = Object.hasOwn(commands, first) ? [commands[first]] : Object.values(commands)
+  for (const command of open) {
+    if (command !== undefined) program.addCommand(await command({ output, stdin }))
+  }
   complete(program, '', output)
   return program
 }
