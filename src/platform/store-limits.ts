@@ -46,6 +46,11 @@ export const storeLimits = {
   uncertainFeesMax: 1000,
   /** Quotes that share a commit. A full commit takes about 10 ms. */
   quotesPerCommitMax: 1000,
+  /**
+   * Pages of the write-ahead log before its commit copies them to the file: 32 MB. Most quotes
+   * change another page of an index, which a longer log copies less often.
+   */
+  quoteLogPages: 4000,
   /** Quotes that may wait for the current commit, and the deadline of one quote. */
   quotesWaitingMax: 5000,
   quoteIssueMs: 5000,

@@ -19,6 +19,7 @@ export function openSqliteFeeQuotes(path: string, clock: Clock): FeeQuoteStore {
   const db = openMigrated(path, 'credentials')
   // A read between two statements of a transaction would see what is not committed.
   const writer = openFurther(path)
+  writer.exec(`pragma wal_autocheckpoint = ${limits.quoteLogPages}`)
   for (const each of [db, writer]) each.function('clock_microseconds', clock)
   const reading = openSession(db)
   const transact = openTransactions(writer)
