@@ -22,6 +22,8 @@ export function renderRecord(
   }
   const members: Record<string, string | null> = {}
   for (const member of ['ref_id', ...Object.values<string>(resource.columns)]) {
+    // Its key stands for it.
+    if (member === resource.exclusive?.member) continue
     const value = whole[member]
     members[member] = typeof value === 'string' ? value : null
   }

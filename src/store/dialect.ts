@@ -69,6 +69,10 @@ export type Dialect = {
     readonly storedAt: string
     /** A primary key that the store counts up. */
     readonly sequence: string
+    /** The same for the number of a customer, of which no value comes back. */
+    readonly customerSequence: string
+    /** The number of a customer. */
+    readonly customer: string
     /** A column of a temporary table by which its rows are found fast. */
     readonly rowNumber: string
   }
@@ -83,8 +87,11 @@ export type Dialect = {
   readonly identifying: (table: string) => string
   /** Ends an index that spans customers and has the rows of a condition. */
   readonly acrossCustomers: (condition: string) => string
-  /** Statements that protect a table by row-level security; empty where there is none. */
-  readonly protect: (table: string) => string
+  /**
+   * Statements that protect a table by row-level security; empty where there is none. The column
+   * has the number of a customer, or the id.
+   */
+  readonly protect: (table: string, column: 'customer' | 'customer_id' | 'id') => string
   /** Runs a statement that must see the rows of every customer. */
   readonly unprotected: (tables: readonly string[], statement: string) => string
 }

@@ -38,6 +38,8 @@ export type StagedValue = Exclude<Value, boolean>
 export type Staging = {
   readonly table: string
   readonly columns: Readonly<Record<string, string>>
+  /** Further columns, as expressions over a row `line` of those. */
+  readonly computed?: Readonly<Record<string, string>>
 }
 
 /**

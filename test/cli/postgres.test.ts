@@ -63,7 +63,7 @@ describe('migrate', () => {
     assert.equal(damaged.code, 1)
     assert.match(damaged.err, /row-level security of bursar.statement is not forced/)
     await database.ask(`insert into bursar.fiat_account_full
-      values ('acme', '${anId(1)}', false, '{"id"', 0)`)
+      (checksum, customer, deleted, id, body) values (0, 1, false, '${anId(1)}', '{"id"')`)
     const unpaired = await run(words, {})
     await database.ask('delete from bursar.fiat_account_full')
     assert.equal(unpaired.code, 1)

@@ -267,7 +267,8 @@ async function isReadFrom(server: PostgresServer): Promise<boolean> {
 async function storedGenerations(): Promise<number[]> {
   const rows = await askServer(
     cluster.primary,
-    `select customer_id, min(source_version), max(source_version) from bursar.fiat_account group by 1 order by 1`,
+    `select customer.id, min(source_version), max(source_version) from bursar.fiat_account
+     join bursar.customer on number = customer group by 1 order by 1`,
   )
   return rows.map(([customer, least, most]) => {
     assert.equal(least, most, `${customer} is of several generations`)

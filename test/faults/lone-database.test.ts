@@ -239,6 +239,6 @@ async function crowdOut({ primary }: Cluster) {
 async function everyRow({ primary }: Cluster): Promise<(string | null)[][]> {
   return await askServer(
     primary,
-    'select customer_id, id, deleted, body from bursar.fiat_account_full order by customer_id, id',
+    'select customer, id, deleted, body from bursar.fiat_account_full order by customer, id',
   )
 }

@@ -219,7 +219,7 @@ describe('PgBouncer in transaction mode', { skip }, () => {
     const refused = await migrate()
     assert.equal(refused.code, 2, refused.errors)
     const statements = refused.errors.match(/^alter role .*;$/gm) ?? []
-    assert.equal(statements.length, 18, refused.errors)
+    assert.equal(statements.length, 20, refused.errors)
     const early = await runProgram(['serve', '--json'], { env: environment() })
     assert.match(early.errors, /of role bursar behind the pooler have \w+ = \w+, not \w+\. Run /)
     await ask(statements.join('\n'), DATABASE)

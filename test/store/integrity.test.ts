@@ -123,7 +123,8 @@ test('an export refuses a damaged record by kind and id', async () => {
       account,
       aFiatAccount({ id: anId(2), customer_id: 'globex' }),
     ])
-    await tested.ask(`${sql} where customer_id = '${account.customer_id}'`)
+    await tested.ask(`${sql} where customer =
+      (select number from bursar.customer where id = '${account.customer_id}')`)
     await assert.rejects(tested.exported('fiat-accounts'), (error) => {
       assert.ok(error instanceof StoreDamaged, sql)
       assert.match(error.message, new RegExp(`^fiat-accounts ${anId(1)}: `), sql)

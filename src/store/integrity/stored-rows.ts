@@ -1,6 +1,7 @@
 import { fullTable, type Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
 import { isTrue, type NamedRow } from '../row.ts'
+import { customerId, customerNumber } from '../schema/customers.ts'
 import { fullOfRecord, memberColumns } from '../schema/tables.ts'
 import type { Reads } from '../session.ts'
 import { bodyChecksum } from './checksum.ts'
@@ -8,6 +9,8 @@ import { bodyChecksum } from './checksum.ts'
 /** One stored record with everything that the store keeps of it, as an integrity check reads it. */
 export type StoredRow = {
   readonly customerId: string
+  /** The number of the customer, in whose order the table is read. */
+  readonly customer: bigint
   readonly id: string
   readonly deleted: boolean
   readonly position: Uint8Array
@@ -25,7 +28,7 @@ export type StoredRow = {
 export type StoredBody = { readonly body: string; readonly checksum: number }
 
 /** The place of a row in its table, which is read in this order. */
-export type RowKey = Pick<StoredRow, 'customerId' | 'deleted' | 'position'>
+export type RowKey = Pick<StoredRow, 'customer' | 'deleted' | 'position'>
 
 /** How an integrity check reads stored records. */
 export type StoredRows = ReturnType<typeof storedRows>
@@ -40,9 +43,9 @@ export function storedRows({ rows }: Reads, dialect: Dialect) {
       key: RowKey | undefined,
       rowsMax: number,
     ): Promise<readonly StoredRow[]> => {
-      const columns = 'record.customer_id, record.deleted, record.position'
+      const columns = 'record.customer, record.deleted, record.position'
       const [customer, deleted, position] = [
-        parameter(2, 'text'),
+        parameter(2, 'bigint'),
         parameter(3, 'boolean'),
         parameter(4, 'bytea'),
       ]
@@ -53,10 +56,7 @@ export function storedRows({ rows }: Reads, dialect: Dialect) {
           dialect,
           `${key === undefined ? '' : after} order by ${columns} limit ${parameter(1, 'bigint')}`,
         ),
-        values: [
-          rowsMax,
-          ...(key === undefined ? [] : [key.customerId, key.deleted, key.position]),
-        ],
+        values: [rowsMax, ...(key === undefined ? [] : [key.customer, key.deleted, key.position])],
       })
       return found.map((row) => readStoredRow(resource, row))
     },
@@ -66,7 +66,7 @@ export function storedRows({ rows }: Reads, dialect: Dialect) {
       customerId: string,
       id: string,
     ): Promise<StoredRow | undefined> => {
-      const isOwn = `record.customer_id = ${parameter(1, 'text')}`
+      const isOwn = `record.customer = ${customerNumber(dialect, parameter(1, 'text'))}`
       const text = rowsQuery(
         resource,
         dialect,
@@ -92,7 +92,8 @@ function rowsQuery(resource: Resource, dialect: Dialect, tail: string): string {
   )
   const isApart = resource.mask !== undefined
   return `
-    select record.customer_id, ${listedId.of('record')} as id, record.deleted, record.position, record.body,
+    select ${customerId(dialect, 'record.customer')} as customer_id,
+      record.customer, ${listedId.of('record')} as id, record.deleted, record.position, record.body,
       record.checksum, record.source_digest, record.deleted_at, record.updated_at, record.source_version,
       ${[...members, ...(isApart ? unmasked : [])].join(', ')}
     from ${tableName(resource.table)} as record ${fullOfRecord(resource, dialect).join}
@@ -103,7 +104,7 @@ function rowsQuery(resource: Resource, dialect: Dialect, tail: string): string {
 export const unpairedQuery = (resource: Resource, { tableName, listedId }: Dialect): string => `
   select unmasked.id from ${tableName(fullTable(resource))} as unmasked
   where not exists (select 1 from ${tableName(resource.table)} as record
-    where record.customer_id = unmasked.customer_id
+    where record.customer = unmasked.customer
       and ${listedId.is('record', 'unmasked.id')})`
 
 /** The rows of any customers that have the ids of a list, which is the parameter. */
@@ -123,6 +124,7 @@ export const readSourceRow = (resource: Resource, row: NamedRow) => ({
 function readStoredRow(resource: Resource, row: NamedRow): StoredRow {
   return {
     customerId: String(row.customer_id),
+    customer: wholeOrNull(row.customer) ?? 0n,
     id: String(row.id),
     deleted: isTrue(row.deleted),
     position: row.position instanceof Uint8Array ? row.position : new Uint8Array(0),
@@ -170,10 +172,9 @@ function bodyFaults(customerId: string, { body, checksum }: StoredBody, name: st
   return isIntact ? [] : [`${name} does not match its checksum`]
 }
 
-/** Whether a key comes later in the order of the table: customers byte by byte. */
+/** Whether a key comes later in the order of the table. */
 export function comesAfter(key: RowKey, earlier: RowKey): boolean {
-  const byCustomer = Buffer.compare(Buffer.from(key.customerId), Buffer.from(earlier.customerId))
-  if (byCustomer !== 0) return byCustomer > 0
+  if (key.customer !== earlier.customer) return key.customer > earlier.customer
   if (key.deleted !== earlier.deleted) return key.deleted
   return Buffer.compare(key.position, earlier.position) > 0
 }

@@ -2,6 +2,7 @@ import type { RecordFaultCode } from '../../contract/fault-codes.ts'
 import type { Exclusive, Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
 import type { MergeOptions } from '../records/import.ts'
+import { customerId } from '../schema/customers.ts'
 import { sameRecord, stageStored, storedInFull } from './merge-statements.ts'
 import { contentColumns } from './staging.ts'
 
@@ -130,7 +131,7 @@ const notReplaced = (id: string): string => `
 /** A record that loses its id to another customer's record keeps its `ref_id`. */
 const keepsRefId = (id: string): string => `
       not exists (select 1 from staged as replacement
-        where replacement.id = ${id} and replacement.customer_id = stored.customer_id)`
+        where replacement.id = ${id} and replacement.customer = stored.customer)`
 
 function storedConflicts(resource: Resource, dialect: Dialect): readonly StoredConflict[] {
   const { orderBy, uniqueMembers } = resource
@@ -148,7 +149,7 @@ function storedConflicts(resource: Resource, dialect: Dialect): readonly StoredC
       member: 'ref_id',
       code: 'taken',
       index: 'by_ref_id',
-      where: `${sameKey('customer_id', 'ref_id')}
+      where: `${sameKey('customer', 'ref_id')}
       and ${isOther} and ${keepsRefId(of('stored'))}`,
     },
     ...uniqueMembers.map(
@@ -157,13 +158,16 @@ function storedConflicts(resource: Resource, dialect: Dialect): readonly StoredC
         code: 'taken',
         index: `${member}_identity`,
         where: `${sameKey(member)} and stored.stored_at >= 0 and ${bothHold}
-      and stored.customer_id = staged.customer_id and ${isOther} and ${notReplaced(of('stored'))}`,
+      and stored.customer = staged.customer and ${isOther} and ${notReplaced(of('stored'))}`,
       }),
     ),
   ]
 }
 
-/** A value that a record of another customer has, which an operator may take over. */
+/**
+ * A value that a record of another customer has, which an operator may take over. A customer
+ * without records has no number yet.
+ */
 function heldConflicts(
   resource: Resource,
   { listedId: { key, of } }: Dialect,
@@ -173,7 +177,7 @@ function heldConflicts(
     member,
     code: 'held',
     index,
-    where: `${where} and stored.customer_id <> staged.customer_id`,
+    where: `${where} and stored.customer is distinct from staged.customer`,
   })
   const ofOther = `${bothHold} and ${notReplaced(of('stored'))}`
   return [
@@ -225,7 +229,7 @@ function storedConflict(resource: Resource, dialect: Dialect, conflict: StoredCo
     from ${from}`
   }
   const holder = `min(cast(${dialect.listedId.of('stored')} as text))`
-  const holderCustomer = 'min(stored.customer_id)'
+  const holderCustomer = `min(${customerId(dialect, 'stored.customer')})`
   return `${selectConflict({ member, code, holder, holderCustomer })}
     from ${from} group by staged.line`
 }
@@ -248,7 +252,7 @@ export function stageLosers(resource: Resource, dialect: Dialect): string {
   const { of, is } = dialect.listedId
   const taken = heldConflicts(resource, dialect).map(
     (conflict) => `
-        select stored.customer_id, ${of('stored')} as id, staged.line, staged.file,
+        select stored.customer, ${of('stored')} as id, staged.line, staged.file,
           ${conflict.member === 'id' ? 1 : 0} as loses_id
         from ${conflicting(resource, dialect, conflict)}`,
   )
@@ -262,9 +266,9 @@ export function stageLosers(resource: Resource, dialect: Dialect): string {
   const { tables, on } = storedInFull(resource, dialect)
   return `${staged}
       from (
-        select customer_id, id, min(line) as line, min(file) as file, max(loses_id) as loses_id
-        from (${taken.join(' union all ')}) as taken group by customer_id, id
+        select customer, id, min(line) as line, min(file) as file, max(loses_id) as loses_id
+        from (${taken.join(' union all ')}) as taken group by customer, id
       ) as loser cross join ${tables}
-      where stored.customer_id = loser.customer_id and ${is('stored', 'loser.id')} and ${on}
+      where stored.customer = loser.customer and ${is('stored', 'loser.id')} and ${on}
       returning line`
 }

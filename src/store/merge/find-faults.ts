@@ -59,7 +59,7 @@ export async function rejectConflicts(
     await session.run(fill)
     found = await passOn(session, read, reject)
     await session.run(`
-      delete from staged where line in (select line from rejected);
+      delete from staged_line where line in (select line from rejected);
       delete from rejected`)
   }
   return rejected

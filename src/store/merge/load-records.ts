@@ -23,7 +23,7 @@ import { hasRepeats, knownRow, stagedRows, stagingOf } from './staging.ts'
 export type StagingArea = {
   /** Reads what is stored, while the import is read. */
   readonly reader: Pick<Session, 'rows'>
-  /** Adds a row to `staged`. Returns a promise when the store cannot keep up. */
+  /** Adds a row to the staged ones. Returns a promise when the store cannot keep up. */
   stage(row: readonly StagedValue[], record: StorableRecord): Promise<void> | undefined
   /** Adds rows to `known`. */
   noteKnown(rows: readonly (readonly StagedValue[])[]): Promise<void>

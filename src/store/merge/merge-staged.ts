@@ -62,6 +62,8 @@ export async function mergeStaged(
   for (const [file, origin] of origins.entries()) {
     await noteOrigin(session, dialect, file, { ...origin, takesOver: takeOver })
   }
+  // After the origins, as single records have them: two merges wait in one order.
+  await session.run(merge.addCustomers)
   // A changed record is stored beside its previous version.
   await parts.storing({ added, written: added + 2 * (changed + withdrawn) }, async () => {
     const does = { adds: added > 0, replaces: changed + withdrawn > 0, storedAt }

@@ -1,6 +1,7 @@
 import { fullTable, type Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
-import { filterColumns, memberColumns } from '../schema/tables.ts'
+import { addCustomers, customerId, customerNumber } from '../schema/customers.ts'
+import { filterColumns, filterValue, memberColumns } from '../schema/tables.ts'
 import type { Statement } from '../session.ts'
 
 type Changes = {
@@ -25,26 +26,26 @@ export function mergeStatements(resource: Resource, dialect: Dialect) {
   // The unmasked records are replaced by `insert`.
   const supersede = [
     timed(`insert into ${tableName('superseded')}
-       select '${resource.kind}', stored.customer_id, ${listedId.of('stored')}, stored.stored_at, ${now},
+       select '${resource.kind}', stored.customer, ${listedId.of('stored')}, stored.stored_at, ${now},
          ${storedBody}, stored.deleted_at, stored.source_version, ${storedChecksum},
          stored.origin, stored.origin_line, ${hasMask ? 'stored.body, stored.checksum' : 'null, null'}
        from ${replacedInFull}`),
     timed(noteFormerValues(resource, replaced, dialect)),
-    untimed(`delete from ${table} where (customer_id, deleted, position) in (
-         select stored.customer_id, stored.deleted, stored.position from ${replaced})`),
+    untimed(`delete from ${table} where (customer, deleted, position) in (
+         select stored.customer, stored.deleted, stored.position from ${replaced})`),
   ]
   const insert = [
     timed(insertRecords(resource, dialect)),
     timed(`insert into ${tableName('revision')}
-       select distinct customer_id, '${resource.kind}', ${now} from staged where true
-       on conflict (customer_id, kind) do update set changed_at = excluded.changed_at`),
+       select distinct customer, '${resource.kind}', ${now} from staged where true
+       on conflict (customer, kind) do update set changed_at = excluded.changed_at`),
     ...(hasMask
       ? [
           // An unmasked record whose masked one was lost replaces nothing, but has the same key.
-          untimed(`insert into ${full} as stored (customer_id, id, deleted, body, checksum)
-             select customer_id, id, deleted_at is not null, full_body, full_checksum from staged
-             where true order by customer_id, id
-             on conflict (customer_id, id) do update set
+          untimed(`insert into ${full} as stored (customer, id, deleted, body, checksum)
+             select customer, id, deleted_at is not null, full_body, full_checksum from staged
+             where true order by customer, id
+             on conflict (customer, id) do update set
                deleted = excluded.deleted, body = excluded.body, checksum = excluded.checksum`),
         ]
       : []),
@@ -66,9 +67,11 @@ export function mergeStatements(resource: Resource, dialect: Dialect) {
     /** When the records of the staged customers last changed. A merge is later. */
     lastChange: `
       select max(changed_at) as changed_at from ${tableName('revision')}
-      where kind = '${resource.kind}' and customer_id in (select customer_id from staged)`,
+      where kind = '${resource.kind}' and customer in (select customer from staged)`,
     dropUnchanged: `
-      delete from staged where sequence in (select staged.sequence from ${unchanged})`,
+      delete from staged_line where sequence in (select staged.sequence from ${unchanged})`,
+    /** Runs before `changes`, and again adds nothing. */
+    addCustomers: addCustomers(dialect),
     /** How many staged records of each file replace a stored one. */
     countReplaced: `
       select staged.file, count(*) as records from ${replaced} group by staged.file`,
@@ -87,8 +90,8 @@ const untimed = (text: string) => ({ text, isTimed: false })
 const timeOfMerge = ({ parameter }: Pick<Dialect, 'parameter'>): string => parameter(1, 'bigint')
 
 /** The stored row of a staged record. Another customer's row with this id is another record's. */
-export const sameRecord = ({ listedId: { key } }: Dialect): string =>
-  `stored.customer_id = staged.customer_id and ${key('stored')} = ${key('staged')}`
+export const sameRecord = ({ listedId: { key } }: Dialect, customer = 'staged.customer'): string =>
+  `stored.customer = ${customer} and ${key('stored')} = ${key('staged')}`
 
 /** The row sets of a merge, each as what follows `from`. */
 function rowSets(resource: Resource, dialect: Dialect) {
@@ -120,13 +123,14 @@ function rowSets(resource: Resource, dialect: Dialect) {
   return { replaced, replacedInFull, unchanged, storedBody, storedChecksum }
 }
 
-const keepDeletions = (table: string, dialect: Dialect): string => `
-      update staged set deleted_at = (
-        select stored.deleted_at from ${table} as stored
-        where ${sameRecord(dialect)})
+function keepDeletions(table: string, dialect: Dialect): string {
+  const isSame = sameRecord(dialect, customerNumber(dialect, 'staged.customer_id'))
+  return `
+      update staged_line as staged set deleted_at = (
+        select stored.deleted_at from ${table} as stored where ${isSame})
       where keeps_deletion = 1 and exists (
-        select 1 from ${table} as stored
-        where ${sameRecord(dialect)} and stored.deleted = true)`
+        select 1 from ${table} as stored where ${isSame} and stored.deleted = true)`
+}
 
 /** The record keeps all that is stored of it, and has no line that an import could know it by. */
 function stageWithdrawn(resource: Resource, dialect: Dialect): string {
@@ -141,7 +145,7 @@ function stageWithdrawn(resource: Resource, dialect: Dialect): string {
   })
   return `${staged}
       from ${tables}
-      where stored.customer_id = ${parameter(4, 'text')} and ${listedId.is('stored', parameter(5, 'uuid'))}
+      where stored.customer = ${customerNumber(dialect, parameter(4, 'text'))} and ${listedId.is('stored', parameter(5, 'uuid'))}
         and ${on}`
 }
 
@@ -156,18 +160,18 @@ type Withdrawal = {
 /** Stages stored records as they are once they are withdrawn; `from` and its rows follow. */
 export function stageStored(
   resource: Resource,
-  { listedId }: Dialect,
+  dialect: Dialect,
   { line, file, deletedAt, idTaken, isLoser }: Withdrawal,
 ): string {
   const members = memberColumns(resource)
   const hasMask = resource.mask !== undefined
   const full = hasMask ? 'stored_full' : 'stored'
-  const kept = ['customer_id', 'id', 'position', ...members, 'updated_at', 'source_version']
+  const kept = ['position', ...members, 'updated_at', 'source_version']
   return `
-      insert into staged (sequence, line, file, ${kept.join(', ')}, full_body, full_checksum,
+      insert into staged_line (sequence, line, file, customer_id, id, ${kept.join(', ')}, full_body, full_checksum,
         masked, masked_checksum, deleted_at, keeps_deletion, id_taken, is_loser)
-      select (select coalesce(max(sequence), 0) from staged) + row_number() over (), ${line}, ${file},
-        ${kept.map((column) => (column === 'id' ? listedId.of('stored') : `stored.${column}`)).join(', ')}, ${full}.body, ${full}.checksum,
+      select (select coalesce(max(sequence), 0) from staged_line) + row_number() over (), ${line}, ${file},
+        ${[customerId(dialect, 'stored.customer'), dialect.listedId.of('stored'), ...kept.map((column) => `stored.${column}`)].join(', ')}, ${full}.body, ${full}.checksum,
         ${hasMask ? 'stored.body, stored.checksum' : 'null, null'},
         coalesce(stored.deleted_at, ${deletedAt}), 0, ${idTaken}, ${isLoser}`
 }
@@ -178,7 +182,7 @@ export function storedInFull(resource: Resource, { tableName, indexedBy, listedI
   const stored = `${tableName(table)} as stored ${indexedBy(`${table}_by_id`)}`
   if (mask === undefined) return { stored, tables: stored, on: 'true' }
   const tables = `${stored} cross join ${tableName(fullTable(resource))} as stored_full`
-  const on = `stored_full.customer_id = stored.customer_id and stored_full.id = ${listedId.of('stored')}`
+  const on = `stored_full.customer = stored.customer and stored_full.id = ${listedId.of('stored')}`
   return { stored, tables, on }
 }
 
@@ -188,12 +192,12 @@ function insertRecords(resource: Resource, dialect: Dialect): string {
   const [body, checksum] =
     resource.mask === undefined ? ['full_body', 'full_checksum'] : ['masked', 'masked_checksum']
   return `insert into ${dialect.tableName(resource.table)} (
-         customer_id, deleted, position, ${members}, body,
+         customer, deleted, position, ${members}, body,
          deleted_at, updated_at, source_version, stored_at, id_taken, checksum, source_digest, origin, origin_line)
-       select customer_id, deleted_at is not null, position, ${members}, ${body},
+       select customer, deleted_at is not null, position, ${members}, ${body},
          deleted_at, updated_at, source_version, ${timeOfMerge(dialect)}, id_taken = 1, ${checksum}, source_digest, ${origin}
        from staged
-       order by customer_id, deleted_at is not null, position`
+       order by customer, deleted_at is not null, position`
 }
 
 /** Lines of several files are numbered through. A record that loses a value has another origin. */
@@ -205,24 +209,27 @@ const origin = ['case when is_loser = 1 then taker else origin end', 'staged.lin
 function noteFormerValues(resource: Resource, replaced: string, dialect: Dialect): string {
   const { tableName } = dialect
   const now = timeOfMerge(dialect)
-  const lost = filterColumns(resource).map(
-    (column) => `
-       select stored.customer_id, '${resource.kind}', '${column}', stored.${column}, stored.position, ${now}
+  const lost = filterColumns(resource).map((column) => {
+    const [before, after] = [{ row: 'stored' }, { row: 'staged', body: 'staged.full_body' }].map(
+      (from) => filterValue(resource, dialect, from, column),
+    )
+    return `
+       select stored.customer, '${resource.kind}', '${column}', ${before}, stored.position, ${now}
        from ${replaced}
-         and stored.${column} is not null and stored.${column} is distinct from staged.${column}`,
-  )
+         and ${before} is not null and ${before} is distinct from ${after}`
+  })
   return `insert into ${tableName('former_value')} as former (
-         customer_id, kind, member, value, position, until)
+         customer, kind, member, value, position, until)
        select * from (${lost.join(' union all ')}) as lost where true
-       on conflict (customer_id, kind, member, value, position)
+       on conflict (customer, kind, member, value, position)
          do update set until = excluded.until`
 }
 
 /** Notes the time of each customer's first record. What was before is unknown. */
 const noteKeptSince = ({ kind }: Resource, dialect: Dialect): string =>
-  `insert into ${dialect.tableName('kept_since')} (customer_id, kind, at)
-       select distinct customer_id, '${kind}', ${timeOfMerge(dialect)} from staged where true
-       on conflict (customer_id, kind) do nothing`
+  `insert into ${dialect.tableName('kept_since')} (customer, kind, at)
+       select distinct customer, '${kind}', ${timeOfMerge(dialect)} from staged where true
+       on conflict (customer, kind) do nothing`
 
 /** Notes the first and the last position of each customer whose records reach further now. */
 function widenExtent({ kind }: Resource, dialect: Dialect): string {
@@ -230,16 +237,16 @@ function widenExtent({ kind }: Resource, dialect: Dialect): string {
   const extent = tableName('extent')
   const known = (column: string) => `(
            select ${column} from ${extent} as known
-           where known.customer_id = reached.customer_id and known.kind = '${kind}'
+           where known.customer = reached.customer and known.kind = '${kind}'
            order by changed_at desc limit 1)`
-  return `insert into ${extent} (customer_id, kind, changed_at, low, high)
-       select customer_id, '${kind}', ${timeOfMerge(dialect)},
+  return `insert into ${extent} (customer, kind, changed_at, low, high)
+       select customer, '${kind}', ${timeOfMerge(dialect)},
          case when known_low < low then known_low else low end,
          case when known_high > high then known_high else high end
        from (
-         select customer_id, low, high, ${known('low')} as known_low, ${known('high')} as known_high
+         select customer, low, high, ${known('low')} as known_low, ${known('high')} as known_high
          from (
-           select customer_id, ${lowest} as low, ${highest} as high from staged group by customer_id
+           select customer, ${lowest} as low, ${highest} as high from staged group by customer
          ) as reached
        ) as widened
        where known_low is null or low < known_low or high > known_high`

@@ -16,13 +16,13 @@ import { conflictReader } from './find-faults.ts'
 import { timeAfter } from './merge-staged.ts'
 import { mergeStatements } from './merge-statements.ts'
 import { noteOrigin } from './origins.ts'
-import { stagedRows, stagingOf } from './staging.ts'
+import { numberStaged, putStagingOf, stagedRows } from './staging.ts'
 
 /** The statements of a kind, written once so that the store prepares each once. */
 export function putStatements(resource: Resource, dialect: Dialect) {
   const { withinFile, withStore } = conflictQueries(resource, dialect)
   const merge = mergeStatements(resource, dialect)
-  const staging = stagingOf(resource, dialect)
+  const staging = putStagingOf(resource, dialect)
   const joined = (queries: readonly string[]) =>
     `select ${conflictColumns} from (${queries.join(' union all ')}) as found`
   return {
@@ -34,14 +34,16 @@ export function putStatements(resource: Resource, dialect: Dialect) {
     readConflict: conflictReader(resource, String),
     within: joined(withinFile(false)),
     stored: joined(withStore({ allowOlder: false })),
-    drop: `delete from staged where ${dialect.isAnyOf('line', dialect.parameter(1, 'bigint[]'))}`,
+    drop: `delete from staged_line where ${dialect.isAnyOf('line', dialect.parameter(1, 'bigint[]'))}`,
     lastChange: merge.lastChange,
     tidy: [
       ...(merge.keepDeletions === undefined ? [] : [merge.keepDeletions]),
       merge.dropUnchanged,
     ],
-    remaining: `select line, sequence in (select staged.sequence from ${merge.replaced}) as replaces
-      from staged`,
+    remaining: `select line, sequence in (select staged.sequence from ${merge.replaced}) as replaces,
+      customer is null as is_new from staged`,
+    addCustomers: merge.addCustomers,
+    numberStaged: numberStaged(dialect),
     stageWithdrawn: merge.stageWithdrawn,
     stageLosers: stageLosers(resource, dialect),
     changes: merge.changes,
@@ -141,12 +143,14 @@ async function stage(batch: Batch, places: readonly number[]): Promise<void> {
     return [statements.rowOf(line, { ...record, line, file: files.get(line) ?? 0 })]
   })
   if (rows.length > 0) await session.stage(statements.staging, rows)
+  if (rows.length === places.length) return
   for (const place of places) {
     const { record } = requestAt(batch, place)
     if (!('withdraws' in record)) continue
     const values = [place, files.get(place) ?? 0, now, record.customerId, record.id]
     await run(batch, statements.stageWithdrawn, values)
   }
+  await run(batch, statements.numberStaged)
 }
 
 /** Stores each origin of the batch once. Returns the number in `staged_origin` of each place. */
@@ -195,6 +199,9 @@ async function mergePut(batch: Batch, staged: readonly number[]): Promise<void> 
   const remaining = await run(batch, statements.remaining)
   const takesOver = remaining.some((row) => requests[placeOf(row)]?.takeOver === true)
   const losers = takesOver ? await run(batch, statements.stageLosers, [now]) : []
+  const isNew = remaining.some((row) => isTrue(row.is_new))
+  if (isNew) await run(batch, statements.addCustomers)
+  if (isNew || losers.length > 0) await run(batch, statements.numberStaged)
   const [last] = await run(batch, statements.lastChange)
   const storedAt = timeAfter(last, now)
   for (const row of remaining) {

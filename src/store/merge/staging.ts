@@ -2,20 +2,33 @@ import type { Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
 import { bodyChecksum } from '../integrity/checksum.ts'
 import type { KnownLine, StorableRecord } from '../records/import.ts'
+import { customerNumber } from '../schema/customers.ts'
 import { memberColumns } from '../schema/tables.ts'
 import type { StagedValue, Staging } from '../session.ts'
 
-/** The temporary table `staged`. The column `sequence` is the number of a record in its import. */
+/**
+ * The temporary table of staged records, whose rows the view `staged` shows with the numbers of
+ * their customers. The column `sequence` is the number of a record in its import.
+ */
 export const stagingOf = (resource: Resource, dialect: Dialect): Staging => ({
-  table: 'staged',
+  table: 'staged_line',
   columns: Object.fromEntries(
     stagedColumns(resource).map((column) => [column, typeOf(column, dialect)]),
   ),
 })
 
-/** The same with the columns of every kind. */
+/**
+ * The same for single records. A column has the number of the customer, so that PostgreSQL looks
+ * stored records up by it: null for a customer without records.
+ */
+export const putStagingOf = (resource: Resource, dialect: Dialect): Staging => ({
+  ...stagingOf(resource, dialect),
+  computed: { customer: customerNumber(dialect, 'line.customer_id') },
+})
+
+/** The columns of `stagingOf` for every kind. */
 export const stagingOfAll = (resources: readonly Resource[], dialect: Dialect): Staging => ({
-  table: 'staged',
+  table: 'staged_line',
   columns: Object.assign({}, ...resources.map((resource) => stagingOf(resource, dialect).columns)),
 })
 
@@ -64,22 +77,40 @@ export const knownRow = ({ file, line, id, digest }: KnownLine): readonly Staged
   digest,
 ]
 
+/** Creates the staging tables of single records; `onCommit` says what a commit does to them. */
+export const createPutStaging = (staging: Staging, { types }: Dialect, onCommit = ''): string => `
+  ${createStaging(staging, `customer ${types.customer}`, onCommit)};
+  create temporary view staged as select * from staged_line`
+
+/** Looks the numbers of customers up that have just been added, or whose records were not sent. */
+export const numberStaged = (dialect: Dialect): string =>
+  `update staged_line set customer = ${customerNumber(dialect, 'customer_id')} where customer is null`
+
 /**
- * Creates the staging tables of single records; `onCommit` says what a commit does to them. The
- * last two columns are what no record brings: it has lost its id to another customer's record, or
- * another record of the merge takes a value from it, which withdraws it. `staged_origin` has who
+ * The last two columns are what no record brings: it has lost its id to another customer's record,
+ * or another record of the merge takes a value from it, which withdraws it. `staged_origin` has who
  * stores the records of each file, by its number, and what withdraws the records from which they
  * take a value. A file without a row has no origin.
  */
-export const createStaging = ({ columns }: Staging, onCommit = ''): string => `
-  create temporary table staged (${declared(columns)},
+const createStaging = ({ table, columns }: Staging, column: string, onCommit: string): string => `
+  create temporary table ${table} (${declared(columns)}${column === '' ? '' : `, ${column}`},
     id_taken integer not null default 0, is_loser integer not null default 0) ${onCommit};
   create temporary table staged_origin (
     file integer primary key, origin bigint, lines_before bigint, taker bigint) ${onCommit}`
 
-/** The same for an import. `rejected` has the faults of the records that it leaves out. */
-export const createImportStaging = (staging: Staging, known: Staging, onCommit = ''): string => `
-  ${createStaging(staging, onCommit)};
+/**
+ * The same for an import, in which a query looks up the numbers that it needs: to store them in
+ * each line would write all lines again. `rejected` has the faults of the records left out.
+ */
+export const createImportStaging = (
+  staging: Staging,
+  known: Staging,
+  dialect: Dialect,
+  onCommit = '',
+): string => `
+  ${createStaging(staging, '', onCommit)};
+  create temporary view staged as
+    select *, ${customerNumber(dialect, 'customer_id')} as customer from staged_line;
   create temporary table known (${declared(known.columns)}) ${onCommit};
   create temporary table rejected (file integer, line bigint, member text, code text,
     other_line bigint, holder text, holder_customer text, raw text) ${onCommit}`
@@ -89,7 +120,7 @@ const declared = (columns: Staging['columns']): string =>
     .map(([name, type]) => `${name} ${type}`)
     .join(', ')
 
-export const indexStaged = 'create index staged_by_id on staged (id)'
+export const indexStaged = 'create index staged_by_id on staged_line (id)'
 export const indexKnown = 'create index known_by_id on known (id)'
 
 /** The columns that make the content of a staged record. `full_body` is the unmasked record. */
@@ -125,7 +156,7 @@ export const stagedValues = (record: StorableRecord, sequence = 0) => ({
   source_version: record.sourceVersion,
 })
 
-/** Makes a record a row of `staged`. */
+/** Makes a record a row of `staged_line`. */
 export function stagedRows({ columns }: Staging) {
   const names = Object.keys(columns)
   return (sequence: number, record: StorableRecord): readonly StagedValue[] => {
@@ -135,10 +166,10 @@ export function stagedRows({ columns }: Staging) {
 }
 
 /** Whether an id is staged twice. If none is, `dropRepeats` need not run. */
-export const hasRepeats = 'select count(distinct id) < count(*) as holds from staged'
+export const hasRepeats = 'select count(distinct id) < count(*) as holds from staged_line'
 
 /** Keeps the first of equal records in one file. */
 export const dropRepeats = `
-  delete from staged where exists (
-    select 1 from staged as earlier
-    where earlier.id = staged.id and earlier.sequence < staged.sequence)`
+  delete from staged_line where exists (
+    select 1 from staged_line as earlier
+    where earlier.id = staged_line.id and earlier.sequence < staged_line.sequence)`

@@ -1,6 +1,15 @@
 import type { Dialect } from '../dialect.ts'
 import { textArray } from './driver/connection.ts'
 
+const setting = (name: string): string => `nullif(current_setting('bursar.${name}', true), '')`
+
+/** The customer that a statement names. */
+const namedIn = {
+  customer: `${setting('customer')}::integer`,
+  customer_id: setting('customer_id'),
+  id: setting('customer_id'),
+} as const
+
 /**
  * Text has collation C and the position is bytea, because their comparisons are leakproof:
  * PostgreSQL can use indexes for them under row-level security. Indexes across customers are
@@ -40,7 +49,7 @@ export const dialect: Dialect = {
           left join lateral (
             select ctid as row_id, body, checksum, masked, masked_checksum, stored_at, deleted_at
             from bursar.superseded as earlier
-            where record.stored_at > ${at} and earlier.customer_id = record.customer_id
+            where record.stored_at > ${at} and earlier.customer = record.customer
               and earlier.kind = '${kind}' and earlier.id = record.id
               and earlier.stored_at <= ${at}
             order by earlier.stored_at desc limit 1) as past on true`,
@@ -68,6 +77,8 @@ export const dialect: Dialect = {
     integer: 'bigint',
     storedAt: 'bigint not null check (stored_at >= 0)',
     sequence: 'bigint generated always as identity primary key',
+    customerSequence: 'integer generated always as identity primary key',
+    customer: 'integer',
     rowNumber: 'bigint',
   },
   tableOptions: '',
@@ -75,17 +86,17 @@ export const dialect: Dialect = {
   // An index on the id alone would find the rows of other customers, and take longer then.
   identifying: (table) => `
 create unique index ${table}_identity on bursar.${table} (id)${dialect.acrossCustomers('id_taken = false')};
-create unique index ${table}_by_id on bursar.${table} (customer_id, id);`,
+create unique index ${table}_by_id on bursar.${table} (customer, id);`,
   acrossCustomers: (condition) => ` where stored_at >= 0 and ${condition}`,
   /**
    * Row-level security: a statement that names no customer sees no rows. An empty text, which a
    * setting of an ended transaction leaves, names none. FORCE applies the policy to the owner too.
    */
-  protect: (table) => `
+  protect: (table, column) => `
 alter table bursar.${table} enable row level security;
 alter table bursar.${table} force row level security;
 create policy customer on bursar.${table}
-  using (customer_id = nullif(current_setting('bursar.customer_id', true), ''));`,
+  using (${column} = ${namedIn[column]});`,
   unprotected: (tables, statement) => {
     const force = (verb: string) =>
       tables.map((table) => `alter table bursar.${table} ${verb} row level security;\n`).join('')

@@ -31,11 +31,15 @@ export const rowsOf = ({ rows }: Pick<Connection, 'rows'>): Pick<Session, 'rows'
 const ROWS_AT_ONCE = 500
 
 /** One array for each column, so that the text of the statement is the same for all batches. */
-function insertOf({ table, columns }: Staging, rows: readonly (readonly Value[])[]) {
+function insertOf(staging: Staging, rows: readonly (readonly Value[])[]) {
+  const { table, columns, computed = {} } = staging
   const names = Object.keys(columns)
+  const into = [...names, ...Object.keys(computed)].join(', ')
+  const values = ['line.*', ...Object.values(computed)].join(', ')
   const arrays = Object.values(columns).map((type, at) => `$${at + 1}::${arrayOf(type)}`)
   return {
-    text: `insert into ${table} (${names.join(', ')}) select * from unnest(${arrays.join(', ')})`,
+    text: `insert into ${table} (${into})
+      select ${values} from unnest(${arrays.join(', ')}) as line (${names.join(', ')})`,
     values: names.map((_name, at) => textArray(rows.map((row) => textOf(row[at] ?? null)))),
     prepare: true,
   }

@@ -2,6 +2,7 @@ import type { Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
 import { unpairedQuery } from '../integrity/stored-rows.ts'
 import { text, whole } from '../row.ts'
+import { customerNumber } from '../schema/customers.ts'
 import { historyTables, recordTables } from '../schema/tables.ts'
 import type { Reads, Session, Transact } from '../session.ts'
 import {
@@ -25,7 +26,9 @@ export async function* exportLines(
 ): AsyncIterable<string> {
   const values = customerId === undefined ? [] : [customerId]
   const ofCustomer = (row: string) =>
-    customerId === undefined ? '' : `and ${row}.customer_id = ${dialect.parameter(1, 'text')}`
+    customerId === undefined
+      ? ''
+      : `and ${row}.customer = ${customerNumber(dialect, dialect.parameter(1, 'text'))}`
   if (resource.mask !== undefined) {
     const [unlisted] = await rows({
       text: `${unpairedQuery(resource, dialect)} ${ofCustomer('unmasked')} limit 1`,
@@ -39,7 +42,7 @@ export async function* exportLines(
     text: `
       ${storedRecords(resource, dialect)}
       where ${isCurrent(resource, 'record')} ${ofCustomer('record')}
-      order by record.customer_id, record.deleted, record.position`,
+      order by record.customer, record.deleted, record.position`,
     values,
   })
   for await (const row of stored) yield exportLine(resource, readStoredRecord(row))

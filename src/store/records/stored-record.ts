@@ -4,6 +4,7 @@ import type { Dialect } from '../dialect.ts'
 import { bodyChecksum } from '../integrity/checksum.ts'
 import { shownId } from '../integrity/stored-rows.ts'
 import { isTrue, type NamedRow, optionalText, optionalWhole, text, whole } from '../row.ts'
+import { customerId, customerNumber } from '../schema/customers.ts'
 import { fullOfRecord } from '../schema/tables.ts'
 import { StoreDamaged } from '../unavailable.ts'
 
@@ -28,7 +29,7 @@ export const isCurrent = ({ deletable }: Resource, row: string): string =>
 /** Selects the records with some ids of their customers: `keys` has `customer_id` and `id`. */
 export const findQuery = (resource: Resource, dialect: Dialect, keys: string): string => `
     ${storedRecords(resource, dialect, `${keys} cross join`, dialect.indexedBy(`${resource.table}_by_id`))}
-    where record.customer_id = key.customer_id
+    where record.customer = ${customerNumber(dialect, 'key.customer_id')}
       and ${dialect.listedId.is('record', 'key.id')}`
 
 /** Selects records as export reads them: `record`, and its unmasked form as `unmasked`. */
@@ -36,7 +37,8 @@ export function storedRecords(resource: Resource, dialect: Dialect, keys = '', i
   const { tableName, listedId } = dialect
   const { row, join } = fullOfRecord(resource, dialect)
   return `
-    select record.customer_id, ${listedId.of('record')} as id, ${row}.body as body, ${row}.checksum as checksum,
+    select ${customerId(dialect, 'record.customer')} as customer_id,
+      ${listedId.of('record')} as id, ${row}.body as body, ${row}.checksum as checksum,
       record.deleted_at, record.id_taken, record.source_version, record.stored_at
     from ${keys} ${tableName(resource.table)} as record ${index} ${join}`
 }

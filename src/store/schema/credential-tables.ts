@@ -123,7 +123,7 @@ create index fee_quote_withdrawal on ${tableName('fee_quote')} (withdrawal)
 -- Counts the open quotes of a client. SQLite needs the last column to count without the table.
 create index fee_quote_unconsumed on ${tableName('fee_quote')}
   (customer_id, client_id, expires_at, consumed_at) where consumed_at is null;
-${protect('fee_quote')}
+${protect('fee_quote', 'customer_id')}
 
 -- The one row is what the sweep of old quotes remembers of its last run.
 create table ${tableName('fee_quote_sweep')} (

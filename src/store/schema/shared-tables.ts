@@ -1,13 +1,15 @@
 import type { Dialect } from '../dialect.ts'
+import { createCustomerTable } from './customers.ts'
 
 /** Creates the tables of the records that all kinds share. Instants are microseconds, UTC. */
 export function createSharedTables(dialect: Dialect): string {
   const { types, tableName, tableOptions, rowTableOptions, protect } = dialect
-  return `
+  return `${createCustomerTable(dialect)}
+
 -- What a record was before an import replaced it. It was in force from stored_at until replaced_at.
 create table ${tableName('superseded')} (
   kind ${types.key} not null,
-  customer_id ${types.key} not null,
+  customer ${types.customer} not null,
   id ${types.id} not null,
   stored_at ${types.integer} not null,
   replaced_at ${types.integer} not null,
@@ -21,18 +23,18 @@ create table ${tableName('superseded')} (
   masked text,
   masked_checksum ${types.integer}
 )${rowTableOptions};
-create index superseded_by_id on ${tableName('superseded')} (customer_id, kind, id, stored_at);
-${protect('superseded')}
+create index superseded_by_id on ${tableName('superseded')} (customer, kind, id, stored_at);
+${protect('superseded', 'customer')}
 
 -- When a customer's records of a kind last changed. Every import that changes one raises it. Entity
 -- tags are made of it, so a page need not be hashed.
 create table ${tableName('revision')} (
-  customer_id ${types.key} not null,
+  customer ${types.customer} not null,
   kind ${types.key} not null,
   changed_at ${types.integer} not null,
-  primary key (customer_id, kind)
+  primary key (customer, kind)
 )${tableOptions};
-${protect('revision')}
+${protect('revision', 'customer')}
 
 -- Who stored a version: a client over HTTP, or a command with its file.
 create table ${tableName('origin')} (
@@ -47,36 +49,36 @@ create unique index origin_by_client on ${tableName('origin')} (client_id, comma
 
 -- The values that a record no longer has, and when it last had each.
 create table ${tableName('former_value')} (
-  customer_id ${types.key} not null,
+  customer ${types.customer} not null,
   kind ${types.key} not null,
   member ${types.key} not null,
   value ${types.key} not null,
   position ${types.position} not null,
   until ${types.integer} not null,
-  primary key (customer_id, kind, member, value, position)
+  primary key (customer, kind, member, value, position)
 )${tableOptions};
-${protect('former_value')}
+${protect('former_value', 'customer')}
 
 -- The first and the last position of a customer's records, from the time that they were reached.
 create table ${tableName('extent')} (
-  customer_id ${types.key} not null,
+  customer ${types.customer} not null,
   kind ${types.key} not null,
   changed_at ${types.integer} not null,
   low ${types.position} not null,
   high ${types.position} not null,
-  primary key (customer_id, kind, changed_at)
+  primary key (customer, kind, changed_at)
 )${tableOptions};
-${protect('extent')}
+${protect('extent', 'customer')}
 
 -- From when on a customer's records of a kind are known: since the first of them was stored, or
 -- since the time before which versions were pruned. What was before is unknown.
 create table ${tableName('kept_since')} (
-  customer_id ${types.key} not null,
+  customer ${types.customer} not null,
   kind ${types.key} not null,
   at ${types.integer} not null,
-  primary key (customer_id, kind)
+  primary key (customer, kind)
 )${tableOptions};
-${protect('kept_since')}
+${protect('kept_since', 'customer')}
 
 -- What was answered to a request with an idempotency key.
 create table ${tableName('kept_answer')} (

@@ -18,7 +18,7 @@ export const historyTables: readonly string[] = [
 ]
 
 /** The tables from which reads of every kind take something. */
-export const sharedTables: readonly string[] = [...historyTables, 'origin', 'revision']
+export const sharedTables: readonly string[] = ['customer', ...historyTables, 'origin', 'revision']
 
 /** Columns whose changes are noted, because an old page is filtered by their old values. */
 export const filterColumns = ({ columns }: Resource): readonly string[] => [
@@ -26,11 +26,24 @@ export const filterColumns = ({ columns }: Resource): readonly string[] => [
   ...Object.values<string>(columns),
 ]
 
-/** The columns of a stored record that differ from kind to kind. */
-export const memberColumns = (resource: Resource): readonly string[] => [
-  ...filterColumns(resource),
-  ...(resource.exclusive === undefined ? [] : ['exclusive_key']),
-]
+/**
+ * The columns of a stored record that differ from kind to kind. The key of an exclusive member has
+ * a column in place of the member, which its body has.
+ */
+export const memberColumns = (resource: Resource): readonly string[] => {
+  const { exclusive } = resource
+  const columns = filterColumns(resource)
+  if (exclusive === undefined) return columns
+  return [...columns.filter((column) => column !== exclusive.member), 'exclusive_key']
+}
+
+/** The value of a filter column of a row, as text. */
+export const filterValue = (
+  { exclusive }: Pick<Resource, 'exclusive'>,
+  { jsonMember }: Pick<Dialect, 'jsonMember'>,
+  { row, body = `${row}.body` }: { readonly row: string; readonly body?: string },
+  column: string,
+): string => (column === exclusive?.member ? jsonMember(body, column) : `${row}.${column}`)
 
 /** Columns by which the operator finds a record of any customer, besides those that are unique. */
 export const searchedColumns = (resource: Resource): readonly string[] =>
@@ -46,5 +59,5 @@ export const fullOfRecord = (
     : {
         row: 'unmasked',
         join: `left join ${tableName(fullTable(resource))} as unmasked
-          on unmasked.customer_id = record.customer_id and unmasked.id = ${listedId.of('record')}`,
+          on unmasked.customer = record.customer and unmasked.id = ${listedId.of('record')}`,
       }

@@ -37,7 +37,7 @@ export const dialect: Dialect = {
   joinPast: (kind, at) => `
           left join superseded as past on past.rowid = case when record.stored_at > ${at} then (
             select rowid from superseded as earlier
-            where earlier.customer_id = record.customer_id and earlier.kind = '${kind}'
+            where earlier.customer = record.customer and earlier.kind = '${kind}'
               and earlier.id = ${idOf('record')} and earlier.stored_at <= ${at}
             order by earlier.stored_at desc limit 1) end`,
   keys: {
@@ -63,6 +63,8 @@ export const dialect: Dialect = {
     integer: 'integer',
     storedAt: 'integer not null',
     sequence: 'integer primary key',
+    customerSequence: 'integer primary key autoincrement',
+    customer: 'integer',
     rowNumber: 'integer primary key',
   },
   tableOptions: ' strict, without rowid',
@@ -70,7 +72,7 @@ export const dialect: Dialect = {
   // An entry ends with the primary key, so a read compares the customer before it reads the row.
   // Several records that have lost one id differ by their customer.
   identifying: (table) =>
-    `create unique index ${table}_by_id on ${table} (substr(position, 9), (iif(id_taken, customer_id, '')));`,
+    `create unique index ${table}_by_id on ${table} (substr(position, 9), (iif(id_taken, customer, 0)));`,
   acrossCustomers: (condition) => ` where ${condition}`,
   protect: () => '',
   unprotected: (_tables, statement) => statement,

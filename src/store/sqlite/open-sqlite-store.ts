@@ -5,7 +5,7 @@ import { openLog } from '../../platform/log.ts'
 import { openOnce } from '../../platform/open-once.ts'
 import { resources } from '../../resources/catalogue.ts'
 import type { PutTransactions } from '../merge/put-queue.ts'
-import { createStaging, indexStaged, stagingOfAll } from '../merge/staging.ts'
+import { createPutStaging, indexStaged, stagingOfAll } from '../merge/staging.ts'
 import { openRecords } from '../open-records.ts'
 import type { Store } from '../records.ts'
 import type { Transact } from '../session.ts'
@@ -93,7 +93,7 @@ function openForPuts(path: string) {
   db.exec('pragma temp_store = memory')
   // Records lie all over the file, so a short log would be copied to it after every commit.
   db.exec(`pragma wal_autocheckpoint = ${limits.putLogPages}`)
-  db.exec(`${createStaging(stagingOfAll(resources, dialect))}; ${indexStaged}`)
+  db.exec(`${createPutStaging(stagingOfAll(resources, dialect), dialect)}; ${indexStaged}`)
   return { transact: openTransactions(db), close: async () => db.close() }
 }
 
@@ -103,7 +103,7 @@ const putsOver = (transact: () => Transact): PutTransactions => ({
   transact: async (_resource, work, deadline) =>
     transact()(async (session) => {
       const result = await work(session)
-      await session.rows({ text: 'delete from staged' })
+      await session.rows({ text: 'delete from staged_line' })
       await session.rows({ text: 'delete from staged_origin' })
       return result
     }, deadline),

@@ -21,9 +21,13 @@ export function openSession(db: DatabaseSync): Session {
   }
 }
 
-export function insertInto({ table, columns }: Staging): string {
+export function insertInto({ table, columns, computed = {} }: Staging): string {
   const names = Object.keys(columns)
-  return `insert into ${table} (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`
+  const into = `insert into ${table} (${[...names, ...Object.keys(computed)].join(', ')})`
+  const expressions = Object.values(computed)
+  if (expressions.length === 0) return `${into} values (${names.map(() => '?').join(', ')})`
+  const line = `(select ${names.map((name) => `? as ${name}`).join(', ')}) as line`
+  return `${into} select ${['line.*', ...expressions].join(', ')} from ${line}`
 }
 
 /** Reads by many different statements, of which it keeps those used last. */

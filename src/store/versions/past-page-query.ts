@@ -3,6 +3,8 @@ import { fullTable, type Resource } from '../../contract/resource.ts'
 import { type Dialect, openParameters, type Parameters } from '../dialect.ts'
 import type { PastSelection } from '../records/history.ts'
 import { bySelectivity, namesOneRecord, rangeOf } from '../records/page.ts'
+import { customerNumber } from '../schema/customers.ts'
+import { filterValue } from '../schema/tables.ts'
 import type { Statement } from '../session.ts'
 
 /**
@@ -21,7 +23,7 @@ export function pastPageQuery(
   const parameters = openParameters(dialect)
   const { add } = parameters
   const at = add(selection.asOf, 'bigint')
-  const customer = add(tenant, 'text')
+  const customer = customerNumber(dialect, add(tenant, 'text'))
   const { low, high } = rangeOf(selection)
   const asked: Asked = {
     resource,
@@ -68,7 +70,7 @@ function rangePage(asked: Asked): string {
   const isApart = shown !== table
   const whole = isApart
     ? `left join ${tableName(shown)} as whole on record.stored_at <= ${at}
-          and whole.customer_id = record.customer_id and whole.id = ${listedId.of('record')}`
+          and whole.customer = record.customer and whole.id = ${listedId.of('record')}`
     : ''
   const current = isApart ? 'whole' : 'record'
   const content = contentOf(asked, `record.stored_at <= ${at}`, current)
@@ -77,7 +79,7 @@ function rangePage(asked: Asked): string {
   const ofState = (state: string) => `
       select record.position, ${content}
       from ${tableName(table)} as record ${joinPast(kind, at)} ${whole}
-      where record.customer_id = ${customer} and record.deleted = ${state}
+      where record.customer = ${customer} and record.deleted = ${state}
         and ${where}`
   return `
     with ${reached(asked)}
@@ -111,7 +113,7 @@ function keyedPage(asked: Asked): string {
       select key.position, ${contentOf(asked, 'key.past_row is null', 'current')}
       from key
       left join ${tableName(shown)} as current
-        on current.customer_id = ${customer} and ${ofKey} and key.past_row is null
+        on current.customer = ${customer} and ${ofKey} and key.past_row is null
       left join ${tableName('superseded')} as past on past.${rowName} = key.past_row
       order by key.position ${order}
     ) as page`
@@ -139,14 +141,14 @@ function pageColumns({ resource: { kind }, dialect, customer, order }: Asked): s
       ${joined('checksum', ',', order)} as checksums,
       ${joined('octet_length(body)', ',', order)} as lengths,
       (select at from ${tableName('kept_since')}
-        where customer_id = ${customer} and kind = '${kind}') as kept_since`
+        where customer = ${customer} and kind = '${kind}') as kept_since`
 }
 
 /** The bounds of the positions that the customer had then. */
 const reached = ({ resource: { kind }, dialect: { tableName }, customer, at }: Asked): string =>
   `reached as materialized (
       select low, high from ${tableName('extent')}
-      where customer_id = ${customer} and kind = '${kind}' and changed_at <= ${at}
+      where customer = ${customer} and kind = '${kind}' and changed_at <= ${at}
       order by changed_at desc limit 1
     )`
 
@@ -188,7 +190,8 @@ function candidates(asked: Asked): readonly string[] {
       .filter((filter) => filter.column !== 'id' && filter.column !== 'exclusive_key')
       .map((filter) => {
         const past = jsonMember('past.body', filter.column)
-        return isAnyOf(then(at, `record.${filter.column}`, past), filter.list)
+        const current = filterValue(resource, dialect, { row: 'record' }, filter.column)
+        return isAnyOf(then(at, current, past), filter.list)
       }),
   ].join('\n          and ')
   const stored = {
@@ -202,7 +205,7 @@ function candidates(asked: Asked): readonly string[] {
     row: 'former',
     filter: former,
     tables: `${tableName('former_value')} as former cross join ${tableName(table)} as record`,
-    where: (value: string) => `former.customer_id = ${customer} and former.kind = '${kind}'
+    where: (value: string) => `former.customer = ${customer} and former.kind = '${kind}'
           and former.member = '${former.column}' and former.value = ${value} and former.until > ${at}
           and record.deleted in (${statesOf(dialect).join(', ')})
           and record.position = former.position`,
@@ -212,7 +215,7 @@ function candidates(asked: Asked): readonly string[] {
           select record.position, ${listedId.of('record')} as id, record.deleted,
             case when record.stored_at <= ${at} then null else ${pastRow} end as past_row
           from ${entries} ${tables} ${joinPast(kind, at)}
-          where record.customer_id = ${customer} and ${where(value)}
+          where record.customer = ${customer} and ${where(value)}
           and ${inRange(row, asked)} and ${conditions}`
     // There may be a thousand of them, and each finds few records.
     if (namesOneRecord(driver)) {

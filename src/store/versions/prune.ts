@@ -44,9 +44,9 @@ const endedAt = { superseded: 'replaced_at', former_value: 'until' } as const
 
 /** The columns of the index in whose order a table is pruned, with their types. */
 const keys = {
-  superseded: { customer_id: 'text', kind: 'text', id: 'uuid', stored_at: 'bigint' },
+  superseded: { customer: 'bigint', kind: 'text', id: 'uuid', stored_at: 'bigint' },
   former_value: {
-    customer_id: 'text',
+    customer: 'bigint',
     kind: 'text',
     member: 'text',
     value: 'text',

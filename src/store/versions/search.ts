@@ -13,6 +13,7 @@ import type { Search, SearchHit } from '../records/history.ts'
 import { isCurrent } from '../records/stored-record.ts'
 import type { OperatorRecords } from '../records.ts'
 import { bytes, type NamedRow, optionalText, text } from '../row.ts'
+import { customerNumber, customerId as idOf } from '../schema/customers.ts'
 import { searchedColumns } from '../schema/tables.ts'
 import type { Reads, Statement } from '../session.ts'
 
@@ -81,7 +82,9 @@ export function searchLookUps(
     const { add, values } = parameters
     const conditions = [
       condition(parameters),
-      ...(customerId === undefined ? [] : [`customer_id = ${add(customerId, 'text')}`]),
+      ...(customerId === undefined
+        ? []
+        : [`customer = ${customerNumber(dialect, add(customerId, 'text'))}`]),
       ...earlier.map((other) => `(${other.condition(parameters)}) is not true`),
       ...(after === undefined || number > begun
         ? []
@@ -97,7 +100,7 @@ export function searchLookUps(
         ? 'not deleted'
         : isCurrent(resource, resource.table)
     const text = `
-        select customer_id, position, ${sortedBy ?? 'cast(null as text)'} as sort_key
+        select ${idOf(dialect, `${resource.table}.customer`)} as customer_id, position, ${sortedBy ?? 'cast(null as text)'} as sort_key
         from ${tableName(resource.table)} ${indexedBy(index)}
         where stored_at >= 0 and id_taken = false and ${shown}
           and ${conditions.join(' and ')}
@@ -149,7 +152,7 @@ const startsWith =
     return `${column} >= ${add(start, 'text')} and ${column} < ${add(next, 'text')}`
   }
 
-const LIST_ORDER = 'customer_id, deleted, position'
+const LIST_ORDER = 'customer, deleted, position'
 
 /** The hits that come later in the order of lists than the record of the last one. */
 function isLater(
@@ -163,7 +166,7 @@ function isLater(
             where ${is(table, id)} and stored_at >= 0 and id_taken = false)`
   // The last hit may have been withdrawn since.
   const deleted = deletable ? last('deleted') : boolean(false)
-  return `(${LIST_ORDER}) > (${last('customer_id')}, ${deleted}, ${last('position')})`
+  return `(${LIST_ORDER}) > (${last('customer')}, ${deleted}, ${last('position')})`
 }
 
 /** The hits of a look-up after the last one of the page before. */

@@ -10,6 +10,7 @@ import {
 import { exportLine, readStoredRecord, versionOf } from '../records/stored-record.ts'
 import type { OperatorRecords } from '../records.ts'
 import { type NamedRow, optionalText, optionalWhole, whole } from '../row.ts'
+import { customerId, customerNumber } from '../schema/customers.ts'
 import { fullOfRecord } from '../schema/tables.ts'
 import type { Reads, Value } from '../session.ts'
 
@@ -74,8 +75,15 @@ export function openVersions(
 /** Before every version. */
 const BEFORE_ALL = -1n
 
-const version = (row: string, id: string, body: string, checksum: string, replacedAt: string) => `
-  ${row}.customer_id, ${id} as id, ${body} as body, ${checksum} as checksum, ${row}.deleted_at,
+const version = (
+  names: Pick<Dialect, 'tableName'>,
+  row: string,
+  id: string,
+  body: string,
+  checksum: string,
+  replacedAt: string,
+) => `
+  ${customerId(names, `${row}.customer`)} as customer_id, ${id} as id, ${body} as body, ${checksum} as checksum, ${row}.deleted_at,
   ${row}.source_version, ${row}.stored_at, ${replacedAt} as replaced_at, ${row}.origin_line,
   origin.command, origin.client_id, origin.file, origin.os_user`
 
@@ -88,8 +96,12 @@ const currentVersion = (resource: Resource, dialect: Dialect): string => `
 /** The same of one customer, by an index that finds no other customer's record. */
 export const currentVersionOf = (resource: Resource, dialect: Dialect): string => `
     ${current(resource, dialect, 'by_id')}
-    where record.customer_id = ${dialect.parameter(1, 'text')}
+    where record.customer = ${namedCustomer(dialect)}
       and ${hasId(dialect, 2)}`
+
+/** The number of the customer that the first parameter names. */
+const namedCustomer = (dialect: Dialect): string =>
+  customerNumber(dialect, dialect.parameter(1, 'text'))
 
 const hasId = ({ listedId, parameter }: Dialect, at: number): string =>
   listedId.is('record', parameter(at, 'uuid'))
@@ -98,22 +110,22 @@ function current(resource: Resource, dialect: Dialect, index: string): string {
   const { tableName, indexedBy, listedId } = dialect
   const { row, join } = fullOfRecord(resource, dialect)
   return `
-    select ${version('record', listedId.of('record'), `${row}.body`, `${row}.checksum`, 'null')}
+    select ${version(dialect, 'record', listedId.of('record'), `${row}.body`, `${row}.checksum`, 'null')}
     from ${tableName(resource.table)} as record ${indexedBy(`${resource.table}_${index}`)}
     left join ${tableName('origin')} as origin on origin.id = record.origin
     ${join}`
 }
 
-const keptSinceQuery = ({ tableName, parameter }: Dialect): string => `
-    select at from ${tableName('kept_since')}
-    where customer_id = ${parameter(1, 'text')} and kind = ${parameter(2, 'text')}`
+const keptSinceQuery = (dialect: Dialect): string => `
+    select at from ${dialect.tableName('kept_since')}
+    where customer = ${namedCustomer(dialect)} and kind = ${dialect.parameter(2, 'text')}`
 
-const replaced = ({ kind }: Resource, { tableName, parameter }: Dialect): string => `
-    select ${version('past', 'past.id', 'past.body', 'past.checksum', 'past.replaced_at')}
-    from ${tableName('superseded')} as past
-    left join ${tableName('origin')} as origin on origin.id = past.origin
-    where past.customer_id = ${parameter(1, 'text')} and past.kind = '${kind}'
-      and past.id = ${parameter(2, 'uuid')}`
+const replaced = ({ kind }: Resource, dialect: Dialect): string => `
+    select ${version(dialect, 'past', 'past.id', 'past.body', 'past.checksum', 'past.replaced_at')}
+    from ${dialect.tableName('superseded')} as past
+    left join ${dialect.tableName('origin')} as origin on origin.id = past.origin
+    where past.customer = ${namedCustomer(dialect)} and past.kind = '${kind}'
+      and past.id = ${dialect.parameter(2, 'uuid')}`
 
 /** The replaced version that was stored at a time, or the last one before it. */
 export const versionBefore = (resource: Resource, dialect: Dialect): string => `

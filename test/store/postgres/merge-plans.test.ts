@@ -5,8 +5,11 @@ import { conflictQueries } from '../../../src/store/merge/conflict-queries.ts'
 import { mergeStatements } from '../../../src/store/merge/merge-statements.ts'
 import { putStatements } from '../../../src/store/merge/put-batch.ts'
 import {
-  createStaging,
+  createImportStaging,
+  createPutStaging,
   indexStaged,
+  knownStaging,
+  numberStaged,
   stagingOf,
   stagingOfAll,
 } from '../../../src/store/merge/staging.ts'
@@ -15,7 +18,6 @@ import { type Connection, openConnection } from '../../../src/store/postgres/dri
 import {
   bulkTransaction,
   readingSessions,
-  type SessionSettings,
   setLocal,
 } from '../../../src/store/postgres/driver/sessions.ts'
 import { openPostgresTestStore, resourceOf } from '../../support/record-store.ts'
@@ -30,13 +32,17 @@ let tested: Awaited<ReturnType<typeof openPostgresTestStore>>
 before(async () => {
   tested = await openPostgresTestStore()
   const store = (customer: string, first: number, rows: number) => `
-    insert into bursar.fiat_account (customer_id, position, id, body, stored_at, deleted, checksum)
+    insert into bursar.fiat_account (customer, position, id, body, stored_at, deleted, checksum)
     select *, false, 0 from (${accounts(customer, first, rows)}) as made`
   // The statistics know customers of one record. Then one customer stores many.
   await tested.database.ask('alter table bursar.fiat_account set (autovacuum_enabled = false)')
-  await tested.database.ask(store(`'customer-' || at`, 0, 1000))
+  await tested.database.ask(`insert into bursar.customer (id)
+    select 'customer-' || at from generate_series(1, 1000) as at union all select 'acme'`)
+  await tested.database.ask(store('at + 1', 0, 1000))
   await tested.database.ask('analyze bursar.fiat_account')
-  await tested.database.ask(store(`'acme'`, 1000, ROWS))
+  await tested.database.ask(
+    store(`(select number from bursar.customer where id = 'acme')`, 1000, ROWS),
+  )
 })
 after(() => tested.close())
 
@@ -45,9 +51,21 @@ const accounts = (customer: string, first: number, rows: number) => `
   from (select at, lpad(to_hex(at), 32, '0')::uuid as id
         from generate_series(${first}, ${first + rows - 1}) as at) as made`
 
+const staging = stagingOf(resource, dialect)
+const ofImport = {
+  settings: bulkTransaction(STATEMENT_MS),
+  create: createImportStaging(staging, knownStaging(dialect), dialect, 'on commit drop'),
+  fill: '',
+}
+const ofPuts = {
+  settings: readingSessions(STATEMENT_MS),
+  create: createPutStaging(staging, dialect, 'on commit drop'),
+  fill: numberStaged(dialect),
+}
+
 /** Runs work in a transaction of the operator, beside as many staged accounts of that customer. */
 async function withStaged(
-  settings: SessionSettings,
+  { settings, create, fill }: typeof ofImport | typeof ofPuts,
   first: number,
   work: (connection: Connection) => Promise<void>,
 ): Promise<void> {
@@ -57,11 +75,12 @@ async function withStaged(
   try {
     await session.execute(`
       begin; ${setLocal(settings)};
-      ${createStaging(stagingOf(resource, dialect), 'on commit drop')};
-      insert into staged (customer_id, position, id, full_body, sequence)
+      ${create};
+      insert into staged_line (customer_id, position, id, full_body, sequence)
         ${accounts(`'acme'`, first, ROWS)};
-      update staged set line = sequence, file = 0, keeps_deletion = 1;
-      analyze staged`)
+      update staged_line set line = sequence, file = 0, keeps_deletion = 1;
+      ${fill};
+      analyze staged_line`)
     await work(session)
   } finally {
     await session.close()
@@ -71,13 +90,13 @@ async function withStaged(
 const { withStore } = conflictQueries(resource, dialect)
 const { hasReplaced, lastChange } = mergeStatements(resource, dialect)
 
-for (const [name, settings] of [
-  ['records of an import', bulkTransaction(STATEMENT_MS)],
-  ['single records', readingSessions(STATEMENT_MS)],
+for (const [name, merge] of [
+  ['records of an import', ofImport],
+  ['single records', ofPuts],
 ] as const) {
   test(`with stale statistics, ${name} without a ref_id are checked within the deadline`, async () => {
     for (const first of [1_000_000, 1000]) {
-      await withStaged(settings, first, async (session) => {
+      await withStaged(merge, first, async (session) => {
         for (const text of [...withStore({ allowOlder: false }), hasReplaced, lastChange]) {
           await session.query({ text })
         }
@@ -87,7 +106,7 @@ for (const [name, settings] of [
 }
 
 test('a null ref_id is looked up nowhere', async () => {
-  await withStaged(readingSessions(STATEMENT_MS), 1_000_000, async (session) => {
+  await withStaged(ofPuts, 1_000_000, async (session) => {
     const text = withStore({ allowOlder: true }).find((query) =>
       query.includes("'ref_id' as member"),
     )
@@ -107,7 +126,9 @@ for (const { kind } of resources) {
     const session = openConnection(address, { parameters, connectTimeoutMs: 5000 })
     try {
       const staging = stagingOfAll(resources, dialect)
-      await session.execute(`${createStaging(staging, 'on commit delete rows')}; ${indexStaged}`)
+      await session.execute(
+        `${createPutStaging(staging, dialect, 'on commit delete rows')}; ${indexStaged}`,
+      )
       const { stored } = putStatements(resourceOf(kind), dialect)
       const rows = await session.query({ text: `explain ${stored}` })
       const plan = rows.map(([line]) => String(line)).join('\n')

@@ -47,6 +47,13 @@ async function as<T>(url: string, work: (session: Connection) => Promise<T>): Pr
 const textsOf = async (session: Connection, text: string): Promise<string[][]> =>
   (await session.query({ text })).map((row) => row.map(String))
 
+/** Begins a transaction that names a customer, as a statement of the store does. */
+const nameCustomer = (id: string): string => `
+  begin; set local bursar.customer_id = '${id}';
+  select set_config('bursar.customer', number::text, true) from bursar.customer`
+
+const settings = `current_setting('bursar.customer_id', true), current_setting('bursar.customer', true)`
+
 const allIds = 'select id from bursar.fiat_account order by id'
 
 describe('row-level security', () => {
@@ -54,7 +61,7 @@ describe('row-level security', () => {
     const tables = await tested.database.ask(`
       select t.relname, t.relrowsecurity, t.relforcerowsecurity,
         (select count(*) from pg_policy as p where p.polrelid = t.oid and p.polname in ('customer', 'operator'))
-      from pg_class as t join pg_attribute as a on a.attrelid = t.oid and a.attname = 'customer_id'
+      from pg_class as t join pg_attribute as a on a.attrelid = t.oid and (a.attname in ('customer', 'customer_id') or t.relname = 'customer' and a.attname = 'number')
       where t.relnamespace = 'bursar'::regnamespace and t.relkind in ('r', 'p') order by 1`)
     const secured = tables.filter(([name]) => !withoutPolicies.includes(String(name)))
     assert.ok(secured.length >= 8)
@@ -74,23 +81,24 @@ describe('row-level security', () => {
 
   test('returns the rows of the customer in the setting, without a condition in the statement', async () => {
     const seen = await as(tested.database.url, async (session) => {
-      await session.execute(`begin; set local bursar.customer_id = 'borealis'`)
+      await session.execute(nameCustomer('borealis'))
       return await textsOf(session, allIds)
     })
     assert.deepEqual(seen, [[anId(2)]])
   })
 
   test('treats the empty setting that an ended transaction leaves as no customer', async () => {
-    await tested.database.ask(`insert into bursar.revision values ('', 'fiat-accounts', 1)`)
+    await tested.database.ask(`insert into bursar.customer (id) values ('')`)
     const seen = await as(tested.database.url, async (session) => {
-      await session.execute(`begin; set local bursar.customer_id = 'acme'; commit`)
+      await session.execute(`${nameCustomer('acme')}; commit`)
       return [
-        await textsOf(session, `select current_setting('bursar.customer_id', true)`),
+        await textsOf(session, `select ${settings}`),
+        await textsOf(session, 'select * from bursar.customer'),
         await textsOf(session, 'select * from bursar.revision'),
       ]
     })
-    assert.deepEqual(seen, [[['']], []])
-    await tested.database.ask(`delete from bursar.revision where customer_id = ''`)
+    assert.deepEqual(seen, [[['', '']], [], []])
+    await tested.database.ask(`delete from bursar.customer where id = ''`)
   })
 
   test('is not bypassed by a view or a function of the owner', async () => {
@@ -126,7 +134,7 @@ describe('row-level security', () => {
     // The page resolves just before its session is returned to the pool.
     await setImmediate()
     const [left] = await tested.customers.rows({
-      text: `select current_setting('bursar.customer_id', true) as customer,
+      text: `select current_setting('bursar.customer_id', true) || current_setting('bursar.customer', true) as customer,
         (select count(*) from bursar.fiat_account) as records`,
     })
     assert.deepEqual({ ...left }, { customer: '', records: 0n })
@@ -175,7 +183,8 @@ describe('row-level security', () => {
       for (const forbidden of [
         `update bursar.fiat_account set body = '{}'`,
         'delete from bursar.fiat_account',
-        `insert into bursar.revision values ('acme', 'statements', 1)`,
+        `insert into bursar.revision values (1, 'statements', 1)`,
+        `insert into bursar.customer (id) values ('mine')`,
         'select * from bursar.superseded',
         'truncate bursar.statement',
         'create table bursar.mine ()',
@@ -188,7 +197,7 @@ describe('row-level security', () => {
   test('uses leakproof comparison functions only, because others prevent index scans', async () => {
     const leaky = await tested.database.ask(`
       select proname from pg_proc where not proleakproof and pronamespace = 'pg_catalog'::regnamespace
-        and proname in ('texteq', 'uuid_eq', 'booleq', 'byteaeq', 'bytealt', 'byteagt', 'int8eq')`)
+        and proname in ('texteq', 'uuid_eq', 'booleq', 'byteaeq', 'bytealt', 'byteagt', 'int8eq', 'int4eq')`)
     assert.deepEqual(leaky, [])
   })
 })

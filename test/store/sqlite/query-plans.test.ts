@@ -25,7 +25,7 @@ function assertTenantFirst(plan: readonly string[], table: string): void {
   const reads = plan.filter((step) => new RegExp(`^(SEARCH|SCAN) (${table}|r)\\b`).test(step))
   assert.ok(reads.length > 0, `no step reads ${table}:\n${plan.join('\n')}`)
   for (const step of reads) {
-    assert.match(step, /^SEARCH .*\((<expr>=\?\)|(\w+=\? AND )?customer_id=\?)/, plan.join('\n'))
+    assert.match(step, /^SEARCH .*\((<expr>=\?\)|(\w+=\? AND )?customer=\?)/, plan.join('\n'))
   }
 }
 
@@ -51,7 +51,7 @@ for (const operation of lists) {
         assert.ok(!plan.some((step) => step.includes('TEMP B-TREE')), plan.join('\n'))
         assert.match(
           plan.join('\n'),
-          /PRIMARY KEY \(customer_id=\? AND deleted=\? AND position>\? AND position<\?\)/,
+          /PRIMARY KEY \(customer=\? AND deleted=\? AND position>\? AND position<\?\)/,
         )
       })
     }
@@ -93,9 +93,7 @@ for (const operation of lists) {
         assertTenantFirst(plan, table)
         assert.equal(
           plan.filter((step) =>
-            step.includes(
-              'PRIMARY KEY (customer_id=? AND deleted=? AND position>? AND position<?)',
-            ),
+            step.includes('PRIMARY KEY (customer=? AND deleted=? AND position>? AND position<?)'),
           ).length,
           2,
         )

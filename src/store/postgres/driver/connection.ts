@@ -112,6 +112,9 @@ function decoded(
   return Object.fromEntries(values)
 }
 
+/** Reads integer as bigint too, so that a whole number has one type. */
+const wholeNumbers = { ...postgres.BigInt, from: [20, 23] }
+
 const CLOSE_SECONDS = 1
 
 function openSession(address: ServerAddress, options: SessionOptions) {
@@ -134,7 +137,7 @@ function openSession(address: ServerAddress, options: SessionOptions) {
     port: address.port,
     max: 1,
     fetch_types: false,
-    types: { bigint: postgres.BigInt },
+    types: { bigint: wholeNumbers },
     // By default the library ends old sessions, even while they are in use.
     max_lifetime: null,
     idle_timeout: 0,

@@ -17,6 +17,8 @@ export const readingSessions = (withinMs: number) => ({
   enable_bitmapscan: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
+  // It would skip the setting of a tenant that it has seen before: docs/decisions/0031.
+  enable_memoize: 'off',
   jit: 'off',
 })
 
@@ -45,6 +47,7 @@ export const bulkTransaction = (statementMs: number) => ({
   enable_bitmapscan: 'on',
   enable_hashjoin: 'on',
   enable_mergejoin: 'on',
+  enable_memoize: 'on',
   jit: 'off',
 })
 

@@ -3,7 +3,7 @@ import type { Resource } from '../../../contract/resource.ts'
 import { limits } from '../../../platform/limits.ts'
 import { resources } from '../../../resources/catalogue.ts'
 import type { PutTransactions } from '../../merge/put-queue.ts'
-import { createStaging, indexStaged, stagingOfAll } from '../../merge/staging.ts'
+import { createPutStaging, indexStaged, stagingOfAll } from '../../merge/staging.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { transactOn } from '../cluster/transaction.ts'
 import { dialect } from '../dialect.ts'
@@ -23,11 +23,11 @@ export const lockKind = ({ table }: Resource): string =>
 
 /** Drops the staging tables that another transaction has left to the session. */
 export const dropStaging =
-  'drop table if exists pg_temp.staged, pg_temp.staged_origin, pg_temp.known, pg_temp.rejected'
+  'drop view if exists pg_temp.staged; drop table if exists pg_temp.staged_line, pg_temp.staged_origin, pg_temp.known, pg_temp.rejected'
 
 const created = `
   ${dropStaging};
-  ${createStaging(stagingOfAll(resources, dialect), 'on commit delete rows')};
+  ${createPutStaging(stagingOfAll(resources, dialect), dialect, 'on commit delete rows')};
   ${indexStaged}`
 
 /**
@@ -37,8 +37,8 @@ const created = `
  */
 const ensureStaging = `
   do $staging$ begin
-    if obj_description(to_regclass('pg_temp.staged'), 'pg_class') is distinct from '${hash('sha256', created)}' then
+    if obj_description(to_regclass('pg_temp.staged_line'), 'pg_class') is distinct from '${hash('sha256', created)}' then
       ${created};
-      comment on table staged is '${hash('sha256', created)}';
+      comment on table staged_line is '${hash('sha256', created)}';
     end if;
   end $staging$`

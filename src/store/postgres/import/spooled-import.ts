@@ -44,12 +44,12 @@ function openArea(
   const prepareTables = [
     setLocal(bulkTransaction(mergeMs)),
     dropStaging,
-    createImportStaging(lines.staging, known.staging, 'on commit drop'),
+    createImportStaging(lines.staging, known.staging, dialect, 'on commit drop'),
   ].join('; ')
   const fill = async (connection: Connection) => {
     await connection.execute(prepareTables)
     await copySpool(connection, lines)
-    await connection.execute('analyze staged')
+    await connection.execute('analyze staged_line')
     if (known.spool.isEmpty()) return
     await copySpool(connection, known)
     await connection.execute(`${indexKnown}; analyze known`)

@@ -30,7 +30,7 @@ export function getQuery(table: string, batch: readonly AskedGet[]): Statement {
       cross join lateral ${tenantSetting('look_up.customer_id')}
       cross join lateral (
         select body, checksum from bursar.${table}
-        where customer_id = tenant.customer_id and id = look_up.id
+        where customer = tenant.customer and id = look_up.id
           and (deleted = false or look_up.include_deleted)
         limit 1
       ) as record`,
@@ -62,7 +62,7 @@ function revisionQuery(batch: readonly AskedRevision[]): Statement {
     cross join lateral ${tenantSetting('look_up.customer_id')}
     cross join lateral (
       select changed_at from bursar.revision
-      where customer_id = tenant.customer_id and kind = look_up.kind
+      where customer = tenant.customer and kind = look_up.kind
       limit 1
     ) as revision`,
     values: [

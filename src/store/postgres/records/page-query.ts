@@ -8,7 +8,9 @@ import {
   rangeOf,
   type Selection,
 } from '../../records/page.ts'
+import { filterValue } from '../../schema/tables.ts'
 import type { Statement, Value } from '../../session.ts'
+import { dialect } from '../dialect.ts'
 import { hexOf, textArray } from '../driver/connection.ts'
 
 /** Statements with more filters are planned each time; all combinations would fill the memory. */
@@ -59,22 +61,28 @@ export function pageQuery(resource: Resource, { tenant, selection }: AskedPage):
   const { order } = selection
   const { low, high } = rangeOf(selection)
   const values: Value[] = [tenant, low, high, selection.limit]
+  const columnOf = (column: string) =>
+    filterValue(resource, dialect, { row: resource.table }, column)
   const arrayOf = ({ column, values: entries }: ColumnFilter): string => {
     const at = values.push(textArray(entries))
     return `$${at}::${column === 'id' ? 'uuid' : 'text'}[]`
   }
   const [driver, ...residual] = bySelectivity(resource, selection.anyOf)
+  const isKey = driver !== undefined && namesOneRecord(driver)
   const page = isRange(resource, selection)
     ? rangePage(resource, order, ofOne)
     : keyedPage(resource, order, {
         // The primary key holds live and deleted records as two ranges, each in order.
         entries: driver === undefined ? 'array[false, true]' : arrayOf(driver),
         column: driver === undefined ? 'deleted' : driver.column,
-        isKey: driver !== undefined && namesOneRecord(driver),
-        residual: residual.map(({ column }) => column),
+        isKey,
+        residual: residual.map(({ column }) => `${columnOf(column)} as ${column}`),
         conditions: [
           ...(selection.includeDeleted ? [] : ['deleted = false']),
-          ...residual.map((filter) => `${filter.column} = any(${arrayOf(filter)})`),
+          ...residual.map((filter) => {
+            const value = isKey ? filter.column : columnOf(filter.column)
+            return `${value} = any(${arrayOf(filter)})`
+          }),
         ],
       })
   return {
@@ -88,12 +96,23 @@ export function pageQuery(resource: Resource, { tenant, selection }: AskedPage):
 }
 
 /**
- * Sets the tenant of row-level security for this transaction and returns it as the row `tenant`,
- * which look-ups join laterally. `offset 0` here and a limit in each look-up keep the planner from
- * reading records first. If it did, the policy would hide them: it fails closed.
+ * Sets the tenant of row-level security for this transaction, its id and then its number, and
+ * returns the number as the row `tenant`, which look-ups join laterally. A tenant without records
+ * has none, and sees nothing. If a batch asks for the same tenant again, the settings stay. `offset
+ * 0` here and a limit in each look-up keep the planner from reading records first. If it did, the
+ * policy would hide them: it fails closed.
  */
-export const tenantSetting = (customer: string): string =>
-  `(select set_config('bursar.customer_id', ${customer}, true) as customer_id offset 0) as tenant`
+export const tenantSetting = (customerId: string): string => `
+      (select case when current_setting('bursar.customer_id', true) is distinct from ${customerId}
+        then set_config('bursar.customer_id', ${customerId}, true) end as id offset 0) as named
+      cross join lateral (
+        select nullif(case when named.id is null then current_setting('bursar.customer', true)
+          else set_config('bursar.customer', coalesce(${number}, ''), true) end, '')::integer
+          as customer offset 0
+      ) as tenant`
+
+/** The policy of table `customer` shows the customer that `named` has set, and no other. */
+const number = `(select number::text from bursar.customer where id = named.id)`
 
 /** The log position in bytes. The outermost select evaluates it after the rows were read. */
 const LOG_POSITION = `(case when pg_is_in_recovery()
@@ -105,7 +124,7 @@ const columns = `page.items, page.rows::text, page.last::text, page.more::text, 
 const revisionOf = ({ kind }: Resource): string => `
   left join lateral (
     select changed_at from bursar.revision
-    where customer_id = tenant.customer_id and kind = '${kind}' limit 1
+    where customer = tenant.customer and kind = '${kind}' limit 1
   ) as revision on true`
 
 const sortWords = { ASC: 'asc', DESC: 'desc' } as const
@@ -127,7 +146,7 @@ function rangePage(
   order: Selection['order'],
   { low, high, size }: Bounds,
 ): string {
-  const live = `from bursar.${table} where customer_id = tenant.customer_id and deleted = false
+  const live = `from bursar.${table} where customer = tenant.customer and deleted = false
     and position > ${low} and position < ${high}`
   return `
     select items, rows, last,
@@ -153,7 +172,7 @@ function keyedPage(
   { entries, column, isKey, residual, conditions }: Branches,
 ): string {
   const ordered = `order by position ${sortWords[order]}`
-  const matches = `from bursar.${table} where customer_id = tenant.customer_id and ${column} = entry.value`
+  const matches = `from bursar.${table} where customer = tenant.customer and ${column} = entry.value`
   const inPage = ['position > $2', 'position < $3', ...conditions].join(' and ')
   // With a range inside, the planner may scan the customer's whole range for each id.
   const branch = isKey
@@ -170,7 +189,7 @@ function keyedPage(
     from (select deleted, position from keys ${ordered} limit $4) as key
     cross join lateral (
       select body from bursar.${table}
-      where customer_id = tenant.customer_id and deleted = key.deleted and position = key.position
+      where customer = tenant.customer and deleted = key.deleted and position = key.position
       limit 1
     ) as record`
 }

@@ -62,7 +62,7 @@ async function openArea(
   if (!isInServer) emptyLog(db)
   const space = spaceFor(path, fileBytes, freeBytes)
   const [staged, known] = [stagingOf(resource, dialect), knownStaging(dialect)]
-  db.exec(createImportStaging(staged, known))
+  db.exec(createImportStaging(staged, known, dialect))
   const [insert, insertKnown] = [openInsert(db, staged), openInsert(db, known)]
   // The staging transaction lasts, so records are looked up over another connection.
   const reader = openFurther(path)

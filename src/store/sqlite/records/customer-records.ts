@@ -4,6 +4,7 @@ import type { View } from '../../../contract/resource.ts'
 import { freeMemory, pageBuffers } from '../../../platform/lent-buffers.ts'
 import type { ReadRecords } from '../../integrity/intact-records.ts'
 import { type KeyRange, type PageRows, rangeOf, type Selection } from '../../records/page.ts'
+import { customerNumber } from '../../schema/customers.ts'
 import { StoreCorrupted } from '../../unavailable.ts'
 import { guarded } from '../database.ts'
 import { dialect } from '../dialect.ts'
@@ -38,7 +39,7 @@ export function customerRecords(
     },
 
     async changedAt(tenant, { kind }) {
-      const sql = 'select changed_at from revision where customer_id = ? and kind = ?'
+      const sql = `select changed_at from revision where customer = ${customerNumber(dialect, '?')} and kind = ?`
       return BigInt(Number((await read(() => prepare(sql).get(tenant, kind)))?.changed_at ?? 0))
     },
   }
@@ -51,7 +52,7 @@ function getQuery(view: View): string {
   const hasId = isListed ? is(table, ':id') : 'id = :id'
   return `
     select body, checksum from ${table} ${isListed ? `indexed by ${table}_by_id` : ''}
-    where customer_id = :customer and ${hasId} and (deleted = 0 or :include_deleted = 1)`
+    where customer = ${customerNumber(dialect, ':customer')} and ${hasId} and (deleted = 0 or :include_deleted = 1)`
 }
 
 /**

@@ -6,6 +6,7 @@ import {
   namesOneRecord,
   type Selection,
 } from '../../records/page.ts'
+import { filterValue } from '../../schema/tables.ts'
 import { dialect } from '../dialect.ts'
 
 /**
@@ -34,7 +35,8 @@ export function pageQuery(resource: Resource, selection: Selection): PageQuery {
     return { sql: clusteredPage(resource, order), parameters: {}, isRange: true }
   }
   const conditions = residual.map(
-    ({ column }, at) => `${column} in (select value from json_each(:residual${at}))`,
+    ({ column }, at) =>
+      `${filterValue(resource, dialect, { row: resource.table }, column)} in (select value from json_each(:residual${at}))`,
   )
   if (!selection.includeDeleted && driver !== undefined) conditions.push('deleted = 0')
   const branches =
@@ -62,10 +64,18 @@ type Branches = {
 
 const { is } = dialect.listedId
 
+/**
+ * The number of the tenant. A damaged entry of the index of customers may lead to another one, so
+ * the id in the table is compared too: rows of a list are not compared with their customer.
+ */
+const tenant = `(select customer.number
+  from customer as entry cross join customer on customer.number = entry.number
+  where entry.id = :customer and customer.id = :customer)`
+
 /** One branch for up to 1,000 values: SQLite joins 500 selects at most, and slowly. */
 const lookUps = ({ table }: Resource, { column, values }: ColumnFilter): Branches => ({
   sources: [
-    `(select value as entry from json_each(:entries)) cross join ${table} indexed by ${table}_by_${column} where customer_id = :customer and ${column === 'id' ? is(table, 'entry') : `${column} = entry`}`,
+    `(select value as entry from json_each(:entries)) cross join ${table} indexed by ${table}_by_${column} where customer = ${tenant} and ${column === 'id' ? is(table, 'entry') : `${column} = entry`}`,
   ],
   parameters: { entries: JSON.stringify(values) },
 })
@@ -77,7 +87,7 @@ function branchesOf({ table }: Resource, { column, values }: ColumnFilter): Bran
   return {
     sources: entries.map(
       (_, at) =>
-        `${table} indexed by ${table}_by_${column} where customer_id = :customer and ${column} = :entry${at}`,
+        `${table} indexed by ${table}_by_${column} where customer = ${tenant} and ${column} = :entry${at}`,
     ),
     parameters: Object.fromEntries(entries.map((entry, at) => [`entry${at}`, entry])),
   }
@@ -85,7 +95,7 @@ function branchesOf({ table }: Resource, { column, values }: ColumnFilter): Bran
 
 /** The primary key holds live and deleted records as two ranges, each in order. */
 const bothStates = ({ table }: Resource): Branches => ({
-  sources: [0, 1].map((state) => `${table} where customer_id = :customer and deleted = ${state}`),
+  sources: [0, 1].map((state) => `${table} where customer = ${tenant} and deleted = ${state}`),
   parameters: {},
 })
 
@@ -93,7 +103,7 @@ const bothStates = ({ table }: Resource): Branches => ({
 const pageSize = ':limit + 0'
 
 const revisionOf = (kind: string): string =>
-  `(select changed_at from revision where customer_id = :customer and kind = '${kind}') as revision`
+  `(select changed_at from revision where customer = ${tenant} and kind = '${kind}') as revision`
 
 const inRange = 'position > :low and position < :high'
 
@@ -103,7 +113,7 @@ const beyond = { ASC: '>', DESC: '<' } as const
 
 /** One range of the primary key. Sorting the subquery is cheaper than sorting in group_concat. */
 function clusteredPage({ table, kind }: Resource, order: Selection['order']): string {
-  const live = `from ${table} where customer_id = :customer and deleted = 0`
+  const live = `from ${table} where customer = ${tenant} and deleted = 0`
   return `
     select items, rows, last, rows = :limit and exists (
       select 1 ${live} and ${inRange} and position ${beyond[order]} last
@@ -141,6 +151,6 @@ function keyedPage(
       select r.body, r.position
       from (select deleted, position from keys ${ordered} limit ${pageSize}) as k
       cross join ${table} as r
-      where r.customer_id = :customer and r.deleted = k.deleted and r.position = k.position
+      where r.customer = ${tenant} and r.deleted = k.deleted and r.position = k.position
     )`
 }

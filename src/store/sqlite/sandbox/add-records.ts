@@ -1,6 +1,8 @@
 import { fullTable, type Resource } from '../../../contract/resource.ts'
 import { stagedValues } from '../../merge/staging.ts'
+import { whole } from '../../row.ts'
 import type { NewRecords } from '../../sandbox-state.ts'
+import { customerNumber } from '../../schema/customers.ts'
 import { memberColumns } from '../../schema/tables.ts'
 import type { Session, StagedValue } from '../../session.ts'
 import { dialect } from '../dialect.ts'
@@ -11,9 +13,10 @@ export async function addRecords(
   added: readonly NewRecords[],
   now: bigint,
 ): Promise<void> {
+  const numberOf = await addCustomers(session, added)
   for (const { resource, records } of added) {
     const full = records.map((record): Row => {
-      const values = stagedValues(record)
+      const values = { ...stagedValues(record), customer: numberOf.get(record.customerId) }
       const deleted = values.deleted_at === null ? 0 : 1
       const { full_body: body, full_checksum: checksum } = values
       return { ...values, deleted, body, checksum, stored_at: now }
@@ -32,7 +35,21 @@ export async function addRecords(
 
 type Row = Readonly<Record<string, StagedValue | undefined>>
 
-const inBoth = ['customer_id', 'deleted', 'body', 'checksum']
+/** Adds the customers of records, and returns the number of each, for this transaction. */
+async function addCustomers({ rows }: Session, added: readonly NewRecords[]) {
+  const ids = new Set(added.flatMap(({ records }) => records.map(({ customerId }) => customerId)))
+  const numbers = new Map<string, bigint>()
+  for (const id of ids) {
+    await rows({ text: 'insert or ignore into customer (id) values ($1)', values: [id] })
+    const [row = {}] = await rows({ text: `select ${number} as number`, values: [id] })
+    numbers.set(id, whole(row, 'number'))
+  }
+  return numbers
+}
+
+const number = customerNumber(dialect, '$1')
+
+const inBoth = ['customer', 'deleted', 'body', 'checksum']
 const inFull = [...inBoth, 'id']
 const inList = [
   ...inBoth,
@@ -57,17 +74,17 @@ async function noteChange(
   customerId: string,
   now: bigint,
 ): Promise<void> {
-  const reached = `select min(position), max(position) from ${table} where customer_id = $1`
+  const reached = `select min(position), max(position) from ${table} where customer = ${number}`
   const changes = [
-    `insert into revision values ($1, $2, $3) on conflict (customer_id, kind) do update
+    `insert into revision values (${number}, $2, $3) on conflict (customer, kind) do update
      set changed_at = max(changed_at + 1, excluded.changed_at)`,
-    `insert into kept_since values ($1, $2, $3)
-     on conflict (customer_id, kind) do update set at = min(at, excluded.at)`,
-    `insert or ignore into extent (customer_id, kind, changed_at, low, high)
-     select $1, $2, $3, * from (${reached})`,
+    `insert into kept_since values (${number}, $2, $3)
+     on conflict (customer, kind) do update set at = min(at, excluded.at)`,
+    `insert or ignore into extent (customer, kind, changed_at, low, high)
+     select ${number}, $2, $3, * from (${reached})`,
   ]
   for (const text of changes) await rows({ text, values: [customerId, kind, now] })
   // A customer may have records of a later time, because a test can set the clock back.
-  const widen = `update extent set (low, high) = (${reached}) where customer_id = $1 and kind = $2`
+  const widen = `update extent set (low, high) = (${reached}) where customer = ${number} and kind = $2`
   await rows({ text: widen, values: [customerId, kind] })
 }

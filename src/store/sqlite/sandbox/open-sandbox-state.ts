@@ -3,6 +3,7 @@ import type { Clock } from '../../../platform/clock.ts'
 import { limits } from '../../../platform/limits.ts'
 import { text } from '../../row.ts'
 import type { SandboxState } from '../../sandbox-state.ts'
+import { customerNumber, customerId as idOf } from '../../schema/customers.ts'
 import { historyTables, recordTables, tablesOf } from '../../schema/tables.ts'
 import type { Session } from '../../session.ts'
 import { openFurther } from '../database.ts'
@@ -43,7 +44,10 @@ export function openSandboxState(paths: StorePaths, clock: Clock): SandboxState 
       await writeCredentials((session) => removeCredentials(session, customerId), patient())
       await writeRecords(async ({ rows }) => {
         for (const table of [...recordTables, ...historyTables]) {
-          await rows({ text: `delete from ${table} where customer_id = $1`, values: [customerId] })
+          await rows({
+            text: `delete from ${table} where customer = ${numberOf('$1')}`,
+            values: [customerId],
+          })
         }
         // The same seed may create the customer again, at a time that was set back.
         await rows({ text: raiseRevisions, values: [customerId] })
@@ -61,7 +65,10 @@ export function openSandboxState(paths: StorePaths, clock: Clock): SandboxState 
 /** Hundreds of workers may write at once, and a test rather waits than fails. */
 const patient = () => performance.now() + limits.requestTimeoutMs
 
-const raiseRevisions = 'update revision set changed_at = changed_at + 1 where customer_id = $1'
+const numberOf = (id: string) => customerNumber(dialect, id)
+
+const raiseRevisions = `
+  update revision set changed_at = changed_at + 1 where customer = ${numberOf('$1')}`
 
 /** A unique index or a primary key refused a row. */
 const isTaken = (error: unknown): boolean =>
@@ -74,15 +81,17 @@ async function removeRecord({ rows }: Session, resource: Resource, id: string): 
   const { table, kind } = resource
   const { is } = dialect.listedId
   const hasId = (name: string) => (name === table ? is(name, '$1') : 'id = $1')
-  const owner = `select customer_id from ${table} where ${hasId(table)}`
+  const owner = `select ${idOf(dialect, 'customer')} as customer_id from ${table}
+    where ${hasId(table)}`
   const [found] = await rows({ text: owner, values: [id] })
   if (found === undefined) return false
   const customerId = text(found, 'customer_id')
   for (const name of tablesOf(resource)) {
-    const remove = `delete from ${name} where ${hasId(name)} and customer_id = $2`
+    const remove = `delete from ${name} where ${hasId(name)} and customer = ${numberOf('$2')}`
     await rows({ text: remove, values: [id, customerId] })
   }
-  const history = 'delete from superseded where customer_id = $1 and kind = $2 and id = $3'
+  const history = `delete from superseded
+    where customer = ${numberOf('$1')} and kind = $2 and id = $3`
   await rows({ text: history, values: [customerId, kind, id] })
   // The page has another content, so it must have another entity tag.
   await rows({ text: `${raiseRevisions} and kind = $2`, values: [customerId, kind] })

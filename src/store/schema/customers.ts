@@ -1,0 +1,29 @@
+import type { Dialect } from '../dialect.ts'
+
+type Names = Pick<Dialect, 'tableName'>
+
+/**
+ * Creates the table of customers. Every other table of records has the number in place of the id. A
+ * number is never used again. A restored backup may give it to another customer, so each statement
+ * takes it from the id, and no process remembers it.
+ */
+export const createCustomerTable = ({ types, tableName, rowTableOptions, protect }: Dialect) => `
+create table ${tableName('customer')} (
+  number ${types.customerSequence},
+  id ${types.key} not null unique
+)${rowTableOptions};
+${protect('customer', 'id')}`
+
+/** The number of a customer, as an expression; null for one that never had a record. */
+export const customerNumber = ({ tableName }: Names, id: string): string =>
+  `(select number from ${tableName('customer')} where id = ${id})`
+
+/** The id of the customer with a number, as an expression. */
+export const customerId = ({ tableName }: Names, number: string): string =>
+  `(select id from ${tableName('customer')} where number = ${number})`
+
+/** Adds the customers of staged records, in an order in which no two merges wait for each other. */
+export const addCustomers = ({ tableName }: Names): string =>
+  `insert into ${tableName('customer')} (id)
+   select distinct customer_id from staged where customer is null order by customer_id
+   on conflict (id) do nothing`

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import { asTenant } from '../../src/contract/principal.ts'
+import { fiatAccount } from '../../src/resources/fiat-account.ts'
+import { openTestStore, type TestStore } from '../support/record-store.ts'
+import { aFiatAccount, anId, aStatement } from '../support/records.ts'
+import { firstPage } from '../support/selection.ts'
+
+let tested: TestStore
+before(async () => {
+  tested = await openTestStore()
+})
+beforeEach(async () => {
+  await tested.store.operator.clear()
+  await tested.ask('delete from bursar.customer')
+})
+after(() => tested.close())
+
+const customers = async () =>
+  (await tested.ask('select id from bursar.customer order by number')).flat()
+
+/** The ids that the first page of a customer has. */
+async function pageOf(customerId: string): Promise<string[]> {
+  const tenant = asTenant(customerId)
+  const { items } = await tested.store.customers.page(tenant, fiatAccount.brief, firstPage)
+  return JSON.parse(`[${Buffer.from(items)}]`).map(({ id }: { readonly id: string }) => id)
+}
+
+test('imports of two kinds that add the same customers at a time both succeed', async () => {
+  const at = Array.from({ length: 40 }, (_, number) => number)
+  const ofCustomer = (number: number) => ({
+    id: anId(number + 1),
+    customer_id: `new-${number}`,
+    ref_id: `r-${number}`,
+  })
+  const reports = await Promise.all([
+    tested.take('fiat-accounts', at.map(ofCustomer).map(aFiatAccount)),
+    tested.take('statements', at.toReversed().map(ofCustomer).map(aStatement)),
+  ])
+  assert.deepEqual(
+    reports.map(({ added, faultCount }) => [added, faultCount]),
+    [
+      [40, 0],
+      [40, 0],
+    ],
+  )
+  assert.equal((await customers()).length, 40)
+})
+
+test('a dry run and an import that is refused add no customer', async () => {
+  await tested.take('fiat-accounts', [aFiatAccount({ customer_id: 'first' })])
+  await tested.take('statements', [aStatement({ customer_id: 'dry' })], { dryRun: true })
+  const held = aFiatAccount({ customer_id: 'refused' })
+  const { faultCount } = await tested.take('fiat-accounts', [held])
+  assert.equal(faultCount, 1)
+  assert.deepEqual(await customers(), ['first'])
+})
+
+test('a number that a restored backup gives to another customer is that of the other one', async () => {
+  const accounts = ['acme', 'borealis'].map((customer_id, at) =>
+    aFiatAccount({ id: anId(at + 1), customer_id }),
+  )
+  await tested.take('fiat-accounts', accounts)
+  assert.deepEqual(await pageOf('acme'), [anId(1)])
+  assert.deepEqual(await pageOf('borealis'), [anId(2)])
+  await tested.ask(`update bursar.customer set id = 'exchanged' where id = 'acme'`)
+  await tested.ask(`update bursar.customer set id = 'acme' where id = 'borealis'`)
+  await tested.ask(`update bursar.customer set id = 'borealis' where id = 'exchanged'`)
+  assert.deepEqual(await pageOf('acme'), [anId(2)])
+  assert.deepEqual(await pageOf('borealis'), [anId(1)])
+  assert.deepEqual(await pageOf('exchanged'), [])
+})

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { asTenant } from '../../../src/contract/principal.ts'
+import { systemClock } from '../../../src/platform/clock.ts'
+import { statement } from '../../../src/resources/statement.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
+import { temporaryFolder } from '../../support/harness.ts'
+import { take } from '../../support/record-store.ts'
+import { anId, aStatement } from '../../support/records.ts'
+import { firstPage } from '../../support/selection.ts'
+
+test('a list shows no records of the customer to which a damaged index leads', async (t) => {
+  const folder = temporaryFolder()
+  t.after(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'records.db')
+  const stored = openSqliteStore(path, systemClock)
+  for (const [at, customer_id] of ['first', 'second', 'third'].entries()) {
+    await take(stored, 'statements', [aStatement({ id: anId(at + 1), customer_id })])
+  }
+  await stored.close()
+  // An entry of the index has the id and then the number, which is 3.
+  const content = readFileSync(path)
+  const at = content.indexOf('third\x03')
+  assert.ok(at > 0)
+  content[at + 'third'.length] = 2
+  writeFileSync(path, content)
+  const damaged = openSqliteStore(path, systemClock)
+  t.after(() => damaged.close())
+  const filters = [[], [{ column: 'id', values: [anId(2), anId(3)] }]]
+  for (const anyOf of filters) {
+    const selection = { ...firstPage, anyOf }
+    const page = await damaged.customers.page(asTenant('third'), statement.full, selection)
+    assert.equal(page.rows, 0, JSON.stringify(anyOf))
+  }
+  await damaged.damage.checkTables()
+  assert.notDeepEqual(damaged.damage.found(), [])
+})
