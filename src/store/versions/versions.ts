@@ -132,10 +132,13 @@ export const versionBefore = (resource: Resource, dialect: Dialect): string => `
     ${replaced(resource, dialect)} and past.stored_at <= ${dialect.parameter(3, 'bigint')}
     order by past.stored_at desc limit 1`
 
-/** Replaced versions that were stored after a time, oldest first. */
+/**
+ * Replaced versions that were stored after a time, oldest first. The bound of the rows is an
+ * expression, because SQLite prepares a statement again for each value of a bare LIMIT.
+ */
 export const versionsAfter = (resource: Resource, dialect: Dialect): string => `
     ${replaced(resource, dialect)} and past.stored_at > ${dialect.parameter(3, 'bigint')}
-    order by past.stored_at limit ${dialect.parameter(4, 'bigint')}`
+    order by past.stored_at limit ${dialect.parameter(4, 'bigint')} + 0`
 
 /** Reads a row of these queries. */
 function readVersion(resource: Resource, row: NamedRow): Version {
