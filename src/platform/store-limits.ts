@@ -59,6 +59,8 @@ export const storeLimits = {
   /** Records that may wait for the current commit, and the deadline of one. */
   recordsWaitingMax: 2000,
   recordPutMs: 5000,
+  /** Bytes of the staging table of single records after which PostgreSQL truncates it. */
+  putStagingBytesMax: 4 * 1024 * 1024,
   /** Pages of the write-ahead log after which single records are moved to their file: 32 MB. */
   putLogPages: 4000,
   /** How long the answer to an idempotency key is kept, and how many are forgotten at a time. */

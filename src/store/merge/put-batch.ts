@@ -16,7 +16,7 @@ import { conflictReader } from './find-faults.ts'
 import { timeAfter } from './merge-staged.ts'
 import { mergeStatements } from './merge-statements.ts'
 import { noteOrigin } from './origins.ts'
-import { numberStaged, putStagingOf, stagedRows } from './staging.ts'
+import { emptyStaging, numberStaged, putStagingOf, stagedRows } from './staging.ts'
 
 /** The statements of a kind, written once so that the store prepares each once. */
 export function putStatements(resource: Resource, dialect: Dialect) {
@@ -66,9 +66,9 @@ type Batch = {
 
 /**
  * Stores the records of a batch, whose ids differ, by the rules of an import, in a transaction with
- * empty staging tables. A request that is refused or unmatched does not keep the others from being
- * stored. One that conflicts with another of the batch is left to the next batch, where it finds
- * the other one stored.
+ * empty staging tables, which it leaves empty. A request that is refused or unmatched does not keep
+ * the others from being stored. One that conflicts with another of the batch is left to the next
+ * batch, where it finds the other one stored.
  */
 export async function putBatch(
   session: Session,
@@ -89,6 +89,7 @@ export async function putBatch(
     staged = staged.filter((place) => !dropped.has(place))
   }
   if (staged.length > 0) await mergePut(batch, staged)
+  for (const sql of emptyStaging) await run(batch, sql)
   return outcomes
 }
 

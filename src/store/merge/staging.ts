@@ -77,10 +77,13 @@ export const knownRow = ({ file, line, id, digest }: KnownLine): readonly Staged
   digest,
 ]
 
-/** Creates the staging tables of single records; `onCommit` says what a commit does to them. */
-export const createPutStaging = (staging: Staging, { types }: Dialect, onCommit = ''): string => `
-  ${createStaging(staging, `customer ${types.customer}`, onCommit)};
+/** Creates the staging tables of single records, which a session keeps. */
+export const createPutStaging = (staging: Staging, { types }: Dialect): string => `
+  ${createStaging(staging, `customer ${types.customer}`)};
   create temporary view staged as select * from staged_line`
+
+/** To truncate them with each commit would make PostgreSQL plan every statement on them again. */
+export const emptyStaging = ['delete from staged_line', 'delete from staged_origin']
 
 /** Looks the numbers of customers up that have just been added, or whose records were not sent. */
 export const numberStaged = (dialect: Dialect): string =>
@@ -92,15 +95,16 @@ export const numberStaged = (dialect: Dialect): string =>
  * stores the records of each file, by its number, and what withdraws the records from which they
  * take a value. A file without a row has no origin.
  */
-const createStaging = ({ table, columns }: Staging, column: string, onCommit: string): string => `
+const createStaging = ({ table, columns }: Staging, column: string, onCommit = ''): string => `
   create temporary table ${table} (${declared(columns)}${column === '' ? '' : `, ${column}`},
     id_taken integer not null default 0, is_loser integer not null default 0) ${onCommit};
   create temporary table staged_origin (
     file integer primary key, origin bigint, lines_before bigint, taker bigint) ${onCommit}`
 
 /**
- * The same for an import, in which a query looks up the numbers that it needs: to store them in
- * each line would write all lines again. `rejected` has the faults of the records left out.
+ * Creates the staging tables of an import; `onCommit` says what a commit does to them. A query
+ * looks up the numbers that it needs: to store them in each line would write all lines again.
+ * `rejected` has the faults of the records that are left out.
  */
 export const createImportStaging = (
   staging: Staging,

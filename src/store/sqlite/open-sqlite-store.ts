@@ -100,11 +100,5 @@ function openForPuts(path: string) {
 const putsOver = (transact: () => Transact): PutTransactions => ({
   dialect,
   waitMs: limits.recordPutMs,
-  transact: async (_resource, work, deadline) =>
-    transact()(async (session) => {
-      const result = await work(session)
-      await session.rows({ text: 'delete from staged_line' })
-      await session.rows({ text: 'delete from staged_origin' })
-      return result
-    }, deadline),
+  transact: (_resource, work, deadline) => transact()(work, deadline),
 })

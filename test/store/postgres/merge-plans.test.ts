@@ -59,7 +59,7 @@ const ofImport = {
 }
 const ofPuts = {
   settings: readingSessions(STATEMENT_MS),
-  create: createPutStaging(staging, dialect, 'on commit drop'),
+  create: createPutStaging(staging, dialect),
   fill: numberStaged(dialect),
 }
 
@@ -126,9 +126,7 @@ for (const { kind } of resources) {
     const session = openConnection(address, { parameters, connectTimeoutMs: 5000 })
     try {
       const staging = stagingOfAll(resources, dialect)
-      await session.execute(
-        `${createPutStaging(staging, dialect, 'on commit delete rows')}; ${indexStaged}`,
-      )
+      await session.execute(`${createPutStaging(staging, dialect)}; ${indexStaged}`)
       const { stored } = putStatements(resourceOf(kind), dialect)
       const rows = await session.query({ text: `explain ${stored}` })
       const plan = rows.map(([line]) => String(line)).join('\n')

@@ -63,10 +63,12 @@ export function openConnection(address: ServerAddress, options: SessionOptions):
       throw error
     }
   }
-  const send = ({ text, values = [], prepare = false }: Statement) =>
-    sql.unsafe(text, [...values] as never[], {
-      prepare: prepare && options.pooler !== 'transaction',
-    })
+  const send = ({ text, values = [], prepare: isFrequent = false }: Statement) => {
+    const prepare = isFrequent && options.pooler !== 'transaction'
+    // Without values, the library would send even a statement to prepare as text to parse.
+    const parsing = prepare ? { simple: false } : {}
+    return sql.unsafe(text, [...values] as never[], { prepare, ...parsing })
+  }
   return {
     rows: async ({ longText, ...query }) => {
       if (longText === undefined) return await run(() => send(query))

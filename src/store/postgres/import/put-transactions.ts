@@ -27,18 +27,21 @@ export const dropStaging =
 
 const created = `
   ${dropStaging};
-  ${createPutStaging(stagingOfAll(resources, dialect), dialect, 'on commit delete rows')};
+  ${createPutStaging(stagingOfAll(resources, dialect), dialect)};
   ${indexStaged}`
 
 /**
  * Creates the staging tables if an earlier transaction of the session has not left the same ones:
- * one for every kind, because the catalogue would grow with a table for each batch. The commit
- * empties them. The comment tells them from those of an import or of another version.
+ * one for every kind, because the catalogue would grow with a table for each batch. The comment
+ * tells them from those of an import or of another version. Deleted rows leave their places, which
+ * nothing vacuums in a temporary table, so one that has grown is truncated.
  */
 const ensureStaging = `
   do $staging$ begin
     if obj_description(to_regclass('pg_temp.staged_line'), 'pg_class') is distinct from '${hash('sha256', created)}' then
       ${created};
       comment on table staged_line is '${hash('sha256', created)}';
+    elsif pg_relation_size('pg_temp.staged_line') > ${limits.putStagingBytesMax} then
+      truncate staged_line, staged_origin;
     end if;
   end $staging$`
