@@ -29,7 +29,11 @@ import { readPastList } from './http/pipeline/read-past.ts'
 import { routesOf } from './http/pipeline/routes-of.ts'
 import { whileIntact } from './http/pipeline/while-intact.ts'
 import { buildServer, type Server } from './http/server/build-server.ts'
-import { openUnsentAnswers, type UnsentAnswers } from './http/server/connections/unsent-answers.ts'
+import {
+  openUnsentAnswers,
+  type UnsentAnswers,
+  unsentBoundsWithin,
+} from './http/server/connections/unsent-answers.ts'
 import type { Served } from './http/server/request-log.ts'
 import { recordRules } from './intake/record-rules.ts'
 import type { GuessLimiter } from './oauth/clients/guess-limiter.ts'
@@ -46,6 +50,7 @@ import type { Config } from './platform/config.ts'
 import { limits } from './platform/limits.ts'
 import type { Logger } from './platform/log.ts'
 import { isWildcard, urlHost } from './platform/machine/loopback.ts'
+import { usableMemory } from './platform/machine/usable-memory.ts'
 import type { CredentialStore } from './store/credentials.ts'
 import type { FeeQuoteStore } from './store/fee-quotes.ts'
 import { startDamageWatch } from './store/integrity/damage-scan.ts'
@@ -161,7 +166,8 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   }
   const extension = await sources.extend?.(parts)
   const rateLimit = openRateLimit(config.requestsPerSecondMax)
-  const unsent = sources.unsent ?? openUnsentAnswers()
+  const unsent =
+    sources.unsent ?? openUnsentAnswers(unsentBoundsWithin(usableMemory() / config.workers))
   const { reserve: reserveAnswer } = unsent
   const cursorKeys = cursorKeysOf(keyring)
   const customers: Api<Principal> = {

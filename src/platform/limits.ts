@@ -92,6 +92,8 @@ export const limits = {
    */
   unsentBytesPerClientMax: 32 * 1024 * 1024,
   unsentBytesMax: 256 * 1024 * 1024,
+  /** With less memory than 2 GiB for a worker, all of them get one part of it in eight. */
+  unsentPartOfMemory: 8,
   /** How long a large answer waits until others are taken. Clients give up after some 10 s. */
   unsentWaitMs: 5000,
   /** Large answers that may wait, of one client and of all: more would wait in vain. */

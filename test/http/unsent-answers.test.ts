@@ -8,6 +8,7 @@ import { buildServer } from '../../src/http/server/build-server.ts'
 import {
   openUnsentAnswers,
   type UnsentBounds,
+  unsentBoundsWithin,
 } from '../../src/http/server/connections/unsent-answers.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { acme, borealis, startTestService, type TestService } from '../support/harness.ts'
@@ -189,6 +190,26 @@ describe('answers that a client does not read', () => {
     assert.equal(timers.tasks.size, 3)
     timers.expire()
     for (const one of waiting) await assert.rejects(one, { status: 503 })
+  })
+
+  test('are bounded by the memory of the process, so that other lists wait to be read', async () => {
+    const { schedule, tasks, expire } = openTimers()
+    const mebibyte = 1024 * 1024
+    const unsent = openUnsentAnswers({ schedule, ...unsentBoundsWithin(256 * mebibyte) })
+    // Hundreds of clients that read nothing. Each list of 1,000 reserves two mebibytes.
+    const traces = Array.from({ length: 300 }, () => ({}))
+    const lists = traces.map((trace, at) => unsent.reserve(`client ${at}`, 2 * mebibyte, trace))
+    assert.equal(tasks.size, 284)
+    // Those that go leave their place to as many others.
+    for (const trace of traces.slice(0, 100)) unsent.end(trace)
+    const ended = await Promise.allSettled(lists.slice(0, 116))
+    const read = ended.filter(({ status }) => status === 'fulfilled')
+    assert.equal(read.length, 32)
+    expire()
+    const late = await Promise.allSettled(lists.slice(116))
+    assert.ok(late.every(({ status }) => status === 'rejected'))
+    const large = { perClientMax: 32 * mebibyte, totalMax: 256 * mebibyte }
+    assert.deepEqual(unsentBoundsWithin(64 * 1024 * mebibyte), large)
   })
 
   test('do not count where all share one body', async (t) => {

@@ -86,6 +86,15 @@ export function openUnsentAnswers(given: Partial<UnsentBounds> = {}): UnsentAnsw
   }
 }
 
+/** The bounds of a process that may use so much memory. */
+export function unsentBoundsWithin(memoryBytes: number) {
+  const part = Math.floor(memoryBytes / limits.unsentPartOfMemory)
+  const totalMax = Math.min(limits.unsentBytesMax, part)
+  // One client leaves half of the room to the others.
+  const perClientMax = Math.min(limits.unsentBytesPerClientMax, Math.floor(totalMax / 2))
+  return { perClientMax, totalMax }
+}
+
 const defaults: UnsentBounds = {
   perClientMax: limits.unsentBytesPerClientMax,
   totalMax: limits.unsentBytesMax,
