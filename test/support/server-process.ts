@@ -20,7 +20,9 @@ export async function startProcess(
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   // A measurement that fails must not leave its servers behind.
-  process.once('exit', () => child.kill('SIGKILL'))
+  const killWithUs = () => child.kill('SIGKILL')
+  process.once('exit', killWithUs)
+  child.once('exit', () => process.off('exit', killWithUs))
   const url = await urlOf(child)
   return {
     url,
