@@ -20,6 +20,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { freePort } from './free-port.ts'
+import { killWithUs } from './kill-with-us.ts'
 
 /** A PostgreSQL server in a temporary folder. Its superuser `postgres` needs no password. */
 export type PostgresServer = {
@@ -140,12 +141,7 @@ async function startProcess(binaries: string, folder: string, port: number): Pro
   // The server does not keep a finished test alive, and dies with a test that crashes.
   child.unref()
   if (child.stderr instanceof Socket) child.stderr.unref()
-  const killWithUs = () => {
-    child.kill('SIGKILL')
-    rmSync(dirname(folder), { recursive: true, force: true })
-  }
-  process.once('exit', killWithUs)
-  child.once('exit', () => process.off('exit', killWithUs))
+  killWithUs(child, () => rmSync(dirname(folder), { recursive: true, force: true }))
   for (let round = 0; round < 600; round += 1) {
     if (child.exitCode !== null) throw new Error(`PostgreSQL did not start: ${log}`)
     if (/ready to accept (read-only )?connections/.test(log) && (await answers(port))) return child

@@ -1,6 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cores } from './cores.ts'
+import { killWithUs } from './kill-with-us.ts'
 
 export type Listening = { readonly url: string; readonly pid: number; stop(): Promise<void> }
 
@@ -20,9 +21,7 @@ export async function startProcess(
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   // A measurement that fails must not leave its servers behind.
-  const killWithUs = () => child.kill('SIGKILL')
-  process.once('exit', killWithUs)
-  child.once('exit', () => process.off('exit', killWithUs))
+  killWithUs(child)
   const url = await urlOf(child)
   return {
     url,

@@ -5,6 +5,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../support/free-port.ts'
+import { killWithUs } from '../../support/kill-with-us.ts'
 import { owned, type PostgresServer, runAs } from '../../support/postgres-server.ts'
 import { until } from '../../support/until.ts'
 
@@ -39,9 +40,7 @@ export async function startPgBouncer(
     ...(options.lines ?? []),
   ])
   const child = spawn(program, [file], { ...runAs, stdio: ['ignore', 'ignore', 'pipe'] })
-  const killWithUs = () => void child.kill('SIGKILL')
-  process.once('exit', killWithUs)
-  child.once('exit', () => process.off('exit', killWithUs))
+  killWithUs(child)
   let log = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     log = (log + text).slice(-20_000)
