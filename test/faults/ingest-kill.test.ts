@@ -12,7 +12,8 @@ import { aFiatAccount, anId } from '../support/records.ts'
 import { openTestDatabase } from '../support/test-database.ts'
 
 /**
- * Server and importer are killed with SIGKILL while streams, single records and files are stored.
+ * Server and importers are killed with SIGKILL while streams, single records of several customers
+ * and files with some of the same customers are stored.
  * Afterwards each request is wholly applied or not at all, every acknowledged change is there, and
  * history agrees with the records.
  */
@@ -21,6 +22,8 @@ const MOMENTS = isLong ? 50 : 3
 /** Every stream gives these accounts its own tag, so they always have one tag together. */
 const SHARED = 60
 const WRITERS = 4
+/** Files that are imported at the same time. */
+const IMPORTERS = 2
 
 type Place = { readonly env: Readonly<Record<string, string>>; remove(): Promise<void> }
 
@@ -103,19 +106,20 @@ const shared = (tag: string) =>
 const single = (writer: number, count: number) =>
   aFiatAccount({
     id: anId(1000 + writer),
-    customer_id: 'acme',
+    customer_id: `writer-${writer}`,
     ref_id: `writer ${writer} ${count}`,
   })
 
 const FILE_RECORDS = 200
 
-const fileOf = (moment: number) =>
+/** A file has records of its own customer and of those that others write meanwhile. */
+const fileOf = (number: number) =>
   Array.from({ length: FILE_RECORDS }, (_, at) =>
     JSON.stringify(
       aFiatAccount({
-        id: anId(10_000 + moment * FILE_RECORDS + at),
-        customer_id: 'files',
-        ref_id: `file ${moment} ${at}`,
+        id: anId(10_000 + number * FILE_RECORDS + at),
+        customer_id: at % (WRITERS + 1) === WRITERS ? 'files' : `writer-${at % (WRITERS + 1)}`,
+        ref_id: `file ${number} ${at}`,
       }),
     ),
   ).join('\n')
@@ -199,7 +203,7 @@ async function assertWhole(api: Api, ledger: Ledger): Promise<void> {
 }
 
 async function assertFiles(env: Place['env'], ledger: Ledger): Promise<void> {
-  const lines = (await run(env, ['export', 'fiat-accounts', '--customer', 'files'])).split('\n')
+  const lines = (await run(env, ['export', 'fiat-accounts'])).split('\n')
   for (const { tag, acknowledged } of ledger.imported) {
     const found = lines.filter((line) => line.includes(`"${tag} `)).length
     assert.ok(found === FILE_RECORDS || (found === 0 && !acknowledged), `${tag}: ${found}`)
@@ -229,19 +233,22 @@ async function killAtRandom(place: Place): Promise<void> {
     for (let moment = 0; moment < MOMENTS; moment += 1) {
       const ends = { now: false }
       const written = writeUntilKilled(api, ledger, moment, ends)
-      const file = { tag: `file ${moment}`, acknowledged: false }
-      ledger.imported.push(file)
-      const importing = startProgram(['import', 'fiat-accounts', '-'], {
-        env,
-        stdin: fileOf(moment),
-      })
-      const finished = importing.ended.then((code) => {
-        file.acknowledged = code === 0
+      const importing = Array.from({ length: IMPORTERS }, (_, at) => {
+        const number = moment * IMPORTERS + at
+        const file = { tag: `file ${number}`, acknowledged: false }
+        ledger.imported.push(file)
+        const options = { env, stdin: fileOf(number) }
+        const importer = startProgram(['import', 'fiat-accounts', '-'], options)
+        const finished = importer.ended.then((code) => {
+          file.acknowledged = code === 0
+        })
+        return { importer, finished }
       })
       await passing(randomInt(30, 1500))
-      await Promise.all([program.kill('SIGKILL'), importing.kill('SIGKILL')])
+      const programs = [program, ...importing.map(({ importer }) => importer)]
+      await Promise.all(programs.map((each) => each.kill('SIGKILL')))
       ends.now = true
-      await Promise.all([written, finished])
+      await Promise.all([written, ...importing.map(({ finished }) => finished)])
       ;({ program, api } = await serve())
       await assertWhole(api, ledger)
     }

@@ -39,7 +39,7 @@ const lists = [
   },
 ] as const
 
-const customers = ['past-1', 'past-2']
+const customers = ['past-1', 'past-2', 'past-3', 'past-4']
 
 type Recorded = {
   readonly customerId: string
@@ -94,14 +94,18 @@ async function changeUntil(service: TestService, operator: string, ends: { now: 
         const lines = some(list, customerId).map((record) => `${JSON.stringify(record)}\n`)
         await send('POST', path, lines.join(''))
       } else {
-        const report = await take(service.parts.store, list.kind, some(list, customerId))
+        // Two customers each, so imports overlap in some of their customers.
+        const both = [customerId, random.pick(customers)]
+        const records = distinct(both.flatMap((customer) => some(list, customer)))
+        const report = await take(service.parts.store, list.kind, records)
         assert.deepEqual(report.faults, [])
       }
       // Each commit waits for the disk, and on the embedded store the readers wait with it.
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
     }
   }
-  await Promise.all([writer('put'), writer('put'), writer('post'), writer('import')])
+  const ways = ['put', 'put', 'put', 'post', 'post', 'import', 'import'] as const
+  await Promise.all(ways.map(writer))
 }
 
 test('answers are reproduced byte for byte from their request and their instant', async () => {
