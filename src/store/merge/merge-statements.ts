@@ -1,6 +1,12 @@
 import { fullTable, type Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
-import { addCustomers, customerId, customerNumber } from '../schema/customers.ts'
+import {
+  addCustomers,
+  countChanges,
+  customerId,
+  customerNumber,
+  lastChangeNumber,
+} from '../schema/customers.ts'
 import { filterColumns, filterValue, memberColumns } from '../schema/tables.ts'
 import type { Statement } from '../session.ts'
 
@@ -27,7 +33,7 @@ export function mergeStatements(resource: Resource, dialect: Dialect) {
   const supersede = [
     timed(`insert into ${tableName('superseded')}
        select '${resource.kind}', stored.customer, ${listedId.of('stored')}, stored.stored_at, ${now},
-         ${storedBody}, stored.deleted_at, stored.source_version, ${storedChecksum},
+         stored.change, ${storedBody}, stored.deleted_at, stored.source_version, ${storedChecksum},
          stored.origin, stored.origin_line, ${hasMask ? 'stored.body, stored.checksum' : 'null, null'}
        from ${replacedInFull}`),
     timed(noteFormerValues(resource, replaced, dialect)),
@@ -36,6 +42,7 @@ export function mergeStatements(resource: Resource, dialect: Dialect) {
   ]
   const insert = [
     timed(insertRecords(resource, dialect)),
+    untimed(countChanges(dialect)),
     timed(`insert into ${tableName('revision')}
        select distinct customer, '${resource.kind}', ${now} from staged where true
        on conflict (customer, kind) do update set changed_at = excluded.changed_at`),
@@ -186,16 +193,21 @@ export function storedInFull(resource: Resource, { tableName, indexedBy, listedI
   return { stored, tables, on }
 }
 
-/** Inserts in the order of the primary key, which fills the table's pages one after the other. */
+/**
+ * Inserts in the order of the primary key, which fills the table's pages one after the other. The
+ * versions of a customer get the numbers after its last one, in that order.
+ */
 function insertRecords(resource: Resource, dialect: Dialect): string {
   const members = [...dialect.listedId.columns, ...memberColumns(resource)].join(', ')
+  const change = `${lastChangeNumber(dialect, 'staged.customer_id')}
+         + row_number() over (partition by customer order by deleted_at is not null, position)`
   const [body, checksum] =
     resource.mask === undefined ? ['full_body', 'full_checksum'] : ['masked', 'masked_checksum']
   return `insert into ${dialect.tableName(resource.table)} (
          customer, deleted, position, ${members}, body,
-         deleted_at, updated_at, source_version, stored_at, id_taken, checksum, source_digest, origin, origin_line)
+         deleted_at, updated_at, source_version, stored_at, change, id_taken, checksum, source_digest, origin, origin_line)
        select customer, deleted_at is not null, position, ${members}, ${body},
-         deleted_at, updated_at, source_version, ${timeOfMerge(dialect)}, id_taken = 1, ${checksum}, source_digest, ${origin}
+         deleted_at, updated_at, source_version, ${timeOfMerge(dialect)}, ${change}, id_taken = 1, ${checksum}, source_digest, ${origin}
        from staged
        order by customer, deleted_at is not null, position`
 }

@@ -5,10 +5,12 @@ type Names = Pick<Dialect, 'tableName'>
 /**
  * Creates the table of customers. Every other table of records has the number in place of the id. A
  * number is never used again. A restored backup may give it to another customer, so each statement
- * takes it from the id, and no process remembers it.
+ * takes it from the id, and no process remembers it. `changes` counts the versions that were stored
+ * for the customer, of all kinds: each has the next number in its column `change`.
  */
 export const createCustomerTable = ({ types, tableName, rowTableOptions, protect }: Dialect) => `
 create table ${tableName('customer')} (
+  changes ${types.integer} not null default 0,
   number ${types.customerSequence},
   id ${types.key} not null unique
 )${rowTableOptions};
@@ -21,6 +23,16 @@ export const customerNumber = ({ tableName }: Names, id: string): string =>
 /** The id of the customer with a number, as an expression. */
 export const customerId = ({ tableName }: Names, number: string): string =>
   `(select id from ${tableName('customer')} where number = ${number})`
+
+/** The number of the last version that was stored for a customer, as an expression. */
+export const lastChangeNumber = ({ tableName }: Names, id: string): string =>
+  `(select changes from ${tableName('customer')} where id = ${id})`
+
+/** Counts the staged records as versions of their customers, after they were stored. */
+export const countChanges = ({ tableName }: Names): string =>
+  `update ${tableName('customer')} as counted set changes = counted.changes + stored.records
+       from (select customer_id, count(*) as records from staged_line group by customer_id) as stored
+       where counted.id = stored.customer_id`
 
 /** Adds the customers of staged records, in an order in which no two merges wait for each other. */
 export const addCustomers = ({ tableName }: Names): string =>

@@ -24,6 +24,8 @@ export function createKind(
   return `
 create table ${name} (
   stored_at ${types.storedAt},
+  -- The place of the version in the order of all versions of its customer, of every kind.
+  change ${types.integer} not null,
   checksum ${types.integer} not null,
   deleted_at ${types.integer},
   updated_at ${types.integer},

@@ -13,6 +13,8 @@ create table ${tableName('superseded')} (
   id ${types.id} not null,
   stored_at ${types.integer} not null,
   replaced_at ${types.integer} not null,
+  -- The place of the version in the order of all versions of its customer, of every kind.
+  change ${types.integer} not null,
   body text not null,
   deleted_at ${types.integer},
   source_version ${types.integer},

@@ -28,7 +28,7 @@ const refusals = {
 /** For the unprotected tables see docs/decisions/0031-row-level-security.md. */
 const access: Readonly<Record<string, Access>> = {
   ...Object.fromEntries(recordTables.map((table) => [table, readByCustomers])),
-  customer: { app: 'select', operator: 'select, insert', isProtected: true },
+  customer: { app: 'select', operator: 'select, insert, update (changes)', isProtected: true },
   revision: readByCustomers,
   superseded: { app: '', operator: 'select, insert, delete', isProtected: true },
   former_value: { app: '', operator: 'select, insert, update, delete', isProtected: true },

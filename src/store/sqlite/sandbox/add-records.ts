@@ -13,10 +13,10 @@ export async function addRecords(
   added: readonly NewRecords[],
   now: bigint,
 ): Promise<void> {
-  const numberOf = await addCustomers(session, added)
+  const customers = await addCustomers(session, added)
   for (const { resource, records } of added) {
     const full = records.map((record): Row => {
-      const values = { ...stagedValues(record), customer: numberOf.get(record.customerId) }
+      const values = { ...stagedValues(record), ...nextVersion(customers.get(record.customerId)) }
       const deleted = values.deleted_at === null ? 0 : 1
       const { full_body: body, full_checksum: checksum } = values
       return { ...values, deleted, body, checksum, stored_at: now }
@@ -31,20 +31,35 @@ export async function addRecords(
       await noteChange(session, resource, customerId, now)
     }
   }
+  for (const { number, changes } of customers.values()) {
+    const text = 'update customer set changes = $2 where number = $1'
+    await session.rows({ text, values: [number, changes] })
+  }
 }
 
 type Row = Readonly<Record<string, StagedValue | undefined>>
 
-/** Adds the customers of records, and returns the number of each, for this transaction. */
+/** The number of a customer, and how many versions were stored for it. */
+type Customer = { readonly number: bigint; changes: bigint }
+
+/** Adds the customers of records, and returns each by its id, for this transaction. */
 async function addCustomers({ rows }: Session, added: readonly NewRecords[]) {
   const ids = new Set(added.flatMap(({ records }) => records.map(({ customerId }) => customerId)))
-  const numbers = new Map<string, bigint>()
+  const customers = new Map<string, Customer>()
   for (const id of ids) {
     await rows({ text: 'insert or ignore into customer (id) values ($1)', values: [id] })
-    const [row = {}] = await rows({ text: `select ${number} as number`, values: [id] })
-    numbers.set(id, whole(row, 'number'))
+    const text = 'select number, changes from customer where id = $1'
+    const [row = {}] = await rows({ text, values: [id] })
+    customers.set(id, { number: whole(row, 'number'), changes: whole(row, 'changes') })
   }
-  return numbers
+  return customers
+}
+
+/** The columns of the next version of a customer that `addCustomers` has returned. */
+function nextVersion(customer: Customer | undefined) {
+  if (customer === undefined) return {}
+  customer.changes += 1n
+  return { customer: customer.number, change: customer.changes }
 }
 
 const number = customerNumber(dialect, '$1')
@@ -58,6 +73,7 @@ const inList = [
   'updated_at',
   'source_version',
   'stored_at',
+  'change',
   ...dialect.listedId.columns,
 ]
 

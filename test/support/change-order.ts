@@ -1,0 +1,124 @@
+import { resources } from '../../src/resources/catalogue.ts'
+import type { TestStore } from './record-store.ts'
+import { testStore } from './test-database.ts'
+
+/** A stored version with its number, by the tables alone. The id has no dashes. */
+type NumberedVersion = {
+  readonly customerId: string
+  readonly kind: string
+  readonly id: string
+  readonly change: number
+  readonly storedAt: bigint
+}
+
+/** A write that a client has seen succeed: the version, and when it was sent and answered. */
+export type SeenWrite = Omit<NumberedVersion, 'change'> & {
+  readonly sentAt: number
+  readonly answeredAt: number
+}
+
+export type StoredOrder = {
+  readonly versions: readonly NumberedVersion[]
+  /** How many versions each customer has had. */
+  readonly counted: ReadonlyMap<string, number>
+}
+
+const idOfPosition =
+  testStore === 'postgres'
+    ? `replace(stored.id::text, '-', '')`
+    : `lower(substr(hex(position), 17))`
+
+const versionsQuery = [
+  ...resources.map(
+    ({ table, kind }) =>
+      `select customer, '${kind}' as kind, ${idOfPosition} as id, change, stored_at
+       from bursar.${table} as stored`,
+  ),
+  `select customer, kind, replace(cast(id as text), '-', ''), change, stored_at
+   from bursar.superseded`,
+].join(' union all ')
+
+/** Reads the order of a store whose versions were never pruned. */
+export async function readOrder(ask: TestStore['ask']): Promise<StoredOrder> {
+  const rows = await ask(`
+    select owner.id as customer_id, version.kind, version.id, version.change,
+      cast(version.stored_at as text) as stored_at
+    from (${versionsQuery}) as version
+    join bursar.customer as owner on owner.number = version.customer`)
+  const counted = await ask('select id, changes from bursar.customer')
+  return {
+    versions: rows.map(([customerId, kind, id, change, storedAt]) => ({
+      customerId: String(customerId),
+      kind: String(kind),
+      id: String(id),
+      change: Number(change),
+      storedAt: BigInt(String(storedAt)),
+    })),
+    counted: new Map(counted.map(([id, changes]) => [String(id), Number(changes)])),
+  }
+}
+
+/**
+ * What breaks the law of changes: a customer's versions sorted by `change` are sorted by commit,
+ * over all kinds, and no number is missing or given twice.
+ */
+export function orderFaults(order: StoredOrder, seen: readonly SeenWrite[] = []): string[] {
+  const byCustomer = Map.groupBy(order.versions, ({ customerId }) => customerId)
+  const numbers = [...order.counted].flatMap(([customerId, count]) =>
+    numberFaults(customerId, byCustomer.get(customerId) ?? [], count),
+  )
+  const times = [...byCustomer.values()].flatMap(timeFaults)
+  return [...numbers, ...times, ...seenFaults(order, seen)]
+}
+
+function numberFaults(
+  customerId: string,
+  versions: readonly NumberedVersion[],
+  count: number,
+): string[] {
+  const times = Map.groupBy(versions, ({ change }) => change)
+  const all = new Set([...times.keys(), ...Array.from({ length: count }, (_, at) => at + 1)])
+  return [...all].flatMap((change) => {
+    const found = times.get(change)?.length ?? 0
+    if (found !== 1) return [`${customerId}: ${found} versions have the number ${change}`]
+    return change < 1 || change > count ? [`${customerId}: ${change} was not counted`] : []
+  })
+}
+
+/** The times of one kind never fall, and those of one record rise. */
+function timeFaults(versions: readonly NumberedVersion[]): string[] {
+  const sorted = versions.toSorted((one, other) => one.change - other.change)
+  const latest = new Map<string, bigint>()
+  return sorted.flatMap(({ customerId, kind, id, change, storedAt }) => {
+    const ofKind = latest.get(kind) ?? -1n
+    const ofRecord = latest.get(`${kind} ${id}`) ?? -1n
+    latest.set(kind, storedAt)
+    latest.set(`${kind} ${id}`, storedAt)
+    const isInOrder = storedAt >= ofKind && storedAt > ofRecord
+    return isInOrder ? [] : [`${customerId}: ${kind} ${id} with number ${change} is earlier`]
+  })
+}
+
+/** A write that was sent after another was answered has the larger number. */
+function seenFaults({ versions }: StoredOrder, seen: readonly SeenWrite[]): string[] {
+  const keyOf = ({ customerId, kind, id, storedAt }: Omit<NumberedVersion, 'change'>) =>
+    `${customerId} ${kind} ${id} ${storedAt}`
+  const changes = new Map(versions.map((version) => [keyOf(version), version.change]))
+  const faults: string[] = []
+  for (const writes of Map.groupBy(seen, ({ customerId }) => customerId).values()) {
+    const answered = writes.toSorted((one, other) => one.answeredAt - other.answeredAt)
+    let at = 0
+    let highest = 0
+    for (const write of writes.toSorted((one, other) => one.sentAt - other.sentAt)) {
+      for (let next = answered[at]; next !== undefined && next.answeredAt < write.sentAt; ) {
+        highest = Math.max(highest, changes.get(keyOf(next)) ?? 0)
+        at += 1
+        next = answered[at]
+      }
+      const change = changes.get(keyOf(write))
+      if (change === undefined) faults.push(`${keyOf(write)} is not stored`)
+      else if (change <= highest) faults.push(`${keyOf(write)} has ${change}, after ${highest}`)
+    }
+  }
+  return faults
+}
