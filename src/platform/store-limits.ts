@@ -56,6 +56,14 @@ export const storeLimits = {
   quoteIssueMs: 5000,
   /** Records that clients put one by one: so many share a commit, which takes about 10 ms. */
   recordsPerCommitMax: 200,
+  /**
+   * Of one client or customer, while another one has sent a record within a minute: to store so
+   * many takes about as long as a commit, so the other one waits little longer than it would alone.
+   */
+  recordsPerTurnMax: 16,
+  recordTurnsRememberedMs: 60_000,
+  /** Characters of a record that take as long to store as a small record. */
+  recordWeightLength: 8192,
   /** Records that may wait for the current commit, and the deadline of one. */
   recordsWaitingMax: 2000,
   recordPutMs: 5000,

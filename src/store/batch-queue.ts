@@ -1,4 +1,5 @@
-import { StoreUnavailable } from './unavailable.ts'
+import { openTurns, type TurnOptions } from './batch-turns.ts'
+import { NothingChanged } from './unavailable.ts'
 
 /** A request that waits for its batch, and the promise that the batch resolves. */
 export type PendingRequest<Request, Result> = {
@@ -11,14 +12,20 @@ export type PendingRequest<Request, Result> = {
 export type BatchQueueOptions<Request, Result> = {
   /** What waits, in the plural, for the error messages. */
   readonly name: string
-  /** Resolves the promise of each request. If it rejects, the promises still pending reject. */
+  /**
+   * Resolves the promise of each request, or passes it to `again`, and then it waits for another
+   * batch. If it rejects, the promises still pending reject.
+   */
   readonly run: (
     batch: readonly PendingRequest<Request, Result>[],
     oldestRequestedAt: number,
+    again: (one: PendingRequest<Request, Result>) => void,
   ) => Promise<void>
   /** The weight of a request, else 1, and of a batch at most. A heavier request gets its own. */
   readonly weightOf?: (request: Request) => number
   readonly weightMax: number
+  /** How keys share the batches. Without it, requests run in the order of their arrival. */
+  readonly turns?: TurnOptions<Request>
   /** Once so many batches are running, requests wait for one of them to end. */
   readonly runningMax: number
   /** Starts a full batch at once, even if `runningMax` batches are running. */
@@ -35,38 +42,16 @@ export type BatchQueueOptions<Request, Result> = {
 export function openBatchQueue<Request, Result>(
   options: BatchQueueOptions<Request, Result>,
 ): (request: Request) => Promise<Result> {
-  const { name, run, weightOf = () => 1, weightMax, runningMax, startsFullBatches } = options
-  const waiting: PendingRequest<Request, Result>[] = []
-  let weight = 0
+  const { run, weightMax, runningMax, startsFullBatches } = options
+  const line = openLine(options)
   let running = 0
   let isScheduled = false
-  const takeFirst = () => {
-    const first = waiting.shift()
-    if (first !== undefined) weight -= weightOf(first.request)
-    return first
-  }
-  const takeBatch = () => {
-    const batch: PendingRequest<Request, Result>[] = []
-    let taken = 0
-    for (let [next] = waiting; next !== undefined; [next] = waiting) {
-      // A batch has no more time than its oldest request, so one that is late must not join it.
-      if (performance.now() - next.requestedAt > options.waitMs) {
-        takeFirst()?.result.reject(new StoreUnavailable(`${name} waited too long for the database`))
-        continue
-      }
-      taken += weightOf(next.request)
-      if (batch.length > 0 && taken > weightMax) break
-      takeFirst()
-      batch.push(next)
-    }
-    return batch
-  }
   const start = () => {
-    const batch = takeBatch()
-    const [oldest] = batch
-    if (oldest === undefined) return
+    const batch = line.takeBatch()
+    if (batch.length === 0) return
+    const oldest = batch.reduce((one, other) => (other.requestedAt < one.requestedAt ? other : one))
     running += 1
-    run(batch, oldest.requestedAt)
+    run(batch, oldest.requestedAt, line.join)
       .catch((error) => {
         for (const { result } of batch) result.reject(error)
       })
@@ -76,22 +61,85 @@ export function openBatchQueue<Request, Result>(
       })
   }
   const schedule = () => {
-    if (isScheduled || waiting.length === 0) return
+    if (isScheduled || line.isEmpty()) return
     isScheduled = true
     setImmediate(() => {
       isScheduled = false
-      const isFull = () => startsFullBatches && weight >= weightMax
-      while (waiting.length > 0 && (running < runningMax || isFull())) start()
+      const isFull = () => startsFullBatches && line.weight() >= weightMax
+      while (!line.isEmpty() && (running < runningMax || isFull())) start()
     })
   }
   return (request) => {
-    if (waiting.length >= options.waitingMax) {
-      return Promise.reject(new StoreUnavailable(`too many ${name} wait for the database`))
-    }
+    const refusal = line.refusalOf(request)
+    if (refusal !== undefined) return Promise.reject(refusal)
     const result = Promise.withResolvers<Result>()
-    waiting.push({ request, requestedAt: performance.now(), result })
-    weight += weightOf(request)
+    line.join({ request, requestedAt: performance.now(), result })
     schedule()
     return result.promise
   }
 }
+
+/** The requests that wait, in the order of their arrival. */
+function openLine<Request, Result>(options: BatchQueueOptions<Request, Result>) {
+  const { name, weightOf = () => 1, weightMax, waitingMax, waitMs } = options
+  type Pending = PendingRequest<Request, Result>
+  const turns = options.turns && openTurns(options.turns, { weightOf, weightMax })
+  let waiting: Pending[] = []
+  let weight = 0
+  const leave = ({ request }: Pending) => {
+    weight -= weightOf(request)
+    turns?.leave(request)
+  }
+  // A batch has no more time than its oldest request, so one that is late must not join it.
+  const rejectLate = (now: number) => {
+    for (let [next] = waiting; next !== undefined; [next] = waiting) {
+      if (now - next.requestedAt <= waitMs) return
+      waiting.shift()
+      leave(next)
+      next.result.reject(refused(`${name} waited too long for the database`, waitMs))
+    }
+  }
+  const takeFirst = (): readonly Pending[] => {
+    const batch: Pending[] = []
+    let taken = 0
+    for (let [next] = waiting; next !== undefined; [next] = waiting) {
+      taken += weightOf(next.request)
+      if (batch.length > 0 && taken > weightMax) break
+      waiting.shift()
+      batch.push(next)
+    }
+    return batch
+  }
+  const takeAll = (chosen: ReadonlySet<Pending>): readonly Pending[] => {
+    waiting = waiting.filter((one) => !chosen.has(one))
+    return [...chosen]
+  }
+  return {
+    isEmpty: () => waiting.length === 0,
+    weight: () => weight,
+    refusalOf: (request: Request): NothingChanged | undefined => {
+      const free = waitingMax - waiting.length
+      if (free > 0 && turns?.fits(request, free) !== false) return undefined
+      const [oldest] = waiting
+      // The oldest one has waited for about as long as the next one would.
+      const waitedMs = oldest === undefined ? 0 : performance.now() - oldest.requestedAt
+      return refused(`too many ${name} wait for the database`, waitedMs)
+    },
+    join: (one: Pending): void => {
+      const place = waiting.findLastIndex(({ requestedAt }) => requestedAt <= one.requestedAt) + 1
+      waiting.splice(place, 0, one)
+      weight += weightOf(one.request)
+      turns?.join(one.request, one.requestedAt)
+    },
+    takeBatch: (): readonly Pending[] => {
+      const now = performance.now()
+      rejectLate(now)
+      const batch = turns === undefined ? takeFirst() : takeAll(turns.choose(waiting, now))
+      batch.forEach(leave)
+      return batch
+    },
+  }
+}
+
+const refused = (reason: string, retryAfterMs: number) =>
+  new NothingChanged(reason, { retryAfterMs })

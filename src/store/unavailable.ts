@@ -1,6 +1,17 @@
+type UnavailableOptions = ErrorOptions & {
+  /** How long the cause will probably last, where the store can tell. */
+  readonly retryAfterMs?: number
+}
+
 /** A later attempt may succeed. The message tells the operator why and quotes no stored value. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable'
+  readonly retryAfterMs: number | undefined
+
+  constructor(message?: string, { retryAfterMs, ...options }: UnavailableOptions = {}) {
+    super(message, options)
+    this.retryAfterMs = retryAfterMs
+  }
 }
 
 /** The store refused the change before it did anything. Other failures may leave it done. */

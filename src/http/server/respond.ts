@@ -14,7 +14,7 @@ export function problemOf(failure: unknown): Problem {
   if (failure instanceof Problem) return failure
   if (failure instanceof StoreUnavailable) {
     return problem('unavailable', 'the store is not available, try again shortly', {
-      retryAfter: 1,
+      retryAfter: Math.max(1, Math.ceil((failure.retryAfterMs ?? 0) / 1000)),
       cause: failure,
     })
   }

@@ -1,14 +1,12 @@
 import type { Resource } from '../../contract/resource.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
-import { openBatchQueue, type PendingRequest } from '../batch-queue.ts'
+import { openBatchQueue } from '../batch-queue.ts'
 import type { Dialect } from '../dialect.ts'
 import type { PutOutcome, PutRequest } from '../records/put.ts'
 import type { OperatorRecords } from '../records.ts'
 import type { Session } from '../session.ts'
 import { type PutOutcomes, putBatch, putStatements } from './put-batch.ts'
-
-type Waiting = readonly PendingRequest<PutRequest, PutOutcome>[]
 
 /** What an adapter gives to store single records. */
 export type PutTransactions = {
@@ -56,25 +54,25 @@ function openPutQueue(
   runBatch: RunBatch,
   waitMs: number,
 ): (request: PutRequest) => Promise<PutOutcome> {
-  const run = async (batch: Waiting, oldestRequestedAt: number) => {
-    const deadline = oldestRequestedAt + limits.recordPutMs
-    let waiting = batch
-    while (waiting.length > 0) {
-      const [first, later] = distinctIds(waiting)
-      const requests = first.map(({ request }) => request)
-      const outcomes = await runBatch(requests, deadline)
-      const again = first.filter(({ result }, place) => {
-        const outcome = outcomes[place]
-        if (outcome !== undefined) result.resolve(outcome)
-        return outcome === undefined
-      })
-      waiting = [...again, ...later]
-    }
-  }
   return openBatchQueue<PutRequest, PutOutcome>({
     name: 'records',
-    run,
+    run: async (batch, oldestRequestedAt, again) => {
+      const requests = batch.map(({ request }) => request)
+      const outcomes = await runBatch(requests, oldestRequestedAt + limits.recordPutMs)
+      for (const [place, one] of batch.entries()) {
+        const outcome = outcomes[place]
+        if (outcome === undefined) again(one)
+        else one.result.resolve(outcome)
+      }
+    },
+    weightOf,
     weightMax: limits.recordsPerCommitMax,
+    turns: {
+      keysOf: ({ from, record }) => [`client ${from.clientId}`, `customer ${record.customerId}`],
+      nameOf: ({ record }) => record.id,
+      weightPerKeyMax: limits.recordsPerTurnMax,
+      rememberedMs: limits.recordTurnsRememberedMs,
+    },
     runningMax: 1,
     startsFullBatches: false,
     waitingMax: limits.recordsWaitingMax,
@@ -82,13 +80,6 @@ function openPutQueue(
   })
 }
 
-/** The first request of each id, and the others, which must find the first one stored. */
-function distinctIds(waiting: Waiting): readonly [first: Waiting, later: Waiting] {
-  const ids = new Set<string>()
-  const { first = [], later = [] } = Object.groupBy(waiting, ({ request }) => {
-    const isFirst = !ids.has(request.record.id)
-    ids.add(request.record.id)
-    return isFirst ? 'first' : 'later'
-  })
-  return [first, later]
-}
+/** A large record takes the time of several. */
+const weightOf = ({ record }: PutRequest): number =>
+  'withdraws' in record ? 1 : 1 + Math.floor(record.full.length / limits.recordWeightLength)

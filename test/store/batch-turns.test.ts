@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { openBatchQueue } from '../../src/store/batch-queue.ts'
+import { StoreUnavailable } from '../../src/store/unavailable.ts'
+
+/** `client/customer/name`. */
+type Request = string
+
+type Options = { readonly weightMax?: number; readonly waitingMax?: number }
+
+/** A batch ends only when the test says so, and first passes some requests to `again`. */
+function openTested({ weightMax = 8, waitingMax = 100 }: Options = {}) {
+  const batches: { requests: Request[]; end: (again?: readonly Request[]) => Promise<void> }[] = []
+  const part = (request: Request, at: number) => request.split('/')[at] ?? ''
+  const enqueue = openBatchQueue<Request, Request>({
+    name: 'requests',
+    weightMax,
+    turns: {
+      keysOf: (request) => [`client ${part(request, 0)}`, `customer ${part(request, 1)}`],
+      nameOf: (request) => part(request, 2),
+      weightPerKeyMax: 4,
+      rememberedMs: 60_000,
+    },
+    runningMax: 1,
+    startsFullBatches: false,
+    waitingMax,
+    waitMs: 60_000,
+    run: (batch, _oldest, runAgain) => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      batches.push({
+        requests: batch.map(({ request }) => request),
+        end: async (again = []) => {
+          for (const one of batch) {
+            if (again.includes(one.request)) runAgain(one)
+            else one.result.resolve(one.request)
+          }
+          resolve()
+          await setImmediate()
+          await setImmediate()
+        },
+      })
+      return promise
+    },
+  })
+  const seen = () => batches.map(({ requests }) => requests)
+  /** Runs all batches, as many as there are. */
+  const endAll = async () => {
+    for (let at = 0; at < batches.length; at += 1) await batches[at]?.end()
+    return seen()
+  }
+  return { enqueue, batches, seen, endAll }
+}
+
+const many = (count: number, nameOne: (at: number) => Request): readonly Request[] =>
+  Array.from({ length: count }, (_, at) => nameOne(at))
+
+describe('the turns of a batch queue', () => {
+  for (const [flood, each] of [
+    ['one client for many customers', (at: number) => `greedy/customer-${at}/${at}`],
+    ['many clients for one customer', (at: number) => `client-${at}/greedy/${at}`],
+    ['one client for one customer', (at: number) => `greedy/greedy/${at}`],
+  ] as const) {
+    test(`put a single request into the next batch, beside 50 of ${flood}`, async () => {
+      const { enqueue, endAll, batches } = openTested()
+      const results = many(50, each).map(enqueue)
+      await setImmediate()
+      results.push(enqueue('lone/lone/lone'))
+      await batches[0]?.end()
+      assert.ok(batches[1]?.requests.includes('lone/lone/lone'), String(batches[1]?.requests))
+      const ran = await endAll()
+      assert.deepEqual(ran.flat().toSorted(), (await Promise.all(results)).toSorted())
+      // Every later batch leaves room, because the lone one may come again.
+      assert.deepEqual([...new Set(ran.slice(2).map(({ length }) => length))].toSorted(), [2, 4])
+    })
+  }
+
+  test('fill a batch with one key, while no other has sent requests', async () => {
+    const { enqueue, endAll } = openTested()
+    const results = many(16, (at) => `one/one/${at}`).map(enqueue)
+    await setImmediate()
+    const ran = await endAll()
+    assert.deepEqual(
+      ran.map(({ length }) => length),
+      [8, 8],
+    )
+    await Promise.all(results)
+  })
+
+  test('share a full batch evenly among keys that have sent unequally', async () => {
+    const { enqueue, batches, endAll } = openTested({ weightMax: 9 })
+    const results = many(9, (at) => `a/a/a${at}`).map(enqueue)
+    await setImmediate()
+    results.push(...many(9, (at) => `b/b/b${at}`).map(enqueue))
+    results.push(...many(9, (at) => `c/c/c${at}`).map(enqueue))
+    results.push(enqueue('d/d/d0'))
+    await batches[0]?.end()
+    const counts = Object.groupBy(batches[1]?.requests ?? [], (request) => request.charAt(0))
+    const shares = Object.entries(counts).map(([key, requests]) => [key, requests?.length])
+    assert.deepEqual(Object.fromEntries(shares), { b: 4, c: 4, d: 1 })
+    await endAll()
+    await Promise.all(results)
+  })
+
+  test('keep the order of arrival of each key', async () => {
+    const { enqueue, endAll } = openTested()
+    const results = many(20, (at) => `${at % 3}/${at % 3}/${at}`).map(enqueue)
+    await setImmediate()
+    const ran = (await endAll()).flat()
+    for (const key of ['0', '1', '2']) {
+      const ofKey = ran.filter((request) => request.startsWith(key))
+      const names = ofKey.map((request) => Number(request.split('/')[2]))
+      assert.deepEqual(
+        names,
+        names.toSorted((a, b) => a - b),
+      )
+    }
+    await Promise.all(results)
+  })
+
+  test('never put two requests of one name into a batch, and let others pass between them', async () => {
+    const { enqueue, endAll } = openTested()
+    const results = ['a/a/same', 'b/b/same', 'a/a/other', 'a/a/same'].map(enqueue)
+    await setImmediate()
+    const second = ['b/b/same']
+    assert.deepEqual(await endAll(), [['a/a/same', 'a/a/other'], second, ['a/a/same']])
+    await Promise.all(results)
+  })
+
+  test('run a request again at its old place, in the next batch', async () => {
+    const { enqueue, batches, seen } = openTested({ weightMax: 2 })
+    const results = ['a/a/1', 'a/a/2', 'a/a/3', 'a/a/4'].map(enqueue)
+    await setImmediate()
+    await batches[0]?.end(['a/a/2'])
+    assert.deepEqual(seen(), [
+      ['a/a/1', 'a/a/2'],
+      ['a/a/2', 'a/a/3'],
+    ])
+    await batches[1]?.end()
+    await batches[2]?.end()
+    assert.deepEqual(await Promise.all(results), ['a/a/1', 'a/a/2', 'a/a/3', 'a/a/4'])
+  })
+
+  test('refuse a key that holds as many places as are free, and leave those to other keys', async () => {
+    const { enqueue, batches, endAll } = openTested({ waitingMax: 20 })
+    const results = [enqueue('greedy/one/first')]
+    await setImmediate()
+    results.push(...many(10, (at) => `greedy/customer-${at}/${at}`).map(enqueue))
+    const begunAt = performance.now()
+    while (performance.now() - begunAt < 5);
+    const refused = await enqueue('greedy/one/refused').catch((error) => error)
+    assert.ok(refused instanceof StoreUnavailable)
+    assert.match(refused.message, /too many requests wait/)
+    assert.ok(Number(refused.retryAfterMs) >= 5, String(refused.retryAfterMs))
+    // A second greedy key gets half of the rest, so that a third one still fits.
+    results.push(...many(5, (at) => `second/second/${at + 20}`).map(enqueue))
+    await assert.rejects(enqueue('second/second/refused'), StoreUnavailable)
+    await assert.rejects(enqueue('third/second/refused'), StoreUnavailable)
+    results.push(enqueue('third/third/30'))
+    await batches[0]?.end()
+    await endAll()
+    assert.equal((await Promise.all(results)).length, 17)
+  })
+})
