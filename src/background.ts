@@ -41,6 +41,11 @@ export const jobs = {
     in: 'src/withdrawal-fees/sweep-quotes.ts',
     everyMs: limits.quoteSweepIdleMs,
   },
+  'report-imports': {
+    does: 'writes what the imports of the process do, and hears which are cancelled',
+    in: 'src/store/imports/open-imports.ts',
+    everyMs: limits.importReportMs,
+  },
   'compare-checksums': {
     does: 'compares stored records with their checksums',
     in: 'src/store/integrity/damage-scan.ts',

@@ -4,6 +4,7 @@ import { noneFound } from './contract/problem.ts'
 import { historyWork } from './history/history-work.ts'
 import { searchWork } from './history/search-work.ts'
 import { openForeignValues } from './intake/requests/foreign-values.ts'
+import { importWorks } from './intake/requests/import-works.ts'
 import { type RecordDeps, recordWorks } from './intake/requests/record-works.ts'
 import { openStreamGate } from './intake/requests/stream-gate.ts'
 import { streamWork } from './intake/requests/stream-work.ts'
@@ -12,17 +13,20 @@ import { getCaller } from './operations/ingest/get-caller.ts'
 import { getHealth } from './operations/ingest/get-health.ts'
 import { getWithdrawalFee } from './operations/ingest/get-withdrawal-fee.ts'
 import { historyOf } from './operations/ingest/record-histories.ts'
+import { cancelImport, getImport, listImports } from './operations/ingest/registered-imports.ts'
 import { searchRecords } from './operations/ingest/search-records.ts'
 import { callsOf } from './operations/ingest/stored-records.ts'
 import type { Logger } from './platform/log.ts'
 import { openTimeSlices } from './platform/time-slices.ts'
 import { resources } from './resources/catalogue.ts'
 import type { FeeQuoteStore } from './store/fee-quotes.ts'
+import type { ImportRegistry } from './store/imports.ts'
 import { consumeQuote } from './withdrawal-fees/consume-quote.ts'
 import { findQuote } from './withdrawal-fees/describe-quote.ts'
 
 type IngestDeps = Omit<RecordDeps, 'foreign'> & {
   readonly quotes: Pick<FeeQuoteStore, 'operator'>
+  readonly imports: ImportRegistry
   readonly log: Logger
   readonly health: () => Promise<object>
 }
@@ -42,11 +46,15 @@ export function operatorWorks(deps: IngestDeps): OperatorWorks {
       [historyOf(resource), historyWork(resource, deps)],
     ]
   })
+  const imports = importWorks(deps.imports)
   return {
     ...Object.fromEntries(ofRecords),
     [searchRecords.id]: searchWork(deps),
     [getWithdrawalFee.id]: feeWork(deps),
     [consumeWithdrawalFee.id]: consumeQuote(deps),
+    [listImports.id]: imports.list,
+    [getImport.id]: imports.get,
+    [cancelImport.id]: imports.cancel,
     [getCaller.id]: async ({ caller }) => ({ body: describeCaller(caller) }),
     [getHealth.id]: async () => ({ body: await deps.health() }),
   }

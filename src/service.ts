@@ -53,6 +53,7 @@ import { isWildcard, urlHost } from './platform/machine/loopback.ts'
 import { usableMemory } from './platform/machine/usable-memory.ts'
 import type { CredentialStore } from './store/credentials.ts'
 import type { FeeQuoteStore } from './store/fee-quotes.ts'
+import type { ImportRegistry } from './store/imports.ts'
 import { startDamageWatch } from './store/integrity/damage-scan.ts'
 import type { Store } from './store/records.ts'
 import type { SandboxState } from './store/sandbox-state.ts'
@@ -94,6 +95,8 @@ export type ServiceParts = {
   readonly store: Store
   readonly credentials: CredentialStore
   readonly quotes: FeeQuoteStore
+  /** For a process that serves the operator. */
+  readonly imports: () => ImportRegistry
   readonly keyring: Keyring
   readonly config: Config
   readonly clock: Clock
@@ -156,6 +159,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     store,
     credentials,
     quotes,
+    imports: stores.imports,
     keyring,
     config,
     clock,
@@ -194,10 +198,18 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     cursorKeys,
   }
   const health = openHealthReport(readiness, background)
-  const operatorReadings = {
-    ...operatorWorks({ store, quotes, clock, log, rules: recordRules(config), health }),
+  const operatorReadings = () => ({
+    ...operatorWorks({
+      store,
+      quotes,
+      imports: stores.imports(),
+      clock,
+      log,
+      rules: recordRules(config),
+      health,
+    }),
     ...byId(listPastRecords, (past) => readPastList(past, reading)),
-  }
+  })
   const operatorUrl = await listenForOperator(
     operatorHealthRoutes(health),
     { ...sources, background },
@@ -216,7 +228,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     routes: [
       ...[
         ...routesOf(operations, readings, customers),
-        ...(servesOperator ? routesOf(ingestOperations, operatorReadings, operator) : []),
+        ...(servesOperator ? routesOf(ingestOperations, operatorReadings(), operator) : []),
         ...oauth.routes(extension?.interfere),
       ].map(whileIntact(stores.watch)),
       ...oauth.documents.map(staticDocument),

@@ -21,6 +21,7 @@ import { watchFiles } from './store/sqlite/files/watch-files.ts'
 import { claimIssuer, type IssuerClaim, isClaimed } from './store/sqlite/issuer-claim.ts'
 import { appliedSteps } from './store/sqlite/migrate.ts'
 import { openSqliteCredentials } from './store/sqlite/open-sqlite-credentials.ts'
+import { openSqliteImports } from './store/sqlite/open-sqlite-imports.ts'
 import { openSqliteStore } from './store/sqlite/open-sqlite-store.ts'
 import { openSandboxState } from './store/sqlite/sandbox/open-sandbox-state.ts'
 import { StoreUnavailable } from './store/unavailable.ts'
@@ -165,6 +166,9 @@ function embeddedStores(sources: StoreDeps, mode: 'opened' | 'created' | 'watche
   )
   const credentials = openOnce(() => noting(credentialsPath, (path) => openSqliteCredentials(path)))
   const quotes = openOnce(() => noting(credentialsPath, (path) => openSqliteFeeQuotes(path, clock)))
+  const imports = openOnce(() =>
+    noting(credentialsPath, (path) => openSqliteImports(path, clock, background, log)),
+  )
   const sandbox = openOnce(() => openSandboxState(paths, clock))
   const watch =
     mode === 'watched'
@@ -175,6 +179,7 @@ function embeddedStores(sources: StoreDeps, mode: 'opened' | 'created' | 'watche
     records: records.open,
     credentials: credentials.open,
     quotes: quotes.open,
+    imports: imports.open,
     sandbox: sandbox.open,
     claimIssuer: async (issuer) => {
       claim = await claimIssuer(claimPath(paths), issuer)
@@ -186,6 +191,7 @@ function embeddedStores(sources: StoreDeps, mode: 'opened' | 'created' | 'watche
     close: async () => {
       watch?.stop()
       claim?.release()
+      await imports.close()
       await sandbox.close()
       await quotes.close()
       await credentials.close()

@@ -22,6 +22,8 @@ export const operatorScopes = [
   'ingest:search',
   'ingest:export',
   'ingest:read_health',
+  'ingest:read_imports',
+  'ingest:cancel_import',
 ] as const
 
 export type Scope = (typeof customerScopes)[number]

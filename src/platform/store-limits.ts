@@ -74,6 +74,21 @@ export const storeLimits = {
   /** How long the answer to an idempotency key is kept, and how many are forgotten at a time. */
   answerKeptHours: 24,
   answersForgottenMax: 100,
+  /** How often a process writes what its imports do: a person watches, or has cancelled one. */
+  importReportMs: 1000,
+  /** An import whose process has written nothing for so long counts as lost. */
+  importSilentMs: 30_000,
+  /** How long the registry keeps imports, and how many: a filter reads all of them in 10 ms. */
+  importKeptDays: 30,
+  importsKeptMax: 10_000,
+  /** A process looks for old ones after so many imports, and deletes so many at a time. */
+  importsSweptEvery: 100,
+  importsSweptMax: 1000,
+  /** Rows of imports that one run writes, some milliseconds, and the pause if more have ended. */
+  importsWrittenMax: 100,
+  importsWrittenRestMs: 50,
+  /** Imports that a process remembers while the store refuses to note how they ended. */
+  importsUnwrittenMax: 1000,
   /** Versions that one step of pruning reads, a few milliseconds, and the pause after it. */
   pruneRows: 500,
   pruneRestMs: 100,

@@ -4,6 +4,7 @@ import type { Config } from '../platform/config.ts'
 import type { Logger } from '../platform/log.ts'
 import type { CredentialStore } from './credentials.ts'
 import type { FeeQuoteStore } from './fee-quotes.ts'
+import type { ImportRegistry } from './imports.ts'
 import type { Store } from './records.ts'
 import type { SandboxState } from './sandbox-state.ts'
 
@@ -12,6 +13,8 @@ export type OpenedStores = {
   records(): Store
   credentials(): CredentialStore
   quotes(): FeeQuoteStore
+  /** Sees every customer, so it is for processes that serve the operator. */
+  imports(): ImportRegistry
   /** What the tests of a sandbox may do. Only the embedded store has it. */
   readonly sandbox: (() => SandboxState) | undefined
   /**

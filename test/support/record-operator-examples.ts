@@ -3,6 +3,11 @@ import { operatorScopes } from '../../src/contract/scopes.ts'
 import type { Example, OperationExamples } from '../../src/http/documents/openapi-examples.ts'
 import { renderProblem } from '../../src/http/server/respond.ts'
 import { historyOf, listPastRecords } from '../../src/operations/ingest/record-histories.ts'
+import {
+  cancelImport,
+  getImport,
+  listImports,
+} from '../../src/operations/ingest/registered-imports.ts'
 import { callsOf } from '../../src/operations/ingest/stored-records.ts'
 import { programName } from '../../src/platform/version.ts'
 import { resources } from '../../src/resources/catalogue.ts'
@@ -160,6 +165,7 @@ export async function recordOperator(
     bodies: {},
     answers: { 200: { ready: { ...health, value: statusesOf(health.value) } } },
   }
+  Object.assign(recorded, await recordImports(service, send))
   const found = await send(`search?q=${anId(8800)}`, { status: 200, summary: 'One hit' })
   recorded.searchRecords = {
     parameters: { q: anId(8800), page_cursor: '' },
@@ -235,6 +241,59 @@ export async function recordOperator(
     },
   }
   return recorded
+}
+
+/** The registry after the streams of this recording, with one import that still runs. */
+async function recordImports(
+  { parts }: TestService,
+  send: (path: string, sent: Sent) => Promise<Example>,
+): Promise<Readonly<Record<string, OperationExamples>>> {
+  const running = parts.imports().begin({
+    kind: 'statements',
+    importer: { user: 'ada', sudoUser: undefined, file: 'statements-11-22.ndjson', files: 1 },
+    boundTo: undefined,
+    isDryRun: false,
+  })
+  running.progress(120_000)
+  const path = `imports/${running.id}`
+  const id = anId(8950)
+  const steadily = ({ summary, value }: Example): Example => ({
+    summary,
+    value: JSON.parse(JSON.stringify(value), (name, each) => {
+      if (/^(started|updated|ended|cancel_requested)_at$/.test(name)) return varying.stored_at
+      if (name === 'id') return id
+      return each === `/ingest/v1/${path}` ? `/ingest/v1/imports/${id}` : each
+    }),
+  })
+  const unknown = { status: 404, summary: 'An id of no import' }
+  const cancel = { method: 'DELETE' }
+  const read = await send(path, { status: 200, summary: 'An import that runs' })
+  const asked = await send(path, { ...cancel, status: 202, summary: 'It was asked to end' })
+  running.end({ state: 'cancelled', reason: 'the import was cancelled; nothing was changed' })
+  const ended = await send(path, { ...cancel, status: 409, summary: 'An import that has ended' })
+  const list = await send('imports?limit=2&state=stored', { status: 200, summary: 'Two streams' })
+  const none = `imports/${unknownId}`
+  return {
+    [listImports.id]: {
+      parameters: { state: 'stored', kind: 'statements', limit: 2, page_cursor: '' },
+      bodies: {},
+      answers: { 200: { page: steadily(list) } },
+    },
+    [getImport.id]: {
+      parameters: { id },
+      bodies: {},
+      answers: { 200: { running: steadily(read) }, 404: { unknown: await send(none, unknown) } },
+    },
+    [cancelImport.id]: {
+      parameters: { id },
+      bodies: {},
+      answers: {
+        202: { asked: steadily(asked) },
+        404: { unknown: await send(none, { ...unknown, ...cancel }) },
+        409: { ended: steadily(ended) },
+      },
+    },
+  }
 }
 
 /** The details of a part depend on the machine. */

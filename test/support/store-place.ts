@@ -1,15 +1,21 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { openBackground } from '../../src/background.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { openLog } from '../../src/platform/log.ts'
 import type { CredentialStore } from '../../src/store/credentials.ts'
 import type { FeeQuoteStore } from '../../src/store/fee-quotes.ts'
+import { openImports } from '../../src/store/imports/open-imports.ts'
+import type { ImportRegistry } from '../../src/store/imports.ts'
 import { openServers, type Servers } from '../../src/store/postgres/cluster/servers.ts'
+import { dialect } from '../../src/store/postgres/dialect.ts'
 import { openPostgresFeeQuotes } from '../../src/store/postgres/fee-quotes.ts'
 import { openPostgresCredentials } from '../../src/store/postgres/open-postgres-credentials.ts'
+import { rowsOf } from '../../src/store/postgres/session.ts'
 import { openSqliteFeeQuotes } from '../../src/store/sqlite/fee-quotes.ts'
 import { openSqliteCredentials } from '../../src/store/sqlite/open-sqlite-credentials.ts'
+import { openSqliteImports } from '../../src/store/sqlite/open-sqlite-imports.ts'
 import { temporaryFolder } from './harness.ts'
 import {
   addressesOf,
@@ -20,12 +26,14 @@ import {
   testStore,
 } from './test-database.ts'
 
-/** A test's own credential and quote stores, on the adapter of this run. */
+/** A test's own credentials, quotes and registry of imports, on the adapter of this run. */
 export type StorePlace = {
   /** How another process opens the stores: a file path, or the URL of role `bursar`. */
   readonly where: string
   openCredentials(as?: 'server' | 'command'): Promise<CredentialStore>
   openQuotes(): Promise<FeeQuoteStore>
+  /** Opens the registry as another process does. */
+  openImports(): Promise<ImportRegistry>
   /** Stops the clock of the store at a time. */
   setClock(at: bigint): Promise<void>
   /** Runs a query as PostgreSQL's superuser. Returns the rows as text. */
@@ -55,6 +63,7 @@ export async function openStorePlace(): Promise<StorePlace> {
     ask,
     openCredentials: async (as = 'command') => closedOnce(await openCredentialsAt(where, as)),
     openQuotes: async () => closedOnce(await openQuotesAt(where, () => clock())),
+    openImports: async () => closedOnce(await openImportsAt(where, () => clock())),
     setClock: async (at) => {
       clock = () => at
       if (isUrl(where)) await ask(stoppedClock(at))
@@ -109,6 +118,14 @@ export async function openQuotesAt(where: string, clock: Clock): Promise<FeeQuot
     await Promise.all([customers.close(), operator.close()])
   }
   return { ...store, close }
+}
+
+async function openImportsAt(where: string, clock: Clock): Promise<ImportRegistry> {
+  const [background, log] = [openBackground(clock), openLog('silent')]
+  if (!isUrl(where)) return openSqliteImports(where, clock, background, log)
+  const servers = await openTestServers(operatorUrl(where))
+  const registry = openImports({ ...rowsOf(servers), dialect, background, log })
+  return { ...registry, close: () => registry.close().then(servers.close) }
 }
 
 export const operatorUrl = (url: string): string => url.replace('//bursar@', '//bursar_operator@')

@@ -8,6 +8,7 @@ import {
   type MergeReport,
   type NewAnswer,
   noFaults,
+  type OnStep,
 } from '../../store/records/import.ts'
 import type { Store } from '../../store/records.ts'
 import { recordCheck } from '../check.ts'
@@ -25,8 +26,8 @@ import {
 export type ImportOptions = StageOptions & {
   /** The answer to keep in the transaction of the merge. */
   readonly answering?: ((report: ImportReport) => NewAnswer) | undefined
-  /** Ends the import with its reason, until the merge begins. */
-  readonly signal?: AbortSignal
+  /** Told what the merge waits for, and what it does. */
+  readonly onStep?: OnStep | undefined
 }
 
 /** `file` is the number of the fault's file, where there are several. */
@@ -122,6 +123,7 @@ export async function importFiles(
       dryRun,
       allowOlder,
       takeOver,
+      onStep: options.onStep,
       answering: answering && ((ofMerge) => answering(complete(ofMerge))),
       origins: origins.length === inputs.length ? origins : undefined,
       reject:

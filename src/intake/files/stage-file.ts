@@ -25,7 +25,7 @@ export type StageOptions = Pick<MergeOptions, 'dryRun' | 'allowOlder' | 'takeOve
     readonly rules: RecordRules
     /** Reading ends at so many faults, unless there is `reject`. */
     readonly faultsMax?: number
-    readonly onProgress?: (records: number) => void
+    readonly onProgress?: ((records: number) => void) | undefined
     /** Called when every record was read and the transaction begins. */
     readonly onMerge?: (() => void) | undefined
     /** Takes each record with a fault, and the others are stored. Without it, none is. */
@@ -77,7 +77,7 @@ export async function stageFile(
   { entries, unknownEntries, origin }: InputFile,
   before: readonly Staged[],
 ): Promise<Staged> {
-  const { customerId, faultsMax = limits.faultsReportedMax, onProgress, reject } = options
+  const { customerId, faultsMax = limits.faultsReportedMax, onProgress, reject, signal } = options
   const recordsBefore = before.reduce((sum, { records }) => sum + records, 0)
   const faultsBefore = before.reduce((sum, { faultCount }) => sum + faultCount, 0)
   const staged: Staged = {
@@ -93,6 +93,7 @@ export async function stageFile(
   try {
     const known = openKnownLines({ load, lines, resource, options }, file)
     for await (const entry of unknownEntries?.(known.find) ?? entries) {
+      signal?.throwIfAborted()
       staged.records += 1
       onProgress?.(recordsBefore + staged.records)
       const line = lines.numberOf({ file, line: entry.line })

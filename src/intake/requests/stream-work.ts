@@ -4,11 +4,14 @@ import { type Problem, problem } from '../../contract/problem.ts'
 import type { Resource } from '../../contract/resource.ts'
 import { limits } from '../../platform/limits.ts'
 import type { TimeSlices } from '../../platform/time-slices.ts'
+import { ImportCancelled, type ImportRegistry, type RunningImport } from '../../store/imports.ts'
 import { AlreadyAnswered, type KeptAnswer } from '../../store/records/import.ts'
+import { StoreUnavailable } from '../../store/unavailable.ts'
 import type { Entry } from '../entry.ts'
 import { type ImportOptions, type ImportReport, importEntries } from '../files/import-file.ts'
 import { leftOpen, readContent } from '../files/reading/content.ts'
 import { readNdjson } from '../files/reading/lines.ts'
+import { notesOf, outcomeOfError, outcomeOfReport } from '../note-import.ts'
 import { type ReceivedBody, receiveBody } from './receive-body.ts'
 import { allowedBy, type RecordDeps, refused } from './record-works.ts'
 import { requestBounds, requestReading } from './request-reading.ts'
@@ -16,11 +19,16 @@ import type { StreamGate } from './stream-gate.ts'
 import { watchRate } from './stream-rate.ts'
 
 /** What the streams of a process share. */
-export type StreamDeps = RecordDeps & { readonly gate: StreamGate; readonly slices: TimeSlices }
+export type StreamDeps = RecordDeps & {
+  readonly gate: StreamGate
+  readonly slices: TimeSlices
+  readonly imports: Pick<ImportRegistry, 'begin'>
+}
 
 /**
  * The work that stores a stream of records. It reads all of the stream into a staging table, and
- * checks it there, before the store is locked. It ends when the client leaves.
+ * checks it there, before the store is locked. It ends when the client leaves, or when somebody
+ * cancels it.
  */
 export const streamWork =
   (resource: Resource, deps: StreamDeps): OperatorWork =>
@@ -28,27 +36,44 @@ export const streamWork =
     const key = idempotencyKey(input)
     deps.foreign.requireFew(input.caller)
     allowedBy(input)
-    const left = input.request.left()
+    const { clientId, boundTo } = input.caller
+    const running = deps.imports.begin({
+      kind: resource.kind,
+      importer: { clientId },
+      boundTo: boundTo ?? undefined,
+      isDryRun: false,
+    })
+    const ending = AbortSignal.any([input.request.left(), running.signal])
     const body = receiveBody(input.request.content)
     const store = async () => {
-      const stream = openStream(input, body, deps.slices, left)
+      running.enter('receiving')
+      const stream = { ...openStream(input, body, deps.slices, ending), running }
       try {
         return key === undefined
           ? await storeStream(resource, deps, input, stream)
           : await storeOnce(resource, deps, input, stream, key)
       } catch (error) {
-        // What ended the stream explains the failure of a read.
-        throw stream.signal.aborted ? stream.signal.reason : error
+        // What ended the stream explains the failure of a read. What the store says of a merge
+        // stands, because that may have stored the records.
+        const isOfStore = error instanceof StoreUnavailable
+        throw stream.signal.aborted && !isOfStore ? stream.signal.reason : error
       } finally {
         stream.close()
       }
     }
     try {
-      return await deps.gate(input.caller.clientId, left, store)
+      running.wait('slot')
+      return await deps.gate(clientId, ending, store)
+    } catch (error) {
+      running.end(outcomeOfError(error))
+      throw error instanceof ImportCancelled ? cancelled(running.id) : error
     } finally {
       body.close()
     }
   }
+
+const cancelled = (id: string): Problem =>
+  problem('conflict', `the import ${id} was cancelled; nothing was stored`)
 
 function idempotencyKey({ headers }: OperatorInput): string | undefined {
   const key = headers['idempotency-key']
@@ -68,19 +93,21 @@ type Stream = {
   readonly sha256: () => string
   /** Reads the bytes for their digest alone, whatever they are. */
   readonly digest: () => Promise<string>
-  /** Ends the stream, because its client has left or is too slow. */
+  /** Ends the stream: its client has left or is too slow, or somebody has cancelled it. */
   readonly signal: AbortSignal
   readonly close: () => void
 }
+
+type NotedStream = Stream & { readonly running: RunningImport }
 
 function openStream(
   { headers }: OperatorInput,
   { content, bytesReceived, sha256: digestOf }: ReceivedBody,
   slices: TimeSlices,
-  left: AbortSignal,
+  ended: AbortSignal,
 ): Stream {
   const ending = new AbortController()
-  const signal = AbortSignal.any([left, ending.signal])
+  const signal = AbortSignal.any([ended, ending.signal])
   const end = (reason: Problem) => ending.abort(reason)
   const endWatch = watchRate({ source: content, bytesReceived, end })
   const reading = requestReading(slices, signal)
@@ -111,7 +138,7 @@ const importStream = (
   resource: Resource,
   { store, rules }: RecordDeps,
   input: OperatorInput,
-  { entries, signal }: Stream,
+  { entries, signal, running }: NotedStream,
   answering?: ImportOptions['answering'],
 ): Promise<ImportReport> =>
   importEntries(store, resource, entries, {
@@ -125,6 +152,7 @@ const importStream = (
     origin: { command: 'POST', clientId: input.caller.clientId },
     answering,
     signal,
+    ...notesOf(running),
   })
 
 function storedOf(report: ImportReport, sha256: string) {
@@ -136,10 +164,11 @@ async function storeStream(
   resource: Resource,
   deps: RecordDeps,
   input: OperatorInput,
-  stream: Stream,
+  stream: NotedStream,
   answering?: ImportOptions['answering'],
 ): Promise<WorkAnswer> {
   const report = await importStream(resource, deps, input, stream, answering)
+  stream.running.end(outcomeOfReport(report, false))
   input.trace.rows = report.records
   if (report.faultCount > 0) throw refused(deps.foreign.shown(input, report.faults), report)
   return { body: storedOf(report, stream.sha256()) }
@@ -150,13 +179,16 @@ async function storeOnce(
   resource: Resource,
   deps: RecordDeps,
   input: OperatorInput,
-  stream: Stream,
+  stream: NotedStream,
   key: string,
 ): Promise<WorkAnswer> {
   const { findAnswer } = deps.store.operator
   const { clientId } = input.caller
   const known = await findAnswer(clientId, key)
-  if (known !== undefined) return again(known, fingerprintOf(input, await stream.digest()))
+  const { running } = stream
+  if (known !== undefined) {
+    return again(running, known, fingerprintOf(input, await stream.digest()))
+  }
   const newAnswer = (report: ImportReport) => {
     const sha256 = stream.sha256()
     const answer = JSON.stringify(storedOf(report, sha256))
@@ -167,7 +199,7 @@ async function storeOnce(
   } catch (error) {
     const other = error instanceof AlreadyAnswered ? await findAnswer(clientId, key) : undefined
     if (other === undefined) throw error
-    return again(other, fingerprintOf(input, stream.sha256()))
+    return again(running, other, fingerprintOf(input, stream.sha256()))
   }
 }
 
@@ -177,8 +209,15 @@ const fingerprintOf = ({ request }: OperatorInput, sha256: string): string =>
     .update(JSON.stringify([`${request.method} ${request.path}?${request.rawQuery}`, sha256]))
     .digest('hex')
 
-function again({ fingerprint, answer }: KeptAnswer, sent: string): WorkAnswer {
-  if (fingerprint === sent) return { body: answer }
+function again(
+  running: RunningImport,
+  { fingerprint, answer }: KeptAnswer,
+  sent: string,
+): WorkAnswer {
+  if (fingerprint === sent) {
+    running.end({ state: 'answered_before' })
+    return { body: answer }
+  }
   const detail = 'this Idempotency-Key was sent with another request before; take a new one'
   throw problem('keyReused', detail)
 }

@@ -4,6 +4,7 @@ import { getCaller } from './get-caller.ts'
 import { getHealth } from './get-health.ts'
 import { getWithdrawalFee } from './get-withdrawal-fee.ts'
 import { getRecordHistories, listPastRecords } from './record-histories.ts'
+import { cancelImport, getImport, listImports } from './registered-imports.ts'
 import { searchRecords } from './search-records.ts'
 import { deleteRecords, getStoredRecords, postRecords, putRecords } from './stored-records.ts'
 
@@ -18,6 +19,9 @@ export const ingestOperations: readonly Operation[] = [
   searchRecords,
   getWithdrawalFee,
   consumeWithdrawalFee,
+  listImports,
+  getImport,
+  cancelImport,
   getHealth,
   getCaller,
 ]

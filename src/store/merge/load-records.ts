@@ -8,6 +8,7 @@ import {
   type MergeOptions,
   type MergeReport,
   noFaults,
+  type OnStep,
   type RecordLoad,
   type StorableRecord,
 } from '../records/import.ts'
@@ -28,7 +29,7 @@ export type StagingArea = {
   /** Adds rows to `known`. */
   noteKnown(rows: readonly (readonly StagedValue[])[]): Promise<void>
   /** Runs work, once, over the staging tables with all their rows. */
-  withStaged<T>(work: (staged: StagedLines) => Promise<T>): Promise<T>
+  withStaged<T>(work: (staged: StagedLines) => Promise<T>, onStep?: OnStep): Promise<T>
   close(): Promise<void>
 }
 
@@ -88,6 +89,7 @@ async function openLoad(deps: LoadDeps, resource: Resource): Promise<RecordLoad>
     const all = [...withinFile(repeats, true), ...withStore]
     const rejected =
       reject === undefined ? 0 : await rejectConflicts(session, all, readConflict, reject)
+    options.onStep?.('merging')
     const now = clock()
     const parts = { dialect, merge, now, rejected, repeats, hasReplaced, storing }
     return await mergeStaged(session, resource, { ...options, ...parts })
@@ -120,7 +122,7 @@ async function openLoad(deps: LoadDeps, resource: Resource): Promise<RecordLoad>
           return refused(joinFaults([within, stored]))
         }
         return await staged.locked(() => mergeLocked(staged, repeats, options))
-      }),
+      }, options.onStep),
     close: area.close,
   }
 }

@@ -1,14 +1,18 @@
+import { openBackground } from '../../background.ts'
 import { openOnce } from '../../platform/open-once.ts'
 import type { ServerAddress } from '../../platform/postgres-url.ts'
+import { openImports } from '../imports/open-imports.ts'
 import type { StoredRows } from '../integrity/stored-rows.ts'
 import type { OpenedStores, StoreDeps } from '../opened-stores.ts'
 import { openSpoolsOf } from '../spool.ts'
 import { withPrimary } from './cluster/with-primary.ts'
+import { dialect } from './dialect.ts'
 import { openPostgresFeeQuotes } from './fee-quotes.ts'
 import { openPostgresCredentials } from './open-postgres-credentials.ts'
 import { openOperatorServers, openServiceSessions, type PostgresSessions } from './open-sessions.ts'
 import { openPostgresStore } from './records/open-postgres-store.ts'
 import { ownerRows, schemaFaults } from './schema/check-schema.ts'
+import { rowsOf } from './session.ts'
 
 export { poolerSettings } from './open-sessions.ts'
 export { migratePostgres } from './schema/migrate.ts'
@@ -55,16 +59,22 @@ function postgresStores(sources: StoreDeps, opened: PostgresSessions): OpenedSto
   const quotes = openOnce(() =>
     openPostgresFeeQuotes({ customers, operator, withinMs: sources.config.databaseTimeoutMs }),
   )
+  const { background = openBackground(sources.clock), log } = sources
+  const imports = openOnce(() =>
+    openImports({ ...rowsOf(ingest ?? operator ?? customers), dialect, background, log }),
+  )
   return {
     records: records.open,
     credentials: credentials.open,
     quotes: quotes.open,
+    imports: imports.open,
     sandbox: undefined,
     claimIssuer: customers.claimIssuer,
     servesOperator: operator !== undefined,
     watch: undefined,
     confirmIntact: () => {},
     close: async () => {
+      await imports.close()
       await credentials.close()
       await quotes.close()
       await opened.close()

@@ -1,3 +1,4 @@
+import type { WaitCode } from '../../contract/import-states.ts'
 import type { RecordFault } from '../../contract/resource.ts'
 import { limits } from '../../platform/limits.ts'
 import type { StoredRow } from '../integrity/stored-rows.ts'
@@ -45,7 +46,12 @@ export type LoadOptions = {
   readonly fileBytes?: number | undefined
   /** Whether the import shares its process with requests. */
   readonly isInServer?: boolean
+  /** Ends the import with its reason, until its merge begins. */
+  readonly signal?: AbortSignal | undefined
 }
+
+/** Told what a merge waits for, and what it does. */
+export type OnStep = (step: Exclude<WaitCode, 'slot'> | 'checking' | 'merging') => void
 
 export type RecordLoad = {
   /** Whether nothing of the kind was ever stored when the load began. */
@@ -87,6 +93,7 @@ export type MergeOptions = {
   readonly answering?: ((report: MergeReport) => NewAnswer) | undefined
   /** Takes each record that conflicts, and the others are merged. Without it, none is. */
   readonly reject?: ((rejected: RejectedRecord) => void) | undefined
+  readonly onStep?: OnStep | undefined
 }
 
 /** The answer to a request with an idempotency key. */

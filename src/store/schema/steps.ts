@@ -3,7 +3,11 @@ import type { Resource } from '../../contract/resource.ts'
 import { ConfigError } from '../../platform/config.ts'
 import { type RecordKind, resourceOf, resources } from '../../resources/catalogue.ts'
 import type { Dialect } from '../dialect.ts'
-import { createCredentialTables, createQuoteTables } from './credential-tables.ts'
+import {
+  createCredentialTables,
+  createImportRegistry,
+  createQuoteTables,
+} from './credential-tables.ts'
 import { addColumn, createKind } from './record-tables.ts'
 import { createSharedTables } from './shared-tables.ts'
 
@@ -62,7 +66,12 @@ export function schemaSteps(
   }
   const first = resources.filter((resource) => !isLater(resource)).map(create)
   const records = [createSharedTables(dialect), ...first, own.records]
-  const credentials = [createCredentialTables(dialect), createQuoteTables(dialect), own.credentials]
+  const credentials = [
+    createCredentialTables(dialect),
+    createQuoteTables(dialect),
+    createImportRegistry(dialect),
+    own.credentials,
+  ]
   const steps = [
     { name: 'records', database: 'records', sql: records.join('\n') },
     { name: 'credentials', database: 'credentials', sql: credentials.join('\n') },

@@ -31,6 +31,7 @@ test('names each job of the process that answers, and when it ran last', async (
     [
       'read-credentials',
       'sweep-fee-quotes',
+      'report-imports',
       'compare-checksums',
       'check-tables',
       'recheck-damage',

@@ -60,14 +60,18 @@ function openArea(
     noteKnown: async (rows) => {
       await known.spool.write(rows.map(copyLine).join(''))
     },
-    withStaged: (work) => {
+    withStaged: (work, onStep) => {
+      onStep?.('session')
       const run = async (connection: Connection) => {
+        onStep?.('checking')
         await fill(connection)
         const session = sessionOf(connection)
         return await work({
           session,
           locked: async (merge) => {
+            onStep?.('customer_lock')
             await session.run(lockKind(resource))
+            onStep?.('checking')
             return await merge()
           },
           storing: (_counts, store) => store(),

@@ -41,6 +41,11 @@ const access: Readonly<Record<string, Access>> = {
     operator: `select, insert (${journalWritten})`,
     isProtected: false,
   },
+  import_registry: {
+    app: '',
+    operator: 'select, insert, update, delete',
+    isProtected: false,
+  },
   lineage: { app: 'select, update', operator: 'select, update', isProtected: false },
   client: { app: notesUse, operator: 'select, insert, update, delete', isProtected: false },
   client_secret: { app: notesUse, operator: 'select, insert, update, delete', isProtected: false },

@@ -48,12 +48,19 @@ export async function beginImport(
 async function openArea(
   path: string,
   resource: Resource,
-  { fileBytes = 0, freeBytes = freeBytesOf, isInServer = false, ...deps }: ImportDeps,
+  { fileBytes = 0, freeBytes = freeBytesOf, isInServer = false, signal, ...deps }: ImportDeps,
 ): Promise<StagingArea> {
   const { lockWaitMs = limits.storeLockWaitMs } = deps
   const locked = `another process, such as an import, has written ${path} for ${lockWaitMs / 1000} s; nothing was changed; wait until it has ended, then run this again`
   const afterOthers = <T>(work: () => T | Promise<T>) =>
-    retryWhileLocked(work, performance.now() + lockWaitMs, locked)
+    retryWhileLocked(
+      () => {
+        signal?.throwIfAborted()
+        return work()
+      },
+      performance.now() + lockWaitMs,
+      locked,
+    )
   const db = await afterOthers(() => openStaging(path))
   using opened = new DisposableStack()
   opened.defer(() => db.close())
@@ -80,7 +87,8 @@ async function openArea(
     noteKnown: async (rows) => {
       for (const row of rows) insertKnown(row)
     },
-    withStaged: (work) => {
+    withStaged: (work, onStep) => {
+      onStep?.('checking')
       db.exec('commit')
       describingFaults(() => db.exec(`${indexStaged}; ${indexKnown}`))
       const write = <T>(merge: () => Promise<T>) =>
@@ -89,7 +97,15 @@ async function openArea(
         })
       return work({
         session,
-        locked: (merge) => afterOthers(() => write(merge)),
+        locked: (merge) => {
+          onStep?.('store_lock')
+          return afterOthers(() =>
+            write(() => {
+              onStep?.('checking')
+              return merge()
+            }),
+          )
+        },
         storing: async ({ added, written }, store) => {
           space.requireForMerge(written)
           hasMerged = true

@@ -1,0 +1,62 @@
+import type { OperatorInput, OperatorWork } from '../../contract/operation.ts'
+import { noneFound, problem } from '../../contract/problem.ts'
+import { limits } from '../../platform/limits.ts'
+import type { ImportRegistry, ImportsPart } from '../../store/imports.ts'
+import { positionId, positionOf } from '../../store/position.ts'
+import { describeImport } from '../describe-import.ts'
+
+/** The works over the registry of imports. */
+type ImportWorks = {
+  readonly list: OperatorWork
+  readonly get: OperatorWork
+  readonly cancel: OperatorWork
+}
+
+export function importWorks(imports: ImportRegistry): ImportWorks {
+  return {
+    list: async (input) => {
+      const importsMax = Number(input.parameters.get('limit') ?? limits.pageSizeDefault)
+      // One more than is answered tells that there are more.
+      const found = await imports.list({ ...partOf(input), importsMax: importsMax + 1 })
+      const shown = found.slice(0, importsMax)
+      input.trace.rows = shown.length
+      const last = found.length > importsMax ? shown.at(-1) : undefined
+      return {
+        body: { imports: shown.map(describeImport) },
+        next: last && positionOf(last.startedAt, last.id),
+      }
+    },
+    get: async (input) => {
+      const id = idOf(input)
+      const found = await imports.find(id, input.caller.boundTo ?? undefined)
+      if (found === undefined) throw noneFound('import', id)
+      input.trace.rows = 1
+      return { body: describeImport(found) }
+    },
+    cancel: async (input) => {
+      const id = idOf(input)
+      const cancelled = await imports.cancel(id, input.caller.boundTo ?? undefined)
+      if (cancelled.outcome === 'unknown') throw noneFound('import', id)
+      const { outcome, found } = cancelled
+      if (outcome === 'ended') {
+        const { state } = found
+        throw problem('conflict', `the import has ended: it is ${state}`, { meta: { state } })
+      }
+      return { body: describeImport(found) }
+    },
+  }
+}
+
+const idOf = ({ parameters }: OperatorInput): string => String(parameters.get('id'))
+
+function partOf({ caller, parameters, after }: OperatorInput): Omit<ImportsPart, 'importsMax'> {
+  return {
+    state: textOf(parameters.get('state')),
+    kind: textOf(parameters.get('kind')),
+    ofClientsOf: caller.boundTo ?? undefined,
+    after: after && positionId(after),
+  }
+}
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : undefined

@@ -1,0 +1,160 @@
+import type { RunningState, WaitCode } from '../../contract/import-states.ts'
+import { limits } from '../../platform/limits.ts'
+import { type Dialect, openParameters, type ParameterType } from '../dialect.ts'
+import type { ImportOutcome, ImportsPart, NewImport } from '../imports.ts'
+import type { Statement, Value } from '../session.ts'
+
+/** What a process has noted of an import. Times are by `performance.now()`. */
+export type Noted = {
+  readonly id: string
+  readonly entry: NewImport
+  readonly begunAt: number
+  readonly state: RunningState
+  readonly waitsFor: WaitCode | undefined
+  readonly recordsRead: number
+  /** Whether every record was read. */
+  readonly isRead: boolean
+  readonly ended: { readonly at: number; readonly outcome: ImportOutcome } | undefined
+}
+
+/** The columns of a row besides the dry run and the times. */
+const columns = {
+  id: 'uuid',
+  kind: 'text',
+  client_id: 'text',
+  os_user: 'text',
+  sudo_user: 'text',
+  file: 'text',
+  files: 'bigint',
+  bound_to: 'text',
+  state: 'text',
+  waits_for: 'text',
+  records_read: 'bigint',
+  records: 'bigint',
+  added: 'bigint',
+  changed: 'bigint',
+  unchanged: 'bigint',
+  rejected: 'bigint',
+  withdrawn: 'bigint',
+  reason: 'text',
+} as const satisfies Readonly<Record<string, ParameterType>>
+
+type Column = keyof typeof columns
+
+/** Those that change while an import runs. */
+const changing = Object.keys(columns).slice(Object.keys(columns).indexOf('state'))
+
+/** The statements of the registry. Times are by the clock of the store, which judges silence. */
+export function importStatements(dialect: Dialect) {
+  const { tableName, now } = dialect
+  const table = tableName('import_registry')
+  const lost = `(ended_at is null and updated_at < ${now} - ${limits.importSilentMs * 1000})`
+  const selected = `${Object.keys(columns).join(', ')}, dry_run, started_at, updated_at, ended_at,
+    cancel_requested_at, ${lost} as is_lost`
+  const named = (id: string, ofClientsOf: string | undefined) => {
+    const parameters = openParameters(dialect)
+    const isNamed = `id = ${parameters.add(id, 'uuid')}`
+    const where =
+      ofClientsOf === undefined
+        ? isNamed
+        : `${isNamed} and ${isOfClients(parameters.add(ofClientsOf, 'text'))}`
+    return { where, values: parameters.values }
+  }
+  return {
+    /** Writes all that is noted. Returns when somebody has cancelled the import. */
+    write: (noted: Noted): Statement => {
+      const parameters = openParameters(dialect)
+      const written = valuesOf(noted)
+      const values = Object.entries(columns).map(([column, type]) =>
+        parameters.add(isColumn(column) ? written[column] : null, type),
+      )
+      const ago = (at: number | undefined) =>
+        `${now} - ${parameters.add(microsSince(at), 'bigint')}`
+      const isDryRun = parameters.add(noted.entry.isDryRun, 'boolean')
+      const changes = [...changing, 'updated_at', 'ended_at']
+      const text = `
+        insert into ${table}
+          (${Object.keys(columns).join(', ')}, dry_run, started_at, updated_at, ended_at)
+        values (${values.join(', ')}, ${isDryRun}, ${ago(noted.begunAt)}, ${now}, ${ago(noted.ended?.at)})
+        on conflict (id) do update set
+          ${changes.map((column) => `${column} = excluded.${column}`).join(', ')}
+        returning cancel_requested_at`
+      return { text, values: parameters.values, prepare: true }
+    },
+    list: ({ state, kind, ofClientsOf, after, importsMax }: ImportsPart): Statement => {
+      const parameters = openParameters(dialect)
+      const conditions: string[] = []
+      if (after !== undefined) conditions.push(`id < ${parameters.add(after, 'uuid')}`)
+      if (kind !== undefined) conditions.push(`kind = ${parameters.add(kind, 'text')}`)
+      if (ofClientsOf !== undefined) {
+        conditions.push(isOfClients(parameters.add(ofClientsOf, 'text')))
+      }
+      if (state === 'lost') conditions.push(lost)
+      else if (state !== undefined) {
+        conditions.push(`state = ${parameters.add(state, 'text')} and not ${lost}`)
+      }
+      const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`
+      const most = parameters.add(importsMax, 'bigint')
+      const text = `select ${selected} from ${table} ${where} order by id desc limit ${most}`
+      return { text, values: parameters.values }
+    },
+    find: (id: string, ofClientsOf: string | undefined): Statement => {
+      const { where, values } = named(id, ofClientsOf)
+      return { text: `select ${selected} from ${table} where ${where}`, values }
+    },
+    /** Marks an import that has not ended. Its process reads the mark with its next write. */
+    cancel: (id: string, ofClientsOf: string | undefined): Statement => {
+      const { where, values } = named(id, ofClientsOf)
+      const text = `
+        update ${table} set cancel_requested_at = coalesce(cancel_requested_at, ${now})
+        where ${where} and ended_at is null and not ${lost} returning ${selected}`
+      return { text, values }
+    },
+    /** Deletes old rows and those past the number that is kept. Looks at the oldest only. */
+    sweep: {
+      text: `
+        delete from ${table} where id in (
+          select id from ${table} order by id limit ${limits.importsSweptMax})
+        and (started_at < ${now} - ${BigInt(limits.importKeptDays) * 86_400_000_000n} or id <= (
+          select id from ${table} order by id desc limit 1 offset ${limits.importsKeptMax}))`,
+    } satisfies Statement,
+    clear: { text: `delete from ${table}` } satisfies Statement,
+  }
+}
+
+const isColumn = (name: string): name is Column => Object.hasOwn(columns, name)
+
+/** A client that is bound to a customer sees imports of that customer's clients, and no files. */
+const isOfClients = (customer: string): string =>
+  `(bound_to = ${customer} and client_id is not null)`
+
+const microsSince = (at: number | undefined): bigint | null =>
+  at === undefined ? null : BigInt(Math.round((performance.now() - at) * 1000))
+
+function valuesOf(noted: Noted): Readonly<Record<Column, Value>> {
+  const { id, entry, state, waitsFor = null, recordsRead, isRead, ended } = noted
+  const { importer, kind, boundTo = null } = entry
+  const byClient = 'clientId' in importer
+  const outcome = ended?.outcome
+  const counts = outcome !== undefined && 'counts' in outcome ? outcome.counts : undefined
+  return {
+    id,
+    kind,
+    client_id: byClient ? importer.clientId : null,
+    os_user: byClient ? null : importer.user,
+    sudo_user: byClient ? null : (importer.sudoUser ?? null),
+    file: byClient ? null : importer.file,
+    files: byClient ? null : importer.files,
+    bound_to: boundTo,
+    state: outcome?.state ?? state,
+    waits_for: outcome === undefined ? waitsFor : null,
+    records_read: recordsRead,
+    records: isRead ? recordsRead : null,
+    added: counts?.added ?? null,
+    changed: counts?.changed ?? null,
+    unchanged: counts?.unchanged ?? null,
+    rejected: counts?.rejected ?? null,
+    withdrawn: counts?.withdrawn ?? null,
+    reason: outcome !== undefined && 'reason' in outcome ? outcome.reason : null,
+  }
+}
