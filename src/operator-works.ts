@@ -7,7 +7,7 @@ import { openForeignValues } from './intake/requests/foreign-values.ts'
 import { importWorks } from './intake/requests/import-works.ts'
 import { type RecordDeps, recordWorks } from './intake/requests/record-works.ts'
 import { openStreamGate } from './intake/requests/stream-gate.ts'
-import { streamWork } from './intake/requests/stream-work.ts'
+import { type StreamDeps, streamWork } from './intake/requests/stream-work.ts'
 import { consumeWithdrawalFee } from './operations/ingest/consume-withdrawal-fee.ts'
 import { getCaller } from './operations/ingest/get-caller.ts'
 import { getHealth } from './operations/ingest/get-health.ts'
@@ -17,7 +17,6 @@ import { cancelImport, getImport, listImports } from './operations/ingest/regist
 import { searchRecords } from './operations/ingest/search-records.ts'
 import { callsOf } from './operations/ingest/stored-records.ts'
 import type { Logger } from './platform/log.ts'
-import { openTimeSlices } from './platform/time-slices.ts'
 import { resources } from './resources/catalogue.ts'
 import type { FeeQuoteStore } from './store/fee-quotes.ts'
 import type { ImportRegistry } from './store/imports.ts'
@@ -29,12 +28,12 @@ type IngestDeps = Omit<RecordDeps, 'foreign'> & {
   readonly imports: ImportRegistry
   readonly log: Logger
   readonly health: () => Promise<object>
-}
+} & Pick<StreamDeps, 'spools' | 'writers'>
 
 /** The work of each call of the operator's API, by the operation's id. */
 export function operatorWorks(deps: IngestDeps): OperatorWorks {
   const records = { ...deps, foreign: openForeignValues(deps.clock, deps.log) }
-  const streams = { ...records, gate: openStreamGate(), slices: openTimeSlices() }
+  const streams = { ...records, gate: openStreamGate() }
   const ofRecords = resources.flatMap((resource): (readonly [string, OperatorWork])[] => {
     const works = recordWorks(resource, records)
     const calls = callsOf(resource)

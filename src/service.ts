@@ -36,6 +36,7 @@ import {
 } from './http/server/connections/unsent-answers.ts'
 import type { Served } from './http/server/request-log.ts'
 import { recordRules } from './intake/record-rules.ts'
+import { openWriters } from './intake/writer/writers.ts'
 import type { GuessLimiter } from './oauth/clients/guess-limiter.ts'
 import { requireNoPublishedSecret } from './oauth/clients/published-secrets.ts'
 import { requireOneIssuer } from './oauth/issuer.ts'
@@ -57,6 +58,7 @@ import type { ImportRegistry } from './store/imports.ts'
 import { startDamageWatch } from './store/integrity/damage-scan.ts'
 import type { Store } from './store/records.ts'
 import type { SandboxState } from './store/sandbox-state.ts'
+import { openSpoolsOf } from './store/spool.ts'
 import { openServiceStores } from './stores.ts'
 import type { Keyring } from './vault/keyring.ts'
 import { quoteWithdrawal } from './withdrawal-fees/quote-withdrawal.ts'
@@ -198,11 +200,16 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     cursorKeys,
   }
   const health = openHealthReport(readiness, background)
+  const spools = openSpoolsOf(config)
+  const writers = openWriters({ config, log, clock, spools })
+  opened.defer(writers.close)
   const operatorReadings = () => ({
     ...operatorWorks({
       store,
       quotes,
       imports: stores.imports(),
+      spools,
+      writers,
       clock,
       log,
       rules: recordRules(config),

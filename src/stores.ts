@@ -59,6 +59,15 @@ export async function openOperatorStores(sources: StoreDeps): Promise<Stores> {
   return withKeyring(sources, await openOperatorPostgres(sources, url))
 }
 
+/** Opens the stores of a process that imports for a server, with the role of the operator. */
+export async function openWriterStores(sources: StoreDeps): Promise<Stores> {
+  const { databaseUrl } = sources.config
+  // A server on the embedded store ignores the operator's URL.
+  return readPostgresUrl(databaseUrl) === undefined
+    ? embeddedStores(sources, 'opened')
+    : await openOperatorStores(sources)
+}
+
 /**
  * Makes an embedded store where there is none, with both its databases. A path that has one of them
  * stays as it is: the other is lost, and the store must not be opened without it.

@@ -1,3 +1,4 @@
+import { WRITER_WORD } from '../intake/writer/stream-job.ts'
 import { programOf } from './help/program.ts'
 import { standardOutput } from './output.ts'
 import { runProcess } from './run-command.ts'
@@ -5,6 +6,11 @@ import { runProcess } from './run-command.ts'
 /** Runs the command that the process's arguments name. */
 export async function runProgram(): Promise<void> {
   const words = wordsOf(process.argv.slice(2))
+  if (words[0] === WRITER_WORD && process.send !== undefined) {
+    const { runStreamWriter } = await import('./processes/stream-writer.ts')
+    runStreamWriter()
+    return
+  }
   await runProcess(await programOf(words, standardOutput), words, standardOutput)
 }
 

@@ -1,8 +1,8 @@
 /** What an import does, each state with what it means. */
 export const runningStates = {
   waiting: 'It waits for what `waits_for` names.',
-  receiving: 'A stream arrives; its records are checked and staged as they come.',
-  reading: 'The records of its files are read, checked and staged.',
+  receiving: 'A stream arrives, and is written to a file.',
+  reading: 'The records are read, checked and staged.',
   checking: 'All records were read. They are compared with what is stored.',
   merging: 'The records are being stored, all or none.',
 } as const

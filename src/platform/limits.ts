@@ -43,16 +43,35 @@ export const limits = {
   headersTimeoutMs: 10_000,
   /** A stream of records: 5 GB at 80 Mbit/s. Nothing else may take so long to arrive. */
   streamTimeoutMs: 600_000,
-  /** Streams at a time on a process, each with its own file, and a session for its merge. */
-  streamsMax: 8,
-  /** Of one client: a quarter of them, so that no client can keep the others waiting. */
+  /**
+   * Streams that a process stores at a time. Each takes a process of some 120 MB, a core at a lower
+   * priority, and a session for its merge.
+   */
+  streamsMax: 4,
+  /** Of one client: half of them, so that no client can keep the others waiting. */
   streamsPerClientMax: 2,
-  /** Streams that wait, of all clients and of one, and for how long: proxies allow a minute. */
-  streamsWaitingMax: 32,
-  streamsWaitingPerClientMax: 8,
+  /** Streams that are received, wait or are stored, each with a file: of all clients and of one. */
+  streamsHeldMax: 40,
+  streamsHeldPerClientMax: 10,
+  /** How long a stream waits after its last byte: proxies allow a minute. */
   streamWaitMs: 30_000,
-  /** What is received of a stream ahead of its reading, so that its end is seen. */
-  streamReceivedAheadBytes: 1024 * 1024,
+  /** The processes that store streams yield to those that answer requests (`nice`). */
+  writerPriority: 10,
+  /** How long one of them is kept without a stream: to start one takes half a second. */
+  writerKeptMs: 60_000,
+  /** The memory of JavaScript in one. It holds some hundred lines at a time, however many come. */
+  writerMemoryMegabytes: 512,
+  /** Sessions of one with PostgreSQL: its merge, and reads of what is stored. */
+  writerSessionsMax: 2,
+  /** A stream that is read reports after so many records, and is ended after so long a silence. */
+  streamProgressRecords: 500,
+  writerSilenceMs: 30_000,
+  /** How long one may take to stop. Then it is killed. */
+  writerStopMs: 2000,
+  /** From the last line to the commit: a wait for the lock, and the merge. */
+  writerMergeMs: 360_000,
+  /** What a process prints before it ends unexpectedly: the first lines of its fault. */
+  writerPrintedLengthMax: 2000,
   /** What a client must send in each minute that the server waits for it: 60 compressed records. */
   streamWindowSeconds: 60,
   streamWindowBytesMin: 4096,

@@ -162,7 +162,7 @@ export const storeLimits = {
   migrationStatementMs: 21_600_000,
   /** A transaction of a command waits this long for its process: an export for its reader. */
   operatorIdleMs: 60_000,
-  /** The merge of a stream: 5 GB at 20 MB/s. Single records of the kind wait for it. */
+  /** The merge of a stream on PostgreSQL: 5 GB at 20 MB/s. */
   streamMergeMs: 300_000,
   /** Times that a start looks for a pooler: other programs may take the session in between. */
   poolerLooks: 5,

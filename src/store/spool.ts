@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import {
   existsSync,
@@ -35,9 +36,22 @@ export type SpoolOptions = {
   readonly bytesMax: number
 }
 
+/** Bytes that another process reads from their file, once all of them were received. */
+export type ReceivedFile = {
+  /** Returns a promise when the disk cannot keep up. */
+  write(bytes: Uint8Array): Promise<void> | undefined
+  /** Writes what is left in memory, and resolves with the path of the file. */
+  complete(): Promise<string>
+  /** Removes the file. May be called twice. */
+  close(): Promise<void>
+}
+
 /** The files of the imports and exports of this user, on one machine. */
 export type Spools = {
   open(): Spool
+  openReceived(): ReceivedFile
+  /** Removes the files that killed processes have left. */
+  removeAbandoned(): void
 }
 
 const defaultFolder = (): string => join(tmpdir(), `bursar-spool-${process.getuid?.() ?? 'files'}`)
@@ -53,15 +67,27 @@ const MEGABYTE = 1_000_000
 
 /** Removes the files that killed processes have left. */
 export function openSpools({ folder, bytesMax }: SpoolOptions): Spools {
-  for (const name of filesIn(folder)) {
-    // A process that still reads its file would lose no more than the name of it.
-    if (!isOfLiveProcess(name)) rmSync(join(folder, name), { force: true })
+  const createFile = openFiles(folder)
+  const openPieces = () => openFile(folder, bytesMax, createFile)
+  const removeAbandoned = () => {
+    for (const name of filesIn(folder)) {
+      // A process that still reads its file would lose no more than the name of it.
+      if (!isOfLiveProcess(name)) rmSync(join(folder, name), { force: true })
+    }
   }
-  const files = openFiles(folder)
-  return { open: () => openSpool(folder, bytesMax, files) }
+  removeAbandoned()
+  return {
+    open: () => openSpool(openPieces()),
+    openReceived: () => openReceived(openPieces()),
+    removeAbandoned,
+  }
 }
 
-type SpoolFile = { readonly handle: FileHandle; close(): Promise<void> }
+type SpoolFile = {
+  readonly path: string
+  readonly handle: FileHandle
+  close(): Promise<void>
+}
 
 /** Creates files, and removes those that are left when a signal ends a command. */
 function openFiles(folder: string) {
@@ -76,6 +102,7 @@ function openFiles(folder: string) {
     if (paths.size === 0) process.once('exit', removeAll)
     paths.add(path)
     return {
+      path,
       handle,
       close: async () => {
         await handle.close()
@@ -87,24 +114,52 @@ function openFiles(folder: string) {
   }
 }
 
-/** Keeps the first piece in memory, so that a short stream needs no file. */
-function openSpool(folder: string, bytesMax: number, createFile: () => Promise<SpoolFile>): Spool {
-  let waiting: string[] = []
-  let characters = 0
+type Pieces = {
+  /** Waits for the write before it, and begins this one. */
+  add(bytes: Buffer): Promise<void>
+  /** The file with everything that was added. Undefined if nothing was. */
+  written(): Promise<SpoolFile | undefined>
+  close(): Promise<void>
+}
+
+/** Writes pieces to a file, which its first piece creates. */
+function openFile(folder: string, bytesMax: number, createFile: () => Promise<SpoolFile>): Pieces {
   let file: SpoolFile | undefined
   let writing = Promise.resolve()
-  const flush = async () => {
+  return {
+    add: async (bytes) => {
+      await writing
+      writing = describingFaults(folder, async () => {
+        file ??= await createFile()
+        requireSpace(folder, bytes.length, bytesMax)
+        await file.handle.writeFile(bytes)
+      })
+      // The next call reports the failure.
+      writing.catch(() => {})
+    },
+    written: async () => {
+      await writing
+      return file
+    },
+    close: async () => {
+      await writing.catch(() => {})
+      await file?.close()
+      file = undefined
+    },
+  }
+}
+
+/** Keeps the first piece in memory, so that a short import needs no file. */
+function openSpool({ add, written, close }: Pieces): Spool {
+  let waiting: string[] = []
+  let characters = 0
+  let hasAdded = false
+  const flush = () => {
     const bytes = Buffer.from(waiting.join(''))
     waiting = []
     characters = 0
-    await writing
-    writing = describingFaults(folder, async () => {
-      file ??= await createFile()
-      requireSpace(folder, bytes.length, bytesMax)
-      await file.handle.writeFile(bytes)
-    })
-    // The next flush or the reader reports the failure.
-    writing.catch(() => {})
+    hasAdded = true
+    return add(bytes)
   }
   return {
     write: (text) => {
@@ -112,17 +167,39 @@ function openSpool(folder: string, bytesMax: number, createFile: () => Promise<S
       characters += text.length
       return characters < limits.spoolPieceBytes ? undefined : flush()
     },
-    isEmpty: () => file === undefined && characters === 0,
+    isEmpty: () => !hasAdded && characters === 0,
     read: async function* () {
-      await writing
+      const file = await written()
       if (file !== undefined) yield* piecesOf(file.handle)
       if (characters > 0) yield Buffer.from(waiting.join(''))
     },
-    close: async () => {
-      await writing.catch(() => {})
-      await file?.close()
-      file = undefined
+    close,
+  }
+}
+
+function openReceived({ add, written, close }: Pieces): ReceivedFile {
+  let waiting: Uint8Array[] = []
+  let bytes = 0
+  const flush = () => {
+    const piece = Buffer.concat(waiting)
+    waiting = []
+    bytes = 0
+    return add(piece)
+  }
+  return {
+    write: (chunk) => {
+      waiting.push(chunk)
+      bytes += chunk.length
+      return bytes < limits.spoolPieceBytes ? undefined : flush()
     },
+    complete: async () => {
+      // A file without a byte is a file too.
+      await flush()
+      const file = await written()
+      assert(file !== undefined, 'the last piece has created the file')
+      return file.path
+    },
+    close,
   }
 }
 

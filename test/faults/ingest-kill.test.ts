@@ -10,6 +10,7 @@ import { isLong } from '../support/long.ts'
 import { type Program, runProgram, startProgram } from '../support/program.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
 import { openTestDatabase } from '../support/test-database.ts'
+import { until } from '../support/until.ts'
 
 /**
  * Server and importers are killed with SIGKILL while streams, single records of several customers
@@ -245,6 +246,8 @@ async function killAtRandom(place: Place): Promise<void> {
         return { importer, finished }
       })
       await passing(randomInt(30, 1500))
+      // A stream after a start takes longer, because its process starts too.
+      if (moment === 0) await until(() => ledger.acknowledgedTag !== '')
       const programs = [program, ...importing.map(({ importer }) => importer)]
       await Promise.all(programs.map((each) => each.kill('SIGKILL')))
       ends.now = true

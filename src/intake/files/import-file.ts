@@ -4,11 +4,11 @@ import {
   type FoundFaults,
   joinFaults,
   type LineFault,
+  type MergeOptions,
   type MergeOrigin,
   type MergeReport,
   type NewAnswer,
   noFaults,
-  type OnStep,
 } from '../../store/records/import.ts'
 import type { Store } from '../../store/records.ts'
 import { recordCheck } from '../check.ts'
@@ -23,12 +23,11 @@ import {
   stageFile,
 } from './stage-file.ts'
 
-export type ImportOptions = StageOptions & {
-  /** The answer to keep in the transaction of the merge. */
-  readonly answering?: ((report: ImportReport) => NewAnswer) | undefined
-  /** Told what the merge waits for, and what it does. */
-  readonly onStep?: OnStep | undefined
-}
+export type ImportOptions = StageOptions &
+  Pick<MergeOptions, 'onStep' | 'beforeCommit'> & {
+    /** The answer to keep in the transaction of the merge. */
+    readonly answering?: ((report: ImportReport) => NewAnswer) | undefined
+  }
 
 /** `file` is the number of the fault's file, where there are several. */
 export type ImportFault = LineFault & { readonly file?: number }
@@ -124,6 +123,7 @@ export async function importFiles(
       allowOlder,
       takeOver,
       onStep: options.onStep,
+      beforeCommit: options.beforeCommit,
       answering: answering && ((ofMerge) => answering(complete(ofMerge))),
       origins: origins.length === inputs.length ? origins : undefined,
       reject:

@@ -1,49 +1,79 @@
 import { createHash } from 'node:crypto'
-import { PassThrough, Readable } from 'node:stream'
+import { Readable } from 'node:stream'
+import { type Problem, problem } from '../../contract/problem.ts'
 import { limits } from '../../platform/limits.ts'
+import type { ReceivedFile } from '../../store/spool.ts'
+import { watchRate } from './stream-rate.ts'
 
-/** The body of a stream, of which some is received before it is read. */
 export type ReceivedBody = {
-  readonly content: Readable
-  readonly bytesReceived: () => number
-  /** The SHA-256 of the bytes as they were sent, in hex. For after the last one, and once. */
-  readonly sha256: () => string
-  /** Lets the client finish, so that it reads the answer. */
-  readonly close: () => void
+  /** The file of the bytes as they were sent. */
+  readonly path: string
+  /** Of these bytes, in hex. */
+  readonly sha256: string
 }
 
 /**
- * Receives a body ahead of its reading. Node notices that a client has left only after it has read
- * the bytes that the client sent. So a body must not stay in the operating system while it waits or
- * is read.
+ * Receives all of a body into a file, so that a slow client holds nothing else. Rejects with the
+ * reason of the signal if it is aborted, and with a Problem if the body is too slow or too large.
  */
-export function receiveBody(source: Readable = Readable.from([])): ReceivedBody {
-  const content = new PassThrough({ highWaterMark: limits.streamReceivedAheadBytes })
+export async function receiveBody(
+  source: Readable = Readable.from([]),
+  file: ReceivedFile,
+  signal: AbortSignal,
+): Promise<ReceivedBody> {
   const hash = createHash('sha256')
   let bytes = 0
-  const note = (chunk: Uint8Array) => {
-    bytes += chunk.length
-    hash.update(chunk)
+  const ending = new AbortController()
+  const ended = AbortSignal.any([signal, ending.signal])
+  const end = (reason: Problem) => ending.abort(reason)
+  const endWatch = watchRate({ source, bytesReceived: () => bytes, end })
+  try {
+    for await (const chunk of untilAborted(source.iterator({ destroyOnReturn: false }), ended)) {
+      bytes += chunk.length
+      if (bytes > limits.streamBytesMax) throw tooLarge
+      hash.update(chunk)
+      const drained = file.write(chunk)
+      if (drained !== undefined) await drained
+    }
+    return { path: await file.complete(), sha256: hash.digest('hex') }
+  } catch (error) {
+    // What ended the stream explains the failure of a read.
+    throw ended.aborted ? ended.reason : error
+  } finally {
+    endWatch()
+    // Lets the client finish, so that it reads the answer.
+    source.on('error', () => {})
+    source.resume()
   }
-  const cut = () => {
-    if (!source.readableEnded) content.destroy(new Error('the source was closed before its end'))
-  }
-  // The reader of the content gets the error too.
-  content.on('error', () => {})
-  source.on('error', cut)
-  source.on('data', note)
-  source.pipe(content)
-  if (source.destroyed) cut()
-  else source.once('close', cut)
-  return {
-    content,
-    bytesReceived: () => bytes,
-    sha256: () => hash.digest('hex'),
-    close: () => {
-      source.off('data', note)
-      source.unpipe(content)
-      content.destroy()
-      source.resume()
-    },
+}
+
+const tooLarge = problem(
+  'tooLarge',
+  `a stream must have at most ${limits.streamBytesMax} bytes; send it in parts`,
+)
+
+/**
+ * Passes on what is read until a signal is aborted, and then throws its reason, even while the next
+ * value is awaited. The source itself goes on.
+ */
+async function* untilAborted<T>(values: AsyncIterable<T>, signal: AbortSignal): AsyncIterable<T> {
+  const iterator = values[Symbol.asyncIterator]()
+  let fail: (reason: unknown) => void = () => {}
+  const onAbort = () => fail(signal.reason)
+  signal.addEventListener('abort', onAbort)
+  try {
+    for (;;) {
+      signal.throwIfAborted()
+      const next = await new Promise<IteratorResult<T>>((resolve, reject) => {
+        fail = reject
+        iterator.next().then(resolve, reject)
+      })
+      if (next.done === true) return
+      yield next.value
+    }
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+    // return() waits for a pending read, which may never end, so its promise is not awaited.
+    iterator.return?.().catch(() => {})
   }
 }

@@ -2,39 +2,42 @@ import { type Problem, problem } from '../../contract/problem.ts'
 import { openFairQueue } from '../../platform/fair-queue.ts'
 import { limits } from '../../platform/limits.ts'
 import { type Schedule, systemSchedule } from '../../platform/schedule.ts'
+import { openTally } from '../../platform/tally.ts'
 
-/**
- * Admits some streams at a time, because each takes a file, the processor, and a session for its
- * merge. A client has at most its share of them, and those that wait are admitted one client after
- * the other. A stream stops waiting with the signal's reason.
- */
-export type StreamGate = <T>(
-  clientId: string,
-  signal: AbortSignal,
-  work: () => Promise<T>,
-) => Promise<T>
+/** Bounds the streams of a process: those that hold a file, and those that are stored. */
+export type StreamGate = {
+  /** Counts a stream while it is received, waits or is stored. Throws if there are too many. */
+  hold<T>(clientId: string, work: () => Promise<T>): Promise<T>
+  /**
+   * Admits some of them at a time, because each takes a process and a session for its merge. A
+   * client has at most its share, and those that wait are admitted one client after the other. A
+   * stream stops waiting with the signal's reason.
+   */
+  store<T>(clientId: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>
+}
 
 export type GateBounds = {
   readonly streamsMax: number
   readonly streamsPerClientMax: number
-  readonly streamsWaitingMax: number
-  readonly streamsWaitingPerClientMax: number
+  readonly streamsHeldMax: number
+  readonly streamsHeldPerClientMax: number
   readonly streamWaitMs: number
 }
 
-/** Little is received of a stream that waits, so its client stops sending. */
 export function openStreamGate(
   schedule: Schedule = systemSchedule,
   bounds: GateBounds = limits,
 ): StreamGate {
+  const held = openTally()
   const queue = openFairQueue({
     totalMax: bounds.streamsMax,
     perKeyMax: bounds.streamsPerClientMax,
-    waitingMax: bounds.streamsWaitingMax,
-    waitingPerKeyMax: bounds.streamsWaitingPerClientMax,
+    // Each that waits is held.
+    waitingMax: bounds.streamsHeldMax,
+    waitingPerKeyMax: bounds.streamsHeldPerClientMax,
     waitMs: bounds.streamWaitMs,
     schedule,
-    refusal: (cause) => (cause === 'full-of-key' ? tooManyOfClient(bounds) : tooMany()),
+    refusal: tooMany,
   })
   const wait = async (clientId: string, signal: AbortSignal): Promise<void> => {
     const turn = queue.wait(clientId, 1)
@@ -42,14 +45,26 @@ export function openStreamGate(
     signal.addEventListener('abort', leave)
     await turn.admitted.finally(() => signal.removeEventListener('abort', leave))
   }
-  return async (clientId, signal, work) => {
-    signal.throwIfAborted()
-    if (!queue.tryTake(clientId, 1)) await wait(clientId, signal)
-    try {
-      return await work()
-    } finally {
-      queue.add(clientId, -1)
-    }
+  return {
+    hold: async (clientId, work) => {
+      if (held.of(clientId) >= bounds.streamsHeldPerClientMax) throw tooManyOfClient(bounds)
+      if (held.total() >= bounds.streamsHeldMax) throw tooMany()
+      held.add(clientId, 1)
+      try {
+        return await work()
+      } finally {
+        held.add(clientId, -1)
+      }
+    },
+    store: async (clientId, signal, work) => {
+      signal.throwIfAborted()
+      if (!queue.tryTake(clientId, 1)) await wait(clientId, signal)
+      try {
+        return await work()
+      } finally {
+        queue.add(clientId, -1)
+      }
+    },
   }
 }
 
@@ -58,12 +73,9 @@ const tooMany = (): Problem =>
     retryAfter: 1,
   })
 
-const tooManyOfClient = ({
-  streamsPerClientMax: running,
-  streamsWaitingPerClientMax: waiting,
-}: GateBounds): Problem =>
+const tooManyOfClient = ({ streamsHeldPerClientMax: streams }: GateBounds): Problem =>
   problem(
     'tooManyRequests',
-    `this client has ${running} streams in progress and ${waiting} that wait; send one after the other`,
+    `this client has ${streams} streams in progress; send one after the other`,
     { retryAfter: 1 },
   )

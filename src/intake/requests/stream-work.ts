@@ -3,77 +3,81 @@ import type { OperatorInput, OperatorWork, WorkAnswer } from '../../contract/ope
 import { type Problem, problem } from '../../contract/problem.ts'
 import type { Resource } from '../../contract/resource.ts'
 import { limits } from '../../platform/limits.ts'
-import type { TimeSlices } from '../../platform/time-slices.ts'
 import { ImportCancelled, type ImportRegistry, type RunningImport } from '../../store/imports.ts'
-import { AlreadyAnswered, type KeptAnswer } from '../../store/records/import.ts'
-import { StoreUnavailable } from '../../store/unavailable.ts'
-import type { Entry } from '../entry.ts'
-import { type ImportOptions, type ImportReport, importEntries } from '../files/import-file.ts'
-import { leftOpen, readContent } from '../files/reading/content.ts'
-import { readNdjson } from '../files/reading/lines.ts'
+import { AlreadyAnswered } from '../../store/records/import.ts'
+import type { Spools } from '../../store/spool.ts'
 import { notesOf, outcomeOfError, outcomeOfReport } from '../note-import.ts'
+import { type StreamJob, type StreamProgress, storedOf } from '../writer/stream-job.ts'
+import type { Writers } from '../writer/writers.ts'
 import { type ReceivedBody, receiveBody } from './receive-body.ts'
 import { allowedBy, type RecordDeps, refused } from './record-works.ts'
-import { requestBounds, requestReading } from './request-reading.ts'
 import type { StreamGate } from './stream-gate.ts'
-import { watchRate } from './stream-rate.ts'
 
 /** What the streams of a process share. */
 export type StreamDeps = RecordDeps & {
   readonly gate: StreamGate
-  readonly slices: TimeSlices
+  readonly spools: Pick<Spools, 'openReceived'>
+  readonly writers: Writers
   readonly imports: Pick<ImportRegistry, 'begin'>
 }
 
 /**
- * The work that stores a stream of records. It reads all of the stream into a staging table, and
- * checks it there, before the store is locked. It ends when the client leaves, or when somebody
+ * The work that stores a stream of records. It receives all of the stream into a file. Then a
+ * process apart reads, checks and merges it. The work ends when the client leaves, or when somebody
  * cancels it.
  */
 export const streamWork =
   (resource: Resource, deps: StreamDeps): OperatorWork =>
   async (input) => {
+    const { clientId, boundTo } = input.caller
     const key = idempotencyKey(input)
     deps.foreign.requireFew(input.caller)
     allowedBy(input)
-    const { clientId, boundTo } = input.caller
     const running = deps.imports.begin({
       kind: resource.kind,
       importer: { clientId },
       boundTo: boundTo ?? undefined,
       isDryRun: false,
     })
-    const ending = AbortSignal.any([input.request.left(), running.signal])
-    const body = receiveBody(input.request.content)
-    const store = async () => {
-      running.enter('receiving')
-      const stream = { ...openStream(input, body, deps.slices, ending), running }
-      try {
-        return key === undefined
-          ? await storeStream(resource, deps, input, stream)
-          : await storeOnce(resource, deps, input, stream, key)
-      } catch (error) {
-        // What ended the stream explains the failure of a read. What the store says of a merge
-        // stands, because that may have stored the records.
-        const isOfStore = error instanceof StoreUnavailable
-        throw stream.signal.aborted && !isOfStore ? stream.signal.reason : error
-      } finally {
-        stream.close()
-      }
-    }
+    const signal = AbortSignal.any([input.request.left(), running.signal])
+    const noted = { input, running, signal, key }
     try {
-      running.wait('slot')
-      return await deps.gate(clientId, ending, store)
+      return await deps.gate.hold(clientId, () => receiveAndStore(resource, deps, noted))
     } catch (error) {
       running.end(outcomeOfError(error))
       throw error instanceof ImportCancelled ? cancelled(running.id) : error
-    } finally {
-      body.close()
     }
   }
 
 const cancelled = (id: string): Problem =>
   problem('conflict', `the import ${id} was cancelled; nothing was stored`)
+
+type NotedStream = {
+  readonly input: OperatorInput
+  readonly running: RunningImport
+  readonly signal: AbortSignal
+  readonly key: string | undefined
+}
+
+async function receiveAndStore(
+  resource: Resource,
+  deps: StreamDeps,
+  stream: NotedStream,
+): Promise<WorkAnswer> {
+  const { input, running, signal } = stream
+  const file = deps.spools.openReceived()
+  try {
+    running.enter('receiving')
+    const body = await receiveBody(input.request.content, file, signal)
+    const known = await answeredBefore(deps, stream, body)
+    if (known !== undefined) return known
+    running.wait('slot')
+    const store = () => storeStream(resource, deps, stream, body)
+    return await deps.gate.store(input.caller.clientId, signal, store)
+  } finally {
+    await file.close()
+  }
+}
 
 function idempotencyKey({ headers }: OperatorInput): string | undefined {
   const key = headers['idempotency-key']
@@ -87,163 +91,62 @@ function idempotencyKey({ headers }: OperatorInput): string | undefined {
   throw problem('malformed', `Idempotency-Key must be ${form}`)
 }
 
-type Stream = {
-  readonly entries: AsyncIterable<Entry>
-  /** The digest of the bytes as they were sent; for after the last entry. */
-  readonly sha256: () => string
-  /** Reads the bytes for their digest alone, whatever they are. */
-  readonly digest: () => Promise<string>
-  /** Ends the stream: its client has left or is too slow, or somebody has cancelled it. */
-  readonly signal: AbortSignal
-  readonly close: () => void
-}
-
-type NotedStream = Stream & { readonly running: RunningImport }
-
-function openStream(
-  { headers }: OperatorInput,
-  { content, bytesReceived, sha256: digestOf }: ReceivedBody,
-  slices: TimeSlices,
-  ended: AbortSignal,
-): Stream {
-  const ending = new AbortController()
-  const signal = AbortSignal.any([ended, ending.signal])
-  const end = (reason: Problem) => ending.abort(reason)
-  const endWatch = watchRate({ source: content, bytesReceived, end })
-  const reading = requestReading(slices, signal)
-  const isGzip = headers['content-encoding']?.trim().toLowerCase() === 'gzip'
-  const digest = async () => {
-    for await (const _bytes of untilAborted(content.iterator(leftOpen), signal)) {
-      await reading.pace()
-      if (bytesReceived() > limits.streamBytesMax) throw tooLarge
-    }
-    return digestOf()
-  }
-  let sha256 = ''
-  const entries = async function* () {
-    const decoded = readContent(content, { isGzip, bytesRead: bytesReceived }, requestBounds)
-    yield* readNdjson(untilAborted(decoded, signal), reading)
-    // Padding may follow the end of what is compressed.
-    sha256 = await digest()
-  }
-  return { entries: entries(), sha256: () => sha256, digest, signal, close: endWatch }
-}
-
-const tooLarge = problem(
-  'tooLarge',
-  `a stream must have at most ${limits.streamBytesMax} bytes; send it in parts`,
-)
-
-const importStream = (
-  resource: Resource,
-  { store, rules }: RecordDeps,
-  input: OperatorInput,
-  { entries, signal, running }: NotedStream,
-  answering?: ImportOptions['answering'],
-): Promise<ImportReport> =>
-  importEntries(store, resource, entries, {
-    dryRun: false,
-    isInServer: true,
-    ...allowedBy(input),
-    expected: { mayBeEmpty: true },
-    faultsMax: limits.faultsAnsweredMax,
-    customerId: input.caller.boundTo ?? undefined,
-    rules,
-    origin: { command: 'POST', clientId: input.caller.clientId },
-    answering,
-    signal,
-    ...notesOf(running),
-  })
-
-function storedOf(report: ImportReport, sha256: string) {
-  const { records, added, changed, unchanged, withdrawn } = report
-  return { records, added, changed, unchanged, withdrawn, sha256 }
-}
-
 async function storeStream(
   resource: Resource,
-  deps: RecordDeps,
-  input: OperatorInput,
+  deps: StreamDeps,
   stream: NotedStream,
-  answering?: ImportOptions['answering'],
+  body: ReceivedBody,
 ): Promise<WorkAnswer> {
-  const report = await importStream(resource, deps, input, stream, answering)
-  stream.running.end(outcomeOfReport(report, false))
-  input.trace.rows = report.records
-  if (report.faultCount > 0) throw refused(deps.foreign.shown(input, report.faults), report)
-  return { body: storedOf(report, stream.sha256()) }
-}
-
-/** Stores a stream unless its key has an answer. The same request gets that answer again. */
-async function storeOnce(
-  resource: Resource,
-  deps: RecordDeps,
-  input: OperatorInput,
-  stream: NotedStream,
-  key: string,
-): Promise<WorkAnswer> {
-  const { findAnswer } = deps.store.operator
-  const { clientId } = input.caller
-  const known = await findAnswer(clientId, key)
-  const { running } = stream
-  if (known !== undefined) {
-    return again(running, known, fingerprintOf(input, await stream.digest()))
+  const { input, running, signal, key } = stream
+  const job: Omit<StreamJob, 'clockAhead'> = {
+    kind: resource.kind,
+    ...body,
+    isGzip: input.headers['content-encoding']?.trim().toLowerCase() === 'gzip',
+    clientId: input.caller.clientId,
+    customerId: input.caller.boundTo ?? undefined,
+    ...allowedBy(input),
+    answer: key === undefined ? undefined : { key, fingerprint: fingerprintOf(input, body) },
   }
-  const newAnswer = (report: ImportReport) => {
-    const sha256 = stream.sha256()
-    const answer = JSON.stringify(storedOf(report, sha256))
-    return { clientId, key, fingerprint: fingerprintOf(input, sha256), answer }
+  const { onStep } = notesOf(running)
+  const told = ({ phase, records }: StreamProgress) => {
+    running.progress(records)
+    if (phase === 'reading') running.enter(phase)
+    else if (phase !== 'committing') onStep(phase)
   }
   try {
-    return await storeStream(resource, deps, input, stream, newAnswer)
+    const report = await deps.writers.run(job, { signal, told })
+    running.progress(report.records)
+    running.end(outcomeOfReport(report, false))
+    input.trace.rows = report.records
+    if (report.faultCount > 0) throw refused(deps.foreign.shown(input, report.faults), report)
+    return { body: storedOf(report, body.sha256) }
   } catch (error) {
-    const other = error instanceof AlreadyAnswered ? await findAnswer(clientId, key) : undefined
+    const isAnswered = error instanceof AlreadyAnswered
+    const other = isAnswered ? await answeredBefore(deps, stream, body) : undefined
     if (other === undefined) throw error
-    return again(running, other, fingerprintOf(input, stream.sha256()))
+    return other
   }
 }
 
-/** A key says that a request is the same. So another kind or query is another request too. */
-const fingerprintOf = ({ request }: OperatorInput, sha256: string): string =>
-  createHash('sha256')
-    .update(JSON.stringify([`${request.method} ${request.path}?${request.rawQuery}`, sha256]))
-    .digest('hex')
-
-function again(
-  running: RunningImport,
-  { fingerprint, answer }: KeptAnswer,
-  sent: string,
-): WorkAnswer {
-  if (fingerprint === sent) {
+/** The answer that the key has. Undefined if it has none; throws if another request has it. */
+async function answeredBefore(
+  { store }: StreamDeps,
+  { input, running, key }: NotedStream,
+  body: ReceivedBody,
+): Promise<WorkAnswer | undefined> {
+  if (key === undefined) return undefined
+  const kept = await store.operator.findAnswer(input.caller.clientId, key)
+  if (kept === undefined) return undefined
+  if (kept.fingerprint === fingerprintOf(input, body)) {
     running.end({ state: 'answered_before' })
-    return { body: answer }
+    return { body: kept.answer }
   }
   const detail = 'this Idempotency-Key was sent with another request before; take a new one'
   throw problem('keyReused', detail)
 }
 
-/**
- * Passes on what is read until a signal is aborted, and then throws its reason, even while the next
- * value is awaited. The source itself goes on.
- */
-async function* untilAborted<T>(values: AsyncIterable<T>, signal: AbortSignal): AsyncIterable<T> {
-  const iterator = values[Symbol.asyncIterator]()
-  let fail: (reason: unknown) => void = () => {}
-  const onAbort = () => fail(signal.reason)
-  signal.addEventListener('abort', onAbort)
-  try {
-    for (;;) {
-      signal.throwIfAborted()
-      const next = await new Promise<IteratorResult<T>>((resolve, reject) => {
-        fail = reject
-        iterator.next().then(resolve, reject)
-      })
-      if (next.done === true) return
-      yield next.value
-    }
-  } finally {
-    signal.removeEventListener('abort', onAbort)
-    // return() waits for a pending read, which may never end, so its promise is not awaited.
-    iterator.return?.().catch(() => {})
-  }
-}
+/** A key says that a request is the same. So another kind or query is another request too. */
+const fingerprintOf = ({ request }: OperatorInput, { sha256 }: ReceivedBody): string =>
+  createHash('sha256')
+    .update(JSON.stringify([`${request.method} ${request.path}?${request.rawQuery}`, sha256]))
+    .digest('hex')

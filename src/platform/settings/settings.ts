@@ -141,12 +141,12 @@ export const settings = {
   spoolFolder: text(undefined, {
     env: 'BURSAR_SPOOL_FOLDER',
     meaning:
-      'The folder where an export keeps its lines until its reader has taken them and, on PostgreSQL, an import or a stream until its last line has arrived. The default is a folder of the user in the system’s temporary folder.',
+      'The folder where an export keeps its lines until its reader has taken them, a stream its body until it is stored and, on PostgreSQL, an import its lines until the last one. The default is a folder of the user in the system’s temporary folder.',
   }),
   spoolMegabytesMax: integer(65_536, 16, 16_777_216, {
     env: 'BURSAR_SPOOL_MEGABYTES_MAX',
     meaning:
-      'The size that these files may have together, in megabytes: two imports of the largest size.',
+      'The size that these files may have together, in megabytes: two imports of the largest size, or 30 such streams.',
   }),
   addressTestnets: flag(false, {
     env: 'BURSAR_ADDRESS_TESTNETS',

@@ -2,12 +2,12 @@ import type { OperatorWorks } from '../../contract/operation.ts'
 import { noneFound, problem } from '../../contract/problem.ts'
 import { importEntries } from '../../intake/files/import-file.ts'
 import { readNdjson } from '../../intake/files/reading/lines.ts'
+import { requestReading } from '../../intake/files/reading/request-reading.ts'
 import { recordRules } from '../../intake/record-rules.ts'
 import { refusedRecords } from '../../intake/refused-records.ts'
-import { requestReading } from '../../intake/requests/request-reading.ts'
 import { deleteSandboxRecord, putSandboxRecords } from '../../operations/sandbox/sandbox-records.ts'
 import { limits } from '../../platform/limits.ts'
-import { openTimeSlices } from '../../platform/time-slices.ts'
+import { openTimeSlices, paceOf } from '../../platform/time-slices.ts'
 import { resourceOf } from '../../resources/catalogue.ts'
 import type { ServiceParts } from '../../service.ts'
 import type { SandboxState } from '../../store/sandbox-state.ts'
@@ -30,7 +30,7 @@ export function recordWorks({ parts, state, customers }: RecordDeps): OperatorWo
       const report = await importEntries(
         parts.store,
         resourceOf(String(parameters.get('kind'))),
-        readNdjson(chunksOf(request.body), requestReading(slices, signal)),
+        readNdjson(chunksOf(request.body), requestReading(paceOf(slices, signal))),
         {
           dryRun: false,
           isInServer: true,

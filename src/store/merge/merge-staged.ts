@@ -10,7 +10,10 @@ import type { MergeStatements } from './merge-statements.ts'
 import { noteOrigin } from './origins.ts'
 import { dropRepeats } from './staging.ts'
 
-type MergeParts = Pick<MergeOptions, 'dryRun' | 'takeOver' | 'origins' | 'answering'> & {
+type MergeParts = Pick<
+  MergeOptions,
+  'dryRun' | 'takeOver' | 'origins' | 'answering' | 'beforeCommit'
+> & {
   readonly dialect: Dialect
   readonly merge: MergeStatements
   readonly now: bigint
@@ -80,6 +83,7 @@ export async function mergeStaged(
     await writeJournal(session, dialect, entry)
   }
   if (answering !== undefined) await keepAnswer(session, dialect, answering(report), now)
+  await parts.beforeCommit?.()
   return report
 }
 

@@ -91,6 +91,8 @@ export type MergeOptions = {
    * changes nothing, if the key has one.
    */
   readonly answering?: ((report: MergeReport) => NewAnswer) | undefined
+  /** Awaited when all is stored, before it is committed. */
+  readonly beforeCommit?: (() => Promise<void>) | undefined
   /** Takes each record that conflicts, and the others are merged. Without it, none is. */
   readonly reject?: ((rejected: RejectedRecord) => void) | undefined
   readonly onStep?: OnStep | undefined

@@ -18,14 +18,15 @@ function openStreams(bounds: Partial<GateBounds> = {}) {
   return {
     running,
     start: (clientId: string, name: string, signal = never): Promise<string> => {
-      const stored = gate(clientId, signal, async () => {
+      const store = async () => {
         running.push(name)
         const { promise, resolve } = Promise.withResolvers<void>()
         ends.set(name, resolve)
         await promise
         running.splice(running.indexOf(name), 1)
         return name
-      })
+      }
+      const stored = gate.hold(clientId, () => gate.store(clientId, signal, store))
       // A test that expects the refusal awaits it later.
       stored.catch(() => {})
       return stored
@@ -47,13 +48,13 @@ const statusOf = (stored: Promise<unknown>): Promise<unknown> =>
   )
 
 describe('streams that wait for their turn', () => {
-  test('of one client never take more than a quarter of the slots', async () => {
+  test('of one client never take more than half of the slots', async () => {
     const { start, running } = openStreams()
     for (let at = 0; at < 8; at += 1) void start('dripping', `drip ${at}`)
     void start('operator', 'own')
     await settled()
     assert.deepEqual(running, ['drip 0', 'drip 1', 'own'])
-    assert.equal(limits.streamsPerClientMax * 4, limits.streamsMax)
+    assert.equal(limits.streamsPerClientMax * 2, limits.streamsMax)
   })
 
   test('are admitted one client after the other', async () => {
@@ -71,12 +72,19 @@ describe('streams that wait for their turn', () => {
   })
 
   test('are bounded for each client with 429, and for all with 503', async () => {
-    const { start } = openStreams({ streamsMax: 1, streamsWaitingMax: 3, streamsPerClientMax: 1 })
+    const { start, end, running } = openStreams({
+      streamsMax: 1,
+      streamsHeldMax: 4,
+      streamsPerClientMax: 1,
+    })
     void start('a', 'running')
-    const own = Array.from({ length: 3 }, (_, at) => start('a', `a${at}`))
+    for (let at = 0; at < 3; at += 1) void start('a', `a${at}`)
     assert.equal(await statusOf(start('b', 'b')), 503)
-    assert.equal(own.length, 3)
-    const narrow = openStreams({ streamsPerClientMax: 1, streamsWaitingPerClientMax: 1 })
+    await end('running')
+    void start('b', 'b')
+    for (const name of ['a0', 'a1']) await end(name)
+    assert.deepEqual(running, ['b'])
+    const narrow = openStreams({ streamsPerClientMax: 1, streamsHeldPerClientMax: 2 })
     void narrow.start('a', 'running')
     void narrow.start('a', 'waiting')
     assert.equal(await statusOf(narrow.start('a', 'too many')), 429)

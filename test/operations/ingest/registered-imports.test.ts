@@ -5,6 +5,7 @@ import { describeService } from '../../support/describe-service.ts'
 import { operatorToken } from '../../support/operator-token.ts'
 import { aFiatAccount, anId, aStatement } from '../../support/records.ts'
 import { untilHolds } from '../../support/until.ts'
+import { writersOf } from '../../support/writer-processes.ts'
 
 const writes = ['ingest:write_fiat_accounts', 'ingest:write_statements']
 const scopes = [...writes, 'ingest:read_imports', 'ingest:cancel_import']
@@ -78,14 +79,14 @@ describe('the list of imports', () => {
   test('has a stream while it arrives, and what became of it', async () => {
     const stream = openStream()
     await stream.send(lines(100, 3))
-    const found = await newest(({ records_read }) => records_read === 3)
+    const found = await newest(({ state }) => state === 'receiving')
     const { id, started_at, updated_at, ...running } = found
     assert.deepEqual(running, {
       kind: 'fiat-accounts',
       command: 'POST',
       client_id: 'core',
       state: 'receiving',
-      records_read: 3,
+      records_read: 0,
     })
     assert.ok(String(started_at) <= String(updated_at))
     await stream.end()
@@ -93,7 +94,13 @@ describe('the list of imports', () => {
     const [stored] = await listed('?limit=1')
     assert.deepEqual([stored.id, stored.started_at], [id, started_at])
     const counts = { added: 3, changed: 0, unchanged: 0, rejected: 0, withdrawn: 0 }
-    assert.deepEqual(timeless(stored), { ...running, state: 'stored', records: 3, ...counts })
+    assert.deepEqual(timeless(stored), {
+      ...running,
+      state: 'stored',
+      records_read: 3,
+      records: 3,
+      ...counts,
+    })
     assert.deepEqual((await call(`/${String(id).toUpperCase()}`)).body, stored)
   })
 
@@ -195,7 +202,7 @@ describe('a cancelled stream', () => {
   test('ends at once, stores nothing and says so', async () => {
     const stream = openStream(branch)
     await stream.send(lines(600, 2))
-    const { id } = await newest(({ records_read }) => records_read === 2, branch)
+    const { id } = await newest(({ state }) => state === 'receiving', branch)
     const asked = await call(`/${id}`, 'DELETE', branch)
     assert.equal(asked.status, 202, asked.text)
     assert.deepEqual([asked.body.id, asked.body.state], [id, 'receiving'])
@@ -226,23 +233,25 @@ describe('a cancelled stream', () => {
   })
 
   test('that waits for a slot ends too', async () => {
-    const running = [openStream(), openStream()]
-    for (const stream of running) await stream.send(lines(700, 1))
-    const areRead = async () => {
-      const both = await listed('?limit=2&state=receiving')
-      return both.length === 2 && both.every(({ records_read: read = 0 }) => read === 1)
+    await post(lines(700, 1))
+    const stopped: number[] = []
+    const running = [701, 702].map((first) => post(lines(first, 1)))
+    const stop = () => {
+      for (const pid of writersOf()) {
+        if (stopped.includes(pid)) continue
+        process.kill(pid, 'SIGSTOP')
+        stopped.push(pid)
+      }
+      return stopped.length === 2
     }
-    await untilHolds('both streams are read', areRead, 5000)
-    const waiting = openStream()
-    await waiting.send(lines(701, 1))
+    await untilHolds('the processes of two streams are stopped', stop, 5000)
+    const waiting = post(lines(703, 1))
     const { id, waits_for } = await newest(({ state }) => state === 'waiting')
     assert.equal(waits_for, 'slot')
     assert.equal((await call(`/${id}`, 'DELETE')).status, 202)
-    assert.equal((await waiting.answer).status, 409)
-    for (const stream of running) {
-      await stream.end()
-      assert.equal((await stream.answer).status, 200)
-    }
+    assert.equal((await waiting).status, 409)
+    for (const pid of stopped) process.kill(pid, 'SIGCONT')
+    for (const stream of running) assert.equal((await stream).status, 200)
   })
 
   test('is unknown by another id', async () => {

@@ -36,7 +36,7 @@ export async function* readContent(
 
 const fileBounds: Bounds = { ...limits, contentBytesMax: limits.importBytesMax }
 
-export const leftOpen = { destroyOnReturn: false } as const
+const leftOpen = { destroyOnReturn: false } as const
 
 async function* gunzip(source: Readable): AsyncIterable<Uint8Array> {
   const unzipped = createGunzip()

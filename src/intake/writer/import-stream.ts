@@ -1,0 +1,62 @@
+import { createReadStream } from 'node:fs'
+import type { RecordRules } from '../../contract/resource.ts'
+import { limits } from '../../platform/limits.ts'
+import { resourceOf } from '../../resources/catalogue.ts'
+import type { Store } from '../../store/records.ts'
+import { type ImportReport, importEntries } from '../files/import-file.ts'
+import { readContent } from '../files/reading/content.ts'
+import { readNdjson } from '../files/reading/lines.ts'
+import { requestBounds, requestReading } from '../files/reading/request-reading.ts'
+import { type StreamJob, type StreamProgress, storedOf } from './stream-job.ts'
+
+type StreamImport = {
+  readonly store: Pick<Store, 'operator'>
+  readonly rules: RecordRules
+  /** Ends the import before its merge. */
+  readonly signal: AbortSignal
+  readonly tell: (progress: StreamProgress) => void
+  /** Resolves when the merge may be committed. */
+  readonly mayCommit: () => Promise<void>
+}
+
+/** Reads, checks, stages and merges the records of a stream that was received whole. */
+export async function importStream(
+  { kind, path, isGzip, sha256, clientId, customerId, answer, ...job }: StreamJob,
+  { store, rules, signal, tell, mayCommit }: StreamImport,
+): Promise<ImportReport> {
+  const file = createReadStream(path)
+  const pace = () => {
+    signal.throwIfAborted()
+    return undefined
+  }
+  let records = 0
+  const at = (phase: StreamProgress['phase']) => tell({ phase, records })
+  try {
+    const content = readContent(file, { isGzip, bytesRead: () => file.bytesRead }, requestBounds)
+    return await importEntries(store, resourceOf(kind), readNdjson(content, requestReading(pace)), {
+      dryRun: false,
+      allowOlder: job.allowOlder,
+      takeOver: job.takeOver,
+      expected: { mayBeEmpty: true },
+      faultsMax: limits.faultsAnsweredMax,
+      customerId,
+      rules,
+      origin: { command: 'POST', clientId },
+      signal,
+      onProgress: (read) => {
+        records = read
+        if (read % limits.streamProgressRecords === 0) at('reading')
+      },
+      onStep: at,
+      beforeCommit: () => {
+        at('committing')
+        return mayCommit()
+      },
+      answering:
+        answer &&
+        ((report) => ({ clientId, ...answer, answer: JSON.stringify(storedOf(report, sha256)) })),
+    })
+  } finally {
+    file.destroy()
+  }
+}

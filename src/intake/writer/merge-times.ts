@@ -1,0 +1,39 @@
+/** How long the merges of a process take, to tell others how long a lock will last. */
+export type MergeTimes = {
+  /**
+   * Notes the begin of a merge. `readMs` is how long its records took to be read, which is the
+   * estimate until a merge of the kind was measured. Returns what notes its end.
+   */
+  begin(kind: string, records: number, readMs: number): (isStored: boolean) => void
+  /** How long the merges that run will still take. Undefined if none runs. */
+  leftMs(): number | undefined
+}
+
+type Running = { readonly begunAt: number; readonly expectedMs: number }
+
+export function openMergeTimes(now: () => number = () => performance.now()): MergeTimes {
+  const msPerRecord = new Map<string, number>()
+  const running = new Set<Running>()
+  return {
+    begin: (kind, records, readMs) => {
+      const rate = msPerRecord.get(kind)
+      const merge = { begunAt: now(), expectedMs: rate === undefined ? readMs : rate * records }
+      running.add(merge)
+      return (isStored) => {
+        if (!running.delete(merge) || !isStored || records === 0) return
+        const measured = (now() - merge.begunAt) / records
+        // The newest merge counts as much as all before it.
+        msPerRecord.set(kind, rate === undefined ? measured : (rate + measured) / 2)
+      }
+    },
+    leftMs: () => (running.size === 0 ? undefined : Math.max(...[...running].map(leftOf(now())))),
+  }
+}
+
+/** A merge that takes longer than expected is taken to need a quarter of its time again. */
+const leftOf =
+  (at: number) =>
+  ({ begunAt, expectedMs }: Running): number => {
+    const elapsed = at - begunAt
+    return elapsed < expectedMs ? expectedMs - elapsed : elapsed / 4
+  }

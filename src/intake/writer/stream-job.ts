@@ -1,0 +1,48 @@
+import type { Config } from '../../platform/config.ts'
+import type { NewAnswer, OnStep } from '../../store/records/import.ts'
+import type { ImportReport } from '../files/import-file.ts'
+
+/** The word by which the program runs as a writer. It is no command, so no help shows it. */
+export const WRITER_WORD = 'stream-writer'
+
+/** A stream that was received whole, and what its import needs to know. */
+export type StreamJob = {
+  readonly kind: string
+  /** The file of the body as it was sent. */
+  readonly path: string
+  readonly isGzip: boolean
+  /** Of the body as it was sent, in hex. */
+  readonly sha256: string
+  readonly clientId: string
+  /** The customer that the client is bound to. */
+  readonly customerId: string | undefined
+  readonly allowOlder: boolean
+  readonly takeOver: boolean
+  /** The idempotency key, under which the answer is kept. */
+  readonly answer: Pick<NewAnswer, 'key' | 'fingerprint'> | undefined
+  /** How far the clock of the service is ahead of the machine's, in microseconds. */
+  readonly clockAhead: bigint
+}
+
+/** What the serving process sends to a writer. The first message has the configuration. */
+export type ToWriter =
+  | { readonly config: Config }
+  | { readonly job: StreamJob }
+  | { readonly order: 'stop' | 'commit' }
+
+/** How far a stream is. A writer asks before it commits, so the last phase ends with an order. */
+export type Phase = 'reading' | 'committing' | Parameters<OnStep>[0]
+
+export type StreamProgress = { readonly phase: Phase; readonly records: number }
+
+/** What a writer sends. The last message about a job is one of the last two. */
+export type FromWriter =
+  | StreamProgress
+  | { readonly report: ImportReport }
+  | { readonly failure: Pick<Error, 'name' | 'message' | 'stack'> }
+
+/** The body of the answer to a stream that is stored. */
+export function storedOf(report: ImportReport, sha256: string) {
+  const { records, added, changed, unchanged, withdrawn } = report
+  return { records, added, changed, unchanged, withdrawn, sha256 }
+}

@@ -1,0 +1,208 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { type Config, ConfigError } from '../../platform/config.ts'
+import { limits } from '../../platform/limits.ts'
+import { type Schedule, systemSchedule } from '../../platform/schedule.ts'
+import { settings } from '../../platform/settings/settings.ts'
+import { AlreadyAnswered } from '../../store/records/import.ts'
+import {
+  NothingChanged,
+  StoreCorrupted,
+  StoreDamaged,
+  StoreUnavailable,
+} from '../../store/unavailable.ts'
+import type { ImportReport } from '../files/import-file.ts'
+import {
+  type FromWriter,
+  type Phase,
+  type StreamJob,
+  type StreamProgress,
+  type ToWriter,
+  WRITER_WORD,
+} from './stream-job.ts'
+
+/** A process that imports one stream at a time, so that its end harms no other stream. */
+export type WriterProcess = {
+  /** Imports a stream. It ends with the reason of the signal, unless its commit has begun. */
+  run(job: StreamJob, following: Following): Promise<ImportReport>
+  isAlive(): boolean
+  /** Kills the process. Resolves when it has ended. */
+  kill(): Promise<void>
+  readonly pid: number | undefined
+  /** How it ended, and the end of what it has printed. */
+  readonly ended: Promise<WriterEnd>
+}
+
+export type WriterEnd = { readonly how: string; readonly printed: string }
+
+export type Following = {
+  readonly signal: AbortSignal
+  readonly told: (progress: StreamProgress) => void
+}
+
+export type WriterOptions = {
+  readonly config: Config
+  readonly memoryMegabytes?: number
+  readonly schedule?: Schedule
+}
+
+/** The program in the repository or, built, in the package. */
+function programPath(): string {
+  const paths = ['../../main.ts', '../../main.js'].map((path) =>
+    fileURLToPath(new URL(path, import.meta.url)),
+  )
+  return paths.find(existsSync) ?? ''
+}
+
+/** The settings arrive in a message, and the master key never does. */
+function environment(): NodeJS.ProcessEnv {
+  const ofSettings = new Set<string>(Object.values(settings).map(({ env }) => env))
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !ofSettings.has(name)))
+}
+
+/** What a writer may know: no key, and no more sessions with PostgreSQL than it uses. */
+const configOfWriter = (config: Config): Config => ({
+  ...config,
+  masterKey: undefined,
+  previousMasterKey: undefined,
+  databaseConnectionsMax: limits.writerSessionsMax,
+  importMergeSecondsMax: limits.streamMergeMs / 1000,
+})
+
+export function startWriter(options: WriterOptions): WriterProcess {
+  const { memoryMegabytes = limits.writerMemoryMegabytes, schedule = systemSchedule } = options
+  const child = fork(programPath(), [WRITER_WORD], {
+    env: environment(),
+    execArgv: [`--max-old-space-size=${memoryMegabytes}`],
+    // A report may have a bigint, and an absent member.
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  })
+  const ended = endOf(child)
+  let isAlive = true
+  void ended.then(() => {
+    isAlive = false
+  })
+  send(child, { config: configOfWriter(options.config) })
+  return {
+    pid: child.pid,
+    ended,
+    isAlive: () => isAlive && child.connected,
+    kill: async () => {
+      child.kill('SIGKILL')
+      await ended
+    },
+    run: (job, following) => runJob(child, job, following, schedule),
+  }
+}
+
+/** A message to a process that has just ended is lost, and its end explains that. */
+const send = (child: ChildProcess, message: ToWriter) => {
+  if (child.connected) child.send(message, () => {})
+}
+
+function endOf(child: ChildProcess): Promise<WriterEnd> {
+  let printed = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    printed = (printed + text).slice(-limits.writerPrintedLengthMax)
+  })
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => resolve({ how: String(signal ?? code), printed }))
+    // Without a number the process was not started. Other errors are messages that were lost.
+    child.on('error', (error) => {
+      if (child.pid === undefined) resolve({ how: error.message, printed })
+    })
+  })
+}
+
+async function runJob(
+  child: ChildProcess,
+  job: StreamJob,
+  { signal, told }: Following,
+  schedule: Schedule,
+): Promise<ImportReport> {
+  const { promise, resolve, reject } = Promise.withResolvers<ImportReport>()
+  let phase: Phase = 'reading'
+  let reason: unknown
+  let cancelWatch = () => {}
+  const killIn = (delayMs: number) => {
+    cancelWatch()
+    cancelWatch = schedule.after(delayMs, () => {
+      if (phase !== 'committing') {
+        reason ??= new NothingChanged('the writer of the stream has made no progress')
+      }
+      child.kill('SIGKILL')
+    })
+  }
+  const end = (why: unknown) => {
+    // What is committed cannot be ended.
+    if (reason !== undefined || phase === 'committing') return
+    reason = why
+    if (phase === 'reading') {
+      send(child, { order: 'stop' })
+      killIn(limits.writerStopMs)
+    } else child.kill('SIGKILL')
+  }
+  const follow = (progress: StreamProgress) => {
+    // It was to stop, and reached the merge before it knew.
+    if (reason !== undefined) return void (progress.phase === 'reading' || child.kill('SIGKILL'))
+    phase = progress.phase
+    killIn(phase === 'reading' ? limits.writerSilenceMs : limits.writerMergeMs)
+    told(progress)
+    if (phase === 'committing') send(child, { order: 'commit' })
+  }
+  const onMessage = (message: FromWriter) => {
+    if ('phase' in message) return follow(message)
+    if (reason !== undefined) reject(reason)
+    else if ('report' in message) resolve(message.report)
+    else reject(failureOf(message.failure))
+  }
+  const onAbort = () => end(signal.reason)
+  const onExit = (code: number | null, by: NodeJS.Signals | null) =>
+    reject(reason ?? lost(String(by ?? code), phase))
+  const onError = (error: Error) => {
+    if (child.pid === undefined) reject(lost(error.message, phase))
+  }
+  child.on('message', onMessage)
+  child.on('exit', onExit)
+  child.on('error', onError)
+  signal.addEventListener('abort', onAbort)
+  try {
+    send(child, { job })
+    killIn(limits.writerSilenceMs)
+    if (signal.aborted) onAbort()
+    return await promise
+  } finally {
+    cancelWatch()
+    signal.removeEventListener('abort', onAbort)
+    child.off('message', onMessage)
+    child.off('exit', onExit)
+    child.off('error', onError)
+  }
+}
+
+/** Nothing is committed before the serving process has agreed. */
+const lost = (how: string, phase: Phase): StoreUnavailable =>
+  phase === 'committing'
+    ? new StoreUnavailable(
+        `the writer of the stream has ended (${how}) in its commit, so the outcome of the change is unknown`,
+      )
+    : new NothingChanged(`the writer of the stream has ended (${how}), and nothing was stored`)
+
+const failures = [AlreadyAnswered, NothingChanged, StoreCorrupted, StoreDamaged, StoreUnavailable]
+
+/** A start has checked the configuration, so what it names has changed since. */
+const unopened: readonly string[] = [ConfigError.name]
+
+/** The error of a writer as the serving process knows it. */
+function failureOf({ name, message, stack }: Pick<Error, 'name' | 'message' | 'stack'>): Error {
+  const Known = unopened.includes(name)
+    ? NothingChanged
+    : failures.find((known) => known.name === name)
+  if (Known !== undefined) return new Known(message)
+  const error = new Error(message)
+  error.name = name
+  if (stack !== undefined) error.stack = stack
+  return error
+}

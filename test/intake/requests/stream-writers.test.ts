@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { setTimeout as passing } from 'node:timers/promises'
+import { openWriters } from '../../../src/intake/writer/writers.ts'
+import { openMovableClock, systemClock } from '../../../src/platform/clock.ts'
+import { limits } from '../../../src/platform/limits.ts'
+import { openSpools } from '../../../src/store/spool.ts'
+import { describeService } from '../../support/describe-service.ts'
+import { configOf, unreadLog } from '../../support/harness.ts'
+import { isLong } from '../../support/long.ts'
+import { operatorToken } from '../../support/operator-token.ts'
+import { aFiatAccount, anId } from '../../support/records.ts'
+import { until, untilHolds } from '../../support/until.ts'
+import { isRunning, priorityOf, writersOf } from '../../support/writer-processes.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'bursar-streams-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+const clock = openMovableClock()
+let token: string
+const service = describeService(
+  { env: { BURSAR_SPOOL_FOLDER: join(folder, 'spool') }, control: clock },
+  async () => {
+    const scopes = ['ingest:write_fiat_accounts', 'ingest:read_record', 'ingest:read_history']
+    token = await operatorToken(service, 'core', scopes)
+  },
+)
+
+const linesOf = (first: number, count: number, tag: string) =>
+  Array.from({ length: count }, (_, at) =>
+    JSON.stringify(
+      aFiatAccount({ id: anId(first + at), customer_id: 'streamed', ref_id: `${tag} ${at}` }),
+    ),
+  ).join('\n')
+
+const post = (body: string, signal?: AbortSignal) =>
+  fetch(`${service.url}/ingest/v1/fiat-accounts`, {
+    method: 'POST',
+    body,
+    headers: { authorization: `Bearer ${token}` },
+    ...(signal && { signal }),
+  })
+
+/** The tag of the stream that has stored a record. */
+const tagOf = async (id: number): Promise<unknown> =>
+  (await service.call(`/ingest/v1/fiat-accounts/${anId(id)}`, { token })).body.ref_id?.split(' ')[0]
+
+const spooled = () => readdirSync(join(folder, 'spool'))
+
+/** A writer that waits for its next stream, and then does nothing with it. */
+async function stoppedWriter(): Promise<number> {
+  assert.equal((await post(linesOf(1, 1, 'first'))).status, 200)
+  const [pid = 0] = writersOf()
+  process.kill(pid, 'SIGSTOP')
+  return pid
+}
+
+describe('the process that stores streams', () => {
+  test('starts with the first stream, yields to requests, and is kept for the next', async () => {
+    assert.deepEqual(writersOf(), [])
+    assert.equal((await post(linesOf(1, 1, 'first'))).status, 200)
+    const [pid = 0, ...others] = writersOf()
+    assert.deepEqual([priorityOf(pid), others], [limits.writerPriority, []])
+    assert.equal((await post(linesOf(1, 1, 'second'))).status, 200)
+    assert.deepEqual([writersOf(), spooled()], [[pid], []])
+  })
+
+  test('follows the clock of the service', async () => {
+    clock.setOffset(600_000_000n)
+    try {
+      assert.equal((await post(linesOf(10, 1, 'later'))).status, 200)
+      const path = `/ingest/v1/fiat-accounts/${anId(10)}/history`
+      const { body } = await service.call(path, { token })
+      const ahead = Date.parse(body.versions[0].stored_at) - Date.now()
+      assert.ok(Math.abs(ahead - 600_000) < 60_000, `${ahead} ms ahead`)
+    } finally {
+      clock.setOffset(0n)
+    }
+  })
+
+  test('leaves nothing if it is killed, and the client may send the stream again', async () => {
+    const pid = await stoppedWriter()
+    const pending = post(linesOf(20, 5, 'killed'))
+    await untilHolds('the stream is in a file', () => spooled().length === 1, 5000)
+    const [name = ''] = spooled()
+    assert.equal(statSync(join(folder, 'spool', name)).mode & 0o777, 0o600)
+    process.kill(pid, 'SIGKILL')
+    const { status, headers } = await pending
+    assert.deepEqual([status, headers.get('retry-after')], [503, '1'])
+    assert.deepEqual([await tagOf(20), spooled(), isRunning(pid)], [undefined, [], false])
+    assert.equal((await post(linesOf(20, 5, 'again'))).status, 200)
+    assert.equal(await tagOf(24), 'again')
+  })
+
+  test('is killed if it does not stop when its client leaves, and nothing is stored', async () => {
+    const pid = await stoppedWriter()
+    const left = new AbortController()
+    const pending = post(linesOf(30, 5, 'left'), left.signal)
+    await untilHolds('the stream is in a file', () => spooled().length === 1, 5000)
+    left.abort()
+    await assert.rejects(pending, { name: 'AbortError' })
+    await untilHolds('the process has ended', () => !isRunning(pid), 5000)
+    await untilHolds('its file is removed', () => spooled().length === 0, 5000)
+    assert.equal(await tagOf(30), undefined)
+  })
+
+  test('that is killed at any moment has stored all of a stream or nothing', async () => {
+    const moments = isLong ? 100 : 8
+    const count = 1500
+    let known: unknown
+    let [stored, refused] = [0, 0]
+    for (let moment = 0; moment < moments; moment += 1) {
+      const tag = `moment-${moment}`
+      const pending = post(linesOf(1000, count, tag))
+      // A start takes about half a second, and an import less.
+      await passing(randomInt(0, 1200))
+      for (const pid of writersOf()) process.kill(pid, 'SIGKILL')
+      const { status } = await pending
+      if (status === 200) known = tag
+      else assert.equal(status, 503)
+      if (status === 200) stored += 1
+      else refused += 1
+      const found = [await tagOf(1000), await tagOf(1000 + count / 2), await tagOf(999 + count)]
+      assert.deepEqual(found, [known, known, known], `${tag} with ${status}`)
+      assert.deepEqual(spooled(), [])
+    }
+    assert.equal(stored + refused, moments)
+  })
+})
+
+/** Writers outside of a service, whose timers a test lets pass. */
+function openTested(memoryMegabytes?: number) {
+  const timers = new Set<() => void>()
+  const after = (_delayMs: number, task: () => void) => {
+    timers.add(task)
+    return () => void timers.delete(task)
+  }
+  const writers = openWriters({
+    config: configOf({ DATABASE_URL: `sqlite:${join(folder, 'none.db')}` }),
+    log: unreadLog(),
+    clock: systemClock,
+    spools: openSpools({ folder, bytesMax: 1e6 }),
+    schedule: { after },
+    ...(memoryMegabytes !== undefined && { memoryMegabytes }),
+  })
+  return { writers, pass: () => [...timers].map((task) => task()) }
+}
+
+const job = {
+  kind: 'fiat-accounts',
+  path: join(folder, 'none'),
+  isGzip: false,
+  sha256: '',
+  clientId: 'core',
+  customerId: undefined,
+  allowOlder: false,
+  takeOver: false,
+  answer: undefined,
+}
+const following = { signal: new AbortController().signal, told: () => {} }
+
+describe('a process that stores no stream', () => {
+  test('for lack of memory ends alone', async () => {
+    const { writers } = openTested(1)
+    const message = /^the writer of the stream has ended \(SIG[A-Z]+\), and nothing was stored$/
+    await assert.rejects(writers.run(job, following), { name: 'StoreUnavailable', message })
+    await writers.close()
+  })
+
+  test('for want of progress is killed', async () => {
+    const { writers, pass } = openTested()
+    const pending = writers.run(job, following)
+    pending.catch(() => {})
+    const [pid = 0] = writersOf().slice(-1)
+    process.kill(pid, 'SIGSTOP')
+    pass()
+    const message = 'the writer of the stream has made no progress'
+    await assert.rejects(pending, { name: 'StoreUnavailable', message })
+    await until(() => !isRunning(pid))
+    await writers.close()
+  })
+
+  test('because the store is missing says so', async () => {
+    const { writers } = openTested()
+    await assert.rejects(writers.run(job, following), {
+      name: 'StoreUnavailable',
+      message: /none.db/,
+    })
+    await writers.close()
+  })
+})
