@@ -67,6 +67,21 @@ export const storeLimits = {
   /** Records that may wait for the current commit, and the deadline of one. */
   recordsWaitingMax: 2000,
   recordPutMs: 5000,
+  /**
+   * PostgreSQL: how long a batch of single records, which holds customers, waits for a value that
+   * another merge stores. Shorter than `deadlock_timeout`, so that the batch gives up first.
+   */
+  putClaimMs: 50,
+  /**
+   * How long a record waits at a time for a customer that a merge holds, in a session, and how many
+   * customers are waited for so: with those that wait in a batch, half of the sessions of a pool.
+   */
+  putCustomerMs: 500,
+  lockedCustomersAwaitedMax: 4,
+  /** Records that wait for locked customers, as many as wait for a commit. */
+  lockedRecordsMax: 2000,
+  /** Pause before a record whose value or customer another merge holds is tried again. */
+  lockedRetryMs: 20,
   /** Bytes of the staging table of single records after which PostgreSQL truncates it. */
   putStagingBytesMax: 4 * 1024 * 1024,
   /** Pages of the write-ahead log after which single records are moved to their file: 32 MB. */
@@ -144,11 +159,6 @@ export const storeLimits = {
   pageRowsPerStatementMax: 800,
   pageStatementsMax: 4,
   pagesWaitingMax: 1000,
-  /**
-   * Records that a past page of a shared statement visits, for each record of the page: those that
-   * came later and those that were deleted are in the way. One that needs more is read by itself.
-   */
-  pastVisitsPerRecord: 4,
   /** Without a primary the lag of a standby is unknown. It is still read from for this long. */
   databasePrimaryLostMs: 300_000,
   /** Delay before the listening session is reopened, and pause between two notifications. */
@@ -162,7 +172,7 @@ export const storeLimits = {
   migrationStatementMs: 21_600_000,
   /** A transaction of a command waits this long for its process: an export for its reader. */
   operatorIdleMs: 60_000,
-  /** The merge of a stream on PostgreSQL: 5 GB at 20 MB/s. */
+  /** The merge of a stream on PostgreSQL: 5 GB at 20 MB/s. Its customers' records wait for it. */
   streamMergeMs: 300_000,
   /** Times that a start looks for a pooler: other programs may take the session in between. */
   poolerLooks: 5,

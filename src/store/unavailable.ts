@@ -17,6 +17,13 @@ export class StoreUnavailable extends Error {
 /** The store refused the change before it did anything. Other failures may leave it done. */
 export class NothingChanged extends StoreUnavailable {}
 
+/** Other writers hold a customer of the change, or a value that it stores. */
+export class CustomersLocked extends NothingChanged {
+  constructor(options?: ErrorOptions) {
+    super('another writer is changing records of this customer, or stores the same value', options)
+  }
+}
+
 /** The store answered, but what it holds is damaged. Somebody has to mend it. */
 export class StoreDamaged extends StoreUnavailable {}
 

@@ -243,6 +243,12 @@ const olderThanStored = ({ table }: Resource, dialect: Dialect): string => `${se
       when stored.source_version is null then staged.updated_at < stored.updated_at
       else coalesce(staged.source_version, -1) < stored.source_version end`
 
+/** The customers of the stored records from which the staged ones take a value. */
+export const losingCustomers = (resource: Resource, dialect: Dialect): string =>
+  heldConflicts(resource, dialect)
+    .map((conflict) => `select stored.customer from ${conflicting(resource, dialect, conflict)}`)
+    .join(' union ')
+
 /**
  * Stages the stored records from which the staged ones take an id, an address or a memo, as they
  * are once they are withdrawn. Each has the line that takes its value, the first if there are

@@ -20,7 +20,7 @@ export const openKeptAnswers =
 /** Keeps an answer. Throws an AlreadyAnswered if its key has one. Forgets expired answers. */
 export async function keepAnswer(
   { rows }: Reads,
-  { tableName }: Dialect,
+  { tableName, forUpdate }: Dialect,
   { clientId, key, fingerprint, answer }: NewAnswer,
   now: bigint,
 ): Promise<void> {
@@ -31,10 +31,11 @@ export async function keepAnswer(
     text: `delete from ${table} where client_id = $1 and key = $2 and kept_at <= $3`,
     values: [clientId, key, before],
   })
+  // Others may be forgotten by another merge at this moment, and this one must not wait for it.
   await rows({
     text: `delete from ${table} where (client_id, key) in (
       select client_id, key from ${table} where kept_at <= $1
-      order by kept_at limit ${limits.answersForgottenMax})`,
+      order by kept_at limit ${limits.answersForgottenMax} ${forUpdate('skip')})`,
     values: [before],
   })
   const kept = await rows({

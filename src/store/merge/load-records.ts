@@ -35,8 +35,11 @@ export type StagingArea = {
 
 type StagedLines = {
   readonly session: Session
-  /** Runs work in a transaction that keeps other writers of the kind out. */
-  locked<T>(work: () => Promise<T>): Promise<T>
+  /**
+   * Runs work in a transaction that keeps other writers from the staged customers and values, and
+   * with `takeOver` from the customers that lose one.
+   */
+  locked<T>(work: () => Promise<T>, takeOver: boolean): Promise<T>
   readonly storing: Storing
 }
 
@@ -121,7 +124,8 @@ async function openLoad(deps: LoadDeps, resource: Resource): Promise<RecordLoad>
           const stored = await faultsOf(session, conflicts.withStore(options))
           return refused(joinFaults([within, stored]))
         }
-        return await staged.locked(() => mergeLocked(staged, repeats, options))
+        const merge = () => mergeLocked(staged, repeats, options)
+        return await staged.locked(merge, options.takeOver ?? false)
       }, options.onStep),
     close: area.close,
   }

@@ -7,7 +7,7 @@ import { stageLosers } from './conflict-queries.ts'
 import { writeJournal } from './journal.ts'
 import { keepAnswer } from './kept-answers.ts'
 import type { MergeStatements } from './merge-statements.ts'
-import { noteOrigin } from './origins.ts'
+import { noteOrigins } from './origins.ts'
 import { dropRepeats } from './staging.ts'
 
 type MergeParts = Pick<
@@ -62,10 +62,8 @@ export async function mergeStaged(
   if (dryRun) return report
   const [last] = await session.rows({ text: merge.lastChange })
   const storedAt = timeAfter(last, now)
-  for (const [file, origin] of origins.entries()) {
-    await noteOrigin(session, dialect, file, { ...origin, takesOver: takeOver })
-  }
-  // After the origins, as single records have them: two merges wait in one order.
+  const noted = origins.map((origin, file) => ({ file, ...origin, takesOver: takeOver }))
+  await noteOrigins(session, dialect, noted)
   await session.run(merge.addCustomers)
   // A changed record is stored beside its previous version.
   await parts.storing({ added, written: added + 2 * (changed + withdrawn) }, async () => {

@@ -8,42 +8,55 @@ export const TAKE_OVER = 'take-over'
 
 type Names = Pick<Dialect, 'tableName' | 'parameter'>
 
-/** Stores who stores the records of a file of the merge, for the versions that it stores. */
-export async function noteOrigin(
-  session: Session,
-  names: Names,
-  file: number,
-  { from, linesBefore, takesOver }: Noted,
-): Promise<void> {
-  const isUsual = 'clientId' in from && linesBefore === null && !takesOver
-  if (isUsual && (await noteKnown(session, names, file, from))) return
-  const { tableName } = names
-  const taker = takesOver ? await storeOrigin(session, tableName, from, TAKE_OVER) : null
-  const values = [file, await storeOrigin(session, tableName, from), linesBefore, taker]
-  const text = 'insert into staged_origin values ($1, $2, $3, $4)'
-  await session.rows({ text, values, prepare: true })
-}
-
-type Noted = {
+/** The number of a file of a merge, and who stores its records. */
+export type Noted = {
+  readonly file: number
   readonly from: MergeOrigin['from']
   /** Null for records that come by themselves. */
   readonly linesBefore: number | null
   readonly takesOver: boolean
 }
 
-type Client = Extract<MergeOrigin['from'], { readonly clientId: string }>
+/**
+ * Stores who stores the records of the files of a merge, for the versions that it stores. New
+ * origins of clients are stored in one order, so that two merges do not wait in a circle.
+ */
+export async function noteOrigins(
+  session: Session,
+  names: Names,
+  files: readonly Noted[],
+): Promise<void> {
+  const unknown: Noted[] = []
+  for (const noted of files) if (!(await noteKnown(session, names, noted))) unknown.push(noted)
+  for (const noted of unknown.toSorted(byOrigin)) {
+    const { file, from, linesBefore, takesOver } = noted
+    const origin = await storeOrigin(session, names.tableName, from)
+    const taker = takesOver ? await storeOrigin(session, names.tableName, from, TAKE_OVER) : null
+    await session.rows({
+      text: 'insert into staged_origin values ($1, $2, $3, $4)',
+      values: [file, origin, linesBefore, taker],
+      prepare: true,
+    })
+  }
+}
 
-/** Notes an origin that is stored, in one statement. Returns false for another. */
+/** By client and command. The command of a take-over comes after the others, as it does here. */
+const byOrigin = (one: Noted, other: Noted): number => (keyOf(one) < keyOf(other) ? -1 : 1)
+
+const keyOf = ({ from }: Noted): string =>
+  'clientId' in from ? `${from.clientId} ${from.command}` : ''
+
+/** Notes the origin of single records, if it is stored, in one statement. Else returns false. */
 async function noteKnown(
   session: Session,
   { tableName, parameter }: Names,
-  file: number,
-  { command, clientId }: Client,
+  { file, from, linesBefore, takesOver }: Noted,
 ): Promise<boolean> {
+  if (!('clientId' in from) || linesBefore !== null || takesOver) return false
   const noted = await session.rows({
     text: `insert into staged_origin select ${parameter(1, 'integer')}, id, null, null
       from ${tableName('origin')} where command = $2 and client_id = $3 returning file`,
-    values: [file, command, clientId],
+    values: [file, from.command, from.clientId],
     prepare: true,
   })
   return noted.length > 0

@@ -15,7 +15,7 @@ import { conflictColumns, conflictQueries, stageLosers } from './conflict-querie
 import { conflictReader } from './find-faults.ts'
 import { timeAfter } from './merge-staged.ts'
 import { mergeStatements } from './merge-statements.ts'
-import { noteOrigin } from './origins.ts'
+import { type Noted, noteOrigins } from './origins.ts'
 import { emptyStaging, numberStaged, putStagingOf, stagedRows } from './staging.ts'
 
 /** The statements of a kind, written once so that the store prepares each once. */
@@ -53,15 +53,34 @@ export function putStatements(resource: Resource, dialect: Dialect) {
 
 export type PutStatements = ReturnType<typeof putStatements>
 
-/** The outcome of each request by its place. One without an outcome must be run again. */
-export type PutOutcomes = (PutOutcome | undefined)[]
+/**
+ * The outcome of each request by its place. One without an outcome must be run again: at once, or
+ * `later` if another writer has locked its customer.
+ */
+export type PutOutcomes = (PutOutcome | 'later' | undefined)[]
+
+/**
+ * Keeps other writers from what a batch changes, until its commit. It rejects with a
+ * CustomersLocked rather than wait for one of them.
+ */
+export type PutLocks = {
+  /** Locks customers. Returns those that another writer has locked. */
+  customers(ids: readonly string[]): Promise<ReadonlySet<string>>
+  /** Claims the values of the staged records, and their customers if these are new. */
+  values(): Promise<void>
+  /** Locks the customers that lose a value to a staged record. */
+  losers(): Promise<void>
+}
 
 type Batch = {
   readonly session: Session
+  readonly locks: PutLocks
   readonly statements: PutStatements
   readonly requests: readonly PutRequest[]
   readonly outcomes: PutOutcomes
   readonly now: bigint
+  readonly origins: readonly Noted[]
+  readonly fileOf: readonly number[]
 }
 
 /**
@@ -71,16 +90,18 @@ type Batch = {
  * batch, where it finds the other one stored.
  */
 export async function putBatch(
-  session: Session,
+  { session, locks }: Pick<Batch, 'session' | 'locks'>,
   statements: PutStatements,
   requests: readonly PutRequest[],
   now: bigint,
 ): Promise<PutOutcomes> {
   const outcomes: PutOutcomes = requests.map(() => undefined)
-  const batch = { session, statements, requests, outcomes, now }
-  const places = await meetingPreconditions(batch)
+  const origins = originsOf(requests)
+  const batch = { session, locks, statements, requests, outcomes, now, ...origins }
+  const places = await meetingPreconditions(batch, await lockCustomers(batch))
   if (places.length === 0) return outcomes
   await stage(batch, places)
+  await locks.values()
   let staged = places
   while (staged.length > 0) {
     const dropped = await findConflicts(batch, staged.length)
@@ -107,12 +128,26 @@ const findStored = (
   return run(batch, find, dialect.keys.values(records))
 }
 
-async function meetingPreconditions(batch: Batch): Promise<readonly number[]> {
-  const { requests, outcomes, statements } = batch
+/** The places of the requests whose customers no other writer has locked. */
+async function lockCustomers({ locks, requests, outcomes }: Batch): Promise<readonly number[]> {
+  const customerOf = ({ record }: PutRequest) => record.customerId
+  const locked = await locks.customers([...new Set(requests.map(customerOf))])
+  for (const [place, request] of requests.entries()) {
+    if (locked.has(customerOf(request))) outcomes[place] = 'later'
+  }
+  return [...requests.keys()].filter((place) => outcomes[place] === undefined)
+}
+
+async function meetingPreconditions(
+  batch: Batch,
+  places: readonly number[],
+): Promise<readonly number[]> {
+  const { outcomes, statements } = batch
   const mustBeFound = ({ record, precondition }: PutRequest) =>
     'withdraws' in record ||
     precondition.match !== undefined ||
     precondition.noneMatch !== undefined
+  const requests = places.map((place) => requestAt(batch, place))
   const records = requests.filter(mustBeFound).map(({ record }) => record)
   const rows = records.length === 0 ? [] : await findStored(batch, records)
   const versions = new Map(
@@ -121,7 +156,7 @@ async function meetingPreconditions(batch: Batch): Promise<readonly number[]> {
       currentVersionOf(statements.resource, readStoredRecord(row)),
     ]),
   )
-  return [...requests.keys()].filter((place) => {
+  return places.filter((place) => {
     const { record, precondition } = requestAt(batch, place)
     if ('withdraws' in record && !versions.has(record.id)) {
       outcomes[place] = { outcome: 'missing' }
@@ -137,39 +172,33 @@ async function meetingPreconditions(batch: Batch): Promise<readonly number[]> {
 /** Stages records, and withdrawals as the stored records will be. Their lines are their places. */
 async function stage(batch: Batch, places: readonly number[]): Promise<void> {
   const { session, statements, now } = batch
-  const files = await noteOrigins(batch, places)
+  const fileAt = (place: number) => batch.fileOf[place] ?? 0
   const rows = places.flatMap((line) => {
     const { record } = requestAt(batch, line)
     if ('withdraws' in record) return []
-    return [statements.rowOf(line, { ...record, line, file: files.get(line) ?? 0 })]
+    return [statements.rowOf(line, { ...record, line, file: fileAt(line) })]
   })
   if (rows.length > 0) await session.stage(statements.staging, rows)
   if (rows.length === places.length) return
   for (const place of places) {
     const { record } = requestAt(batch, place)
     if (!('withdraws' in record)) continue
-    const values = [place, files.get(place) ?? 0, now, record.customerId, record.id]
+    const values = [place, fileAt(place), now, record.customerId, record.id]
     await run(batch, statements.stageWithdrawn, values)
   }
   await run(batch, statements.numberStaged)
 }
 
-/** Stores each origin of the batch once. Returns the number in `staged_origin` of each place. */
-async function noteOrigins(batch: Batch, places: readonly number[]) {
-  const { session, statements } = batch
-  const files = new Map<number, number>()
-  const origins = Map.groupBy(places, (place) => {
-    const { from, takeOver = false } = requestAt(batch, place)
-    return `${from.command} ${from.clientId} ${takeOver}`
+/** The origins of requests, and the number of its origin, as of a file, for each place. */
+function originsOf(requests: readonly PutRequest[]) {
+  const files = new Map<string, Noted>()
+  const fileOf = requests.map(({ from, takeOver: takesOver = false }) => {
+    const key = `${from.command} ${from.clientId} ${takesOver}`
+    const noted = files.get(key) ?? { file: files.size, from, takesOver, linesBefore: null }
+    files.set(key, noted)
+    return noted.file
   })
-  for (const [file, ofOrigin] of [...origins.values()].entries()) {
-    const [first = 0] = ofOrigin
-    const { from, takeOver: takesOver = false } = requestAt(batch, first)
-    const noted = { from, takesOver, linesBefore: null }
-    await noteOrigin(session, statements.dialect, file, noted)
-    for (const place of ofOrigin) files.set(place, file)
-  }
-  return files
+  return { origins: [...files.values()], fileOf }
 }
 
 /** The places to leave out. Those that conflict with the store get their outcome. */
@@ -199,7 +228,11 @@ async function mergePut(batch: Batch, staged: readonly number[]): Promise<void> 
   for (const sql of statements.tidy) await run(batch, sql)
   const remaining = await run(batch, statements.remaining)
   const takesOver = remaining.some((row) => requests[placeOf(row)]?.takeOver === true)
+  if (takesOver) await batch.locks.losers()
   const losers = takesOver ? await run(batch, statements.stageLosers, [now]) : []
+  const files = new Set(remaining.map((row) => batch.fileOf[placeOf(row)]))
+  const origins = batch.origins.filter(({ file }) => files.has(file))
+  await noteOrigins(batch.session, statements.dialect, origins)
   const isNew = remaining.some((row) => isTrue(row.is_new))
   if (isNew) await run(batch, statements.addCustomers)
   if (isNew || losers.length > 0) await run(batch, statements.numberStaged)
@@ -209,7 +242,8 @@ async function mergePut(batch: Batch, staged: readonly number[]): Promise<void> 
     const outcome = isTrue(row.replaces) ? 'changed' : 'added'
     outcomes[placeOf(row)] = { outcome, version: versionOf({ storedAt }) }
   }
-  const has = (wanted: string) => outcomes.some((outcome) => outcome?.outcome === wanted)
+  const has = (wanted: string) =>
+    outcomes.some((outcome) => outcome !== 'later' && outcome?.outcome === wanted)
   const replaces = has('changed') || losers.length > 0
   const changes = statements.changes({ adds: has('added'), replaces, storedAt })
   for (const change of remaining.length === 0 ? [] : changes) {

@@ -6,23 +6,25 @@ import type { Dialect } from '../dialect.ts'
 import type { PutOutcome, PutRequest } from '../records/put.ts'
 import type { OperatorRecords } from '../records.ts'
 import type { Session } from '../session.ts'
-import { type PutOutcomes, putBatch, putStatements } from './put-batch.ts'
+import {
+  type LockedCustomers,
+  openLockedCustomers,
+  orLater,
+  type PutOptions,
+  type RunBatch,
+} from './locked-customers.ts'
+import { type PutLocks, putBatch, putStatements } from './put-batch.ts'
 
 /** What an adapter gives to store single records. */
 export type PutTransactions = {
   readonly dialect: Dialect
   /** How long a request may wait for its batch. */
   readonly waitMs: number
-  /**
-   * Runs work in a transaction that keeps other writers of the kind out and has empty staging
-   * tables. Rejects if it cannot begin by a deadline of `performance.now()`.
-   */
-  transact<T>(
-    resource: Resource,
-    work: (session: Session) => Promise<T>,
-    deadline: number,
-  ): Promise<T>
+  /** Runs work in a transaction that has empty staging tables. */
+  transact<T>(resource: Resource, work: PutWork<T>, options: PutOptions): Promise<T>
 }
+
+type PutWork<T> = (parts: { readonly session: Session; readonly locks: PutLocks }) => Promise<T>
 
 /** Stores single records. Those of a kind that wait together share a transaction and its waits. */
 export function openPutRecords(
@@ -30,11 +32,12 @@ export function openPutRecords(
   clock: Clock,
 ): OperatorRecords['put'] {
   const opened = new Map<string, (request: PutRequest) => Promise<PutOutcome>>()
+  const locked = openLockedCustomers()
   const openKind = (resource: Resource) => {
     const statements = putStatements(resource, dialect)
-    const runBatch: RunBatch = (batch, deadline) =>
-      transact(resource, (session) => putBatch(session, statements, batch, clock()), deadline)
-    return openPutQueue(runBatch, waitMs)
+    const runBatch: RunBatch = (batch, options) =>
+      transact(resource, (parts) => putBatch(parts, statements, batch, clock()), options)
+    return openPutQueue(runBatch, waitMs, locked(runBatch))
   }
   return (resource, request) => {
     const put = opened.get(resource.kind) ?? openKind(resource)
@@ -43,25 +46,26 @@ export function openPutRecords(
   }
 }
 
-/** Stores a batch in one transaction, by a deadline of `performance.now()`. */
-type RunBatch = (batch: readonly PutRequest[], deadline: number) => Promise<PutOutcomes>
-
 /**
  * Groups the records of one kind that wait together, with different ids in each batch. A request
- * that its batch has left without an outcome runs again in the next one.
+ * that its batch has left without an outcome runs again in the next one. Those of a customer that
+ * another writer has locked leave the queue, so that the others do not wait for them.
  */
 function openPutQueue(
   runBatch: RunBatch,
   waitMs: number,
+  locked: LockedCustomers,
 ): (request: PutRequest) => Promise<PutOutcome> {
-  return openBatchQueue<PutRequest, PutOutcome>({
+  const put = openBatchQueue<PutRequest, PutOutcome>({
     name: 'records',
     run: async (batch, oldestRequestedAt, again) => {
       const requests = batch.map(({ request }) => request)
-      const outcomes = await runBatch(requests, oldestRequestedAt + limits.recordPutMs)
+      const deadline = oldestRequestedAt + limits.recordPutMs
+      const outcomes = await orLater(runBatch(requests, { deadline, waits: false }))
       for (const [place, one] of batch.entries()) {
-        const outcome = outcomes[place]
+        const outcome = outcomes === 'later' ? outcomes : outcomes[place]
         if (outcome === undefined) again(one)
+        else if (outcome === 'later') locked.add(one)
         else one.result.resolve(outcome)
       }
     },
@@ -78,6 +82,7 @@ function openPutQueue(
     waitingMax: limits.recordsWaitingMax,
     waitMs,
   })
+  return (request) => locked.join(request) ?? put(request)
 }
 
 /** A large record takes the time of several. */

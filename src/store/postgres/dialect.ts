@@ -1,5 +1,4 @@
 import type { Dialect } from '../dialect.ts'
-import { POSITION_BYTES } from '../position.ts'
 import { textArray } from './driver/connection.ts'
 
 const setting = (name: string): string => `nullif(current_setting('bursar.${name}', true), '')`
@@ -31,9 +30,9 @@ export const dialect: Dialect = {
   boolean: String,
   jsonMember: (column, member) => `(${column}::json ->> '${member}')`,
   longText: (expression) => expression,
-  joined: (expression, separator) => `string_agg((${expression})::text, '${separator}')`,
-  lastPositions: `encode(
-        substring(string_agg(position, '') from (count(*)::int - 2) * ${POSITION_BYTES} + 1), 'hex')`,
+  hex: (expression) => `encode(${expression}, 'hex')`,
+  joined: (expression, separator, order) =>
+    `string_agg((${expression})::text, '${separator}' order by position ${order})`,
   bounded: (query, page) => `
       select * from (${query}
       ${page}) as bounded`,

@@ -17,8 +17,8 @@ export const dialect: Dialect = {
   boolean: (value) => (value ? '1' : '0'),
   jsonMember: (column, member) => `json_extract(${column}, '$.${member}')`,
   longText: (expression) => `cast(${expression} as blob)`,
+  hex: (expression) => `hex(${expression})`,
   joined: (expression, separator) => `group_concat(${expression}, '${separator}')`,
-  lastPositions: `group_concat(hex(position), '')`,
   bounded: (query) => query,
   // The last 16 bytes of the position.
   listedId: {

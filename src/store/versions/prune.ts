@@ -29,10 +29,13 @@ export const openPruner = (
       })
       const end = found && readKey(table, found)
       const remove = openParameters(dialect)
+      const isOld = `${isKey(table, '>', start, remove)} and ${isKey(table, '<=', end, remove)}
+          and ${endedAt[table]} <= ${remove.add(before, 'bigint')}`
+      // A merge raises the times of values, in an order of its own, and may hold some of these.
+      const isFree = `(${names}) in (
+            select ${names} from ${name} where ${isOld} ${dialect.forUpdate('skip')})`
       const deleted = await rows({
-        text: `delete from ${name} where ${isKey(table, '>', start, remove)}
-          and ${isKey(table, '<=', end, remove)}
-          and ${endedAt[table]} <= ${remove.add(before, 'bigint')} returning 1`,
+        text: `delete from ${name} where ${table === 'superseded' ? isOld : isFree} returning 1`,
         values: remove.values,
         prepare: true,
       })

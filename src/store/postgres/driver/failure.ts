@@ -60,6 +60,9 @@ export function isPassing(error: unknown): boolean {
   return passing.test(code) || ofTheSocket.test(code) || isOutOfDescriptors(error)
 }
 
+/** A statement has waited for a lock as long as its transaction allows. */
+export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P03'
+
 /** The server found a page or an index damaged. */
 const isDamage = (error: unknown): boolean => /^XX00[12]$/.test(codeOf(error))
 

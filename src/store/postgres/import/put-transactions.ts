@@ -1,25 +1,32 @@
 import { hash } from 'node:crypto'
-import type { Resource } from '../../../contract/resource.ts'
 import { limits } from '../../../platform/limits.ts'
 import { resources } from '../../../resources/catalogue.ts'
 import type { PutTransactions } from '../../merge/put-queue.ts'
 import { createPutStaging, indexStaged, stagingOfAll } from '../../merge/staging.ts'
+import { CustomersLocked } from '../../unavailable.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { transactOn } from '../cluster/transaction.ts'
 import { dialect } from '../dialect.ts'
+import { isLockTimeout } from '../driver/failure.ts'
+import { giveUpSoon, putLocks } from './put-locks.ts'
 
-/** Transactions of single records. They hold the lock that an import takes. */
+/** Transactions of single records. */
 export const putTransactions = (servers: Servers): PutTransactions => ({
   dialect,
   // Leaves a batch at least half of the time.
   waitMs: limits.recordPutMs / 2,
-  transact: (resource, work, deadline) =>
-    transactOn(servers, `${ensureStaging}; ${lockKind(resource)}`)(work, deadline),
+  transact: (resource, work, { deadline, waits }) =>
+    transactOn(servers, `${ensureStaging}; ${giveUpSoon}`)(async (session) => {
+      const locks = putLocks(session, resource, waits)
+      try {
+        const result = await work({ session, locks })
+        await locks.release()
+        return result
+      } catch (error) {
+        throw isLockTimeout(error) ? new CustomersLocked({ cause: error }) : error
+      }
+    }, deadline),
 })
-
-/** Readers go on; another import of the kind waits until the transaction ends. */
-export const lockKind = ({ table }: Resource): string =>
-  `lock table ${dialect.tableName(table)} in share row exclusive mode`
 
 /** Drops the staging tables that another transaction has left to the session. */
 export const dropStaging =

@@ -13,7 +13,9 @@ import { dialect } from '../dialect.ts'
 import { type Connection, hexOf } from '../driver/connection.ts'
 import { bulkTransaction, setLocal } from '../driver/sessions.ts'
 import { rowsOf, sessionOf } from '../session.ts'
-import { dropStaging, lockKind } from './put-transactions.ts'
+import { releaseValues } from './claims.ts'
+import { lockImport } from './lock-import.ts'
+import { dropStaging } from './put-transactions.ts'
 
 export type SpooledImportDeps = {
   readonly servers: Servers
@@ -68,11 +70,13 @@ function openArea(
         const session = sessionOf(connection)
         return await work({
           session,
-          locked: async (merge) => {
+          locked: async (merge, takeOver) => {
             onStep?.('customer_lock')
-            await session.run(lockKind(resource))
+            await lockImport(session, resource, takeOver)
             onStep?.('checking')
-            return await merge()
+            const report = await merge()
+            await session.run(releaseValues)
+            return report
           },
           storing: (_counts, store) => store(),
         })

@@ -34,8 +34,14 @@ const access: Readonly<Record<string, Access>> = {
   former_value: { app: '', operator: 'select, insert, update, delete', isProtected: true },
   extent: { app: '', operator: 'select, insert, delete', isProtected: true },
   kept_since: { app: '', operator: 'select, insert, update, delete', isProtected: true },
+  claim: { app: '', operator: 'select, insert, delete', isProtected: false },
   origin: { app: '', operator: 'select, insert', isProtected: false },
-  kept_answer: { app: '', operator: 'select, insert, delete', isProtected: false },
+  // A right to update is what a lock of rows takes.
+  kept_answer: {
+    app: '',
+    operator: 'select, insert, update (kept_at), delete',
+    isProtected: false,
+  },
   import_journal: {
     app: '',
     operator: `select, insert (${journalWritten})`,

@@ -22,6 +22,10 @@ $timeline$;
 create trigger is_current before update on bursar.lineage
   for each row execute function bursar.require_current_timeline();
 
+-- Digests of values that merges are storing and that are unique over all customers, such as ids and
+-- addresses. A merge deletes its rows before it commits, so the table is empty for everybody else.
+create unlogged table bursar.claim (digest bigint primary key);
+
 -- Every merge raises the count of its customers. With room in its page, the new row needs no entry
 -- in an index.
 alter table bursar.customer set (fillfactor = 70);

@@ -1,0 +1,145 @@
+import { setTimeout as pausing } from 'node:timers/promises'
+import { type FairQueue, openFairQueue } from '../../platform/fair-queue.ts'
+import { limits } from '../../platform/limits.ts'
+import { systemSchedule } from '../../platform/schedule.ts'
+import type { PendingRequest } from '../batch-queue.ts'
+import type { PutOutcome, PutRequest } from '../records/put.ts'
+import { CustomersLocked } from '../unavailable.ts'
+import type { PutOutcomes } from './put-batch.ts'
+
+/** Stores a batch in one transaction. */
+export type RunBatch = (batch: readonly PutRequest[], options: PutOptions) => Promise<PutOutcomes>
+
+export type PutOptions = {
+  /** By `performance.now()`. The transaction is rejected if it cannot begin by then. */
+  readonly deadline: number
+  /** Whether it waits for its customer, which is the only one, or skips those that are locked. */
+  readonly waits: boolean
+}
+
+/** The outcomes of a batch, or `later` if it gave up because of another writer. */
+export const orLater = (outcomes: Promise<PutOutcomes>): Promise<PutOutcomes | 'later'> =>
+  outcomes.catch((error: unknown) => {
+    if (error instanceof CustomersLocked) return 'later'
+    throw error
+  })
+
+/** The requests of one kind whose customers other writers have locked. */
+export type LockedCustomers = {
+  /** Takes a request over, and settles it. */
+  add(one: Pending): void
+  /** Takes a new request if others of its customer wait here. Undefined if none does. */
+  join(request: PutRequest): Promise<PutOutcome> | undefined
+}
+
+type Pending = PendingRequest<PutRequest, PutOutcome>
+
+/**
+ * Holds requests until their customers are free. Those of a customer have batches of their own,
+ * each of which waits for the lock of the customer for a while. Customers take turns, of all kinds:
+ * a few are awaited at a time, because each of these takes a session.
+ */
+export function openLockedCustomers(): (run: RunBatch) => LockedCustomers {
+  const turns = openFairQueue({
+    totalMax: limits.lockedCustomersAwaitedMax,
+    perKeyMax: 1,
+    waitingMax: limits.lockedRecordsMax,
+    waitingPerKeyMax: limits.lockedRecordsMax,
+    waitMs: limits.putCustomerMs,
+    schedule: systemSchedule,
+    refusal: () => new CustomersLocked(),
+  })
+  let waiting = 0
+  return (run) => {
+    const lanes = new Map<string, Pending[]>()
+    const serve = async (customerId: string, lane: Pending[]) => {
+      while (lane.length > 0) {
+        rejectLate(lane)
+        const isBlocked = await inTurn(turns, customerId, () => runFirst(lane, run))
+        if (isBlocked) await pausing(limits.lockedRetryMs)
+      }
+      lanes.delete(customerId)
+    }
+    const add = (one: Pending) => {
+      if (waiting >= limits.lockedRecordsMax) return one.result.reject(new CustomersLocked())
+      waiting += 1
+      const leave = () => {
+        waiting -= 1
+      }
+      one.result.promise.then(leave, leave)
+      const { customerId } = one.request.record
+      const lane = lanes.get(customerId)
+      if (lane !== undefined) return void lane.push(one)
+      const opened = [one]
+      lanes.set(customerId, opened)
+      void serve(customerId, opened)
+    }
+    return {
+      add,
+      join: (request) => {
+        if (!lanes.has(request.record.customerId)) return undefined
+        const result = Promise.withResolvers<PutOutcome>()
+        add({ request, requestedAt: performance.now(), result })
+        return result.promise
+      },
+    }
+  }
+}
+
+/** Runs work when it is the turn of the key. Returns true if the turn has not come for a while. */
+async function inTurn(turns: FairQueue, key: string, work: () => Promise<boolean>) {
+  try {
+    if (!turns.tryTake(key, 1)) await turns.wait(key, 1).admitted
+  } catch {
+    return true
+  }
+  try {
+    return await work()
+  } finally {
+    turns.add(key, -1)
+  }
+}
+
+/** A transaction that waits for its customer needs the rest of the time for itself. */
+const waitMs = limits.recordPutMs - 2 * limits.putCustomerMs
+
+function rejectLate(lane: Pending[]): void {
+  const bound = performance.now() - waitMs
+  for (const late of takeWhere(lane, ({ requestedAt }) => requestedAt < bound)) {
+    late.result.reject(new CustomersLocked())
+  }
+}
+
+/** Runs the first requests of a customer, with different ids. Returns true if none was run. */
+async function runFirst(lane: Pending[], run: RunBatch): Promise<boolean> {
+  const ids = new Set<string>()
+  const batch = takeWhere(lane, ({ request: { record } }) => {
+    if (ids.has(record.id) || ids.size >= limits.recordsPerTurnMax) return false
+    ids.add(record.id)
+    return true
+  })
+  if (batch.length === 0) return false
+  const deadline = Math.min(...batch.map(({ requestedAt }) => requestedAt)) + limits.recordPutMs
+  try {
+    const requests = batch.map(({ request }) => request)
+    const outcomes = await orLater(run(requests, { deadline, waits: true }))
+    const left = batch.filter(({ result }, place) => {
+      const outcome = outcomes === 'later' ? outcomes : outcomes[place]
+      if (outcome === undefined || outcome === 'later') return true
+      result.resolve(outcome)
+      return false
+    })
+    lane.unshift(...left)
+    return left.length === batch.length
+  } catch (error) {
+    for (const { result } of batch) result.reject(error)
+    return false
+  }
+}
+
+/** Takes the requests for which a test holds out of a lane, and returns them. */
+function takeWhere(lane: Pending[], isTaken: (one: Pending) => boolean): readonly Pending[] {
+  const { taken = [], left = [] } = Object.groupBy(lane, (one) => (isTaken(one) ? 'taken' : 'left'))
+  lane.splice(0, lane.length, ...left)
+  return taken
+}

@@ -1,0 +1,83 @@
+import type { Resource } from '../../../contract/resource.ts'
+import { limits } from '../../../platform/limits.ts'
+import { losingCustomers } from '../../merge/conflict-queries.ts'
+import { holds } from '../../merge/known-records.ts'
+import type { PutLocks } from '../../merge/put-batch.ts'
+import { text } from '../../row.ts'
+import type { Session } from '../../session.ts'
+import { CustomersLocked } from '../../unavailable.ts'
+import { dialect } from '../dialect.ts'
+import { textArray } from '../driver/connection.ts'
+import { claimValues } from './claims.ts'
+
+type TransactionLocks = PutLocks & {
+  /** Releases the claimed values, before the commit. */
+  release(): Promise<void>
+}
+
+/**
+ * The locks of a batch of single records. It skips customers that others have locked, so that it
+ * waits for none of them. A batch that `waits` has one customer, and waits for it while it holds
+ * nothing. Every other wait ends soon, by the lock timeout of the transaction: a batch that holds
+ * locks and does not give up could wait in a circle with an import.
+ */
+export function putLocks(session: Session, resource: Resource, waits: boolean): TransactionLocks {
+  const withoutRow = new Set<string>()
+  let claimed: readonly string[] = []
+  const query = async (statement: string, list: readonly string[]) => {
+    const rows = await session.rows({ text: statement, values: [textArray(list)], prepare: true })
+    return new Set(rows.map((row) => text(row, 'id')))
+  }
+  return {
+    customers: async (ids) => {
+      if (waits) await session.run(waitLonger)
+      const locked = await query(lockCustomers(waits ? 'wait' : 'skip'), ids)
+      if (waits) await session.run(giveUpSoon)
+      const others = ids.filter((id) => !locked.has(id))
+      if (others.length === 0) return new Set()
+      const present = await query(findCustomers, others)
+      for (const id of others) if (!present.has(id)) withoutRow.add(id)
+      return present
+    },
+    values: async () => {
+      const statement = `${claimValues(resource, 'new')} returning digest::text`
+      const rows = await session.rows({ text: statement, prepare: true })
+      claimed = rows.map((row) => text(row, 'digest'))
+      if (withoutRow.size === 0) return
+      // Another merge may have added one before it was claimed here.
+      const added = await query(findCustomers, [...withoutRow])
+      if (added.size > 0) throw new CustomersLocked()
+    },
+    losers: async () => {
+      if (await holds(session, someLoserIsLocked(resource))) throw new CustomersLocked()
+    },
+    release: async () => {
+      if (claimed.length > 0) await query(releaseClaimed, claimed)
+    },
+  }
+}
+
+/** The lock timeout of a batch. It is part of the settings of its transaction. */
+export const giveUpSoon = `set local lock_timeout = ${limits.putClaimMs}`
+const waitLonger = `set local lock_timeout = ${limits.putCustomerMs}`
+
+const customer = dialect.tableName('customer')
+
+const findCustomers = `select id from ${customer} where id = any($1::text[])`
+
+const lockCustomers = (locked: 'wait' | 'skip'): string =>
+  `${findCustomers} order by number ${dialect.forUpdate(locked)}`
+
+/** Locks the customers that lose a value, and says whether it has skipped some. */
+const someLoserIsLocked = (resource: Resource): string => `
+  with losing as materialized (
+    select number from ${customer} where number in (${losingCustomers(resource, dialect)})
+  ), locked as (
+    select number from ${customer} where number in (select number from losing)
+    order by number ${dialect.forUpdate('skip')}
+  )
+  select (select count(*) from locked) < (select count(*) from losing) as holds`
+
+/** By the index, because a scan would pass what is left of large imports. */
+const releaseClaimed = `
+  delete from ${dialect.tableName('claim')} where digest = any($1::bigint[]) returning digest::text as id`

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import type { RecordInput } from '../../../src/contract/resource.ts'
+import { recordCheck } from '../../../src/intake/check.ts'
+import { renderRecord } from '../../../src/intake/render.ts'
+import type { RecordKind } from '../../../src/resources/catalogue.ts'
+import type { PutOutcome, PutRequest } from '../../../src/store/records/put.ts'
+import type { Store } from '../../../src/store/records.ts'
+import { resourceOf, rules } from '../../support/record-store.ts'
+
+/** Puts one record into a store, as a client that may store every record. */
+export function putOne(
+  store: Store,
+  kind: RecordKind,
+  input: RecordInput,
+  options: Partial<PutRequest> = {},
+): Promise<PutOutcome> {
+  const resource = resourceOf(kind)
+  const checked = recordCheck(resource, rules)(input)
+  assert.ok('record' in checked, JSON.stringify(checked))
+  return store.operator.put(resource, {
+    record: renderRecord(resource, checked.record, 1),
+    precondition: {},
+    allowOlder: false,
+    from: { command: 'PUT', clientId: 'core' },
+    ...options,
+  })
+}
