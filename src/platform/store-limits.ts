@@ -91,6 +91,8 @@ export const storeLimits = {
   answersForgottenMax: 100,
   /** How often a process writes what its imports do: a person watches, or has cancelled one. */
   importReportMs: 1000,
+  /** How long a command that a signal ends waits for this note in the registry. */
+  importNotedMs: 1000,
   /** An import whose process has written nothing for so long counts as lost. */
   importSilentMs: 30_000,
   /** How long the registry keeps imports, and how many: a filter reads all of them in 10 ms. */

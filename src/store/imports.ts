@@ -101,6 +101,8 @@ export type ImportRegistry = {
   find(id: string, ofClientsOf: string | undefined): Promise<ListedImport | undefined>
   /** Asks an import to end, in whichever process it runs. */
   cancel(id: string, ofClientsOf: string | undefined): Promise<CancelOutcome>
+  /** Writes now what this process has noted. Never rejects. */
+  written(): Promise<void>
   /** Forgets every import, for the reset of the sandbox. */
   clear(): Promise<void>
   /** Writes what is left to write. */

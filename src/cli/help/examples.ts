@@ -12,6 +12,8 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'import fiat-accounts accounts.ndjson --expect 1200',
   ],
   'import list': ['import list', 'import list --json'],
+  imports: ['imports', 'imports --state merging --json'],
+  'imports cancel': ['imports cancel 01a2004b-4abc-726b-9ad9-09f8eb63e348'],
   export: [
     'export fiat-accounts > fiat-accounts.ndjson',
     'export statements --customer northwind --array > statements.json',

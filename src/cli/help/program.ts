@@ -17,6 +17,7 @@ const commands: Readonly<Record<string, (deps: CommandDeps) => Promise<Command>>
   migrate: async ({ output }) => (await import('../migrate.ts')).migrateCommand(output),
   import: async ({ output, stdin }) =>
     (await import('../import/import.ts')).importCommand(output, stdin),
+  imports: async ({ output }) => (await import('../imports.ts')).importsCommand(output),
   export: async ({ output }) => (await import('../export.ts')).exportCommand(output),
   history: async ({ output }) => (await import('../history.ts')).historyCommand(output),
   backup: async ({ output }) =>

@@ -1,11 +1,13 @@
 import type { Readable } from 'node:stream'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type ImportReport, importFiles } from '../../intake/files/import-file.ts'
+import { notesOf, outcomeOfError, outcomeOfReport } from '../../intake/note-import.ts'
 import { recordRules } from '../../intake/record-rules.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { resourceOf } from '../../resources/catalogue.ts'
+import { ImportCancelled } from '../../store/imports.ts'
 import { type CommonOptions, configOf, kindArgument, newCommand, refuseUsage } from '../options.ts'
-import type { Output } from '../output.ts'
+import { CommandFailed, type Output } from '../output.ts'
 import { openInterruption } from '../processes/interruption.ts'
 import { operatingUser } from '../processes/operating-user.ts'
 import { type CreateOption, noCreateOption, withStores } from '../with-stores.ts'
@@ -132,19 +134,37 @@ async function importInputs(
   const creates = options.create === true && options.dryRun !== true
   return withStores({ ...options, create: creates }, async (stores, config) => {
     const progress = openProgress(inputs, systemClock)
-    interruption.beforeExit(() => {
-      progress.stop()
-      rejects?.discard()
+    const user = operatingUser()
+    const isDryRun = options.dryRun === true
+    const imports = stores.imports()
+    const running = imports.begin({
+      kind: resource.kind,
+      importer: { ...user, file: inputs.files[0]?.name ?? '-', files: inputs.files.length },
+      boundTo: options.customer,
+      isDryRun,
     })
+    interruption.beforeExit(
+      () => {
+        progress.stop()
+        rejects?.discard()
+      },
+      (signal) => {
+        running.end({ state: 'cancelled', reason: `stopped by ${signal}; nothing was changed` })
+        return imports.written()
+      },
+    )
+    running.signal.addEventListener('abort', () => {
+      for (const { stop } of inputs.files) stop()
+    })
+    const notes = notesOf(running)
     const isCompressed = inputs.paths.some((path) => path.endsWith('.gz'))
     try {
-      const user = operatingUser()
       const files = inputs.files.map(({ entries, unknownEntries, name, sha256 }) => {
         return { entries, unknownEntries, origin: { ...user, file: name, sha256 } }
       })
-      return await importFiles(stores.records(), resource, files, {
+      const report = await importFiles(stores.records(), resource, files, {
         customerId: options.customer,
-        dryRun: options.dryRun === true,
+        dryRun: isDryRun,
         allowOlder: options.allowOlder === true,
         takeOver: options.takeOver === true,
         expected: {
@@ -154,10 +174,20 @@ async function importInputs(
         },
         rules: recordRules(config),
         fileBytes: isCompressed ? undefined : inputs.bytesTotal,
-        onProgress: progress.update,
-        onMerge: options.dryRun === true ? undefined : interruption.changesBegin,
+        ...notes,
+        onProgress: (records) => {
+          notes.onProgress(records)
+          progress.update(records)
+        },
+        onMerge: isDryRun ? undefined : interruption.changesBegin,
         reject: rejects?.add,
+        signal: running.signal,
       })
+      running.end(outcomeOfReport(report, isDryRun))
+      return report
+    } catch (error) {
+      running.end(outcomeOfError(error))
+      throw error instanceof ImportCancelled ? new CommandFailed(error.message) : error
     } finally {
       progress.stop()
     }

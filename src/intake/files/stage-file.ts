@@ -116,6 +116,8 @@ export async function stageFile(
     if (staged.isCutOff) staged.isWhole = false
     else if (origin !== undefined && 'sha256' in origin) staged.sha256 = await origin.sha256()
   } catch (error) {
+    // An import that is ended closes its files.
+    signal?.throwIfAborted()
     if (!(error instanceof UnreadableFile)) throw error
     staged.isWhole = false
     const fault = { member: 'file', code: 'unreadable', reason: error.message } as const

@@ -57,7 +57,6 @@ export function openImports({ rows, dialect, background, log }: ImportSessions):
     }
   }
   const writing = background.start('report-imports', writeAll)
-  /** Writes what this process has noted. Never rejects. */
   const written = async () => {
     if (kept.size > 0) await writing.runSoon()
   }
@@ -103,6 +102,7 @@ export function openImports({ rows, dialect, background, log }: ImportSessions):
       const found = await find(id, ofClientsOf)
       return found === undefined ? { outcome: 'unknown' } : { outcome: 'ended', found }
     },
+    written,
     clear: async () => {
       await written()
       await rows(statements.clear)

@@ -31,6 +31,8 @@ export type RecordFile = {
   readonly sha256: () => Promise<string>
   /** The header line of CSV as it came, once it was read. */
   readonly header: () => string | undefined
+  /** Ends the reading, even while nothing arrives. */
+  readonly stop: () => void
 }
 
 type Source = Pick<CsvOptions, 'delimiter' | 'nullText'> & {
@@ -86,6 +88,7 @@ export async function openRecordFile(
   return {
     ...file,
     header: () => header,
+    stop: () => void opened?.destroy(new UnreadableFile('the import was ended')),
     entries: (async function* () {
       yield* closedUnlessWhole(read(contentOf(), schema, { delimiter, nullText, onHeader }))
     })(),

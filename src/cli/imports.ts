@@ -1,0 +1,99 @@
+import { type Command, Option } from 'commander'
+import { uuid } from '../contract/fields.ts'
+import { importStates } from '../contract/import-states.ts'
+import { describeImport } from '../intake/describe-import.ts'
+import { limits } from '../platform/limits.ts'
+import { recordKinds } from '../resources/catalogue.ts'
+import type { ListedImport } from '../store/imports.ts'
+import { counted } from '../values/counted.ts'
+import { printable } from '../values/printable.ts'
+import { type CommonOptions, newCommand, refuseUsage } from './options.ts'
+import { CommandFailed, isoOf, type Output, printResult } from './output.ts'
+import { withStores } from './with-stores.ts'
+
+type ListOptions = CommonOptions & {
+  readonly limit: string
+  readonly state?: string
+  readonly kind?: string
+}
+
+/** `imports` and `imports cancel`: what runs and what ran, on every process of the store. */
+export function importsCommand(output: Output): Command {
+  const most = limits.pageSizeMax
+  const command = newCommand('imports', 'List imports that run and that ran, the newest first.')
+    .option('--limit <number>', `How many to list, 1 to ${most}.`, '20')
+    .addOption(new Option('--state <state>', 'List those in one state.').choices(importStates))
+    .addOption(new Option('--kind <kind>', 'List those of one kind.').choices(recordKinds))
+    // The options of `imports cancel` are its own only if those of `imports` end before it.
+    .enablePositionalOptions()
+    .addCommand(cancelCommand(output))
+  return command.action(async (options: ListOptions) => {
+    const limit = Number(/^\d{1,6}$/.exec(options.limit)?.[0])
+    const fault = `--limit must be a whole number from 1 to ${most}.`
+    refuseUsage(command, limit >= 1 && limit <= most ? undefined : fault)
+    const { state, kind } = options
+    const part = { state, kind, ofClientsOf: undefined, after: undefined, importsMax: limit }
+    const found = await withStores(options, (stores) => stores.imports().list(part))
+    printResult(output, options, { imports: found.map(describeImport) }, found.map(lineOf))
+  })
+}
+
+function cancelCommand(output: Output): Command {
+  const command = newCommand('cancel', 'Ask an import to end, in whichever process it runs.')
+  command.argument('<id>', 'The id of the import.')
+  return command.action(async (given: string, _options: CommonOptions) => {
+    // `imports --json cancel` means the same as `imports cancel --json`.
+    const options = command.optsWithGlobals<CommonOptions>()
+    const reading = uuid.read(given)
+    if ('reason' in reading) return command.error('<id> must be a UUID.', { exitCode: 2 })
+    const id = reading.value
+    const cancelled = await withStores(options, (stores) => stores.imports().cancel(id, undefined))
+    if (cancelled.outcome === 'unknown') throw new CommandFailed(`There is no import ${id}.`)
+    const { outcome, found } = cancelled
+    if (outcome === 'ended') {
+      throw new CommandFailed(`The import ${id} has ended: it is ${found.state}.`)
+    }
+    const told = `${id} was asked to end. It stores nothing, unless its merge has begun.`
+    printResult(output, options, describeImport(found), [told])
+  })
+}
+
+function lineOf(listed: ListedImport): string {
+  const { id, startedAt, kind, waitsFor, reason, isDryRun } = listed
+  const state = waitsFor === undefined ? listed.state : `${listed.state} for ${waitsFor}`
+  return [
+    isoOf(startedAt),
+    id,
+    kind,
+    isDryRun ? `${state} (dry run)` : state,
+    countsOf(listed),
+    whoOf(listed),
+    reason ?? '',
+  ]
+    .filter((cell) => cell !== '')
+    .map((cell) => printable(cell ?? '', 1000))
+    .join('  ')
+}
+
+function countsOf({ recordsRead, records, counts }: ListedImport): string {
+  if (counts === undefined) {
+    const read = counted(recordsRead, 'record')
+    return records === undefined ? `${read} read` : read
+  }
+  const { added, changed, unchanged, rejected, withdrawn } = counts
+  const rest = [
+    ...(rejected === 0 ? [] : [`${rejected} rejected`]),
+    ...(withdrawn === 0 ? [] : [`${withdrawn} of other customers withdrawn`]),
+  ]
+  const all = [`${added} added`, `${changed} changed`, `${unchanged} unchanged`, ...rest]
+  return `${counted(recordsRead, 'record')}: ${all.join(', ')}`
+}
+
+function whoOf({ importer, boundTo }: ListedImport): string {
+  const of = boundTo === undefined ? '' : ` for ${boundTo}`
+  if ('clientId' in importer) return `client ${importer.clientId}${of}`
+  const { user, sudoUser, file, files } = importer
+  const sudo = sudoUser === undefined ? '' : `, sudo by ${sudoUser}`
+  const others = files === 1 ? '' : ` and ${counted(files - 1, 'other file')}`
+  return `${file}${others} by ${user}${sudo}${of}`
+}

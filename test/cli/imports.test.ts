@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { rmSync, writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, type TestContext, test } from 'node:test'
+import { openPlace, temporaryFolder } from '../support/harness.ts'
+import { startProgram } from '../support/program.ts'
+import { aFiatAccount, anId } from '../support/records.ts'
+import { runBursar } from '../support/run-bursar.ts'
+import { testStore } from '../support/test-database.ts'
+import { untilHolds } from '../support/until.ts'
+
+const folder = temporaryFolder()
+const places: Awaited<ReturnType<typeof openPlace>>[] = []
+after(async () => {
+  rmSync(folder, { recursive: true, force: true })
+  for (const place of places) await place.remove()
+})
+
+const { username: user } = userInfo()
+
+const lines = (count: number) =>
+  Array.from({ length: count }, (_, at) => `${JSON.stringify(aFiatAccount({ id: anId(at) }))}\n`)
+
+/** A new store, and what its registry lists. */
+async function openCase() {
+  const place = await openPlace()
+  places.push(place)
+  const run = (...words: readonly string[]) => runBursar(place.commandUrl, words)
+  // PostgreSQL's database has its schema.
+  if (testStore === 'sqlite') await run('migrate')
+  return {
+    url: place.commandUrl,
+    run,
+    write: (name: string, content: string): string => {
+      writeFileSync(join(folder, name), content)
+      return join(folder, name)
+    },
+    listed: async (...words: readonly string[]) =>
+      JSON.parse((await run('imports', '--json', ...words)).out).imports,
+  }
+}
+
+type Case = Awaited<ReturnType<typeof openCase>>
+
+/** An import whose standard input goes on, once another process sees it. */
+async function startImport(context: TestContext, { url, listed }: Case) {
+  const before = (await listed()).length
+  const program = startProgram(['import', 'fiat-accounts', '-'], {
+    env: { DATABASE_URL: url },
+    stdin: lines(600).join(''),
+    stdinStays: 'open',
+  })
+  context.after(() => program.kill('SIGKILL'))
+  const isSeen = async () => (await listed()).length > before
+  await untilHolds('another process sees the import', isSeen, 20_000)
+  const [found] = await listed()
+  assert.equal(found.state, 'reading')
+  return { program, id: found.id, recordsRead: found.records_read }
+}
+
+describe('imports', () => {
+  test('lists imports by the command, refused ones and dry runs too', async () => {
+    const { run, write, listed } = await openCase()
+    const [first = '', second = ''] = lines(2)
+    const path = write('a.ndjson', first)
+    const other = write('b.ndjson', second)
+    await run('import', 'fiat-accounts', path, other, '--customer', 'acme')
+    await run('import', 'fiat-accounts', path, '--customer', 'acme', '--dry-run')
+    await run('import', 'fiat-accounts', write('c.ndjson', '{"SECRET":1}\n'))
+    const [refused, checked, stored] = await listed()
+    const file = { kind: 'fiat-accounts', command: 'import', user, file: 'a.ndjson' }
+    const counts = { rejected: 0, withdrawn: 0 }
+    const times = ['id', 'started_at', 'updated_at', 'ended_at']
+    const timeless = (entry: object) =>
+      Object.fromEntries(Object.entries(entry).filter(([name]) => !times.includes(name)))
+    assert.deepEqual(timeless(stored), {
+      ...file,
+      files: 2,
+      customer_id: 'acme',
+      state: 'stored',
+      records_read: 2,
+      records: 2,
+      added: 2,
+      changed: 0,
+      unchanged: 0,
+      ...counts,
+    })
+    assert.deepEqual(timeless(checked), {
+      ...file,
+      files: 1,
+      customer_id: 'acme',
+      dry_run: true,
+      state: 'checked',
+      records_read: 1,
+      records: 1,
+      added: 0,
+      changed: 0,
+      unchanged: 1,
+      ...counts,
+    })
+    assert.deepEqual([refused.state, refused.file], ['refused', 'c.ndjson'])
+    assert.doesNotMatch(JSON.stringify(refused), /SECRET/)
+    const table = await run('imports', '--state', 'stored')
+    assert.deepEqual(table, {
+      code: 0,
+      out: `${stored.started_at.slice(0, 23)}Z  ${stored.id}  fiat-accounts  stored  2 records: 2 added, 0 changed, 0 unchanged  a.ndjson and 1 other file by ${user} for acme\n`,
+      err: '',
+    })
+    assert.equal((await listed('--limit', '2')).length, 2)
+    assert.deepEqual(await listed('--kind', 'statements'), [])
+    assert.equal((await run('imports', '--limit', '0')).code, 2)
+  })
+
+  test('cancel ends an import of another process, which says so and changes nothing', async (t) => {
+    const opened = await openCase()
+    const { run, listed } = opened
+    const { program, id } = await startImport(t, opened)
+    const asked = await run('imports', 'cancel', id)
+    const told = `${id} was asked to end. It stores nothing, unless its merge has begun.\n`
+    assert.deepEqual(asked, { code: 0, out: told, err: '' })
+    assert.equal(await program.ended, 1)
+    assert.match(program.errors(), /^the import was cancelled; nothing was changed$/m)
+    const [found] = await listed()
+    assert.deepEqual(
+      [found.id, found.state, found.reason],
+      [id, 'cancelled', 'the import was cancelled; nothing was changed'],
+    )
+    assert.equal((await run('export', 'fiat-accounts')).out, '')
+    assert.deepEqual(await run('imports', 'cancel', id), {
+      code: 1,
+      out: '',
+      err: `The import ${id} has ended: it is cancelled.\n`,
+    })
+  })
+
+  test('shows what a killed import had noted, and a signal that ended another', async (t) => {
+    const opened = await openCase()
+    const killed = await startImport(t, opened)
+    await killed.program.kill('SIGKILL')
+    const [lost] = await opened.listed()
+    assert.ok(lost.records_read >= killed.recordsRead && lost.records_read > 0)
+    assert.deepEqual([lost.id, lost.state], [killed.id, 'reading'])
+    const stopped = await startImport(t, opened)
+    assert.equal(await stopped.program.kill('SIGTERM'), 143)
+    const [found] = await opened.listed()
+    assert.deepEqual(
+      [found.state, found.reason],
+      ['cancelled', 'stopped by SIGTERM; nothing was changed'],
+    )
+  })
+
+  test('cancel says that an id is unknown, or is none', async () => {
+    const { run } = await openCase()
+    const unknown = await run('imports', 'cancel', anId(1))
+    assert.deepEqual(unknown, { code: 1, out: '', err: `There is no import ${anId(1)}.\n` })
+    assert.equal((await run('imports', 'cancel', '7')).code, 2)
+  })
+})
